@@ -1,0 +1,49 @@
+//===- KernelDialect.h - launches, arena buffers, views ---------*- C++ -*-===//
+//
+// The operations of the main function after lowering; see KernelOps.td for what
+// each is and why upstream has none like it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
+#define INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include "dialects/kernel/KernelDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/kernel/KernelOps.h.inc"
+
+namespace ingot::kernel {
+
+/// Names of the attributes that KernelOps.td describes.
+inline constexpr llvm::StringLiteral kExtentAttr = "kernel.extent";
+inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
+inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
+inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
+inline constexpr llvm::StringLiteral kMayAliasAttr = "kernel.may_alias";
+
+void registerKernelDialect(mlir::DialectRegistry &registry);
+
+/// Bytes of one element in memory: i1 is one byte, narrower types round up.
+int64_t elementBytes(mlir::Type elementType);
+
+/// Bytes from the first to the last element of a static memref, plus one
+/// element; includes the layout's offset. Zero for an empty memref.
+int64_t spanBytes(mlir::MemRefType type);
+
+/// The trip count of a kernel's parallel loop, if it has one.
+std::optional<int64_t> parallelExtent(mlir::FunctionOpInterface kernel);
+
+} // namespace ingot::kernel
+
+#endif // INGOT_DIALECTS_KERNEL_KERNELDIALECT_H

@@ -1,0 +1,137 @@
+//===- KernelOps.td - the few operations between graph and C++ ------------===//
+//
+// What remains of a model once each fusion group has become a function of
+// loops: one main function that launches kernels on buffers.
+//
+//   before planning                          after planning
+//     %c = kernel.launch @conv(%x, %w)         %a = kernel.arena 0 : memref<..>
+//         : (tensor, tensor) -> tensor         kernel.launch @conv(%x, %w, %a)
+//
+// Everything inside a kernel is upstream (scf, arith, vector, memref).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_DIALECTS_KERNEL_KERNELOPS_TD
+#define INGOT_DIALECTS_KERNEL_KERNELOPS_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
+
+def Kernel_Dialect : Dialect {
+  let name = "kernel";
+  let cppNamespace = "::ingot::kernel";
+  let summary = "Launching planned kernels on planned buffers";
+  let description = [{
+    Attributes of kernel functions (`func.func`):
+    - `kernel.extent` (index): the trip count of the parallel loop. The function
+      then has two trailing `index` arguments, begin and end, which the launch
+      does not pass: whoever runs the launch divides [0, extent) at will.
+    - `kernel.comment` (string): what the kernel computes, for the reader.
+    Attributes of their arguments:
+    - `kernel.name` (string): the name to print.
+    - `kernel.read` (unit): only read.
+    - `kernel.may_alias` (unit): may share bytes with another argument.
+  }];
+  let hasOperationAttrVerify = 1;
+}
+
+class Kernel_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Kernel_Dialect, mnemonic, traits>;
+
+def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
+  let summary = "A buffer at a fixed byte offset of the arena";
+  let description = [{
+    Not `memref.view` of a `memref<?xi8>` argument: the arena is no argument
+    that anything else may read, its offset is a constant that the planner chose
+    and that tests read, and `memref.view` needs an SSA value for it and admits
+    no strided layout, which the parts of a concatenation have.
+
+        %a = kernel.arena 3136 : memref<1x14x14x8xf32>
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
+  let results = (outs AnyStaticShapeMemRef:$result);
+  let assemblyFormat = "$offset attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_ViewOp : Kernel_Op<"view", [Pure, ViewLikeOpInterface]> {
+  let summary = "Bytes of a buffer under another shape";
+  let description = [{
+    Reshape, squeeze, the layouts of one-channel tensors and the parts of a
+    concatenation or split share bytes. Upstream has `memref.collapse_shape` and
+    `expand_shape` (pairs of them with reassociation maps for one reshape),
+    `subview` and `reinterpret_cast` (elements, not bytes, and never another
+    element type), so a reshape would be three operations. Here: the bytes of
+    `source` from byte `offset` on, as the type of the result says.
+
+        %v = kernel.view %x : memref<1x1x28x28xf32> to memref<1x28x28x1xf32>
+        %h = kernel.view %x at 128 : memref<64xf32> to memref<2x16xf32>
+  }];
+  let arguments = (ins
+    AnyStaticShapeMemRef:$source,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$offset);
+  let results = (outs AnyStaticShapeMemRef:$result);
+  let assemblyFormat = [{
+    $source (`at` $offset^)? attr-dict `:` type($source) `to` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source), [{
+    build($_builder, $_state, result, source, /*offset=*/0);
+  }]>];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getViewSource() { return getSource(); }
+    ::mlir::Value getViewDest() { return getResult(); }
+  }];
+}
+
+def Kernel_LaunchOp : Kernel_Op<"launch", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Runs a kernel, in parallel if it has an extent";
+  let description = [{
+    Not `func.call`, for three reasons: the launch lives on tensors (its results
+    are the trailing arguments of the callee) until the planner gives it
+    buffers; the two arguments [begin, end) of a parallel kernel are passed by
+    whoever runs it, not by the launch; and `inplace` says which result may take
+    which operand's buffer, as flat pairs (result, operand).
+
+        %y = kernel.launch @relu(%x) {inplace = array<i64: 0, 0>}
+             : (tensor<8xf32>) -> tensor<8xf32>
+        kernel.launch @relu(%a, %b) : (memref<8xf32>, memref<8xf32>) -> ()
+  }];
+  let arguments = (ins
+    FlatSymbolRefAttr:$callee,
+    Variadic<AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>>:$operands,
+    OptionalAttr<DenseI64ArrayAttr>:$inplace);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Refuses to run unless an input has its compile-time value";
+  let description = [{
+    An input that decides shapes can be bound at compile time; the generated
+    function must then refuse any other value. `cf.assert` aborts the process
+    and is a condition on one bit; generated code never aborts, it returns
+    INGOT_ERROR_SPECIALIZED. Stands in the main function, before any launch.
+
+        kernel.require_equal %n, dense<[2, 3]> : tensor<2xi64>, "shape"
+            : memref<2xi64>
+  }];
+  let arguments = (ins
+    AnyStaticShapeMemRef:$input, ElementsAttr:$expected, StrAttr:$message);
+  let assemblyFormat = [{
+    $input `,` $expected `,` $message attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // INGOT_DIALECTS_KERNEL_KERNELOPS_TD
