@@ -4,8 +4,9 @@
 #   ingot_add_library(NAME [sources...] [LINK targets...] [EXCEPTIONS])
 #   ingot_add_executable(NAME [sources...] [LINK targets...] [EXCEPTIONS])
 #
-# Without sources a library takes all .cpp files of its folder, so that adding
-# a pass or an operator family touches no build file. A `Pch.h` in the folder
+# Without sources a library takes all .cpp files of its folder and of those
+# subfolders that have no CMakeLists.txt of their own, so that adding a pass or
+# an operator family touches no build file. A `Pch.h` in the folder
 # becomes its precompiled header.
 
 set(CMAKE_CXX_STANDARD 17)
@@ -66,6 +67,8 @@ function(ingot_tablegen td)
       continue()
     endif()
     if(output)
+      get_filename_component(directory "${CMAKE_CURRENT_BINARY_DIR}/${output}" DIRECTORY)
+      file(MAKE_DIRECTORY "${directory}")
       add_custom_command(OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${output}"
         COMMAND "${INGOT_LLVM_PREFIX}/bin/mlir-tblgen" ${flags}
           -I "${PROJECT_SOURCE_DIR}" -I "${CMAKE_CURRENT_SOURCE_DIR}" -I "${MLIR_INCLUDE_DIRS}"
@@ -106,7 +109,13 @@ macro(_ingot_sources)
   cmake_parse_arguments(ARG "EXCEPTIONS" "" "LINK" ${ARGN})
   set(sources ${ARG_UNPARSED_ARGUMENTS})
   if(NOT sources)
-    file(GLOB sources CONFIGURE_DEPENDS "*.cpp")
+    file(GLOB candidates CONFIGURE_DEPENDS "*.cpp" "*/*.cpp")
+    foreach(source IN LISTS candidates)
+      get_filename_component(directory "${source}" DIRECTORY)
+      if(directory STREQUAL CMAKE_CURRENT_SOURCE_DIR OR NOT EXISTS "${directory}/CMakeLists.txt")
+        list(APPEND sources "${source}")
+      endif()
+    endforeach()
   endif()
 endmacro()
 
