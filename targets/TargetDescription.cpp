@@ -1,0 +1,84 @@
+//===- TargetDescription.cpp - the list of targets, and questions to one --===//
+
+#include "targets/TargetDescription.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+namespace targets {
+#define INGOT_TARGET(folder)                                                   \
+  void folder(std::vector<TargetDescription> &targets);
+#include "targets/Targets.def"
+#undef INGOT_TARGET
+} // namespace targets
+
+llvm::ArrayRef<TargetDescription> allTargets() {
+  static const std::vector<TargetDescription> all = [] {
+    std::vector<TargetDescription> list;
+#define INGOT_TARGET(folder) targets::folder(list);
+#include "targets/Targets.def"
+#undef INGOT_TARGET
+    return list;
+  }();
+  return all;
+}
+
+const TargetDescription *lookupTarget(llvm::StringRef name) {
+  for (const TargetDescription &target : llvm::reverse(allTargets()))
+    if (name == target.name ||
+        (name == "native" && target.runsOnThisHost && target.runsOnThisHost()))
+      return &target;
+  return nullptr;
+}
+
+std::string intrinsicTypeName(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    std::string element = intrinsicTypeName(vector.getElementType());
+    if (vector.getNumElements() == 1 || element.empty())
+      return element;
+    return element + "x" + llvm::utostr(vector.getNumElements());
+  }
+  if (type.isBF16())
+    return "bf16";
+  if (isa<Float16Type, Float32Type, Float64Type>(type))
+    return "f" + llvm::utostr(type.getIntOrFloatBitWidth());
+  if (type.isInteger())
+    return "i" + llvm::utostr(type.getIntOrFloatBitWidth());
+  return "";
+}
+
+llvm::SmallVector<int64_t>
+TargetDescription::lanes(mlir::Type elementType) const {
+  llvm::SmallVector<int64_t> counts;
+  int64_t bits = std::max(elementType.getIntOrFloatBitWidth(), 8u);
+  for (unsigned bytes : vectorBytes)
+    if (bytes * 8 / bits >= 2)
+      counts.push_back(bytes * 8 / bits);
+  return counts;
+}
+
+int64_t TargetDescription::maxLanes(mlir::Type elementType) const {
+  llvm::SmallVector<int64_t> counts = lanes(elementType);
+  return counts.empty() ? 1 : counts.front();
+}
+
+bool TargetDescription::isNative(mlir::Type elementType) const {
+  return llvm::is_contained(nativeTypes, intrinsicTypeName(elementType));
+}
+
+const Intrinsic *TargetDescription::intrinsic(llvm::StringRef op,
+                                              mlir::Type operand,
+                                              mlir::Type result) const {
+  std::string from = intrinsicTypeName(operand), to = intrinsicTypeName(result);
+  for (const Intrinsic &row : intrinsics)
+    if (row.op == op && row.operand == from && row.result == to)
+      return &row;
+  return nullptr;
+}
+
+} // namespace ingot

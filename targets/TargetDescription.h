@@ -1,0 +1,98 @@
+//===- TargetDescription.h - what the compiler knows of a target -*- C++ -*-==//
+//
+// A target is data: the facts that strategies choose by (widths, registers,
+// caches), the text that opens and closes its instruction set in a source file,
+// and a table from abstract operation to C spelling for what C cannot say.
+// Common code asks for these and never for a name.
+//
+// A new target is a folder with one such description and one line in
+// Targets.def.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_TARGETS_TARGETDESCRIPTION_H
+#define INGOT_TARGETS_TARGETDESCRIPTION_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir {
+class Type;
+} // namespace mlir
+
+namespace ingot {
+
+/// One row: `op` (an operation's name, as "math.sqrt") from `operand` to
+/// `result` is spelled `spelling`, {0} and {1} being the operands. Types are
+/// element types with lanes: f32, f32x8, i16x16; integers are signless, and the
+/// spelling casts where the intrinsic wants its own types.
+struct Intrinsic {
+  llvm::StringRef op, operand, result, spelling;
+};
+
+/// The ELF identity of objects written beside the code (weights).
+struct ElfIdentity {
+  unsigned machine = 0;
+  unsigned flags = 0;
+  bool is64Bit = true;
+};
+
+struct TargetDescription {
+  llvm::StringRef name;
+  llvm::StringRef summary;
+
+  /// Widths of a vector register, in bytes, widest first; empty: scalar only.
+  llvm::SmallVector<unsigned, 4> vectorBytes;
+  unsigned vectorRegisters = 0;
+  /// A multiply-add is one instruction, for f32 and f64.
+  bool fma = false;
+  int64_t l1Bytes = 0, l2Bytes = 0;
+  unsigned pointerBytes = 8;
+
+  /// Names of element types with native arithmetic; others are emulated.
+  llvm::SmallVector<llvm::StringRef, 12> nativeTypes;
+  std::vector<Intrinsic> intrinsics;
+
+  /// Headers to include, and the text that enables the instruction set for the
+  /// functions between open and close, so that no compiler flag is needed.
+  llvm::SmallVector<llvm::StringRef, 2> includes;
+  llvm::StringRef openText, closeText;
+
+  /// Compilers that take the text, most wanted first, and further flags.
+  llvm::SmallVector<llvm::StringRef, 2> compilers;
+  llvm::SmallVector<llvm::StringRef, 4> compilerFlags;
+  /// Runs its programs on another host: a command, or empty.
+  llvm::StringRef emulator;
+  ElfIdentity elf;
+
+  /// Whether this very machine can run it.
+  bool (*runsOnThisHost)() = nullptr;
+
+  /// Lanes of `elementType` in a register of each width, widest first, down to
+  /// two; a scalar is always possible and not listed.
+  llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
+  /// The widest of these, 1 if there is none.
+  int64_t maxLanes(mlir::Type elementType) const;
+  bool isNative(mlir::Type elementType) const;
+  /// The row for an operation, or null; types are scalars or vectors.
+  const Intrinsic *intrinsic(llvm::StringRef op, mlir::Type operand,
+                             mlir::Type result) const;
+};
+
+/// The name of a type in intrinsics tables: "f32", "i16x8"; empty if it has
+/// none there.
+std::string intrinsicTypeName(mlir::Type type);
+
+/// All targets, each kind from least to most able.
+llvm::ArrayRef<TargetDescription> allTargets();
+
+/// By name; "native" is the ablest that this machine runs. Null if unknown.
+const TargetDescription *lookupTarget(llvm::StringRef name);
+
+} // namespace ingot
+
+#endif // INGOT_TARGETS_TARGETDESCRIPTION_H
