@@ -1,0 +1,338 @@
+//===- ElementBuilder.cpp -------------------------------------------------===//
+
+#include "dialects/graph/ElementBuilder.h"
+
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+Type storageType(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return IntegerType::get(type.getContext(), integer.getWidth());
+  return type;
+}
+
+Type computeType(Type type) {
+  if (auto f = dyn_cast<FloatType>(type); f && f.getWidth() < 32)
+    return Float32Type::get(type.getContext());
+  return storageType(type);
+}
+
+MemRefType storageType(RankedTensorType type) {
+  return MemRefType::get(type.getShape(), storageType(type.getElementType()));
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and lanes
+//===----------------------------------------------------------------------===//
+
+Expr ElementBuilder::constant(double value, Type type) {
+  Type compute = computeType(type);
+  if (isa<FloatType>(compute))
+    return {this, arith::ConstantOp::create(builder, loc, builder.getFloatAttr(compute, value)), type};
+  return constantInt(static_cast<int64_t>(value), type);
+}
+
+Expr ElementBuilder::constantInt(int64_t value, Type type) {
+  Type compute = computeType(type);
+  if (isa<FloatType>(compute))
+    return constant(static_cast<double>(value), type);
+  if (compute.isIndex())
+    return {this, arith::ConstantIndexOp::create(builder, loc, value), type};
+  auto attr = IntegerAttr::get(compute, APInt(compute.getIntOrFloatBitWidth(), static_cast<uint64_t>(value),
+                                              /*isSigned=*/true, /*implicitTrunc=*/true));
+  return {this, arith::ConstantOp::create(builder, loc, attr), type};
+}
+
+Expr ElementBuilder::index(int64_t value) { return constantInt(value, builder.getIndexType()); }
+
+Expr ElementBuilder::withLanes(int64_t lanes, llvm::function_ref<Expr()> emit) {
+  int64_t saved = laneCount;
+  laneCount = lanes;
+  llvm::scope_exit restore([&] { laneCount = saved; });
+  return emit();
+}
+
+Expr ElementBuilder::broadcast(Expr x, int64_t lanes) {
+  if (lanes == 1 || isa<VectorType>(x.value.getType()))
+    return x;
+  auto type = VectorType::get({lanes}, x.value.getType());
+  return {this, vector::BroadcastOp::create(builder, loc, type, x.value), x.type};
+}
+
+void ElementBuilder::unify(Expr &x, Expr &y) {
+  auto vx = dyn_cast<VectorType>(x.value.getType()), vy = dyn_cast<VectorType>(y.value.getType());
+  if (vx && !vy)
+    y = y.builder->broadcast(y, vx.getNumElements());
+  else if (vy && !vx)
+    x = x.builder->broadcast(x, vy.getNumElements());
+}
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+Expr ElementBuilder::loadBuffer(Value buffer, Type elementType, ArrayRef<Expr> idx) {
+  SmallVector<Value> indices;
+  for (Expr i : idx)
+    indices.push_back(i.value);
+  auto memref = cast<MemRefType>(buffer.getType());
+  Value v;
+  if (laneCount == 1) {
+    v = memref::LoadOp::create(builder, loc, buffer, indices);
+  } else {
+    v = vector::LoadOp::create(builder, loc, VectorType::get({laneCount}, memref.getElementType()), buffer, indices);
+  }
+  Type compute = computeType(elementType);
+  if (memref.getElementType() != compute) {
+    Type wide = laneCount == 1 ? compute : Type(VectorType::get({laneCount}, compute));
+    v = arith::ExtFOp::create(builder, loc, wide, v);
+  }
+  return {this, v, elementType};
+}
+
+Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
+  if (auto bound = elements.find(tensor); bound != elements.end())
+    return bound->second;
+  Type elementType = cast<RankedTensorType>(tensor.getType()).getElementType();
+  auto gatherLanes = [&]() -> Expr {
+    int64_t lanes = laneCount;
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Exprs at(idx.begin(), idx.end());
+      at.back() = at.back() + static_cast<double>(lane);
+      values.push_back(withLanes(1, [&] { return load(tensor, at); }).value);
+    }
+    auto type = VectorType::get({lanes}, values[0].getType());
+    return {this, vector::FromElementsOp::create(builder, loc, type, values), elementType};
+  };
+  if (Value buffer = buffers.lookup(tensor))
+    return loadBuffer(buffer, elementType, idx);
+  Operation *op = tensor.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+    auto splat = dyn_cast<DenseElementsAttr>(constant.getValue());
+    assert(splat && splat.isSplat() && "only splat constants live in groups");
+    Attribute value = splat.getSplatValue<Attribute>();
+    if (auto f = dyn_cast<FloatAttr>(value))
+      return this->constant(f.getValueAsDouble(), elementType);
+    return constantInt(static_cast<int64_t>(cast<IntegerAttr>(value).getValue().getLimitedValue()), elementType);
+  }
+  auto element = cast<ElementOpInterface>(op);
+  if (laneCount > 1 && !element.passesLanes())
+    return gatherLanes();
+  Expr e = element.emitElement(*this, idx);
+  return e;
+}
+
+Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {
+  return withLanes(1, [&] { return load(tensor, idx); });
+}
+
+Expr ElementBuilder::loadBroadcast(Value tensor, ArrayRef<Expr> idx) {
+  auto shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  // A value bound by a strategy stands at the result's own index.
+  Exprs at;
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    Expr i = idx[idx.size() - shape.size() + axis];
+    at.push_back(size == 1 ? index(0) : i);
+  }
+  if (laneCount > 1 && (shape.empty() || shape.back() == 1))
+    return loadScalar(tensor, at);
+  return load(tensor, at);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+Exprs ElementBuilder::loop(Expr lo, Expr hi, int64_t step, ArrayRef<Expr> init,
+                           llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
+  SmallVector<Value> initValues;
+  for (Expr e : init)
+    initValues.push_back(e.value);
+  Value stepValue = index(step).value;
+  auto rewrap = [&](ValueRange values) {
+    Exprs exprs;
+    for (auto [v, e] : llvm::zip(values, init))
+      exprs.push_back({this, v, e.type});
+    return exprs;
+  };
+  auto loop = scf::ForOp::create(builder, loc, lo.value, hi.value, stepValue, initValues);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    // The builder created the terminator only where nothing is carried.
+    if (init.empty())
+      builder.setInsertionPoint(loop.getBody()->getTerminator());
+    else
+      builder.setInsertionPointToEnd(loop.getBody());
+    Exprs results = body({this, loop.getInductionVar(), builder.getIndexType()}, rewrap(loop.getRegionIterArgs()));
+    if (!init.empty()) {
+      SmallVector<Value> yielded;
+      for (auto [e, arg] : llvm::zip(results, loop.getRegionIterArgs())) {
+        assert(e.value.getType() == arg.getType() && "a carried value changed its type");
+        yielded.push_back(e.value);
+      }
+      scf::YieldOp::create(builder, loc, yielded);
+    }
+  }
+  return rewrap(loop.getResults());
+}
+
+Exprs ElementBuilder::loop(int64_t trips, ArrayRef<Expr> init,
+                           llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
+  if (trips == 1)
+    return body(index(0), init);
+  return loop(index(0), index(trips), 1, init, body);
+}
+
+Expr ElementBuilder::reduce(int64_t trips, Expr init, llvm::function_ref<Expr(Expr, Expr)> body) {
+  init = broadcast(init, laneCount);
+  return loop(trips, {init}, [&](Expr i, ArrayRef<Expr> c) -> Exprs { return {broadcast(body(i, c[0]), laneCount)}; })[0];
+}
+
+Expr ElementBuilder::reduce(ArrayRef<int64_t> trips, Expr init,
+                            llvm::function_ref<Expr(ArrayRef<Expr>, Expr)> body) {
+  Exprs at;
+  std::function<Expr(Expr)> nest = [&](Expr acc) -> Expr {
+    if (at.size() == trips.size())
+      return body(at, acc);
+    return reduce(trips[at.size()], acc, [&](Expr i, Expr inner) {
+      at.push_back(i);
+      Expr result = nest(inner);
+      at.pop_back();
+      return result;
+    });
+  };
+  return nest(broadcast(init, laneCount));
+}
+
+Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then, llvm::function_ref<Expr()> otherwise) {
+  assert(!isa<VectorType>(condition.value.getType()) && "a branch needs a scalar condition");
+  APInt known;
+  if (matchPattern(condition.value, m_ConstantInt(&known)))
+    return known.isZero() ? otherwise() : then();
+  // The result type is known only after building one side.
+  Block *thenBlock = new Block(), *elseBlock = new Block();
+  Expr x, y;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(thenBlock);
+    x = broadcast(then(), laneCount);
+    scf::YieldOp::create(builder, loc, x.value);
+    builder.setInsertionPointToEnd(elseBlock);
+    y = broadcast(otherwise(), laneCount);
+    scf::YieldOp::create(builder, loc, y.value);
+  }
+  assert(x.value.getType() == y.value.getType() && "both sides of a branch have one type");
+  OperationState state(loc, scf::IfOp::getOperationName());
+  state.addOperands(condition.value);
+  state.addTypes(x.value.getType());
+  state.addRegion()->push_back(thenBlock);
+  state.addRegion()->push_back(elseBlock);
+  Operation *op = builder.create(state);
+  return {this, op->getResult(0), x.type};
+}
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<int64_t> shape) {
+  Expr position = index(0);
+  for (auto [i, size] : llvm::zip(idx, shape))
+    position = size == 1 ? position : position * static_cast<double>(size) + i;
+  return position;
+}
+
+Exprs ElementBuilder::delinearize(Expr position, ArrayRef<int64_t> shape) {
+  Exprs idx(shape.size());
+  // Axes of size 1 do not consume anything; the outermost axis needs no remainder.
+  std::optional<size_t> outermost;
+  for (auto [axis, size] : llvm::enumerate(shape))
+    if (size != 1 && !outermost)
+      outermost = axis;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    if (shape[axis] == 1) {
+      idx[axis] = index(0);
+    } else if (axis == *outermost) {
+      idx[axis] = position;
+    } else {
+      idx[axis] = position % static_cast<double>(shape[axis]);
+      position = position / static_cast<double>(shape[axis]);
+    }
+  }
+  return idx;
+}
+
+//===----------------------------------------------------------------------===//
+// BodyBuilder
+//===----------------------------------------------------------------------===//
+
+void BodyBuilder::store(Value buffer, Expr value, ArrayRef<Expr> idx) {
+  SmallVector<Value> indices;
+  for (Expr i : idx)
+    indices.push_back(i.value);
+  Type stored = cast<MemRefType>(buffer.getType()).getElementType();
+  Value v = value.value;
+  auto vector = dyn_cast<VectorType>(v.getType());
+  Type element = vector ? vector.getElementType() : v.getType();
+  if (element != stored) {
+    Type to = vector ? Type(VectorType::get(vector.getShape(), stored)) : stored;
+    v = arith::TruncFOp::create(builder, loc, to, v);
+  }
+  if (vector)
+    vector::StoreOp::create(builder, loc, v, buffer, indices);
+  else
+    memref::StoreOp::create(builder, loc, v, buffer, indices);
+}
+
+void BodyBuilder::store(unsigned output, Expr value, ArrayRef<Expr> idx) { store(outputs[output], value, idx); }
+
+Expr BodyBuilder::loadFrom(Value buffer, Type type, ArrayRef<Expr> idx) { return loadBuffer(buffer, type, idx); }
+
+Expr BodyBuilder::loadOutput(unsigned output, Type type, ArrayRef<Expr> idx) {
+  return loadBuffer(outputs[output], type, idx);
+}
+
+Value BodyBuilder::stack(ArrayRef<int64_t> shape, Type type) {
+  return memref::AllocaOp::create(builder, loc, MemRefType::get(shape, storageType(type)));
+}
+
+void BodyBuilder::forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body) {
+  loop(lo, hi, 1, {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+    body(i);
+    return {};
+  });
+}
+
+void BodyBuilder::forEach(ArrayRef<int64_t> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
+  Exprs at;
+  std::function<void()> nest = [&] {
+    if (at.size() == trips.size())
+      return body(at);
+    loop(trips[at.size()], {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+      at.push_back(i);
+      nest();
+      at.pop_back();
+      return {};
+    });
+  };
+  nest();
+}
+
+void BodyBuilder::when(Expr condition, llvm::function_ref<void()> then) {
+  auto op = scf::IfOp::create(builder, loc, condition.value, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&op.getThenRegion().front());
+  then();
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,121 @@
+//===- ElementBuilder.h - what operator definitions build with --*- C++ -*-===//
+
+#ifndef INGOT_GRAPH_ELEMENTBUILDER_H
+#define INGOT_GRAPH_ELEMENTBUILDER_H
+
+#include "dialects/graph/Expr.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace ingot::graph {
+
+using Exprs = llvm::SmallVector<Expr, 4>;
+
+/// The type elements of graph type `type` are computed in.
+mlir::Type computeType(mlir::Type type);
+/// The type elements of graph type `type` are stored as in a memref: the same
+/// float type, or a signless integer.
+mlir::Type storageType(mlir::Type type);
+/// The memref type a tensor is stored in.
+mlir::MemRefType storageType(mlir::RankedTensorType type);
+
+/// Builds the code of operator definitions at one insertion point. Tensors are
+/// resolved to: an element bound by a strategy (an accumulator), a buffer, or
+/// the definition of the operator that yields them.
+class ElementBuilder {
+public:
+  ElementBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+
+  /// How many consecutive elements along the last axis one load stands for.
+  int64_t lanes() const { return laneCount; }
+  /// Runs `emit` with another number of lanes.
+  Expr withLanes(int64_t lanes, llvm::function_ref<Expr()> emit);
+
+  /// The element(s) of `tensor` at `idx`; a vector in lane mode.
+  Expr load(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
+  /// One element, also in lane mode. No index may be the lane index.
+  Expr loadScalar(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
+  /// load with `idx` of the result's shape, aligned at the last axis; axes of
+  /// size 1 are broadcast.
+  Expr loadBroadcast(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
+
+  Expr constant(double value, mlir::Type type);
+  Expr constantInt(int64_t value, mlir::Type type);
+  Expr index(int64_t value);
+  /// The lane numbers 0, 1, ... of an index: idx plus that in lane mode.
+  Expr wrap(mlir::Value value, mlir::Type type) { return {this, value, type}; }
+
+  /// for (i = lo; i < hi; i += step), carrying values; a loop of one trip is
+  /// not emitted as a loop.
+  Exprs loop(Expr lo, Expr hi, int64_t step, llvm::ArrayRef<Expr> init,
+             llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
+  Exprs loop(int64_t trips, llvm::ArrayRef<Expr> init,
+             llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
+  /// One carried value.
+  Expr reduce(int64_t trips, Expr init,
+              llvm::function_ref<Expr(Expr i, Expr acc)> body);
+  /// Nested reduce over all of `trips`.
+  Expr reduce(llvm::ArrayRef<int64_t> trips, Expr init,
+              llvm::function_ref<Expr(llvm::ArrayRef<Expr> i, Expr acc)> body);
+  /// A branch on a scalar condition; only the taken side is evaluated.
+  Expr ifElse(Expr condition, llvm::function_ref<Expr()> then,
+              llvm::function_ref<Expr()> otherwise);
+
+  /// The flat position of `idx` in a tensor of `shape`, and back.
+  Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<int64_t> shape);
+  Exprs delinearize(Expr position, llvm::ArrayRef<int64_t> shape);
+
+  /// `tensor`'s elements are in `buffer`.
+  void bindBuffer(mlir::Value tensor, mlir::Value buffer) { buffers[tensor] = buffer; }
+  /// At the place being built, `tensor`'s element(s) are `element`.
+  void bindElement(mlir::Value tensor, Expr element) { elements[tensor] = element; }
+  void unbindElement(mlir::Value tensor) { elements.erase(tensor); }
+  mlir::Value bufferOf(mlir::Value tensor) const { return buffers.lookup(tensor); }
+
+  /// Gives both the same number of lanes.
+  static void unify(Expr &x, Expr &y);
+  /// `x` in all lanes if it is a scalar and the builder is in lane mode.
+  Expr broadcast(Expr x, int64_t lanes);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+
+protected:
+  Expr loadBuffer(mlir::Value buffer, mlir::Type elementType, llvm::ArrayRef<Expr> idx);
+
+  int64_t laneCount = 1;
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseMap<mlir::Value, Expr> elements;
+};
+
+/// For operators that write whole results.
+class BodyBuilder : public ElementBuilder {
+public:
+  BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange outputs)
+      : ElementBuilder(builder, loc), outputs(outputs.begin(), outputs.end()) {}
+
+  /// Stores into result `output` (converted to its type); a vector covers
+  /// consecutive elements along the last axis.
+  void store(unsigned output, Expr value, llvm::ArrayRef<Expr> idx);
+  void store(mlir::Value buffer, Expr value, llvm::ArrayRef<Expr> idx);
+  /// Reads back what was stored in result `output`, of graph type `type`.
+  Expr loadOutput(unsigned output, mlir::Type type, llvm::ArrayRef<Expr> idx);
+  Expr loadFrom(mlir::Value buffer, mlir::Type type, llvm::ArrayRef<Expr> idx);
+  /// A small array on the stack (at most a few hundred bytes).
+  mlir::Value stack(llvm::ArrayRef<int64_t> shape, mlir::Type type);
+  /// for loops over all of `trips`, without carried values.
+  void forEach(llvm::ArrayRef<int64_t> trips,
+               llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
+  void forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body);
+  void when(Expr condition, llvm::function_ref<void()> then);
+
+  llvm::SmallVector<mlir::Value> outputs;
+};
+
+} // namespace ingot::graph
+
+#endif // INGOT_GRAPH_ELEMENTBUILDER_H

@@ -1,0 +1,118 @@
+//===- Expr.h - scalar and vector expressions -------------------*- C++ -*-===//
+//
+// A value together with its ONNX element type, with C++ operators that build
+// arith and math operations. Operator definitions are written with it once and
+// serve scalars and vectors alike.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_GRAPH_EXPR_H
+#define INGOT_GRAPH_EXPR_H
+
+#include "mlir/IR/Types.h"
+#include "mlir/IR/Value.h"
+
+namespace ingot::graph {
+
+class ElementBuilder;
+
+/// `type` is the element type as the graph sees it (f16, ui8, i1, index ...);
+/// `value` has the type it is computed in: f32 for f16, bfloat16 and the 8-bit
+/// floats, signless integers, or a vector of these.
+struct Expr {
+  ElementBuilder *builder = nullptr;
+  mlir::Value value;
+  mlir::Type type;
+
+  explicit operator bool() const { return static_cast<bool>(value); }
+};
+
+Expr operator+(Expr x, Expr y);
+Expr operator-(Expr x, Expr y);
+Expr operator*(Expr x, Expr y);
+/// Integers truncate towards zero; a zero divisor yields 0, MIN / -1 wraps.
+Expr operator/(Expr x, Expr y);
+/// The remainder with the sign of the dividend (C's `%` and fmod).
+Expr operator%(Expr x, Expr y);
+Expr operator&(Expr x, Expr y);
+Expr operator|(Expr x, Expr y);
+Expr operator^(Expr x, Expr y);
+/// Shifts by the width or more yield 0.
+Expr operator<<(Expr x, Expr y);
+Expr operator>>(Expr x, Expr y);
+Expr operator-(Expr x);
+Expr operator~(Expr x); // bitwise not; logical not on i1
+Expr operator<(Expr x, Expr y);
+Expr operator<=(Expr x, Expr y);
+Expr operator>(Expr x, Expr y);
+Expr operator>=(Expr x, Expr y);
+Expr equal(Expr x, Expr y);
+Expr notEqual(Expr x, Expr y);
+
+// The same with a literal of the other operand's type.
+#define INGOT_EXPR_LITERAL(OP)                                                 \
+  Expr operator OP(Expr x, double y);                                          \
+  Expr operator OP(double x, Expr y);
+INGOT_EXPR_LITERAL(+)
+INGOT_EXPR_LITERAL(-)
+INGOT_EXPR_LITERAL(*)
+INGOT_EXPR_LITERAL(/)
+INGOT_EXPR_LITERAL(%)
+INGOT_EXPR_LITERAL(<)
+INGOT_EXPR_LITERAL(<=)
+INGOT_EXPR_LITERAL(>)
+INGOT_EXPR_LITERAL(>=)
+#undef INGOT_EXPR_LITERAL
+Expr equal(Expr x, double y);
+Expr notEqual(Expr x, double y);
+
+Expr select(Expr condition, Expr x, Expr y);
+Expr select(Expr condition, Expr x, double y);
+Expr select(Expr condition, double x, Expr y);
+/// NumPy's maximum and minimum: NaN if either is.
+Expr max(Expr x, Expr y);
+Expr min(Expr x, Expr y);
+Expr max(Expr x, double y);
+Expr min(Expr x, double y);
+/// x * y + z, fused where the target can.
+Expr fma(Expr x, Expr y, Expr z);
+
+Expr abs(Expr x);
+Expr sign(Expr x);
+Expr sqrt(Expr x);
+Expr exp(Expr x);
+Expr log(Expr x);
+Expr log1p(Expr x);
+Expr expm1(Expr x);
+Expr pow(Expr x, Expr y);
+Expr sin(Expr x);
+Expr cos(Expr x);
+Expr tan(Expr x);
+Expr asin(Expr x);
+Expr acos(Expr x);
+Expr atan(Expr x);
+Expr sinh(Expr x);
+Expr cosh(Expr x);
+Expr tanh(Expr x);
+Expr asinh(Expr x);
+Expr acosh(Expr x);
+Expr atanh(Expr x);
+Expr erf(Expr x);
+Expr floor(Expr x);
+Expr ceil(Expr x);
+Expr trunc(Expr x);
+/// Halves to even.
+Expr round(Expr x);
+Expr isNaN(Expr x);
+Expr isInf(Expr x);
+
+/// Conversion as ONNX Cast does it: floats truncate towards zero to integers
+/// (out of range saturates, NaN gives 0: never undefined), integers wrap, anything but 0 is
+/// true; to the 8-bit floats saturating unless `saturate` is false.
+Expr convert(Expr x, mlir::Type type, bool saturate = true);
+/// The same bits as another type of equal width.
+Expr bitcast(Expr x, mlir::Type type);
+
+} // namespace ingot::graph
+
+#endif // INGOT_GRAPH_EXPR_H

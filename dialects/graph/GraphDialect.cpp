@@ -1,0 +1,84 @@
+//===- GraphDialect.cpp ---------------------------------------------------===//
+
+#include "dialects/graph/GraphDialect.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+#include "dialects/graph/GraphDialect.cpp.inc"
+#include "dialects/graph/GraphInterfaces.cpp.inc"
+
+void GraphDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/GraphOps.cpp.inc"
+      >();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
+
+namespace ingot::graph {
+
+std::optional<SmallVector<int64_t>> broadcastShapes(ArrayRef<ArrayRef<int64_t>> shapes) {
+  size_t rank = 0;
+  for (ArrayRef<int64_t> shape : shapes)
+    rank = std::max(rank, shape.size());
+  SmallVector<int64_t> result(rank, 1);
+  for (ArrayRef<int64_t> shape : shapes) {
+    for (auto [i, size] : llvm::enumerate(shape)) {
+      int64_t &to = result[rank - shape.size() + i];
+      if (size != 1 && to != 1 && size != to)
+        return std::nullopt;
+      if (size != 1)
+        to = size;
+    }
+  }
+  return result;
+}
+
+SmallVector<int64_t> permuted(ArrayRef<int64_t> values, ArrayRef<int64_t> perm) {
+  SmallVector<int64_t> result;
+  for (int64_t p : perm)
+    result.push_back(values[p]);
+  return result;
+}
+
+SmallVector<int64_t> inversePermutation(ArrayRef<int64_t> perm) {
+  SmallVector<int64_t> inverse(perm.size());
+  for (auto [i, p] : llvm::enumerate(perm))
+    inverse[p] = i;
+  return inverse;
+}
+
+Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b, ArrayRef<Expr> idx) {
+  Exprs in;
+  for (Value operand : op->getOperands())
+    in.push_back(b.loadBroadcast(operand, idx));
+  Expr result = op.emitScalar(b, in);
+  result.type = elementOf(op->getResult(0));
+  return b.broadcast(result, b.lanes());
+}
+
+bool hasAxesOfResult(Operation *op, unsigned i) {
+  return shapeOf(op->getOperand(i)).size() == shapeOf(op->getResult(0)).size() &&
+         tensorType(op->getOperand(i)).getNumElements() > 1;
+}
+
+Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder, ArrayRef<int64_t> perm, ValueRange operands) {
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (!hasAxesOfResult(op, i) && tensorType(operand).getNumElements() > 1)
+      return nullptr; // a lower rank aligned at the right; the caller reshapes it first
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(operands);
+  auto type = tensorType(op->getResult(0));
+  copy->getResult(0).setType(RankedTensorType::get(permuted(type.getShape(), perm), type.getElementType()));
+  return copy;
+}
+
+} // namespace ingot::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/GraphOps.cpp.inc"

@@ -1,0 +1,44 @@
+//===- GraphDialect.h - the graph dialect's C++ face ------------*- C++ -*-===//
+
+#ifndef INGOT_GRAPH_GRAPHDIALECT_H
+#define INGOT_GRAPH_GRAPHDIALECT_H
+
+#include "dialects/graph/ElementBuilder.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/graph/GraphDialect.h.inc"
+#include "dialects/graph/GraphInterfaces.h.inc"
+
+namespace ingot::graph {
+
+/// emitElement of every elementwise operator: loads the operands by NumPy's
+/// broadcasting and applies the scalar function.
+Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b, llvm::ArrayRef<Expr> idx);
+/// The same operator on operands of other shapes, result shaped by broadcasting.
+mlir::Operation *buildPermutedElementwise(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<int64_t> perm,
+                                          mlir::ValueRange operands);
+/// Whether operand `i` has the rank of the result and more than one element.
+bool hasAxesOfResult(mlir::Operation *op, unsigned i);
+
+/// NumPy's broadcasting; empty if the shapes do not fit.
+std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
+llvm::SmallVector<int64_t> permuted(llvm::ArrayRef<int64_t> values, llvm::ArrayRef<int64_t> perm);
+llvm::SmallVector<int64_t> inversePermutation(llvm::ArrayRef<int64_t> perm);
+inline mlir::RankedTensorType tensorType(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) { return tensorType(v).getShape(); }
+inline mlir::Type elementOf(mlir::Value v) { return tensorType(v).getElementType(); }
+
+} // namespace ingot::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/GraphOps.h.inc"
+
+#endif // INGOT_GRAPH_GRAPHDIALECT_H

@@ -1,0 +1,27 @@
+//===- GraphDialect.td - tensor-level operators ---------------------------===//
+//
+// The graph dialect holds a network as operators on statically shaped tensors.
+// It is not ONNX: composites are decomposed, attributes that were operands in
+// ONNX (axes, pads, shapes) are constants here, and each operator carries its
+// own definition (see GraphInterfaces.td), from which every kernel is built.
+//
+// Why not TOSA or linalg: neither has signed and unsigned element types beside
+// each other with NumPy's broadcasting, and neither lets an operator say what
+// one element of its result is, which is what fusion by pulling needs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_GRAPH_DIALECT_TD
+#define INGOT_GRAPH_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Graph_Dialect : Dialect {
+  let name = "graph";
+  let cppNamespace = "::ingot::graph";
+  let summary = "Tensor-level operators of a neural network";
+  let useDefaultAttributePrinterParser = 0;
+  let usePropertiesForAttributes = 1;
+}
+
+#endif // INGOT_GRAPH_DIALECT_TD

@@ -1,0 +1,78 @@
+//===- GraphInterfaces.td - how an operator defines itself ----------------===//
+
+#ifndef INGOT_GRAPH_INTERFACES_TD
+#define INGOT_GRAPH_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def ElementOpInterface : OpInterface<"ElementOpInterface"> {
+  let cppNamespace = "::ingot::graph";
+  let description = [{
+    An operator with one result whose elements can be computed one by one. The
+    definition pulls the elements of its operands, so chains of such operators
+    fuse by recursion. In lane mode (`b.lanes() > 1`) the last index stands for
+    that many consecutive elements and loads return vectors.
+  }];
+  let methods = [
+    InterfaceMethod<"The element of the result at `idx`.",
+      "::ingot::graph::Expr", "emitElement",
+      (ins "::ingot::graph::ElementBuilder &":$b,
+           "::llvm::ArrayRef<::ingot::graph::Expr>":$idx)>,
+    InterfaceMethod<
+      "Whether emitElement may be called in lane mode: the last index of the "
+      "result must reach each operand's last index plus a constant, or not at "
+      "all. Otherwise lanes are gathered one by one.",
+      "bool", "passesLanes", (ins), "", "return false;">,
+    InterfaceMethod<
+      "Whether computing an element costs about as much as loading one: such "
+      "an operator may be recomputed inside its consumers.",
+      "bool", "isCheap", (ins), "", "return true;">,
+  ];
+}
+
+def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface", [ElementOpInterface]> {
+  let cppNamespace = "::ingot::graph";
+  let description = [{
+    An operator that applies one scalar function to operands broadcast to the
+    shape of the result by NumPy's rule.
+  }];
+  let methods = [
+    InterfaceMethod<"The scalar function.", "::ingot::graph::Expr", "emitScalar",
+      (ins "::ingot::graph::ElementBuilder &":$b,
+           "::llvm::ArrayRef<::ingot::graph::Expr>":$in)>,
+  ];
+}
+
+def BodyOpInterface : OpInterface<"BodyOpInterface"> {
+  let cppNamespace = "::ingot::graph";
+  let description = [{
+    An operator that writes its results as a whole, because elements depend on
+    each other (scans, sorts, scatters, recurrences) or share work (softmax).
+  }];
+  let methods = [
+    InterfaceMethod<"Writes all results through `b.store`.", "void", "emitBody",
+      (ins "::ingot::graph::BodyBuilder &":$b)>,
+  ];
+}
+
+def PermuteOpInterface : OpInterface<"PermuteOpInterface"> {
+  let cppNamespace = "::ingot::graph";
+  let description = [{
+    An operator that can compute on permuted axes: layout assignment moves
+    transposes through it.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds the operator that yields `transpose(result, perm)`, given `operands`
+      that are `transpose(operand, perm)` (those of lower rank or without axes in
+      common with the result are passed unchanged; see `permutesOperand`). Returns
+      null if that cannot be done.
+    }], "::mlir::Operation *", "buildPermuted",
+      (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<int64_t>":$perm,
+           "::mlir::ValueRange":$operands)>,
+    InterfaceMethod<"Whether operand `i` has the axes of the result.", "bool",
+      "permutesOperand", (ins "unsigned":$i), "", "return true;">,
+  ];
+}
+
+#endif // INGOT_GRAPH_INTERFACES_TD

@@ -1,0 +1,121 @@
+//===- OnnxImport.cpp -----------------------------------------------------===//
+
+#include "dialects/graph/OnnxImport.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+Value OnnxNode::scalarConstant(double value, Type elementType) {
+  auto type = RankedTensorType::get({}, elementType);
+  Attribute attr;
+  if (isa<FloatType>(elementType))
+    attr = builder.getFloatAttr(elementType, value);
+  else
+    attr = IntegerAttr::get(elementType, APInt(elementType.getIntOrFloatBitWidth(), static_cast<uint64_t>(static_cast<int64_t>(value)),
+                                               /*isSigned=*/true, /*implicitTrunc=*/true));
+  return constant(DenseElementsAttr::get(type, attr));
+}
+
+RankedTensorType OnnxNode::elementwiseType(ValueRange operands, llvm::function_ref<Type(ArrayRef<Type>)> element) {
+  SmallVector<ArrayRef<int64_t>> shapes;
+  SmallVector<Type> types;
+  for (Value operand : operands) {
+    shapes.push_back(shapeOf(operand));
+    types.push_back(elementOf(operand));
+  }
+  auto shape = broadcastShapes(shapes);
+  if (!shape) {
+    (void)invalid("the shapes of the inputs do not broadcast");
+    return {};
+  }
+  return RankedTensorType::get(*shape, element(types));
+}
+
+template <typename... OpTs>
+struct RegularOperators {
+  static void addAll(OnnxRegistry &registry) { (addIfElementwise<OpTs>(registry), ...); }
+  template <typename OpT>
+  static void addIfElementwise(OnnxRegistry &registry) {
+    if constexpr (OpT::template hasTrait<ElementwiseOpInterface::Trait>())
+      registry.addRegular<OpT>();
+  }
+};
+
+OnnxRegistry::OnnxRegistry() {
+  RegularOperators<
+#define GET_OP_LIST
+#include "dialects/graph/GraphOps.cpp.inc"
+      >::addAll(*this);
+  registerElementwiseImports(*this);
+  registerMovementImports(*this);
+  registerReductionImports(*this);
+  registerContractionImports(*this);
+  registerWindowImports(*this);
+  registerNormalizationImports(*this);
+}
+
+const OnnxRegistry &OnnxRegistry::get() {
+  static const OnnxRegistry registry;
+  return registry;
+}
+
+static std::string keyOf(StringRef domain, StringRef name) {
+  if (domain == "ai.onnx")
+    domain = "";
+  return (domain + "." + name).str();
+}
+
+void OnnxRegistry::add(StringRef name, ImportFunction import, StringRef limits, StringRef domain) {
+  operators[keyOf(domain, name)] = {domain.str(), name.str(), std::move(import), "", limits.str()};
+}
+
+void OnnxRegistry::addRegular(StringRef onnxName, StringRef graphName, ImportFunction import) {
+  operators[keyOf("", onnxName)] = {"", onnxName.str(), std::move(import), graphName.str(), ""};
+}
+
+const OnnxOperator *OnnxRegistry::lookup(StringRef domain, StringRef name) const {
+  auto it = operators.find(keyOf(domain, name));
+  return it == operators.end() ? nullptr : &it->second;
+}
+
+std::vector<const OnnxOperator *> OnnxRegistry::all() const {
+  std::vector<const OnnxOperator *> all;
+  for (const auto &entry : operators)
+    all.push_back(&entry.second);
+  llvm::sort(all, [](const OnnxOperator *a, const OnnxOperator *b) {
+    return std::tie(a->domain, a->name) < std::tie(b->domain, b->name);
+  });
+  return all;
+}
+
+ImportResult OnnxRegistry::importRegularNode(OnnxNode &node, StringRef graphName, ArrayRef<StringRef> attributes,
+                                             llvm::function_ref<Type(ArrayRef<Type>)> element) {
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < node.numInputs(); ++i) {
+    if (!node.hasInput(i))
+      return node.invalid("input " + Twine(i) + " is missing");
+    operands.push_back(node.input(i));
+  }
+  RankedTensorType type = node.elementwiseType(operands, element);
+  if (!type)
+    return failure();
+  OperationState state(node.loc, graphName);
+  state.addOperands(operands);
+  state.addTypes(type);
+  Builder &b = node.builder;
+  for (StringRef name : attributes) {
+    if (!node.hasAttr(name))
+      continue; // the record has ONNX's default
+    // The record's default tells the kind; ONNX has floats, integers and strings.
+    if (std::string text = node.stringAttr(name, ""); !text.empty())
+      state.addAttribute(name, b.getStringAttr(text));
+    else if (double f = node.floatAttr(name, NAN); !std::isnan(f))
+      state.addAttribute(name, b.getF32FloatAttr(static_cast<float>(f)));
+    else
+      state.addAttribute(name, b.getI64IntegerAttr(node.intAttr(name, 0)));
+  }
+  return SmallVector<Value>{node.builder.create(state)->getResult(0)};
+}
+
+} // namespace ingot::graph

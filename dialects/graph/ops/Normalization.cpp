@@ -1,0 +1,11 @@
+//===- Normalization.cpp ---------------------------------------------------===//
+
+#include "dialects/graph/OnnxImport.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+void registerNormalizationImports(OnnxRegistry &registry) {}
+
+} // namespace ingot::graph

@@ -1,0 +1,34 @@
+//===- Structure.td - constants and fusion groups -------------------------===//
+
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike]> {
+  let summary = "A weight or another constant; its data is a resource blob";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+  let hasFolder = 1;
+  let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{
+    build($_builder, $_state, value.getShapedType(), value);
+  }]>];
+}
+
+def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
+  let summary = "Operators that become one kernel";
+  let description = [{
+    The body's arguments are the operands, in order; it ends with `graph.yield`
+    of the results. `strategy` names the kernel strategy that was chosen for it.
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$strategy,
+                   OptionalAttr<DictionaryAttr>:$choices);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$strategy `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) $body";
+}
+
+def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ParentOneOf<["GroupOp"]>]> {
+  let summary = "The results of a group";
+  let arguments = (ins Variadic<Graph_Tensor>:$values);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+}
