@@ -1,0 +1,48 @@
+# lit's view of test/: every .mlir and .test file with RUN lines is a test.
+#
+# Substitutions: %ingot, %ingot-opt, FileCheck, not, split-file, %python (with
+# onnx and numpy), %models (networks; feature `models`), %examples, %runtime, %cxx (the
+# system compiler, g++), %clangxx, and lit's own %s, %t, %S.
+import os
+import shutil
+
+import lit.formats
+
+config.name = "Ingot"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.test_source_root = os.path.join(config.ingot_source, "test")
+# Data and helpers of the other suites are no tests, whatever their suffix.
+config.excludes = ["unit", "Inputs", "models"]
+
+config.substitutions += [
+    # The longer name first: lit replaces one after the other.
+    ("%ingot-opt", os.path.join(config.ingot_bin, "ingot-opt")),
+    ("%ingot", os.path.join(config.ingot_bin, "ingot")),
+    ("%python", config.python),
+    ("%models", config.models),
+    ("%examples", os.path.join(config.ingot_source, "examples")),
+    ("%runtime", os.path.join(config.ingot_source, "runtime_support")),
+    ("%clangxx", config.clangxx),
+    ("%cxx", "g++"),
+]
+path = [config.llvm_bin, config.environment["PATH"]]
+config.environment["PATH"] = os.pathsep.join(path)
+# The same bytes whatever the user's locale and terminal.
+config.environment["LC_ALL"] = "C.UTF-8"
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+
+if config.models and os.path.isdir(config.models):
+    config.available_features.add("models")
+for program in ("ingot", "ingot-opt"):
+    if os.path.exists(os.path.join(config.ingot_bin, program)):
+        config.available_features.add(program)
+if shutil.which("g++"):
+    config.available_features.add("g++")
+# Instruction sets of this machine, for tests that run what they compile.
+try:
+    with open("/proc/cpuinfo") as cpuinfo:
+        flags = next((l for l in cpuinfo if l.startswith("flags")), "").split()
+    config.available_features.update("cpu-" + flag for flag in flags)
+except OSError:
+    pass
