@@ -6,7 +6,7 @@ set(requirements "${PROJECT_SOURCE_DIR}/runtime_support/cmake/requirements.txt")
 
 file(GLOB onnx_sources "${INGOT_VENV}/lib/python3*/site-packages/onnx/checker.cc")
 if(NOT onnx_sources)
-  message(STATUS "Making the Python environment ${INGOT_VENV}")
+  message(NOTICE "Making the Python environment ${INGOT_VENV}")
   find_program(INGOT_SYSTEM_PYTHON NAMES python3 REQUIRED)
   execute_process(COMMAND "${INGOT_SYSTEM_PYTHON}" -m venv "${INGOT_VENV}"
     RESULT_VARIABLE failed)

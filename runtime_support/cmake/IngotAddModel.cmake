@@ -1,0 +1,57 @@
+# ingot_add_model(NAME MODEL model.onnx
+#                 [TARGET native] [WEIGHTS source|object|file]
+#                 [DIMS batch=1...] [OPTIONS --strict...] [DEPENDS weights.bin...])
+#
+# compiles an ONNX model to C++ and makes NAME a library target: link it and
+# include "NAME.h". All names in the generated code begin with NAME. It is
+# compiled again when the model, a file of DEPENDS (external data) or Ingot
+# itself changes. The target property INGOT_OUTPUT_DIR says where NAME.cpp and
+# NAME.h lie.
+
+function(ingot_add_model name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;TARGET;WEIGHTS" "DIMS;OPTIONS;DEPENDS")
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ingot_add_model(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_MODEL)
+    message(FATAL_ERROR "ingot_add_model(${name}): which MODEL?")
+  endif()
+  get_filename_component(model "${ARG_MODEL}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(NOT ARG_TARGET)
+    set(ARG_TARGET native)
+  endif()
+  if(NOT ARG_WEIGHTS)
+    set(ARG_WEIGHTS source)
+  elseif(NOT ARG_WEIGHTS MATCHES "^(source|object|file)$")
+    message(FATAL_ERROR "ingot_add_model(${name}): WEIGHTS is source, object or file")
+  endif()
+
+  set(directory "${CMAKE_CURRENT_BINARY_DIR}/${name}.ingot")
+  file(MAKE_DIRECTORY "${directory}")
+  set(outputs "${directory}/${name}.cpp" "${directory}/${name}.h")
+  if(ARG_WEIGHTS STREQUAL "object")
+    list(APPEND outputs "${directory}/${name}.weights.o")
+  elseif(ARG_WEIGHTS STREQUAL "file")
+    list(APPEND outputs "${directory}/${name}.weights")
+  endif()
+  set(options --target "${ARG_TARGET}" --name "${name}" --weights "${ARG_WEIGHTS}")
+  foreach(dim IN LISTS ARG_DIMS)
+    list(APPEND options --dim "${dim}")
+  endforeach()
+
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND Ingot::ingot "${model}" -o "${directory}/${name}.cpp" ${options} ${ARG_OPTIONS}
+    DEPENDS "${model}" ${ARG_DEPENDS} $<TARGET_FILE:Ingot::ingot>
+    COMMENT "Compiling ${ARG_MODEL} to ${name}.cpp (${ARG_TARGET})"
+    VERBATIM)
+
+  list(FILTER outputs EXCLUDE REGEX "\\.weights$")
+  add_library(${name} STATIC ${outputs})
+  target_include_directories(${name} PUBLIC "${directory}")
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  # An unoptimized network is of no use, also in a debug build of its user.
+  target_compile_options(${name} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-O2 -fno-exceptions -fno-rtti>)
+  set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}"
+    POSITION_INDEPENDENT_CODE ON)
+endfunction()

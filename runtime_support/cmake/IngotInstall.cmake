@@ -1,0 +1,42 @@
+# `cmake --install`, and find_package(Ingot) from an installation as well as
+# straight from the build folder (-DIngot_DIR=<build>/cmake).
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Ingot")
+set(sources "${PROJECT_SOURCE_DIR}/runtime_support")
+
+if(TARGET ingot)
+  set_target_properties(ingot PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ingot RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(DIRECTORY "${sources}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ingot"
+  FILES_MATCHING PATTERN "*.h" PATTERN "cmake" EXCLUDE)
+
+# The installed package.
+set(INGOT_PROGRAM "${CMAKE_INSTALL_BINDIR}/ingot")
+set(INGOT_INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}/ingot")
+configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/installed/IngotConfig.cmake"
+  INSTALL_DESTINATION "${package}" PATH_VARS INGOT_PROGRAM INGOT_INCLUDE)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/installed/IngotConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/installed/IngotConfig.cmake"
+  "${PROJECT_BINARY_DIR}/installed/IngotConfigVersion.cmake"
+  "${sources}/cmake/IngotAddModel.cmake"
+  DESTINATION "${package}")
+
+# The package of the build folder.
+set(INGOT_PROGRAM "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ingot")
+set(INGOT_INCLUDE "${sources}")
+configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/cmake/IngotConfig.cmake"
+  INSTALL_DESTINATION "${PROJECT_BINARY_DIR}/cmake" INSTALL_PREFIX "${PROJECT_BINARY_DIR}"
+  PATH_VARS INGOT_PROGRAM INGOT_INCLUDE)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/IngotConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+configure_file("${sources}/cmake/IngotAddModel.cmake"
+  "${PROJECT_BINARY_DIR}/cmake/IngotAddModel.cmake" COPYONLY)
