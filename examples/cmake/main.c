@@ -10,8 +10,8 @@
 
 enum { pixels = 28 * 28, classes = 10 };
 
-static _Alignas(64) unsigned char
-    arena[MAX(FAST_ARENA_BYTES, PORTABLE_ARENA_BYTES)];
+static _Alignas(
+    64) unsigned char arena[MAX(FAST_ARENA_BYTES, PORTABLE_ARENA_BYTES)];
 
 int main(void) {
   static float image[pixels];

@@ -48,9 +48,7 @@ static Image readTensor(const std::string &path) {
       readVarint();
       continue;
     }
-    std::uint64_t size = wireType == 2   ? readVarint()
-                         : wireType == 1 ? 8
-                                         : 4;
+    std::uint64_t size = wireType == 2 ? readVarint() : wireType == 1 ? 8 : 4;
     if (size > bytes.size() - at)
       return {};
     if (wireType == 2 && (field == 9 || field == 4)) {
