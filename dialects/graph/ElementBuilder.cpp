@@ -15,8 +15,9 @@ using namespace mlir;
 namespace ingot::graph {
 
 Type storageType(Type type) {
+  // Integers of 2 and 4 bits take a byte each.
   if (auto integer = dyn_cast<IntegerType>(type))
-    return IntegerType::get(type.getContext(), integer.getWidth());
+    return IntegerType::get(type.getContext(), integer.getWidth() == 1 ? 1 : std::max(8u, integer.getWidth()));
   return type;
 }
 
@@ -123,7 +124,9 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
     Attribute value = splat.getSplatValue<Attribute>();
     if (auto f = dyn_cast<FloatAttr>(value))
       return this->constant(f.getValueAsDouble(), elementType);
-    return constantInt(static_cast<int64_t>(cast<IntegerAttr>(value).getValue().getLimitedValue()), elementType);
+    APInt bits = cast<IntegerAttr>(value).getValue();
+    return constantInt(elementType.isSignedInteger() ? bits.getSExtValue() : static_cast<int64_t>(bits.getZExtValue()),
+                       elementType);
   }
   auto element = cast<ElementOpInterface>(op);
   if (laneCount > 1 && !element.passesLanes())

@@ -102,10 +102,12 @@ static Expr shift(Expr x, Expr y, bool left) {
   Expr fits = y < literal(y, width);
   if (!isUnsigned(y))
     fits = fits & (y >= 0.0);
+  if (!left && !isUnsigned(x)) {
+    Expr by = select(fits, y, literal(y, width - 1));
+    return {x.builder, make<arith::ShRSIOp>(x, x.value, by.value), x.type};
+  }
   Expr by = select(fits, y, 0.0);
-  Value v = left ? make<arith::ShLIOp>(x, x.value, by.value)
-                 : (isUnsigned(x) ? make<arith::ShRUIOp>(x, x.value, by.value)
-                                  : make<arith::ShRSIOp>(x, x.value, by.value));
+  Value v = left ? make<arith::ShLIOp>(x, x.value, by.value) : make<arith::ShRUIOp>(x, x.value, by.value);
   return select(fits, Expr{x.builder, v, x.type}, 0.0);
 }
 Expr operator<<(Expr x, Expr y) { return shift(x, y, /*left=*/true); }
@@ -166,16 +168,33 @@ Expr select(Expr condition, Expr x, Expr y) {
 Expr select(Expr condition, Expr x, double y) { return select(condition, x, literal(x, y)); }
 Expr select(Expr condition, double x, Expr y) { return select(condition, literal(y, x), y); }
 
-Expr max(Expr x, Expr y) { return binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(x, y); }
-Expr min(Expr x, Expr y) { return binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(x, y); }
-// Against a constant that is no NaN one compare-select propagates NaN of x, and
-// is one instruction on most targets.
-Expr max(Expr x, double y) {
-  return isFloat(x) ? select(x < y, y, x) : max(x, literal(x, y));
+/// A float constant that is no NaN: against it one compare-select propagates a
+/// NaN of the other operand, and is one instruction on most targets.
+static bool isOrderedConstant(Expr x) {
+  llvm::APFloat value(0.0);
+  return matchPattern(x.value, m_ConstantFloat(&value)) && !value.isNaN();
 }
-Expr min(Expr x, double y) {
-  return isFloat(x) ? select(x > y, y, x) : min(x, literal(x, y));
+
+Expr max(Expr x, Expr y) {
+  if (isOrderedConstant(x))
+    std::swap(x, y);
+  if (isOrderedConstant(y))
+    return select(x < y, y, x);
+  if (x.type.isInteger(1))
+    return x | y;
+  return binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(x, y);
 }
+Expr min(Expr x, Expr y) {
+  if (isOrderedConstant(x))
+    std::swap(x, y);
+  if (isOrderedConstant(y))
+    return select(x > y, y, x);
+  if (x.type.isInteger(1))
+    return x & y;
+  return binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(x, y);
+}
+Expr max(Expr x, double y) { return max(x, literal(x, y)); }
+Expr min(Expr x, double y) { return min(x, literal(x, y)); }
 
 Expr fma(Expr x, Expr y, Expr z) {
   ElementBuilder::unify(x, y);
@@ -259,15 +278,13 @@ Expr isInf(Expr x) {
 static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   ElementBuilder &b = *x.builder;
   auto type = cast<IntegerType>(computeType(to));
-  unsigned width = type.getWidth();
+  unsigned width = cast<IntegerType>(to).getWidth();
   const llvm::fltSemantics &semantics = cast<FloatType>(getElementTypeOrSelf(x.value.getType())).getFloatSemantics();
   // The largest float that still fits: rounding the bound up would overflow.
   APSInt low = APSInt::getMinValue(width, isUnsignedTo), high = APSInt::getMaxValue(width, isUnsignedTo);
   llvm::APFloat lowF(semantics), highF(semantics);
   lowF.convertFromAPInt(low, !isUnsignedTo, llvm::APFloat::rmTowardZero);
-  highF.convertFromAPInt(high, !isUnsignedTo, llvm::APFloat::rmTowardZero);
-  bool exact = false;
-  (void)exact;
+  bool exact = highF.convertFromAPInt(high, !isUnsignedTo, llvm::APFloat::rmTowardZero) == llvm::APFloat::opOK;
   Type scalar = getElementTypeOrSelf(x.value.getType());
   auto floatConstant = [&](const llvm::APFloat &v) {
     return Expr{&b, arith::ConstantOp::create(b.builder, b.loc, FloatAttr::get(scalar, v)), x.type};
@@ -277,7 +294,9 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   Type resultType = inLanesOf(x, type);
   Value v = isUnsignedTo ? make<arith::FPToUIOp>(x, resultType, clamped.value)
                          : make<arith::FPToSIOp>(x, resultType, clamped.value);
-  // Beyond the bound the largest integer, which the float may not express.
+  if (exact)
+    return v;
+  // Beyond the bound the largest integer, which the float does not express.
   Expr result{&b, v, to};
   APInt highBits = high;
   Value highV = arith::ConstantOp::create(b.builder, b.loc, IntegerAttr::get(type, highBits));
@@ -313,6 +332,8 @@ Expr convert(Expr x, Type to, bool saturate) {
     }
     return {&b, v, to};
   }
+  if (fromFloat && to.isIndex())
+    return convert(convert(x, b.builder.getIntegerType(64, /*isSigned=*/true)), to);
   if (fromFloat)
     return {&b, floatToInt(x, to, to.isUnsignedInteger()), to};
   if (toFloat) {
@@ -338,7 +359,11 @@ Expr convert(Expr x, Type to, bool saturate) {
   else if (from < width)
     v = isUnsigned(x) ? make<arith::ExtUIOp>(x, inLanesOf(x, compute), v)
                       : make<arith::ExtSIOp>(x, inLanesOf(x, compute), v);
-  return {&b, v, to};
+  Expr result{&b, v, to};
+  // A type narrower than what it is computed in wraps explicitly.
+  if (unsigned spare = width - to.getIntOrFloatBitWidth())
+    result = (result << literal(result, spare)) >> literal(result, spare);
+  return result;
 }
 
 Expr bitcast(Expr x, Type to) {

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace ingot::graph {
 
@@ -37,7 +38,7 @@ Expr operator%(Expr x, Expr y);
 Expr operator&(Expr x, Expr y);
 Expr operator|(Expr x, Expr y);
 Expr operator^(Expr x, Expr y);
-/// Shifts by the width or more yield 0.
+/// Shifts by the width or more leave only copies of the sign, or 0.
 Expr operator<<(Expr x, Expr y);
 Expr operator>>(Expr x, Expr y);
 Expr operator-(Expr x);
@@ -106,10 +107,23 @@ Expr round(Expr x);
 Expr isNaN(Expr x);
 Expr isInf(Expr x);
 
+// Composed of the above (ExprFunctions.cpp).
+Expr sigmoid(Expr x);
+/// The remainder with the sign of the divisor (Python's `%`).
+Expr floorMod(Expr x, Expr y);
+/// ONNX Pow: as pow, with the type of `x`, whatever the type of `y`; constant
+/// exponents become products and roots.
+Expr power(Expr x, Expr y);
+
 /// Conversion as ONNX Cast does it: floats truncate towards zero to integers
 /// (out of range saturates, NaN gives 0: never undefined), integers wrap, anything but 0 is
 /// true; to the 8-bit floats saturating unless `saturate` is false.
 Expr convert(Expr x, mlir::Type type, bool saturate = true);
+/// To the scale format f8E8M0: `roundMode` is "up", "down" or "nearest".
+Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate);
+/// round(x / scale) + zero, saturated to the type of `zero`; and back.
+Expr quantize(Expr x, Expr scale, Expr zero, bool saturate = true);
+Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
 /// The same bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);
 

@@ -17,6 +17,31 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
   return constant(DenseElementsAttr::get(type, attr));
 }
 
+Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
+  if (shapeOf(value) == shape)
+    return value;
+  OperationState state(loc, "graph.reshape");
+  state.addOperands(value);
+  state.addTypes(RankedTensorType::get(shape, elementOf(value)));
+  return builder.create(state)->getResult(0);
+}
+
+Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
+  SmallVector<int64_t> shape(rank, 1);
+  llvm::copy(shapeOf(value), shape.begin() + axis);
+  return reshape(value, shape);
+}
+
+FailureOr<int64_t> OnnxNode::normalizeAxis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    return invalid("axis " + Twine(axis) + " is out of range for rank " + Twine(rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+FailureOr<int64_t> OnnxNode::axisAttr(StringRef name, int64_t otherwise, int64_t rank) {
+  return normalizeAxis(intAttr(name, otherwise), rank);
+}
+
 RankedTensorType OnnxNode::elementwiseType(ValueRange operands, llvm::function_ref<Type(ArrayRef<Type>)> element) {
   SmallVector<ArrayRef<int64_t>> shapes;
   SmallVector<Type> types;
@@ -103,19 +128,20 @@ ImportResult OnnxRegistry::importRegularNode(OnnxNode &node, StringRef graphName
   OperationState state(node.loc, graphName);
   state.addOperands(operands);
   state.addTypes(type);
-  Builder &b = node.builder;
+  Operation *op = node.builder.create(state);
   for (StringRef name : attributes) {
     if (!node.hasAttr(name))
       continue; // the record has ONNX's default
-    // The record's default tells the kind; ONNX has floats, integers and strings.
-    if (std::string text = node.stringAttr(name, ""); !text.empty())
-      state.addAttribute(name, b.getStringAttr(text));
-    else if (double f = node.floatAttr(name, NAN); !std::isnan(f))
-      state.addAttribute(name, b.getF32FloatAttr(static_cast<float>(f)));
+    // Every attribute has a default, which tells its kind.
+    Attribute byDefault = op->getAttr(name);
+    if (auto number = dyn_cast<FloatAttr>(byDefault))
+      op->setAttr(name, FloatAttr::get(number.getType(), node.floatAttr(name, 0)));
+    else if (auto integer = dyn_cast<IntegerAttr>(byDefault))
+      op->setAttr(name, IntegerAttr::get(integer.getType(), node.intAttr(name, 0)));
     else
-      state.addAttribute(name, b.getI64IntegerAttr(node.intAttr(name, 0)));
+      op->setAttr(name, node.builder.getStringAttr(node.stringAttr(name, "")));
   }
-  return SmallVector<Value>{node.builder.create(state)->getResult(0)};
+  return SmallVector<Value>{op->getResult(0)};
 }
 
 } // namespace ingot::graph

@@ -58,6 +58,14 @@ public:
   /// A constant, e.g. a default operand.
   mlir::Value constant(mlir::DenseElementsAttr value) { return ConstantOp::create(builder, loc, value); }
   mlir::Value scalarConstant(double value, mlir::Type elementType);
+  /// The same elements in another shape; `value` itself if it has that shape.
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  /// `value` with axes of size 1 in front and behind, so that its axes begin at
+  /// `axis` of a tensor of `rank` (for NumPy's broadcasting).
+  mlir::Value alignAt(mlir::Value value, int64_t axis, int64_t rank);
+  /// Attribute `name` as an axis of a tensor of `rank`: counted from the front.
+  mlir::FailureOr<int64_t> axisAttr(llvm::StringRef name, int64_t otherwise, int64_t rank);
+  mlir::FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
 
   /// Builds `OpT` with the given result type, or for elementwise operators with
   /// the type that broadcasting the operands gives.
@@ -103,9 +111,9 @@ public:
   void add(llvm::StringRef name, ImportFunction import, llvm::StringRef limits = "", llvm::StringRef domain = "");
   /// An elementwise operator whose operands and attributes are ONNX's own.
   template <typename OpT>
-  void addRegular() {
-    if constexpr (!OpT::onnxName.empty())
-      addRegular(OpT::onnxName, OpT::getOperationName(), &importRegular<OpT>);
+  void addRegular(llvm::StringRef onnxName = OpT::onnxName) {
+    if (!onnxName.empty())
+      addRegular(onnxName, OpT::getOperationName(), &importRegular<OpT>);
   }
   const OnnxOperator *lookup(llvm::StringRef domain, llvm::StringRef name) const;
   /// Sorted by domain and name.

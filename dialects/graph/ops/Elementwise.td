@@ -55,23 +55,155 @@ class Graph_Binary<string mnemonic, string onnx, code body, dag attrs = (ins)>
   let scalar = body;
   let attributes = attrs;
 }
+/// As Graph_Unary, with a result type that the builder gives.
+class Graph_Conversion<string mnemonic, dag operands, code body, dag attrs = (ins)>
+    : Graph_Elementwise<mnemonic, "", operands> {
+  let scalar = body;
+  let attributes = attrs;
+}
 class Graph_Compare<string mnemonic, string onnx, code body>
     : Graph_Elementwise<mnemonic, onnx, (ins Graph_Tensor:$x, Graph_Tensor:$y),
                         "::mlir::IntegerType::get(in[0].getContext(), 1)"> {
   let scalar = body;
 }
 
+// ONNX's attributes; each has its default.
+class Graph_Float<string byDefault> : DefaultValuedAttr<F32Attr, byDefault # "f">;
+class Graph_Int<string byDefault> : DefaultValuedAttr<I64Attr, byDefault>;
+class Graph_Text<string byDefault> : DefaultValuedStrAttr<StrAttr, byDefault>;
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
 def Graph_AddOp : Graph_Binary<"add", "Add", [{ return x + y; }]>;
 def Graph_SubOp : Graph_Binary<"sub", "Sub", [{ return x - y; }]>;
 def Graph_MulOp : Graph_Binary<"mul", "Mul", [{ return x * y; }]>;
 def Graph_DivOp : Graph_Binary<"div", "Div", [{ return x / y; }]>;
-def Graph_ReluOp : Graph_Unary<"relu", "Relu", [{ return max(x, 0.0); }]>;
+def Graph_ModOp : Graph_Binary<"mod", "Mod",
+    [{ return getFmod() ? x % y : floorMod(x, y); }], (ins Graph_Int<"0">:$fmod)>;
+def Graph_PowOp : Graph_Binary<"pow", "Pow", [{ return power(x, y); }]>;
+def Graph_MaximumOp : Graph_Binary<"maximum", "", [{ return max(x, y); }]>;
+def Graph_MinimumOp : Graph_Binary<"minimum", "", [{ return min(x, y); }]>;
+def Graph_NegOp : Graph_Unary<"neg", "Neg", [{ return -x; }]>;
+def Graph_AbsOp : Graph_Unary<"abs", "Abs", [{ return abs(x); }]>;
+def Graph_SignOp : Graph_Unary<"sign", "Sign", [{ return sign(x); }]>;
+def Graph_ReciprocalOp : Graph_Unary<"reciprocal", "Reciprocal", [{ return 1.0 / x; }]>;
+def Graph_FloorOp : Graph_Unary<"floor", "Floor", [{ return floor(x); }]>;
+def Graph_CeilOp : Graph_Unary<"ceil", "Ceil", [{ return ceil(x); }]>;
+def Graph_RoundOp : Graph_Unary<"round", "Round", [{ return round(x); }]>;
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
 def Graph_SqrtOp : Graph_Unary<"sqrt", "Sqrt", [{ return sqrt(x); }]>;
+def Graph_ExpOp : Graph_Unary<"exp", "Exp", [{ return exp(x); }]>;
+def Graph_LogOp : Graph_Unary<"log", "Log", [{ return log(x); }]>;
+def Graph_ErfOp : Graph_Unary<"erf", "Erf", [{ return erf(x); }]>;
+def Graph_SinOp : Graph_Unary<"sin", "Sin", [{ return sin(x); }]>;
+def Graph_CosOp : Graph_Unary<"cos", "Cos", [{ return cos(x); }]>;
+def Graph_TanOp : Graph_Unary<"tan", "Tan", [{ return tan(x); }]>;
+def Graph_AsinOp : Graph_Unary<"asin", "Asin", [{ return asin(x); }]>;
+def Graph_AcosOp : Graph_Unary<"acos", "Acos", [{ return acos(x); }]>;
+def Graph_AtanOp : Graph_Unary<"atan", "Atan", [{ return atan(x); }]>;
+def Graph_SinhOp : Graph_Unary<"sinh", "Sinh", [{ return sinh(x); }]>;
+def Graph_CoshOp : Graph_Unary<"cosh", "Cosh", [{ return cosh(x); }]>;
+def Graph_TanhOp : Graph_Unary<"tanh", "Tanh", [{ return tanh(x); }]>;
+def Graph_AsinhOp : Graph_Unary<"asinh", "Asinh", [{ return asinh(x); }]>;
+def Graph_AcoshOp : Graph_Unary<"acosh", "Acosh", [{ return acosh(x); }]>;
+def Graph_AtanhOp : Graph_Unary<"atanh", "Atanh", [{ return atanh(x); }]>;
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+def Graph_ReluOp : Graph_Unary<"relu", "Relu", [{ return max(x, 0.0); }]>;
 def Graph_LeakyReluOp : Graph_Unary<"leaky_relu", "LeakyRelu",
-    [{ return select(x < 0.0, x * getAlpha().convertToDouble(), x); }],
-    (ins DefaultValuedAttr<F32Attr, "0.01f">:$alpha)>;
+    [{ return select(x < 0.0, x * getAlpha().convertToDouble(), x); }], (ins Graph_Float<"0.01">:$alpha)>;
+def Graph_PReluOp : Graph_Binary<"prelu", "PRelu", [{ return select(x < 0.0, x * y, x); }]>;
+def Graph_ThresholdedReluOp : Graph_Unary<"thresholded_relu", "ThresholdedRelu",
+    [{ return select(x > getAlpha().convertToDouble(), x, 0.0); }], (ins Graph_Float<"1.0">:$alpha)>;
+def Graph_SigmoidOp : Graph_Unary<"sigmoid", "Sigmoid", [{ return sigmoid(x); }]>;
+def Graph_HardSigmoidOp : Graph_Unary<"hard_sigmoid", "HardSigmoid", [{
+      return max(min(x * getAlpha().convertToDouble() + getBeta().convertToDouble(), 1.0), 0.0);
+    }], (ins Graph_Float<"0.2">:$alpha, Graph_Float<"0.5">:$beta)>;
+def Graph_HardSwishOp : Graph_Unary<"hard_swish", "HardSwish",
+    [{ return x * max(min(x * (1.0 / 6.0) + 0.5, 1.0), 0.0); }]>;
+def Graph_SwishOp : Graph_Unary<"swish", "Swish",
+    [{ return x * sigmoid(x * getAlpha().convertToDouble()); }], (ins Graph_Float<"1.0">:$alpha)>;
+def Graph_EluOp : Graph_Unary<"elu", "Elu",
+    [{ return select(x > 0.0, x, expm1(x) * getAlpha().convertToDouble()); }], (ins Graph_Float<"1.0">:$alpha)>;
+def Graph_CeluOp : Graph_Unary<"celu", "Celu", [{
+      double alpha = getAlpha().convertToDouble();
+      return select(x > 0.0, x, expm1(x / alpha) * alpha);
+    }], (ins Graph_Float<"1.0">:$alpha)>;
+def Graph_SeluOp : Graph_Unary<"selu", "Selu", [{
+      double gamma = getGamma().convertToDouble();
+      return select(x > 0.0, x * gamma, expm1(x) * (gamma * getAlpha().convertToDouble()));
+    }], (ins Graph_Float<"1.67326319217681884765625">:$alpha, Graph_Float<"1.05070102214813232421875">:$gamma)>;
+// log(1 + e^x) where e^x can overflow.
+def Graph_SoftplusOp : Graph_Unary<"softplus", "Softplus", [{ return max(x, 0.0) + log1p(exp(-abs(x))); }]>;
+def Graph_SoftsignOp : Graph_Unary<"softsign", "Softsign", [{ return x / (abs(x) + 1.0); }]>;
+// tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2), which is 1 from x = 20 on.
+def Graph_MishOp : Graph_Unary<"mish", "Mish", [{
+      Expr e = exp(min(x, 20.0));
+      Expr n = e * (e + 2.0);
+      return x * (n / (n + 2.0));
+    }]>;
+// (1 + tanh(u)) / 2 = 1 / (1 + e^-2u) saves the tanh.
+def Graph_GeluOp : Graph_Unary<"gelu", "Gelu", [{
+      if (getApproximate() == "tanh")
+        return x * sigmoid((x + x * x * x * 0.044715) * (2.0 * 0.79788456080286535588));
+      return x * 0.5 * (erf(x * 0.70710678118654752440) + 1.0);
+    }], (ins Graph_Text<"none">:$approximate)>;
+def Graph_ShrinkOp : Graph_Unary<"shrink", "Shrink", [{
+      double lambd = getLambd().convertToDouble(), bias = getBias().convertToDouble();
+      return select(x < -lambd, x + bias, select(x > lambd, x - bias, 0.0));
+    }], (ins Graph_Float<"0.5">:$lambd, Graph_Float<"0.0">:$bias)>;
+
+//===----------------------------------------------------------------------===//
+// Logic and bits
+//===----------------------------------------------------------------------===//
+
 def Graph_EqualOp : Graph_Compare<"equal", "Equal", [{ return equal(x, y); }]>;
+def Graph_LessOp : Graph_Compare<"less", "Less", [{ return x < y; }]>;
+def Graph_LessOrEqualOp : Graph_Compare<"less_or_equal", "LessOrEqual", [{ return x <= y; }]>;
+def Graph_GreaterOp : Graph_Compare<"greater", "Greater", [{ return x > y; }]>;
+def Graph_GreaterOrEqualOp : Graph_Compare<"greater_or_equal", "GreaterOrEqual", [{ return x >= y; }]>;
+def Graph_IsNaNOp : Graph_UnaryTest<"is_nan", "IsNaN", [{ return isNaN(x); }]>;
+def Graph_IsInfOp : Graph_UnaryTest<"is_inf", "IsInf", [{
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      if (getDetectNegative() && getDetectPositive())
+        return isInf(x);
+      return getDetectNegative() ? equal(x, -infinity)
+           : getDetectPositive() ? equal(x, infinity) : b.constant(0, b.builder.getI1Type());
+    }], (ins Graph_Int<"1">:$detect_negative, Graph_Int<"1">:$detect_positive)>;
+// These serve BitwiseAnd etc. too.
+def Graph_AndOp : Graph_Binary<"and", "And", [{ return x & y; }]>;
+def Graph_OrOp : Graph_Binary<"or", "Or", [{ return x | y; }]>;
+def Graph_XorOp : Graph_Binary<"xor", "Xor", [{ return x ^ y; }]>;
+def Graph_NotOp : Graph_Unary<"not", "Not", [{ return ~x; }]>;
+def Graph_BitShiftOp : Graph_Binary<"bit_shift", "BitShift",
+    [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT">:$direction)>;
 def Graph_WhereOp : Graph_Elementwise<"where", "Where",
     (ins Graph_Tensor:$condition, Graph_Tensor:$x, Graph_Tensor:$y), "in[1]"> {
   let scalar = [{ return select(x, y, z); }];
 }
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+def Graph_CastOp : Graph_Conversion<"cast", (ins Graph_Tensor:$x), [{
+      Type to = elementOf(getResult());
+      return isa<Float8E8M0FNUType>(to) ? toPowerOfTwo(x, getRoundMode(), getSaturate())
+                                        : convert(x, to, getSaturate());
+    }], (ins Graph_Int<"1">:$saturate, Graph_Text<"up">:$round_mode)>;
+def Graph_BitCastOp : Graph_Conversion<"bit_cast", (ins Graph_Tensor:$x),
+    [{ return bitcast(x, elementOf(getResult())); }]>;
+// Operands: the tensor, the scale, the zero point, of equal rank.
+def Graph_QuantizeOp : Graph_Conversion<"quantize", (ins Graph_Tensor:$x, Graph_Tensor:$scale, Graph_Tensor:$zero),
+    [{ return quantize(x, y, z, getSaturate()); }], (ins Graph_Int<"1">:$saturate)>;
+def Graph_DequantizeOp : Graph_Conversion<"dequantize", (ins Graph_Tensor:$x, Graph_Tensor:$scale, Graph_Tensor:$zero),
+    [{ return dequantize(x, y, z, elementOf(getResult())); }]>;

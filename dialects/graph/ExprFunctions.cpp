@@ -1,0 +1,115 @@
+//===- ExprFunctions.cpp - scalar functions composed of simpler ones ------===//
+
+#include "dialects/graph/ElementBuilder.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+// e^-x may overflow to infinity, which gives the right limit 0.
+Expr sigmoid(Expr x) { return 1.0 / (exp(-x) + 1.0); }
+
+Expr floorMod(Expr x, Expr y) {
+  Expr r = x % y;
+  if (x.type.isUnsignedInteger())
+    return r;
+  if (!isa<FloatType>(x.type))
+    return select(notEqual(r, 0.0) & ((r ^ y) < 0.0), r + y, r);
+  // A zero takes the divisor's sign.
+  Expr zero = select(y < 0.0, r.builder->constant(-0.0, r.type), 0.0 * y);
+  return select(equal(r, 0.0), zero, select(notEqual(r < 0.0, y < 0.0), r + y, r));
+}
+
+/// `y` if it is one constant.
+static std::optional<double> constantValue(Expr y) {
+  Attribute attr;
+  if (!matchPattern(y.value, m_Constant(&attr)))
+    return std::nullopt;
+  if (auto dense = dyn_cast<SplatElementsAttr>(attr))
+    attr = dense.getSplatValue<Attribute>();
+  if (auto f = dyn_cast<FloatAttr>(attr))
+    return f.getValueAsDouble();
+  if (auto i = dyn_cast<IntegerAttr>(attr))
+    return y.type.isUnsignedInteger() ? i.getValue().roundToDouble(false) : i.getValue().roundToDouble(true);
+  return std::nullopt;
+}
+
+Expr power(Expr x, Expr y) {
+  ElementBuilder &b = *x.builder;
+  if (std::optional<double> n = constantValue(y)) {
+    if (*n == 0)
+      return b.broadcast(b.constant(1, x.type), b.lanes());
+    if (*n == 1)
+      return x;
+    if (*n == 2)
+      return x * x;
+    if (*n == 3)
+      return x * x * x;
+    if (*n == 4)
+      return (x * x) * (x * x);
+    if (isa<FloatType>(x.type)) {
+      if (*n == 0.5)
+        return sqrt(x);
+      if (*n == -0.5)
+        return 1.0 / sqrt(x);
+      if (*n == -1)
+        return 1.0 / x;
+      if (*n == -2)
+        return 1.0 / (x * x);
+    }
+  }
+  if (isa<FloatType>(x.type))
+    return pow(x, convert(y, computeType(x.type)));
+  if (!isa<FloatType>(y.type))
+    return pow(x, convert(y, x.type));
+  // An integer to a float power: exact where the power is whole.
+  Type f64 = b.builder.getF64Type();
+  Expr wide = convert(y, f64);
+  Expr whole = pow(x, convert(y, x.type));
+  return select(equal(floor(wide), wide), whole, convert(pow(convert(x, f64), wide), x.type));
+}
+
+Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
+  ElementBuilder &b = *x.builder;
+  Type ui32 = b.builder.getIntegerType(32, /*isSigned=*/false), f32 = b.builder.getF32Type();
+  Expr bits = bitcast(convert(x, f32), ui32);
+  auto literal = [&](int64_t value) { return b.constantInt(value, ui32); };
+  Expr exponent = (bits >> literal(23)) & literal(0xff);
+  Expr fraction = bits & literal(0x7fffff);
+  // Halfway rounds up, but for the smallest: its lowest bit is its only one.
+  Expr up = roundMode == "nearest" ? (fraction > literal(0x400000)) | (equal(fraction, 0x400000) & (exponent > 0.0))
+            : roundMode == "up"    ? fraction > 0.0
+                                   : b.constant(0, b.builder.getI1Type());
+  up = up & (exponent < (saturate ? 254.0 : 255.0));
+  exponent = exponent + convert(up, ui32);
+  // As a float: 255 is NaN, 0 is 2^-127, a subnormal.
+  Expr value = bitcast(exponent << literal(23), f32);
+  value = select(equal(exponent, 255.0), std::numeric_limits<double>::quiet_NaN(),
+                 select(equal(exponent, 0.0), 0x1p-127, value));
+  value.type = Float8E8M0FNUType::get(b.builder.getContext());
+  return value;
+}
+
+Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
+  ElementBuilder &b = *x.builder;
+  Type f32 = b.builder.getF32Type(), to = zero.type;
+  Expr q = convert(x, scale.type) / scale;
+  // The quotient has the precision of the scale: it decides about halves.
+  q.type = computeType(scale.type);
+  q = convert(convert(q, scale.type), f32);
+  if (isa<FloatType>(to))
+    return convert(q, to, saturate);
+  // Where the sum is not exact it is far beyond the range of `to`.
+  return convert(round(q) + convert(zero, f32), to);
+}
+
+Expr dequantize(Expr x, Expr scale, Expr zero, Type type) {
+  ElementBuilder &b = *x.builder;
+  Type f32 = b.builder.getF32Type(), si32 = b.builder.getIntegerType(32, /*isSigned=*/true);
+  if (!isa<FloatType>(x.type))
+    x = convert(x, si32) - convert(zero, si32);
+  return convert(convert(x, f32) * convert(scale, f32), type);
+}
+
+} // namespace ingot::graph
