@@ -1,0 +1,84 @@
+//===- Pipeline.cpp - the stages, in order --------------------------------===//
+
+#include "compiler/Pipeline.h"
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/graph/Passes.h"
+#include "passes/kernel/ExpandMath.h"
+#include "passes/kernel/Passes.h"
+#include "passes/lower/Passes.h"
+#include "passes/memory/Passes.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Constants folded, composites in one canonical form, dead code gone;
+/// convolutions and pools channels-last with no transpose left that could go.
+static void simplify(OpPassManager &pm, const PipelineOptions &options) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+}
+
+/// Each operator belongs to a fusion group with a strategy; the last stage at
+/// which facts of the target steer the graph.
+static void decide(OpPassManager &pm, const PipelineOptions &options) {
+  pm.nest<func::FuncOp>().addPass(graph::createFormGroups({options.target->name.str()}));
+}
+
+/// Each group is one private function; equal groups share one.
+static void lower(OpPassManager &pm, const PipelineOptions &) { pm.addPass(lower::createOutlineGroups()); }
+
+/// Loops, vectors and buffers of each kernel are explicit.
+static void schedule(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(kernel::createScheduleKernels({options.target->name.str()}));
+}
+
+/// Every buffer is (region, offset, size).
+static void plan(OpPassManager &pm, const PipelineOptions &) { pm.addPass(memory::createPlanMemory()); }
+
+LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options, Stage stopAfter) {
+  PassManager pm(module.getContext());
+  pm.enableVerifier(options.verify);
+  const std::pair<Stage, void (*)(OpPassManager &, const PipelineOptions &)> stages[] = {
+      {Stage::Simplify, simplify}, {Stage::Decide, decide}, {Stage::Lower, lower},
+      {Stage::Schedule, schedule}, {Stage::Plan, plan},
+  };
+  for (auto [stage, build] : stages)
+    if (stage <= stopAfter)
+      build(pm, options);
+  if (failed(pm.run(module)))
+    return failure();
+  return stopAfter < Stage::Schedule ? success() : expandMath(module);
+}
+
+static constexpr std::pair<Stage, StringLiteral> stageNames[] = {
+    {Stage::Import, "import"},     {Stage::Simplify, "simplify"}, {Stage::Decide, "decide"}, {Stage::Lower, "lower"},
+    {Stage::Schedule, "schedule"}, {Stage::Plan, "plan"},         {Stage::Print, "print"},   {Stage::Object, "object"},
+};
+
+std::optional<Stage> parseStage(StringRef name) {
+  for (auto [stage, text] : stageNames)
+    if (text == name)
+      return stage;
+  return std::nullopt;
+}
+
+StringRef stageName(Stage stage) { return stageNames[static_cast<size_t>(stage)].second; }
+
+void loadPipelineDialects(MLIRContext &context) {
+  context.loadDialect<graph::GraphDialect, kernel::KernelDialect, arith::ArithDialect, func::FuncDialect,
+                      math::MathDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+}
+
+} // namespace ingot

@@ -1,0 +1,36 @@
+//===- Pipeline.h - the way from graph to planned kernels -------*- C++ -*-===//
+
+#ifndef INGOT_COMPILER_PIPELINE_H
+#define INGOT_COMPILER_PIPELINE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "targets/TargetDescription.h"
+
+namespace ingot {
+
+/// The stages of a compilation, in order; names as in `--stop-after`.
+enum class Stage { Import, Simplify, Decide, Lower, Schedule, Plan, Print, Object };
+
+std::optional<Stage> parseStage(llvm::StringRef name);
+llvm::StringRef stageName(Stage stage);
+
+struct PipelineOptions {
+  const TargetDescription *target = nullptr;
+  /// Keep the order of floating-point operations.
+  bool strict = false;
+  /// Check the IR after each pass.
+  bool verify = true;
+};
+
+/// Runs the stages after import up to `stopAfter` (at most Plan) on a module
+/// with one function @main of graph operators. Afterwards it is in the form
+/// that the printer takes. Failure is a fault of ours, reported through the
+/// context's diagnostics.
+mlir::LogicalResult runPipeline(mlir::ModuleOp module, const PipelineOptions &options, Stage stopAfter = Stage::Plan);
+
+/// Loads the dialects that the stages produce.
+void loadPipelineDialects(mlir::MLIRContext &context);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_PIPELINE_H

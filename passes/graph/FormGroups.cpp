@@ -1,0 +1,196 @@
+//===- FormGroups.cpp - decide what becomes one kernel --------------------===//
+//
+// Partitions the operators of a function into `graph.group`s, each with the
+// strategy that will build it. A group is grown from its last operator towards
+// its operands: cheap producers that nobody else reads are taken in, so that
+// they are computed where they are consumed, and at most one anchor (reduction,
+// convolution, ...) whose result is read at the very index of the group's
+// result.
+//
+//   %1 = graph.conv %x, %w            %2 = graph.group "conv" (%x, %w) { conv, relu }
+//   %2 = graph.relu %1          ->    %3 = graph.reshape %2
+//   %3 = graph.reshape %2
+//
+// Reshapes stay outside: they are views. Constants of one element go along
+// into each group; other constants stay outside as weights. Afterwards every
+// returned value is the result of a group, and none is returned twice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/graph/Passes.h"
+#include "passes/kernel/Strategy.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+#define GEN_PASS_DEF_FORMGROUPS
+#include "passes/graph/Passes.h.inc"
+
+namespace {
+
+bool isSmallConstant(Operation *op) {
+  auto constant = dyn_cast_or_null<ConstantOp>(op);
+  auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return value && value.isSplat();
+}
+
+bool isView(Operation *op) { return isa_and_nonnull<ReshapeOp>(op); }
+
+class Grouping {
+public:
+  Grouping(func::FuncOp function, const TargetDescription &target) : function(function), target(target) {}
+
+  void run() {
+    separateOutputs();
+    SmallVector<Operation *> operations;
+    for (Operation &op : function.getBody().front().without_terminator())
+      operations.push_back(&op);
+    for (Operation *op : llvm::reverse(operations))
+      if (!grouped.contains(op) && !isa<ConstantOp, GroupOp>(op) && !isView(op))
+        build(collect(op));
+    // Constants that were copied into groups have no use left.
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+      if (op.use_empty() && isa<ConstantOp, ReshapeOp>(op))
+        op.erase();
+  }
+
+private:
+  /// Returned arguments, constants and values returned twice are copied.
+  void separateOutputs() {
+    Operation *terminator = function.getBody().front().getTerminator();
+    llvm::DenseSet<Value> taken;
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      Value root = operand.get();
+      while (isView(root.getDefiningOp()))
+        root = root.getDefiningOp()->getOperand(0);
+      bool writable = root.getDefiningOp() && !isa<ConstantOp>(root.getDefiningOp());
+      if (writable && taken.insert(root).second)
+        continue;
+      OpBuilder builder(terminator);
+      auto copy = ReshapeOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get());
+      operand.set(buildGroup({copy}).getResult(0));
+    }
+  }
+
+  /// The operators that `root` is computed together with, in program order.
+  llvm::SetVector<Operation *> collect(Operation *root) {
+    llvm::SetVector<Operation *> members;
+    members.insert(root);
+    if (isa<BodyOpInterface>(root) || root->getNumResults() != 1)
+      return members;
+    bool anchored = !cast<ElementOpInterface>(root).isCheap();
+    // Operators whose elements are at the result's own index.
+    llvm::DenseSet<Operation *> aligned{root};
+    bool grew = true;
+    while (grew) {
+      grew = false;
+      SmallVector<Operation *> candidates;
+      for (Operation *member : members)
+        for (Value operand : member->getOperands())
+          if (Operation *producer = operand.getDefiningOp())
+            if (!members.contains(producer) && mayJoin(producer, members))
+              candidates.push_back(producer);
+      // The latest first: of two anchors the earlier one is computed before.
+      llvm::sort(candidates, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+      for (Operation *producer : candidates) {
+        if (members.contains(producer))
+          continue;
+        bool sameIndex = llvm::all_of(producer->getUsers(), [&](Operation *user) {
+          return aligned.contains(user) && isa<ElementwiseOpInterface>(user) &&
+                 shapeOf(user->getResult(0)) == shapeOf(producer->getResult(0));
+        });
+        bool cheap = cast<ElementOpInterface>(producer).isCheap();
+        if (!cheap && (anchored || !sameIndex))
+          continue;
+        if (cheap && !worthPulling(producer, members))
+          continue;
+        members.insert(producer);
+        if (sameIndex)
+          aligned.insert(producer);
+        anchored |= !cheap;
+        grew = true;
+        break;
+      }
+    }
+    return members;
+  }
+
+  bool mayJoin(Operation *producer, const llvm::SetVector<Operation *> &members) {
+    if (grouped.contains(producer) || isView(producer) || isa<ConstantOp>(producer) ||
+        !isa<ElementOpInterface>(producer))
+      return false;
+    return llvm::all_of(producer->getUsers(), [&](Operation *user) { return members.contains(user); });
+  }
+
+  /// Whether each element of a cheap producer is read about once.
+  bool worthPulling(Operation *producer, const llvm::SetVector<Operation *> &members) {
+    int64_t produced = tensorType(producer->getResult(0)).getNumElements();
+    return llvm::all_of(producer->getUsers(), [&](Operation *user) {
+      auto element = cast<ElementOpInterface>(user);
+      if (!element.isCheap())
+        return isa<ReductionOpInterface>(user);
+      return tensorType(user->getResult(0)).getNumElements() <= produced;
+    });
+  }
+
+  GroupOp build(const llvm::SetVector<Operation *> &members) {
+    SmallVector<Operation *> ordered(members.begin(), members.end());
+    llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    return buildGroup(ordered);
+  }
+
+  /// Moves `ordered` into a group placed at the last of them.
+  GroupOp buildGroup(ArrayRef<Operation *> ordered) {
+    Operation *last = ordered.back();
+    OpBuilder builder(last);
+    llvm::SetVector<Value> inputs;
+    llvm::SetVector<Operation *> inside(ordered.begin(), ordered.end());
+    llvm::SetVector<Operation *> constants;
+    SmallVector<Location> locations;
+    for (Operation *op : ordered) {
+      locations.push_back(op->getLoc());
+      for (Value operand : op->getOperands()) {
+        if (isSmallConstant(operand.getDefiningOp()))
+          constants.insert(operand.getDefiningOp());
+        else if (!operand.getDefiningOp() || !inside.contains(operand.getDefiningOp()))
+          inputs.insert(operand);
+      }
+    }
+    auto group = GroupOp::create(builder, builder.getFusedLoc(locations), last->getResultTypes(),
+                                 inputs.getArrayRef(), builder.getStringAttr(""), DictionaryAttr());
+    Block *body = builder.createBlock(&group.getBody());
+    IRMapping mapping;
+    for (Value input : inputs)
+      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+    for (Operation *constant : constants)
+      builder.clone(*constant, mapping);
+    for (Operation *op : ordered)
+      builder.clone(*op, mapping);
+    SmallVector<Value> yielded;
+    for (Value result : last->getResults())
+      yielded.push_back(mapping.lookup(result));
+    YieldOp::create(builder, last->getLoc(), yielded);
+    const kernel::Strategy &strategy = kernel::selectStrategy({body}, target);
+    group.setStrategy(strategy.name());
+    last->replaceAllUsesWith(group);
+    grouped.insert(ordered.begin(), ordered.end());
+    for (Operation *op : llvm::reverse(ordered))
+      op->erase();
+    return group;
+  }
+
+  func::FuncOp function;
+  const TargetDescription &target;
+  llvm::DenseSet<Operation *> grouped;
+};
+
+struct FormGroupsPass : impl::FormGroupsBase<FormGroupsPass> {
+  using Base::Base;
+  void runOnOperation() override { Grouping(getOperation(), *lookupTarget(targetName)).run(); }
+};
+
+} // namespace
+} // namespace ingot::graph

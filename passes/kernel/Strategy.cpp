@@ -1,0 +1,124 @@
+//===- Strategy.cpp -------------------------------------------------------===//
+
+#include "passes/kernel/Strategy.h"
+
+#include "dialects/kernel/KernelDialect.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::kernel {
+
+#define INGOT_STRATEGY(NAME) std::unique_ptr<Strategy> create##NAME##Strategy();
+#include "passes/kernel/Strategies.def"
+#undef INGOT_STRATEGY
+
+static ArrayRef<std::unique_ptr<Strategy>> strategies() {
+  static const std::vector<std::unique_ptr<Strategy>> all = [] {
+    std::vector<std::unique_ptr<Strategy>> v;
+#define INGOT_STRATEGY(NAME) v.push_back(create##NAME##Strategy());
+#include "passes/kernel/Strategies.def"
+#undef INGOT_STRATEGY
+    return v;
+  }();
+  return all;
+}
+
+const Strategy &selectStrategy(GroupView group, const TargetDescription &target) {
+  for (const auto &strategy : strategies())
+    if (strategy->matches(group, target))
+      return *strategy;
+  llvm_unreachable("the loop nest takes any group");
+}
+
+const Strategy *lookupStrategy(StringRef name) {
+  for (const auto &strategy : strategies())
+    if (strategy->name() == name)
+      return strategy.get();
+  return nullptr;
+}
+
+Operation *GroupView::anchor() const {
+  Operation *found = nullptr;
+  for (Operation &op : block->without_terminator()) {
+    if (isa<ConstantOp>(op))
+      continue;
+    if (auto element = dyn_cast<ElementOpInterface>(op); element && element.isCheap())
+      continue;
+    if (found)
+      return nullptr;
+    found = &op;
+  }
+  return found;
+}
+
+bool GroupView::isElementwise() const {
+  return llvm::all_of(block->without_terminator(),
+                      [](Operation &op) { return isa<ElementwiseOpInterface, ConstantOp>(op); });
+}
+
+void KernelBuilder::parallelFor(int64_t extent, llvm::function_ref<void(Expr)> body) {
+  if (extent == 1)
+    return body(index(0));
+  Block &entry = function.getBody().front();
+  Type indexType = builder.getIndexType();
+  Value begin = entry.addArgument(indexType, loc), end = entry.addArgument(indexType, loc);
+  function->setAttr("kernel.extent", builder.getIndexAttr(extent));
+  forRange(wrap(begin, indexType), wrap(end, indexType), body);
+}
+
+void KernelBuilder::forLanes(int64_t size, Type type, llvm::function_ref<void(Expr, int64_t)> body, int64_t widest) {
+  SmallVector<int64_t> widths = target.lanes(computeType(type));
+  widths.push_back(1);
+  int64_t at = 0;
+  for (int64_t lanes : widths) {
+    if (widest && lanes > widest)
+      continue;
+    int64_t trips = (size - at) / lanes;
+    if (trips == 0)
+      continue;
+    int64_t saved = laneCount;
+    laneCount = lanes;
+    if (trips == 1) {
+      body(index(at), lanes);
+    } else {
+      loop(index(at), index(at + trips * lanes), lanes, {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+        body(i, lanes);
+        return {};
+      });
+    }
+    laneCount = saved;
+    at += trips * lanes;
+  }
+}
+
+void KernelBuilder::allowInPlace(unsigned result, unsigned operand) {
+  SmallVector<int64_t> pairs;
+  if (auto known = function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
+    pairs.append(known.asArrayRef().begin(), known.asArrayRef().end());
+  pairs.append({result, operand});
+  function->setAttr("kernel.inplace", builder.getDenseI64ArrayAttr(pairs));
+}
+
+Value KernelBuilder::view(Value buffer, ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getShape() == shape)
+    return buffer;
+  return ViewOp::create(builder, loc, MemRefType::get(shape, type.getElementType()), buffer);
+}
+
+Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {
+  Block &entry = function.getBody().front();
+  auto memref = MemRefType::get(shape, storageType(type));
+  // Before begin and end, which parallelFor adds last.
+  assert(!function->hasAttr("kernel.extent") && "scratch comes before the parallel loop");
+  Value buffer = entry.addArgument(memref, loc);
+  SmallVector<Attribute> types;
+  if (auto known = function->getAttrOfType<ArrayAttr>("kernel.scratch"))
+    types.append(known.begin(), known.end());
+  types.push_back(TypeAttr::get(RankedTensorType::get(shape, type)));
+  function->setAttr("kernel.scratch", builder.getArrayAttr(types));
+  return buffer;
+}
+
+} // namespace ingot::kernel

@@ -1,0 +1,125 @@
+//===- OutlineGroups.cpp - groups become functions ------------------------===//
+//
+//   %y = graph.group "conv" (%x, %w) {...}
+//     ->
+//   func.func private @conv_1x14x14x8(tensor, tensor) -> tensor
+//       attributes {kernel.strategy = "conv"} {...}
+//   %y = kernel.launch @conv_1x14x14x8(%x, %w)
+//
+// Groups that compute the same share one function; names and places of the
+// ONNX nodes do not count.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+#include "passes/lower/Passes.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+#define GEN_PASS_DEF_OUTLINEGROUPS
+#include "passes/lower/Passes.h.inc"
+
+namespace {
+
+/// "conv_1x14x14x8": the operator that names the kernel best, and the result.
+std::string nameFor(graph::GroupOp group) {
+  Block &body = group.getBody().front();
+  Operation *naming = nullptr;
+  for (Operation &op : body.without_terminator())
+    if (auto element = dyn_cast<graph::ElementOpInterface>(op); !element || !element.isCheap())
+      if (!isa<graph::ConstantOp>(op))
+        naming = &op;
+  if (!naming)
+    naming = body.getTerminator()->getOperand(0).getDefiningOp();
+  std::string name = naming->getName().stripDialect().str();
+  llvm::raw_string_ostream os(name);
+  if (group.getNumResults() > 0 && !graph::shapeOf(group.getResult(0)).empty()) {
+    os << '_';
+    llvm::interleave(graph::shapeOf(group.getResult(0)), os, "x");
+  }
+  return name;
+}
+
+/// Which ONNX nodes a kernel computes, for the reader of the C++.
+void collectNames(Location loc, SmallVectorImpl<std::string> &names) {
+  if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    for (Location part : fused.getLocations())
+      collectNames(part, names);
+  } else if (auto name = dyn_cast<NameLoc>(loc)) {
+    if (!llvm::is_contained(names, name.getName().str()))
+      names.push_back(name.getName().str());
+  }
+}
+
+struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::StringSet<> used;
+    llvm::DenseMap<uint64_t, SmallVector<func::FuncOp>> known;
+    SmallVector<graph::GroupOp> groups;
+    module.walk([&](graph::GroupOp group) { groups.push_back(group); });
+    OpBuilder builder(module.getContext());
+    builder.setInsertionPointToStart(module.getBody());
+    llvm::DenseMap<Operation *, SmallVector<std::string>> names;
+    for (graph::GroupOp group : groups) {
+      uint64_t hash = hashOf(group);
+      func::FuncOp function;
+      for (func::FuncOp candidate : known[hash])
+        if (OperationEquivalence::isRegionEquivalentTo(&candidate.getBody(), &group.getBody(),
+                                                       OperationEquivalence::IgnoreLocations) &&
+            candidate->getAttrOfType<StringAttr>("kernel.strategy") == group.getStrategyAttr())
+          function = candidate;
+      if (!function) {
+        std::string base = nameFor(group), name = base;
+        for (unsigned n = 2; !used.insert(name).second; ++n)
+          name = base + "_" + std::to_string(n);
+        auto type = builder.getFunctionType(group.getOperandTypes(), group.getResultTypes());
+        function = func::FuncOp::create(builder, group.getLoc(), name, type);
+        function.setPrivate();
+        function->setAttr("kernel.strategy", group.getStrategyAttr());
+        IRMapping mapping;
+        group.getBody().cloneInto(&function.getBody(), mapping);
+        known[hash].push_back(function);
+      }
+      collectNames(group.getLoc(), names[function]);
+      OpBuilder at(group);
+      auto launch = kernel::LaunchOp::create(at, group.getLoc(), group.getResultTypes(),
+                                             FlatSymbolRefAttr::get(function.getSymNameAttr()), group.getInputs(),
+                                             DenseI64ArrayAttr());
+      group->replaceAllUsesWith(launch);
+      group->erase();
+    }
+    for (auto &[function, list] : names) {
+      std::string comment;
+      size_t listed = 0;
+      for (const std::string &name : list) {
+        if (listed++ == 6) {
+          comment += ", ... (" + std::to_string(list.size()) + " in all)";
+          break;
+        }
+        comment += (comment.empty() ? "" : ", ") + name;
+      }
+      function->setAttr("kernel.comment", builder.getStringAttr(comment));
+    }
+  }
+
+  static uint64_t hashOf(graph::GroupOp group) {
+    llvm::hash_code hash = llvm::hash_value(group.getStrategy());
+    for (Operation &op : group.getBody().front())
+      hash = llvm::hash_combine(hash, op.getName().getAsOpaquePointer());
+    for (Type type : llvm::concat<const Type>(group.getOperandTypes(), group.getResultTypes()))
+      hash = llvm::hash_combine(hash, type.getAsOpaquePointer());
+    return hash;
+  }
+};
+
+} // namespace
+} // namespace ingot::lower
