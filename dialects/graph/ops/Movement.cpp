@@ -1,11 +1,580 @@
-//===- Movement.cpp ---------------------------------------------------===//
+//===- Movement.cpp - definitions of the operators that move elements -----===//
 
-#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace ingot::graph {
 
-void registerMovementImports(OnnxRegistry &registry) {}
+static RankedTensorType withShape(Value x, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, elementOf(x));
+}
+
+/// `op` itself with permuted operands; the caller permutes the attributes.
+template <typename OpT>
+static OpT clonePermuted(OpT op, OpBuilder &builder, ArrayRef<int64_t> perm,
+                         ValueRange operands) {
+  auto copy = cast<OpT>(builder.clone(*op));
+  copy->setOperands(operands);
+  copy.getResult().setType(
+      withShape(op.getResult(), permuted(shapeOf(op.getResult()), perm)));
+  return copy;
+}
+
+static bool isIdentity(ArrayRef<int64_t> perm) {
+  return llvm::all_of(llvm::enumerate(perm),
+                      [](auto p) { return int64_t(p.index()) == p.value(); });
+}
+
+static bool allEqual(ArrayRef<int64_t> values, int64_t to) {
+  return llvm::all_of(values, [&](int64_t v) { return v == to; });
+}
+
+int64_t permutedAxis(int64_t axis, ArrayRef<int64_t> perm) {
+  return llvm::find(perm, axis) - perm.begin();
+}
+
+Expr wrapIndex(ElementBuilder &b, Expr i, int64_t size) {
+  Expr at = convert(i, b.builder.getIndexType());
+  if (!i.type.isUnsignedInteger())
+    at = select(at < 0.0, at + static_cast<double>(size), at);
+  return max(min(at, b.index(size - 1)), b.index(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Transpose
+//===----------------------------------------------------------------------===//
+
+void TransposeOp::build(OpBuilder &, OperationState &state, Value x,
+                        ArrayRef<int64_t> perm) {
+  state.addOperands(x);
+  state.getOrAddProperties<Properties>().perm =
+      DenseI64ArrayAttr::get(x.getContext(), perm);
+  state.addTypes(withShape(x, permuted(shapeOf(x), perm)));
+}
+
+LogicalResult TransposeOp::verify() {
+  SmallVector<int64_t> sorted(getPerm());
+  llvm::sort(sorted);
+  if (sorted.size() != shapeOf(getX()).size() || !isIdentity(sorted))
+    return emitOpError("perm is not a permutation of the operand's axes");
+  if (getType() != withShape(getX(), permuted(shapeOf(getX()), getPerm())))
+    return emitOpError("the result is not the permuted operand");
+  return success();
+}
+
+Expr TransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Exprs at(idx.size());
+  for (auto [i, p] : llvm::enumerate(getPerm()))
+    at[p] = idx[i];
+  return b.load(getX(), at);
+}
+
+bool TransposeOp::passesLanes() {
+  return getPerm().empty() ||
+         getPerm().back() == static_cast<int64_t>(getPerm().size()) - 1;
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  if (isIdentity(getPerm()))
+    return getX();
+  if (auto inner = getX().getDefiningOp<TransposeOp>()) {
+    setPerm(permuted(inner.getPerm(), getPerm()));
+    getXMutable().assign(inner.getX());
+    return getResult();
+  }
+  return {};
+}
+
+bool isReshapeLike(TransposeOp op) {
+  int64_t last = -1;
+  for (int64_t p : op.getPerm()) {
+    if (shapeOf(op.getX())[p] == 1)
+      continue;
+    if (p < last)
+      return false;
+    last = p;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Reshape
+//===----------------------------------------------------------------------===//
+
+void ReshapeOp::build(OpBuilder &, OperationState &state, Value x,
+                      ArrayRef<int64_t> shape) {
+  state.addOperands(x);
+  state.addTypes(withShape(x, shape));
+}
+
+LogicalResult ReshapeOp::verify() {
+  if (tensorType(getX()).getNumElements() != getType().getNumElements() ||
+      elementOf(getX()) != elementOf(getResult()))
+    return emitOpError("the operand's elements are not those of the result");
+  return success();
+}
+
+/// Runs of axes with equal products map to each other, so that only axes that
+/// are really merged or split cost divisions.
+Expr ReshapeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  ArrayRef<int64_t> from = shapeOf(getResult()), to = shapeOf(getX());
+  Exprs at(to.size(), b.index(0));
+  size_t i = 0, j = 0;
+  while (getType().getNumElements() != 0 && i < from.size() && j < to.size()) {
+    size_t firstI = i, firstJ = j;
+    int64_t products[] = {from[i++], to[j++]};
+    while (products[0] != products[1]) {
+      if (products[0] < products[1])
+        products[0] *= from[i++];
+      else
+        products[1] *= to[j++];
+    }
+    size_t countI = i - firstI, countJ = j - firstJ;
+    if (countI == 1 && countJ == 1) {
+      at[firstJ] = idx[firstI];
+      continue;
+    }
+    Expr position =
+        b.linearize(idx.slice(firstI, countI), from.slice(firstI, countI));
+    llvm::copy(b.delinearize(position, to.slice(firstJ, countJ)),
+               at.begin() + firstJ);
+  }
+  return b.load(getX(), at);
+}
+
+bool ReshapeOp::passesLanes() {
+  ArrayRef<int64_t> from = shapeOf(getResult()), to = shapeOf(getX());
+  if (from.empty() || from.back() == 0)
+    return true;
+  // Elements of one row stay in one row.
+  return !to.empty() && to.back() % from.back() == 0;
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  if (auto inner = getX().getDefiningOp<ReshapeOp>()) {
+    getXMutable().assign(inner.getX());
+    return getResult();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+void SliceOp::build(OpBuilder &, OperationState &state, Value x,
+                    ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
+                    ArrayRef<int64_t> sizes) {
+  state.addOperands(x);
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.starts = DenseI64ArrayAttr::get(x.getContext(), starts);
+  properties.steps = DenseI64ArrayAttr::get(x.getContext(), steps);
+  state.addTypes(withShape(x, sizes));
+}
+
+LogicalResult SliceOp::verify() {
+  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
+  if (from.size() != to.size() || getStarts().size() != to.size() ||
+      getSteps().size() != to.size())
+    return emitOpError("starts, steps, operand and result differ in rank");
+  for (auto [size, count, start, step] :
+       llvm::zip(from, to, getStarts(), getSteps())) {
+    if (count == 0)
+      continue;
+    int64_t last = start + (count - 1) * step;
+    if (std::min(start, last) < 0 || std::max(start, last) >= size)
+      return emitOpError("reaches outside of the operand");
+  }
+  return success();
+}
+
+Expr SliceOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Exprs at;
+  for (auto [i, start, step] : llvm::zip(idx, getStarts(), getSteps())) {
+    Expr scaled = step == 1 ? i : i * static_cast<double>(step);
+    at.push_back(start == 0 ? scaled : scaled + static_cast<double>(start));
+  }
+  return b.load(getX(), at);
+}
+
+bool SliceOp::passesLanes() {
+  return getSteps().empty() || getSteps().back() == 1;
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType() && allEqual(getStarts(), 0) &&
+      allEqual(getSteps(), 1))
+    return getX();
+  if (auto inner = getX().getDefiningOp<SliceOp>()) {
+    SmallVector<int64_t> starts, steps;
+    for (auto [start, step, innerStart, innerStep] : llvm::zip(
+             getStarts(), getSteps(), inner.getStarts(), inner.getSteps())) {
+      starts.push_back(innerStart + start * innerStep);
+      steps.push_back(step * innerStep);
+    }
+    setStarts(starts);
+    setSteps(steps);
+    getXMutable().assign(inner.getX());
+    return getResult();
+  }
+  return {};
+}
+
+Operation *SliceOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                  ValueRange operands) {
+  SliceOp copy = clonePermuted(*this, builder, perm, operands);
+  copy.setStarts(permuted(getStarts(), perm));
+  copy.setSteps(permuted(getSteps(), perm));
+  return copy;
+}
+
+bool SliceOp::permutesOperand(unsigned) { return true; }
+
+//===----------------------------------------------------------------------===//
+// Concat
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> concatShape(ValueRange inputs, int64_t axis) {
+  SmallVector<int64_t> shape(shapeOf(inputs[0]));
+  for (Value x : inputs.drop_front())
+    shape[axis] += shapeOf(x)[axis];
+  return shape;
+}
+
+void ConcatOp::build(OpBuilder &builder, OperationState &state,
+                     ValueRange inputs, int64_t axis) {
+  state.addOperands(inputs);
+  state.getOrAddProperties<Properties>().axis = builder.getI64IntegerAttr(axis);
+  state.addTypes(withShape(inputs[0], concatShape(inputs, axis)));
+}
+
+LogicalResult ConcatOp::verify() {
+  if (getInputs().empty() ||
+      static_cast<int64_t>(getAxis()) >= getType().getRank())
+    return emitOpError("needs operands and an axis of theirs");
+  for (Value x : getInputs()) {
+    SmallVector<int64_t> shape(shapeOf(x));
+    if (shape.size() == static_cast<size_t>(getType().getRank()))
+      shape[getAxis()] = getType().getDimSize(getAxis());
+    if (withShape(x, shape) != getType())
+      return emitOpError("operands differ in more than the axis");
+  }
+  if (concatShape(getInputs(), getAxis()) != getType().getShape())
+    return emitOpError("the result is not as long as the operands together");
+  return success();
+}
+
+Expr ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  int64_t axis = getAxis();
+  std::function<Expr(OperandRange, int64_t)> from =
+      [&](OperandRange inputs, int64_t offset) -> Expr {
+    int64_t end = offset + shapeOf(inputs[0])[axis];
+    auto load = [&] {
+      Exprs at(idx.begin(), idx.end());
+      if (offset != 0)
+        at[axis] = at[axis] - static_cast<double>(offset);
+      return b.load(inputs[0], at);
+    };
+    if (inputs.size() == 1)
+      return load();
+    return b.ifElse(idx[axis] < static_cast<double>(end), load,
+                    [&] { return from(inputs.drop_front(), end); });
+  };
+  return from(getInputs(), 0);
+}
+
+bool ConcatOp::passesLanes() {
+  return static_cast<int64_t>(getAxis()) != getType().getRank() - 1;
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  SmallVector<Value> flat;
+  for (Value x : getInputs()) {
+    auto inner = x.getDefiningOp<ConcatOp>();
+    if (inner && inner.getAxis() == getAxis() && inner->hasOneUse())
+      llvm::append_range(flat, inner.getInputs());
+    else if (tensorType(x).getNumElements() != 0)
+      flat.push_back(x);
+  }
+  if (flat.empty())
+    flat.push_back(getInputs()[0]);
+  if (flat.size() == 1 && flat[0].getType() == getType())
+    return flat[0];
+  if (flat.size() == getInputs().size() ||
+      concatShape(flat, getAxis()) != getType().getShape())
+    return {};
+  getInputsMutable().assign(flat);
+  return getResult();
+}
+
+Operation *ConcatOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                   ValueRange operands) {
+  ConcatOp copy = clonePermuted(*this, builder, perm, operands);
+  copy.setAxis(permutedAxis(getAxis(), perm));
+  return copy;
+}
+
+bool ConcatOp::permutesOperand(unsigned) { return true; }
+
+//===----------------------------------------------------------------------===//
+// Pad
+//===----------------------------------------------------------------------===//
+
+void PadOp::build(OpBuilder &builder, OperationState &state, Value x,
+                  Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+                  StringRef mode) {
+  state.addOperands({x, value});
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.low = builder.getDenseI64ArrayAttr(low);
+  properties.mode = builder.getStringAttr(mode);
+  SmallVector<int64_t> shape(shapeOf(x));
+  for (auto [size, before, after] : llvm::zip(shape, low, high))
+    size += before + after;
+  state.addTypes(withShape(x, shape));
+}
+
+LogicalResult PadOp::verify() {
+  if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"}, getMode()))
+    return emitOpError("unknown mode");
+  if (!shapeOf(getValue()).empty() ||
+      elementOf(getValue()) != elementOf(getX()))
+    return emitOpError("the value is not one element of the operand's type");
+  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
+  if (from.size() != to.size() || getLow().size() != to.size())
+    return emitOpError("low, operand and result differ in rank");
+  for (auto [size, padded, low] : llvm::zip(from, to, getLow())) {
+    if (low < 0 || padded < low + size)
+      return emitOpError("crops");
+    if (size == 0 && padded != 0 && getMode() != "constant")
+      return emitOpError("repeats an empty axis");
+  }
+  return success();
+}
+
+/// The operand's index for index `i` (counted from the operand's first element)
+/// of an axis that is padded by repeating.
+static Expr repeatedIndex(ElementBuilder &b, Expr i, int64_t size, int64_t low,
+                          int64_t high, StringRef mode) {
+  Expr last = b.index(size - 1), zero = b.index(0);
+  if (mode == "edge" || size == 1)
+    return max(min(i, last), zero);
+  if (mode == "wrap") {
+    Expr r = i;
+    if (low > 0)
+      r = r + static_cast<double>((low + size - 1) / size * size);
+    return r % static_cast<double>(size);
+  }
+  if (low < size && high < size) {
+    Expr r = low > 0 ? select(i < 0.0, -i, i) : i;
+    return high > 0 ? select(r > last, static_cast<double>(2 * size - 2) - r, r)
+                    : r;
+  }
+  // Bounces back and forth more than once.
+  int64_t period = 2 * size - 2;
+  Expr r = (i + static_cast<double>((low + period - 1) / period * period)) %
+           static_cast<double>(period);
+  return min(r, static_cast<double>(period) - r);
+}
+
+Expr PadOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
+  Exprs at;
+  Expr inside;
+  auto require = [&](Expr condition) {
+    inside = inside ? inside & condition : condition;
+  };
+  for (auto [axis, size] : llvm::enumerate(from)) {
+    int64_t low = getLow()[axis], high = to[axis] - low - size;
+    Expr i = low == 0 ? idx[axis] : idx[axis] - static_cast<double>(low);
+    if (getMode() != "constant" && (low > 0 || high > 0) && size > 0) {
+      i = repeatedIndex(b, i, size, low, high, getMode());
+    } else {
+      if (low > 0)
+        require(i >= 0.0);
+      if (high > 0)
+        require(i < static_cast<double>(size));
+    }
+    at.push_back(i);
+  }
+  auto load = [&] { return b.load(getX(), at); };
+  if (!inside)
+    return load();
+  return b.ifElse(inside, load, [&] { return b.loadScalar(getValue(), {}); });
+}
+
+bool PadOp::passesLanes() {
+  return getType().getRank() == 0 ||
+         shapeOf(getX()).back() == getType().getShape().back();
+}
+
+OpFoldResult PadOp::fold(FoldAdaptor) {
+  return getX().getType() == getType() ? OpFoldResult(getX()) : OpFoldResult();
+}
+
+Operation *PadOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                ValueRange operands) {
+  PadOp copy = clonePermuted(*this, builder, perm, operands);
+  copy.setLow(permuted(getLow(), perm));
+  return copy;
+}
+
+bool PadOp::permutesOperand(unsigned i) { return i == 0; }
+
+//===----------------------------------------------------------------------===//
+// Expand
+//===----------------------------------------------------------------------===//
+
+void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
+                     ArrayRef<int64_t> shape) {
+  state.addOperands(x);
+  state.addTypes(withShape(x, shape));
+}
+
+LogicalResult ExpandOp::verify() {
+  auto shape = broadcastShapes({shapeOf(getX()), shapeOf(getResult())});
+  if (!shape || ArrayRef<int64_t>(*shape) != shapeOf(getResult()) ||
+      elementOf(getX()) != elementOf(getResult()))
+    return emitOpError("the operand does not broadcast to the result");
+  return success();
+}
+
+Expr ExpandOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  return b.broadcast(b.loadBroadcast(getX(), idx), b.lanes());
+}
+
+bool ExpandOp::passesLanes() { return true; }
+
+OpFoldResult ExpandOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  if (auto inner = getX().getDefiningOp<ExpandOp>()) {
+    getXMutable().assign(inner.getX());
+    return getResult();
+  }
+  return {};
+}
+
+Operation *ExpandOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                   ValueRange operands) {
+  if (!permutesOperand(0) && tensorType(getX()).getNumElements() > 1)
+    return nullptr;
+  return clonePermuted(*this, builder, perm, operands);
+}
+
+bool ExpandOp::permutesOperand(unsigned) { return hasAxesOfResult(*this, 0); }
+
+//===----------------------------------------------------------------------===//
+// Tile
+//===----------------------------------------------------------------------===//
+
+void TileOp::build(OpBuilder &, OperationState &state, Value x,
+                   ArrayRef<int64_t> repeats) {
+  state.addOperands(x);
+  SmallVector<int64_t> shape;
+  for (auto [size, times] : llvm::zip(shapeOf(x), repeats))
+    shape.push_back(size * times);
+  state.addTypes(withShape(x, shape));
+}
+
+LogicalResult TileOp::verify() {
+  if (shapeOf(getX()).size() != shapeOf(getResult()).size())
+    return emitOpError("operand and result differ in rank");
+  for (auto [size, tiled] : llvm::zip(shapeOf(getX()), shapeOf(getResult())))
+    if (size == 0 ? tiled != 0 : tiled % size != 0)
+      return emitOpError("the result is not a multiple of the operand");
+  return success();
+}
+
+Expr TileOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Exprs at;
+  for (auto [i, size, tiled] :
+       llvm::zip(idx, shapeOf(getX()), shapeOf(getResult())))
+    at.push_back(size == tiled ? i
+                 : size == 1   ? b.index(0)
+                               : i % static_cast<double>(size));
+  if (b.lanes() > 1 && shapeOf(getX()).back() != shapeOf(getResult()).back())
+    return b.broadcast(b.loadScalar(getX(), at), b.lanes());
+  return b.load(getX(), at);
+}
+
+bool TileOp::passesLanes() {
+  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
+  return from.empty() || from.back() == 1 || from.back() == to.back();
+}
+
+OpFoldResult TileOp::fold(FoldAdaptor) {
+  return getX().getType() == getType() ? OpFoldResult(getX()) : OpFoldResult();
+}
+
+Operation *TileOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                 ValueRange operands) {
+  return clonePermuted(*this, builder, perm, operands);
+}
+
+bool TileOp::permutesOperand(unsigned) { return true; }
+
+//===----------------------------------------------------------------------===//
+// Gather
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> gatherShape(Value x, Value indices, int64_t axis) {
+  SmallVector<int64_t> shape(shapeOf(x).take_front(axis));
+  llvm::append_range(shape, shapeOf(indices));
+  llvm::append_range(shape, shapeOf(x).drop_front(axis + 1));
+  return shape;
+}
+
+void GatherOp::build(OpBuilder &builder, OperationState &state, Value x,
+                     Value indices, int64_t axis, bool inRange) {
+  state.addOperands({x, indices});
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.axis = builder.getI64IntegerAttr(axis);
+  if (inRange)
+    properties.in_range = builder.getUnitAttr();
+  state.addTypes(withShape(x, gatherShape(x, indices, axis)));
+}
+
+LogicalResult GatherOp::verify() {
+  int64_t rank = shapeOf(getX()).size(), axis = getAxis();
+  if (axis < 0 || axis >= rank || !isa<IntegerType>(elementOf(getIndices())))
+    return emitOpError("needs an axis of the operand and integer indices");
+  if (getType() != withShape(getX(), gatherShape(getX(), getIndices(), axis)))
+    return emitOpError(
+        "the result does not have the indices' axes in place of the axis");
+  if (shapeOf(getX())[axis] == 0 && getType().getNumElements() != 0)
+    return emitOpError("takes elements of an empty axis");
+  return success();
+}
+
+Expr GatherOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  size_t axis = getAxis(), count = shapeOf(getIndices()).size();
+  Expr i = b.loadScalar(getIndices(), idx.slice(axis, count));
+  i = getInRange() ? convert(i, b.builder.getIndexType())
+                   : wrapIndex(b, i, shapeOf(getX())[axis]);
+  Exprs at(idx.take_front(axis));
+  at.push_back(i);
+  llvm::append_range(at, idx.drop_front(axis + count));
+  return b.load(getX(), at);
+}
+
+bool GatherOp::passesLanes() { return getAxis() + 1 < shapeOf(getX()).size(); }
+
+Operation *GatherOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                   ValueRange operands) {
+  if (!permutesOperand(0))
+    return nullptr;
+  GatherOp copy = clonePermuted(*this, builder, perm, operands);
+  copy.setAxis(permutedAxis(getAxis(), perm));
+  return copy;
+}
+
+bool GatherOp::permutesOperand(unsigned i) {
+  return i == 0 && shapeOf(getIndices()).size() == 1;
+}
 
 } // namespace ingot::graph

@@ -1,0 +1,22 @@
+//===- Movement.h - questions about operators that move elements *- C++ -*-===//
+
+#ifndef INGOT_GRAPH_OPS_MOVEMENT_H
+#define INGOT_GRAPH_OPS_MOVEMENT_H
+
+#include "dialects/graph/GraphDialect.h"
+
+namespace ingot::graph {
+
+/// Whether `op` moves only axes of size 1, so that it is a reshape.
+bool isReshapeLike(TransposeOp op);
+
+/// Where axis `axis` is after permuting by `perm`.
+int64_t permutedAxis(int64_t axis, llvm::ArrayRef<int64_t> perm);
+
+/// The index of the element that ONNX means by `i` along an axis of `size`:
+/// negative counts from the end, anything else out of range is clamped.
+Expr wrapIndex(ElementBuilder &b, Expr i, int64_t size);
+
+} // namespace ingot::graph
+
+#endif // INGOT_GRAPH_OPS_MOVEMENT_H
