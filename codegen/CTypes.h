@@ -1,0 +1,64 @@
+//===- CTypes.h - how types and constants are written in C ------*- C++ -*-===//
+//
+// Integers are signless in the IR, so the caller says whether it wants the
+// signed or the unsigned C type. f16, bf16 and 8-bit floats are their bits in
+// unsigned integers; index is ptrdiff_t; i1 is bool, in memory uint8_t.
+//
+// A vector of N lanes is `<kind><bits>x<N>`, as f32x16, i32x8, u8x16, and its
+// twin for unaligned memory has the suffix _u. A vector of one lane is its
+// element. A vector of i1 is a mask: signed integers 0 or -1 as wide as the
+// elements that were compared.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_CODEGEN_CTYPES_H
+#define INGOT_CODEGEN_CTYPES_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/APInt.h"
+
+#include <string>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace ingot {
+
+enum class Sign { Signed, Unsigned };
+
+/// Not one of the floats that C has: kept as bits.
+bool isBitsFloat(mlir::Type type);
+
+/// Bits of the C type: 8 for i1 in memory and for narrower floats.
+unsigned storageBits(mlir::Type element);
+
+/// Lanes of a vector; 1 for everything else.
+int64_t laneCount(mlir::Type type);
+mlir::Type elementOf(mlir::Type type);
+/// A vector type that prints as one: two lanes or more.
+bool isVector(mlir::Type type);
+/// A vector of i1 with two lanes or more.
+bool isMask(mlir::Type type);
+
+/// The C type of a value; masks need a width and have maskTypeName.
+std::string valueTypeName(mlir::Type type, Sign sign);
+/// The C type of an element in memory.
+std::string storageTypeName(mlir::Type element, Sign sign = Sign::Signed);
+std::string vectorTypeName(char kind, unsigned bits, int64_t lanes);
+std::string maskTypeName(unsigned bits, int64_t lanes);
+
+/// The typedef of a vector type name, with its unaligned twin if wanted.
+void printVectorTypedef(llvm::StringRef name, llvm::raw_ostream &os);
+
+/// A number such that C reads the very same value.
+std::string floatLiteral(const llvm::APFloat &value);
+std::string integerLiteral(const llvm::APInt &value, Sign sign);
+/// An element of a weight, as an initializer of its storage type.
+void printElement(mlir::Type element, const char *bytes, llvm::raw_ostream &os);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_CTYPES_H

@@ -1,0 +1,39 @@
+//===- TextWriter.h - indented, wrapped lines of C --------------*- C++ -*-===//
+
+#ifndef INGOT_CODEGEN_TEXTWRITER_H
+#define INGOT_CODEGEN_TEXTWRITER_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace ingot {
+
+/// Writes lines at the current indentation; a line that is too long is broken
+/// at a space, which C allows everywhere that this compiler prints one.
+class TextWriter {
+public:
+  explicit TextWriter(llvm::raw_ostream &os) : os(os) {}
+
+  void line(const llvm::Twine &text);
+  void blank() { os << '\n'; }
+  /// `text` as // comments, one paragraph for each of its lines.
+  void comment(llvm::StringRef text);
+  /// A line that ends in {, then deeper.
+  void open(const llvm::Twine &text);
+  /// A line between: } else {
+  void middle(const llvm::Twine &text);
+  /// Back, and a line that begins with }.
+  void close(const llvm::Twine &text = "}");
+  llvm::raw_ostream &raw() { return os; }
+
+private:
+  static constexpr size_t kColumns = 100;
+  llvm::raw_ostream &os;
+  unsigned depth = 0;
+};
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_TEXTWRITER_H
