@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Checks the rules of the code that a machine can check, on all files that git
+# knows, and names each place that breaks one.
+# usage: check.sh SOURCE
+set -uo pipefail
+cd "$1" || exit 1
+git rev-parse --git-dir >/dev/null 2>&1 || { echo "not a git checkout: nothing to check"; exit 77; }
+
+failed=0
+complain() { # RULE, places on standard input
+  local places
+  places=$(cat)
+  [ -n "$places" ] || return 0
+  printf '%s:\n%s\n\n' "$1" "$places"
+  failed=1
+}
+
+git grep -nwiE 'x86|x86_64|sse|avx[0-9]*|neon|cortex|cuda|hexagon' -- \
+  'compiler/*.cpp' 'compiler/*.h' 'dialects/' 'passes/' 'codegen/' ':!*.md' |
+  complain "A target's name outside targets/"
+# The words are split, so that this file does not find itself.
+git grep -nwE 'TO''DO|FIX''ME|XX''X' -- ':!LICENSE' | complain "An open end"
+git ls-files -z '*.cpp' '*.h' '*.td' '*.py' '*.cmake' | xargs -0 wc -l |
+  awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines" }' |
+  complain "A file of more than 800 lines"
+git ls-files '*[Uu]tils*' '*[Cc]ommon*' '*[Hh]elpers*' '*[Mm]isc*' |
+  complain "A file name that says nothing"
+git grep -nE '[[:space:]]+$' -- '*.cpp' '*.h' '*.td' '*.py' '*.cmake' '*CMakeLists.txt' |
+  complain "White space at the end of a line"
+
+exit $failed
