@@ -280,6 +280,7 @@ Exprs ElementBuilder::delinearize(Expr position, ArrayRef<int64_t> shape) {
 //===----------------------------------------------------------------------===//
 
 void BodyBuilder::store(Value buffer, Expr value, ArrayRef<Expr> idx) {
+  value = broadcast(value, laneCount);
   SmallVector<Value> indices;
   for (Expr i : idx)
     indices.push_back(i.value);
@@ -314,6 +315,45 @@ void BodyBuilder::forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body
     body(i);
     return {};
   });
+}
+
+void BodyBuilder::forLanes(int64_t trips, llvm::function_ref<void(Expr)> body) {
+  int64_t inLanes = vectorLanes > 1 ? trips / vectorLanes * vectorLanes : 0;
+  auto step = [&](Expr i, ArrayRef<Expr>) -> Exprs {
+    body(i);
+    return {};
+  };
+  if (inLanes > 0)
+    withLanes(vectorLanes, [&]() -> Expr {
+      loop(index(0), index(inLanes), vectorLanes, {}, step);
+      return {};
+    });
+  if (inLanes < trips)
+    loop(index(inLanes), index(trips), 1, {}, step);
+}
+
+Expr BodyBuilder::reduceLanes(int64_t trips, Expr init, llvm::function_ref<Expr(Expr, Expr)> body,
+                              llvm::function_ref<Expr(Expr, Expr)> merge) {
+  int64_t inLanes = vectorLanes > 1 ? trips / vectorLanes * vectorLanes : 0;
+  auto step = [&](Expr i, ArrayRef<Expr> acc) -> Exprs { return {broadcast(body(i, acc[0]), laneCount)}; };
+  Expr acc = init;
+  if (inLanes > 0) {
+    acc = withLanes(vectorLanes, [&] {
+      return loop(index(0), index(inLanes), vectorLanes, {broadcast(init, vectorLanes)}, step)[0];
+    });
+    // Halves are merged until one lane is left.
+    for (int64_t half = vectorLanes / 2; half > 0; half /= 2) {
+      auto slice = [&](int64_t from) -> Expr {
+        return {this, vector::ExtractStridedSliceOp::create(builder, loc, acc.value, from, half, 1), acc.type};
+      };
+      Expr low = slice(0), high = slice(half);
+      acc = merge(low, high);
+    }
+    acc.value = vector::ExtractOp::create(builder, loc, acc.value, int64_t{0});
+  }
+  if (inLanes == trips)
+    return acc;
+  return loop(index(inLanes), index(trips), 1, {acc}, step)[0];
 }
 
 void BodyBuilder::forEach(ArrayRef<int64_t> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {

@@ -113,7 +113,16 @@ public:
   void forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body);
   void when(Expr condition, llvm::function_ref<void()> then);
 
+  /// body(i) for i = 0 ... trips - 1 along a last axis: in lane mode for groups
+  /// of `vectorLanes`, one by one for the rest.
+  void forLanes(int64_t trips, llvm::function_ref<void(Expr i)> body);
+  /// The same with an accumulator: the lanes' partial results are merged.
+  Expr reduceLanes(int64_t trips, Expr init, llvm::function_ref<Expr(Expr i, Expr acc)> body,
+                   llvm::function_ref<Expr(Expr, Expr)> merge);
+
   llvm::SmallVector<mlir::Value> outputs;
+  /// How many elements at a time pay off on the target: a power of two.
+  int64_t vectorLanes = 1;
 };
 
 } // namespace ingot::graph

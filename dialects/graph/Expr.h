@@ -114,6 +114,9 @@ Expr floorMod(Expr x, Expr y);
 /// ONNX Pow: as pow, with the type of `x`, whatever the type of `y`; constant
 /// exponents become products and roots.
 Expr power(Expr x, Expr y);
+/// The identities of max and min: infinities, or the ends of an integer's range.
+Expr lowest(ElementBuilder &b, mlir::Type type);
+Expr highest(ElementBuilder &b, mlir::Type type);
 
 /// Conversion as ONNX Cast does it: floats truncate towards zero to integers
 /// (out of range saturates, NaN gives 0: never undefined), integers wrap, anything but 0 is

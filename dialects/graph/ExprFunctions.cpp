@@ -51,6 +51,8 @@ Expr power(Expr x, Expr y) {
     if (isa<FloatType>(x.type)) {
       if (*n == 0.5)
         return sqrt(x);
+      if (*n == 0.75)
+        return sqrt(x) * sqrt(sqrt(x));
       if (*n == -0.5)
         return 1.0 / sqrt(x);
       if (*n == -1)
@@ -69,6 +71,18 @@ Expr power(Expr x, Expr y) {
   Expr whole = pow(x, convert(y, x.type));
   return select(equal(floor(wide), wide), whole, convert(pow(convert(x, f64), wide), x.type));
 }
+
+/// The largest or smallest integer of `type`, or the infinity on that side.
+static Expr extreme(ElementBuilder &b, Type type, bool largest) {
+  if (isa<FloatType>(type))
+    return b.constant(largest ? INFINITY : -INFINITY, type);
+  unsigned width = type.getIntOrFloatBitWidth();
+  bool isUnsigned = type.isUnsignedInteger() || type.isInteger(1);
+  APSInt value = largest ? APSInt::getMaxValue(width, isUnsigned) : APSInt::getMinValue(width, isUnsigned);
+  return b.constantInt(isUnsigned ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue(), type);
+}
+Expr lowest(ElementBuilder &b, Type type) { return extreme(b, type, /*largest=*/false); }
+Expr highest(ElementBuilder &b, Type type) { return extreme(b, type, /*largest=*/true); }
 
 Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   ElementBuilder &b = *x.builder;

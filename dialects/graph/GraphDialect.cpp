@@ -62,6 +62,39 @@ Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b, ArrayRef<Expr
   return b.broadcast(result, b.lanes());
 }
 
+Expr emitReduction(ReductionOpInterface op, ElementBuilder &b, ArrayRef<Expr> idx) {
+  Value input = op.getInput();
+  SmallVector<int64_t> trips = permuted(shapeOf(input), op.getAxes());
+  int64_t count = 1;
+  for (int64_t trip : trips)
+    count *= trip;
+  Exprs at(idx);
+  Expr acc = b.reduce(trips, op.init(b), [&](ArrayRef<Expr> reduced, Expr acc) {
+    for (auto [axis, i] : llvm::zip(op.getAxes(), reduced))
+      at[axis] = i;
+    return op.combine(b, acc, b.load(input, at));
+  });
+  Expr result = op.finish(b, acc, count);
+  result.type = elementOf(op->getResult(0));
+  return b.broadcast(result, b.lanes());
+}
+
+Operation *buildPermutedAxes(Operation *op, OpBuilder &builder, ArrayRef<int64_t> perm, ValueRange operands) {
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(operands);
+  for (Value result : copy->getResults())
+    result.setType(RankedTensorType::get(permuted(shapeOf(result), perm), elementOf(result)));
+  SmallVector<int64_t> inverse = inversePermutation(perm);
+  if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
+    copy->setAttr("axis", builder.getI64IntegerAttr(inverse[axis.getInt()]));
+  if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes")) {
+    SmallVector<int64_t> moved = permuted(inverse, axes);
+    llvm::sort(moved);
+    copy->setAttr("axes", builder.getDenseI64ArrayAttr(moved));
+  }
+  return copy;
+}
+
 bool hasAxesOfResult(Operation *op, unsigned i) {
   return shapeOf(op->getOperand(i)).size() == shapeOf(op->getResult(0)).size() &&
          tensorType(op->getOperand(i)).getNumElements() > 1;

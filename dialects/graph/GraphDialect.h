@@ -25,6 +25,12 @@ Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b, llvm::ArrayRe
 /// The same operator on operands of other shapes, result shaped by broadcasting.
 mlir::Operation *buildPermutedElementwise(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<int64_t> perm,
                                           mlir::ValueRange operands);
+/// `op` on permuted operands with permuted results; its attributes `axis` and
+/// `axes` follow the axes.
+mlir::Operation *buildPermutedAxes(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<int64_t> perm,
+                                   mlir::ValueRange operands);
+/// emitElement of every reduction: nested loops over the reduced axes.
+Expr emitReduction(ReductionOpInterface op, ElementBuilder &b, llvm::ArrayRef<Expr> idx);
 /// Whether operand `i` has the rank of the result and more than one element.
 bool hasAxesOfResult(mlir::Operation *op, unsigned i);
 

@@ -43,6 +43,28 @@ def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface", [ElementOpInt
   ];
 }
 
+def ReductionOpInterface : OpInterface<"ReductionOpInterface", [ElementOpInterface]> {
+  let cppNamespace = "::ingot::graph";
+  let description = [{
+    An operator that combines all elements along some axes, in any order and
+    grouping: combining begins with `init`, groups join with `merge`, `finish`
+    turns what was accumulated from `count` elements into the result. Reduced
+    axes keep size 1. Accumulators have the compute type of the input.
+  }];
+  let methods = [
+    InterfaceMethod<"The tensor that is reduced.", "::mlir::Value", "getInput">,
+    InterfaceMethod<"The reduced axes, ascending.", "::llvm::ArrayRef<int64_t>", "getAxes">,
+    InterfaceMethod<"What nothing combines to.", "::ingot::graph::Expr", "init",
+      (ins "::ingot::graph::ElementBuilder &":$b)>,
+    InterfaceMethod<"One more element.", "::ingot::graph::Expr", "combine",
+      (ins "::ingot::graph::ElementBuilder &":$b, "::ingot::graph::Expr":$acc, "::ingot::graph::Expr":$x)>,
+    InterfaceMethod<"Two accumulators as one.", "::ingot::graph::Expr", "merge",
+      (ins "::ingot::graph::ElementBuilder &":$b, "::ingot::graph::Expr":$acc, "::ingot::graph::Expr":$other)>,
+    InterfaceMethod<"The result.", "::ingot::graph::Expr", "finish",
+      (ins "::ingot::graph::ElementBuilder &":$b, "::ingot::graph::Expr":$acc, "int64_t":$count)>,
+  ];
+}
+
 def BodyOpInterface : OpInterface<"BodyOpInterface"> {
   let cppNamespace = "::ingot::graph";
   let description = [{

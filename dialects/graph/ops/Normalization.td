@@ -1,1 +1,30 @@
-//===- Normalization.td ---------------------------------------------------===//
+//===- Normalization.td - softmax and normalizations ----------------------===//
+//
+// Only what gains from one kernel is an operator here; batch, instance, group
+// normalization and their like are built of others when imported.
+//
+//===----------------------------------------------------------------------===//
+
+class Graph_SoftmaxLike<string mnemonic> : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+  let arguments = (ins Graph_Tensor:$input, I64Attr:$axis);
+  let results = (outs Graph_Tensor:$result);
+}
+def Graph_SoftmaxOp : Graph_SoftmaxLike<"softmax">;
+def Graph_LogSoftmaxOp : Graph_SoftmaxLike<"log_softmax">;
+
+def Graph_LayerNormOp : Graph_BodyOp<"layer_norm"> {
+  let summary = "Rows (along the last axis) scaled to variance 1";
+  let description = [{
+    With `center`, the row's mean is subtracted first (layer normalization);
+    without, the row is divided by its root mean square. `affine` is empty, a
+    scale, or a scale and a bias, of the last axis' length.
+  }];
+  let arguments = (ins Graph_Tensor:$input, Variadic<Graph_Tensor>:$affine, F32Attr:$epsilon, BoolAttr:$center);
+  let results = (outs Graph_Tensor:$result);
+}
+
+def Graph_LRNOp : Graph_ElementOp<"lrn", [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
+                                          DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+  let summary = "Each element divided by a power of the squares around it along `axis`";
+  let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, I64Attr:$size, F32Attr:$alpha, F32Attr:$beta, F32Attr:$bias);
+}

@@ -1,1 +1,87 @@
-//===- Reduction.td ---------------------------------------------------===//
+//===- Reduction.td - reductions and scans --------------------------------===//
+//
+// A reduction is one record: how it begins, how it takes an element, how two
+// partial results join, how it ends. Reduced axes keep size 1 (a reshape drops
+// them), so that layouts can be moved through.
+//
+//===----------------------------------------------------------------------===//
+
+/// The codes are C++ bodies that get ElementBuilder &b and: `init` the element
+/// type `type`; `combine` the accumulator `acc` and the element `x`; `merge`
+/// two accumulators `acc` and `x`; `finish` `acc` and the `count` of elements.
+class Graph_Reduction<string mnemonic, code init, code combine, code merge = combine, code finish = "return acc;">
+    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
+                                 DeclareOpInterfaceMethods<ReductionOpInterface, ["init", "combine", "merge", "finish"]>,
+                                 DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+  let arguments = (ins Graph_Tensor:$input, DenseI64ArrayAttr:$axes);
+  let extraClassDefinition = [{
+    ::ingot::graph::Expr $cppClass::emitElement(::ingot::graph::ElementBuilder &b, ::llvm::ArrayRef<::ingot::graph::Expr> idx) {
+      return ::ingot::graph::emitReduction(*this, b, idx);
+    }
+    bool $cppClass::passesLanes() {
+      return getAxes().empty() || getAxes().back() + 1 != static_cast<int64_t>(shapeOf(getInput()).size());
+    }
+    bool $cppClass::isCheap() { return false; }
+    ::mlir::Operation *$cppClass::buildPermuted(::mlir::OpBuilder &builder, ::llvm::ArrayRef<int64_t> perm, ::mlir::ValueRange operands) {
+      return ::ingot::graph::buildPermutedAxes(*this, builder, perm, operands);
+    }
+    ::ingot::graph::Expr $cppClass::init(::ingot::graph::ElementBuilder &b) {
+      [[maybe_unused]] ::mlir::Type type = elementOf(getInput());
+      }] # init # [{
+    }
+    ::ingot::graph::Expr $cppClass::combine(::ingot::graph::ElementBuilder &b, ::ingot::graph::Expr acc, ::ingot::graph::Expr x) {
+      }] # combine # [{
+    }
+    ::ingot::graph::Expr $cppClass::merge(::ingot::graph::ElementBuilder &b, ::ingot::graph::Expr acc, ::ingot::graph::Expr x) {
+      }] # merge # [{
+    }
+    ::ingot::graph::Expr $cppClass::finish(::ingot::graph::ElementBuilder &b, ::ingot::graph::Expr acc, int64_t count) {
+      }] # finish # [{
+    }
+  }];
+}
+
+def Graph_ReduceSumOp : Graph_Reduction<"reduce_sum", [{ return b.constant(0, type); }], [{ return acc + x; }]>;
+def Graph_ReduceMeanOp : Graph_Reduction<"reduce_mean", [{ return b.constant(0, type); }], [{ return acc + x; }],
+    [{ return acc + x; }],
+    [{ return isa<FloatType>(acc.type) ? acc * (1.0 / static_cast<double>(count)) : acc / static_cast<double>(count); }]>;
+def Graph_ReduceProdOp : Graph_Reduction<"reduce_prod", [{ return b.constant(1, type); }], [{ return acc * x; }]>;
+def Graph_ReduceMaxOp : Graph_Reduction<"reduce_max", [{ return lowest(b, type); }], [{ return max(acc, x); }]>;
+def Graph_ReduceMinOp : Graph_Reduction<"reduce_min", [{ return highest(b, type); }], [{ return min(acc, x); }]>;
+def Graph_ReduceL1Op : Graph_Reduction<"reduce_l1", [{ return b.constant(0, type); }], [{ return acc + abs(x); }],
+    [{ return acc + x; }]>;
+def Graph_ReduceSumSquareOp : Graph_Reduction<"reduce_sum_square", [{ return b.constant(0, type); }],
+    [{ return fma(x, x, acc); }], [{ return acc + x; }]>;
+def Graph_ReduceL2Op : Graph_Reduction<"reduce_l2", [{ return b.constant(0, type); }],
+    [{ return fma(x, x, acc); }], [{ return acc + x; }],
+    [{
+      if (isa<FloatType>(acc.type))
+        return sqrt(acc);
+      return convert(sqrt(convert(acc, b.builder.getF64Type())), acc.type);
+    }]>;
+def Graph_ReduceLogSumOp : Graph_Reduction<"reduce_log_sum", [{ return b.constant(0, type); }], [{ return acc + x; }],
+    [{ return acc + x; }],
+    [{
+      if (isa<FloatType>(acc.type))
+        return log(acc);
+      return convert(log(convert(acc, b.builder.getF64Type())), acc.type);
+    }]>;
+
+/// The position of the extreme element along `axis`, which keeps size 1; of
+/// equal ones the first, or the last. NaN is more extreme than all.
+class Graph_ArgReduction<string mnemonic>
+    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
+                                 DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+  let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$last);
+}
+def Graph_ArgMaxOp : Graph_ArgReduction<"arg_max">;
+def Graph_ArgMinOp : Graph_ArgReduction<"arg_min">;
+
+/// Running sums or products along `axis`; `exclusive` leaves out the element
+/// itself, `reverse` begins at the end.
+class Graph_Scan<string mnemonic> : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+  let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$exclusive, BoolAttr:$reverse);
+  let results = (outs Graph_Tensor:$result);
+}
+def Graph_CumSumOp : Graph_Scan<"cum_sum">;
+def Graph_CumProdOp : Graph_Scan<"cum_prod">;
