@@ -127,6 +127,7 @@ function(ingot_add_library name)
   _ingot_sources(${ARGN})
   add_library(${name} STATIC ${sources})
   _ingot_setup(${name} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY INGOT_LIBRARIES ${name})
 endfunction()
 
 function(ingot_add_executable name)
