@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
       std::printf("\n");
     }
     for (int i = first; i < first + perRow; ++i)
-      std::printf("  -> %d (%3.0f%%)    ", answers[i], confidence[i]);
+      std::printf("   -> %d (%3.0f%%)  ", answers[i], confidence[i]);
     std::printf("\n\n");
   }
 
