@@ -5,7 +5,8 @@
 # compiles an ONNX model to C++ and makes NAME a library target: link it and
 # include "NAME.h". All names in the generated code begin with NAME. It is
 # compiled again when the model, a file of DEPENDS (external data) or Ingot
-# itself changes. The target property INGOT_OUTPUT_DIR says where NAME.cpp and
+# itself changes. Without WEIGHTS those of a model below a megabyte stand in the
+# source, others in an object file beside it. The target property INGOT_OUTPUT_DIR says where NAME.cpp and
 # NAME.h lie.
 
 function(ingot_add_model name)
@@ -21,7 +22,12 @@ function(ingot_add_model name)
     set(ARG_TARGET native)
   endif()
   if(NOT ARG_WEIGHTS)
-    set(ARG_WEIGHTS source)
+    file(SIZE "${model}" bytes)
+    if(bytes LESS 1000000)
+      set(ARG_WEIGHTS source)
+    else()
+      set(ARG_WEIGHTS object)
+    endif()
   elseif(NOT ARG_WEIGHTS MATCHES "^(source|object|file)$")
     message(FATAL_ERROR "ingot_add_model(${name}): WEIGHTS is source, object or file")
   endif()
