@@ -18,7 +18,8 @@ Expr floorMod(Expr x, Expr y) {
     return select(notEqual(r, 0.0) & ((r ^ y) < 0.0), r + y, r);
   // A zero takes the divisor's sign.
   Expr zero = select(y < 0.0, r.builder->constant(-0.0, r.type), 0.0 * y);
-  return select(equal(r, 0.0), zero, select(notEqual(r < 0.0, y < 0.0), r + y, r));
+  return select(equal(r, 0.0), zero,
+                select(notEqual(r < 0.0, y < 0.0), r + y, r));
 }
 
 /// `y` if it is one constant.
@@ -31,7 +32,8 @@ static std::optional<double> constantValue(Expr y) {
   if (auto f = dyn_cast<FloatAttr>(attr))
     return f.getValueAsDouble();
   if (auto i = dyn_cast<IntegerAttr>(attr))
-    return y.type.isUnsignedInteger() ? i.getValue().roundToDouble(false) : i.getValue().roundToDouble(true);
+    return y.type.isUnsignedInteger() ? i.getValue().roundToDouble(false)
+                                      : i.getValue().roundToDouble(true);
   return std::nullopt;
 }
 
@@ -69,7 +71,8 @@ Expr power(Expr x, Expr y) {
   Type f64 = b.builder.getF64Type();
   Expr wide = convert(y, f64);
   Expr whole = pow(x, convert(y, x.type));
-  return select(equal(floor(wide), wide), whole, convert(pow(convert(x, f64), wide), x.type));
+  return select(equal(floor(wide), wide), whole,
+                convert(pow(convert(x, f64), wide), x.type));
 }
 
 /// The largest or smallest integer of `type`, or the infinity on that side.
@@ -78,29 +81,40 @@ static Expr extreme(ElementBuilder &b, Type type, bool largest) {
     return b.constant(largest ? INFINITY : -INFINITY, type);
   unsigned width = type.getIntOrFloatBitWidth();
   bool isUnsigned = type.isUnsignedInteger() || type.isInteger(1);
-  APSInt value = largest ? APSInt::getMaxValue(width, isUnsigned) : APSInt::getMinValue(width, isUnsigned);
-  return b.constantInt(isUnsigned ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue(), type);
+  APSInt value = largest ? APSInt::getMaxValue(width, isUnsigned)
+                         : APSInt::getMinValue(width, isUnsigned);
+  return b.constantInt(isUnsigned ? static_cast<int64_t>(value.getZExtValue())
+                                  : value.getSExtValue(),
+                       type);
 }
-Expr lowest(ElementBuilder &b, Type type) { return extreme(b, type, /*largest=*/false); }
-Expr highest(ElementBuilder &b, Type type) { return extreme(b, type, /*largest=*/true); }
+Expr lowest(ElementBuilder &b, Type type) {
+  return extreme(b, type, /*largest=*/false);
+}
+Expr highest(ElementBuilder &b, Type type) {
+  return extreme(b, type, /*largest=*/true);
+}
 
 Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   ElementBuilder &b = *x.builder;
-  Type ui32 = b.builder.getIntegerType(32, /*isSigned=*/false), f32 = b.builder.getF32Type();
+  Type ui32 = b.builder.getIntegerType(32, /*isSigned=*/false),
+       f32 = b.builder.getF32Type();
   Expr bits = bitcast(convert(x, f32), ui32);
   auto literal = [&](int64_t value) { return b.constantInt(value, ui32); };
   Expr exponent = (bits >> literal(23)) & literal(0xff);
   Expr fraction = bits & literal(0x7fffff);
   // Halfway rounds up, but for the smallest: its lowest bit is its only one.
-  Expr up = roundMode == "nearest" ? (fraction > literal(0x400000)) | (equal(fraction, 0x400000) & (exponent > 0.0))
-            : roundMode == "up"    ? fraction > 0.0
-                                   : b.constant(0, b.builder.getI1Type());
+  Expr up = roundMode == "nearest"
+                ? (fraction > literal(0x400000)) |
+                      (equal(fraction, 0x400000) & (exponent > 0.0))
+            : roundMode == "up" ? fraction > 0.0
+                                : b.constant(0, b.builder.getI1Type());
   up = up & (exponent < (saturate ? 254.0 : 255.0));
   exponent = exponent + convert(up, ui32);
   // As a float: 255 is NaN, 0 is 2^-127, a subnormal.
   Expr value = bitcast(exponent << literal(23), f32);
-  value = select(equal(exponent, 255.0), std::numeric_limits<double>::quiet_NaN(),
-                 select(equal(exponent, 0.0), 0x1p-127, value));
+  value =
+      select(equal(exponent, 255.0), std::numeric_limits<double>::quiet_NaN(),
+             select(equal(exponent, 0.0), 0x1p-127, value));
   value.type = Float8E8M0FNUType::get(b.builder.getContext());
   return value;
 }
@@ -120,7 +134,8 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
 
 Expr dequantize(Expr x, Expr scale, Expr zero, Type type) {
   ElementBuilder &b = *x.builder;
-  Type f32 = b.builder.getF32Type(), si32 = b.builder.getIntegerType(32, /*isSigned=*/true);
+  Type f32 = b.builder.getF32Type(),
+       si32 = b.builder.getIntegerType(32, /*isSigned=*/true);
   if (!isa<FloatType>(x.type))
     x = convert(x, si32) - convert(zero, si32);
   return convert(convert(x, f32) * convert(scale, f32), type);

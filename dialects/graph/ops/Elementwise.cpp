@@ -7,8 +7,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 /// The node's inputs combined two by two; one input is itself.
-template <typename OpT>
-static Value chain(OnnxNode &node) {
+template <typename OpT> static Value chain(OnnxNode &node) {
   Value result = node.input(0);
   for (unsigned i = 1; i < node.numInputs() && result; ++i)
     result = node.elementwise<OpT>({result, node.input(i)});
@@ -21,8 +20,7 @@ static ImportResult one(Value value) {
   return SmallVector<Value>{value};
 }
 
-template <typename OpT>
-static ImportResult importChain(OnnxNode &node) {
+template <typename OpT> static ImportResult importChain(OnnxNode &node) {
   if (node.numInputs() == 0)
     return node.invalid("no inputs");
   return one(chain<OpT>(node));
@@ -75,7 +73,8 @@ static ImportResult importBinarizer(OnnxNode &node) {
   Type type = elementOf(x);
   Value threshold = node.scalarConstant(node.floatAttr("threshold", 0), type);
   Value above = node.elementwise<GreaterOp>({x, threshold});
-  return one(node.elementwise<WhereOp>({above, node.scalarConstant(1, type), node.scalarConstant(0, type)}));
+  return one(node.elementwise<WhereOp>(
+      {above, node.scalarConstant(1, type), node.scalarConstant(0, type)}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,9 +86,10 @@ static ImportResult castTo(OnnxNode &node, Type type) {
   if (elementOf(x) == type)
     return one(x);
   Builder &b = node.builder;
-  return one(node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x,
-                                b.getI64IntegerAttr(node.intAttr("saturate", 1)),
-                                b.getStringAttr(node.stringAttr("round_mode", "up"))));
+  return one(
+      node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x,
+                         b.getI64IntegerAttr(node.intAttr("saturate", 1)),
+                         b.getStringAttr(node.stringAttr("round_mode", "up"))));
 }
 
 static ImportResult importCast(OnnxNode &node) {
@@ -99,7 +99,9 @@ static ImportResult importCast(OnnxNode &node) {
   return castTo(node, type);
 }
 
-static ImportResult importCastLike(OnnxNode &node) { return castTo(node, elementOf(node.input(1))); }
+static ImportResult importCastLike(OnnxNode &node) {
+  return castTo(node, elementOf(node.input(1)));
+}
 
 static ImportResult importBitCast(OnnxNode &node) {
   Value x = node.input(0);
@@ -111,9 +113,10 @@ static ImportResult importBitCast(OnnxNode &node) {
   return one(node.build<BitCastOp>(RankedTensorType::get(shapeOf(x), type), x));
 }
 
-/// `parameter` (a scale or zero point) shaped to broadcast against `x`, which is
-/// reshaped too where one value serves a block along `axis`.
-static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x, Value parameter) {
+/// `parameter` (a scale or zero point) shaped to broadcast against `x`, which
+/// is reshaped too where one value serves a block along `axis`.
+static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
+                                          Value parameter) {
   int64_t rank = shapeOf(node.input(0)).size();
   ArrayRef<int64_t> shape = shapeOf(node.input(0)), given = shapeOf(parameter);
   if (tensorType(parameter).getNumElements() == 1)
@@ -140,33 +143,43 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x, Value parame
 }
 
 template <typename OpT>
-static ImportResult importQuantization(OnnxNode &node, Type zeroType, Type resultType, ArrayRef<NamedAttribute> attrs) {
+static ImportResult importQuantization(OnnxNode &node, Type zeroType,
+                                       Type resultType,
+                                       ArrayRef<NamedAttribute> attrs) {
   Value x = node.input(0);
   FailureOr<Value> scale = alignQuantization(node, x, node.input(1));
   if (failed(scale))
     return failure();
   Value split = node.input(0);
-  FailureOr<Value> zero = node.hasInput(2) ? alignQuantization(node, split, node.input(2))
-                                           : FailureOr<Value>(node.scalarConstant(0, zeroType));
+  FailureOr<Value> zero =
+      node.hasInput(2) ? alignQuantization(node, split, node.input(2))
+                       : FailureOr<Value>(node.scalarConstant(0, zeroType));
   if (failed(zero))
     return failure();
-  RankedTensorType type =
-      node.elementwiseType({x, *scale, *zero}, [&](ArrayRef<Type>) { return resultType; });
+  RankedTensorType type = node.elementwiseType(
+      {x, *scale, *zero}, [&](ArrayRef<Type>) { return resultType; });
   if (!type)
     return failure();
-  Value result = OpT::create(node.builder, node.loc, TypeRange{type}, ValueRange{x, *scale, *zero}, attrs);
+  Value result = OpT::create(node.builder, node.loc, TypeRange{type},
+                             ValueRange{x, *scale, *zero}, attrs);
   return one(node.reshape(result, shapeOf(node.input(0))));
 }
 
 static ImportResult importQuantizeLinear(OnnxNode &node) {
-  Type type = node.hasInput(2) ? elementOf(node.input(2)) : node.builder.getIntegerType(8, /*isSigned=*/false);
-  if (int64_t given = node.intAttr("output_dtype", 0); given && !node.hasInput(2))
+  Type type = node.hasInput(2)
+                  ? elementOf(node.input(2))
+                  : node.builder.getIntegerType(8, /*isSigned=*/false);
+  if (int64_t given = node.intAttr("output_dtype", 0);
+      given && !node.hasInput(2))
     type = node.elementType(given);
   if (!type)
     return node.unsupported("quantization to this element type");
-  if (node.intAttr("precision", 0) && node.elementType(node.intAttr("precision", 0)) != elementOf(node.input(1)))
+  if (node.intAttr("precision", 0) &&
+      node.elementType(node.intAttr("precision", 0)) !=
+          elementOf(node.input(1)))
     return node.unsupported("a `precision` other than the scale's type");
-  NamedAttribute saturate = node.builder.getNamedAttr("saturate", node.builder.getI64IntegerAttr(node.intAttr("saturate", 1)));
+  NamedAttribute saturate = node.builder.getNamedAttr(
+      "saturate", node.builder.getI64IntegerAttr(node.intAttr("saturate", 1)));
   return importQuantization<QuantizeOp>(node, type, type, saturate);
 }
 
@@ -176,7 +189,8 @@ static ImportResult importDequantizeLinear(OnnxNode &node) {
     type = node.elementType(given);
   if (!type)
     return node.unsupported("dequantization to this element type");
-  return importQuantization<DequantizeOp>(node, elementOf(node.input(0)), type, {});
+  return importQuantization<DequantizeOp>(node, elementOf(node.input(0)), type,
+                                          {});
 }
 
 void registerElementwiseImports(OnnxRegistry &registry) {
@@ -193,8 +207,10 @@ void registerElementwiseImports(OnnxRegistry &registry) {
   registry.add("Cast", importCast, "strings");
   registry.add("CastLike", importCastLike, "strings");
   registry.add("BitCast", importBitCast);
-  registry.add("QuantizeLinear", importQuantizeLinear, "blocks that do not divide the axis; `precision`");
-  registry.add("DequantizeLinear", importDequantizeLinear, "blocks that do not divide the axis");
+  registry.add("QuantizeLinear", importQuantizeLinear,
+               "blocks that do not divide the axis; `precision`");
+  registry.add("DequantizeLinear", importDequantizeLinear,
+               "blocks that do not divide the axis");
   registry.add("Binarizer", importBinarizer, "", "ai.onnx.ml");
 }
 

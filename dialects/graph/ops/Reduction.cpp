@@ -1,6 +1,6 @@
-//===- Reduction.cpp - reductions along axes, scans, and their imports ----===//
+//===- Reduction.cpp - positions of extremes, scans -----------------------===//
 
-#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/GraphDialect.h"
 
 using namespace mlir;
 
@@ -11,7 +11,8 @@ namespace ingot::graph {
 //===----------------------------------------------------------------------===//
 
 template <typename OpT>
-static Expr emitArg(OpT op, ElementBuilder &b, ArrayRef<Expr> idx, bool largest) {
+static Expr emitArg(OpT op, ElementBuilder &b, ArrayRef<Expr> idx,
+                    bool largest) {
   Value input = op.getInput();
   int64_t axis = op.getAxis();
   Type position = elementOf(op.getResult());
@@ -19,27 +20,43 @@ static Expr emitArg(OpT op, ElementBuilder &b, ArrayRef<Expr> idx, bool largest)
   at[axis] = b.index(0);
   Expr first = b.broadcast(b.load(input, at), b.lanes());
   Expr zero = b.broadcast(b.constantInt(0, position), b.lanes());
-  return b.loop(b.index(1), b.index(shapeOf(input)[axis]), 1, {first, zero}, [&](Expr i, ArrayRef<Expr> best) -> Exprs {
-    at[axis] = i;
-    Expr x = b.broadcast(b.load(input, at), b.lanes());
-    // As "not worse", so that NaN wins, once.
-    Expr better = op.getLast() ? ~(largest ? x < best[0] : x > best[0]) : ~(largest ? x <= best[0] : x >= best[0]);
-    if (isa<FloatType>(x.type))
-      better = better & (op.getLast() ? equal(best[0], best[0]) | isNaN(x) : equal(best[0], best[0]));
-    return {select(better, x, best[0]), select(better, convert(i, position), best[1])};
-  })[1];
+  return b.loop(b.index(1), b.index(shapeOf(input)[axis]), 1, {first, zero},
+                [&](Expr i, ArrayRef<Expr> best) -> Exprs {
+                  at[axis] = i;
+                  Expr x = b.broadcast(b.load(input, at), b.lanes());
+                  // As "not worse", so that NaN wins, once.
+                  Expr better = op.getLast()
+                                    ? ~(largest ? x < best[0] : x > best[0])
+                                    : ~(largest ? x <= best[0] : x >= best[0]);
+                  if (isa<FloatType>(x.type))
+                    better = better &
+                             (op.getLast() ? equal(best[0], best[0]) | isNaN(x)
+                                           : equal(best[0], best[0]));
+                  return {select(better, x, best[0]),
+                          select(better, convert(i, position), best[1])};
+                })[1];
 }
 
-Expr ArgMaxOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) { return emitArg(*this, b, idx, /*largest=*/true); }
-Expr ArgMinOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) { return emitArg(*this, b, idx, /*largest=*/false); }
-bool ArgMaxOp::passesLanes() { return getAxis() + 1 != shapeOf(getInput()).size(); }
-bool ArgMinOp::passesLanes() { return getAxis() + 1 != shapeOf(getInput()).size(); }
+Expr ArgMaxOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  return emitArg(*this, b, idx, /*largest=*/true);
+}
+Expr ArgMinOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  return emitArg(*this, b, idx, /*largest=*/false);
+}
+bool ArgMaxOp::passesLanes() {
+  return getAxis() + 1 != shapeOf(getInput()).size();
+}
+bool ArgMinOp::passesLanes() {
+  return getAxis() + 1 != shapeOf(getInput()).size();
+}
 bool ArgMaxOp::isCheap() { return false; }
 bool ArgMinOp::isCheap() { return false; }
-Operation *ArgMaxOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm, ValueRange operands) {
+Operation *ArgMaxOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                   ValueRange operands) {
   return buildPermutedAxes(*this, builder, perm, operands);
 }
-Operation *ArgMinOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm, ValueRange operands) {
+Operation *ArgMinOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                   ValueRange operands) {
   return buildPermutedAxes(*this, builder, perm, operands);
 }
 
@@ -48,19 +65,21 @@ Operation *ArgMinOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm, V
 //===----------------------------------------------------------------------===//
 
 template <typename OpT>
-static void emitScan(OpT op, BodyBuilder &b, double identity, llvm::function_ref<Expr(Expr, Expr)> combine) {
+static void emitScan(OpT op, BodyBuilder &b, double identity,
+                     llvm::function_ref<Expr(Expr, Expr)> combine) {
   Value input = op.getInput();
   int64_t axis = op.getAxis(), size = shapeOf(input)[axis];
   SmallVector<int64_t> outer(shapeOf(input));
   outer[axis] = 1;
   b.forEach(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
-    b.loop(size, {b.constant(identity, elementOf(input))}, [&](Expr i, ArrayRef<Expr> acc) -> Exprs {
-      at[axis] = op.getReverse() ? b.index(size - 1) - i : i;
-      Expr next = combine(acc[0], b.load(input, at));
-      b.store(0, op.getExclusive() ? acc[0] : next, at);
-      return {next};
-    });
+    b.loop(size, {b.constant(identity, elementOf(input))},
+           [&](Expr i, ArrayRef<Expr> acc) -> Exprs {
+             at[axis] = op.getReverse() ? b.index(size - 1) - i : i;
+             Expr next = combine(acc[0], b.load(input, at));
+             b.store(0, op.getExclusive() ? acc[0] : next, at);
+             return {next};
+           });
   });
 }
 
@@ -70,203 +89,13 @@ void CumSumOp::emitBody(BodyBuilder &b) {
 void CumProdOp::emitBody(BodyBuilder &b) {
   emitScan(*this, b, 1, [](Expr x, Expr y) { return x * y; });
 }
-Operation *CumSumOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm, ValueRange operands) {
+Operation *CumSumOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                   ValueRange operands) {
   return buildPermutedAxes(*this, builder, perm, operands);
 }
-Operation *CumProdOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm, ValueRange operands) {
+Operation *CumProdOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                    ValueRange operands) {
   return buildPermutedAxes(*this, builder, perm, operands);
-}
-
-//===----------------------------------------------------------------------===//
-// Import
-//===----------------------------------------------------------------------===//
-
-/// `shape` with size 1 at `axes`.
-static SmallVector<int64_t> keeping(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
-  SmallVector<int64_t> kept(shape);
-  for (int64_t axis : axes)
-    kept[axis] = 1;
-  return kept;
-}
-
-/// A reduction over `axes`, which keep size 1.
-template <typename OpT>
-static Value reduce(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
-  auto type = RankedTensorType::get(keeping(shapeOf(x), axes), elementOf(x));
-  return node.build<OpT>(type, x, node.builder.getDenseI64ArrayAttr(axes));
-}
-
-/// The axes of a Reduce* node, ascending: an attribute until `inputSince`.
-static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node, int64_t inputSince) {
-  int64_t rank = shapeOf(node.input(0)).size();
-  SmallVector<int64_t> given = node.intsAttr("axes");
-  if (node.opset >= inputSince && node.hasInput(1)) {
-    auto input = node.requireInts(1, "axes");
-    if (failed(input))
-      return failure();
-    given = *input;
-  }
-  if (given.empty() && !node.intAttr("noop_with_empty_axes", 0))
-    llvm::append_range(given, llvm::seq<int64_t>(0, rank));
-  for (int64_t &axis : given) {
-    FailureOr<int64_t> front = node.normalizeAxis(axis, rank);
-    if (failed(front))
-      return failure();
-    axis = *front;
-  }
-  llvm::sort(given);
-  given.erase(llvm::unique(given), given.end());
-  return given;
-}
-
-/// Drops the reduced axes unless the node keeps them.
-static ImportResult finishReduction(OnnxNode &node, Value kept, ArrayRef<int64_t> axes) {
-  if (node.intAttr("keepdims", 1))
-    return SmallVector<Value>{kept};
-  SmallVector<int64_t> shape;
-  for (auto [axis, size] : llvm::enumerate(shapeOf(kept)))
-    if (!llvm::is_contained(axes, static_cast<int64_t>(axis)))
-      shape.push_back(size);
-  return SmallVector<Value>{node.reshape(kept, shape)};
-}
-
-template <typename OpT, int64_t inputSince = 18>
-static ImportResult importReduction(OnnxNode &node) {
-  auto axes = reducedAxes(node, inputSince);
-  if (failed(axes))
-    return failure();
-  return finishReduction(node, reduce<OpT>(node, node.input(0), *axes), *axes);
-}
-
-/// log(sum(e^x)) = m + log(sum(e^(x - m))) with the maximum m, where that is
-/// finite, so that nothing overflows.
-static ImportResult importLogSumExp(OnnxNode &node) {
-  auto axes = reducedAxes(node, 18);
-  if (failed(axes))
-    return failure();
-  Value x = node.input(0);
-  Value maximum = reduce<ReduceMaxOp>(node, x, *axes);
-  Value infinite = node.elementwise<IsInfOp>(maximum);
-  Value m = node.elementwise<WhereOp>({infinite, node.scalarConstant(0, elementOf(x)), maximum});
-  Value terms = node.elementwise<ExpOp>(node.elementwise<SubOp>({x, m}));
-  Value sum = reduce<ReduceLogSumOp>(node, terms, *axes);
-  return finishReduction(node, node.elementwise<AddOp>({sum, m}), *axes);
-}
-
-template <typename OpT>
-static FailureOr<Value> buildArg(OnnxNode &node, Value x, int64_t axis) {
-  if (shapeOf(x)[axis] == 0)
-    return node.invalid("the axis has no elements");
-  Type si64 = node.builder.getIntegerType(64, /*isSigned=*/true);
-  return node.build<OpT>(RankedTensorType::get(keeping(shapeOf(x), axis), si64), x,
-                         node.builder.getI64IntegerAttr(axis),
-                         node.builder.getBoolAttr(node.intAttr("select_last_index", 0)));
-}
-
-template <typename OpT>
-static ImportResult importArg(OnnxNode &node) {
-  Value x = node.input(0);
-  FailureOr<int64_t> axis = node.axisAttr("axis", 0, shapeOf(x).size());
-  if (failed(axis))
-    return failure();
-  FailureOr<Value> arg = buildArg<OpT>(node, x, *axis);
-  if (failed(arg))
-    return failure();
-  return finishReduction(node, *arg, *axis);
-}
-
-/// 1 at the first largest element along the axis, else 0. Up to opset 12 all
-/// axes from `axis` on are one.
-static ImportResult importHardmax(OnnxNode &node) {
-  Value x = node.input(0);
-  SmallVector<int64_t> shape(shapeOf(x));
-  int64_t rank = shape.size();
-  FailureOr<int64_t> axis = node.axisAttr("axis", node.opset < 13 ? 1 : -1, rank);
-  if (failed(axis))
-    return failure();
-  if (tensorType(x).getNumElements() == 0)
-    return SmallVector<Value>{x};
-  if (node.opset < 13) {
-    SmallVector<int64_t> coerced(shape.begin(), shape.begin() + *axis);
-    coerced.push_back(ShapedType::getNumElements(ArrayRef<int64_t>(shape).drop_front(*axis)));
-    x = node.reshape(x, coerced);
-    rank = coerced.size();
-  }
-  FailureOr<Value> arg = buildArg<ArgMaxOp>(node, x, *axis);
-  if (failed(arg))
-    return failure();
-  SmallVector<int64_t> positions(shapeOf(x)[*axis]);
-  std::iota(positions.begin(), positions.end(), 0);
-  auto type = RankedTensorType::get({static_cast<int64_t>(positions.size())}, elementOf(*arg));
-  SmallVector<APInt> values;
-  for (int64_t p : positions)
-    values.emplace_back(64, p);
-  Value iota = node.alignAt(node.constant(DenseElementsAttr::get(type, values)), *axis, rank);
-  Value hit = node.elementwise<EqualOp>({iota, *arg});
-  Value result = node.elementwise<WhereOp>(
-      {hit, node.scalarConstant(1, elementOf(x)), node.scalarConstant(0, elementOf(x))});
-  return SmallVector<Value>{node.reshape(result, shape)};
-}
-
-template <typename OpT>
-static ImportResult importScan(OnnxNode &node) {
-  Value x = node.input(0);
-  auto given = node.requireInts(1, "axis");
-  if (failed(given))
-    return failure();
-  if (given->size() != 1)
-    return node.invalid("`axis` must be one number");
-  FailureOr<int64_t> axis = node.normalizeAxis(given->front(), shapeOf(x).size());
-  if (failed(axis))
-    return failure();
-  Builder &b = node.builder;
-  return SmallVector<Value>{node.build<OpT>(tensorType(x), x, b.getI64IntegerAttr(*axis),
-                                            b.getBoolAttr(node.intAttr("exclusive", 0)),
-                                            b.getBoolAttr(node.intAttr("reverse", 0)))};
-}
-
-/// The spatial axes: all after the channels.
-static SmallVector<int64_t> spatialAxes(Value x) {
-  return llvm::to_vector(llvm::seq<int64_t>(2, std::max<int64_t>(2, shapeOf(x).size())));
-}
-
-template <typename OpT>
-static ImportResult importGlobalPool(OnnxNode &node) {
-  return SmallVector<Value>{reduce<OpT>(node, node.input(0), spatialAxes(node.input(0)))};
-}
-
-static ImportResult importGlobalLpPool(OnnxNode &node) {
-  Value x = node.input(0);
-  // A float attribute in opset 1, an integer later.
-  double p = node.opset < 2 ? node.floatAttr("p", 2) : static_cast<double>(node.intAttr("p", 2));
-  if (p == 2)
-    return importGlobalPool<ReduceL2Op>(node);
-  if (p == 1)
-    return importGlobalPool<ReduceL1Op>(node);
-  Value powers = node.elementwise<PowOp>({node.elementwise<AbsOp>(x), node.scalarConstant(p, elementOf(x))});
-  Value sum = reduce<ReduceSumOp>(node, powers, spatialAxes(x));
-  return SmallVector<Value>{node.elementwise<PowOp>({sum, node.scalarConstant(1 / p, elementOf(x))})};
-}
-
-void registerReductionImports(OnnxRegistry &registry) {
-  registry.add("ReduceSum", importReduction<ReduceSumOp, 13>);
-  registry.add("ReduceMean", importReduction<ReduceMeanOp>);
-  registry.add("ReduceMax", importReduction<ReduceMaxOp>);
-  registry.add("ReduceMin", importReduction<ReduceMinOp>);
-  registry.add("ReduceProd", importReduction<ReduceProdOp>);
-  registry.add("ReduceSumSquare", importReduction<ReduceSumSquareOp>);
-  registry.add("ReduceL1", importReduction<ReduceL1Op>);
-  registry.add("ReduceL2", importReduction<ReduceL2Op>);
-  registry.add("ReduceLogSum", importReduction<ReduceLogSumOp>);
-  registry.add("ReduceLogSumExp", importLogSumExp);
-  registry.add("ArgMax", importArg<ArgMaxOp>);
-  registry.add("ArgMin", importArg<ArgMinOp>);
-  registry.add("Hardmax", importHardmax);
-  registry.add("CumSum", importScan<CumSumOp>);
-  registry.add("CumProd", importScan<CumProdOp>);
-  registry.add("GlobalAveragePool", importGlobalPool<ReduceMeanOp>);
-  registry.add("GlobalMaxPool", importGlobalPool<ReduceMaxOp>);
-  registry.add("GlobalLpPool", importGlobalLpPool);
 }
 
 } // namespace ingot::graph

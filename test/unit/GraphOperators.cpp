@@ -1,0 +1,259 @@
+// Every elementwise operator, reduction and normalization builds valid code
+// from its definition, for each element type it is defined on, alone and in
+// lanes.
+
+#include "dialects/graph/OnnxImport.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include <catch2/catch.hpp>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace {
+struct Definition {
+  Definition() {
+    context.loadDialect<GraphDialect, arith::ArithDialect, func::FuncDialect,
+                        math::MathDialect, memref::MemRefDialect,
+                        scf::SCFDialect, vector::VectorDialect>();
+  }
+
+  /// Parses `text`, a function of graph operators, and builds the code of the
+  /// one operator in it; whether that verifies.
+  bool builds(const std::string &text, int64_t lanes) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    if (!module)
+      return false;
+    Operation *op = nullptr;
+    module->walk([&](Operation *inner) {
+      if (isa<ElementOpInterface, BodyOpInterface>(inner))
+        op = inner;
+    });
+    OwningOpRef<ModuleOp> target = ModuleOp::create(UnknownLoc::get(&context));
+    OpBuilder builder = OpBuilder::atBlockEnd(target->getBody());
+    SmallVector<Type> types;
+    for (Type type : op->getOperandTypes())
+      types.push_back(storageType(cast<RankedTensorType>(type)));
+    for (Type type : op->getResultTypes())
+      types.push_back(storageType(cast<RankedTensorType>(type)));
+    auto func = func::FuncOp::create(builder, builder.getUnknownLoc(), "f",
+                                     builder.getFunctionType(types, {}));
+    Block *block = func.addEntryBlock();
+    builder.setInsertionPointToStart(block);
+    BodyBuilder b(builder, builder.getUnknownLoc(),
+                  block->getArguments().drop_front(op->getNumOperands()));
+    for (auto [operand, argument] :
+         llvm::zip(op->getOperands(), block->getArguments()))
+      b.bindBuffer(operand, argument);
+    if (auto body = dyn_cast<BodyOpInterface>(op)) {
+      b.vectorLanes = lanes;
+      body.emitBody(b);
+    } else {
+      Exprs idx(shapeOf(op->getResult(0)).size(), b.index(0));
+      (void)b.withLanes(lanes, [&] {
+        Expr e = b.load(op->getResult(0), idx);
+        b.store(0, e, idx);
+        return e;
+      });
+    }
+    func::ReturnOp::create(builder, builder.getUnknownLoc());
+    return succeeded(verify(*target));
+  }
+  bool builds(const std::string &text) {
+    return builds(text, 1) && builds(text, 4);
+  }
+
+  MLIRContext context;
+};
+
+std::string module(const std::string &op,
+                   const std::vector<std::string> &operands,
+                   const std::string &result) {
+  std::string arguments, types;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    arguments += (i ? ", %" : "%") + std::to_string(i) + ": " + operands[i];
+    types += (i ? ", " : "") + operands[i];
+  }
+  std::string names;
+  for (size_t i = 0; i < operands.size(); ++i)
+    names += (i ? ", %" : "%") + std::to_string(i);
+  size_t brace = op.find('{');
+  std::string name = op.substr(0, brace),
+              attributes =
+                  brace == std::string::npos ? "" : " " + op.substr(brace);
+  return "func.func @f(" + arguments + ") -> " + result + " { %r = " + name +
+         " " + names + attributes + " : (" + types + ") -> " + result +
+         " return %r : " + result + " }";
+}
+std::string tensor(const std::string &type) {
+  return "tensor<2x8x" + type + ">";
+}
+} // namespace
+
+TEST_CASE_METHOD(Definition, "functions of one number build on floats") {
+  for (const char *op :
+       {"graph.abs",        "graph.neg",
+        "graph.sign",       "graph.reciprocal",
+        "graph.floor",      "graph.ceil",
+        "graph.round",      "graph.sqrt",
+        "graph.exp",        "graph.log",
+        "graph.erf",        "graph.sin",
+        "graph.cos",        "graph.tan",
+        "graph.asin",       "graph.acos",
+        "graph.atan",       "graph.sinh",
+        "graph.cosh",       "graph.tanh",
+        "graph.asinh",      "graph.acosh",
+        "graph.atanh",      "graph.relu",
+        "graph.leaky_relu", "graph.thresholded_relu",
+        "graph.sigmoid",    "graph.hard_sigmoid",
+        "graph.hard_swish", "graph.swish",
+        "graph.elu",        "graph.celu",
+        "graph.selu",       "graph.softplus",
+        "graph.softsign",   "graph.mish",
+        "graph.gelu",       "graph.gelu {approximate = \"tanh\"}",
+        "graph.shrink"}) {
+    for (const char *type : {"f32", "f64", "f16", "bf16"}) {
+      INFO(op << " on " << type);
+      CHECK(builds(module(op, {tensor(type)}, tensor(type))));
+    }
+  }
+}
+
+TEST_CASE_METHOD(Definition, "arithmetic builds on every numeric type") {
+  for (const char *op : {"graph.add", "graph.sub", "graph.mul", "graph.div",
+                         "graph.mod", "graph.mod {fmod = 1 : i64}", "graph.pow",
+                         "graph.maximum", "graph.minimum", "graph.prelu"}) {
+    for (const char *type : {"f32", "f64", "f16", "bf16", "si8", "si16", "si32",
+                             "si64", "ui8", "ui16", "ui32", "ui64"}) {
+      INFO(op << " on " << type);
+      CHECK(builds(module(op, {tensor(type), tensor(type)}, tensor(type))));
+      CHECK(builds(
+          module(op, {tensor(type), std::string("tensor<2x1x") + type + ">"},
+                 tensor(type))));
+      CHECK(
+          builds(module(op, {std::string("tensor<") + type + ">", tensor(type)},
+                        tensor(type))));
+    }
+  }
+  CHECK(builds(
+      module("graph.pow", {tensor("si32"), tensor("f32")}, tensor("si32"))));
+  CHECK(builds(
+      module("graph.pow", {tensor("f16"), tensor("si64")}, tensor("f16"))));
+}
+
+TEST_CASE_METHOD(Definition, "comparisons, logic and bits build") {
+  for (const char *op : {"graph.equal", "graph.less", "graph.less_or_equal",
+                         "graph.greater", "graph.greater_or_equal"})
+    for (const char *type :
+         {"f32", "f64", "f16", "si8", "si64", "ui8", "ui64", "i1"})
+      CHECK(builds(module(op, {tensor(type), tensor(type)}, tensor("i1"))));
+  for (const char *op : {"graph.and", "graph.or", "graph.xor"})
+    for (const char *type : {"i1", "si8", "ui64"})
+      CHECK(builds(module(op, {tensor(type), tensor(type)}, tensor(type))));
+  for (const char *op :
+       {"graph.is_nan", "graph.is_inf",
+        "graph.is_inf {detect_negative = 0 : i64}",
+        "graph.is_inf {detect_negative = 0 : i64, detect_positive = 0 : i64}"})
+    CHECK(builds(module(op, {tensor("f16")}, tensor("i1"))));
+  for (const char *type : {"si8", "si64", "ui16"}) {
+    CHECK(builds(
+        module("graph.bit_shift", {tensor(type), tensor(type)}, tensor(type))));
+    CHECK(builds(module("graph.bit_shift {direction = \"RIGHT\"}",
+                        {tensor(type), tensor(type)}, tensor(type))));
+  }
+  CHECK(builds(module("graph.not", {tensor("i1")}, tensor("i1"))));
+  CHECK(builds(module("graph.where",
+                      {"tensor<1x8xi1>", tensor("f16"), "tensor<f16>"},
+                      tensor("f16"))));
+}
+
+TEST_CASE_METHOD(Definition, "conversions build between all types") {
+  const std::vector<std::string> types{
+      "f64",    "f32",        "f16",       "bf16",     "f8E4M3FN", "f8E4M3FNUZ",
+      "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU", "f4E2M1FN", "si64",     "si32",
+      "si16",   "si8",        "si4",       "si2",      "ui64",     "ui32",
+      "ui16",   "ui8",        "ui4",       "ui2",      "i1"};
+  for (const std::string &from : types)
+    for (const std::string &to : types) {
+      INFO(from << " to " << to);
+      CHECK(builds(module("graph.cast", {tensor(from)}, tensor(to))));
+    }
+  CHECK(
+      builds(module("graph.cast {round_mode = \"nearest\", saturate = 0 : i64}",
+                    {tensor("f32")}, tensor("f8E8M0FNU"))));
+  CHECK(builds(module("graph.bit_cast", {tensor("f16")}, tensor("si16"))));
+  CHECK(builds(module("graph.bit_cast", {tensor("ui64")}, tensor("f64"))));
+  for (const char *type : {"si8", "ui8", "si16", "f8E4M3FN", "si4"}) {
+    CHECK(builds(module(
+        "graph.quantize",
+        {tensor("f32"), "tensor<f32>", std::string("tensor<") + type + ">"},
+        tensor(type))));
+    CHECK(builds(module("graph.dequantize",
+                        {tensor(type), "tensor<2x1xf16>",
+                         std::string("tensor<2x1x") + type + ">"},
+                        tensor("f16"))));
+  }
+}
+
+TEST_CASE_METHOD(Definition, "reductions build along any axes") {
+  for (const char *op :
+       {"reduce_sum", "reduce_mean", "reduce_prod", "reduce_max", "reduce_min",
+        "reduce_l1", "reduce_l2", "reduce_sum_square", "reduce_log_sum"})
+    for (std::string type : {"f32", "f64", "f16", "si32", "ui64"}) {
+      INFO(op << " on " << type);
+      auto reduce = [&](const char *axes) {
+        return std::string("graph.") + op + " {axes = array<i64" + axes + ">}";
+      };
+      CHECK(builds(module(reduce(": 0"), {"tensor<3x8x" + type + ">"},
+                          "tensor<1x8x" + type + ">")));
+      CHECK(builds(module(reduce(": 1"), {"tensor<3x8x" + type + ">"},
+                          "tensor<3x1x" + type + ">"),
+                   1));
+      CHECK(builds(module(reduce(": 0, 1"), {"tensor<0x8x" + type + ">"},
+                          "tensor<1x1x" + type + ">"),
+                   1));
+      CHECK(builds(module(reduce(""), {"tensor<3x8x" + type + ">"},
+                          "tensor<3x8x" + type + ">")));
+    }
+  CHECK(builds(module("graph.reduce_max {axes = array<i64: 1>}",
+                      {"tensor<3x8xi1>"}, "tensor<3x1xi1>"),
+               1));
+  for (const char *op : {"graph.arg_max {axis = 0 : i64, last = false}",
+                         "graph.arg_min {axis = 0 : i64, last = true}"})
+    for (std::string type : {"f32", "f16", "si8", "ui64"})
+      CHECK(
+          builds(module(op, {"tensor<3x8x" + type + ">"}, "tensor<1x8xsi64>")));
+  CHECK(builds(
+      module("graph.cum_sum {axis = 0 : i64, exclusive = true, reverse = true}",
+             {tensor("f16")}, tensor("f16"))));
+  CHECK(builds(module(
+      "graph.cum_prod {axis = 1 : i64, exclusive = false, reverse = false}",
+      {tensor("si32")}, tensor("si32"))));
+}
+
+TEST_CASE_METHOD(Definition,
+                 "softmax and normalizations build along any axis") {
+  for (std::string type : {"f32", "f64", "f16", "bf16"})
+    for (const char *op :
+         {"graph.softmax {axis = 0 : i64}", "graph.softmax {axis = 1 : i64}",
+          "graph.log_softmax {axis = 0 : i64}",
+          "graph.log_softmax {axis = 1 : i64}",
+          "graph.lrn {axis = 0 : i64, size = 3 : i64, alpha = 1.0 : f32, beta "
+          "= 0.75 : f32, bias = 1.0 : f32}",
+          "graph.layer_norm {epsilon = 1.0e-5 : f32, center = true}",
+          "graph.layer_norm {epsilon = 1.0e-5 : f32, center = false}"}) {
+      INFO(op << " on " << type);
+      CHECK(builds(module(op, {"tensor<3x11x" + type + ">"},
+                          "tensor<3x11x" + type + ">")));
+    }
+  CHECK(
+      builds(module("graph.layer_norm {epsilon = 1.0e-5 : f32, center = true}",
+                    {"tensor<3x11xf16>", "tensor<11xf16>", "tensor<11xf16>"},
+                    "tensor<3x11xf16>")));
+}
