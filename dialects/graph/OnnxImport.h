@@ -135,6 +135,7 @@ private:
 // One function a family, defined beside its operators in ops/<Family>.cpp.
 void registerElementwiseImports(OnnxRegistry &registry);
 void registerMovementImports(OnnxRegistry &registry);
+void registerIndexingImports(OnnxRegistry &registry);
 void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);

@@ -18,8 +18,8 @@ int64_t permutedAxis(int64_t axis, llvm::ArrayRef<int64_t> perm);
 Expr wrapIndex(ElementBuilder &b, Expr i, int64_t size);
 
 /// The part of `x` along one axis; `x` itself if it is all of it.
-mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, int64_t axis, int64_t start,
-                  int64_t size, int64_t step = 1);
+mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
+                  int64_t axis, int64_t start, int64_t size, int64_t step = 1);
 
 } // namespace ingot::graph
 

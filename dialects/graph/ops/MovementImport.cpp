@@ -12,10 +12,11 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Ints from attribute `name` in opsets before `sinceInput`, from input `i` afterwards;
-/// `otherwise` if absent.
-static FailureOr<SmallVector<int64_t>> attrOrInput(OnnxNode &node, StringRef name, int64_t sinceInput, unsigned i,
-                                                   ArrayRef<int64_t> otherwise = {}) {
+/// Ints from attribute `name` in opsets before `sinceInput`, from input `i`
+/// afterwards; `otherwise` if absent.
+static FailureOr<SmallVector<int64_t>>
+attrOrInput(OnnxNode &node, StringRef name, int64_t sinceInput, unsigned i,
+            ArrayRef<int64_t> otherwise = {}) {
   if (node.opset < sinceInput)
     return node.intsAttr(name, otherwise);
   if (!node.hasInput(i))
@@ -23,7 +24,8 @@ static FailureOr<SmallVector<int64_t>> attrOrInput(OnnxNode &node, StringRef nam
   return node.requireInts(i, name);
 }
 
-static FailureOr<SmallVector<int64_t>> normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
+static FailureOr<SmallVector<int64_t>>
+normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
   SmallVector<int64_t> result;
   for (int64_t axis : axes) {
     FailureOr<int64_t> normal = node.normalizeAxis(axis, rank);
@@ -46,8 +48,10 @@ static ImportResult reshaped(OnnxNode &node, ArrayRef<int64_t> shape) {
   return SmallVector<Value>{node.reshape(node.input(0), shape)};
 }
 
-Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis, int64_t start, int64_t size, int64_t step) {
-  SmallVector<int64_t> sizes(shapeOf(x)), starts(sizes.size(), 0), steps(sizes.size(), 1);
+Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
+            int64_t start, int64_t size, int64_t step) {
+  SmallVector<int64_t> sizes(shapeOf(x)), starts(sizes.size(), 0),
+      steps(sizes.size(), 1);
   starts[axis] = start;
   steps[axis] = step;
   sizes[axis] = size;
@@ -69,12 +73,14 @@ static ImportResult importReshape(OnnxNode &node) {
   for (auto [axis, size] : llvm::enumerate(*shape)) {
     if (size == 0 && !allowZero) {
       if (axis >= from.size())
-        return node.invalid("shape copies axis " + Twine(axis) + ", which the input does not have");
+        return node.invalid("shape copies axis " + Twine(axis) +
+                            ", which the input does not have");
       size = from[axis];
     }
     if (size < 0) {
       if (size != -1 || inferred)
-        return node.invalid("shape has more than one -1 or another negative size");
+        return node.invalid(
+            "shape has more than one -1 or another negative size");
       inferred = &size;
       continue;
     }
@@ -87,7 +93,8 @@ static ImportResult importReshape(OnnxNode &node) {
   for (int64_t size : *shape)
     result *= size;
   if (result != count)
-    return node.invalid("shape has " + Twine(result) + " elements, the input " + Twine(count));
+    return node.invalid("shape has " + Twine(result) + " elements, the input " +
+                        Twine(count));
   return reshaped(node, *shape);
 }
 
@@ -104,7 +111,8 @@ static ImportResult importSqueeze(OnnxNode &node) {
   for (auto [axis, size] : llvm::enumerate(from)) {
     bool dropped = given ? llvm::is_contained(*normal, axis) : size == 1;
     if (dropped && size != 1)
-      return node.invalid("axis " + Twine(axis) + " has size " + Twine(size) + ", not 1");
+      return node.invalid("axis " + Twine(axis) + " has size " + Twine(size) +
+                          ", not 1");
     if (!dropped)
       shape.push_back(size);
   }
@@ -145,7 +153,9 @@ static ImportResult importFlatten(OnnxNode &node) {
   return reshaped(node, {rows, columns});
 }
 
-static ImportResult importIdentity(OnnxNode &node) { return SmallVector<Value>{node.input(0)}; }
+static ImportResult importIdentity(OnnxNode &node) {
+  return SmallVector<Value>{node.input(0)};
+}
 
 static ImportResult importTranspose(OnnxNode &node) {
   int64_t rank = shapeOf(node.input(0)).size();
@@ -155,37 +165,48 @@ static ImportResult importTranspose(OnnxNode &node) {
     return failure();
   if (static_cast<int64_t>(perm->size()) != rank)
     return node.invalid("perm does not have one entry for each axis");
-  return SmallVector<Value>{node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm)};
+  return SmallVector<Value>{
+      node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm)};
 }
 
 /// Blocks between channels and space: split axes, permute, merge axes.
-static Value rearrange(OnnxNode &node, ArrayRef<int64_t> split, ArrayRef<int64_t> perm, ArrayRef<int64_t> merged) {
+static Value rearrange(OnnxNode &node, ArrayRef<int64_t> split,
+                       ArrayRef<int64_t> perm, ArrayRef<int64_t> merged) {
   Value x = node.reshape(node.input(0), split);
-  return node.reshape(TransposeOp::create(node.builder, node.loc, x, perm), merged);
+  return node.reshape(TransposeOp::create(node.builder, node.loc, x, perm),
+                      merged);
 }
 
 static ImportResult importDepthToSpace(OnnxNode &node) {
   ArrayRef<int64_t> s = shapeOf(node.input(0));
   int64_t block = node.intAttr("blocksize", 0);
   if (s.size() != 4 || block <= 0 || s[1] % (block * block) != 0)
-    return node.invalid("needs a tensor of rank 4 whose channels are a multiple of blocksize squared");
+    return node.invalid("needs a tensor of rank 4 whose channels are a "
+                        "multiple of blocksize squared");
   int64_t channels = s[1] / (block * block);
   SmallVector<int64_t> merged = {s[0], channels, s[2] * block, s[3] * block};
   if (node.stringAttr("mode", "DCR") == "CRD")
     return SmallVector<Value>{
-        rearrange(node, {s[0], channels, block, block, s[2], s[3]}, {0, 1, 4, 2, 5, 3}, merged)};
-  return SmallVector<Value>{rearrange(node, {s[0], block, block, channels, s[2], s[3]}, {0, 3, 4, 1, 5, 2}, merged)};
+        rearrange(node, {s[0], channels, block, block, s[2], s[3]},
+                  {0, 1, 4, 2, 5, 3}, merged)};
+  return SmallVector<Value>{
+      rearrange(node, {s[0], block, block, channels, s[2], s[3]},
+                {0, 3, 4, 1, 5, 2}, merged)};
 }
 
 static ImportResult importSpaceToDepth(OnnxNode &node) {
   ArrayRef<int64_t> s = shapeOf(node.input(0));
   int64_t block = node.intAttr("blocksize", 0);
   if (s.size() != 4 || block <= 0 || s[2] % block != 0 || s[3] % block != 0)
-    return node.invalid("needs a tensor of rank 4 whose height and width are multiples of blocksize");
-  SmallVector<int64_t> split = {s[0], s[1], s[2] / block, block, s[3] / block, block};
-  SmallVector<int64_t> merged = {s[0], s[1] * block * block, s[2] / block, s[3] / block};
+    return node.invalid("needs a tensor of rank 4 whose height and width are "
+                        "multiples of blocksize");
+  SmallVector<int64_t> split = {s[0],  s[1],         s[2] / block,
+                                block, s[3] / block, block};
+  SmallVector<int64_t> merged = {s[0], s[1] * block * block, s[2] / block,
+                                 s[3] / block};
   if (node.stringAttr("mode", "DCR") == "CRD")
-    return SmallVector<Value>{rearrange(node, split, {0, 1, 3, 5, 2, 4}, merged)};
+    return SmallVector<Value>{
+        rearrange(node, split, {0, 1, 3, 5, 2, 4}, merged)};
   return SmallVector<Value>{rearrange(node, split, {0, 3, 5, 1, 2, 4}, merged)};
 }
 
@@ -195,41 +216,51 @@ static ImportResult importSpaceToDepth(OnnxNode &node) {
 
 static ImportResult importSlice(OnnxNode &node) {
   Value x = node.input(0);
-  SmallVector<int64_t> sizes(shapeOf(x)), from(sizes.size(), 0), by(sizes.size(), 1);
+  SmallVector<int64_t> sizes(shapeOf(x)), from(sizes.size(), 0),
+      by(sizes.size(), 1);
   auto starts = attrOrInput(node, "starts", 10, 1);
   auto ends = attrOrInput(node, "ends", 10, 2);
   if (failed(starts) || failed(ends))
     return failure();
   auto axes = attrOrInput(node, "axes", 10, 3, iota(starts->size()));
-  auto steps = attrOrInput(node, "steps", 10, 4, SmallVector<int64_t>(starts->size(), 1));
+  auto steps = attrOrInput(node, "steps", 10, 4,
+                           SmallVector<int64_t>(starts->size(), 1));
   if (failed(axes) || failed(steps))
     return failure();
-  if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size())
+  if (ends->size() != starts->size() || axes->size() != starts->size() ||
+      steps->size() != starts->size())
     return node.invalid("starts, ends, axes and steps differ in length");
   auto normal = normalizeAxes(node, *axes, sizes.size());
   if (failed(normal))
     return failure();
-  for (auto [axis, start, end, step] : llvm::zip(*normal, *starts, *ends, *steps)) {
+  for (auto [axis, start, end, step] :
+       llvm::zip(*normal, *starts, *ends, *steps)) {
     int64_t size = sizes[axis];
     if (step == 0)
       return node.invalid("a step is 0");
     // A step that leaves the axis at once is as good as any larger one.
     step = std::clamp(step, -size - 1, size + 1);
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-    int64_t first = std::clamp(start < 0 ? start + size : start, low < 0 ? std::min<int64_t>(0, high) : low, high);
+    int64_t first =
+        std::clamp(start < 0 ? start + size : start,
+                   low < 0 ? std::min<int64_t>(0, high) : low, high);
     int64_t last = std::clamp(end < 0 ? end + size : end, low, high);
-    int64_t distance = step > 0 ? last - first : first - last, stride = std::abs(step);
+    int64_t distance = step > 0 ? last - first : first - last,
+            stride = std::abs(step);
     sizes[axis] = distance > 0 ? (distance + stride - 1) / stride : 0;
     from[axis] = sizes[axis] == 0 ? 0 : first;
     by[axis] = sizes[axis] == 0 ? 1 : step;
   }
-  return SmallVector<Value>{node.builder.createOrFold<SliceOp>(node.loc, x, from, by, sizes)};
+  return SmallVector<Value>{
+      node.builder.createOrFold<SliceOp>(node.loc, x, from, by, sizes)};
 }
 
 static ImportResult importSplit(OnnxNode &node) {
   Value x = node.input(0);
   auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
-  auto split = node.opset >= 13 || node.numInputs() > 1 ? attrOrInput(node, "split", 0, 1) : node.intsAttr("split");
+  auto split = node.opset >= 13 || node.numInputs() > 1
+                   ? attrOrInput(node, "split", 0, 1)
+                   : node.intsAttr("split");
   if (failed(axis) || failed(split))
     return failure();
   int64_t size = shapeOf(x)[*axis], parts = node.numOutputs();
@@ -239,7 +270,8 @@ static ImportResult importSplit(OnnxNode &node) {
       split->push_back(std::min(each, rest));
   }
   if (static_cast<int64_t>(split->size()) != parts)
-    return node.invalid("split has " + Twine(split->size()) + " entries for " + Twine(parts) + " outputs");
+    return node.invalid("split has " + Twine(split->size()) + " entries for " +
+                        Twine(parts) + " outputs");
   SmallVector<Value> results;
   int64_t start = 0;
   for (int64_t length : *split) {
@@ -266,9 +298,11 @@ static ImportResult importConcat(OnnxNode &node) {
     if (static_cast<int64_t>(shape.size()) == rank)
       shape[*axis] = first[*axis];
     if (shape != first)
-      return node.invalid("the inputs differ in another axis than " + Twine(*axis));
+      return node.invalid("the inputs differ in another axis than " +
+                          Twine(*axis));
   }
-  return SmallVector<Value>{node.builder.createOrFold<ConcatOp>(node.loc, inputs, *axis)};
+  return SmallVector<Value>{
+      node.builder.createOrFold<ConcatOp>(node.loc, inputs, *axis)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,10 +310,13 @@ static ImportResult importConcat(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// Pads by `low` and `high`, cropping where they are negative.
-static Value padOrCrop(OnnxNode &node, Value x, Value value, SmallVector<int64_t> low, SmallVector<int64_t> high,
+static Value padOrCrop(OnnxNode &node, Value x, Value value,
+                       SmallVector<int64_t> low, SmallVector<int64_t> high,
                        StringRef mode) {
-  SmallVector<int64_t> sizes(shapeOf(x)), starts(sizes.size(), 0), steps(sizes.size(), 1);
-  for (auto [size, start, before, after] : llvm::zip(sizes, starts, low, high)) {
+  SmallVector<int64_t> sizes(shapeOf(x)), starts(sizes.size(), 0),
+      steps(sizes.size(), 1);
+  for (auto [size, start, before, after] :
+       llvm::zip(sizes, starts, low, high)) {
     start = std::max<int64_t>(0, -before);
     size = std::max<int64_t>(0, size - start - std::max<int64_t>(0, -after));
     before = std::max<int64_t>(0, before);
@@ -292,7 +329,8 @@ static Value padOrCrop(OnnxNode &node, Value x, Value value, SmallVector<int64_t
 static ImportResult importPad(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
-  auto pads = node.opset < 2 ? node.intsAttr("paddings") : attrOrInput(node, "pads", 11, 1);
+  auto pads = node.opset < 2 ? node.intsAttr("paddings")
+                             : attrOrInput(node, "pads", 11, 1);
   auto axes = attrOrInput(node, "axes", 18, 3, iota(rank));
   if (failed(pads) || failed(axes))
     return failure();
@@ -309,8 +347,10 @@ static ImportResult importPad(OnnxNode &node) {
   for (auto [i, axis] : llvm::enumerate(*normal)) {
     low[axis] = (*pads)[i];
     high[axis] = (*pads)[count + i];
-    if (mode != "constant" && shapeOf(x)[axis] == 0 && (low[axis] > 0 || high[axis] > 0))
-      return node.invalid("mode " + mode + " repeats axis " + Twine(axis) + ", which is empty");
+    if (mode != "constant" && shapeOf(x)[axis] == 0 &&
+        (low[axis] > 0 || high[axis] > 0))
+      return node.invalid("mode " + mode + " repeats axis " + Twine(axis) +
+                          ", which is empty");
     if (shapeOf(x)[axis] + low[axis] + high[axis] < 0)
       return node.invalid("pads crop more than axis " + Twine(axis) + " has");
   }
@@ -320,7 +360,8 @@ static ImportResult importPad(OnnxNode &node) {
   if (node.opset >= 11 && node.hasInput(2))
     value = node.reshape(node.input(2), {});
   else
-    value = node.scalarConstant(node.opset < 11 ? node.floatAttr("value", 0) : 0, elementOf(x));
+    value = node.scalarConstant(
+        node.opset < 11 ? node.floatAttr("value", 0) : 0, elementOf(x));
   return SmallVector<Value>{padOrCrop(node, x, value, low, high, mode)};
 }
 
@@ -340,7 +381,8 @@ static ImportResult importCenterCropPad(OnnxNode &node) {
     low[axis] = change / 2;
     high[axis] = change - low[axis];
   }
-  return SmallVector<Value>{padOrCrop(node, x, node.scalarConstant(0, elementOf(x)), low, high, "constant")};
+  return SmallVector<Value>{padOrCrop(
+      node, x, node.scalarConstant(0, elementOf(x)), low, high, "constant")};
 }
 
 static ImportResult importExpand(OnnxNode &node) {
@@ -350,7 +392,8 @@ static ImportResult importExpand(OnnxNode &node) {
   auto result = broadcastShapes({shapeOf(node.input(0)), *shape});
   if (!result)
     return node.invalid("the input does not broadcast to the shape");
-  return SmallVector<Value>{node.builder.createOrFold<ExpandOp>(node.loc, node.input(0), *result)};
+  return SmallVector<Value>{
+      node.builder.createOrFold<ExpandOp>(node.loc, node.input(0), *result)};
 }
 
 static ImportResult importTile(OnnxNode &node) {
@@ -371,9 +414,11 @@ static ImportResult importTile(OnnxNode &node) {
     all[axis->front()] = repeats->front();
     *repeats = all;
   }
-  if (repeats->size() != rank || llvm::any_of(*repeats, [](int64_t n) { return n < 0; }))
+  if (repeats->size() != rank ||
+      llvm::any_of(*repeats, [](int64_t n) { return n < 0; }))
     return node.invalid("repeats does not have one count for each axis");
-  return SmallVector<Value>{node.builder.createOrFold<TileOp>(node.loc, x, *repeats)};
+  return SmallVector<Value>{
+      node.builder.createOrFold<TileOp>(node.loc, x, *repeats)};
 }
 
 void registerMovementImports(OnnxRegistry &registry) {

@@ -1,0 +1,76 @@
+//===- Indexing.td - operators whose indices are data ---------------------===//
+//
+// Indices may be negative, then they count from the end; any other index out of
+// range is clamped, so that no memory outside of an operand is ever touched.
+//
+//===----------------------------------------------------------------------===//
+
+/// Movers that compute so much for an element that it is not done twice.
+class Graph_Compute<string mnemonic>
+    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>]>;
+
+def Graph_GatherElementsOp : Graph_Move<"gather_elements"> {
+  let summary = "result[i] = x[i with indices[i] in place of axis]";
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
+}
+
+def Graph_GatherNDOp : Graph_Move<"gather_nd"> {
+  let summary = "The last axis of `indices` says where in `x`, after `batch_dims` axes in common";
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$batch_dims);
+}
+
+def Graph_ReverseSequenceOp : Graph_Move<"reverse_sequence"> {
+  let summary = "The first lengths[batch] elements of an axis in reverse";
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$lengths, I64Attr:$batch_axis, I64Attr:$time_axis);
+}
+
+def Graph_TensorScatterOp : Graph_Move<"tensor_scatter"> {
+  let summary = "`past` with `update` in it from position[batch] on along an axis";
+  let description = [{
+    The batch is axis 0; a position that does not leave room is clamped, or with
+    `circular` what does not fit goes to the beginning.
+  }];
+  let arguments = (ins Graph_Tensor:$past, Graph_Tensor:$update, Graph_Tensor:$position, I64Attr:$axis,
+                   UnitAttr:$circular);
+}
+
+def Graph_OneHotOp : Graph_Move<"one_hot"> {
+  let summary = "values[1] where the index along `axis` is the one that `indices` says, else values[0]";
+  let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, I64Attr:$axis);
+}
+
+def Graph_TriluOp : Graph_Move<"trilu"> {
+  let summary = "The upper or lower triangle of the last two axes from diagonal k on, else 0";
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$k, UnitAttr:$upper);
+}
+
+def Graph_Col2ImOp : Graph_Compute<"col2im"> {
+  let summary = "Adds up overlapping blocks: (N, C * block, count of blocks) to (N, C, image)";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$block, DenseI64ArrayAttr:$counts,
+                   DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low);
+}
+
+/// `reduction`: none, add, mul, max or min; combines with what is there.
+class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic> {
+  let arguments = !con((ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates,
+                            DefaultValuedAttr<StrAttr, "\"none\"">:$reduction), attributes);
+  let results = (outs Graph_Tensor:$result);
+}
+
+def Graph_ScatterElementsOp : Graph_Scatter<"scatter_elements", (ins I64Attr:$axis)> {
+  let summary = "`x` with updates[i] at [i with indices[i] in place of axis]";
+}
+
+def Graph_ScatterNDOp : Graph_Scatter<"scatter_nd", (ins)> {
+  let summary = "`x` with slices of `updates` where the last axis of `indices` says";
+}
+
+def Graph_TopKOp : Graph_BodyOp<"topk"> {
+  let summary = "The k largest or smallest elements along an axis, best first, and their indices";
+  let description = [{
+    Of equal elements the first comes first; NaN counts as larger than any number.
+    A heap of the k best is kept in the results themselves.
+  }];
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, UnitAttr:$largest);
+  let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+}
