@@ -67,13 +67,13 @@ public:
     Value output = b.view(b.outputs[0], merged);
 
     auto compute = [&](ArrayRef<Expr> idx) {
-      for (auto [i, input] : llvm::enumerate(inputs)) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
         Exprs at;
         for (auto [axis, size] : llvm::enumerate(mergedShapes[i]))
           at.push_back(size == 1 ? b.index(0) : idx[axis]);
-        auto load = [&] { return b.loadFrom(buffers[i], elementOf(input), at); };
+        auto load = [&] { return b.loadFrom(buffers[i], elementOf(inputs[i]), at); };
         bool repeated = mergedShapes[i].back() == 1;
-        b.bindElement(input, repeated ? b.withLanes(1, load) : load());
+        b.bindElement(inputs[i], repeated ? b.withLanes(1, load) : load());
       }
       // Every element of the group is at the one index: bound operands ignore it.
       Exprs zeros(shape.size(), b.index(0));

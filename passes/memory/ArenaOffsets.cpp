@@ -73,8 +73,10 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests) {
   auto tryBy = [&](auto key) {
     std::vector<unsigned> order(requests.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](unsigned a, unsigned b) { return key(requests[a]) > key(requests[b]); });
+    std::sort(order.begin(), order.end(),
+                     [&](unsigned a, unsigned b) {
+                return std::make_pair(-static_cast<double>(key(requests[a])), a) < std::make_pair(-static_cast<double>(key(requests[b])), b);
+              });
     attempt(order);
   };
   tryBy([](const ArenaRequest &r) { return r.bytes; });

@@ -21,6 +21,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/memory/ArenaOffsets.h"
 #include "passes/memory/Passes.h"
 

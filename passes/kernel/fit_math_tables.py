@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Fits the polynomials of ExpandMath*.cpp and prints MathTables.h.
+
+Usage: fit_math_tables.py > MathTables.h        (needs mpmath; some minutes)
+
+Each table is a minimax fit of a smooth function over the interval to which the
+expansion reduces its argument, weighted by what an error there does to the
+relative error of the result. Polynomials are fitted by Remez's exchange,
+quotients by reweighted least squares (Lawson); 50 digits throughout, rounded
+only when printed.
+"""
+import mpmath as m
+from mpmath import mp, mpf
+
+mp.dps = 50
+
+
+def chebyshev(a, b, n):
+    return [(a + b) / 2 - (b - a) / 2 * m.cos(m.pi * (k + mpf(1) / 2) / n) for k in range(n)]
+
+
+def polynomial(g, weight, a, b, n, grid=400):
+    """n coefficients, lowest first, with the least max |weight * (P - g)|."""
+    w = lambda x: max(weight(x), mpf(10) ** -6)
+    a, b = mpf(a), mpf(b)
+    points = chebyshev(a, b, grid)
+    values, weights = [g(x) for x in points], [w(x) for x in points]
+    nodes = [points[round(k * (grid - 1) / mpf(n))] for k in range(n + 1)]
+    for _ in range(12):
+        lhs, rhs = m.matrix(n + 1, n + 1), m.matrix(n + 1, 1)
+        for i, x in enumerate(nodes):
+            for j in range(n):
+                lhs[i, j] = x**j
+            lhs[i, n] = (-1) ** i / w(x)
+            rhs[i] = g(x)
+        solution = m.lu_solve(lhs, rhs)
+        c = [solution[j] for j in range(n)]
+        errors = [weights[i] * (m.polyval(c[::-1], points[i]) - values[i]) for i in range(grid)]
+        extrema = []  # the largest error between two changes of sign
+        for i, e in enumerate(errors):
+            if not extrema or (errors[extrema[-1]] > 0) != (e > 0):
+                extrema.append(i)
+            elif abs(e) > abs(errors[extrema[-1]]):
+                extrema[-1] = i
+        while len(extrema) > n + 1:
+            extrema.pop(0 if abs(errors[extrema[0]]) < abs(errors[extrema[-1]]) else -1)
+        worst = max(map(abs, errors))
+        if len(extrema) < n + 1 or worst < mpf("1.02") * min(abs(errors[i]) for i in extrema):
+            break
+        nodes = [points[i] for i in extrema]
+    return c, worst
+
+
+def quotient(f, a, b, np, nq, grid=160):
+    """P (np coefficients) and Q (1, then nq) with small max |P/Q/f - 1|."""
+    points = chebyshev(mpf(a), mpf(b), grid)
+    values = [f(x) for x in points]
+    q, emphasis, best = [mpf(1)] * grid, [mpf(1)] * grid, None
+    for _ in range(30):
+        lhs, rhs = m.matrix(grid, np + nq), m.matrix(grid, 1)
+        for i, x in enumerate(points):
+            s = m.sqrt(emphasis[i]) / values[i] / q[i]
+            for j in range(np):
+                lhs[i, j] = s * x**j
+            for j in range(nq):
+                lhs[i, np + j] = -s * values[i] * x ** (j + 1)
+            rhs[i] = s * values[i]
+        solution, _ = m.qr_solve(lhs, rhs)
+        p, d = [solution[j] for j in range(np)], [mpf(1)] + [solution[np + j] for j in range(nq)]
+        q = [m.polyval(d[::-1], x) for x in points]
+        errors = [abs(m.polyval(p[::-1], x) / q[i] / values[i] - 1) for i, x in enumerate(points)]
+        if best is None or max(errors) < best[2]:
+            best = p, d, max(errors)
+        mean = sum(e * s for e, s in zip(emphasis, errors)) / grid
+        emphasis = [e * s / mean for e, s in zip(emphasis, errors)]
+    return best
+
+
+def emit(name, comment, f32, f64=None):
+    fits = [("f32", f32)] + ([("f64", f64)] if f64 else [])
+    errors = ", ".join(f"{m.nstr(e, 2)} ({t})" for t, (_, e) in fits)
+    print(f"/// {comment}: within {errors}.")
+    print(f"inline constexpr Table {name} = {{")
+    for i in (0, 1):
+        if i >= len(fits):
+            print("    {},")
+            continue
+        print("    {" + ",\n     ".join(m.nstr(c, 18, min_fixed=0, max_fixed=0) for c in fits[i][1][0]) + "},")
+    print("};\n")
+
+
+def both(name, comment, g, weight, a, b, n32, n64):
+    emit(name, comment, polynomial(g, weight, a, b, n32), polynomial(g, weight, a, b, n64))
+
+
+print("""//===- MathTables.h - polynomials of the math expansions --------*- C++ -*-===//
+//
+// Printed by fit_math_tables.py, which says what each is; do not edit.
+// Coefficients are listed from the constant term up.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_PASSES_KERNEL_MATHTABLES_H
+#define INGOT_PASSES_KERNEL_MATHTABLES_H
+
+#include <initializer_list>
+
+namespace ingot::kernel::math_tables {
+
+struct Table {
+  std::initializer_list<double> f32;
+  std::initializer_list<double> f64;
+};
+""")
+
+ln2 = m.log(2) * mpf("1.0001")
+quotient_of_expm1 = lambda r: m.expm1(r) / r
+emit("kExp", "(e^r - 1) / r on +-ln 2",
+     polynomial(quotient_of_expm1, lambda r: abs(r / m.exp(r)), -ln2, ln2, 7),
+     polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 14))
+emit("kExpm1", "The same, with a small error relative to e^r - 1",
+     polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 8),
+     polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 14))
+emit("kLog", "(log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1/2), sqrt(2)] - 1",
+     polynomial(lambda f: (m.log1p(f) - f + f * f / 2) / f**3, lambda f: f**3 / m.log1p(f),
+                m.sqrt(mpf(1) / 2) - 1, m.sqrt(2) - 1, 8))
+both("kAtanhTail", "(2 atanh(s) - 2 s) / s^3 in s^2, s = f / (2 + f) for the f of kLog",
+     lambda z: (2 * m.atanh(m.sqrt(z)) - 2 * m.sqrt(z)) / m.sqrt(z) ** 3, lambda z: z,
+     0, ((m.sqrt(2) - 1) / (m.sqrt(2) + 1)) ** 2, 4, 8)
+quarter = (m.pi / 4 * mpf("1.0001")) ** 2
+both("kSin", "(sin(r) - r) / r^3 in r^2 on +-pi/4",
+     lambda u: (m.sin(m.sqrt(u)) - m.sqrt(u)) / m.sqrt(u) ** 3, lambda u: u, 0, quarter, 3, 7)
+both("kCos", "(cos(r) - 1 + r^2 / 2) / r^4 in r^2 on +-pi/4",
+     lambda u: (m.cos(m.sqrt(u)) - 1 + u / 2) / u**2, lambda u: u**2, 0, quarter, 3, 7)
+both("kAsin", "(asin(x) - x) / x^3 in x^2 on +-1/2",
+     lambda u: (m.asin(m.sqrt(u)) - m.sqrt(u)) / m.sqrt(u) ** 3, lambda u: u, 0, mpf(1) / 4, 5, 13)
+both("kAtan", "(atan(x) - x) / x^3 in x^2 on +-tan(pi/8)",
+     lambda u: (m.atan(m.sqrt(u)) - m.sqrt(u)) / m.sqrt(u) ** 3, lambda u: u,
+     0, m.tan(m.pi / 8) ** 2 * mpf("1.0001"), 5, 11)
+p, q, error = quotient(lambda u: m.tanh(m.sqrt(u)) / m.sqrt(u), mpf(10) ** -12, mpf("9.02") ** 2, 5, 5)
+emit("kTanhP", "tanh(x) / x in x^2 on +-9.02, numerator", (p, error))
+emit("kTanhQ", "tanh(x) / x in x^2 on +-9.02, denominator", (q, error))
+p, q, error = quotient(lambda u: m.erf(m.sqrt(u)) / m.sqrt(u), mpf(10) ** -12, mpf("3.93") ** 2, 6, 5)
+emit("kErfP", "erf(x) / x in x^2 on +-3.93, numerator", (p, error))
+emit("kErfQ", "erf(x) / x in x^2 on +-3.93, denominator", (q, error))
+erf_quotient = lambda u: m.erf(m.sqrt(u)) / m.sqrt(u)
+both("kErfSmall", "erf(x) / x in x^2 on +-1", erf_quotient, lambda u: 1 / erf_quotient(u), 0, 1, 6, 13)
+
+
+def scaled_erfc(t):
+    """e^(x^2) erfc(x) (1 + 2 x) for t = (x - 3) / (x + 3): nearly constant."""
+    x = 3 * (1 + t) / (1 - t)
+    return m.exp(x * x) * m.erfc(x) * (1 + 2 * x)
+
+
+in_t = lambda x: (mpf(x) - 3) / (mpf(x) + 3)
+emit("kErfc", "e^(x^2) erfc(x) (1 + 2 x) in (x - 3) / (x + 3), x from 0.45",
+     polynomial(scaled_erfc, lambda t: 1 / scaled_erfc(t), in_t("0.45"), in_t(11), 10),
+     polynomial(scaled_erfc, lambda t: 1 / scaled_erfc(t), in_t("0.45"), in_t(28), 22))
+
+print("""} // namespace ingot::kernel::math_tables
+
+#endif // INGOT_PASSES_KERNEL_MATHTABLES_H""")
