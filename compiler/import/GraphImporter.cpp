@@ -1,0 +1,493 @@
+//===- GraphImporter.cpp - nodes, functions, constants --------------------===//
+
+#include "compiler/import/GraphImporter.h"
+
+#include "compiler/import/FunctionBody.h"
+#include "compiler/import/ProtoNode.h"
+#include "compiler/import/TensorData.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Functions may call functions many times over; real models stay far below.
+static constexpr size_t maxNodes = 2'000'000;
+static constexpr unsigned maxCallDepth = 64;
+
+Binding Scope::lookup(StringRef name) const {
+  for (const Scope *scope = this; scope; scope = scope->outer)
+    if (auto it = scope->bindings.find(name); it != scope->bindings.end())
+      return it->second;
+  return {};
+}
+
+GraphImporter::GraphImporter(ModelFile &file, const ImportOptions &options,
+                             Diagnostics &diagnostics, MLIRContext &context)
+    : file(file), options(options), diagnostics(diagnostics), context(context),
+      builder(&context) {}
+
+OwningOpRef<ModuleOp> GraphImporter::run() {
+  const onnx::ModelProto &model = file.model();
+  opsets = opsetImports(model.opset_import());
+  for (const auto &function : model.functions())
+    functions[functionKey(function.domain(), function.name(),
+                          function.overload())] = &function;
+
+  auto unknown = builder.getUnknownLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(unknown);
+  builder.setInsertionPointToEnd(module->getBody());
+  main = func::FuncOp::create(builder, unknown, "main",
+                              builder.getFunctionType({}, {}));
+  builder.setInsertionPointToStart(main.addEntryBlock());
+
+  Scope scope;
+  scope.opsets = &opsets;
+  if (!importInputs(model.graph(), scope))
+    return nullptr;
+  importInitializers(model.graph(), scope);
+  importNodes(model.graph().node(), scope);
+  if (!importOutputs(model.graph(), scope))
+    return nullptr;
+  return module;
+}
+
+void GraphImporter::importInitializers(const onnx::GraphProto &graph,
+                                       Scope &scope) {
+  auto bind = [&](const std::string &name, FailureOr<ElementsAttr> value,
+                  const std::string &error) {
+    if (succeeded(value)) {
+      scope.bindings[name] = Binding::known(constant(
+          *value, NameLoc::get(builder.getStringAttr(printable(name)))));
+      return;
+    }
+    diagnostics.report(DiagnosticId::InvalidTensor,
+                       "the initializer `" + printable(name) + "` " + error);
+    scope.bindings[name] = Binding::poisoned();
+  };
+  for (const auto &tensor : graph.initializer()) {
+    std::string error;
+    auto value = tensorAttr(tensor, tensor.name(), &file, &context, error);
+    // Types that nothing here can hold matter only if the value is used.
+    if (failed(value) && !elementType(tensor.data_type(), &context) &&
+        !dataTypeName(tensor.data_type()).empty()) {
+      diagnostics.report(DiagnosticId::UnsupportedType,
+                         "the initializer `" + printable(tensor.name()) + "` " +
+                             error);
+      scope.bindings[tensor.name()] = Binding::poisoned();
+      continue;
+    }
+    if (failed(value) &&
+        tensor.data_location() == onnx::TensorProto::EXTERNAL &&
+        StringRef(error).starts_with("its external")) {
+      diagnostics.report(DiagnosticId::ExternalData,
+                         "the initializer `" + printable(tensor.name()) +
+                             "`: " + error);
+      scope.bindings[tensor.name()] = Binding::poisoned();
+      continue;
+    }
+    bind(tensor.name(), value, error);
+  }
+  for (const auto &sparse : graph.sparse_initializer()) {
+    std::string error;
+    auto value = sparseTensorAttr(sparse, &file, &context, error);
+    bind(sparse.values().name(), value, error);
+  }
+}
+
+Value GraphImporter::constant(ElementsAttr value, Location loc) {
+  return graph::ConstantOp::create(builder, loc, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+Location GraphImporter::locationOf(const NodePlace &at) {
+  // Inside of functions, the node that the user knows is the call.
+  const onnx::NodeProto &node = at.scope.call ? *at.scope.call : at.node;
+  int64_t index = at.scope.call ? at.scope.callIndex : at.index;
+  std::string name = node.name().empty()
+                         ? "#" + std::to_string(index) + " " + node.op_type()
+                         : node.name();
+  return NameLoc::get(builder.getStringAttr(printable(name)));
+}
+
+void GraphImporter::report(DiagnosticId id, const Twine &message,
+                           const NodePlace &at, std::string supported,
+                           std::string hint) {
+  Diagnostic diagnostic;
+  diagnostic.id = id;
+  diagnostic.message = message.str();
+  if (at.scope.call) {
+    setNode(diagnostic, *at.scope.call, at.scope.callIndex, at.scope.callOpset);
+    Diagnostic inner;
+    setNode(inner, at.node, at.index, at.opset);
+    diagnostic.node += ", in its body " + inner.node;
+  } else {
+    setNode(diagnostic, at.node, at.index, at.opset);
+  }
+  diagnostic.node += at.scope.inside;
+  SmallVector<Type> outputs;
+  diagnostic.operands = describeOperands(at.schema, at.inputs, outputs);
+  diagnostic.supported = std::move(supported);
+  if (!hint.empty())
+    diagnostic.hints.push_back(std::move(hint));
+  diagnostics.report(std::move(diagnostic));
+}
+
+void GraphImporter::importNodes(const NodeList &nodes, Scope &scope) {
+  for (int i : topologicalOrder(nodes))
+    importNode(nodes[i], i, scope);
+}
+
+/// Binds all results of a node to `binding`.
+static void bindAll(const onnx::NodeProto &node, Scope &scope,
+                    Binding binding) {
+  for (const std::string &output : node.output())
+    if (!output.empty())
+      scope.bindings[output] = binding;
+}
+
+void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
+                               Scope &scope) {
+  NodePlace at{node, index,
+               scope.opsets->lookup(canonicalDomain(node.domain())), scope};
+  if (++importedNodes > maxNodes) {
+    if (!exhausted)
+      report(DiagnosticId::RecursiveFunction,
+             "the model's functions unfold to more than " + Twine(maxNodes) +
+                 " nodes",
+             at);
+    exhausted = true;
+    return bindAll(node, scope, Binding::poisoned());
+  }
+  for (const std::string &input : node.input()) {
+    Binding binding = input.empty() ? Binding::absent() : scope.lookup(input);
+    if (binding.kind == Binding::Poisoned)
+      return bindAll(node, scope, Binding::poisoned());
+    at.inputs.push_back(binding.value ? resolve(binding.value) : Value());
+  }
+  at.schema = lookupSchema(node.domain(), node.op_type(), at.opset);
+
+  size_t reported = diagnostics.size();
+  graph::ImportResult results = failure();
+  try {
+    results = buildNode(at);
+    if (succeeded(results) && !checkResults(at, *results))
+      results = failure();
+  } catch (const std::exception &error) {
+    results = failure();
+    report(DiagnosticId::Internal,
+           "importing the node failed: " + Twine(printable(error.what())), at);
+  }
+  if (failed(results)) {
+    if (diagnostics.size() == reported && !at.poisoned)
+      report(DiagnosticId::Internal,
+             "the import of `" + printable(node.op_type()) +
+                 "` failed without a reason",
+             at);
+    return bindAll(node, scope, Binding::poisoned());
+  }
+  for (int i = 0; i < node.output_size(); ++i)
+    if (!node.output(i).empty())
+      scope.bindings[node.output(i)] = Binding::known((*results)[i]);
+}
+
+graph::ImportResult GraphImporter::buildNode(NodePlace &at) {
+  const onnx::NodeProto &node = at.node;
+  auto local = functions.find(
+      functionKey(node.domain(), node.op_type(), node.overload()));
+  if (local != functions.end())
+    return call(*local->second, at, /*isLocal=*/true);
+
+  if (at.schema)
+    if (auto error = checkTypes(node, *at.schema, at.inputs, at.inferred)) {
+      report(error->id, "`" + node.op_type() + "`: " + error->message, at,
+             error->supported);
+      return failure();
+    }
+  for (const onnx::TypeProto &type : at.inferred) {
+    SmallVector<int64_t> shape;
+    for (const auto &dim : type.tensor_type().shape().dim())
+      shape.push_back(dim.has_dim_value() ? dim.dim_value() : 1);
+    if (!checkedElements(shape, dataTypeBits(type.tensor_type().elem_type()))) {
+      report(DiagnosticId::InvalidShape,
+             "`" + node.op_type() + "`: the result has the impossible shape [" +
+                 llvm::join(
+                     llvm::map_range(
+                         shape, [](int64_t d) { return std::to_string(d); }),
+                     ",") +
+                 "]",
+             at);
+      return failure();
+    }
+  }
+  if (Special special = specialImport(node))
+    return (this->*special)(at);
+  if (const graph::OnnxOperator *op =
+          graph::OnnxRegistry::get().lookup(node.domain(), node.op_type())) {
+    ProtoNode protoNode(*this, at);
+    return op->import(protoNode);
+  }
+  if (at.schema)
+    if (auto body = functionBody(node, *at.schema, at.opset, at.inputs))
+      return call(file.keep(std::move(*body)), at, /*isLocal=*/false);
+  report(DiagnosticId::UnsupportedOperator,
+         "the operator `" + printable(node.op_type()) + "`" +
+             (canonicalDomain(node.domain()).empty()
+                  ? ""
+                  : " of " + printable(node.domain(), 60)) +
+             " is not implemented",
+         at);
+  return failure();
+}
+
+graph::ImportResult GraphImporter::call(const onnx::FunctionProto &function,
+                                        NodePlace &at, bool isLocal) {
+  if (llvm::is_contained(callStack, &function) || callDepth >= maxCallDepth) {
+    report(DiagnosticId::RecursiveFunction,
+           "the function `" + printable(function.name()) + "` calls itself",
+           at);
+    return failure();
+  }
+  OpsetImports own = opsetImports(function.opset_import());
+  // Bodies of ONNX's own operators name only the opsets they add to.
+  for (const auto &entry : *at.scope.opsets)
+    if (!isLocal || own.empty())
+      own.try_emplace(entry.first(), entry.second);
+
+  Scope body;
+  body.opsets = &own;
+  body.inside = at.scope.inside;
+  body.call = at.scope.call ? at.scope.call : &at.node;
+  body.callIndex = at.scope.call ? at.scope.callIndex : at.index;
+  body.callOpset = at.scope.call ? at.scope.callOpset : at.opset;
+  for (int i = 0; i < function.input_size(); ++i) {
+    Value value = i < int(at.inputs.size()) ? at.inputs[i] : Value();
+    body.bindings[function.input(i)] =
+        value ? Binding::known(value) : Binding::absent();
+  }
+  AttributeValues attributes =
+      callAttributes(at.node, function, isLocal ? nullptr : at.schema);
+  callStack.push_back(&function);
+  ++callDepth;
+  for (int i : topologicalOrder(function.node())) {
+    const onnx::NodeProto &node = function.node(i);
+    if (!hasReferences(node)) {
+      importNode(node, i, body);
+      continue;
+    }
+    onnx::FunctionProto copy;
+    *copy.add_node() = substitute(node, attributes);
+    importNode(file.keep(std::move(copy)).node(0), i, body);
+  }
+  --callDepth;
+  callStack.pop_back();
+
+  SmallVector<Value> results;
+  for (int i = 0; i < at.node.output_size(); ++i) {
+    Binding binding = i < function.output_size()
+                          ? body.lookup(function.output(i))
+                          : Binding();
+    bool wanted = !at.node.output(i).empty();
+    if (wanted && binding.kind == Binding::Poisoned) {
+      at.poisoned = true;
+      return failure();
+    }
+    if (wanted && binding.kind != Binding::Known) {
+      report(DiagnosticId::InvalidNode,
+             "the function `" + printable(function.name()) +
+                 "` gives no output " + Twine(i),
+             at);
+      return failure();
+    }
+    results.push_back(binding.value);
+  }
+  return results;
+}
+
+/// The static shape that ONNX's rule infers, if it infers all of it.
+static std::optional<SmallVector<int64_t>>
+staticShape(const onnx::TypeProto &type) {
+  if (!type.has_tensor_type() || !type.tensor_type().has_shape())
+    return std::nullopt;
+  SmallVector<int64_t> shape;
+  for (const auto &dim : type.tensor_type().shape().dim()) {
+    if (!dim.has_dim_value())
+      return std::nullopt;
+    shape.push_back(dim.dim_value());
+  }
+  return shape;
+}
+
+bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Value> results) {
+  for (int i = 0; i < at.node.output_size(); ++i) {
+    if (at.node.output(i).empty())
+      continue;
+    Value result = i < int(results.size()) ? results[i] : Value();
+    auto type = result ? dyn_cast<RankedTensorType>(result.getType())
+                       : RankedTensorType();
+    if (!type) {
+      report(DiagnosticId::UnsupportedForm,
+             "the output " + Twine(i) + " of `" + at.node.op_type() +
+                 "` is not implemented",
+             at);
+      return false;
+    }
+    if (!checkedElements(type.getShape(), type.getElementTypeBitWidth())) {
+      report(DiagnosticId::InvalidShape,
+             "`" + at.node.op_type() +
+                 "`: the result has the impossible shape " + describe(type),
+             at);
+      return false;
+    }
+    if (i >= int(at.inferred.size()))
+      continue;
+    // ONNX's rule is a second opinion; where the two differ, one of us is
+    // wrong.
+    int64_t dataType = at.inferred[i].tensor_type().elem_type();
+    auto shape = staticShape(at.inferred[i]);
+    bool differs =
+        (dataType && dataType != onnxDataType(type.getElementType())) ||
+        (shape && ArrayRef(*shape) != type.getShape());
+    if (differs) {
+      std::string want = describe(RankedTensorType::get(
+          shape ? *shape : SmallVector<int64_t>(type.getShape()),
+          elementType(dataType, &context) ? elementType(dataType, &context)
+                                          : type.getElementType()));
+      report(DiagnosticId::Internal,
+             "the output " + Twine(i) + " of `" + at.node.op_type() +
+                 "` was built as " + describe(type) + ", but ONNX infers " +
+                 want,
+             at);
+      return false;
+    }
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Values known at compile time
+//===----------------------------------------------------------------------===//
+
+Value GraphImporter::resolve(Value value) const {
+  auto it = replaced.find(value);
+  return it == replaced.end() ? value : it->second;
+}
+
+/// The function arguments that `value` is computed from; false if the cone is
+/// too large to be a computation of shapes.
+static bool collectArguments(Value value,
+                             SmallVectorImpl<BlockArgument> &arguments) {
+  constexpr size_t maxOps = 20'000;
+  SmallVector<Value> worklist{value};
+  DenseSet<Value> seen{value};
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      arguments.push_back(argument);
+      continue;
+    }
+    for (Value operand : next.getDefiningOp()->getOperands())
+      if (seen.insert(operand).second)
+        worklist.push_back(operand);
+    if (seen.size() > maxOps)
+      return false;
+  }
+  llvm::sort(arguments, [](BlockArgument a, BlockArgument b) {
+    return a.getArgNumber() < b.getArgNumber();
+  });
+  return true;
+}
+
+DenseElementsAttr GraphImporter::constantOf(Value value) {
+  value = resolve(value);
+  if (auto op = value.getDefiningOp<graph::ConstantOp>())
+    return toDense(op.getValueAttr());
+  SmallVector<BlockArgument> arguments;
+  if (isa<BlockArgument>(value) || !options.evaluate ||
+      notConstant.contains(value))
+    return {};
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getNumElements() > maxEvaluatedElements ||
+      !collectArguments(value, arguments) || !arguments.empty()) {
+    notConstant.insert(value);
+    return {};
+  }
+  auto evaluated = options.evaluate({value});
+  if (failed(evaluated) || evaluated->size() != 1 ||
+      evaluated->front().getType() != type) {
+    notConstant.insert(value);
+    return {};
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(value);
+  Value known = constant(evaluated->front(), value.getLoc());
+  value.replaceAllUsesWith(known);
+  replaced[value] = known;
+  return evaluated->front();
+}
+
+/// Data that decides shapes is short; what is longer is what a network computes
+/// with.
+static constexpr int64_t maxBoundElements = 256;
+
+DenseElementsAttr GraphImporter::requireConstant(Value value) {
+  if (DenseElementsAttr known = constantOf(value))
+    return known;
+  SmallVector<BlockArgument> arguments;
+  if (!collectArguments(resolve(value), arguments) || arguments.empty())
+    return {};
+  for (BlockArgument argument : arguments) {
+    auto data = options.data.find(argumentNames[argument.getArgNumber()]);
+    if (data == options.data.end() ||
+        data->second.getNumElements() > maxBoundElements)
+      return {};
+  }
+  for (BlockArgument argument : arguments)
+    if (!bindInput(argument,
+                   options.data.at(argumentNames[argument.getArgNumber()])))
+      return {};
+  return constantOf(value);
+}
+
+bool GraphImporter::bindInput(BlockArgument argument, DenseElementsAttr value) {
+  if (value.getType() != argument.getType())
+    return false;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(argument.getOwner());
+  Value known = constant(value, NameLoc::get(builder.getStringAttr(printable(
+                                    argumentNames[argument.getArgNumber()]))));
+  argument.replaceAllUsesWith(known);
+  replaced[argument] = known;
+  notConstant.clear();
+  main.setArgAttr(argument.getArgNumber(), "ingot.bound", value);
+  return true;
+}
+
+void GraphImporter::reportNotConstant(const NodePlace &at, unsigned i,
+                                      StringRef what) {
+  SmallVector<BlockArgument> arguments;
+  bool small = collectArguments(resolve(at.inputs[i]), arguments);
+  for (BlockArgument argument : arguments)
+    small &= cast<RankedTensorType>(argument.getType()).getNumElements() <=
+             maxBoundElements;
+  std::string message = "`" + printable(at.node.op_type()) + "`: its " +
+                        what.str() + " must be known when compiling";
+  if (arguments.empty() || !small)
+    return report(DiagnosticId::RuntimeShape,
+                  message + ", but is computed at run time", at);
+  std::vector<std::string> names, flags;
+  for (BlockArgument argument : arguments) {
+    names.push_back("`" + printable(argumentNames[argument.getArgNumber()]) +
+                    "`");
+    flags.push_back("--bind " +
+                    printable(argumentNames[argument.getArgNumber()]) +
+                    "=VALUES");
+  }
+  report(DiagnosticId::UnboundValue,
+         message + ", but comes from the input " + llvm::join(names, ", "), at,
+         "", "give the values with " + llvm::join(flags, " "));
+}
+
+} // namespace ingot

@@ -1,0 +1,142 @@
+//===- GraphImporter.h - builds graph operators from a model ----*- C++ -*-===//
+//
+// Walks a validated model in topological order. A node becomes what its
+// operator's import function builds, or the body of its function. A node that
+// fails poisons its results: what depends on them is skipped in silence, so
+// that each fault is reported once and all in one run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
+#define INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
+
+#include "compiler/import/ImportOnnx.h"
+#include "compiler/import/Schema.h"
+#include "compiler/import/Validate.h"
+#include "dialects/graph/OnnxImport.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot {
+
+/// What a name stands for.
+struct Binding {
+  enum Kind { Undefined, Poisoned, Absent, Known } kind = Undefined;
+  mlir::Value value;
+
+  static Binding known(mlir::Value value) { return {Known, value}; }
+  static Binding poisoned() { return {Poisoned, {}}; }
+  static Binding absent() { return {Absent, {}}; }
+};
+
+/// The names of one graph or function body. Graphs see the names around them,
+/// function bodies do not.
+struct Scope {
+  const Scope *outer = nullptr;
+  const OpsetImports *opsets = nullptr;
+  llvm::StringMap<Binding> bindings = {};
+  /// Set in function bodies: the call, for diagnostics and locations.
+  const onnx::NodeProto *call = nullptr;
+  int64_t callIndex = -1, callOpset = 0;
+  std::string inside = {};
+
+  Binding lookup(llvm::StringRef name) const;
+};
+
+/// A node and where it stands.
+struct NodePlace {
+  const onnx::NodeProto &node;
+  int64_t index;
+  int64_t opset;
+  Scope &scope;
+  const onnx::OpSchema *schema = nullptr;
+  llvm::SmallVector<mlir::Value> inputs = {};
+  /// What ONNX's own rules infer; may be partial.
+  std::vector<onnx::TypeProto> inferred = {};
+  /// It failed because of an inner node, which has been reported.
+  bool poisoned = false;
+};
+
+class GraphImporter {
+public:
+  GraphImporter(ModelFile &file, const ImportOptions &options,
+                Diagnostics &diagnostics, mlir::MLIRContext &context);
+
+  mlir::OwningOpRef<mlir::ModuleOp> run();
+
+  // For ProtoNode.
+  mlir::DenseElementsAttr constantOf(mlir::Value value);
+  /// constantOf, binding inputs of the graph to their data if that helps.
+  mlir::DenseElementsAttr requireConstant(mlir::Value value);
+  void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
+              std::string supported = "", std::string hint = "");
+  /// Reports that the value of input `i` must be known.
+  void reportNotConstant(const NodePlace &at, unsigned i, llvm::StringRef what);
+  mlir::OpBuilder &getBuilder() { return builder; }
+  mlir::Location locationOf(const NodePlace &at);
+  ModelFile &getFile() { return file; }
+
+private:
+  // Inputs and outputs.
+  bool importInputs(const onnx::GraphProto &graph, Scope &scope);
+  mlir::RankedTensorType inputType(const onnx::ValueInfoProto &input);
+  bool inputShape(const onnx::ValueInfoProto &input,
+                  llvm::SmallVectorImpl<int64_t> &shape);
+  std::optional<int64_t>
+  dimension(const onnx::ValueInfoProto &input, int axis,
+            const onnx::TensorShapeProto::Dimension &dim);
+  void bindDataShapes(const onnx::GraphProto &graph);
+  bool checkDimOptions(const onnx::GraphProto &graph);
+  bool bindInput(mlir::BlockArgument argument, mlir::DenseElementsAttr value);
+  void bindOption(const std::string &name, const std::string &text);
+  void importInitializers(const onnx::GraphProto &graph, Scope &scope);
+  bool importOutputs(const onnx::GraphProto &graph, Scope &scope);
+  mlir::NamedAttrList interfaceAttrs(llvm::StringRef name, mlir::Type type);
+
+  // Nodes.
+  void importNodes(const NodeList &nodes, Scope &scope);
+  void importNode(const onnx::NodeProto &node, int64_t index, Scope &scope);
+  graph::ImportResult buildNode(NodePlace &at);
+  graph::ImportResult call(const onnx::FunctionProto &function, NodePlace &at,
+                           bool isLocal);
+  bool checkResults(NodePlace &at, llvm::ArrayRef<mlir::Value> results);
+
+  // ControlNodes.cpp: operators without a counterpart in the graph dialect.
+  using Special = graph::ImportResult (GraphImporter::*)(NodePlace &);
+  static Special specialImport(const onnx::NodeProto &node);
+  graph::ImportResult importIdentity(NodePlace &at);
+  graph::ImportResult importConstant(NodePlace &at);
+  graph::ImportResult importShape(NodePlace &at);
+  graph::ImportResult importSize(NodePlace &at);
+  graph::ImportResult importIf(NodePlace &at);
+
+  mlir::Value constant(mlir::ElementsAttr value, mlir::Location loc);
+  /// The constant that has replaced a value, or the value.
+  mlir::Value resolve(mlir::Value value) const;
+
+  ModelFile &file;
+  const ImportOptions &options;
+  Diagnostics &diagnostics;
+  mlir::MLIRContext &context;
+  mlir::OpBuilder builder;
+  mlir::func::FuncOp main;
+  OpsetImports opsets;
+  llvm::StringMap<const onnx::FunctionProto *> functions;
+  /// Sizes of symbols, from options and data.
+  std::map<std::string, int64_t> symbols;
+  /// Names of main's arguments.
+  std::vector<std::string> argumentNames;
+  llvm::DenseMap<mlir::Value, mlir::Value> replaced;
+  /// Values known to depend on inputs.
+  llvm::DenseSet<mlir::Value> notConstant;
+  static constexpr int64_t maxEvaluatedElements = int64_t(1) << 24;
+  /// Function calls in progress, and nodes imported in all: functions may
+  /// multiply.
+  llvm::SmallVector<const onnx::FunctionProto *> callStack;
+  unsigned callDepth = 0;
+  size_t importedNodes = 0;
+  bool exhausted = false;
+};
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H

@@ -1,0 +1,354 @@
+//===- GraphInterface.cpp - the inputs and outputs of the graph -----------===//
+//
+// Gives each input a static shape (declared, by --dim, or that of given data)
+// and makes them the arguments of main.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/import/GraphImporter.h"
+#include "compiler/import/TensorData.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  return "[" +
+         llvm::join(llvm::map_range(
+                        shape, [](int64_t d) { return std::to_string(d); }),
+                    ",") +
+         "]";
+}
+
+/// The inputs that a caller feeds: initializers may be listed among the inputs.
+static std::vector<const onnx::ValueInfoProto *>
+fedInputs(const onnx::GraphProto &graph) {
+  llvm::StringSet<> constants;
+  for (const auto &tensor : graph.initializer())
+    constants.insert(tensor.name());
+  for (const auto &tensor : graph.sparse_initializer())
+    constants.insert(tensor.values().name());
+  std::vector<const onnx::ValueInfoProto *> inputs;
+  for (const auto &input : graph.input())
+    if (!constants.contains(input.name()))
+      inputs.push_back(&input);
+  return inputs;
+}
+
+static std::string placeName(const onnx::ValueInfoProto &input, int axis) {
+  return input.name() + ":" + std::to_string(axis);
+}
+
+bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
+  std::vector<std::string> known;
+  bool good = true;
+  for (const auto *input : fedInputs(graph)) {
+    const auto &dims = input->type().tensor_type().shape().dim();
+    for (int i = 0; i < dims.size(); ++i) {
+      if (!dims[i].dim_param().empty())
+        known.push_back(dims[i].dim_param());
+      known.push_back(placeName(*input, i));
+    }
+    if (!input->type().tensor_type().has_shape())
+      for (int i = 0; i < 8; ++i)
+        known.push_back(placeName(*input, i));
+  }
+  for (const auto &[name, size] : options.dims) {
+    if (llvm::is_contained(known, name)) {
+      symbols[name] = size;
+      continue;
+    }
+    std::vector<std::string> close = suggestions(name, known);
+    diagnostics.report(
+        DiagnosticId::BadOption,
+        "--dim: no input has a dimension `" + printable(name) + "`",
+        close.empty()
+            ? ""
+            : "did you mean `" + printable(llvm::join(close, "`, `")) + "`?");
+    good = false;
+  }
+  for (const auto &[name, text] : options.bind)
+    if (llvm::none_of(fedInputs(graph), [&, &name = name](const auto *input) {
+          return input->name() == name;
+        })) {
+      std::vector<std::string> names;
+      for (const auto *input : fedInputs(graph))
+        names.push_back(input->name());
+      std::vector<std::string> close = suggestions(name, names);
+      diagnostics.report(
+          DiagnosticId::BadOption,
+          "--bind: the model has no input `" + printable(name) + "`",
+          close.empty()
+              ? ""
+              : "did you mean `" + printable(llvm::join(close, "`, `")) + "`?");
+      good = false;
+    }
+  return good;
+}
+
+void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
+  for (const auto *input : fedInputs(graph)) {
+    auto given = options.shapes.find(input->name());
+    const auto &type = input->type().tensor_type();
+    if (given == options.shapes.end() || !type.has_shape())
+      continue;
+    std::string shown = "the data for the input `" + printable(input->name()) +
+                        "` has the shape " + shapeText(given->second);
+    if (int(given->second.size()) != type.shape().dim_size()) {
+      diagnostics.report(DiagnosticId::InputMismatch,
+                         shown + ", but the model declares " +
+                             Twine(type.shape().dim_size()) + " dimensions");
+      continue;
+    }
+    for (auto [axis, size] : llvm::enumerate(given->second)) {
+      const auto &dim = type.shape().dim(axis);
+      bool isFixed = dim.has_dim_value() && dim.dim_value() >= 0;
+      std::string symbol =
+          dim.dim_param().empty() ? placeName(*input, axis) : dim.dim_param();
+      auto [it, isNew] = symbols.try_emplace(symbol, size);
+      if (isFixed && dim.dim_value() != size)
+        diagnostics.report(DiagnosticId::InputMismatch,
+                           shown + ", but the model declares " +
+                               Twine(dim.dim_value()) + " at axis " +
+                               Twine(axis));
+      else if (!isFixed && it->second != size)
+        diagnostics.report(DiagnosticId::InputMismatch,
+                           shown + ", but `" + printable(symbol) + "` is " +
+                               Twine(it->second) + " already");
+    }
+  }
+}
+
+std::optional<int64_t>
+GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
+                         const onnx::TensorShapeProto::Dimension &dim) {
+  // Some exporters write -1 for an unknown dimension.
+  if (dim.has_dim_value() && dim.dim_value() != -1)
+    return dim.dim_value();
+  if (auto it = symbols.find(placeName(input, axis)); it != symbols.end())
+    return it->second;
+  if (auto it = symbols.find(dim.dim_param());
+      it != symbols.end() && !dim.dim_param().empty())
+    return it->second;
+  std::string name =
+      dim.dim_param().empty() ? placeName(input, axis) : dim.dim_param();
+  diagnostics.report(
+      DiagnosticId::UnboundDimension,
+      "the input `" + printable(input.name()) + "` has an unknown dimension" +
+          (dim.dim_param().empty() ? " at axis " + std::to_string(axis)
+                                   : " `" + printable(dim.dim_param()) +
+                                         "` at axis " + std::to_string(axis)),
+      "give its size with --dim " + printable(name) + "=SIZE");
+  return std::nullopt;
+}
+
+bool GraphImporter::inputShape(const onnx::ValueInfoProto &input,
+                               SmallVectorImpl<int64_t> &shape) {
+  const auto &type = input.type().tensor_type();
+  if (type.has_shape()) {
+    bool known = true;
+    for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
+      auto size = dimension(input, axis, type.shape().dim(axis));
+      known &= size.has_value();
+      shape.push_back(size.value_or(1));
+    }
+    return known;
+  }
+  if (auto given = options.shapes.find(input.name());
+      given != options.shapes.end()) {
+    shape.append(given->second.begin(), given->second.end());
+    return true;
+  }
+  for (auto it = symbols.find(placeName(input, 0)); it != symbols.end();
+       it = symbols.find(placeName(input, shape.size())))
+    shape.push_back(it->second);
+  if (!shape.empty())
+    return true;
+  diagnostics.report(DiagnosticId::UnboundDimension,
+                     "the input `" + printable(input.name()) + "` has no shape",
+                     "give all its sizes with --dim " +
+                         printable(placeName(input, 0)) + "=SIZE --dim " +
+                         printable(placeName(input, 1)) + "=SIZE ...");
+  return false;
+}
+
+static std::string kindOfType(const onnx::TypeProto &type) {
+  switch (type.value_case()) {
+  case onnx::TypeProto::kSequenceType:
+    return "a sequence";
+  case onnx::TypeProto::kMapType:
+    return "a map";
+  case onnx::TypeProto::kOptionalType:
+    return "an optional value";
+  case onnx::TypeProto::kSparseTensorType:
+    return "a sparse tensor";
+  default:
+    return "no tensor";
+  }
+}
+
+RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
+  std::string shown = "the input `" + printable(input.name()) + "`";
+  if (!input.type().has_tensor_type()) {
+    bool isKnown = input.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
+    diagnostics.report(
+        isKnown ? DiagnosticId::UnsupportedType : DiagnosticId::InvalidType,
+        shown + (isKnown ? " is " + kindOfType(input.type()) : " has no type"));
+    return {};
+  }
+  int64_t dataType = input.type().tensor_type().elem_type();
+  Type element = elementType(dataType, &context);
+  if (!element && !dataTypeName(dataType).empty())
+    diagnostics.report(DiagnosticId::UnsupportedType,
+                       shown + " has the element type " +
+                           dataTypeName(dataType));
+  else if (!element)
+    diagnostics.report(DiagnosticId::InvalidType,
+                       shown + " has the unknown element type " +
+                           Twine(dataType));
+  SmallVector<int64_t> shape;
+  if (!element || !inputShape(input, shape))
+    return {};
+  if (!checkedElements(shape, element.getIntOrFloatBitWidth())) {
+    diagnostics.report(DiagnosticId::InvalidShape,
+                       shown + " has the impossible shape " + shapeText(shape));
+    return {};
+  }
+  return RankedTensorType::get(shape, element);
+}
+
+NamedAttrList GraphImporter::interfaceAttrs(StringRef name, Type type) {
+  NamedAttrList attrs;
+  attrs.set("ingot.onnx_name", builder.getStringAttr(name));
+  attrs.set("ingot.type", builder.getStringAttr(dataTypeName(onnxDataType(
+                              cast<RankedTensorType>(type).getElementType()))));
+  return attrs;
+}
+
+bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
+  if (!checkDimOptions(graph))
+    return false;
+  size_t reported = diagnostics.size();
+  bindDataShapes(graph);
+  std::vector<RankedTensorType> types;
+  for (const auto *input : fedInputs(graph))
+    types.push_back(inputType(*input));
+  if (diagnostics.size() != reported)
+    return false;
+  for (auto [input, type] : llvm::zip(fedInputs(graph), types)) {
+    unsigned i = argumentNames.size();
+    Location loc =
+        NameLoc::get(builder.getStringAttr(printable(input->name())));
+    (void)main.insertArgument(
+        i, type, interfaceAttrs(input->name(), type).getDictionary(&context),
+        loc);
+    argumentNames.push_back(input->name());
+    scope.bindings[input->name()] = Binding::known(main.getArgument(i));
+  }
+  for (const auto &[name, text] : options.bind)
+    bindOption(name, text);
+  return diagnostics.size() == reported;
+}
+
+void GraphImporter::bindOption(const std::string &name,
+                               const std::string &text) {
+  BlockArgument argument =
+      main.getArgument(llvm::find(argumentNames, name) - argumentNames.begin());
+  auto type = cast<RankedTensorType>(argument.getType());
+  Type element = type.getElementType();
+  SmallVector<StringRef> parts;
+  StringRef(text).split(parts, ',', -1, /*KeepEmpty=*/false);
+  auto fail = [&](const Twine &message) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--bind " + printable(name) + ": " + message,
+                       "the input is " + describe(type) +
+                           "; give its values in order, separated by commas");
+  };
+  if (int64_t(parts.size()) != type.getNumElements())
+    return fail(Twine(parts.size()) + " values given, " +
+                Twine(type.getNumElements()) + " needed");
+  SmallVector<Attribute> values;
+  for (StringRef part : parts) {
+    double number;
+    int64_t integer;
+    part = part.trim();
+    if (auto floating = dyn_cast<FloatType>(element)) {
+      if (part.getAsDouble(number))
+        return fail("`" + printable(part) + "` is no number");
+      values.push_back(FloatAttr::get(floating, number));
+    } else {
+      if (part == "true" || part == "false")
+        integer = part == "true";
+      else if (part.getAsInteger(10, integer))
+        return fail("`" + printable(part) + "` is no integer");
+      values.push_back(IntegerAttr::get(
+          element,
+          APInt(element.getIntOrFloatBitWidth(), static_cast<uint64_t>(integer),
+                /*isSigned=*/true, /*implicitTrunc=*/true)));
+    }
+  }
+  bindInput(argument, DenseElementsAttr::get(type, values));
+}
+
+bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
+  if (!diagnostics.empty())
+    return false;
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  for (const auto &output : graph.output()) {
+    Value value = scope.lookup(output.name()).value;
+    if (!value) {
+      diagnostics.report(DiagnosticId::UndefinedValue,
+                         "nothing produces the graph's output `" +
+                             printable(output.name()) + "`");
+      continue;
+    }
+    value = resolve(value);
+    values.push_back(value);
+    types.push_back(value.getType());
+    auto type = cast<RankedTensorType>(value.getType());
+    const auto &declared = output.type();
+    bool matches = true;
+    std::string text;
+    if (declared.has_tensor_type()) {
+      int64_t dataType = declared.tensor_type().elem_type();
+      matches &= !dataType || dataType == onnxDataType(type.getElementType());
+      text = dataTypeName(dataType).str();
+      if (declared.tensor_type().has_shape()) {
+        const auto &dims = declared.tensor_type().shape().dim();
+        matches &= dims.size() == type.getRank();
+        std::vector<std::string> sizes;
+        for (int i = 0; i < dims.size(); ++i) {
+          matches &= !dims[i].has_dim_value() || dims[i].dim_value() == -1 ||
+                     i >= type.getRank() ||
+                     dims[i].dim_value() == type.getDimSize(i);
+          sizes.push_back(dims[i].has_dim_value()
+                              ? std::to_string(dims[i].dim_value())
+                              : printable(dims[i].dim_param().empty()
+                                              ? "?"
+                                              : dims[i].dim_param()));
+        }
+        text += "[" + llvm::join(sizes, ",") + "]";
+      }
+    } else if (declared.value_case() != onnx::TypeProto::VALUE_NOT_SET) {
+      matches = false;
+      text = kindOfType(declared);
+    }
+    if (!matches)
+      diagnostics.report(DiagnosticId::OutputMismatch,
+                         "the output `" + printable(output.name()) +
+                             "` is declared as " + text +
+                             ", but is computed as " + describe(type));
+  }
+  if (!diagnostics.empty())
+    return false;
+  func::ReturnOp::create(builder, builder.getUnknownLoc(), values);
+  main.setFunctionType(builder.getFunctionType(main.getArgumentTypes(), types));
+  for (auto [i, output] : llvm::enumerate(graph.output()))
+    main.setResultAttrs(
+        i, interfaceAttrs(output.name(), types[i]).getDictionary(&context));
+  return true;
+}
+
+} // namespace ingot

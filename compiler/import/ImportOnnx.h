@@ -1,0 +1,58 @@
+//===- ImportOnnx.h - an ONNX file as a module of graph operators -*- C++ -*-=//
+//
+// Turns model.onnx into
+//
+//   func.func @main(%x: tensor<1x3x8x8xf32> {ingot.onnx_name = "x",
+//                                            ingot.type = "float32"})
+//       -> (tensor<1x10xf32> {ingot.onnx_name = "y", ingot.type = "float32"})
+//
+// with graph operators on static shapes; weights are resources that point into
+// the file. Afterwards only operators of the graph dialect are left, each with
+// the location of its ONNX node. Guarantees: any bytes give either a verified
+// module or diagnostics, all of one run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_IMPORT_IMPORTONNX_H
+#define INGOT_COMPILER_IMPORT_IMPORTONNX_H
+
+#include "compiler/import/ModelFile.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <functional>
+#include <map>
+
+namespace ingot {
+
+struct ImportOptions {
+  /// Sizes of dimensions, by symbol ("batch") or place ("input:0").
+  std::map<std::string, int64_t> dims;
+  /// Shapes of inputs, known from data; they bind symbols, too.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// Values of inputs, as the command line has them ("1,2,3"): the input
+  /// becomes a constant, and the generated code refuses any other value.
+  std::map<std::string, std::string> bind;
+  /// Data of inputs, bound in the same way but only where a value decides a
+  /// shape.
+  std::map<std::string, mlir::DenseElementsAttr> data;
+  /// Computes values that depend only on constants; null: none are computed.
+  std::function<mlir::FailureOr<llvm::SmallVector<mlir::DenseElementsAttr>>(
+      llvm::ArrayRef<mlir::Value>)>
+      evaluate;
+};
+
+/// The module's constants point into `file`, so the two stay together.
+struct ImportedModel {
+  std::unique_ptr<ModelFile> file;
+  /// Null if there were errors.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// Loads the dialects it needs into `context`. `file` is null if the file is no
+/// ONNX model.
+ImportedModel importOnnx(llvm::StringRef path, const ImportOptions &options,
+                         Diagnostics &diagnostics, mlir::MLIRContext &context);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_IMPORTONNX_H

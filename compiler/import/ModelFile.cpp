@@ -1,0 +1,208 @@
+//===- ModelFile.cpp ------------------------------------------------------===//
+
+#include "compiler/import/ModelFile.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+
+using namespace mlir;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+namespace ingot {
+
+ModelFile::ModelFile() = default;
+ModelFile::~ModelFile() = default;
+
+/// Protobuf's own limit for one message.
+static constexpr uint64_t maxModelBytes = INT32_MAX;
+
+/// Subgraphs, types and functions nest; real models stay below ten.
+static constexpr int maxNesting = 100;
+
+/// What a file that is no ONNX model most likely is.
+static std::string guessKind(StringRef bytes) {
+  if (bytes.starts_with("version https://git-lfs"))
+    return "it is a git-lfs pointer; fetch the file itself with `git lfs pull`";
+  if (bytes.starts_with("PK\x03\x04"))
+    return "it is a zip archive";
+  if (bytes.starts_with("\x1f\x8b"))
+    return "it is compressed with gzip";
+  if (bytes.size() > 8 && bytes.substr(4, 4) == "TFL3")
+    return "it is a TensorFlow Lite model; convert it to ONNX first";
+  StringRef head = bytes.take_front(512);
+  bool text = !head.empty() && llvm::all_of(head, [](unsigned char c) {
+    return c >= 0x20 || c == '\n' || c == '\r' || c == '\t';
+  });
+  return text ? "it is a text file" : "it may be cut off or damaged";
+}
+
+static bool parse(StringRef bytes, onnx::ModelProto &proto) {
+  // A damaged file is our user's news, not protobuf's log.
+  google::protobuf::LogSilencer silence;
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), bytes.size());
+  google::protobuf::io::CodedInputStream coded(&stream);
+  coded.SetRecursionLimit(maxNesting);
+  return proto.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+}
+
+std::unique_ptr<ModelFile> ModelFile::open(StringRef filePath,
+                                           Diagnostics &diagnostics) {
+  diagnostics.setFile(filePath);
+  fs::file_status status;
+  if (std::error_code error = fs::status(filePath, status)) {
+    diagnostics.report(DiagnosticId::CannotRead,
+                       "the model cannot be read: " + error.message());
+    return nullptr;
+  }
+  if (status.type() != fs::file_type::regular_file &&
+      status.type() != fs::file_type::fifo_file) {
+    diagnostics.report(DiagnosticId::CannotRead,
+                       "the model is not a regular file");
+    return nullptr;
+  }
+  if (status.getSize() > maxModelBytes) {
+    diagnostics.report(DiagnosticId::FileTooLarge,
+                       "the model file has " + Twine(status.getSize()) +
+                           " bytes; an ONNX file can have at most 2147483647",
+                       "save the model with its weights as external data");
+    return nullptr;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(filePath, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    diagnostics.report(DiagnosticId::CannotRead,
+                       "the model cannot be read: " +
+                           buffer.getError().message());
+    return nullptr;
+  }
+  StringRef bytes = (*buffer)->getBuffer();
+  if (bytes.empty()) {
+    diagnostics.report(DiagnosticId::EmptyFile, "the model file is empty");
+    return nullptr;
+  }
+  std::unique_ptr<ModelFile> file(new ModelFile);
+  file->filePath = filePath.str();
+  file->proto = std::make_unique<onnx::ModelProto>();
+  if (!parse(bytes, *file->proto)) {
+    diagnostics.report(DiagnosticId::NotOnnx,
+                       "this is not an ONNX model: " + guessKind(bytes));
+    return nullptr;
+  }
+  return file;
+}
+
+const onnx::FunctionProto &ModelFile::keep(onnx::FunctionProto &&function) {
+  return *kept.emplace_back(
+      std::make_unique<onnx::FunctionProto>(std::move(function)));
+}
+
+/// The entries of TensorProto.external_data.
+namespace {
+struct ExternalEntries {
+  StringRef location;
+  uint64_t offset = 0, length = 0;
+  bool hasLength = false;
+};
+} // namespace
+
+static bool readEntries(const onnx::TensorProto &tensor,
+                        ExternalEntries &entries, std::string &error) {
+  for (const auto &entry : tensor.external_data()) {
+    StringRef value = entry.value();
+    uint64_t *number = entry.key() == "offset"   ? &entries.offset
+                       : entry.key() == "length" ? &entries.length
+                                                 : nullptr;
+    if (entry.key() == "location")
+      entries.location = value;
+    if (!number)
+      continue;
+    if (value.getAsInteger(10, *number)) {
+      error = "its external data has " + entry.key() + " `" + printable(value) +
+              "`, which is no number of bytes";
+      return false;
+    }
+    entries.hasLength |= number == &entries.length;
+  }
+  if (entries.location.empty())
+    error = "its external data has no location";
+  return !entries.location.empty();
+}
+
+/// The real path of `location`, if it is a regular file inside `folder`.
+static std::string resolveInside(StringRef folder, StringRef location,
+                                 std::string &error) {
+  std::string shown = "`" + printable(location) + "`";
+  bool escapes = path::is_absolute(location) || location.contains('\0') ||
+                 location.contains('\\');
+  for (StringRef part :
+       llvm::make_range(path::begin(location), path::end(location)))
+    escapes |= part == "..";
+  if (escapes) {
+    error = "its external data " + shown + " is not inside the model's folder";
+    return "";
+  }
+  SmallString<256> joined(folder.empty() ? "." : folder), real, realFolder;
+  if (fs::real_path(joined, realFolder)) {
+    error = "the model's folder cannot be read";
+    return "";
+  }
+  path::append(joined, location);
+  if (std::error_code code = fs::real_path(joined, real)) {
+    error = "its external data " + shown + " cannot be read: " + code.message();
+    return "";
+  }
+  // Links may point anywhere.
+  if (!realFolder.ends_with("/"))
+    realFolder += '/';
+  if (!StringRef(real).starts_with(realFolder)) {
+    error = "its external data " + shown +
+            " is a link to outside of the model's folder";
+    return "";
+  }
+  if (!fs::is_regular_file(real)) {
+    error = "its external data " + shown + " is not a regular file";
+    return "";
+  }
+  return real.str().str();
+}
+
+FailureOr<StringRef> ModelFile::externalData(const onnx::TensorProto &tensor,
+                                             std::string &error) {
+  ExternalEntries entries;
+  if (!readEntries(tensor, entries, error))
+    return failure();
+  std::string real =
+      resolveInside(path::parent_path(filePath), entries.location, error);
+  if (real.empty())
+    return failure();
+  std::unique_ptr<llvm::MemoryBuffer> &buffer = mapped[real];
+  if (!buffer) {
+    auto opened = llvm::MemoryBuffer::getFile(real, /*IsText=*/false,
+                                              /*RequiresNullTerminator=*/false);
+    if (!opened) {
+      error =
+          "its external data cannot be read: " + opened.getError().message();
+      return failure();
+    }
+    buffer = std::move(*opened);
+  }
+  StringRef bytes = buffer->getBuffer();
+  uint64_t length =
+      entries.hasLength
+          ? entries.length
+          : bytes.size() - std::min<uint64_t>(entries.offset, bytes.size());
+  if (entries.offset > bytes.size() || length > bytes.size() - entries.offset) {
+    error = "its external data needs " + std::to_string(length) +
+            " bytes at offset " + std::to_string(entries.offset) + " of `" +
+            printable(entries.location) + "`, which has " +
+            std::to_string(bytes.size());
+    return failure();
+  }
+  return bytes.substr(entries.offset, length);
+}
+
+} // namespace ingot

@@ -1,0 +1,55 @@
+//===- ModelFile.h - reading a model file and its external data -*- C++ -*-===//
+//
+// Turns a path into a parsed ModelProto. Nothing about the file is trusted:
+// every fault becomes a diagnostic. External data is mapped, and only from
+// regular files inside the model's folder.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_IMPORT_MODELFILE_H
+#define INGOT_COMPILER_IMPORT_MODELFILE_H
+
+#include "compiler/report/Diagnostics.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+
+namespace onnx {
+class FunctionProto;
+class ModelProto;
+class TensorProto;
+} // namespace onnx
+
+namespace ingot {
+
+class ModelFile {
+public:
+  /// Null with a diagnostic if the file is no ONNX model.
+  static std::unique_ptr<ModelFile> open(llvm::StringRef path,
+                                         Diagnostics &diagnostics);
+  ~ModelFile();
+
+  onnx::ModelProto &model() { return *proto; }
+  llvm::StringRef path() const { return filePath; }
+
+  /// The bytes of a tensor with external data; they live as long as this.
+  /// Fails with the reason in `error`.
+  mlir::FailureOr<llvm::StringRef> externalData(const onnx::TensorProto &tensor,
+                                                std::string &error);
+
+  /// Makes `function` live as long as this, since constants may point into it.
+  const onnx::FunctionProto &keep(onnx::FunctionProto &&function);
+
+private:
+  ModelFile();
+  std::string filePath;
+  std::unique_ptr<onnx::ModelProto> proto;
+  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> mapped;
+  std::vector<std::unique_ptr<onnx::FunctionProto>> kept;
+};
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_MODELFILE_H

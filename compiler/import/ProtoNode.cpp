@@ -1,0 +1,162 @@
+//===- ProtoNode.cpp ------------------------------------------------------===//
+
+#include "compiler/import/ProtoNode.h"
+
+#include "compiler/import/TensorData.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+ProtoNode::ProtoNode(GraphImporter &importer, NodePlace &at)
+    : OnnxNode(importer.getBuilder(), importer.locationOf(at), at.opset),
+      importer(importer), at(at) {
+  inputs = at.inputs;
+  // Trailing absent inputs are no inputs.
+  while (!inputs.empty() && !inputs.back())
+    inputs.pop_back();
+  outputCount = at.node.output_size();
+}
+
+bool ProtoNode::wantsOutput(unsigned i) const {
+  return i < unsigned(at.node.output_size()) && !at.node.output(i).empty();
+}
+
+const onnx::AttributeProto *ProtoNode::find(StringRef name) const {
+  for (const auto &attr : at.node.attribute())
+    if (attr.name() == name)
+      return &attr;
+  return nullptr;
+}
+
+bool ProtoNode::hasAttr(StringRef name) const { return find(name); }
+
+int64_t ProtoNode::intAttr(StringRef name, int64_t otherwise) const {
+  const auto *attr = find(name);
+  return attr && attr->has_i() ? attr->i() : otherwise;
+}
+
+double ProtoNode::floatAttr(StringRef name, double otherwise) const {
+  const auto *attr = find(name);
+  return attr && attr->has_f() ? attr->f() : otherwise;
+}
+
+std::string ProtoNode::stringAttr(StringRef name, StringRef otherwise) const {
+  const auto *attr = find(name);
+  return attr && attr->has_s() ? attr->s() : otherwise.str();
+}
+
+SmallVector<int64_t> ProtoNode::intsAttr(StringRef name,
+                                         ArrayRef<int64_t> otherwise) const {
+  const auto *attr = find(name);
+  return attr ? SmallVector<int64_t>(attr->ints().begin(), attr->ints().end())
+              : SmallVector<int64_t>(otherwise);
+}
+
+SmallVector<double> ProtoNode::floatsAttr(StringRef name,
+                                          ArrayRef<double> otherwise) const {
+  const auto *attr = find(name);
+  return attr
+             ? SmallVector<double>(attr->floats().begin(), attr->floats().end())
+             : SmallVector<double>(otherwise);
+}
+
+DenseElementsAttr ProtoNode::tensorAttr(StringRef name) const {
+  const auto *attr = find(name);
+  std::string error;
+  if (!attr || !attr->has_t())
+    return {};
+  auto value = denseTensorAttr(attr->t(), &importer.getFile(),
+                               builder.getContext(), error);
+  return succeeded(value) ? *value : DenseElementsAttr();
+}
+
+Type ProtoNode::elementType(int64_t onnxDataType) const {
+  return ingot::elementType(onnxDataType, builder.getContext());
+}
+
+DenseElementsAttr ProtoNode::constantInput(unsigned i) {
+  return hasInput(i) ? importer.constantOf(input(i)) : DenseElementsAttr();
+}
+
+DenseElementsAttr ProtoNode::require(unsigned i, StringRef what) {
+  if (!hasInput(i)) {
+    (void)invalid("the input with its " + what + " is missing");
+    return {};
+  }
+  DenseElementsAttr value = importer.requireConstant(input(i));
+  if (!value)
+    importer.reportNotConstant(at, i, what);
+  return value;
+}
+
+static double toDouble(const APFloat &value) {
+  APFloat wide = value;
+  bool losesInfo;
+  wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return wide.convertToDouble();
+}
+
+FailureOr<SmallVector<int64_t>> ProtoNode::requireInts(unsigned i,
+                                                       StringRef what) {
+  DenseElementsAttr value = require(i, what);
+  if (!value)
+    return failure();
+  SmallVector<int64_t> ints;
+  Type element = value.getElementType();
+  if (isa<FloatType>(element)) {
+    for (const APFloat &x : value.getValues<APFloat>()) {
+      double number = toDouble(x);
+      // Out of range saturates; the caller checks what it gets.
+      ints.push_back(std::isnan(number)  ? 0
+                     : number >= 0x1p63  ? INT64_MAX
+                     : number <= -0x1p63 ? INT64_MIN
+                                         : static_cast<int64_t>(number));
+    }
+    return ints;
+  }
+  for (const APInt &x : value.getValues<APInt>())
+    ints.push_back(element.isUnsignedInteger() || element.isInteger(1)
+                       ? static_cast<int64_t>(
+                             std::min<uint64_t>(x.getZExtValue(), INT64_MAX))
+                       : x.getSExtValue());
+  return ints;
+}
+
+FailureOr<SmallVector<double>> ProtoNode::requireFloats(unsigned i,
+                                                        StringRef what) {
+  DenseElementsAttr value = require(i, what);
+  if (!value)
+    return failure();
+  SmallVector<double> floats;
+  Type element = value.getElementType();
+  if (isa<FloatType>(element)) {
+    for (const APFloat &x : value.getValues<APFloat>())
+      floats.push_back(toDouble(x));
+    return floats;
+  }
+  for (const APInt &x : value.getValues<APInt>())
+    floats.push_back(element.isSignedInteger() ? double(x.getSExtValue())
+                                               : double(x.getZExtValue()));
+  return floats;
+}
+
+LogicalResult ProtoNode::unsupported(const Twine &reason, const Twine &hint) {
+  const graph::OnnxOperator *op =
+      graph::OnnxRegistry::get().lookup(at.node.domain(), at.node.op_type());
+  std::string text = hint.str();
+  if (text.empty() && op)
+    text = "see `ingot ops " + op->name + "`";
+  importer.report(DiagnosticId::UnsupportedForm,
+                  "`" + printable(at.node.op_type()) + "`: " + reason, at,
+                  op ? op->limits : "", text);
+  return failure();
+}
+
+LogicalResult ProtoNode::invalid(const Twine &reason) {
+  importer.report(DiagnosticId::InvalidNode,
+                  "`" + printable(at.node.op_type()) + "`: " + reason, at);
+  return failure();
+}
+
+} // namespace ingot

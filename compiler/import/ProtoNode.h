@@ -1,0 +1,47 @@
+//===- ProtoNode.h - an ONNX node as import functions see it ----*- C++ -*-===//
+
+#ifndef INGOT_COMPILER_IMPORT_PROTONODE_H
+#define INGOT_COMPILER_IMPORT_PROTONODE_H
+
+#include "compiler/import/GraphImporter.h"
+
+namespace ingot {
+
+class ProtoNode : public graph::OnnxNode {
+public:
+  ProtoNode(GraphImporter &importer, NodePlace &at);
+
+  bool wantsOutput(unsigned i) const override;
+  bool hasAttr(llvm::StringRef name) const override;
+  int64_t intAttr(llvm::StringRef name, int64_t otherwise) const override;
+  double floatAttr(llvm::StringRef name, double otherwise) const override;
+  std::string stringAttr(llvm::StringRef name,
+                         llvm::StringRef otherwise) const override;
+  llvm::SmallVector<int64_t>
+  intsAttr(llvm::StringRef name,
+           llvm::ArrayRef<int64_t> otherwise) const override;
+  llvm::SmallVector<double>
+  floatsAttr(llvm::StringRef name,
+             llvm::ArrayRef<double> otherwise) const override;
+  mlir::DenseElementsAttr tensorAttr(llvm::StringRef name) const override;
+  mlir::Type elementType(int64_t onnxDataType) const override;
+  mlir::DenseElementsAttr constantInput(unsigned i) override;
+  mlir::FailureOr<llvm::SmallVector<int64_t>>
+  requireInts(unsigned i, llvm::StringRef what) override;
+  mlir::FailureOr<llvm::SmallVector<double>>
+  requireFloats(unsigned i, llvm::StringRef what) override;
+  mlir::LogicalResult unsupported(const llvm::Twine &reason,
+                                  const llvm::Twine &hint) override;
+  mlir::LogicalResult invalid(const llvm::Twine &reason) override;
+
+private:
+  const onnx::AttributeProto *find(llvm::StringRef name) const;
+  mlir::DenseElementsAttr require(unsigned i, llvm::StringRef what);
+
+  GraphImporter &importer;
+  NodePlace &at;
+};
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_PROTONODE_H

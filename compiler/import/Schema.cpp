@@ -1,0 +1,405 @@
+//===- Schema.cpp ---------------------------------------------------------===//
+
+#include "compiler/import/Schema.h"
+
+#include "compiler/import/TensorData.h"
+#include "dialects/graph/OnnxImport.h"
+#include "onnx/defs/shape_inference.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+StringRef canonicalDomain(StringRef domain) {
+  return domain == "ai.onnx" ? "" : domain;
+}
+
+int64_t newestOpset(StringRef domain) {
+  const auto &map =
+      onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  auto it = map.find(canonicalDomain(domain).str());
+  return it == map.end() ? 0 : it->second.second;
+}
+
+bool isVendorDomain(StringRef domain) {
+  for (StringRef prefix :
+       {"com.microsoft", "ai.onnx.contrib", "ai.onnxruntime", "org.pytorch",
+        "com.ms", "pkg.onnxscript", "com.intel", "org.openvinotoolkit",
+        "com.nvidia", "trt", "onnx.brevitas", "qonnx.custom_op",
+        "finn.custom_op"})
+    if (domain.starts_with(prefix))
+      return true;
+  return false;
+}
+
+const onnx::OpSchema *lookupSchema(StringRef domain, StringRef name,
+                                   int64_t opset) {
+  return onnx::OpSchemaRegistry::Schema(
+      name.str(), static_cast<int>(std::min<int64_t>(opset, INT32_MAX)),
+      canonicalDomain(domain).str());
+}
+
+int64_t firstOpset(StringRef domain, StringRef name) {
+  for (int64_t opset = 1, last = newestOpset(domain); opset <= last; ++opset)
+    if (lookupSchema(domain, name, opset))
+      return opset;
+  return 0;
+}
+
+std::vector<std::string> suggestions(StringRef name,
+                                     ArrayRef<std::string> candidates) {
+  std::string lower = name.take_front(64).lower();
+  unsigned limit = std::max<unsigned>(1, lower.size() / 3);
+  std::vector<std::pair<unsigned, std::string>> close;
+  for (const std::string &candidate : candidates) {
+    unsigned distance = StringRef(lower).edit_distance(
+        StringRef(candidate).lower(), /*AllowReplacements=*/true, limit);
+    if (distance <= limit)
+      close.emplace_back(distance, candidate);
+  }
+  llvm::sort(close);
+  std::vector<std::string> best;
+  for (auto &[distance, candidate] : close)
+    if (best.size() < 4 && !llvm::is_contained(best, candidate))
+      best.push_back(candidate);
+  return best;
+}
+
+std::vector<std::string> operatorNames(StringRef domain) {
+  llvm::StringSet<> names;
+  for (const onnx::OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas())
+    if (schema.domain() == canonicalDomain(domain))
+      names.insert(schema.Name());
+  for (const graph::OnnxOperator *op : graph::OnnxRegistry::get().all())
+    if (canonicalDomain(op->domain) == canonicalDomain(domain))
+      names.insert(op->name);
+  std::vector<std::string> sorted;
+  for (const auto &entry : names)
+    sorted.push_back(entry.first().str());
+  llvm::sort(sorted);
+  return sorted;
+}
+
+//===----------------------------------------------------------------------===//
+// Arity and attributes
+//===----------------------------------------------------------------------===//
+
+static std::string atMost(int count) {
+  return count == INT32_MAX ? "any number" : std::to_string(count);
+}
+
+static std::optional<SchemaError> checkCount(StringRef what, int has, int least,
+                                             int most) {
+  if (has >= least && has <= most)
+    return std::nullopt;
+  return SchemaError{
+      DiagnosticId::OperandCount,
+      ("the node has " + Twine(has) + " " + what + (has == 1 ? "" : "s")).str(),
+      least == most ? std::to_string(least)
+                    : std::to_string(least) + " to " + atMost(most)};
+}
+
+static StringRef kindName(int kind) {
+  static constexpr StringRef names[] = {
+      "undefined",      "float",   "int",    "string",
+      "tensor",         "graph",   "floats", "ints",
+      "strings",        "tensors", "graphs", "sparse_tensor",
+      "sparse_tensors", "type",    "types"};
+  return kind >= 0 && kind < int(std::size(names)) ? names[kind] : "unknown";
+}
+
+/// Exporters before IR version 2 left out the type; then the field that is set
+/// tells it.
+static int kindOf(const onnx::AttributeProto &attr) {
+  if (attr.type() != onnx::AttributeProto::UNDEFINED)
+    return attr.type();
+  if (attr.has_f())
+    return onnx::AttributeProto::FLOAT;
+  if (attr.has_i())
+    return onnx::AttributeProto::INT;
+  if (attr.has_s())
+    return onnx::AttributeProto::STRING;
+  if (attr.has_t())
+    return onnx::AttributeProto::TENSOR;
+  if (attr.has_g())
+    return onnx::AttributeProto::GRAPH;
+  if (attr.floats_size())
+    return onnx::AttributeProto::FLOATS;
+  if (attr.strings_size())
+    return onnx::AttributeProto::STRINGS;
+  return onnx::AttributeProto::INTS;
+}
+
+static std::optional<SchemaError>
+checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
+  const auto &formal = schema.attributes();
+  auto error = [](const Twine &message, std::string supported = "") {
+    return SchemaError{DiagnosticId::InvalidAttribute, message.str(),
+                       std::move(supported)};
+  };
+  llvm::StringSet<> seen;
+  for (const auto &attr : node.attribute()) {
+    std::string shown = "`" + printable(attr.name()) + "`";
+    if (!seen.insert(attr.name()).second)
+      return error("the attribute " + shown + " is given twice");
+    auto it = formal.find(attr.name());
+    if (it == formal.end()) {
+      // Old exporters leave attributes of other opsets behind; only what the
+      // operator never had is a mistake.
+      std::vector<std::string> names;
+      for (auto &entry : formal)
+        names.push_back(entry.first);
+      llvm::sort(names);
+      return error("`" + schema.Name() + "` has no attribute " + shown +
+                       " since opset " + Twine(schema.SinceVersion()),
+                   llvm::join(names, ", "));
+    }
+    int kind = kindOf(attr), wanted = it->second.type;
+    bool emptyList = attr.type() == onnx::AttributeProto::UNDEFINED;
+    if (kind != wanted && !emptyList)
+      return error("the attribute " + shown + " has the type " + kindName(kind),
+                   kindName(wanted).str());
+  }
+  for (auto &[name, attr] : formal)
+    if (attr.required && !seen.contains(name))
+      return error("the attribute `" + name + "` is missing");
+  return std::nullopt;
+}
+
+std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
+                                     const onnx::OpSchema &schema) {
+  if (auto error = checkCount("input", node.input_size(), schema.min_input(),
+                              schema.max_input()))
+    return error;
+  if (auto error = checkCount("output", node.output_size(), schema.min_output(),
+                              schema.max_output()))
+    return error;
+  for (int i = 0; i < node.input_size(); ++i) {
+    bool required = i < int(schema.inputs().size()) &&
+                    schema.inputs()[i].GetOption() == onnx::OpSchema::Single;
+    if (required && node.input(i).empty())
+      return SchemaError{
+          DiagnosticId::OperandCount,
+          "the input `" + schema.inputs()[i].GetName() + "` is missing", ""};
+  }
+  return checkAttributes(node, schema);
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+onnx::TypeProto typeProto(Value value) {
+  onnx::TypeProto type;
+  auto tensor = cast<RankedTensorType>(value.getType());
+  type.mutable_tensor_type()->set_elem_type(
+      onnxDataType(tensor.getElementType()));
+  auto *shape = type.mutable_tensor_type()->mutable_shape();
+  for (int64_t size : tensor.getShape())
+    shape->add_dim()->set_dim_value(size);
+  return type;
+}
+
+namespace {
+/// Answers the schema's shape rule from values already imported.
+class NodeInference : public onnx::InferenceContext {
+public:
+  NodeInference(const onnx::NodeProto &node, ArrayRef<Value> inputs,
+                std::vector<onnx::TypeProto> &outputs)
+      : inputs(inputs), outputs(outputs), types(inputs.size()),
+        data(inputs.size()) {
+    for (const auto &attr : node.attribute())
+      attributes[attr.name()] = &attr;
+    for (auto [value, type] : llvm::zip(inputs, types))
+      if (value)
+        type = typeProto(value);
+    outputs.resize(node.output_size());
+  }
+  const onnx::AttributeProto *
+  getAttribute(const std::string &name) const override {
+    return attributes.lookup(name);
+  }
+  size_t getNumInputs() const override { return inputs.size(); }
+  const onnx::TypeProto *getInputType(size_t i) const override {
+    return i < inputs.size() && inputs[i] ? &types[i] : nullptr;
+  }
+  bool hasInput(size_t i) const override { return getInputType(i); }
+  const onnx::TensorProto *getInputData(size_t i) const override;
+  size_t getNumOutputs() const override { return outputs.size(); }
+  onnx::TypeProto *getOutputType(size_t i) override { return &outputs[i]; }
+  onnx::GraphInferencer *
+  getGraphAttributeInferencer(const std::string &) override {
+    return nullptr;
+  }
+  const onnx::SparseTensorProto *getInputSparseData(size_t) const override {
+    return nullptr;
+  }
+  const onnx::TensorShapeProto *getSymbolicInput(size_t) const override {
+    return nullptr;
+  }
+
+private:
+  ArrayRef<Value> inputs;
+  std::vector<onnx::TypeProto> &outputs;
+  std::vector<onnx::TypeProto> types;
+  llvm::StringMap<const onnx::AttributeProto *> attributes;
+  mutable std::vector<std::unique_ptr<onnx::TensorProto>> data;
+};
+} // namespace
+
+const onnx::TensorProto *NodeInference::getInputData(size_t i) const {
+  if (i >= inputs.size() || !inputs[i])
+    return nullptr;
+  if (data[i])
+    return data[i].get();
+  auto constant = inputs[i].getDefiningOp<graph::ConstantOp>();
+  auto type = cast<RankedTensorType>(inputs[i].getType());
+  // Shape rules read shapes, axes and scalars, never weights.
+  if (!constant || type.getNumElements() > 4096)
+    return nullptr;
+  DenseElementsAttr dense = toDense(constant.getValueAttr());
+  // Sub-byte elements would need packing; no shape rule reads them.
+  if (!dense || (!type.getElementType().isInteger(1) &&
+                 type.getElementTypeBitWidth() < 8))
+    return nullptr;
+  data[i] = std::make_unique<onnx::TensorProto>();
+  data[i]->set_data_type(onnxDataType(type.getElementType()));
+  for (int64_t size : type.getShape())
+    data[i]->add_dims(size);
+  std::vector<char> bytes = bytesOf(dense);
+  data[i]->set_raw_data(bytes.data(), bytes.size());
+  return data[i].get();
+}
+
+/// onnx prefixes its messages with its own stages.
+static std::string cleanMessage(StringRef message) {
+  for (StringRef prefix : {"[ShapeInferenceError] ", "[TypeInferenceError] ",
+                           "[ShapeInferenceError]", "[TypeInferenceError]"})
+    message.consume_front(prefix);
+  message = message.split('\n').first.trim();
+  return printable(message, 400);
+}
+
+static const onnx::OpSchema::FormalParameter *
+formalOf(const std::vector<onnx::OpSchema::FormalParameter> &list, size_t i) {
+  if (list.empty() ||
+      (i >= list.size() && list.back().GetOption() != onnx::OpSchema::Variadic))
+    return nullptr;
+  return &list[std::min(i, list.size() - 1)];
+}
+
+static std::optional<SchemaError>
+checkElementTypes(const onnx::OpSchema &schema, ArrayRef<Value> inputs) {
+  llvm::StringMap<std::pair<Type, std::string>> bound;
+  for (auto [i, value] : llvm::enumerate(inputs)) {
+    const auto *formal = formalOf(schema.inputs(), i);
+    if (!value || !formal)
+      continue;
+    Type element = cast<RankedTensorType>(value.getType()).getElementType();
+    onnx::DataType type = onnx::Utils::DataTypeUtils::ToType(typeProto(value));
+    if (!formal->GetTypes().empty() && !formal->GetTypes().count(type)) {
+      std::vector<std::string> names;
+      for (onnx::DataType allowed : formal->GetTypes())
+        names.push_back(*allowed);
+      llvm::sort(names);
+      return SchemaError{DiagnosticId::OperandType,
+                         "the input `" + formal->GetName() +
+                             "` has the element type " + describe(element),
+                         llvm::join(names, ", ")};
+    }
+    bool isVariable = schema.typeConstraintMap().count(formal->GetTypeStr());
+    if (!isVariable || (formal->GetOption() == onnx::OpSchema::Variadic &&
+                        !formal->GetIsHomogeneous()))
+      continue;
+    auto [it, isNew] =
+        bound.try_emplace(formal->GetTypeStr(), element, formal->GetName());
+    if (!isNew && it->second.first != element)
+      return SchemaError{
+          DiagnosticId::OperandType,
+          "the inputs `" + it->second.second + "` and `" + formal->GetName() +
+              "` must have the same element type, but have " +
+              describe(it->second.first) + " and " + describe(element),
+          ""};
+  }
+  return std::nullopt;
+}
+
+std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
+                                      const onnx::OpSchema &schema,
+                                      ArrayRef<Value> inputs,
+                                      std::vector<onnx::TypeProto> &outputs) {
+  try {
+    if (auto error = checkElementTypes(schema, inputs))
+      return error;
+    bool hasGraph = llvm::any_of(node.attribute(), [](const auto &attr) {
+      return attr.has_g() || attr.graphs_size();
+    });
+    outputs.assign(node.output_size(), {});
+    if (hasGraph || !schema.has_type_and_shape_inference_function())
+      return std::nullopt;
+    NodeInference context(node, inputs, outputs);
+    schema.GetTypeAndShapeInferenceFunction()(context);
+  } catch (const std::exception &error) {
+    return SchemaError{DiagnosticId::InvalidNode, cleanMessage(error.what()),
+                       ""};
+  }
+  return std::nullopt;
+}
+
+std::string describeOperands(const onnx::OpSchema *schema,
+                             ArrayRef<Value> inputs, ArrayRef<Type> outputs) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto name = [&](bool isInput, size_t i) -> std::string {
+    const auto *formal =
+        schema ? formalOf(isInput ? schema->inputs() : schema->outputs(), i)
+               : nullptr;
+    return formal ? formal->GetName() + ": " : "";
+  };
+  bool first = true;
+  for (auto [i, value] : llvm::enumerate(inputs)) {
+    if (!value || i >= 8)
+      continue;
+    os << (first ? "" : ", ") << name(true, i) << describe(value.getType());
+    first = false;
+  }
+  if (inputs.size() > 8)
+    os << ", ... (" << inputs.size() << " inputs)";
+  if (!outputs.empty())
+    os << " -> ";
+  for (auto [i, type] : llvm::enumerate(outputs))
+    os << (i ? ", " : "") << name(false, i) << describe(type);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Function bodies
+//===----------------------------------------------------------------------===//
+
+std::optional<onnx::FunctionProto> functionBody(const onnx::NodeProto &node,
+                                                const onnx::OpSchema &schema,
+                                                int64_t opset,
+                                                ArrayRef<Value> inputs) {
+  try {
+    if (schema.HasFunction())
+      if (const onnx::FunctionProto *body = schema.GetFunction(opset))
+        return *body;
+    if (!schema.HasContextDependentFunction())
+      return std::nullopt;
+    std::vector<onnx::TypeProto> types(inputs.size());
+    for (auto [value, type] : llvm::zip(inputs, types))
+      if (value)
+        type = typeProto(value);
+    // The builders look attributes up without their defaults.
+    onnx::FunctionBodyBuildContextImpl context(node, types);
+    onnx::FunctionProto body;
+    if (!schema.BuildContextDependentFunction(context, body, opset))
+      return std::nullopt;
+    return body;
+  } catch (const std::exception &) {
+    return std::nullopt;
+  }
+}
+
+} // namespace ingot

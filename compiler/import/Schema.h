@@ -1,0 +1,67 @@
+//===- Schema.h - ONNX's operator definitions, asked ------------*- C++ -*-===//
+//
+// Whether a node is what its operator's schema allows: arity, attributes,
+// operand types, shapes. Wraps the onnx library: no exception leaves here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_IMPORT_SCHEMA_H
+#define INGOT_COMPILER_IMPORT_SCHEMA_H
+
+#include "compiler/report/Diagnostics.h"
+#include "mlir/IR/Value.h"
+#include "onnx/defs/schema.h"
+
+namespace ingot {
+
+/// "" for ONNX's own domain, under both its names.
+llvm::StringRef canonicalDomain(llvm::StringRef domain);
+/// The newest opset of a domain that is known; 0 if the domain is unknown.
+int64_t newestOpset(llvm::StringRef domain);
+/// Domains whose operators are not ONNX's, but well known: what uses them is a
+/// valid model.
+bool isVendorDomain(llvm::StringRef domain);
+
+/// The definition in force at `opset`; null if there is none.
+const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
+                                   int64_t opset);
+/// The oldest opset of the domain that has the operator; 0 if none has.
+int64_t firstOpset(llvm::StringRef domain, llvm::StringRef name);
+
+/// Up to four of `candidates` that `name` may be a misspelling of.
+std::vector<std::string> suggestions(llvm::StringRef name,
+                                     llvm::ArrayRef<std::string> candidates);
+/// All operators of a domain, ONNX's and ours.
+std::vector<std::string> operatorNames(llvm::StringRef domain);
+
+struct SchemaError {
+  DiagnosticId id;
+  std::string message, supported;
+};
+
+/// Arity and attributes; these need no types.
+std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
+                                     const onnx::OpSchema &schema);
+/// Element types and shapes. `inputs` are null where absent. `outputs` gets the
+/// types that ONNX infers, empty ones where it infers none.
+std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
+                                      const onnx::OpSchema &schema,
+                                      llvm::ArrayRef<mlir::Value> inputs,
+                                      std::vector<onnx::TypeProto> &outputs);
+
+/// The value's type as ONNX has it.
+onnx::TypeProto typeProto(mlir::Value value);
+/// "X: f32[1,64,20,20], scales: f32[4] -> Y: f32[1,64,40,40]".
+std::string describeOperands(const onnx::OpSchema *schema,
+                             llvm::ArrayRef<mlir::Value> inputs,
+                             llvm::ArrayRef<mlir::Type> outputs);
+
+/// The body of a function operator, for inputs of these types; nullopt if it
+/// has none.
+std::optional<onnx::FunctionProto>
+functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
+             int64_t opset, llvm::ArrayRef<mlir::Value> inputs);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_SCHEMA_H

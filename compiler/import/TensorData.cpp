@@ -1,0 +1,476 @@
+//===- TensorData.cpp -----------------------------------------------------===//
+
+#include "compiler/import/TensorData.h"
+
+#include "compiler/import/ModelFile.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+namespace {
+/// One row per TensorProto.DataType, by its number.
+struct DataTypeRow {
+  StringRef name;
+  unsigned bits;
+};
+} // namespace
+
+static const DataTypeRow dataTypes[] = {{"", 0},
+                                        {"float32", 32},
+                                        {"uint8", 8},
+                                        {"int8", 8},
+                                        {"uint16", 16},
+                                        {"int16", 16},
+                                        {"int32", 32},
+                                        {"int64", 64},
+                                        {"string", 0},
+                                        {"bool", 8},
+                                        {"float16", 16},
+                                        {"float64", 64},
+                                        {"uint32", 32},
+                                        {"uint64", 64},
+                                        {"complex64", 64},
+                                        {"complex128", 128},
+                                        {"bfloat16", 16},
+                                        {"float8e4m3fn", 8},
+                                        {"float8e4m3fnuz", 8},
+                                        {"float8e5m2", 8},
+                                        {"float8e5m2fnuz", 8},
+                                        {"uint4", 4},
+                                        {"int4", 4},
+                                        {"float4e2m1", 4},
+                                        {"float8e8m0", 8},
+                                        {"uint2", 2},
+                                        {"int2", 2},
+                                        {"float6e2m3", 6},
+                                        {"float6e3m2", 6}};
+
+static const DataTypeRow &rowOf(int64_t dataType) {
+  return dataTypes[dataType > 0 && dataType < int64_t(std::size(dataTypes))
+                       ? dataType
+                       : 0];
+}
+
+StringRef dataTypeName(int64_t dataType) { return rowOf(dataType).name; }
+unsigned dataTypeBits(int64_t dataType) { return rowOf(dataType).bits; }
+
+Type elementType(int64_t dataType, MLIRContext *context) {
+  auto integer = [&](unsigned bits, bool isSigned) -> Type {
+    return IntegerType::get(
+        context, bits, isSigned ? IntegerType::Signed : IntegerType::Unsigned);
+  };
+  switch (dataType) {
+  case onnx::TensorProto::FLOAT:
+    return Float32Type::get(context);
+  case onnx::TensorProto::DOUBLE:
+    return Float64Type::get(context);
+  case onnx::TensorProto::FLOAT16:
+    return Float16Type::get(context);
+  case onnx::TensorProto::BFLOAT16:
+    return BFloat16Type::get(context);
+  case onnx::TensorProto::FLOAT8E4M3FN:
+    return Float8E4M3FNType::get(context);
+  case onnx::TensorProto::FLOAT8E4M3FNUZ:
+    return Float8E4M3FNUZType::get(context);
+  case onnx::TensorProto::FLOAT8E5M2:
+    return Float8E5M2Type::get(context);
+  case onnx::TensorProto::FLOAT8E5M2FNUZ:
+    return Float8E5M2FNUZType::get(context);
+  case onnx::TensorProto::FLOAT8E8M0:
+    return Float8E8M0FNUType::get(context);
+  case onnx::TensorProto::FLOAT4E2M1:
+    return Float4E2M1FNType::get(context);
+  case onnx::TensorProto::BOOL:
+    return IntegerType::get(context, 1);
+  case onnx::TensorProto::INT2:
+  case onnx::TensorProto::INT4:
+  case onnx::TensorProto::INT8:
+  case onnx::TensorProto::INT16:
+  case onnx::TensorProto::INT32:
+  case onnx::TensorProto::INT64:
+    return integer(dataTypeBits(dataType), true);
+  case onnx::TensorProto::UINT2:
+  case onnx::TensorProto::UINT4:
+  case onnx::TensorProto::UINT8:
+  case onnx::TensorProto::UINT16:
+  case onnx::TensorProto::UINT32:
+  case onnx::TensorProto::UINT64:
+    return integer(dataTypeBits(dataType), false);
+  default:
+    return {};
+  }
+}
+
+int64_t onnxDataType(Type type) {
+  for (int64_t dataType = 1; dataType < int64_t(std::size(dataTypes));
+       ++dataType)
+    if (elementType(dataType, type.getContext()) == type)
+      return dataType;
+  return 0;
+}
+
+std::string describe(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  Type element = tensor ? tensor.getElementType() : type;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (element.isInteger(1))
+    os << "bool";
+  else if (element.isUnsignedInteger())
+    os << "u" << element.getIntOrFloatBitWidth();
+  else if (element.isInteger())
+    os << "i" << element.getIntOrFloatBitWidth();
+  else if (isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(element))
+    os << element;
+  else
+    os << dataTypeName(onnxDataType(element));
+  if (tensor) {
+    os << "[";
+    llvm::interleave(tensor.getShape(), os, ",");
+    os << "]";
+  }
+  return text;
+}
+
+std::optional<int64_t> checkedElements(ArrayRef<int64_t> shape, unsigned bits) {
+  // A zero anywhere must not hide an absurd size elsewhere: buffers of slices
+  // of the shape are computed with, too.
+  int64_t bytes = std::max(1u, bits / 8), elements = 1;
+  for (int64_t size : shape) {
+    if (size < 0 || (size > 0 && bytes > maxTensorBytes / size))
+      return std::nullopt;
+    bytes *= std::max<int64_t>(size, 1);
+    elements *= size;
+  }
+  return elements;
+}
+
+unsigned elementBytes(Type type) {
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+static bool isSmallSigned(Type type) {
+  return type.isSignedInteger() && type.getIntOrFloatBitWidth() < 8;
+}
+
+DenseElementsAttr denseFromBytes(RankedTensorType type, ArrayRef<char> bytes) {
+  Type element = type.getElementType();
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (bits == 1) {
+    SmallVector<bool> values(bytes.begin(), bytes.end());
+    return DenseElementsAttr::get(type, values);
+  }
+  if (bits >= 8)
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  SmallVector<char> masked(bytes);
+  for (char &c : masked)
+    c &= (1 << bits) - 1;
+  return DenseElementsAttr::getFromRawBuffer(type, masked);
+}
+
+std::vector<char> bytesOf(DenseElementsAttr attr) {
+  Type element = attr.getElementType();
+  std::vector<char> bytes;
+  if (element.isInteger(1)) {
+    for (bool value : attr.getValues<bool>())
+      bytes.push_back(value);
+    return bytes;
+  }
+  ArrayRef<char> raw = attr.getRawData();
+  size_t total = attr.getNumElements() * elementBytes(element);
+  bytes.reserve(total);
+  while (bytes.size() < total)
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  bytes.resize(total);
+  if (isSmallSigned(element))
+    for (char &c : bytes)
+      c = llvm::SignExtend32(c, element.getIntOrFloatBitWidth());
+  return bytes;
+}
+
+DenseElementsAttr toDense(ElementsAttr attr) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(attr))
+    return dense;
+  auto resource = dyn_cast<DenseResourceElementsAttr>(attr);
+  if (!resource || !resource.getRawHandle().getBlob())
+    return {};
+  return denseFromBytes(cast<RankedTensorType>(resource.getType()),
+                        resource.getRawHandle().getBlob()->getData());
+}
+
+/// The elements, either where they lie already or in `own`.
+namespace {
+struct Elements {
+  ArrayRef<char> bytes;
+  std::vector<char> own;
+  bool isOwn = false;
+};
+} // namespace
+
+/// Elements of fewer than 8 bits are a stream of bits, low bits first.
+static void unpack(StringRef stream, unsigned bits, bool isSigned,
+                   std::vector<char> &out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    size_t bit = i * bits;
+    unsigned two = static_cast<uint8_t>(stream[bit / 8]);
+    if (bit % 8 + bits > 8)
+      two |= static_cast<uint8_t>(stream[bit / 8 + 1]) << 8;
+    unsigned value = (two >> (bit % 8)) & ((1u << bits) - 1);
+    out[i] =
+        static_cast<char>(isSigned ? llvm::SignExtend32(value, bits) : value);
+  }
+}
+
+template <typename To, typename Field>
+static void narrow(const Field &field, std::vector<char> &out) {
+  for (int i = 0; i < field.size(); ++i) {
+    To value = static_cast<To>(field.Get(i));
+    std::memcpy(out.data() + i * sizeof(To), &value, sizeof(To));
+  }
+}
+
+static std::string countError(int64_t has, StringRef what, int64_t needs) {
+  return "has " + std::to_string(has) + " " + what.str() +
+         ", but its shape and type need " + std::to_string(needs);
+}
+
+static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
+                       Elements &elements, std::string &error) {
+  int64_t needed = llvm::divideCeil(count * bits, 8);
+  if (int64_t(raw.size()) != needed) {
+    error = countError(raw.size(), "bytes of data", needed);
+    return false;
+  }
+  if (bits < 8) {
+    elements.own.resize(count);
+    elements.isOwn = true;
+    unpack(raw, bits, type.isSignedInteger(), elements.own);
+  } else {
+    elements.bytes = ArrayRef<char>(raw.data(), raw.size());
+    // Any other byte than 0 and 1 would be no bool to the compilers.
+    if (type.isInteger(1) &&
+        llvm::any_of(elements.bytes, [](char c) { return c & ~1; })) {
+      elements.isOwn = true;
+      elements.own.assign(raw.begin(), raw.end());
+      for (char &c : elements.own)
+        c = c != 0;
+    }
+  }
+  return true;
+}
+
+template <typename Field>
+static bool checkCount(const Field &field, int64_t count, std::string &error) {
+  if (field.size() == count)
+    return true;
+  error = countError(field.size(), "values", count);
+  return false;
+}
+
+static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
+                      Elements &elements, std::string &error) {
+  auto view = [&](const auto &field) {
+    elements.bytes =
+        ArrayRef<char>(reinterpret_cast<const char *>(field.data()),
+                       field.size() * sizeof(*field.data()));
+  };
+  auto copy = [&] {
+    elements.own.resize(count * elementBytes(type));
+    elements.isOwn = true;
+  };
+  unsigned bits = dataTypeBits(tensor.data_type());
+  switch (tensor.data_type()) {
+  case onnx::TensorProto::FLOAT:
+    return checkCount(tensor.float_data(), count, error) &&
+           (view(tensor.float_data()), true);
+  case onnx::TensorProto::DOUBLE:
+    return checkCount(tensor.double_data(), count, error) &&
+           (view(tensor.double_data()), true);
+  case onnx::TensorProto::INT64:
+    return checkCount(tensor.int64_data(), count, error) &&
+           (view(tensor.int64_data()), true);
+  case onnx::TensorProto::UINT64:
+    return checkCount(tensor.uint64_data(), count, error) &&
+           (view(tensor.uint64_data()), true);
+  case onnx::TensorProto::INT32:
+    return checkCount(tensor.int32_data(), count, error) &&
+           (view(tensor.int32_data()), true);
+  case onnx::TensorProto::UINT32:
+    if (!checkCount(tensor.uint64_data(), count, error))
+      return false;
+    copy();
+    narrow<uint32_t>(tensor.uint64_data(), elements.own);
+    return true;
+  default:
+    break;
+  }
+  const auto &field = tensor.int32_data();
+  if (bits == 16 || bits == 8) {
+    if (!checkCount(field, count, error))
+      return false;
+    copy();
+    if (type.isInteger(1))
+      llvm::transform(field, elements.own.begin(),
+                      [](int32_t value) { return value != 0; });
+    else if (bits == 16)
+      narrow<uint16_t>(field, elements.own);
+    else
+      narrow<uint8_t>(field, elements.own);
+    return true;
+  }
+  // Each entry holds one byte of the stream.
+  std::string stream;
+  for (int32_t value : field)
+    stream.push_back(static_cast<char>(value));
+  return readStream(stream, bits, type, count, elements, error);
+}
+
+/// The tensor's type; null with the reason in `error`.
+static RankedTensorType typeOf(const onnx::TensorProto &tensor,
+                               MLIRContext *context, std::string &error) {
+  Type element = elementType(tensor.data_type(), context);
+  SmallVector<int64_t> shape(tensor.dims().begin(), tensor.dims().end());
+  if (!element)
+    error = dataTypeName(tensor.data_type()).empty()
+                ? "has no known data type (" +
+                      std::to_string(tensor.data_type()) + ")"
+                : "has the data type " + dataTypeName(tensor.data_type()).str();
+  else if (!checkedElements(shape, element.getIntOrFloatBitWidth()))
+    error = "has the impossible shape [" +
+            llvm::join(llvm::map_range(
+                           shape, [](int64_t d) { return std::to_string(d); }),
+                       ",") +
+            "]";
+  return error.empty() ? RankedTensorType::get(shape, element)
+                       : RankedTensorType();
+}
+
+static RankedTensorType read(const onnx::TensorProto &tensor, ModelFile *file,
+                             MLIRContext *context, Elements &elements,
+                             std::string &error) {
+  RankedTensorType type = typeOf(tensor, context, error);
+  if (!type)
+    return {};
+  unsigned bits = dataTypeBits(tensor.data_type());
+  int64_t count = type.getNumElements();
+  bool done;
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+    if (!file) {
+      error = "has external data, which is not allowed here";
+      return {};
+    }
+    auto bytes = file->externalData(tensor, error);
+    done = succeeded(bytes) && readStream(*bytes, bits, type.getElementType(),
+                                          count, elements, error);
+  } else if (tensor.has_raw_data()) {
+    done = readStream(tensor.raw_data(), bits, type.getElementType(), count,
+                      elements, error);
+  } else {
+    done = readTyped(tensor, type.getElementType(), count, elements, error);
+  }
+  if (!done)
+    return {};
+  if (elements.isOwn)
+    elements.bytes = elements.own;
+  return type;
+}
+
+static ElementsAttr resource(RankedTensorType type, StringRef name,
+                             Elements &&elements) {
+  size_t alignment = elementBytes(type.getElementType());
+  // Protobuf strings need not be aligned for the type.
+  bool aligned =
+      reinterpret_cast<uintptr_t>(elements.bytes.data()) % alignment == 0;
+  AsmResourceBlob blob =
+      elements.isOwn || !aligned
+          ? HeapAsmResourceBlob::allocateAndCopyWithAlign(elements.bytes, 64)
+          : UnmanagedAsmResourceBlob::allocateWithAlign(elements.bytes,
+                                                        alignment);
+  return DenseResourceElementsAttr::get(type, name, std::move(blob));
+}
+
+FailureOr<ElementsAttr> tensorAttr(const onnx::TensorProto &tensor,
+                                   StringRef name, ModelFile *file,
+                                   MLIRContext *context, std::string &error,
+                                   int64_t inlineElements) {
+  Elements elements;
+  RankedTensorType type = read(tensor, file, context, elements, error);
+  if (!type)
+    return failure();
+  if (type.getNumElements() <= inlineElements)
+    return ElementsAttr(denseFromBytes(type, elements.bytes));
+  return resource(type, name, std::move(elements));
+}
+
+FailureOr<DenseElementsAttr> denseTensorAttr(const onnx::TensorProto &tensor,
+                                             ModelFile *file,
+                                             MLIRContext *context,
+                                             std::string &error) {
+  Elements elements;
+  RankedTensorType type = read(tensor, file, context, elements, error);
+  if (!type)
+    return failure();
+  return denseFromBytes(type, elements.bytes);
+}
+
+FailureOr<ElementsAttr> sparseTensorAttr(const onnx::SparseTensorProto &sparse,
+                                         ModelFile *file, MLIRContext *context,
+                                         std::string &error) {
+  SmallVector<int64_t> shape(sparse.dims().begin(), sparse.dims().end());
+  auto values = denseTensorAttr(sparse.values(), file, context, error);
+  if (failed(values))
+    return failure();
+  auto indices = denseTensorAttr(sparse.indices(), file, context, error);
+  if (failed(indices))
+    return failure();
+  Type element = values->getElementType();
+  std::optional<int64_t> count =
+      checkedElements(shape, element.getIntOrFloatBitWidth());
+  // Made dense, it has to be held in memory.
+  if (!count || *count > (int64_t(1) << 30) || shape.empty()) {
+    error = "has a shape that is too large to be made dense";
+    return failure();
+  }
+  int64_t entries = values->getNumElements(), rank = shape.size();
+  bool linear = indices->getType().getRank() == 1;
+  if (!indices->getElementType().isSignedInteger(64) ||
+      indices->getNumElements() != entries * (linear ? 1 : rank)) {
+    error = "has indices that do not fit its values";
+    return failure();
+  }
+  std::vector<char> from = bytesOf(*values), positions = bytesOf(*indices);
+  unsigned size = elementBytes(element);
+  Elements elements;
+  elements.own.resize(*count * size);
+  elements.isOwn = true;
+  for (int64_t i = 0; i < entries; ++i) {
+    int64_t position = 0;
+    for (int64_t axis = 0; axis < (linear ? 1 : rank); ++axis) {
+      int64_t index, bound = linear ? *count : shape[axis];
+      std::memcpy(&index,
+                  positions.data() + (i * (linear ? 1 : rank) + axis) * 8, 8);
+      if (index < 0 || index >= bound) {
+        error =
+            "has the index " + std::to_string(index) + ", outside of its shape";
+        return failure();
+      }
+      position = position * bound + index;
+    }
+    std::memcpy(elements.own.data() + position * size, from.data() + i * size,
+                size);
+  }
+  elements.bytes = elements.own;
+  auto type = RankedTensorType::get(shape, element);
+  if (*count <= 64)
+    return ElementsAttr(denseFromBytes(type, elements.bytes));
+  return resource(type,
+                  sparse.values().name().empty()
+                      ? StringRef("sparse")
+                      : StringRef(sparse.values().name()),
+                  std::move(elements));
+}
+
+} // namespace ingot

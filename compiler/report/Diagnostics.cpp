@@ -1,0 +1,170 @@
+//===- Diagnostics.cpp - collecting and printing diagnostics --------------===//
+
+#include "compiler/report/Diagnostics.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/JSON.h"
+
+using llvm::StringRef;
+
+namespace ingot {
+
+static const DiagnosticInfo table[] = {
+#define INGOT_DIAGNOSTIC(NAME, ID, CLASS, MEANING)                             \
+  {DiagnosticId::NAME, ID, DiagnosticClass::CLASS, MEANING},
+#include "compiler/report/Diagnostics.def"
+#undef INGOT_DIAGNOSTIC
+};
+
+const DiagnosticInfo &infoOf(DiagnosticId id) {
+  return table[static_cast<size_t>(id)];
+}
+
+llvm::ArrayRef<DiagnosticInfo> allDiagnostics() { return table; }
+
+/// The length of the well-formed UTF-8 sequence that `text` starts with, or 0.
+static size_t utf8Length(StringRef text) {
+  auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.begin());
+  unsigned length = llvm::getNumBytesForUTF8(*begin);
+  return length <= text.size() &&
+                 llvm::isLegalUTF8Sequence(begin, begin + length)
+             ? length
+             : 0;
+}
+
+std::string printable(StringRef text, size_t limit) {
+  std::string out;
+  size_t skipFrom = text.size(), skipTo = text.size();
+  if (text.size() > limit) {
+    skipFrom = limit * 2 / 3;
+    skipTo = text.size() - limit / 4;
+    // Not through the middle of a character.
+    while (skipFrom > 0 && (text[skipFrom] & 0xc0) == 0x80)
+      --skipFrom;
+    while (skipTo < text.size() && (text[skipTo] & 0xc0) == 0x80)
+      ++skipTo;
+  }
+  for (size_t i = 0; i < text.size();) {
+    if (i >= skipFrom && i < skipTo) {
+      out += "...(" + llvm::utostr(skipTo - skipFrom) + " bytes)...";
+      i = skipTo;
+      continue;
+    }
+    unsigned char c = text[i];
+    size_t length = utf8Length(text.drop_front(i));
+    bool control = c < 0x20 || c == 0x7f ||
+                   (c == 0xc2 && length == 2 &&
+                    static_cast<unsigned char>(text[i + 1]) < 0xa0);
+    if (length == 0 || control) {
+      out += "\\x" + llvm::utohexstr(c, /*LowerCase=*/true, /*Width=*/2);
+      ++i;
+      continue;
+    }
+    out += text.substr(i, length);
+    i += length;
+  }
+  return out;
+}
+
+void Diagnostics::report(Diagnostic diagnostic) {
+  if (diagnostic.file.empty())
+    diagnostic.file = currentFile;
+  all.push_back(std::move(diagnostic));
+}
+
+void Diagnostics::report(DiagnosticId id, const llvm::Twine &message,
+                         const llvm::Twine &hint) {
+  Diagnostic diagnostic;
+  diagnostic.id = id;
+  diagnostic.message = message.str();
+  if (std::string text = hint.str(); !text.empty())
+    diagnostic.hints.push_back(text);
+  report(std::move(diagnostic));
+}
+
+bool Diagnostics::has(DiagnosticId id) const {
+  return llvm::any_of(all, [&](const Diagnostic &d) { return d.id == id; });
+}
+
+ExitCode Diagnostics::exitCode() const {
+  auto any = [&](DiagnosticClass kind) {
+    return llvm::any_of(
+        all, [&](const Diagnostic &d) { return infoOf(d.id).kind == kind; });
+  };
+  if (any(DiagnosticClass::Internal))
+    return ExitCode::InternalError;
+  if (any(DiagnosticClass::Invalid))
+    return ExitCode::InvalidInput;
+  return all.empty() ? ExitCode::Success : ExitCode::Unsupported;
+}
+
+void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
+  auto paint = [&](llvm::raw_ostream::Colors c) {
+    if (color)
+      os.changeColor(c, /*Bold=*/true);
+  };
+  auto plain = [&] {
+    if (color)
+      os.resetColor();
+  };
+  for (const Diagnostic &d : all) {
+    paint(llvm::raw_ostream::RED);
+    os << "error[" << infoOf(d.id).name << "]";
+    plain();
+    os << ": " << d.message << "\n";
+    if (!d.file.empty() || !d.node.empty()) {
+      os << "  --> " << printable(d.file, 400);
+      if (!d.node.empty())
+        os << (d.file.empty() ? "" : ": ") << d.node;
+      os << "\n";
+    }
+    if (!d.operands.empty())
+      os << "      " << d.operands << "\n";
+    if (!d.supported.empty())
+      os << "  supported: " << d.supported << "\n";
+    for (const std::string &hint : d.hints)
+      os << "  hint: " << hint << "\n";
+  }
+  if (exitCode() != ExitCode::Unsupported)
+    return;
+  // Scripts read the last line.
+  os << "unsupported: " << all.front().message;
+  if (all.size() > 1)
+    os << " (and " << all.size() - 1 << " more)";
+  os << "\n";
+}
+
+void Diagnostics::printJson(llvm::raw_ostream &os) const {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  json.arrayBegin();
+  for (const Diagnostic &d : all) {
+    auto text = [&](StringRef key, StringRef value) {
+      if (!value.empty())
+        json.attribute(key, llvm::json::fixUTF8(value));
+    };
+    json.objectBegin();
+    static constexpr StringRef kinds[] = {"invalid", "unsupported", "internal"};
+    json.attribute("id", infoOf(d.id).name);
+    json.attribute("class", kinds[static_cast<int>(infoOf(d.id).kind)]);
+    text("message", d.message);
+    text("file", d.file);
+    if (d.nodeIndex >= 0)
+      json.attribute("node", d.nodeIndex);
+    text("name", d.nodeName);
+    text("operator", d.operatorName);
+    text("operands", d.operands);
+    text("supported", d.supported);
+    if (!d.hints.empty())
+      json.attributeArray("hints", [&] {
+        for (const std::string &hint : d.hints)
+          json.value(llvm::json::fixUTF8(hint));
+      });
+    json.objectEnd();
+  }
+  json.arrayEnd();
+  os << "\n";
+}
+
+} // namespace ingot

@@ -1,0 +1,95 @@
+//===- Diagnostics.h - what Ingot tells its users ---------------*- C++ -*-===//
+//
+// A diagnostic is data: an id from Diagnostics.def, a sentence, and where it
+// happened. They are collected, not thrown, so that one run names all faults;
+// printed as text or JSON at the end; the worst class gives the exit code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_REPORT_DIAGNOSTICS_H
+#define INGOT_COMPILER_REPORT_DIAGNOSTICS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+enum class DiagnosticId {
+#define INGOT_DIAGNOSTIC(NAME, ID, CLASS, MEANING) NAME,
+#include "compiler/report/Diagnostics.def"
+#undef INGOT_DIAGNOSTIC
+};
+
+enum class DiagnosticClass { Invalid, Unsupported, Internal };
+
+enum ExitCode : int {
+  Success = 0,
+  InvalidInput = 1,
+  Unsupported = 3,
+  InternalError = 70
+};
+
+struct DiagnosticInfo {
+  DiagnosticId id;
+  llvm::StringRef name;
+  DiagnosticClass kind;
+  llvm::StringRef meaning;
+};
+const DiagnosticInfo &infoOf(DiagnosticId id);
+llvm::ArrayRef<DiagnosticInfo> allDiagnostics();
+
+struct Diagnostic {
+  DiagnosticId id = DiagnosticId::Internal;
+  std::string message;
+  /// The file it is about; set by Diagnostics if empty.
+  std::string file;
+  /// "node #57 `/backbone/up/Resize` (opset 18)"; empty if not about a node.
+  std::string node;
+  /// The parts of `node` for tools; -1 and empty if not about a node.
+  int64_t nodeIndex = -1;
+  std::string nodeName, operatorName;
+  /// "X: f32[1,64,20,20] -> Y: f32[1,64,40,40]".
+  std::string operands;
+  std::string supported;
+  std::vector<std::string> hints;
+};
+
+class Diagnostics {
+public:
+  /// Diagnostics without a file of their own are about this one.
+  void setFile(llvm::StringRef file) { currentFile = file.str(); }
+  llvm::StringRef file() const { return currentFile; }
+
+  void report(Diagnostic diagnostic);
+  void report(DiagnosticId id, const llvm::Twine &message,
+              const llvm::Twine &hint = "");
+
+  bool empty() const { return all.empty(); }
+  size_t size() const { return all.size(); }
+  llvm::ArrayRef<Diagnostic> list() const { return all; }
+  bool has(DiagnosticId id) const;
+  void clear() { all.clear(); }
+
+  /// 70 before 1 before 3; 0 if there are none.
+  ExitCode exitCode() const;
+  /// Text for people; if anything is unsupported, its reason is the last line.
+  void print(llvm::raw_ostream &os, bool color = false) const;
+  void printJson(llvm::raw_ostream &os) const;
+
+private:
+  std::vector<Diagnostic> all;
+  std::string currentFile;
+};
+
+/// `text` fit for a terminal: control characters and bytes that are no UTF-8
+/// escaped, the middle of very long names left out.
+std::string printable(llvm::StringRef text, size_t limit = 120);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_REPORT_DIAGNOSTICS_H
