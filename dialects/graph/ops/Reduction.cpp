@@ -64,22 +64,32 @@ Operation *ArgMinOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
 // Scans
 //===----------------------------------------------------------------------===//
 
+/// Serial along the axis; in lanes along the last one, if that is another.
 template <typename OpT>
 static void emitScan(OpT op, BodyBuilder &b, double identity,
                      llvm::function_ref<Expr(Expr, Expr)> combine) {
   Value input = op.getInput();
-  int64_t axis = op.getAxis(), size = shapeOf(input)[axis];
-  SmallVector<int64_t> outer(shapeOf(input));
-  outer[axis] = 1;
+  ArrayRef<int64_t> shape = shapeOf(input);
+  int64_t axis = op.getAxis(), last = static_cast<int64_t>(shape.size()) - 1;
+  auto scan = [&](MutableArrayRef<Expr> at) {
+    Expr init = b.broadcast(b.constant(identity, elementOf(input)), b.lanes());
+    b.loop(shape[axis], {init}, [&](Expr i, ArrayRef<Expr> acc) -> Exprs {
+      at[axis] = op.getReverse() ? b.index(shape[axis] - 1) - i : i;
+      Expr next = b.broadcast(combine(acc[0], b.load(input, at)), b.lanes());
+      b.store(0, op.getExclusive() ? acc[0] : next, at);
+      return {next};
+    });
+  };
+  SmallVector<int64_t> outer(shape);
+  outer[axis] = outer[last] = 1;
   b.forEach(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
-    b.loop(size, {b.constant(identity, elementOf(input))},
-           [&](Expr i, ArrayRef<Expr> acc) -> Exprs {
-             at[axis] = op.getReverse() ? b.index(size - 1) - i : i;
-             Expr next = combine(acc[0], b.load(input, at));
-             b.store(0, op.getExclusive() ? acc[0] : next, at);
-             return {next};
-           });
+    if (axis == last)
+      return scan(at);
+    b.forLanes(shape[last], [&](Expr i) {
+      at[last] = i;
+      scan(at);
+    });
   });
 }
 
