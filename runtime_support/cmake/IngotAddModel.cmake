@@ -6,8 +6,8 @@
 # include "NAME.h". All names in the generated code begin with NAME. It is
 # compiled again when the model, a file of DEPENDS (external data) or Ingot
 # itself changes. Without WEIGHTS those of a model below a megabyte stand in the
-# source, others in an object file beside it. The target property INGOT_OUTPUT_DIR says where NAME.cpp and
-# NAME.h lie.
+# source, others in an object file beside it. The target property
+# INGOT_OUTPUT_DIR says where NAME.cpp and NAME.h lie.
 
 function(ingot_add_model name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;TARGET;WEIGHTS" "DIMS;OPTIONS;DEPENDS")
