@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Compiles a network for each target, runs it, and compares with ONNX Runtime.
+
+    run.py NAME --ingot PROGRAM --work DIR [--targets generic,x86-64-v3,native]
+
+NAME is a folder of models/real (its own inputs are used, and its own expected
+outputs are checked too) or a file of models/graphs (filled with seeded weights;
+seeded inputs). An output may differ by 1e-4 of its range. A target that this
+machine cannot run is skipped, with a word.
+"""
+import argparse
+import glob
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODELS = os.path.join(HERE, "models")
+TOLERANCE = 1e-4
+
+
+def load_tensor(path):
+    tensor = onnx.TensorProto()
+    with open(path, "rb") as file:
+        tensor.ParseFromString(file.read())
+    return numpy_helper.to_array(tensor)
+
+
+def save_tensor(path, name, array):
+    with open(path, "wb") as file:
+        file.write(numpy_helper.from_array(array, name).SerializeToString())
+
+
+def find_model(name, work):
+    """The model's path, and the folders of its own test data."""
+    real = os.path.join(MODELS, "real", name)
+    if os.path.isdir(real):
+        return os.path.join(real, "model.onnx"), sorted(glob.glob(os.path.join(real, "test_data_set_*")))
+    subprocess.run([sys.executable, os.path.join(MODELS, "models.py"), "fill", name, "--out", work],
+                   check=True, stdout=subprocess.DEVNULL)
+    return os.path.join(work, name + ".onnx"), []
+
+
+def make_inputs(session, folder):
+    """The inputs of a data set, or seeded ones; as a list in the model's order."""
+    inputs = session.get_inputs()
+    if folder:
+        return [load_tensor(os.path.join(folder, f"input_{i}.pb")) for i in range(len(inputs))]
+    random = np.random.default_rng(20)
+    arrays = []
+    for value in inputs:
+        shape = [d if isinstance(d, int) else 1 for d in value.shape]
+        if value.type == "tensor(float)":
+            arrays.append(random.standard_normal(shape, dtype=np.float32))
+        else:
+            arrays.append(random.integers(0, 2, shape).astype(value.type[len("tensor("):-1]))
+    return arrays
+
+
+def distance(result, expected):
+    """The largest difference, as a part of the expected values' range."""
+    if result.shape != expected.shape or result.dtype != expected.dtype:
+        return f"{result.dtype}{list(result.shape)} instead of {expected.dtype}{list(expected.shape)}"
+    if expected.size == 0:
+        return 0.0
+    result, expected = result.astype(np.float64), expected.astype(np.float64)
+    if not np.array_equal(np.isnan(result), np.isnan(expected)):
+        return "NaN in other places"
+    size = np.nanmax(np.abs(expected), initial=0)
+    return float(np.nanmax(np.abs(result - expected), initial=0) / (size or 1))
+
+
+def check(args, model, session, folder, target):
+    """Runs one data set on one target; the number of wrong outputs."""
+    inputs = make_inputs(session, folder)
+    expected = session.run(None, {v.name: a for v, a in zip(session.get_inputs(), inputs)})
+    input_dir, output_dir = (os.path.join(args.work, args.name, target, d) for d in ("in", "out"))
+    for directory in (input_dir, output_dir):
+        os.makedirs(directory, exist_ok=True)
+    for old in glob.glob(os.path.join(output_dir, "*.pb")):
+        os.remove(old)
+    for i, (value, array) in enumerate(zip(session.get_inputs(), inputs)):
+        save_tensor(os.path.join(input_dir, f"input_{i}.pb"), value.name, array)
+
+    command = [args.ingot, "run", model, input_dir, output_dir, "--target", target]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(f"{target}: exit code {done.returncode}: {' '.join(command)}\n{done.stderr}")
+        return 1
+    wrong = 0
+    for i, (value, array) in enumerate(zip(session.get_outputs(), expected)):
+        error = distance(load_tensor(os.path.join(output_dir, f"output_{i}.pb")), array)
+        bad = isinstance(error, str) or error > TOLERANCE
+        text = error if isinstance(error, str) else f"{error:.1e} of the range"
+        print(f"{target:10} {os.path.basename(folder or 'seeded'):16} {value.name:24} {text}{'  WRONG' if bad else ''}",
+              flush=True)
+        wrong += bad
+    return wrong
+
+
+def runs_here(ingot, target):
+    """Whether `ingot targets` says that this machine runs it."""
+    listing = subprocess.run([ingot, "targets"], capture_output=True, text=True).stdout
+    lines = [line for line in listing.splitlines() if target in line.split()]
+    return not any("not on this machine" in line for line in lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name")
+    parser.add_argument("--ingot", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--targets", default="generic,x86-64-v3,native")
+    args = parser.parse_args()
+    os.makedirs(args.work, exist_ok=True)
+    model, folders = find_model(args.name, args.work)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    wrong = 0
+    for target in args.targets.split(","):
+        if not runs_here(args.ingot, target):
+            print(f"{target}: this machine does not run it")
+            continue
+        for folder in folders[:1] or [None]:
+            wrong += check(args, model, session, folder, target)
+    # All data sets and the outputs that came with them, on the last target.
+    if folders:
+        command = [args.ingot, "test", model]
+        done = subprocess.run(command)
+        if done.returncode:
+            print(f"exit code {done.returncode}: {' '.join(command)}")
+            wrong += 1
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
