@@ -1,0 +1,55 @@
+//===- Codegen.h - from the planned module to files -------------*- C++ -*-===//
+//
+// The last stage. legalizeForPrinting changes the module into what the printer
+// knows, or says why it cannot; printHeader, printSource and writeWeights only
+// read it and cannot fail.
+//
+//     planned module --legalize--> printable module --print--> .h .cpp weights
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_CODEGEN_CODEGEN_H
+#define INGOT_CODEGEN_CODEGEN_H
+
+#include "codegen/Weights.h"
+#include "targets/TargetDescription.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace ingot {
+
+struct CodegenOptions {
+  /// Prefix of all that the header declares; made an identifier by Names.h.
+  std::string name = "model";
+  /// The model and the producer, for comments only ("mnist.onnx", "ingot 0.1").
+  std::string model, producer;
+  /// What the source includes.
+  std::string headerName = "model.h";
+  const TargetDescription *target = nullptr;
+  WeightsMode weights = WeightsMode::Auto;
+  /// Call ingot_context::trace around every kernel.
+  bool trace = false;
+};
+
+/// Expands what the target lacks and checks that all that is left prints.
+mlir::LogicalResult legalizeForPrinting(mlir::ModuleOp module,
+                                        const TargetDescription &target);
+
+void printHeader(mlir::ModuleOp module, const CodegenOptions &options,
+                 llvm::raw_ostream &os);
+void printSource(mlir::ModuleOp module, const CodegenOptions &options,
+                 llvm::raw_ostream &os);
+
+/// All files of one compilation, written whole or not at all: `output` is the
+/// .cpp, with .h and weights beside it, or a .o (plus the .h), for which the
+/// target's compiler is run on that very text. Errors are emitted on the
+/// module.
+mlir::LogicalResult emitFiles(mlir::ModuleOp module,
+                              const CodegenOptions &options,
+                              llvm::StringRef output);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_CODEGEN_H

@@ -1,0 +1,144 @@
+//===- HeaderPrinter.cpp - the .h of a model ------------------------------===//
+//
+// C11 with a thin C++17 wrapper. The text of runtime_support/ingot.h is part of
+// it, under that file's own guard, so that a model is two files and no more.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Interface.h"
+#include "codegen/Names.h"
+#include "codegen/RuntimeHeader.h"
+#include "codegen/TextWriter.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text = "[";
+  for (auto [i, size] : llvm::enumerate(shape))
+    text += (i ? "," : "") + std::to_string(size);
+  return text + "]";
+}
+
+static void printMacros(const Interface &interface, TextWriter &out) {
+  const std::string &macro = interface.macro;
+  out.line("/* Scratch memory for one call. */");
+  out.line("#define " + macro + "_ARENA_BYTES " + Twine(interface.arenaBytes) +
+           "u");
+  out.line("#define " + macro + "_ARENA_ALIGN " + Twine(interface.arenaAlign) +
+           "u");
+  if (interface.weightsMode == WeightsMode::File)
+    out.line("#define " + macro + "_WEIGHTS_ALIGN " + Twine(kWeightAlign) +
+             "u");
+  out.line("/* Numbers of elements. */");
+  NameScope names;
+  for (const InterfaceTensor &tensor : interface.tensors)
+    out.line("#define " + macro + "_" +
+             names.unique(StringRef(tensor.field).upper()) + "_ELEMENTS " +
+             Twine(tensor.elements) + "u");
+  out.blank();
+}
+
+static void printIo(const Interface &interface, TextWriter &out) {
+  out.line("/* Row-major, without padding. No output may overlap another "
+           "tensor. float16,");
+  out.line(" * bfloat16 and float8 are their bits, bool is 0 or 1 in a byte. "
+           "*/");
+  out.open("typedef struct " + interface.name + "_io {");
+  for (bool outputs : {false, true})
+    for (const InterfaceTensor &tensor : interface.tensors) {
+      if (tensor.isOutput != outputs)
+        continue;
+      std::string comment = tensor.type + " " + shapeText(tensor.shape);
+      if (tensor.onnxName != tensor.field)
+        comment += ", \"" +
+                   toCommentText(StringRef(tensor.onnxName).take_front(200)) +
+                   "\"";
+      llvm::erase(comment, '\n');
+      // One line, whatever its length: this is what users read.
+      out.raw() << "  " << (outputs ? "" : "const ") << tensor.cType << " *"
+                << tensor.field << "; /* " << (outputs ? "out: " : "in: ")
+                << comment << " */\n";
+    }
+  if (interface.weightsMode == WeightsMode::File)
+    out.line("const void *" + interface.weightsField +
+             "; /* the weights file, mapped or read */");
+  if (interface.tensors.empty() && interface.weightsField.empty())
+    out.line("const void *unused; /* this model has no tensors */");
+  out.close("} " + interface.name + "_io;");
+  out.blank();
+}
+
+static void printFunctions(const Interface &interface, TextWriter &out) {
+  const std::string &name = interface.name;
+  out.line("/* Runs the model once. `arena` is " + interface.macro +
+           "_ARENA_BYTES of scratch memory; two");
+  out.line(" * threads may run at once with an arena each. `context` may be "
+           "null. */");
+  out.line("ingot_status " + name + "_run(const " + name +
+           "_io *io, void *arena,");
+  out.line("                         const ingot_context *context);");
+  if (interface.weightsMode == WeightsMode::File) {
+    out.blank();
+    out.line("/* Reads all `bytes` of a weights file and compares its checksum "
+             "with the one");
+    out.line(" * of this model; " + name +
+             "_run itself looks at the file's header only. */");
+    out.line("ingot_status " + name +
+             "_check_weights(const void *weights, size_t bytes);");
+  }
+}
+
+static void printWrapper(const Interface &interface, TextWriter &out) {
+  const std::string &name = interface.name, &macro = interface.macro;
+  out.line("#ifdef __cplusplus");
+  out.line("} /* extern \"C\" */");
+  out.blank();
+  out.line("namespace " + name + " {");
+  out.line("using io = ::" + name + "_io;");
+  out.line("inline constexpr size_t arena_bytes = " + macro + "_ARENA_BYTES;");
+  out.line("inline constexpr size_t arena_align = " + macro + "_ARENA_ALIGN;");
+  out.line("/* Memory for one call at a time, to be placed by the caller. */");
+  out.line("struct alignas(arena_align) arena {");
+  out.line("  unsigned char bytes[arena_bytes > 0 ? arena_bytes : 1];");
+  out.line("};");
+  out.line("inline ingot_status run(const io &tensors, arena &scratch,");
+  out.line("                        const ingot_context *context = nullptr) {");
+  out.line("  return ::" + name + "_run(&tensors, scratch.bytes, context);");
+  out.line("}");
+  out.line("} // namespace " + name);
+  out.line("#endif");
+}
+
+void printHeader(ModuleOp module, const CodegenOptions &options,
+                 llvm::raw_ostream &os) {
+  Interface interface(module, options);
+  TextWriter out(os);
+  std::string about = toCommentText(interface.model);
+  llvm::erase(about, '\n');
+  out.line("/* " + about + ", compiled by " + toCommentText(options.producer) +
+           " for " + options.target->name + ".");
+  out.line(" *");
+  out.line(" * Generated; edit the model, not this file. */");
+  std::string guard = interface.macro + "_H";
+  out.line("#ifndef INGOT_MODEL_" + guard);
+  out.line("#define INGOT_MODEL_" + guard);
+  out.blank();
+  os << kRuntimeHeaderText;
+  out.blank();
+  out.line("#ifdef __cplusplus");
+  out.line("extern \"C\" {");
+  out.line("#endif");
+  out.blank();
+  printMacros(interface, out);
+  printIo(interface, out);
+  printFunctions(interface, out);
+  out.blank();
+  printWrapper(interface, out);
+  out.line("#endif /* INGOT_MODEL_" + guard + " */");
+}
+
+} // namespace ingot

@@ -1,0 +1,37 @@
+//===- Legalize.h - expansions before printing ------------------*- C++ -*-===//
+//
+// The rewrites that legalizeForPrinting runs, by subject. Each is told the
+// target and leaves alone what its intrinsics table can spell.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_CODEGEN_LEGALIZE_H
+#define INGOT_CODEGEN_LEGALIZE_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace ingot {
+
+struct TargetDescription;
+
+/// f16, bf16, 8-bit and 4-bit floats: conversions as operations on bits,
+/// arithmetic in f32.
+void populateExpandHalf(mlir::RewritePatternSet &patterns,
+                        const TargetDescription &target);
+/// Correctly rounded square roots without an instruction for it.
+void populateExpandSqrt(mlir::RewritePatternSet &patterns,
+                        const TargetDescription &target);
+/// Minimum and maximum, sign operations on vectors, conversions of masks.
+void populateExpandArith(mlir::RewritePatternSet &patterns,
+                         const TargetDescription &target);
+/// Reductions as trees; functions that exist for scalars only, lane by lane.
+void populateExpandVector(mlir::RewritePatternSet &patterns,
+                          const TargetDescription &target);
+
+/// Whether the printer knows the operation; if not, says why on it.
+mlir::LogicalResult checkPrintable(mlir::Operation *op,
+                                   const TargetDescription &target);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_LEGALIZE_H

@@ -1,0 +1,288 @@
+//===- MainPrinter.cpp - <name>_run as C++ text ---------------------------===//
+
+#include "codegen/MainPrinter.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+void MainPrinter::print() {
+  bool usesThreads = false;
+  interface.main->walk([&](kernel::LaunchOp launch) {
+    auto callee =
+        launch->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
+            launch.getCallee());
+    usesThreads |= kernel::parallelExtent(callee).value_or(1) > 1;
+  });
+  if (usesThreads)
+    printParallel();
+  out.line("} // namespace");
+  out.blank();
+  if (interface.weightsMode == WeightsMode::Object) {
+    out.line("// In the object file beside this source.");
+    out.line("extern \"C\" __attribute__((visibility(\"hidden\"))) const "
+             "unsigned char " +
+             interface.name + "_weights[" + Twine(weights.payloadBytes()) +
+             "];");
+    out.blank();
+  }
+  if (interface.weightsMode == WeightsMode::File)
+    printWeightsCheck();
+
+  out.open("extern \"C\" ingot_status " + interface.name + "_run(const " +
+           interface.name +
+           "_io *io, void *arena, const ingot_context "
+           "*context) {");
+  if (!usesThreads && !options.trace)
+    out.line("(void)context;");
+  printChecks();
+  unsigned number = 0;
+  for (Operation &op : interface.main->getRegion(0).front()) {
+    if (auto launch = dyn_cast<kernel::LaunchOp>(op))
+      printLaunch(launch, number++);
+    else if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
+      printRequireEqual(require);
+    else if (auto buffer = dyn_cast<kernel::ArenaOp>(op);
+             buffer && !buffer->use_empty()) {
+      auto type = cast<MemRefType>(buffer.getType());
+      std::string element = storageTypeName(type.getElementType());
+      std::string hint = "t";
+      std::string name = names.numbered(hint);
+      out.line(element + " *const " + name + " = (" + element +
+               " *)(memory + " + Twine(buffer.getOffset()) + ");");
+      named[buffer] = {name, element, false};
+    }
+  }
+  out.line("return INGOT_OK;");
+  out.close();
+}
+
+void MainPrinter::printParallel() {
+  out.line("// Runs body(begin, end) over [0, extent), on the caller's threads "
+           "if it lends any.");
+  out.line("template <typename Body>");
+  out.open("inline void parallel(const ingot_context *context, ptrdiff_t "
+           "extent, const Body &body) {");
+  out.open("if (!context || !context->parallel_for) {");
+  out.line("body(0, extent);");
+  out.line("return;");
+  out.close();
+  out.open("const ingot_body part = [](void *argument, ptrdiff_t begin, "
+           "ptrdiff_t end) {");
+  out.line("(*static_cast<const Body *>(argument))(begin, end);");
+  out.close("};");
+  out.line("context->parallel_for(context->user, extent, part, "
+           "const_cast<Body *>(&body));");
+  out.close();
+  out.blank();
+}
+
+void MainPrinter::printChecks() {
+  std::string missing = "!io";
+  for (const InterfaceTensor &tensor : interface.tensors)
+    if (tensor.elements > 0)
+      missing += " || !io->" + tensor.field;
+  if (interface.weightsMode == WeightsMode::File)
+    missing += " || !io->" + interface.weightsField;
+  if (interface.arenaBytes > 0)
+    missing += " || !arena";
+  out.line("if (" + missing + ") return INGOT_ERROR_NULL;");
+  if (interface.arenaBytes > 0) {
+    out.line("if ((uintptr_t)arena % " + interface.macro +
+             "_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
+    bool used = llvm::any_of(
+        interface.main->getRegion(0).getOps<kernel::ArenaOp>(),
+        [](kernel::ArenaOp buffer) { return !buffer->use_empty(); });
+    out.line(used ? "unsigned char *const memory = (unsigned char *)arena;"
+                  : "(void)arena;");
+  } else {
+    out.line("(void)arena;");
+  }
+  printWeightsBase();
+}
+
+/// Weights outside of the source, by name.
+void MainPrinter::printWeightsBase() {
+  if (interface.weightsMode == WeightsMode::Source)
+    return;
+  std::string base = interface.name + "_weights";
+  if (interface.weightsMode == WeightsMode::File) {
+    std::string field = "io->" + interface.weightsField;
+    out.line("if ((uintptr_t)" + field + " % " + interface.macro +
+             "_WEIGHTS_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
+    out.line("if (!" + interface.name + "_is_header(" + field +
+             ")) return INGOT_ERROR_WEIGHTS;");
+    out.line("const unsigned char *const weights = (const unsigned char *)" +
+             field + " + " + Twine(kWeightsHeaderBytes) + ";");
+    base = "weights";
+  }
+  interface.main->walk([&](memref::GetGlobalOp op) {
+    const Weight *weight = weightOf(op);
+    if (!weight || weight->offset < 0 || op->use_empty())
+      return;
+    std::string element = storageTypeName(op.getType().getElementType());
+    std::string &name = context.globals[op.getName()];
+    // One name even if the main function asks for the weight twice.
+    if (!named.count(op) && llvm::none_of(named, [&](auto &entry) {
+          return entry.second.text == name;
+        }))
+      out.line("const " + element + " *const " + name + " = (const " + element +
+               " *)(" + base + " + " + Twine(weight->offset) + ");");
+    named[op] = {name, element, true};
+  });
+}
+
+void MainPrinter::printWeightsCheck() {
+  const std::string &name = interface.name;
+  out.line("// See the layout of weights files: magic, version, sizes, "
+           "checksum of the payload.");
+  out.open("static bool " + name + "_is_header(const void *weights) {");
+  out.line("const unsigned char *bytes = (const unsigned char *)weights;");
+  out.line("static const unsigned char expected[32] = {");
+  std::string header;
+  llvm::raw_string_ostream os(header);
+  weights.writeHeader(os);
+  std::string numbers;
+  for (unsigned i = 0; i < 32; ++i)
+    numbers += llvm::utostr(static_cast<uint8_t>(header[i])) + ", ";
+  out.line("    " + numbers + "};");
+  out.open("for (int i = 0; i < 32; ++i) {");
+  out.line("if (bytes[i] != expected[i]) return false;");
+  out.close();
+  out.line("return true;");
+  out.close();
+  out.blank();
+  out.open("extern \"C\" ingot_status " + name +
+           "_check_weights(const void *weights, size_t bytes) {");
+  out.line("if (!weights) return INGOT_ERROR_NULL;");
+  out.line("if ((uintptr_t)weights % " + interface.macro +
+           "_WEIGHTS_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
+  out.line(
+      "if (bytes != " + Twine(kWeightsHeaderBytes + weights.payloadBytes()) +
+      "u || !" + name + "_is_header(weights)) return INGOT_ERROR_WEIGHTS;");
+  out.line("const uint64_t *words = (const uint64_t *)weights;");
+  out.line("uint64_t hash = 0xcbf29ce484222325u;");
+  out.open("for (size_t i = " + Twine(kWeightsHeaderBytes / 8) +
+           "; i < bytes / 8; ++i) {");
+  out.line("hash = (hash ^ words[i]) * 0x100000001b3u;");
+  out.line("hash ^= hash >> 32;");
+  out.close();
+  out.line("return hash == words[3] ? INGOT_OK : INGOT_ERROR_WEIGHTS;");
+  out.close();
+  out.blank();
+}
+
+const Weight *MainPrinter::weightOf(memref::GetGlobalOp op) const {
+  for (const Weight &weight : weights.all()) {
+    memref::GlobalOp global = weight.global;
+    if (global.getSymName() == op.getName())
+      return &weight;
+  }
+  return nullptr;
+}
+
+MainPrinter::Pointer MainPrinter::pointer(Value memref) {
+  auto known = named.find(memref);
+  if (known != named.end())
+    return known->second;
+  std::string element =
+      storageTypeName(cast<MemRefType>(memref.getType()).getElementType());
+  if (auto argument = dyn_cast<BlockArgument>(memref)) {
+    const InterfaceTensor &tensor = interface.tensors[argument.getArgNumber()];
+    return {"io->" + tensor.field, tensor.cType, !tensor.isOutput};
+  }
+  if (auto global = memref.getDefiningOp<memref::GetGlobalOp>())
+    return {context.globals[global.getName()], element, true};
+  auto view = memref.getDefiningOp<kernel::ViewOp>();
+  Pointer source = pointer(view.getSource());
+  if (view.getOffset() == 0)
+    return source;
+  // In elements if the offset is a whole number of them, else in bytes.
+  auto sourceType = cast<MemRefType>(view.getSource().getType());
+  int64_t size = kernel::elementBytes(sourceType.getElementType());
+  if (view.getOffset() % size == 0)
+    return {"(" + source.text + " + " + llvm::utostr(view.getOffset() / size) +
+                ")",
+            source.type, source.isConst};
+  std::string byte = source.isConst ? "const unsigned char" : "unsigned char";
+  return {"((" + byte + " *)" + source.text + " + " +
+              llvm::utostr(view.getOffset()) + ")",
+          "unsigned char", source.isConst};
+}
+
+/// A pointer as a kernel takes it.
+std::string MainPrinter::argument(Value memref, bool readOnly) {
+  Pointer from = pointer(memref);
+  std::string element =
+      storageTypeName(cast<MemRefType>(memref.getType()).getElementType());
+  if (from.type == element && (readOnly || !from.isConst)) {
+    StringRef text = from.text;
+    // Parentheses around the whole of an argument are noise.
+    if (text.starts_with("(") && text.ends_with(")") && !text.starts_with("(("))
+      text = text.drop_front().drop_back();
+    return text.str();
+  }
+  return std::string("(") + (readOnly ? "const " : "") + element + " *)" +
+         from.text;
+}
+
+void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
+  auto callee = launch->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
+      launch.getCallee());
+  std::string call = context.functions[launch.getCallee()] + "(";
+  for (auto [index, operand] : llvm::enumerate(launch.getOperands())) {
+    bool readOnly = callee.getArgAttr(index, kernel::kReadAttr) != nullptr;
+    call += (index ? ", " : "") + argument(operand, readOnly);
+  }
+  bool comma = launch.getNumOperands() > 0;
+  if (auto name = dyn_cast<NameLoc>(launch.getLoc()))
+    out.comment(name.getName().getValue().ltrim('%').take_front(200));
+  auto trace = [&](int finished) {
+    if (options.trace)
+      out.line("if (context && context->trace) "
+               "context->trace(context->trace_user, " +
+               Twine(number) + ", " + Twine(finished) + ");");
+  };
+  trace(0);
+  std::optional<int64_t> extent = kernel::parallelExtent(callee);
+  if (!extent)
+    out.line(call + ");");
+  else if (*extent <= 1)
+    out.line(call + (comma ? ", " : "") + "0, " + Twine(*extent) + ");");
+  else
+    out.line("parallel(context, " + Twine(*extent) +
+             ", [&](ptrdiff_t begin, ptrdiff_t end) { " + call +
+             (comma ? ", " : "") + "begin, end); });");
+  trace(1);
+}
+
+void MainPrinter::printRequireEqual(kernel::RequireEqualOp require) {
+  auto expected = cast<DenseElementsAttr>(require.getExpected());
+  Pointer input = pointer(require.getInput());
+  auto type = cast<MemRefType>(require.getInput().getType());
+  std::string element = storageTypeName(type.getElementType());
+  int64_t count = type.getNumElements();
+  if (count == 0)
+    return;
+  out.open("{");
+  out.comment(require.getMessage());
+  std::string values;
+  for (APInt value : expected.getValues<APInt>()) {
+    if (!values.empty())
+      values += ", ";
+    values += value.getBitWidth() == 1 ? (value.isZero() ? "0" : "1")
+                                       : integerLiteral(value, Sign::Signed);
+  }
+  out.line("static const " + element + " expected[" + Twine(count) + "] = {" +
+           values + "};");
+  out.line("const " + element + " *const given = (const " + element + " *)" +
+           input.text + ";");
+  out.open("for (int i = 0; i < " + Twine(count) + "; ++i) {");
+  out.line("if (given[i] != expected[i]) return INGOT_ERROR_SPECIALIZED;");
+  out.close();
+  out.close();
+}
+
+} // namespace ingot

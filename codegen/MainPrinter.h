@@ -1,0 +1,52 @@
+//===- MainPrinter.h - <name>_run as C++ text -------------------*- C++ -*-===//
+
+#ifndef INGOT_CODEGEN_MAINPRINTER_H
+#define INGOT_CODEGEN_MAINPRINTER_H
+
+#include "codegen/Interface.h"
+#include "codegen/KernelPrinter.h"
+
+#include "dialects/kernel/KernelDialect.h"
+
+namespace ingot {
+
+/// Prints what stands after the kernels: how a kernel is spread over threads,
+/// the checks of arguments, the buffers, the launches.
+class MainPrinter {
+public:
+  MainPrinter(const Interface &interface, const Weights &weights,
+              const CodegenOptions &options, SourceContext &context,
+              NameScope &names, TextWriter &out)
+      : interface(interface), weights(weights), options(options),
+        context(context), names(names), out(out) {}
+  void print();
+
+private:
+  /// A pointer: its text, its C element type, what it points into.
+  struct Pointer {
+    std::string text, type;
+    bool isConst;
+  };
+
+  void printParallel();
+  void printChecks();
+  void printWeightsBase();
+  void printWeightsCheck();
+  void printLaunch(kernel::LaunchOp launch, unsigned number);
+  void printRequireEqual(kernel::RequireEqualOp require);
+  Pointer pointer(mlir::Value memref);
+  std::string argument(mlir::Value memref, bool readOnly);
+  const Weight *weightOf(mlir::memref::GetGlobalOp op) const;
+
+  const Interface &interface;
+  const Weights &weights;
+  const CodegenOptions &options;
+  SourceContext &context;
+  NameScope &names;
+  TextWriter &out;
+  llvm::DenseMap<mlir::Value, Pointer> named;
+};
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_MAINPRINTER_H

@@ -1,0 +1,153 @@
+//===- Weights.cpp - where a model's constants lie ------------------------===//
+
+#include "codegen/Weights.h"
+
+#include "codegen/ElfObject.h"
+#include "dialects/kernel/KernelDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/EndianStream.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static constexpr int64_t kLargestSourceBytes = 1 << 20;
+
+bool forEachPiece(memref::GlobalOp global,
+                  llvm::function_ref<void(ArrayRef<char>)> use) {
+  Attribute value = global.getConstantInitValue();
+  if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(value)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return false;
+    use(blob->getData());
+    return true;
+  }
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(value);
+  if (!dense)
+    return false;
+  // Bits of i1 may be packed; in memory each is a byte.
+  if (dense.getElementType().isInteger(1)) {
+    std::vector<char> bytes;
+    for (bool bit : dense.getValues<bool>())
+      bytes.push_back(bit);
+    use(bytes);
+    return true;
+  }
+  ArrayRef<char> raw = dense.getRawData();
+  for (int64_t i = 0, e = dense.isSplat() ? dense.getNumElements() : 1; i < e;
+       ++i)
+    use(raw);
+  return true;
+}
+
+Weights::Weights(ModuleOp module) {
+  llvm::StringSet<> tables;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPrivate())
+      function.walk(
+          [&](memref::GetGlobalOp use) { tables.insert(use.getName()); });
+  for (auto global : module.getOps<memref::GlobalOp>()) {
+    Weight weight;
+    weight.global = global;
+    weight.bytes = kernel::spanBytes(global.getType());
+    if (!tables.contains(global.getSymName())) {
+      weight.offset = total;
+      total += llvm::alignTo(weight.bytes, kWeightAlign);
+    }
+    weights.push_back(weight);
+  }
+}
+
+WeightsMode Weights::resolve(WeightsMode mode) const {
+  if (total == 0)
+    return WeightsMode::Source;
+  if (mode != WeightsMode::Auto)
+    return mode;
+  return total < kLargestSourceBytes ? WeightsMode::Source
+                                     : WeightsMode::Object;
+}
+
+void Weights::writePayload(llvm::raw_ostream &os) const {
+  for (const Weight &weight : weights) {
+    if (weight.offset < 0)
+      continue;
+    forEachPiece(weight.global, [&](ArrayRef<char> piece) {
+      os.write(piece.data(), piece.size());
+    });
+    os.write_zeros(llvm::offsetToAlignment(weight.bytes, llvm::Align(64)));
+  }
+}
+
+namespace {
+/// Hashes 64-bit words; the same lines are in every generated check.
+class ChecksumStream : public llvm::raw_ostream {
+public:
+  uint64_t hash = 0xcbf29ce484222325u;
+  ~ChecksumStream() override { flush(); }
+
+private:
+  void write_impl(const char *data, size_t size) override {
+    offset += size;
+    while (size > 0 && filled > 0) {
+      push(*data++);
+      --size;
+    }
+    for (; size >= 8; data += 8, size -= 8)
+      add(llvm::support::endian::read64le(data));
+    for (; size > 0; --size)
+      push(*data++);
+  }
+  void push(char byte) {
+    word[filled++] = byte;
+    if (filled == 8) {
+      add(llvm::support::endian::read64le(word));
+      filled = 0;
+    }
+  }
+  void add(uint64_t value) {
+    hash = (hash ^ value) * 0x100000001b3u;
+    hash ^= hash >> 32;
+  }
+  uint64_t current_pos() const override { return offset; }
+
+  char word[8];
+  unsigned filled = 0;
+  uint64_t offset = 0;
+};
+} // namespace
+
+uint64_t Weights::checksum() const {
+  ChecksumStream stream;
+  writePayload(stream);
+  stream.flush();
+  return stream.hash;
+}
+
+void Weights::writeHeader(llvm::raw_ostream &os) const {
+  using llvm::support::endian::write;
+  constexpr auto little = llvm::endianness::little;
+  os << "INGOTWTS";
+  write<uint32_t>(os, kWeightsVersion, little);
+  write<uint32_t>(os, kWeightsHeaderBytes, little);
+  write<uint64_t>(os, total, little);
+  write<uint64_t>(os, checksum(), little);
+}
+
+void Weights::writeFile(llvm::raw_ostream &os) const {
+  writeHeader(os);
+  os.write_zeros(kWeightsHeaderBytes - 32);
+  writePayload(os);
+}
+
+void Weights::writeObject(llvm::StringRef symbol, const ElfIdentity &elf,
+                          llvm::raw_ostream &os) const {
+  writeDataObject(symbol, total, elf, os,
+                  [&](llvm::raw_ostream &os) { writePayload(os); });
+}
+
+} // namespace ingot

@@ -1,0 +1,43 @@
+/* ingot.h - what all compiled models share.
+ *
+ * Every generated header contains this text, so that it stands alone; the guard
+ * lets any number of them, and this file, meet in one program. */
+#ifndef INGOT_RUNTIME_H
+#define INGOT_RUNTIME_H 1
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ingot_status {
+  INGOT_OK = 0,
+  INGOT_ERROR_NULL = 1,        /* a pointer that is needed is null */
+  INGOT_ERROR_ALIGNMENT = 2,   /* arena or weights are not aligned as required */
+  INGOT_ERROR_SPECIALIZED = 3, /* an input fixed at compile time differs */
+  INGOT_ERROR_WEIGHTS = 4      /* not the weights file of this very model */
+} ingot_status;
+
+/* Part [begin, end) of a loop. */
+typedef void (*ingot_body)(void *argument, ptrdiff_t begin, ptrdiff_t end);
+
+/* What a caller may lend to a model; all of it may be zero. */
+typedef struct ingot_context {
+  /* Calls body(argument, begin, end) for parts that make up [0, extent), on any
+   * threads in any order, and returns when all are done. Null: the model runs
+   * on the calling thread. */
+  void (*parallel_for)(void *user, ptrdiff_t extent, ingot_body body,
+                       void *argument);
+  void *user;
+  /* Called before (finished = 0) and after (finished = 1) each kernel, by its
+   * number in the order of the run; only in models compiled for tracing. */
+  void (*trace)(void *trace_user, int32_t kernel, int32_t finished);
+  void *trace_user;
+} ingot_context;
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* INGOT_RUNTIME_H */
