@@ -75,6 +75,7 @@ OnnxRegistry::OnnxRegistry() {
   registerElementwiseImports(*this);
   registerMovementImports(*this);
   registerIndexingImports(*this);
+  registerGenerationImports(*this);
   registerReductionImports(*this);
   registerContractionImports(*this);
   registerWindowImports(*this);

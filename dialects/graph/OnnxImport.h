@@ -136,6 +136,7 @@ private:
 void registerElementwiseImports(OnnxRegistry &registry);
 void registerMovementImports(OnnxRegistry &registry);
 void registerIndexingImports(OnnxRegistry &registry);
+void registerGenerationImports(OnnxRegistry &registry);
 void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);

@@ -153,10 +153,6 @@ static ImportResult importFlatten(OnnxNode &node) {
   return reshaped(node, {rows, columns});
 }
 
-static ImportResult importIdentity(OnnxNode &node) {
-  return SmallVector<Value>{node.input(0)};
-}
-
 static ImportResult importTranspose(OnnxNode &node) {
   int64_t rank = shapeOf(node.input(0)).size();
   SmallVector<int64_t> reverse = llvm::to_vector(llvm::reverse(iota(rank)));
@@ -422,7 +418,6 @@ static ImportResult importTile(OnnxNode &node) {
 }
 
 void registerMovementImports(OnnxRegistry &registry) {
-  registry.add("Identity", importIdentity);
   registry.add("Reshape", importReshape);
   registry.add("Squeeze", importSqueeze);
   registry.add("Unsqueeze", importUnsqueeze);
