@@ -91,7 +91,8 @@ Num expandExpm1(Num x) {
   auto [m, power] = roundAndScale(limited, kLog2E / 2);
   Num r = reduce(limited, m);
   Num q = r * polynomial(r, kExpm1);
-  Num inverse = fromBits(b.integer(uint64_t(2 * b.bias()) << b.mantissaBits()) - bitsOf(power));
+  Num inverse = fromBits(b.integer(uint64_t(2 * b.bias()) << b.mantissaBits()) -
+                         bitsOf(power));
   Num result = power * fma(power, q, power - inverse);
   return select(equal(x, 0), x, result); // -0
 }
@@ -115,8 +116,10 @@ LogParts splitForLog(Num x) {
   Num m = fromBits((bits & b.integer(mask)) + b.integer(half));
   // The exponent as a float: as the low bits of a large one.
   double large = b.pick(0x1p23, 0x1p52);
-  uint64_t largeBits = uint64_t(b.bias() + b.mantissaBits()) << b.mantissaBits();
-  Num k = fromBits((bits >> b.mantissaBits()) | b.integer(largeBits)) - (large + b.bias());
+  uint64_t largeBits = uint64_t(b.bias() + b.mantissaBits())
+                       << b.mantissaBits();
+  Num k = fromBits((bits >> b.mantissaBits()) | b.integer(largeBits)) -
+          (large + b.bias());
   k = select(denormal, k - b.pick(24.0, 54.0), k);
   return {k, m, m - 1};
 }
@@ -137,7 +140,10 @@ Num logRest(Num f) {
 Num fixLogDomain(Num x, Num result) {
   MathBuilder &b = *x.b;
   Num finite = select(x < b.infinity(), result, x);
-  return select(x <= 0, select(equal(x, 0), -std::numeric_limits<double>::infinity(), b.nan()), finite);
+  return select(
+      x <= 0,
+      select(equal(x, 0), -std::numeric_limits<double>::infinity(), b.nan()),
+      finite);
 }
 
 /// k ln 2 + f + rest.
@@ -166,7 +172,8 @@ Num expandLog10(Num x) {
   double high = b.pick(0.301025390625, 0.30102999566395283182);
   double low = b.pick(4.605038981195213739e-6, 2.8363394551044964437e-14);
   LogParts p = splitForLog(x);
-  Num small = fma(p.f + logRest(p.f), b.constant(0.43429448190325182765), p.k * low);
+  Num small =
+      fma(p.f + logRest(p.f), b.constant(0.43429448190325182765), p.k * low);
   return fixLogDomain(x, fma(p.k, b.constant(high), small));
 }
 
@@ -179,7 +186,10 @@ Num expandLog1p(Num x) {
   LogParts p = splitForLog(u);
   Num result = joinLog(p, logRest(p.f) + c / u);
   result = select(x < b.infinity(), result, x);
-  result = select(x <= -1, select(equal(x, -1), -std::numeric_limits<double>::infinity(), b.nan()), result);
+  result = select(
+      x <= -1,
+      select(equal(x, -1), -std::numeric_limits<double>::infinity(), b.nan()),
+      result);
   return select(equal(x, 0), x, result); // -0
 }
 
@@ -206,7 +216,8 @@ Twice log2Twice(Num x) {
   double factorLow = b.pick(0.0006244567779268147198, 3.8519259822532349362e-8);
   Num z = s * s;
   Num tail = s * z * polynomial(z, kAtanhTail) * kLog2E;
-  Num rest = fma(low, b.constant(factorHigh), fma(s, b.constant(factorLow), tail));
+  Num rest =
+      fma(low, b.constant(factorHigh), fma(s, b.constant(factorLow), tail));
   Num first = high * factorHigh;
   Num total = p.k + first;
   rest = (first - (total - p.k)) + rest;
@@ -238,8 +249,10 @@ Num expandPow(Num x, Num y) {
   Num result = exp2OfSum(high, low);
   // |x| of 0 and infinity have no logarithm.
   Num positive = y > 0;
-  result = select(equal(magnitude, 0), select(positive, b.constant(0), b.infinity()), result);
-  result = select(equal(magnitude, inf), select(positive, b.infinity(), b.constant(0)), result);
+  result = select(equal(magnitude, 0),
+                  select(positive, b.constant(0), b.infinity()), result);
+  result = select(equal(magnitude, inf),
+                  select(positive, b.infinity(), b.constant(0)), result);
   // The sign: only integers are exponents of negative numbers.
   Num yMagnitude = abs(y);
   Num whole = isInteger(yMagnitude);

@@ -56,8 +56,10 @@ Num expandRsqrt(Num x);
 Num expandPopulation(Num x);
 Num expandLeadingZeros(Num x);
 Num expandTrailingZeros(Num x);
-mlir::Value expandIPow(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Value y);
-mlir::Value expandFPowI(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Value y);
+mlir::Value expandIPow(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value x, mlir::Value y);
+mlir::Value expandFPowI(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value x, mlir::Value y);
 
 } // namespace ingot::kernel
 

@@ -14,7 +14,8 @@ namespace ingot::kernel {
 
 Num expandSinh(Num x) {
   Num a = abs(x);
-  // From here on e^-x is lost beside e^x, and e^x / 2 is finite longer than e^x.
+  // From here on e^-x is lost beside e^x, and e^x / 2 is finite longer than
+  // e^x.
   Num large = a > x.b->pick(10.0, 22.0);
   Num e = expandExpm1(select(large, 0, a));
   Num small = (e + e / (e + 1)) * 0.5;

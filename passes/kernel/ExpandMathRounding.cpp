@@ -36,14 +36,17 @@ Num expandRoundEven(Num x) {
 Num expandTrunc(Num x) {
   Num magnitude = abs(x);
   Num rounded = nearestMagnitude(magnitude);
-  return finishRounding(x, magnitude, select(rounded > magnitude, rounded - 1, rounded));
+  return finishRounding(x, magnitude,
+                        select(rounded > magnitude, rounded - 1, rounded));
 }
 
 Num expandRound(Num x) {
   Num magnitude = abs(x);
   Num rounded = nearestMagnitude(magnitude);
   // Only halves that went down to an even number differ.
-  return finishRounding(x, magnitude, select(equal(magnitude - rounded, 0.5), rounded + 1, rounded));
+  return finishRounding(
+      x, magnitude,
+      select(equal(magnitude - rounded, 0.5), rounded + 1, rounded));
 }
 
 Num expandFloor(Num x) {
@@ -57,12 +60,22 @@ Num expandCeil(Num x) {
   return withSign(select(rounded < x, rounded + 1, rounded), signOf(x));
 }
 
-Num expandCopySign(Num magnitude, Num sign) { return withSign(abs(magnitude), signOf(sign)); }
+Num expandCopySign(Num magnitude, Num sign) {
+  return withSign(abs(magnitude), signOf(sign));
+}
 
-Num expandMaximum(Num x, Num y) { return select(isNaN(x), x, select(x > y, x, y)); }
-Num expandMinimum(Num x, Num y) { return select(isNaN(x), x, select(x < y, x, y)); }
-Num expandMaxNum(Num x, Num y) { return select(isNaN(y), x, select(x > y, x, y)); }
-Num expandMinNum(Num x, Num y) { return select(isNaN(y), x, select(x < y, x, y)); }
+Num expandMaximum(Num x, Num y) {
+  return select(isNaN(x), x, select(x > y, x, y));
+}
+Num expandMinimum(Num x, Num y) {
+  return select(isNaN(x), x, select(x < y, x, y));
+}
+Num expandMaxNum(Num x, Num y) {
+  return select(isNaN(y), x, select(x > y, x, y));
+}
+Num expandMinNum(Num x, Num y) {
+  return select(isNaN(y), x, select(x < y, x, y));
+}
 
 /// x - q y for 0 <= x, 0 < y and q = trunc(x / y) < 2^23 (2^52): every product
 /// of halves is exact, and every difference of them fits the mantissa.
@@ -76,22 +89,27 @@ static Num remainderStep(Num x, Num y) {
   return select(r < 0, r + y, r);
 }
 
+/// The biased exponent, which for denormal numbers goes on below 1.
+static Num exponentOf(Num x) {
+  MathBuilder &b = *x.b;
+  Num denormal = x < b.pick(0x1p-126, 0x1p-1022);
+  Num bits = bitsOf(select(denormal, x * b.pick(0x1p24, 0x1p54), x));
+  Num exponent = bits >> b.mantissaBits();
+  return select(denormal, exponent - b.pick(24.0, 54.0), exponent);
+}
+
 /// y times the power of two that brings it within 2^20 (2^48) below x, so that
 /// one step takes that many bits off x; y itself if it is that near.
 static Num alignDivisor(Num x, Num y) {
   MathBuilder &b = *x.b;
-  unsigned bits = b.pick(20, 48);
-  unsigned mantissa = b.mantissaBits();
-  // Denormal divisors first become normal, by the largest power that is safe.
-  Num exponentOfX = bitsOf(x) >> mantissa, exponentOfY = bitsOf(y) >> mantissa;
-  Num gap = (exponentOfX - exponentOfY) - b.integer(bits);
-  Num far = gap > 0;
-  // For a denormal divisor the gap counts from exponent 1.
-  Num limited = select(far, gap, b.integer(0));
-  Num half = limited >> 1;
-  Num one = b.integer(b.bias());
-  auto power = [&](Num exponent) { return fromBits((exponent + one) << mantissa); };
-  return y * power(half) * power(limited - half);
+  Num gap = (exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0);
+  gap = select(gap > 0, gap, 0);
+  // In two factors: one power may be beyond the largest number.
+  Num half = gap >> 1;
+  auto power = [&](Num exponent) {
+    return fromBits((exponent + b.bias()) << b.mantissaBits());
+  };
+  return y * power(half) * power(gap - half);
 }
 
 /// C's fmod: exact, with the sign of x.
@@ -112,9 +130,12 @@ Num expandRemainder(Num x, Num y) {
         if (auto vector = dyn_cast<VectorType>(b.floatType)) {
           // As long as any lane goes on; finished ones do not change.
           Num flags = select(more, mb.integer(1), mb.integer(0));
-          Value any = vector::ReductionOp::create(inner, loc, vector::CombiningKind::ADD, flags.v);
-          Value zero = arith::ConstantOp::create(inner, loc, inner.getIntegerAttr(any.getType(), 0));
-          more.v = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::ne, any, zero);
+          Value any = vector::ReductionOp::create(
+              inner, loc, vector::CombiningKind::ADD, flags.v);
+          Value zero = arith::ConstantOp::create(
+              inner, loc, inner.getIntegerAttr(any.getType(), 0));
+          more.v = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::ne,
+                                         any, zero);
         }
         scf::ConditionOp::create(inner, loc, more.v, args);
       },

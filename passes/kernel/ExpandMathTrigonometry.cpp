@@ -31,11 +31,15 @@ Angle reduceAngle(Num x) {
   double magic = b.pick(12582912.0, 6755399441055744.0);
   Num t = fma(x, b.constant(2 / kPi), b.constant(magic));
   Num n = t - magic;
-  static const double single[] = {1.5703125, 0.0004825592041015625, 1.266598701477050781e-6,
-                                  9.895302355289459229e-10, 2.563344151594518788e-12};
-  static const double twice[] = {1.5707963267341256142, 6.0771005063039659766e-11, 2.0222662487959507324e-21};
+  static const double single[] = {
+      1.5703125, 0.0004825592041015625, 1.266598701477050781e-6,
+      9.895302355289459229e-10, 2.563344151594518788e-12};
+  static const double twice[] = {1.5707963267341256142,
+                                 6.0771005063039659766e-11,
+                                 2.0222662487959507324e-21};
   Num r = x;
-  for (double part : b.isDouble() ? llvm::ArrayRef<double>(twice) : llvm::ArrayRef<double>(single))
+  for (double part : b.isDouble() ? llvm::ArrayRef<double>(twice)
+                                  : llvm::ArrayRef<double>(single))
     r = fma(n, b.constant(-part), r);
   r = clamp(r, -0.8, 0.8); // of concern only for huge x
   Num u = r * r;
@@ -75,7 +79,9 @@ Num expandTan(Num x) {
 }
 
 /// asin(s) for s in [0, 1/2], given s^2.
-static Num asinSmall(Num s, Num square) { return fma(s * square, polynomial(square, kAsin), s); }
+static Num asinSmall(Num s, Num square) {
+  return fma(s * square, polynomial(square, kAsin), s);
+}
 
 Num expandAsin(Num x) {
   Num magnitude = abs(x);
@@ -83,7 +89,8 @@ Num expandAsin(Num x) {
   Num square = select(large, (1 - magnitude) * 0.5, magnitude * magnitude);
   Num p = asinSmall(select(large, sqrt(square), magnitude), square);
   double low = x.b->pick(-4.3711390001862426e-8, 6.12323399573676589e-17);
-  return withSign(select(large, x.b->constant(kPi / 2) - (p * 2 - low), p), signOf(x));
+  return withSign(select(large, x.b->constant(kPi / 2) - (p * 2 - low), p),
+                  signOf(x));
 }
 
 Num expandAcos(Num x) {
@@ -104,16 +111,21 @@ Num expandAcos(Num x) {
 static Num atanOfQuotient(Num numerator, Num denominator) {
   MathBuilder &b = *numerator.b;
   constexpr double kTan1 = 0.4142135623730950488, kTan3 = 2.4142135623730950488;
-  Num middle = numerator > denominator * kTan1, high = numerator > denominator * kTan3;
-  Num up = select(high, -denominator, select(middle, numerator - denominator, numerator));
-  Num down = select(high, numerator, select(middle, numerator + denominator, denominator));
+  Num middle = numerator > denominator * kTan1,
+      high = numerator > denominator * kTan3;
+  Num up = select(high, -denominator,
+                  select(middle, numerator - denominator, numerator));
+  Num down = select(high, numerator,
+                    select(middle, numerator + denominator, denominator));
   Num z = up / down;
   Num u = z * z;
   Num small = fma(z * u, polynomial(u, kAtan), z);
   // What pi/4 and pi/2 lose in this precision is added with the small part.
   double low = b.pick(-4.3711390001862426e-8, 6.12323399573676589e-17);
-  Num base = select(high, kPi / 2, select(middle, b.constant(kPi / 4), b.constant(0)));
-  Num baseLow = select(high, low, select(middle, b.constant(low / 2), b.constant(0)));
+  Num base =
+      select(high, kPi / 2, select(middle, b.constant(kPi / 4), b.constant(0)));
+  Num baseLow =
+      select(high, low, select(middle, b.constant(low / 2), b.constant(0)));
   return base + (small + baseLow);
 }
 
@@ -130,7 +142,8 @@ Num expandAtan2(Num y, Num x) {
   Num bothInfinite = equal(up, inf) & equal(down, inf);
   Num zero = equal(up, 0);
   Num one = b.constant(1);
-  Num huge = (up > b.pick(0x1p126, 0x1p1022)) | (down > b.pick(0x1p126, 0x1p1022));
+  Num huge =
+      (up > b.pick(0x1p126, 0x1p1022)) | (down > b.pick(0x1p126, 0x1p1022));
   Num scale = select(huge, 0.25, one);
   up = select(bothInfinite, one, up * scale);
   down = select(bothInfinite | (zero & !isNaN(down)), one, down * scale);

@@ -31,8 +31,7 @@ public:
   Num wrap(mlir::Value v) { return {this, v}; }
   bool isDouble() const { return width == 64; }
   /// One of two numbers, by the precision.
-  template <typename T>
-  T pick(T f32, T f64) const {
+  template <typename T> T pick(T f32, T f64) const {
     return isDouble() ? f64 : f32;
   }
 
@@ -76,8 +75,8 @@ Num operator>=(Num x, Num y);
 Num equal(Num x, Num y);
 Num isNaN(Num x);
 
-#define INGOT_NUM_LITERAL(OP)                                                                          \
-  Num operator OP(Num x, double y);                                                                    \
+#define INGOT_NUM_LITERAL(OP)                                                  \
+  Num operator OP(Num x, double y);                                            \
   Num operator OP(double x, Num y);
 INGOT_NUM_LITERAL(+)
 INGOT_NUM_LITERAL(-)

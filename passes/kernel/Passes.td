@@ -10,4 +10,8 @@ def ScheduleKernels : Pass<"kernel-schedule", "::mlir::ModuleOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to schedule for">];
 }
 
+def ExpandMath : Pass<"kernel-expand-math"> {
+  let summary = "Rewrite exp, erf, floor, ... to plain arithmetic, so that no math library is needed";
+}
+
 #endif
