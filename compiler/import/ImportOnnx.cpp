@@ -10,10 +10,11 @@ using namespace mlir;
 
 namespace ingot {
 
-ImportedModel importOnnx(StringRef path, const ImportOptions &options,
-                         Diagnostics &diagnostics, MLIRContext &context) {
-  ImportedModel imported;
+OwningOpRef<ModuleOp> importOnnx(ModelFile &file, const ImportOptions &options,
+                                 Diagnostics &diagnostics,
+                                 MLIRContext &context) {
   context.loadDialect<func::FuncDialect, graph::GraphDialect>();
+  diagnostics.setFile(file.path());
   // What MLIR says is about our own mistakes, never about the model.
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &fault) {
     if (fault.getSeverity() == DiagnosticSeverity::Error)
@@ -21,21 +22,21 @@ ImportedModel importOnnx(StringRef path, const ImportOptions &options,
                          "import: " + Twine(fault.str()));
     return success();
   });
+  OwningOpRef<ModuleOp> module;
   try {
-    imported.file = ModelFile::open(path, diagnostics);
-    if (!imported.file || !validate(imported.file->model(), diagnostics))
-      return imported;
-    imported.module =
-        GraphImporter(*imported.file, options, diagnostics, context).run();
-    if (imported.module && failed(verify(*imported.module)))
-      imported.module = nullptr;
+    if (!validate(file.model(), diagnostics))
+      return nullptr;
+    module = GraphImporter(file, options, diagnostics, context).run();
+    if (module && failed(verify(*module)))
+      module = nullptr;
   } catch (const std::exception &error) {
     diagnostics.report(DiagnosticId::Internal,
                        "import: " + Twine(printable(error.what())));
   }
-  if (!diagnostics.empty())
-    imported.module = nullptr;
-  return imported;
+  if (!module && diagnostics.empty())
+    diagnostics.report(DiagnosticId::Internal,
+                       "the import failed without a message");
+  return diagnostics.empty() ? std::move(module) : nullptr;
 }
 
 } // namespace ingot

@@ -41,17 +41,12 @@ struct ImportOptions {
       evaluate;
 };
 
-/// The module's constants point into `file`, so the two stay together.
-struct ImportedModel {
-  std::unique_ptr<ModelFile> file;
-  /// Null if there were errors.
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-};
-
-/// Loads the dialects it needs into `context`. `file` is null if the file is no
-/// ONNX model.
-ImportedModel importOnnx(llvm::StringRef path, const ImportOptions &options,
-                         Diagnostics &diagnostics, mlir::MLIRContext &context);
+/// Null with diagnostics if there are errors. The module's constants point into
+/// `file`. Loads the dialects it needs into `context`.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(ModelFile &file,
+                                             const ImportOptions &options,
+                                             Diagnostics &diagnostics,
+                                             mlir::MLIRContext &context);
 
 } // namespace ingot
 

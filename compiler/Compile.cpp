@@ -1,0 +1,114 @@
+//===- Compile.cpp --------------------------------------------------------===//
+
+#include "compiler/Compile.h"
+
+#include "codegen/Names.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+std::string nameOfModel(StringRef path) {
+  StringRef stem = llvm::sys::path::stem(path);
+  StringRef folder =
+      llvm::sys::path::filename(llvm::sys::path::parent_path(path));
+  // `model.onnx` says nothing; its folder may.
+  if (stem == "model" && !folder.empty() && folder != "." && folder != "..")
+    stem = folder;
+  return toIdentifier(stem);
+}
+
+std::unique_ptr<MLIRContext> makeContext() {
+  auto context =
+      std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  loadPipelineDialects(*context);
+  return context;
+}
+
+Compilation::Compilation(CompileOptions options, MLIRContext &context,
+                         Diagnostics &diagnostics)
+    : options(std::move(options)), mlirContext(context),
+      diagnostics(diagnostics) {
+  if (this->options.name.empty())
+    this->options.name = nameOfModel(this->options.model);
+}
+
+Compilation::~Compilation() = default;
+
+ModelFile *Compilation::open() {
+  if (!file && diagnostics.empty())
+    file = ModelFile::open(options.model, diagnostics);
+  return file.get();
+}
+
+bool Compilation::advance(Stage stage) {
+  if (!open() || !diagnostics.empty())
+    return false;
+  if (!done) {
+    moduleRef = importOnnx(*file, options.import, diagnostics, mlirContext);
+    if (!moduleRef)
+      return false;
+    done = Stage::Import;
+  }
+  stage = std::min(stage, Stage::Plan);
+  if (stage <= *done)
+    return true;
+  // The model is valid, so whatever goes wrong from here on is our own fault.
+  ScopedDiagnosticHandler handler(&mlirContext, [&](mlir::Diagnostic &fault) {
+    if (fault.getSeverity() != DiagnosticSeverity::Error)
+      return success();
+    std::string where;
+    llvm::raw_string_ostream(where) << fault.getLocation();
+    Diagnostic diagnostic;
+    diagnostic.message =
+        "a compiler pass failed: " +
+        printable(StringRef(fault.str()).split('\n').first, 600);
+    diagnostic.node = "at " + printable(where, 200);
+    diagnostic.hints.push_back("please report it with the model; `ingot MODEL "
+                               "--stop-after=STAGE` shows the stages before");
+    diagnostics.report(std::move(diagnostic));
+    return success();
+  });
+  PipelineOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.strict = options.strict;
+  if (failed(runPipeline(*moduleRef, pipeline, stage)) && diagnostics.empty())
+    diagnostics.report(DiagnosticId::Internal,
+                       "a compiler pass failed without a message");
+  done = stage;
+  return diagnostics.empty();
+}
+
+CodegenOptions Compilation::codegenOptions(StringRef output) const {
+  CodegenOptions codegen;
+  codegen.name = options.name;
+  codegen.model = llvm::sys::path::filename(options.model).str();
+  codegen.producer = ("ingot " + ingotVersion).str();
+  codegen.headerName = (llvm::sys::path::stem(output) + ".h").str();
+  codegen.target = options.target;
+  codegen.weights = options.weights;
+  codegen.trace = options.trace;
+  return codegen;
+}
+
+bool Compilation::emit(StringRef output) {
+  if (!advance(Stage::Plan))
+    return false;
+  ScopedDiagnosticHandler handler(&mlirContext, [&](mlir::Diagnostic &fault) {
+    if (fault.getSeverity() == DiagnosticSeverity::Error)
+      diagnostics.report(DiagnosticId::Internal,
+                         "writing the code failed: " +
+                             Twine(printable(fault.str(), 2000)));
+    return success();
+  });
+  if (failed(legalizeForPrinting(*moduleRef, *options.target)) ||
+      failed(emitFiles(*moduleRef, codegenOptions(output), output)))
+    if (diagnostics.empty())
+      diagnostics.report(DiagnosticId::Internal,
+                         "writing the code failed without a message");
+  return diagnostics.empty();
+}
+
+} // namespace ingot

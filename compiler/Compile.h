@@ -1,0 +1,70 @@
+//===- Compile.h - one compilation, from file to files ----------*- C++ -*-===//
+//
+// What the command line, the tests and CMake all call.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_COMPILE_H
+#define INGOT_COMPILER_COMPILE_H
+
+#include "codegen/Codegen.h"
+#include "compiler/Pipeline.h"
+#include "compiler/import/ImportOnnx.h"
+
+namespace ingot {
+
+struct CompileOptions {
+  std::string model;
+  ImportOptions import;
+  const TargetDescription *target = nullptr;
+  /// Prefix of the generated names; empty: from the model's file name.
+  std::string name;
+  WeightsMode weights = WeightsMode::Auto;
+  bool strict = false;
+  /// Call the context's trace hook around each kernel.
+  bool trace = false;
+};
+
+/// With all dialects that a compilation needs.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// A model on its way. The module's constants point into the model's file.
+class Compilation {
+public:
+  /// `context` has to be from makeContext and to outlive this.
+  Compilation(CompileOptions options, mlir::MLIRContext &context,
+              Diagnostics &diagnostics);
+  ~Compilation();
+
+  /// Reads the file, so that options can depend on it; null with a diagnostic
+  /// if it is no model.
+  ModelFile *open();
+  /// Brings the module to the end of `stage` (at most Plan); false with
+  /// diagnostics if that fails. The stages after Import are run by one call.
+  bool advance(Stage stage);
+  /// Writes .cpp and .h, or .o and .h; advances to Plan if necessary.
+  bool emit(llvm::StringRef output);
+
+  mlir::ModuleOp module() { return *moduleRef; }
+  mlir::MLIRContext &context() { return mlirContext; }
+  Diagnostics &getDiagnostics() { return diagnostics; }
+  CompileOptions options;
+  CodegenOptions codegenOptions(llvm::StringRef output) const;
+
+private:
+  mlir::MLIRContext &mlirContext;
+  Diagnostics &diagnostics;
+  std::unique_ptr<ModelFile> file;
+  mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
+  /// The last stage that is done; none before import.
+  std::optional<Stage> done;
+};
+
+/// The default of CompileOptions::name.
+std::string nameOfModel(llvm::StringRef path);
+
+inline constexpr llvm::StringLiteral ingotVersion = "0.1.0";
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_COMPILE_H

@@ -1,0 +1,220 @@
+//===- CommandLine.cpp - options of all subcommands -----------------------===//
+
+#include "compiler/tools/ingot/Commands.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace llvm;
+
+namespace ingot {
+
+namespace {
+
+cl::OptionCategory category("Options");
+
+cl::SubCommand
+    inspectCommandName("inspect",
+                       "Show what a model consists of and what it becomes");
+cl::SubCommand
+    testCommandName("test",
+                    "Run a model's test_data_set_* folders and compare");
+cl::SubCommand runCommandName("run", "Run a model on data");
+cl::SubCommand benchCommandName("bench", "Print the milliseconds of each run");
+cl::SubCommand opsCommandName("ops", "List the operators, or show one");
+cl::SubCommand targetsCommandName("targets", "List the targets");
+
+#define EVERYWHERE                                                             \
+  cl::sub(cl::SubCommand::getTopLevel()), cl::sub(inspectCommandName),         \
+      cl::sub(testCommandName), cl::sub(runCommandName),                       \
+      cl::sub(benchCommandName), cl::cat(category)
+#define TOP cl::sub(cl::SubCommand::getTopLevel()), cl::cat(category)
+
+cl::list<std::string> positional(cl::Positional, cl::desc("MODEL.onnx"),
+                                 EVERYWHERE, cl::sub(opsCommandName),
+                                 cl::sub(targetsCommandName));
+cl::opt<std::string>
+    output("o", cl::desc("The file to write: .cpp (with .h beside it) or .o"),
+           cl::value_desc("FILE"), TOP);
+cl::opt<std::string> target(
+    "target",
+    cl::desc("The instruction set (see `ingot targets`; default: native)"),
+    cl::value_desc("NAME"), EVERYWHERE);
+cl::opt<std::string> name("name", cl::desc("Prefix of the generated names"),
+                          cl::value_desc("NAME"), EVERYWHERE);
+cl::list<std::string>
+    dims("dim",
+         cl::desc("Size of an unknown dimension: a symbol, or input:axis"),
+         cl::value_desc("NAME=SIZE"), EVERYWHERE);
+cl::list<std::string> binds("bind",
+                            cl::desc("Values of an input that decides shapes"),
+                            cl::value_desc("INPUT=1,2,3"), EVERYWHERE);
+cl::opt<std::string> weights(
+    "weights",
+    cl::desc("Where the weights go: source, object, file (default: by size)"),
+    cl::value_desc("KIND"), TOP);
+cl::opt<bool> strict("strict",
+                     cl::desc("Keep the order of floating-point operations"),
+                     EVERYWHERE);
+cl::opt<std::string>
+    stopAfter("stop-after",
+              cl::desc("Print the program after a stage: import, simplify, "
+                       "decide, lower, schedule, plan"),
+              cl::value_desc("STAGE"), TOP);
+cl::opt<bool> json("json", cl::desc("Diagnostics and reports as JSON"),
+                   EVERYWHERE);
+cl::list<std::string> inputs("input", cl::desc("An input's data"),
+                             cl::value_desc("NAME=FILE.npy"),
+                             cl::sub(runCommandName), cl::cat(category));
+cl::opt<std::string> outputDir("output-dir",
+                               cl::desc("Where the outputs go, as NAME.npy"),
+                               cl::value_desc("DIR"), cl::sub(runCommandName),
+                               cl::cat(category));
+cl::opt<unsigned> threads("threads", cl::desc("Threads to run on"),
+                          cl::value_desc("N"), cl::init(1),
+                          cl::sub(benchCommandName), cl::cat(category));
+cl::opt<double> seconds("seconds", cl::desc("How long to measure"),
+                        cl::value_desc("S"), cl::init(3),
+                        cl::sub(benchCommandName), cl::cat(category));
+cl::opt<bool> perGroup("per-group", cl::desc("Show the time of each kernel"),
+                       cl::sub(benchCommandName), cl::cat(category));
+cl::opt<bool> markdown("markdown", cl::desc("The whole table as Markdown"),
+                       cl::sub(opsCommandName), cl::cat(category));
+
+cl::extrahelp examples(R"(
+EXAMPLES:
+  ingot mnist.onnx -o mnist.cpp                 C++ for this machine
+  ingot mnist.onnx -o mnist.cpp --target generic --name digits
+  ingot net.onnx -o net.o --dim batch=1         an object file; batch size 1
+  ingot inspect net.onnx                        nodes, kernels, memory
+  ingot test net.onnx                           its test_data_set_* folders
+  ingot run net.onnx --input x=x.npy --output-dir out
+  ingot bench net.onnx --seconds 5
+  ingot ops Resize                              what is supported of Resize
+
+Exit codes: 0; 1 the model or the command line is wrong; 3 the model uses
+something unsupported; 70 a fault of ingot's own.
+)");
+
+struct CommandRow {
+  cl::SubCommand *name;
+  Command run;
+};
+const CommandRow commands[] = {
+    {&cl::SubCommand::getTopLevel(), compileCommand},
+};
+
+} // namespace
+
+/// NAME=TEXT, split at the last `=` that leaves a text without one.
+static bool splitPair(StringRef text, StringRef option,
+                      std::pair<std::string, std::string> &pair,
+                      Diagnostics &diagnostics) {
+  auto [key, value] = text.rsplit('=');
+  if (key.empty() || value.empty() || key.size() == text.size()) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--" + option + " `" + printable(text) +
+                           "` is not of the form NAME=VALUE");
+    return false;
+  }
+  pair = {key.str(), value.str()};
+  return true;
+}
+
+static void readTarget(Arguments &arguments, Diagnostics &diagnostics) {
+  std::string wanted = target.empty() ? "native" : target.getValue();
+  arguments.compile.target = lookupTarget(wanted);
+  if (arguments.compile.target)
+    return;
+  std::vector<std::string> names;
+  for (const TargetDescription &known : allTargets())
+    names.push_back(known.name.str());
+  diagnostics.report(DiagnosticId::BadOption,
+                     "there is no target `" + printable(wanted) + "`",
+                     "targets: native, " + join(names, ", "));
+}
+
+static void readArguments(Arguments &arguments, Diagnostics &diagnostics) {
+  auto bad = [&](const Twine &message, const Twine &hint = "") {
+    diagnostics.report(DiagnosticId::BadOption, message, hint);
+  };
+  arguments.positional.assign(positional.begin(), positional.end());
+  readTarget(arguments, diagnostics);
+  arguments.compile.name = name;
+  arguments.compile.strict = strict;
+  arguments.output = output;
+  arguments.outputDir = outputDir;
+  arguments.json = json;
+  arguments.markdown = markdown;
+  arguments.perGroup = perGroup;
+  arguments.threads = threads;
+  arguments.seconds = seconds;
+  std::pair<std::string, std::string> pair;
+  for (const std::string &text : dims) {
+    int64_t size;
+    if (!splitPair(text, "dim", pair, diagnostics))
+      continue;
+    if (StringRef(pair.second).getAsInteger(10, size) || size < 0)
+      bad("--dim " + printable(text) + ": the size is not a whole number");
+    else
+      arguments.compile.import.dims[pair.first] = size;
+  }
+  for (const std::string &text : binds)
+    if (splitPair(text, "bind", pair, diagnostics))
+      arguments.compile.import.bind[pair.first] = pair.second;
+  for (const std::string &text : inputs)
+    if (splitPair(text, "input", pair, diagnostics))
+      arguments.inputs.push_back(pair);
+  if (!stopAfter.empty() && !(arguments.stopAfter = parseStage(stopAfter)))
+    bad("there is no stage `" + printable(stopAfter) + "`",
+        "stages: import, simplify, decide, lower, schedule, plan, print, "
+        "object");
+  if (weights == "source")
+    arguments.compile.weights = WeightsMode::Source;
+  else if (weights == "object")
+    arguments.compile.weights = WeightsMode::Object;
+  else if (weights == "file")
+    arguments.compile.weights = WeightsMode::File;
+  else if (!weights.empty())
+    bad("--weights is `" + printable(weights) +
+        "`, but can be source, object or file");
+}
+
+int runCommandLine(int argc, char **argv) {
+  for (cl::SubCommand *sub :
+       {&cl::SubCommand::getTopLevel(), &inspectCommandName, &testCommandName,
+        &runCommandName, &benchCommandName, &opsCommandName,
+        &targetsCommandName})
+    cl::HideUnrelatedOptions(category, *sub);
+  cl::SetVersionPrinter([](raw_ostream &os) {
+    os << "ingot " << ingotVersion << " (LLVM " << LLVM_VERSION_STRING << ")\n";
+  });
+  setBugReportMsg("ingot has crashed. Please report it with the model.\n");
+  Diagnostics diagnostics;
+  std::string problem;
+  raw_string_ostream problems(problem);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "ONNX models become standalone C++\n", &problems)) {
+    StringRef text = StringRef(problem).trim();
+    text.consume_front("ingot: ");
+    diagnostics.report(DiagnosticId::BadOption, text.str(), "see ingot --help");
+  }
+  int code = InvalidInput;
+  Arguments arguments;
+  if (diagnostics.empty())
+    readArguments(arguments, diagnostics);
+  if (diagnostics.empty())
+    for (const CommandRow &command : commands)
+      if (*command.name)
+        code = command.run(arguments, diagnostics);
+  if (!diagnostics.empty()) {
+    if (arguments.json)
+      diagnostics.printJson(outs());
+    diagnostics.print(errs(), errs().has_colors());
+    code = std::max<int>(code, diagnostics.exitCode());
+  }
+  return code;
+}
+
+} // namespace ingot

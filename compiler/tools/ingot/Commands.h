@@ -1,0 +1,36 @@
+//===- Commands.h - what `ingot` can do -------------------------*- C++ -*-===//
+//
+// One function a subcommand, each in a file of its own. They return the exit
+// code; whatever they have to complain about is printed by runCommandLine.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H
+#define INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H
+
+#include "compiler/Compile.h"
+
+namespace ingot {
+
+/// All that the command line can say; each command reads its part.
+struct Arguments {
+  /// What stands without a dash after the command.
+  std::vector<std::string> positional;
+  CompileOptions compile;
+  std::string output, outputDir;
+  std::vector<std::pair<std::string, std::string>> inputs;
+  std::optional<Stage> stopAfter;
+  bool json = false, markdown = false, perGroup = false;
+  unsigned threads = 1;
+  double seconds = 3;
+};
+
+using Command = int (*)(Arguments &, Diagnostics &);
+
+int compileCommand(Arguments &arguments, Diagnostics &diagnostics);
+
+int runCommandLine(int argc, char **argv);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H

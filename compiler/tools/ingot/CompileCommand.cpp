@@ -1,0 +1,56 @@
+//===- CompileCommand.cpp - ingot MODEL -o FILE ---------------------------===//
+
+#include "compiler/tools/ingot/Commands.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Prints the module after a stage: complete into a file, without the bytes of
+/// large weights to the terminal.
+static bool printModule(ModuleOp module, StringRef output,
+                        Diagnostics &diagnostics) {
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/true);
+  if (output.empty() || output == "-") {
+    flags.elideLargeElementsAttrs(16).elideLargeResourceString(64);
+    module.print(llvm::outs(), flags);
+    return true;
+  }
+  std::error_code error;
+  llvm::raw_fd_ostream os(output, error);
+  if (error) {
+    diagnostics.report(DiagnosticId::CannotWrite,
+                       "`" + printable(output) +
+                           "` cannot be written: " + error.message());
+    return false;
+  }
+  module.print(os, flags);
+  return true;
+}
+
+int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
+  if (arguments.positional.empty()) {
+    diagnostics.report(DiagnosticId::BadOption, "no model is given",
+                       "ingot MODEL.onnx -o model.cpp; see ingot --help");
+    return InvalidInput;
+  }
+  arguments.compile.model = arguments.positional.front();
+  auto context = makeContext();
+  Compilation compilation(arguments.compile, *context, diagnostics);
+  if (arguments.stopAfter && *arguments.stopAfter < Stage::Print) {
+    if (compilation.advance(*arguments.stopAfter))
+      printModule(compilation.module(), arguments.output, diagnostics);
+    return diagnostics.exitCode();
+  }
+  std::string output = arguments.output;
+  if (output.empty())
+    output = nameOfModel(arguments.compile.model) + ".cpp";
+  compilation.emit(output);
+  return diagnostics.exitCode();
+}
+
+} // namespace ingot
