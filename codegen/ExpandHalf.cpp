@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -398,10 +399,10 @@ struct ComputeWide : RewritePattern {
     SmallVector<Value> results;
     for (auto [result, value] :
          llvm::zip_equal(op->getResults(), computed->getResults()))
-      results.push_back(
-          isSmall(result.getType())
-              ? arith::TruncFOp::create(rewriter, loc, result.getType(), value)
-              : value);
+      results.push_back(isSmall(result.getType())
+                            ? Value(arith::TruncFOp::create(
+                                  rewriter, loc, result.getType(), value))
+                            : Value(value));
     rewriter.replaceOp(op, results);
     return success();
   }

@@ -1,0 +1,162 @@
+//===- CheckPrintable.cpp - the operations and types the printer knows ----===//
+
+#include "codegen/CTypes.h"
+#include "codegen/Legalize.h"
+#include "targets/TargetDescription.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static bool isKnownOperation(Operation *op) {
+  static const llvm::StringSet<> names = {"arith.constant",
+                                          "arith.addi",
+                                          "arith.subi",
+                                          "arith.muli",
+                                          "arith.divsi",
+                                          "arith.divui",
+                                          "arith.remsi",
+                                          "arith.remui",
+                                          "arith.shli",
+                                          "arith.shrsi",
+                                          "arith.shrui",
+                                          "arith.andi",
+                                          "arith.ori",
+                                          "arith.xori",
+                                          "arith.addf",
+                                          "arith.subf",
+                                          "arith.mulf",
+                                          "arith.divf",
+                                          "arith.negf",
+                                          "arith.cmpi",
+                                          "arith.cmpf",
+                                          "arith.select",
+                                          "arith.extsi",
+                                          "arith.extui",
+                                          "arith.trunci",
+                                          "arith.extf",
+                                          "arith.truncf",
+                                          "arith.sitofp",
+                                          "arith.uitofp",
+                                          "arith.fptosi",
+                                          "arith.fptoui",
+                                          "arith.index_cast",
+                                          "arith.index_castui",
+                                          "arith.bitcast",
+                                          "math.absf",
+                                          "math.copysign",
+                                          "math.fma",
+                                          "scf.for",
+                                          "scf.if",
+                                          "scf.while",
+                                          "scf.yield",
+                                          "scf.condition",
+                                          "func.call",
+                                          "func.return",
+                                          "memref.load",
+                                          "memref.store",
+                                          "memref.alloca",
+                                          "memref.get_global",
+                                          "vector.load",
+                                          "vector.store",
+                                          "vector.broadcast",
+                                          "vector.fma",
+                                          "vector.extract",
+                                          "vector.insert",
+                                          "vector.from_elements",
+                                          "vector.bitcast",
+                                          "vector.extract_strided_slice",
+                                          "vector.insert_strided_slice",
+                                          "vector.shuffle"};
+  return names.contains(op->getName().getStringRef());
+}
+
+/// Why a type cannot be written in C, or null.
+static const char *refusal(Type type) {
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    if (!memref.hasStaticShape() ||
+        failed(memref.getStridesAndOffset(strides, offset)) ||
+        ShapedType::isDynamicShape(strides) || ShapedType::isDynamic(offset))
+      return "is a buffer whose strides are not constant";
+    return refusal(memref.getElementType());
+  }
+  Type element = elementOf(type);
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    if (vector.isScalable() || vector.getRank() > 1)
+      return "is not a vector of one constant dimension";
+    if (!llvm::isPowerOf2_64(vector.getNumElements()))
+      return "is a vector whose lanes are not a power of two";
+    if (element.isIndex() && isVector(type))
+      return "is a vector of index";
+  }
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    unsigned width = integer.getWidth();
+    if (!integer.isSignless())
+      return "has a sign, which operations carry at this level";
+    if (width != 1 && width != 8 && width != 16 && width != 32 && width != 64)
+      return "has a width that C lacks";
+    return nullptr;
+  }
+  if (auto number = dyn_cast<FloatType>(element))
+    return number.getWidth() <= 64 ? nullptr : "is wider than double";
+  return element.isIndex() ? nullptr : "is no number";
+}
+
+/// Constants of small floats are fine, computing with them is not.
+static const char *refusalOfUse(Operation *op,
+                                const TargetDescription &target) {
+  if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op) ||
+      op->getName().getDialectNamespace() != "arith")
+    return nullptr;
+  auto isSmall = [](Type type) { return isBitsFloat(elementOf(type)); };
+  if (llvm::any_of(op->getOperandTypes(), isSmall) ||
+      llvm::any_of(op->getResultTypes(), isSmall))
+    return "computes with a type that is kept as bits";
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    if (compare.getPredicate() == arith::CmpFPredicate::AlwaysTrue ||
+        compare.getPredicate() == arith::CmpFPredicate::AlwaysFalse)
+      return "is a constant";
+  return nullptr;
+}
+
+LogicalResult checkPrintable(Operation *op, const TargetDescription &target) {
+  if (op->getNumOperands() > 0 && op->getNumResults() == 1 &&
+      target.intrinsic(op->getName().getStringRef(),
+                       op->getOperand(0).getType(), op->getResult(0).getType()))
+    return success();
+  if (!isKnownOperation(op))
+    return op->emitOpError("has no spelling in C for target ") << target.name;
+  if (const char *why = refusalOfUse(op, target))
+    return op->emitOpError(why);
+  if (isa<func::CallOp>(op) && op->getNumResults() > 1)
+    return op->emitOpError("returns more than one value");
+  auto check = [&](Type type) -> LogicalResult {
+    if (const char *why = refusal(type))
+      return op->emitOpError()
+             << "has a type that does not print: " << type << ' ' << why;
+    return success();
+  };
+  for (Type type : op->getOperandTypes())
+    if (failed(check(type)))
+      return failure();
+  for (Type type : op->getResultTypes())
+    if (failed(check(type)))
+      return failure();
+  for (Region &region : op->getRegions())
+    for (BlockArgument argument : region.getArguments())
+      if (failed(check(argument.getType())))
+        return failure();
+  return success();
+}
+
+} // namespace ingot

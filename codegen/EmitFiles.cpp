@@ -1,0 +1,142 @@
+//===- EmitFiles.cpp - the files of one compilation -----------------------===//
+//
+//     model.cpp -> model.cpp, model.h, and model.weights.o or model.weights if
+//                  the weights are not in the source
+//     model.o   -> model.o (weights included unless they are a file), model.h
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Codegen.h"
+#include "codegen/Names.h"
+#include "codegen/OutputFiles.h"
+#include "codegen/Toolchain.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using llvm::Error;
+using llvm::StringRef;
+
+namespace ingot {
+
+namespace {
+struct Emission {
+  ModuleOp module;
+  CodegenOptions options;
+  Weights weights;
+  WeightsMode mode;
+
+  Emission(ModuleOp module, const CodegenOptions &given, StringRef output)
+      : module(module), options(given), weights(module),
+        mode(weights.resolve(given.weights)) {
+    llvm::SmallString<128> header(llvm::sys::path::filename(output));
+    llvm::sys::path::replace_extension(header, ".h");
+    options.headerName = header.str().str();
+  }
+
+  Error writeSourceAndHeader(OutputFiles &files, StringRef source,
+                             StringRef header) const {
+    if (Error error = files.write(header, [&](llvm::raw_ostream &os) {
+          printHeader(module, options, os);
+        }))
+      return error;
+    return files.write(source, [&](llvm::raw_ostream &os) {
+      printSource(module, options, os);
+    });
+  }
+
+  Error writeWeights(OutputFiles &files, StringRef path) const {
+    return files.write(path, [&](llvm::raw_ostream &os) {
+      if (mode == WeightsMode::File)
+        weights.writeFile(os);
+      else
+        weights.writeObject(toIdentifier(options.name) + "_weights",
+                            options.target->elf, os);
+    });
+  }
+};
+} // namespace
+
+static std::string withExtension(StringRef path, StringRef extension) {
+  llvm::SmallString<128> result(path);
+  llvm::sys::path::replace_extension(result, extension);
+  return result.str().str();
+}
+
+static Error emitSource(const Emission &emission, StringRef output) {
+  OutputFiles files;
+  if (Error error = emission.writeSourceAndHeader(files, output,
+                                                  withExtension(output, ".h")))
+    return error;
+  if (emission.mode != WeightsMode::Source)
+    if (Error error = emission.writeWeights(
+            files, withExtension(output, emission.mode == WeightsMode::File
+                                             ? ".weights"
+                                             : ".weights.o")))
+      return error;
+  return files.commit();
+}
+
+static Error emitObject(const Emission &emission, StringRef output) {
+  llvm::SmallString<128> folder;
+  if (std::error_code code =
+          llvm::sys::fs::createUniqueDirectory("ingot", folder))
+    return llvm::createFileError(folder, code);
+  auto cleanup =
+      llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  auto inside = [&](StringRef name) {
+    llvm::SmallString<128> path = folder;
+    llvm::sys::path::append(path, name);
+    return path.str().str();
+  };
+  const TargetDescription &target = *emission.options.target;
+  std::string source = inside("model.cpp"), object = inside("model.o");
+  std::string weightsObject = inside("weights.o");
+  bool separate = emission.mode == WeightsMode::Object;
+
+  OutputFiles scratch;
+  if (Error error = emission.writeSourceAndHeader(
+          scratch, source, inside(emission.options.headerName)))
+    return error;
+  if (separate)
+    if (Error error = emission.writeWeights(scratch, weightsObject))
+      return error;
+  if (Error error = scratch.commit())
+    return error;
+  if (Error error = compileSource(target, source, object))
+    return error;
+  if (separate) {
+    std::string merged = inside("merged.o");
+    if (Error error = mergeObjects(target, {object, weightsObject}, merged))
+      return error;
+    object = merged;
+  }
+
+  OutputFiles files;
+  if (Error error = files.copy(output, object))
+    return error;
+  if (Error error = files.copy(withExtension(output, ".h"),
+                               inside(emission.options.headerName)))
+    return error;
+  if (emission.mode == WeightsMode::File)
+    if (Error error =
+            emission.writeWeights(files, withExtension(output, ".weights")))
+      return error;
+  return files.commit();
+}
+
+LogicalResult emitFiles(ModuleOp module, const CodegenOptions &options,
+                        StringRef output) {
+  if (failed(legalizeForPrinting(module, *options.target)))
+    return failure();
+  Emission emission(module, options, output);
+  bool isObject = llvm::sys::path::extension(output) == ".o";
+  if (Error error = isObject ? emitObject(emission, output)
+                             : emitSource(emission, output))
+    return module.emitError(llvm::toString(std::move(error)));
+  return success();
+}
+
+} // namespace ingot
