@@ -201,10 +201,15 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder) {
   return values;
 }
 
-LogicalResult expandMath(Operation *root, const ExpandMathOptions &options) {
+} // namespace ingot::kernel
+
+LogicalResult ingot::expandMath(Operation *root,
+                                const ExpandMathOptions &options) {
+  using namespace ingot::kernel;
   SmallVector<Operation *> work;
   root->walk([&](Operation *op) {
-    if (!isa<math::MathDialect>(op->getDialect()) && !binaryExpansion(op))
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+        !binaryExpansion(op))
       return;
     bool rounding =
         isa<math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp>(op);
@@ -225,11 +230,13 @@ LogicalResult expandMath(Operation *root, const ExpandMathOptions &options) {
   return success();
 }
 
+namespace ingot::kernel {
+
 namespace {
 struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(expandMath(getOperation())))
+    if (failed(ingot::expandMath(getOperation())))
       signalPassFailure();
   }
 };

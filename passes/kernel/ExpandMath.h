@@ -10,7 +10,7 @@
 
 #include "mlir/IR/Operation.h"
 
-namespace ingot::kernel {
+namespace ingot {
 
 struct ExpandMathOptions {
   /// Leave floor, ceil, trunc, roundeven on f32 and f64 to the target.
@@ -24,6 +24,6 @@ struct ExpandMathOptions {
 mlir::LogicalResult expandMath(mlir::Operation *root,
                                const ExpandMathOptions &options = {});
 
-} // namespace ingot::kernel
+} // namespace ingot
 
 #endif // INGOT_PASSES_KERNEL_EXPANDMATH_H
