@@ -27,6 +27,7 @@ class Graph_BodyOp<string mnemonic, list<Trait> traits = []>
 include "dialects/graph/ops/Elementwise.td"
 include "dialects/graph/ops/Movement.td"
 include "dialects/graph/ops/Indexing.td"
+include "dialects/graph/ops/Resample.td"
 include "dialects/graph/ops/Reduction.td"
 include "dialects/graph/ops/Contraction.td"
 include "dialects/graph/ops/Window.td"

@@ -76,6 +76,7 @@ OnnxRegistry::OnnxRegistry() {
   registerMovementImports(*this);
   registerIndexingImports(*this);
   registerGenerationImports(*this);
+  registerResampleImports(*this);
   registerReductionImports(*this);
   registerContractionImports(*this);
   registerWindowImports(*this);

@@ -137,6 +137,7 @@ void registerElementwiseImports(OnnxRegistry &registry);
 void registerMovementImports(OnnxRegistry &registry);
 void registerIndexingImports(OnnxRegistry &registry);
 void registerGenerationImports(OnnxRegistry &registry);
+void registerResampleImports(OnnxRegistry &registry);
 void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);

@@ -1,0 +1,315 @@
+//===- Resample.cpp - definitions of operators that interpolate -----------===//
+
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// The type that interpolation of `x` is computed in.
+static Type realType(Value x) {
+  Type f64 = Float64Type::get(x.getContext());
+  return elementOf(x) == f64 ? f64 : Type(Float32Type::get(x.getContext()));
+}
+
+/// Toggles between loops and straight code: few steps are unrolled.
+static Expr sum(ElementBuilder &b, int64_t count, Expr zero,
+                llvm::function_ref<Expr(Expr)> term) {
+  if (count > 4)
+    return b.reduce(count, zero,
+                    [&](Expr i, Expr acc) { return acc + term(i); });
+  Expr total;
+  for (int64_t i = 0; i < count; ++i) {
+    Expr next = term(b.index(i));
+    total = total ? total + next : next;
+  }
+  return total ? total : zero;
+}
+
+//===----------------------------------------------------------------------===//
+// Resample
+//===----------------------------------------------------------------------===//
+
+LogicalResult ResampleOp::verify() {
+  SmallVector<int64_t> shape(shapeOf(getX()));
+  if (getPositions().size() != getAxes().size() ||
+      getWeights().size() != getAxes().size())
+    return emitOpError("needs positions and weights for each axis");
+  for (auto [axis, positions, weights] :
+       llvm::zip(getAxes(), getPositions(), getWeights())) {
+    if (axis < 0 || axis >= static_cast<int64_t>(shape.size()) ||
+        shapeOf(positions).size() != 2 ||
+        shapeOf(positions) != shapeOf(weights))
+      return emitOpError("has an axis or a table that does not fit");
+    shape[axis] = shapeOf(positions)[0];
+  }
+  if (ArrayRef<int64_t>(shape) != getType().getShape())
+    return emitOpError("the result is not as long as the tables");
+  return success();
+}
+
+Expr ResampleOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Type real = realType(getX());
+  Exprs at(idx);
+  std::function<Expr(size_t)> along = [&](size_t k) -> Expr {
+    if (k == getAxes().size())
+      return convert(b.load(getX(), at), real);
+    int64_t axis = getAxes()[k];
+    Expr zero = b.broadcast(b.constant(0, real), b.lanes());
+    return sum(b, shapeOf(getWeights()[k])[1], zero, [&](Expr tap) {
+      Expr weight = b.loadScalar(getWeights()[k], {idx[axis], tap});
+      at[axis] = convert(b.loadScalar(getPositions()[k], {idx[axis], tap}),
+                         b.builder.getIndexType());
+      return along(k + 1) * weight;
+    });
+  };
+  return convert(along(0), elementOf(getResult()));
+}
+
+bool ResampleOp::passesLanes() {
+  return !llvm::is_contained(getAxes(), getType().getRank() - 1);
+}
+bool ResampleOp::isCheap() { return false; }
+
+Operation *ResampleOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
+                                     ValueRange operands) {
+  auto copy = cast<ResampleOp>(builder.clone(**this));
+  copy->setOperands(operands);
+  SmallVector<int64_t> axes;
+  for (int64_t axis : getAxes())
+    axes.push_back(permutedAxis(axis, perm));
+  copy.setAxes(axes);
+  copy.getResult().setType(RankedTensorType::get(
+      permuted(getType().getShape(), perm), getType().getElementType()));
+  return copy;
+}
+
+bool ResampleOp::permutesOperand(unsigned i) { return i == 0; }
+
+//===----------------------------------------------------------------------===//
+// GridSample
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One spatial axis of a grid sample.
+struct SampledAxis {
+  ElementBuilder &b;
+  int64_t size;
+  StringRef mode, padding;
+  bool alignCorners;
+
+  double low() const { return alignCorners ? 0 : -0.5; }
+  double high() const {
+    return low() + static_cast<double>(alignCorners ? size - 1 : size);
+  }
+
+  /// Mirrors at both borders until inside.
+  Expr reflect(Expr x) const {
+    double range = high() - low();
+    if (range == 0)
+      return x * 0.0 + low();
+    Expr distance = abs(x - low());
+    Expr times = floor(distance / range);
+    Expr rest = distance - times * range;
+    Expr even = equal(floor(times * 0.5) * 2.0, times);
+    return select(even, low() + rest, high() - rest);
+  }
+
+  /// From -1 to 1 to positions of elements.
+  Expr coordinate(Expr normalized) const {
+    double n = static_cast<double>(size);
+    Expr x = alignCorners ? (normalized + 1.0) * 0.5 * (n - 1)
+                          : ((normalized + 1.0) * n - 1.0) * 0.5;
+    if (mode == "nearest")
+      x = round(x);
+    if (padding == "zeros")
+      return x;
+    Expr inside = (x >= low()) & (x <= high());
+    return select(inside, x,
+                  padding == "border" ? clampTo(x, n - 1) : reflect(x));
+  }
+
+  static Expr clampTo(Expr x, double last) {
+    return select(x > last, last, select(x >= 0.0, x, 0.0));
+  }
+
+  struct Tap {
+    Expr position, inside, weight;
+  };
+
+  /// The element at `x`, a whole number; where it is outside, what stands for
+  /// it.
+  Tap tap(Expr x, Expr weight) const {
+    double last = static_cast<double>(size - 1);
+    Expr inside;
+    if (padding == "zeros")
+      inside = (x >= 0.0) & (x <= last);
+    else if (padding == "reflection")
+      x = trunc(reflect(x));
+    x = clampTo(x, last);
+    Type i64 =
+        IntegerType::get(b.builder.getContext(), 64, IntegerType::Signed);
+    return {convert(convert(x, i64), b.builder.getIndexType()), inside, weight};
+  }
+
+  SmallVector<Tap> taps(Expr x) const {
+    if (mode == "nearest")
+      return {tap(x, {})};
+    Expr first = floor(x), t = x - first;
+    if (mode == "linear")
+      return {tap(first, 1.0 - t), tap(first + 1.0, t)};
+    const double a = -0.75;
+    auto inner = [&](Expr d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };
+    auto outer = [&](Expr d) {
+      return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+    };
+    return {tap(first - 1.0, outer(t + 1.0)), tap(first, inner(t)),
+            tap(first + 1.0, inner(1.0 - t)), tap(first + 2.0, outer(2.0 - t))};
+  }
+};
+} // namespace
+
+Expr GridSampleOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  ArrayRef<int64_t> shape = shapeOf(getX());
+  size_t spatial = shape.size() - 2;
+  Type real = realType(getX());
+  Exprs from(idx.drop_back());
+  from.push_back({});
+  SmallVector<SmallVector<SampledAxis::Tap>> taps;
+  for (size_t axis = 0; axis < spatial; ++axis) {
+    from.back() = b.index(spatial - 1 - axis);
+    Expr normalized = b.loadScalar(getGrid(), from);
+    normalized = convert(normalized, realType(getGrid()));
+    SampledAxis sampled{b, shape[axis + 1], getMode(), getPaddingMode(),
+                        getAlignCorners()};
+    taps.push_back(sampled.taps(sampled.coordinate(normalized)));
+    for (SampledAxis::Tap &tap : taps.back())
+      if (tap.weight)
+        tap.weight = convert(tap.weight, real);
+  }
+  Exprs at = {idx[0]};
+  std::function<Expr(size_t, Expr)> along = [&](size_t axis,
+                                                Expr inside) -> Expr {
+    if (axis == spatial) {
+      at.push_back(idx.back());
+      auto load = [&] {
+        return b.broadcast(convert(b.load(getX(), at), real), b.lanes());
+      };
+      Expr value =
+          inside ? b.ifElse(inside, load, [&] { return b.constant(0, real); })
+                 : load();
+      at.pop_back();
+      return value;
+    }
+    Expr total;
+    for (const SampledAxis::Tap &tap : taps[axis]) {
+      at.push_back(tap.position);
+      Expr value = along(axis + 1, inside && tap.inside ? inside & tap.inside
+                                   : tap.inside         ? tap.inside
+                                                        : inside);
+      at.pop_back();
+      if (tap.weight)
+        value = value * tap.weight;
+      total = total ? total + value : value;
+    }
+    return total;
+  };
+  return convert(along(0, {}), elementOf(getResult()));
+}
+
+bool GridSampleOp::passesLanes() { return true; }
+bool GridSampleOp::isCheap() { return false; }
+
+//===----------------------------------------------------------------------===//
+// RoiAlign
+//===----------------------------------------------------------------------===//
+
+Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  ArrayRef<int64_t> shape = shapeOf(getX()), out = shapeOf(getResult());
+  Type real = realType(getX()), indexType = b.builder.getIndexType();
+  Type i64 = IntegerType::get(getContext(), 64, IntegerType::Signed);
+  double scale = getScale().convertToDouble(),
+         offset = getOffset().convertToDouble();
+  Expr image = wrapIndex(b, b.loadScalar(getBatch(), {idx[0]}), shape[0]);
+  auto toReal = [&](Expr i) { return convert(convert(i, i64), real); };
+  auto toIndex = [&](Expr x) { return convert(convert(x, i64), indexType); };
+
+  // Per axis (y, x): where the bin begins, its size, and how many samples.
+  struct Bin {
+    Expr start, size, count, countReal;
+  } bins[2];
+  for (int64_t axis : {0, 1}) {
+    auto corner = [&](int64_t k) {
+      return convert(b.loadScalar(getRois(), {idx[0], b.index(k)}), real) *
+                 scale -
+             offset;
+    };
+    Expr start = corner(1 - axis), extent = corner(3 - axis) - start;
+    if (offset == 0)
+      extent = max(extent, 1.0);
+    Expr size = extent / static_cast<double>(out[axis + 1]);
+    Expr count = getSamples() > 0 ? b.index(getSamples())
+                                  : max(toIndex(ceil(size)), b.index(0));
+    bins[axis] = {start + toReal(idx[axis + 1]) * size, size, count,
+                  toReal(count)};
+  }
+
+  struct Side {
+    Expr low, high, weightLow, weightHigh, inside;
+  };
+  auto side = [&](int64_t axis, Expr i) -> Side {
+    double last = static_cast<double>(shape[axis + 1] - 1);
+    const Bin &bin = bins[axis];
+    Expr at = bin.start + (toReal(i) + 0.5) * bin.size / bin.countReal;
+    Expr inside = (at >= -1.0) & (at <= last + 1);
+    at = select(at > last, last, select(at >= 0.0, at, 0.0));
+    Expr low = floor(at), weight = at - low;
+    Expr lowIndex = toIndex(low);
+    return {lowIndex, min(lowIndex + 1.0, b.index(shape[axis + 1] - 1)),
+            1.0 - weight, weight, inside};
+  };
+
+  Expr zero = b.broadcast(b.constant(0, real), b.lanes());
+  Expr first =
+      getMaximum() ? b.broadcast(b.constant(-INFINITY, real), b.lanes()) : zero;
+  auto samplesOfRow = [&](Expr row, Expr acc) -> Expr {
+    Side y = side(0, row);
+    return b.loop(
+        b.index(0), bins[1].count, 1, {acc},
+        [&](Expr column, ArrayRef<Expr> carried) -> Exprs {
+          Side x = side(1, column);
+          auto corner = [&](Expr yAt, Expr xAt, Expr weight) {
+            return convert(b.load(getX(), {image, yAt, xAt, idx[3]}), real) *
+                   weight;
+          };
+          auto sample = [&]() -> Expr {
+            Expr parts[] = {
+                corner(y.low, x.low, y.weightLow * x.weightLow),
+                corner(y.low, x.high, y.weightLow * x.weightHigh),
+                corner(y.high, x.low, y.weightHigh * x.weightLow),
+                corner(y.high, x.high, y.weightHigh * x.weightHigh)};
+            return getMaximum()
+                       ? max(max(parts[0], parts[1]), max(parts[2], parts[3]))
+                       : (parts[0] + parts[1]) + (parts[2] + parts[3]);
+          };
+          Expr value =
+              b.ifElse(y.inside & x.inside, sample, [&] { return zero; });
+          return {getMaximum() ? max(carried[0], value) : carried[0] + value};
+        })[0];
+  };
+  Expr total = b.loop(b.index(0), bins[0].count, 1, {first},
+                      [&](Expr row, ArrayRef<Expr> carried) -> Exprs {
+                        return {samplesOfRow(row, carried[0])};
+                      })[0];
+  Expr count = bins[0].count * bins[1].count;
+  if (getMaximum())
+    total = select(equal(count, 0.0), zero, total);
+  else
+    total = total / toReal(max(count, b.index(1)));
+  return convert(total, elementOf(getResult()));
+}
+
+bool RoiAlignOp::passesLanes() { return true; }
+bool RoiAlignOp::isCheap() { return false; }
+
+} // namespace ingot::graph

@@ -1,0 +1,36 @@
+//===- Resample.td - values between the elements --------------------------===//
+
+def Graph_ResampleOp
+    : Graph_ElementOp<"resample", [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
+                                   DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>,
+                                   AttrSizedOperandSegments]> {
+  let summary = "Weighted sums of a few elements along some axes";
+  let description = [{
+    For each entry of `axes` there is a table of positions [size of the result, taps], all in range, and one of
+    weights of the same shape: the result is the sum over the taps of all axes of the element there times the
+    product of the weights. Every resizing with constant scales is this; what the coordinates were is forgotten.
+  }];
+  let arguments = (ins Graph_Tensor:$x, Variadic<Graph_Tensor>:$positions, Variadic<Graph_Tensor>:$weights,
+                   DenseI64ArrayAttr:$axes);
+  let hasVerifier = 1;
+}
+
+def Graph_GridSampleOp : Graph_Compute<"grid_sample"> {
+  let summary = "Samples at data-dependent positions, channels last";
+  let description = [{
+    x [N, spatial..., C], grid [N, out..., axes] -> [N, out..., C]; the grid has the innermost axis first, from -1 to
+    1. Modes: nearest, linear, cubic; outside: zeros, border, reflection.
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$grid, StrAttr:$mode, StrAttr:$padding_mode,
+                   UnitAttr:$align_corners);
+}
+
+def Graph_RoiAlignOp : Graph_Compute<"roi_align"> {
+  let summary = "Means or maxima of samples in regions, channels last";
+  let description = [{
+    x [N, H, W, C], rois [R, 4] of x1, y1, x2, y2, batch [R] -> [R, out H, out W, C]. Each bin has `samples` squared
+    samples, or as many as it covers elements if that is 0. `offset` is 0.5 where pixels have their centres at 0.5.
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$rois, Graph_Tensor:$batch, UnitAttr:$maximum,
+                   F64Attr:$scale, F64Attr:$offset, I64Attr:$samples);
+}
