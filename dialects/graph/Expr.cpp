@@ -367,6 +367,8 @@ Expr convert(Expr x, Type to, bool saturate) {
 }
 
 Expr bitcast(Expr x, Type to) {
+  if (x.type.isInteger(1) || to.isInteger(1))
+    return convert(x, to); // a byte that is 0 or 1
   // Through the type the bits are stored as.
   Type from = storageType(x.type), stored = storageType(to);
   Value v = x.value;
