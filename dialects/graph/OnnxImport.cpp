@@ -77,6 +77,7 @@ OnnxRegistry::OnnxRegistry() {
   registerIndexingImports(*this);
   registerGenerationImports(*this);
   registerResampleImports(*this);
+  registerEinsumImports(*this);
   registerReductionImports(*this);
   registerContractionImports(*this);
   registerWindowImports(*this);

@@ -138,6 +138,7 @@ void registerMovementImports(OnnxRegistry &registry);
 void registerIndexingImports(OnnxRegistry &registry);
 void registerGenerationImports(OnnxRegistry &registry);
 void registerResampleImports(OnnxRegistry &registry);
+void registerEinsumImports(OnnxRegistry &registry);
 void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);
