@@ -22,10 +22,13 @@ KernelPrinter::KernelPrinter(func::FuncOp kernel, SourceContext &context,
     : kernel(kernel), context(context), out(out), placement(kernel.getBody()) {
   for (llvm::StringRef counter : kCounters)
     names.reserve(counter);
-  for (auto &[symbol, name] : context.functions)
-    names.reserve(name);
-  for (auto &[symbol, name] : context.globals)
-    names.reserve(name);
+  // Arguments may have the names of weights, but not of what is named here.
+  kernel.walk([&](Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op))
+      names.reserve(context.functions[call.getCallee()]);
+    else if (auto table = dyn_cast<memref::GetGlobalOp>(op))
+      names.reserve(context.globals[table.getName()]);
+  });
 }
 
 void KernelPrinter::print() {
@@ -128,6 +131,17 @@ std::string KernelPrinter::nameHint(Value value) {
   return text.consume_front("%") ? toIdentifier(text) : "";
 }
 
+/// The name of the argument that an operation loads from: w0, w1 from w.
+std::string KernelPrinter::loadedFrom(Operation *op) {
+  constexpr size_t longest = 8;
+  if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(op))
+    return "";
+  auto buffer = variables.find(op->getOperand(0));
+  if (buffer == variables.end() || buffer->second.name.size() > longest)
+    return "";
+  return buffer->second.name;
+}
+
 KernelPrinter::Variable &KernelPrinter::newVariable(Value value, Sign sign) {
   std::string hint = nameHint(value), name;
   Type element = elementOf(value.getType());
@@ -139,6 +153,9 @@ KernelPrinter::Variable &KernelPrinter::newVariable(Value value, Sign sign) {
     name = names.numbered(isVector(value.getType()) ? "mask" : "is");
   else if (element.isIndex())
     name = names.numbered("at");
+  else if (std::string buffer = loadedFrom(value.getDefiningOp());
+           !buffer.empty())
+    name = names.numbered(buffer);
   else
     name = names.numbered("t");
   return variables[placement.variable(value)] = {name, sign};

@@ -83,6 +83,7 @@ private:
   Variable &newVariable(mlir::Value value, Sign sign);
   std::string declaredType(mlir::Value value, Sign sign);
   std::string nameHint(mlir::Value value);
+  std::string loadedFrom(mlir::Operation *op);
 
   // Expressions of scalars, and what vectors have in common with them
   // (ScalarExpressions.cpp).

@@ -251,10 +251,12 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
     out.line(call + ");");
   else if (*extent <= 1)
     out.line(call + (comma ? ", " : "") + "0, " + Twine(*extent) + ");");
-  else
-    out.line("parallel(context, " + Twine(*extent) +
-             ", [&](ptrdiff_t begin, ptrdiff_t end) { " + call +
-             (comma ? ", " : "") + "begin, end); });");
+  else {
+    out.open("parallel(context, " + Twine(*extent) +
+             ", [&](ptrdiff_t begin, ptrdiff_t end) {");
+    out.line(call + (comma ? ", " : "") + "begin, end);");
+    out.close("});");
+  }
   trace(1);
 }
 

@@ -302,7 +302,12 @@ void Placement::findNested(Block &block) {
     Operation *user = *result.user_begin();
     while (isTransparent(user))
       user = *user->getResult(0).user_begin();
-    if (user->getBlock() != &block || isa<scf::ForOp, scf::WhileOp>(user))
+    if (user->getBlock() != &block)
+      continue;
+    // The end of a loop is evaluated again and again, its start is not.
+    auto loop = dyn_cast<scf::ForOp>(user);
+    if (loop &&
+        llvm::is_contained({loop.getUpperBound(), loop.getStep()}, result))
       continue;
     if (isa<scf::YieldOp, scf::ConditionOp>(user) &&
         isa<scf::ForOp>(user->getParentOp()))

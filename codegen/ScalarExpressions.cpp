@@ -131,12 +131,14 @@ Expression KernelPrinter::logic(Operation *op, const char *spelling) {
       if (auto one = right.getDefiningOp<arith::ConstantOp>())
         if (constant(one, Sign::Signed).text == "true")
           return {"!" + within(value(left), Binding::Primary), Binding::Unary};
-      spelling = " != ";
+      return {within(value(left), Binding::Sum) +
+                  " != " + within(value(right), Binding::Sum),
+              Binding::Compare};
     } else {
       spelling = isa<arith::AndIOp>(op) ? " && " : " || ";
     }
-    return {within(value(left), Binding::Unary) + spelling +
-                within(value(right), Binding::Unary),
+    return {within(value(left), Binding::Compare) + spelling +
+                within(value(right), Binding::Compare),
             Binding::Logic};
   }
   Expression a = integer(left, Sign::Unsigned);
@@ -279,8 +281,8 @@ Expression KernelPrinter::select(arith::SelectOp op) {
   Type type = op.getType();
   auto choose = [&](const Expression &c, const Expression &a,
                     const Expression &b) -> Expression {
-    return {within(c, Binding::Sum) + " ? " + within(a, Binding::Sum) + " : " +
-                within(b, Binding::Sum),
+    return {within(c, Binding::Compare) + " ? " + within(a, Binding::Sum) +
+                " : " + within(b, Binding::Sum),
             Binding::Choice, a.sign};
   };
   if (isMask(type)) {
@@ -315,7 +317,7 @@ Expression KernelPrinter::conditional(scf::IfOp op) {
       return maskAs(result, maskBits(op.getResult(0)));
     return integers ? integer(result, sign) : value(result);
   };
-  return {within(value(op.getCondition()), Binding::Sum) + " ? " +
+  return {within(value(op.getCondition()), Binding::Compare) + " ? " +
               within(arm(*op.thenBlock()), Binding::Sum) + " : " +
               within(arm(*op.elseBlock()), Binding::Sum),
           Binding::Choice, sign};

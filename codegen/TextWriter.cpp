@@ -11,16 +11,25 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Where to break a line: after a comma if that leaves it well filled, else at
-/// the last space.
+/// Where to break a line: at the last space of those in the fewest brackets,
+/// not too near the front.
 static size_t breakPosition(StringRef text, size_t room) {
-  StringRef head = text.take_front(room);
-  size_t space = head.rfind(' '), comma = head.rfind(", ");
-  if (comma != StringRef::npos && comma + 1 > room / 2)
-    return comma + 1;
-  if (space != StringRef::npos && space > 0)
-    return space;
-  return text.find(' ', room);
+  size_t best = StringRef::npos;
+  int depth = 0, bestDepth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    depth += (c == '(' || c == '[' || c == '{');
+    depth -= (c == ')' || c == ']' || c == '}');
+    if (c != ' ' || i == 0)
+      continue;
+    if (i > room)
+      return best == StringRef::npos ? i : best;
+    if (best == StringRef::npos || depth <= bestDepth || best < room / 2) {
+      best = i;
+      bestDepth = depth;
+    }
+  }
+  return best;
 }
 
 void TextWriter::line(const Twine &twine) {
@@ -50,7 +59,9 @@ void TextWriter::comment(StringRef text) {
       os.indent(2 * depth) << "// " << paragraph.take_front(at) << '\n';
       paragraph = paragraph.drop_front(at + 1);
     }
-    os.indent(2 * depth) << "// " << paragraph.rtrim() << '\n';
+    paragraph = paragraph.rtrim();
+    os.indent(2 * depth) << (paragraph.empty() ? "//" : "// ") << paragraph
+                         << '\n';
   }
 }
 

@@ -27,7 +27,7 @@ std::string KernelPrinter::useVector(const std::string &name) {
 
 Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
   auto dense = cast<DenseElementsAttr>(op.getValue());
-  Type type = op.getType(), element = elementOf(type);
+  Type type = op.getType();
   if (isMask(type)) {
     unsigned bits = maskBits(op.getResult());
     std::string name = useVector(maskTypeName(bits, laneCount(type)));
