@@ -78,6 +78,7 @@ OnnxRegistry::OnnxRegistry() {
   registerGenerationImports(*this);
   registerResampleImports(*this);
   registerEinsumImports(*this);
+  registerSignalImports(*this);
   registerReductionImports(*this);
   registerContractionImports(*this);
   registerWindowImports(*this);

@@ -139,6 +139,7 @@ void registerIndexingImports(OnnxRegistry &registry);
 void registerGenerationImports(OnnxRegistry &registry);
 void registerResampleImports(OnnxRegistry &registry);
 void registerEinsumImports(OnnxRegistry &registry);
+void registerSignalImports(OnnxRegistry &registry);
 void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);

@@ -25,6 +25,22 @@ static Attribute elementAttr(Type type, double value) {
                                 /*implicitTrunc=*/true));
 }
 
+Value floatConstant(OnnxNode &node, ArrayRef<int64_t> shape,
+                    ArrayRef<double> values, Type type) {
+  auto tensor = RankedTensorType::get(shape, type);
+  if (type.isF64())
+    return node.constant(DenseElementsAttr::get(tensor, values));
+  if (type.isF32()) {
+    std::vector<float> singles(values.begin(), values.end());
+    return node.constant(
+        DenseElementsAttr::get(tensor, ArrayRef<float>(singles)));
+  }
+  SmallVector<Attribute> elements;
+  for (double value : values)
+    elements.push_back(elementAttr(type, value));
+  return node.constant(DenseElementsAttr::get(tensor, elements));
+}
+
 static DenseElementsAttr ints(OnnxNode &node, ArrayRef<int64_t> shape,
                               ArrayRef<int64_t> values) {
   return DenseElementsAttr::get(RankedTensorType::get(shape, int64(node)),

@@ -7,6 +7,8 @@
 
 namespace ingot::graph {
 
+class OnnxNode;
+
 /// Whether `op` moves only axes of size 1, so that it is a reshape.
 bool isReshapeLike(TransposeOp op);
 
@@ -20,6 +22,10 @@ Expr wrapIndex(ElementBuilder &b, Expr i, int64_t size);
 /// The part of `x` along one axis; `x` itself if it is all of it.
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                   int64_t axis, int64_t start, int64_t size, int64_t step = 1);
+
+/// A constant of float element type `type`.
+mlir::Value floatConstant(OnnxNode &node, llvm::ArrayRef<int64_t> shape,
+                          llvm::ArrayRef<double> values, mlir::Type type);
 
 } // namespace ingot::graph
 

@@ -143,25 +143,15 @@ static Value positionTable(OnnxNode &node, const ResizedAxis &axis,
   return node.constant(DenseElementsAttr::get(type, ArrayRef(positions)));
 }
 
-static Value weightTable(OnnxNode &node, const ResizedAxis &axis,
-                         ArrayRef<int64_t> shape, Type type) {
-  if (type.isF64())
-    return node.constant(DenseElementsAttr::get(
-        RankedTensorType::get(shape, type), ArrayRef(axis.weights)));
-  SmallVector<float> weights(axis.weights.begin(), axis.weights.end());
-  return node.constant(DenseElementsAttr::get(
-      RankedTensorType::get(shape, node.builder.getF32Type()),
-      ArrayRef(weights)));
-}
-
 static Value resample(OnnxNode &node, Value x,
                       ArrayRef<ResizedAxis *> resized) {
   SmallVector<Value> positions, weights;
   SmallVector<int64_t> axes, shape(shapeOf(x));
   for (ResizedAxis *axis : resized) {
     positions.push_back(positionTable(node, *axis, {axis->to, axis->taps()}));
-    weights.push_back(
-        weightTable(node, *axis, {axis->to, axis->taps()}, elementOf(x)));
+    weights.push_back(floatConstant(
+        node, {axis->to, axis->taps()}, axis->weights,
+        elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type()));
     axes.push_back(axis->axis);
     shape[axis->axis] = axis->to;
   }
