@@ -5,13 +5,18 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/graph/Evaluate.h"
 #include "passes/graph/Passes.h"
 #include "passes/kernel/ExpandMath.h"
 #include "passes/kernel/Passes.h"
@@ -24,35 +29,49 @@ namespace ingot {
 
 /// Constants folded, composites in one canonical form, dead code gone;
 /// convolutions and pools channels-last with no transpose left that could go.
-static void simplify(OpPassManager &pm, const PipelineOptions &options) {
+static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.evaluating)
+    return;
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
+  functions.addPass(graph::createFoldConstants());
+  functions.addPass(graph::createAssignLayout());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(graph::createFoldConstants());
+  functions.addPass(graph::createFoldScales());
 }
 
 /// Each operator belongs to a fusion group with a strategy; the last stage at
 /// which facts of the target steer the graph.
-static void decide(OpPassManager &pm, const PipelineOptions &options) {
-  pm.nest<func::FuncOp>().addPass(graph::createFormGroups({options.target->name.str()}));
+static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  if (!options.evaluating) {
+    functions.addPass(graph::createPackWeights({options.target->name.str()}));
+    functions.addPass(graph::createFoldConstants());
+    functions.addPass(createCSEPass());
+  }
+  functions.addPass(graph::createFormGroups({options.target->name.str()}));
 }
 
 /// Each group is one private function; equal groups share one.
-static void lower(OpPassManager &pm, const PipelineOptions &) { pm.addPass(lower::createOutlineGroups()); }
+static void addLower(OpPassManager &pm, const PipelineOptions &) { pm.addPass(lower::createOutlineGroups()); }
 
 /// Loops, vectors and buffers of each kernel are explicit.
-static void schedule(OpPassManager &pm, const PipelineOptions &options) {
+static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(kernel::createScheduleKernels({options.target->name.str()}));
 }
 
 /// Every buffer is (region, offset, size).
-static void plan(OpPassManager &pm, const PipelineOptions &) { pm.addPass(memory::createPlanMemory()); }
+static void addPlan(OpPassManager &pm, const PipelineOptions &) { pm.addPass(memory::createPlanMemory()); }
 
 LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options, Stage stopAfter) {
   PassManager pm(module.getContext());
   pm.enableVerifier(options.verify);
   const std::pair<Stage, void (*)(OpPassManager &, const PipelineOptions &)> stages[] = {
-      {Stage::Simplify, simplify}, {Stage::Decide, decide}, {Stage::Lower, lower},
-      {Stage::Schedule, schedule}, {Stage::Plan, plan},
+      {Stage::Simplify, addSimplify}, {Stage::Decide, addDecide}, {Stage::Lower, addLower},
+      {Stage::Schedule, addSchedule}, {Stage::Plan, addPlan},
   };
   for (auto [stage, build] : stages)
     if (stage <= stopAfter)
@@ -76,9 +95,22 @@ std::optional<Stage> parseStage(StringRef name) {
 
 StringRef stageName(Stage stage) { return stageNames[static_cast<size_t>(stage)].second; }
 
+/// How constant subgraphs become code: the same stages, for a scalar target.
+static LogicalResult lowerForEvaluation(ModuleOp module) {
+  PipelineOptions options;
+  options.target = lookupTarget("generic");
+  options.evaluating = true;
+  options.verify = false;
+  return runPipeline(module, options);
+}
+
 void loadPipelineDialects(MLIRContext &context) {
-  context.loadDialect<graph::GraphDialect, kernel::KernelDialect, arith::ArithDialect, func::FuncDialect,
-                      math::MathDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+  context.loadDialect<graph::GraphDialect, kernel::KernelDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                      func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                      vector::VectorDialect>();
+  registerBuiltinDialectTranslation(context);
+  registerLLVMDialectTranslation(context);
+  setEvaluationLowering(lowerForEvaluation);
 }
 
 } // namespace ingot

@@ -18,6 +18,8 @@ struct PipelineOptions {
   const TargetDescription *target = nullptr;
   /// Keep the order of floating-point operations.
   bool strict = false;
+  /// For the values of a constant subgraph: no search for better code.
+  bool evaluating = false;
   /// Check the IR after each pass.
   bool verify = true;
 };

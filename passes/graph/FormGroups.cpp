@@ -130,6 +130,11 @@ private:
     int64_t produced = tensorType(producer->getResult(0)).getNumElements();
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
       auto element = cast<ElementOpInterface>(user);
+      if (isa<UnpackPanelsOp>(producer))
+        return true;
+      // Convolutions read their input element by element, wherever it lies.
+      if (auto conv = dyn_cast<ConvOp>(user); conv && isa<TransposeOp>(producer))
+        return shapeOf(conv.getX()).back() <= 4 && conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
       return tensorType(user->getResult(0)).getNumElements() <= produced;

@@ -5,6 +5,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FoldConstants : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Evaluate what depends on constants alone";
+}
+
+def AssignLayout : Pass<"graph-assign-layout", "::mlir::func::FuncOp"> {
+  let summary = "Move transposes through operators until they cancel or fold into weights";
+}
+
+def FoldScales : Pass<"graph-fold-scales", "::mlir::func::FuncOp"> {
+  let summary = "Multiply per-channel factors into weights, add per-channel terms to biases";
+}
+
+def PackWeights : Pass<"graph-pack-weights", "::mlir::func::FuncOp"> {
+  let summary = "Put the weights of convolutions and matrix products into panels";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to pack for">];
+}
+
 def FormGroups : Pass<"graph-form-groups", "::mlir::func::FuncOp"> {
   let summary = "Decide which operators become one kernel, and by which strategy";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

@@ -96,7 +96,7 @@ private:
       function.setArgAttr(i, "kernel.name", b.getStringAttr(name));
     }
     if (auto pairs = function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
-      for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
+      for (int64_t i = 0; i + 1 < pairs.size(); i += 2) {
         function.setArgAttr(inputs + pairs[i], "kernel.may_alias", b.getUnitAttr());
         function.setArgAttr(pairs[i + 1], "kernel.may_alias", b.getUnitAttr());
       }

@@ -1,0 +1,80 @@
+//===- ElementsData.cpp ---------------------------------------------------===//
+
+#include "dialects/graph/ElementsData.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+static constexpr int64_t maxDenseBytes = 1024;
+
+int64_t bytesPerElement(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
+
+ArrayRef<char> elementBytes(ElementsAttr value, std::vector<char> &storage) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    return resource.getRawHandle().getBlob()->getData();
+  auto dense = cast<DenseElementsAttr>(value);
+  Type type = dense.getElementType();
+  int64_t size = bytesPerElement(type), count = dense.getNumElements();
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width % 8 == 0 && !dense.isSplat())
+    return dense.getRawData();
+  storage.resize(size * count);
+  if (width % 8 == 0) {
+    ArrayRef<char> one = dense.getRawData();
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(storage.data() + i * size, one.data(), size);
+  } else if (isa<FloatType>(type)) {
+    for (auto [i, v] : llvm::enumerate(dense.getValues<APFloat>()))
+      storage[i] = static_cast<char>(v.bitcastToAPInt().getZExtValue());
+  } else {
+    for (auto [i, v] : llvm::enumerate(dense.getValues<APInt>()))
+      storage[i] = static_cast<char>(type.isSignedInteger() ? v.getSExtValue() : static_cast<int64_t>(v.getZExtValue()));
+  }
+  return storage;
+}
+
+ElementsAttr elementsFromBytes(RankedTensorType type, std::vector<char> &&data, StringRef name) {
+  Type element = type.getElementType();
+  if (static_cast<int64_t>(data.size()) > maxDenseBytes) {
+    auto *owned = new std::vector<char>(std::move(data));
+    AsmResourceBlob blob(*owned, /*dataAlignment=*/bytesPerElement(element),
+                         [owned](void *, size_t, size_t) { delete owned; }, /*dataIsMutable=*/false);
+    return DenseResourceElementsAttr::get(type, name, std::move(blob));
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (width % 8 == 0)
+    return DenseElementsAttr::getFromRawBuffer(type, data);
+  if (auto floats = dyn_cast<FloatType>(element)) {
+    SmallVector<APFloat> values;
+    for (char c : data)
+      values.emplace_back(floats.getFloatSemantics(), APInt(width, static_cast<unsigned char>(c), false, true));
+    return DenseElementsAttr::get(type, values);
+  }
+  SmallVector<APInt> values;
+  for (char c : data)
+    values.emplace_back(width, static_cast<uint64_t>(static_cast<unsigned char>(c)), false, /*implicitTrunc=*/true);
+  return DenseElementsAttr::get(type, values);
+}
+
+SmallVector<int64_t> elementsAsInts(ElementsAttr value) {
+  std::vector<char> storage;
+  ArrayRef<char> bytes = elementBytes(value, storage);
+  Type type = value.getElementType();
+  int64_t size = bytesPerElement(type);
+  SmallVector<int64_t> values;
+  for (size_t at = 0; at < bytes.size(); at += size) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + at, size);
+    unsigned width = type.getIntOrFloatBitWidth();
+    values.push_back(type.isUnsignedInteger() || type.isInteger(1) ? static_cast<int64_t>(bits & llvm::maskTrailingOnes<uint64_t>(width))
+                                                                   : llvm::SignExtend64(bits, width));
+  }
+  return values;
+}
+
+} // namespace ingot::graph

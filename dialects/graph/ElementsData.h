@@ -1,0 +1,28 @@
+//===- ElementsData.h - the bytes of constants ------------------*- C++ -*-===//
+
+#ifndef INGOT_GRAPH_ELEMENTSDATA_H
+#define INGOT_GRAPH_ELEMENTSDATA_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace ingot::graph {
+
+/// Bytes of one element as buffers hold it: whole bytes, little endian, one
+/// byte for i1 and for types narrower than a byte.
+int64_t bytesPerElement(mlir::Type type);
+
+/// The bytes of `value` in row-major order; `storage` holds them where the
+/// attribute does not (splats, bits).
+llvm::ArrayRef<char> elementBytes(mlir::ElementsAttr value, std::vector<char> &storage);
+
+/// The attribute for bytes in that form: dense if small, else a resource that
+/// owns a copy (or `data` itself, if moved in).
+mlir::ElementsAttr elementsFromBytes(mlir::RankedTensorType type, std::vector<char> &&data, llvm::StringRef name);
+
+/// All elements as integers or doubles.
+llvm::SmallVector<int64_t> elementsAsInts(mlir::ElementsAttr value);
+
+} // namespace ingot::graph
+
+#endif // INGOT_GRAPH_ELEMENTSDATA_H

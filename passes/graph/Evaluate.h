@@ -1,0 +1,30 @@
+//===- Evaluate.h - values of constant subgraphs ----------------*- C++ -*-===//
+//
+// There is no second implementation of any operator for constants: the
+// subgraph goes through the stages that generate code, and that code runs here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_PASSES_GRAPH_EVALUATE_H
+#define INGOT_PASSES_GRAPH_EVALUATE_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace ingot {
+
+/// The values of tensors that depend on graph.constant only, together in one
+/// compilation. Fails (with a diagnostic) only by a fault of ours.
+mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(llvm::ArrayRef<mlir::Value> values);
+
+/// Whether `value` depends on constants only.
+bool isComputable(mlir::Value value);
+
+/// What brings a module with @main of graph operators into planned form, for a
+/// scalar target; set once by the compiler's pipeline.
+using EvaluationLowering = mlir::LogicalResult (*)(mlir::ModuleOp module);
+void setEvaluationLowering(EvaluationLowering lowering);
+
+} // namespace ingot
+
+#endif // INGOT_PASSES_GRAPH_EVALUATE_H

@@ -1,0 +1,67 @@
+//===- FoldConstants.cpp - evaluate what depends on constants alone -------===//
+//
+// Finds the values that are computed from constants and read by something that
+// is not, and replaces them by constants, evaluated by the very code that would
+// be generated for them (see Evaluate.h). Results that would be much larger
+// than what they are made of stay computed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "passes/graph/Evaluate.h"
+#include "passes/graph/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+#define GEN_PASS_DEF_FOLDCONSTANTS
+#include "passes/graph/Passes.h.inc"
+
+namespace {
+
+struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Block &body = getOperation().getBody().front();
+    llvm::SetVector<Operation *> constant;
+    for (Operation &op : body.without_terminator()) {
+      bool folds = isa<ConstantOp>(op) ||
+                   (isPure(&op) && !isa<UnpackPanelsOp>(op) && !isLarge(&op) && llvm::all_of(op.getOperands(), [&](Value v) {
+                     return v.getDefiningOp() && constant.contains(v.getDefiningOp());
+                   }));
+      if (folds)
+        constant.insert(&op);
+    }
+    SmallVector<Value> frontier;
+    for (Operation *op : constant)
+      for (Value result : op->getResults())
+        if (!isa<ConstantOp>(op) && llvm::any_of(result.getUsers(), [&](Operation *user) { return !constant.contains(user); }))
+          frontier.push_back(result);
+    if (frontier.empty())
+      return;
+    auto values = evaluate(frontier);
+    if (failed(values))
+      return signalPassFailure();
+    for (auto [value, data] : llvm::zip(frontier, *values)) {
+      OpBuilder builder(value.getDefiningOp());
+      value.replaceAllUsesWith(ConstantOp::create(builder, value.getLoc(), data));
+    }
+    for (Operation *op : llvm::reverse(constant))
+      if (op->use_empty())
+        op->erase();
+  }
+
+  static bool isLarge(Operation *op) {
+    int64_t made = 0, from = 0;
+    for (Value v : op->getResults())
+      made += tensorType(v).getNumElements();
+    for (Value v : op->getOperands())
+      from += tensorType(v).getNumElements();
+    return made > (1 << 16) && made > 4 * from;
+  }
+};
+
+} // namespace
+} // namespace ingot::graph
