@@ -29,7 +29,9 @@ Num expandErf(Num x) {
   if (!b.isDouble()) {
     Num limited = clamp(x, -3.93, 3.93);
     Num square = limited * limited;
-    return limited * polynomial(square, kErfP) / polynomial(square, kErfQ);
+    Num quotient =
+        limited * polynomial(square, kErfP) / polynomial(square, kErfQ);
+    return clamp(quotient, -1, 1);
   }
   Num a = abs(x);
   Num small = a * polynomial(a * a, kErfSmall);

@@ -70,16 +70,19 @@ Num expandExpOfSum(Num high, Num low, double scale) {
 
 Num expandExp(Num x, double scale) { return expandExpOfSum(x, {}, scale); }
 
-/// 2^(high + low).
+/// 2^(high + low). Powers need the accuracy of |r| <= ln 2 / 2.
 static Num exp2OfSum(Num high, Num low) {
   MathBuilder &b = *high.b;
   Num x = b.isDouble() ? clamp(high, -1080, 1030) : clamp(high, -152, 130);
-  auto [m, power] = roundAndScale(x, 0.5);
-  Num r = fma(m, b.constant(-2), x);
+  Num n = nearest(x);
+  Num r = x - n;
   if (low.v)
     r = r + low;
   r = r * kLn2;
-  return fma(r, polynomial(r, kExp), b.constant(1)) * power * power;
+  auto [half, power] = roundAndScale(n, 0.5);
+  double magic = b.pick(12582912.0, 6755399441055744.0) + b.bias();
+  Num other = fromBits(bitsOf((n - half) + magic) << b.mantissaBits());
+  return fma(r, polynomial(r, kExp), b.constant(1)) * power * other;
 }
 
 Num expandExp2(Num x) { return exp2OfSum(x, {}); }

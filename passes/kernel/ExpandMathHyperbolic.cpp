@@ -35,7 +35,9 @@ Num expandTanh(Num x) {
   }
   Num limited = clamp(x, -9.02, 9.02);
   Num square = limited * limited;
-  return limited * polynomial(square, kTanhP) / polynomial(square, kTanhQ);
+  Num quotient =
+      limited * polynomial(square, kTanhP) / polynomial(square, kTanhQ);
+  return clamp(quotient, -1, 1);
 }
 
 Num expandAsinh(Num x) {

@@ -20,8 +20,11 @@ Num expandRsqrt(Num x) { return 1 / sqrt(x); }
 Num expandCbrt(Num x) {
   MathBuilder &b = *x.b;
   Num a = abs(x);
-  Num denormal = a < b.pick(0x1p-126, 0x1p-1022);
-  Num scaled = select(denormal, a * b.pick(0x1p24, 0x1p54), a);
+  // Away from both ends of the range: cubes must not overflow, and the bits of
+  // denormal numbers are no exponent.
+  Num small = a < b.pick(0x1p-90, 0x1p-900);
+  Num scaled =
+      a * select(small, b.constant(b.pick(0x1p60, 0x1p300)), b.constant(0.125));
   Num bits = bitsOf(scaled);
   Num third =
       b.wrap(arith::SIToFPOp::create(b.builder, b.loc, b.floatType, bits.v)) *
@@ -30,13 +33,14 @@ Num expandCbrt(Num x) {
       b.wrap(arith::FPToSIOp::create(b.builder, b.loc, b.intType, third.v));
   double offset = (b.bias() * 2.0 / 3 - 0.0331) * b.pick(0x1p23, 0x1p52);
   Num t = fromBits(guessBits + b.integer(static_cast<uint64_t>(offset)));
-  // Newton's last step only corrects by the error, without rounding t anew.
   for (int step = 0; step < 2; ++step) {
     Num cube = t * t * t;
     t = t * ((cube + scaled * 2) / (cube * 2 + scaled));
   }
+  // Newton's step only adds a correction, so t is not rounded once more.
   t = t - (t * t * t - scaled) / (t * t * 3);
-  Num result = select(denormal, t * b.pick(0x1p-8, 0x1p-18), t);
+  Num result =
+      t * select(small, b.constant(b.pick(0x1p-20, 0x1p-100)), b.constant(2));
   Num special = equal(x, 0) | isNaN(x) |
                 equal(a, std::numeric_limits<double>::infinity());
   return select(special, x, withSign(result, signOf(x)));

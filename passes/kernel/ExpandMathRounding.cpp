@@ -104,12 +104,13 @@ static Num alignDivisor(Num x, Num y) {
   MathBuilder &b = *x.b;
   Num gap = (exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0);
   gap = select(gap > 0, gap, 0);
-  // In two factors: one power may be beyond the largest number.
-  Num half = gap >> 1;
+  // In four factors: one power may be beyond the largest number.
+  Num part = gap >> 2;
   auto power = [&](Num exponent) {
     return fromBits((exponent + b.bias()) << b.mantissaBits());
   };
-  return y * power(half) * power(gap - half);
+  Num small = power(part);
+  return y * small * small * small * power(gap - part - part - part);
 }
 
 /// C's fmod: exact, with the sign of x.
