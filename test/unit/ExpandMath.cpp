@@ -1,0 +1,295 @@
+// Every expansion of a math operation against the C library's long double
+// function: over the domain, at random bit patterns (denormals, infinities,
+// NaN) and at listed arguments; as scalars and as vectors. The largest error
+// in units of the last place is bounded per function.
+
+#include <catch2/catch.hpp>
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "passes/graph/Jit.h"
+#include "passes/kernel/ExpandMath.h"
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace mlir;
+
+namespace {
+
+constexpr size_t kCount = 1 << 15;
+
+/// A loop over the arrays x (and y) that stores op(x, y) to out.
+std::string kernelText(const std::string &op, int operands,
+                       const std::string &element, int lanes) {
+  std::string count = std::to_string(kCount),
+              memref = "memref<" + count + "x" + element + ">";
+  bool scalar = lanes == 1;
+  std::string value =
+      scalar ? element
+             : "vector<" + std::to_string(lanes) + "x" + element + ">";
+  std::string load = scalar ? "memref.load" : "vector.load",
+              store = scalar ? "memref.store" : "vector.store";
+  std::string types = memref + (scalar ? "" : ", " + value);
+  std::string y = operands == 2 ? ", %b" : "";
+  return "func.func private @kernel(%x: " + memref + ", %y: " + memref +
+         ", %out: " + memref +
+         ") {\n"
+         "  %c0 = arith.constant 0 : index\n"
+         "  %n = arith.constant " +
+         count +
+         " : index\n"
+         "  %step = arith.constant " +
+         std::to_string(lanes) +
+         " : index\n"
+         "  scf.for %i = %c0 to %n step %step {\n"
+         "    %a = " +
+         load + " %x[%i] : " + types +
+         "\n"
+         "    %b = " +
+         load + " %y[%i] : " + types +
+         "\n"
+         "    %r = " +
+         op + " %a" + y + " : " + value +
+         "\n"
+         "    " +
+         store + " %r, %out[%i] : " + types +
+         "\n"
+         "  }\n"
+         "  return\n"
+         "}\n";
+}
+
+void runKernel(const std::string &op, int operands, const std::string &element,
+               int lanes, void *x, void *y, void *out) {
+  DialectRegistry registry;
+  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect,
+                  cf::ControlFlowDialect, LLVM::LLVMDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
+      kernelText(op, operands, element, lanes), &context);
+  REQUIRE(module);
+  REQUIRE(succeeded(ingot::expandMath(*module)));
+  module->walk([](Operation *op) {
+    REQUIRE(
+        (!isa<math::MathDialect>(op->getDialect()) || isa<math::SqrtOp>(op)));
+  });
+  FailureOr<std::unique_ptr<ingot::Jit>> jit =
+      ingot::Jit::compile(*module, /*optimize=*/false);
+  REQUIRE(succeeded(jit));
+  void *arguments[] = {&x, &y, &out};
+  (*jit)->call("kernel", arguments);
+}
+
+using Real = long double;
+
+struct Row {
+  const char *op; // with %x, %y
+  Real (*reference)(Real, Real);
+  int operands;
+  double low, high; // of the dense sample
+  double ulps32, ulps64;
+  /// Beyond this magnitude accuracy is not claimed.
+  double limit = INFINITY;
+  bool anyZero = false; // 0 or -0 are both right
+};
+
+Real roundEven(Real x) { return std::nearbyint(x); }
+#define UNARY(F) [](Real x, Real) -> Real { return F(x); }
+#define BINARY(F) [](Real x, Real y) -> Real { return F(x, y); }
+
+Real maximum(Real x, Real y) {
+  return std::isnan(x) || std::isnan(y) ? NAN : std::fmax(x, y);
+}
+Real minimum(Real x, Real y) {
+  return std::isnan(x) || std::isnan(y) ? NAN : std::fmin(x, y);
+}
+
+const Row rows[] = {
+    {"math.exp", UNARY(std::exp), 1, -110, 95, 2.5, 2},
+    {"math.exp2", UNARY(std::exp2), 1, -155, 130, 2, 1.5},
+    {"math.expm1", UNARY(std::expm1), 1, -20, 20, 2, 2},
+    {"math.log", UNARY(std::log), 1, 0, 10, 1, 1},
+    {"math.log2", UNARY(std::log2), 1, 0, 10, 2, 2},
+    {"math.log10", UNARY(std::log10), 1, 0, 10, 2, 2},
+    {"math.log1p", UNARY(std::log1p), 1, -1, 3, 1, 1},
+    {"math.powf", BINARY(std::pow), 2, -30, 30, 2, 2.5},
+    {"math.sin", UNARY(std::sin), 1, -100, 100, 2.5, 1.5, 1e5},
+    {"math.cos", UNARY(std::cos), 1, -100, 100, 2.5, 1.5, 1e5},
+    {"math.tan", UNARY(std::tan), 1, -100, 100, 4, 3.5, 1e5},
+    {"math.asin", UNARY(std::asin), 1, -1.1, 1.1, 2.5, 2.5},
+    {"math.acos", UNARY(std::acos), 1, -1.1, 1.1, 1.5, 1.5},
+    {"math.atan", UNARY(std::atan), 1, -10, 10, 2, 1.5},
+    {"math.atan2", BINARY(std::atan2), 2, -10, 10, 2, 2},
+    {"math.sinh", UNARY(std::sinh), 1, -91, 91, 2.5, 3},
+    {"math.cosh", UNARY(std::cosh), 1, -91, 91, 2.5, 2},
+    {"math.tanh", UNARY(std::tanh), 1, -10, 10, 6, 2.5},
+    {"math.asinh", UNARY(std::asinh), 1, -10, 10, 1.5, 1.5},
+    {"math.acosh", UNARY(std::acosh), 1, 0.9, 10, 2.5, 2},
+    {"math.atanh", UNARY(std::atanh), 1, -1.1, 1.1, 2, 1.5},
+    {"math.erf", UNARY(std::erf), 1, -5, 5, 5.5, 1.5},
+    {"math.erfc", UNARY(std::erfc), 1, -5, 27, 4.5, 4},
+    {"math.cbrt", UNARY(std::cbrt), 1, -10, 10, 1, 1},
+    {"math.rsqrt", [](Real x, Real) -> Real { return 1 / std::sqrt(x); }, 1, 0,
+     10, 1.5, 1.5},
+    {"math.floor", UNARY(std::floor), 1, -10, 10, 0, 0},
+    {"math.ceil", UNARY(std::ceil), 1, -10, 10, 0, 0},
+    {"math.trunc", UNARY(std::trunc), 1, -10, 10, 0, 0},
+    {"math.round", UNARY(std::round), 1, -10, 10, 0, 0},
+    {"math.roundeven", UNARY(roundEven), 1, -10, 10, 0, 0},
+    {"math.absf", UNARY(std::fabs), 1, -10, 10, 0, 0},
+    {"math.copysign", BINARY(std::copysign), 2, -10, 10, 0, 0},
+    {"arith.remf", BINARY(std::fmod), 2, -100, 100, 0, 0},
+    {"arith.maximumf", maximum, 2, -10, 10, 0, 0, INFINITY, true},
+    {"arith.minimumf", minimum, 2, -10, 10, 0, 0, INFINITY, true},
+    {"arith.maxnumf", BINARY(std::fmax), 2, -10, 10, 0, 0, INFINITY, true},
+    {"arith.minnumf", BINARY(std::fmin), 2, -10, 10, 0, 0, INFINITY, true},
+};
+
+template <typename T> std::vector<T> specialArguments() {
+  const T inf = std::numeric_limits<T>::infinity(),
+          nan = std::numeric_limits<T>::quiet_NaN();
+  const T tiny = std::numeric_limits<T>::min(),
+          least = std::numeric_limits<T>::denorm_min(),
+          most = std::numeric_limits<T>::max();
+  std::vector<T> x;
+  for (T v : {T(0),
+              inf,
+              nan,
+              tiny,
+              least,
+              most,
+              T(1),
+              T(0.5),
+              T(0.25),
+              T(2),
+              T(3),
+              T(1.5),
+              T(2.5),
+              T(0.49999997),
+              T(88.8),
+              T(89.2),
+              T(104),
+              T(103.9),
+              T(87.4),
+              T(709.9),
+              T(745.2),
+              T(1e5),
+              T(8388607.5),
+              T(8388608),
+              T(8388609),
+              T(16777215),
+              T(1e-4),
+              T(9.0),
+              T(1.5707963),
+              T(3.1415927),
+              T(10),
+              T(1000),
+              T(1) / 3,
+              tiny / 3,
+              std::nextafter(T(1), T(2)),
+              std::nextafter(T(1), T(0))}) {
+    x.push_back(v);
+    x.push_back(-v);
+  }
+  return x;
+}
+
+/// Pairs of special arguments, then the row's domain, then any bits.
+template <typename T, typename Bits>
+void fillArguments(const Row &row, std::vector<T> &x, std::vector<T> &y) {
+  std::vector<T> special = specialArguments<T>();
+  size_t n = special.size(), pairs = row.operands == 2 ? n * n : n;
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> domain(row.low, row.high);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (i < pairs) {
+      x[i] = special[i % n];
+      y[i] = special[i / n];
+    } else if (i % 3) {
+      x[i] = T(domain(random));
+      y[i] = T(domain(random));
+    } else {
+      Bits bits[] = {static_cast<Bits>(random()), static_cast<Bits>(random())};
+      std::memcpy(&x[i], &bits[0], sizeof(T));
+      std::memcpy(&y[i], &bits[1], sizeof(T));
+    }
+  }
+}
+
+template <typename T> double ulpError(T got, Real expected, bool signOfZero) {
+  T rounded = T(expected);
+  if (std::isnan(rounded))
+    return std::isnan(got) ? 0 : INFINITY;
+  if (std::isnan(got))
+    return INFINITY;
+  if (std::isinf(rounded) || std::isinf(got)) {
+    if (got == rounded)
+      return 0;
+    // An overflow that rounding alone decides counts one unit.
+    return std::fabs(expected) >
+                       Real(std::numeric_limits<T>::max()) * Real(1 - 1e-6) &&
+                   (got > 0) == (expected > 0)
+               ? 1
+               : INFINITY;
+  }
+  if (rounded == 0 && got == 0)
+    return !signOfZero || std::signbit(rounded) == std::signbit(got) ? 0
+                                                                     : INFINITY;
+  int exponent = std::max(
+      std::ilogb(rounded == 0 ? std::numeric_limits<T>::denorm_min() : rounded),
+      std::numeric_limits<T>::min_exponent - 1);
+  return double(
+      std::fabs(Real(got) - expected) /
+      std::ldexp(Real(1), exponent - std::numeric_limits<T>::digits + 1));
+}
+
+template <typename T, typename Bits>
+void check(const Row &row, int lanes, double bound) {
+  std::string element = sizeof(T) == 4 ? "f32" : "f64";
+  std::vector<T> x(kCount), y(kCount), out(kCount);
+  fillArguments<T, Bits>(row, x, y);
+  runKernel(row.op, row.operands, element, lanes, x.data(), y.data(),
+            out.data());
+  double worst = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < kCount; ++i) {
+    if (!(std::fabs(x[i]) <= row.limit) && row.limit != INFINITY)
+      continue;
+    double error = ulpError(out[i], row.reference(x[i], y[i]), !row.anyZero);
+    if (error > worst)
+      worst = error, at = i;
+  }
+  INFO(row.op << " on " << element << " in " << lanes << " lanes: " << worst
+              << " ulp at " << x[at] << ", " << y[at] << ": " << out[at]
+              << " for " << row.reference(x[at], y[at]));
+  if (getenv("INGOT_PRINT_ERRORS"))
+    std::printf("%-16s %s x%d: %.2f ulp at %.9g, %.9g (got %.9g)\n", row.op,
+                element.c_str(), lanes, worst, double(x[at]), double(y[at]),
+                double(out[at]));
+  CHECK(worst <= bound);
+}
+
+} // namespace
+
+TEST_CASE("math functions are accurate", "[expand-math]") {
+  for (const Row &row : rows) {
+    check<float, uint32_t>(row, 1, row.ulps32);
+    check<float, uint32_t>(row, 8, row.ulps32);
+    check<double, uint64_t>(row, 1, row.ulps64);
+    check<double, uint64_t>(row, 4, row.ulps64);
+  }
+}
