@@ -11,11 +11,11 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Where to break a line: at the last space of those in the fewest brackets,
-/// not too near the front.
+/// Where to break a line: at the last space of those in the fewest brackets, at
+/// best one after a comma, not too near the front.
 static size_t breakPosition(StringRef text, size_t room) {
   size_t best = StringRef::npos;
-  int depth = 0, bestDepth = 0;
+  int depth = 0, bestCost = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     depth += (c == '(' || c == '[' || c == '{');
@@ -24,9 +24,10 @@ static size_t breakPosition(StringRef text, size_t room) {
       continue;
     if (i > room)
       return best == StringRef::npos ? i : best;
-    if (best == StringRef::npos || depth <= bestDepth || best < room / 2) {
+    int cost = 2 * depth + (text[i - 1] != ',');
+    if (best == StringRef::npos || cost <= bestCost || best < room / 2) {
       best = i;
-      bestDepth = depth;
+      bestCost = cost;
     }
   }
   return best;

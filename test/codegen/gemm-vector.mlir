@@ -1,0 +1,35 @@
+module attributes {ingot.arena_bytes = 0 : i64} {
+  func.func private @gemm_2x32(
+      %x: memref<2x64xf32> {kernel.name = "x"}, %w: memref<64x32xf32> {kernel.name = "w"},
+      %y: memref<2x32xf32> {kernel.name = "y"}) attributes {kernel.comment = "Gemm"} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %z = arith.constant dense<0.0> : vector<16xf32>
+    %r:4 = scf.for %k = %c0 to %c64 step %c1 iter_args(%a0 = %z, %a1 = %z, %a2 = %z, %a3 = %z)
+        -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+      %b0 = vector.load %w[%k, %c0] : memref<64x32xf32>, vector<16xf32>
+      %b1 = vector.load %w[%k, %c16] : memref<64x32xf32>, vector<16xf32>
+      %x0 = memref.load %x[%c0, %k] : memref<2x64xf32>
+      %x1 = memref.load %x[%c1, %k] : memref<2x64xf32>
+      %s0 = vector.broadcast %x0 : f32 to vector<16xf32>
+      %s1 = vector.broadcast %x1 : f32 to vector<16xf32>
+      %n0 = vector.fma %s0, %b0, %a0 : vector<16xf32>
+      %n1 = vector.fma %s0, %b1, %a1 : vector<16xf32>
+      %n2 = vector.fma %s1, %b0, %a2 : vector<16xf32>
+      %n3 = vector.fma %s1, %b1, %a3 : vector<16xf32>
+      scf.yield %n0, %n1, %n2, %n3 : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+    }
+    %q = arith.maximumf %r#0, %z : vector<16xf32>
+    vector.store %q, %y[%c0, %c0] : memref<2x32xf32>, vector<16xf32>
+    vector.store %r#1, %y[%c0, %c16] : memref<2x32xf32>, vector<16xf32>
+    vector.store %r#2, %y[%c1, %c0] : memref<2x32xf32>, vector<16xf32>
+    vector.store %r#3, %y[%c1, %c16] : memref<2x32xf32>, vector<16xf32>
+    return
+  }
+  func.func @main(%x: memref<2x64xf32>, %w: memref<64x32xf32>, %y: memref<2x32xf32> {ingot.output}) {
+    kernel.launch @gemm_2x32(%x, %w, %y) : (memref<2x64xf32>, memref<64x32xf32>, memref<2x32xf32>) -> ()
+    return
+  }
+}
