@@ -121,3 +121,12 @@ TEST_CASE_METHOD(Definition, "the k best build") {
                    ", tensor<3x4xsi64>) return %r#0 : " + out + " }"));
     }
 }
+
+TEST_CASE_METHOD(Definition, "determinants build") {
+  for (std::string type : {"f32", "f16"})
+    CHECK(builds("func.func @f(%0: tensor<2x4x4x" + type + ">) -> tensor<2x" +
+                 type + "> { %r:2 = graph.det %0 : (tensor<2x4x4x" + type +
+                 ">) -> (tensor<2x" + type +
+                 ">, tensor<4x4xf32>) return %r#0 : tensor<2x" + type +
+                 "> }"));
+}

@@ -291,4 +291,57 @@ void TopKOp::emitBody(BodyBuilder &b) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Det
+//===----------------------------------------------------------------------===//
+
+void DetOp::emitBody(BodyBuilder &b) {
+  ArrayRef<int64_t> shape = shapeOf(getX());
+  int64_t n = shape.back();
+  Type real = elementOf(getScratch());
+  Value scratch = b.outputs[1];
+  auto load = [&](Expr row, Expr column) {
+    return b.loadFrom(scratch, real, {row, column});
+  };
+  b.forEach(shape.drop_back(2), [&](ArrayRef<Expr> batch) {
+    b.forEach({n, n}, [&](ArrayRef<Expr> at) {
+      Exprs from(batch);
+      llvm::append_range(from, at);
+      b.store(1, convert(b.load(getX(), from), real), at);
+    });
+    Expr end = b.index(n);
+    Expr det =
+        b.loop(b.index(0), end, 1, {b.constant(1, real)},
+               [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
+                 // The row with the largest element in column k comes to the
+                 // top.
+                 Expr pivotRow =
+                     b.loop(k + 1.0, end, 1, {k, abs(load(k, k))},
+                            [&](Expr row, ArrayRef<Expr> best) -> Exprs {
+                              Expr size = abs(load(row, k));
+                              Expr larger = size > best[1];
+                              return {select(larger, row, best[0]),
+                                      select(larger, size, best[1])};
+                            })[0];
+                 Expr pivot = load(pivotRow, k);
+                 b.forRange(k, end, [&](Expr column) {
+                   Expr upper = load(k, column), lower = load(pivotRow, column);
+                   b.store(1, lower, {k, column});
+                   b.store(1, upper, {pivotRow, column});
+                 });
+                 Expr inverse = 1.0 / select(equal(pivot, 0.0), 1.0, pivot);
+                 b.forRange(k + 1.0, end, [&](Expr row) {
+                   Expr factor = load(row, k) * inverse;
+                   b.forRange(k + 1.0, end, [&](Expr column) {
+                     b.store(1, load(row, column) - factor * load(k, column),
+                             {row, column});
+                   });
+                 });
+                 Expr signedPivot = select(equal(pivotRow, k), pivot, -pivot);
+                 return {carried[0] * signedPivot};
+               })[0];
+    b.store(0, convert(det, elementOf(getResult())), batch);
+  });
+}
+
 } // namespace ingot::graph

@@ -74,3 +74,10 @@ def Graph_TopKOp : Graph_BodyOp<"topk"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, UnitAttr:$largest);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
 }
+
+def Graph_DetOp : Graph_BodyOp<"det"> {
+  let summary = "Determinants of the matrices in the last two axes";
+  let description = "By elimination with row pivots, in `scratch`, which nobody reads afterwards.";
+  let arguments = (ins Graph_Tensor:$x);
+  let results = (outs Graph_Tensor:$result, Graph_Tensor:$scratch);
+}

@@ -310,6 +310,19 @@ static ImportResult importCol2Im(OnnxNode &node) {
                            dilations, ArrayRef(pads).take_front(spatial))};
 }
 
+static ImportResult importDet(OnnxNode &node) {
+  Value x = node.input(0);
+  ArrayRef<int64_t> shape = shapeOf(x);
+  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] ||
+      !isa<FloatType>(elementOf(x)))
+    return node.invalid("needs square matrices of floats");
+  Type real = elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type();
+  auto scratch = RankedTensorType::get(shape.take_back(2), real);
+  auto op = DetOp::create(node.builder, node.loc,
+                          typeLike(x, shape.drop_back(2)), scratch, x);
+  return SmallVector<Value>{op.getResult()};
+}
+
 void registerIndexingImports(OnnxRegistry &registry) {
   registry.add("Gather", importGather);
   registry.add("GatherElements", importGatherElements);
@@ -326,6 +339,7 @@ void registerIndexingImports(OnnxRegistry &registry) {
   registry.add("MaxUnpool", importMaxUnpool);
   registry.add("TopK", importTopK, "K must be known when compiling");
   registry.add("Col2Im", importCol2Im);
+  registry.add("Det", importDet);
 }
 
 } // namespace ingot::graph
