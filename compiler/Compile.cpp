@@ -4,6 +4,7 @@
 
 #include "codegen/Names.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/graph/Evaluate.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -47,6 +48,9 @@ bool Compilation::advance(Stage stage) {
   if (!open() || !diagnostics.empty())
     return false;
   if (!done) {
+    options.import.evaluate = [](ArrayRef<Value> values) {
+      return evaluate(values);
+    };
     moduleRef = importOnnx(*file, options.import, diagnostics, mlirContext);
     if (!moduleRef)
       return false;

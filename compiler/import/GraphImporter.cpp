@@ -415,17 +415,19 @@ DenseElementsAttr GraphImporter::constantOf(Value value) {
     return {};
   }
   auto evaluated = options.evaluate({value});
-  if (failed(evaluated) || evaluated->size() != 1 ||
-      evaluated->front().getType() != type) {
+  DenseElementsAttr known;
+  if (succeeded(evaluated) && evaluated->size() == 1)
+    known = toDense(evaluated->front());
+  if (!known || known.getType() != type) {
     notConstant.insert(value);
     return {};
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(value);
-  Value known = constant(evaluated->front(), value.getLoc());
-  value.replaceAllUsesWith(known);
-  replaced[value] = known;
-  return evaluated->front();
+  Value constantValue = constant(known, value.getLoc());
+  value.replaceAllUsesWith(constantValue);
+  replaced[value] = constantValue;
+  return known;
 }
 
 /// Data that decides shapes is short; what is longer is what a network computes

@@ -36,7 +36,7 @@ struct ImportOptions {
   /// shape.
   std::map<std::string, mlir::DenseElementsAttr> data;
   /// Computes values that depend only on constants; null: none are computed.
-  std::function<mlir::FailureOr<llvm::SmallVector<mlir::DenseElementsAttr>>(
+  std::function<mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>(
       llvm::ArrayRef<mlir::Value>)>
       evaluate;
 };

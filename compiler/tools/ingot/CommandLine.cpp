@@ -12,77 +12,82 @@ namespace ingot {
 
 namespace {
 
-cl::OptionCategory category("Options");
+cl::OptionCategory &category() {
+  static cl::OptionCategory options("Options");
+  return options;
+}
 
-cl::SubCommand
-    inspectCommandName("inspect",
-                       "Show what a model consists of and what it becomes");
-cl::SubCommand
-    testCommandName("test",
-                    "Run a model's test_data_set_* folders and compare");
-cl::SubCommand runCommandName("run", "Run a model on data");
-cl::SubCommand benchCommandName("bench", "Print the milliseconds of each run");
-cl::SubCommand opsCommandName("ops", "List the operators, or show one");
-cl::SubCommand targetsCommandName("targets", "List the targets");
+/// Made by runCommandLine, after the options of LLVM's own libraries are gone:
+/// some have the same names.
+struct Options {
+  cl::SubCommand inspect{"inspect", "Show what a model is and what it becomes"};
+  cl::SubCommand test{"test",
+                      "Run a model's test_data_set_* folders and compare"};
+  cl::SubCommand run{"run", "Run a model on data"};
+  cl::SubCommand bench{"bench", "Print the milliseconds of each run"};
+  cl::SubCommand ops{"ops", "List the operators, or show one"};
+  cl::SubCommand targets{"targets", "List the targets"};
 
-#define EVERYWHERE                                                             \
-  cl::sub(cl::SubCommand::getTopLevel()), cl::sub(inspectCommandName),         \
-      cl::sub(testCommandName), cl::sub(runCommandName),                       \
-      cl::sub(benchCommandName), cl::cat(category)
-#define TOP cl::sub(cl::SubCommand::getTopLevel()), cl::cat(category)
+#define TOP cl::sub(cl::SubCommand::getTopLevel()), cl::cat(category())
+#define MODELS                                                                 \
+  TOP, cl::sub(inspect), cl::sub(test), cl::sub(run), cl::sub(bench)
+  cl::list<std::string> positional{cl::Positional, cl::desc("MODEL.onnx"),
+                                   MODELS, cl::sub(ops), cl::sub(targets)};
+  cl::opt<std::string> output{
+      "o", cl::desc("The file to write: .cpp (with .h beside it) or .o"),
+      cl::value_desc("FILE"), TOP};
+  cl::opt<std::string> target{
+      "target",
+      cl::desc("The instruction set (see `ingot targets`; default: native)"),
+      cl::value_desc("NAME"), MODELS};
+  cl::opt<std::string> name{"name", cl::desc("Prefix of the generated names"),
+                            cl::value_desc("NAME"), MODELS};
+  cl::list<std::string> dims{
+      "dim", cl::desc("Size of an unknown dimension: a symbol, or input:axis"),
+      cl::value_desc("NAME=SIZE"), MODELS};
+  cl::list<std::string> binds{
+      "bind", cl::desc("Values of an input that decides shapes"),
+      cl::value_desc("INPUT=1,2,3"), MODELS};
+  cl::opt<std::string> weights{
+      "weights",
+      cl::desc("Where the weights go: source, object, file (default: by size)"),
+      cl::value_desc("KIND"), TOP};
+  cl::opt<bool> strict{"strict",
+                       cl::desc("Keep the order of floating-point operations"),
+                       MODELS};
+  cl::opt<std::string> stopAfter{
+      "stop-after",
+      cl::desc("Print the program after a stage: import, simplify, decide, "
+               "lower, schedule, plan"),
+      cl::value_desc("STAGE"), TOP};
+  cl::opt<bool> json{"json", cl::desc("Diagnostics and reports as JSON"),
+                     MODELS};
+  cl::list<std::string> inputs{"input", cl::desc("An input's data"),
+                               cl::value_desc("NAME=FILE.npy"), cl::sub(run),
+                               cl::cat(category())};
+  cl::opt<std::string> outputDir{
+      "output-dir", cl::desc("Where the outputs go, as NAME.npy"),
+      cl::value_desc("DIR"), cl::sub(run), cl::cat(category())};
+  cl::opt<unsigned> threads{"threads",           cl::desc("Threads to run on"),
+                            cl::value_desc("N"), cl::init(1),
+                            cl::sub(bench),      cl::cat(category())};
+  cl::opt<double> seconds{"seconds",           cl::desc("How long to measure"),
+                          cl::value_desc("S"), cl::init(3),
+                          cl::sub(bench),      cl::cat(category())};
+  cl::opt<bool> perGroup{"per-group", cl::desc("Show the time of each kernel"),
+                         cl::sub(bench), cl::cat(category())};
+  cl::opt<bool> markdown{"markdown", cl::desc("The whole table as Markdown"),
+                         cl::sub(ops), cl::cat(category())};
+#undef MODELS
+#undef TOP
 
-cl::list<std::string> positional(cl::Positional, cl::desc("MODEL.onnx"),
-                                 EVERYWHERE, cl::sub(opsCommandName),
-                                 cl::sub(targetsCommandName));
-cl::opt<std::string>
-    output("o", cl::desc("The file to write: .cpp (with .h beside it) or .o"),
-           cl::value_desc("FILE"), TOP);
-cl::opt<std::string> target(
-    "target",
-    cl::desc("The instruction set (see `ingot targets`; default: native)"),
-    cl::value_desc("NAME"), EVERYWHERE);
-cl::opt<std::string> name("name", cl::desc("Prefix of the generated names"),
-                          cl::value_desc("NAME"), EVERYWHERE);
-cl::list<std::string>
-    dims("dim",
-         cl::desc("Size of an unknown dimension: a symbol, or input:axis"),
-         cl::value_desc("NAME=SIZE"), EVERYWHERE);
-cl::list<std::string> binds("bind",
-                            cl::desc("Values of an input that decides shapes"),
-                            cl::value_desc("INPUT=1,2,3"), EVERYWHERE);
-cl::opt<std::string> weights(
-    "weights",
-    cl::desc("Where the weights go: source, object, file (default: by size)"),
-    cl::value_desc("KIND"), TOP);
-cl::opt<bool> strict("strict",
-                     cl::desc("Keep the order of floating-point operations"),
-                     EVERYWHERE);
-cl::opt<std::string>
-    stopAfter("stop-after",
-              cl::desc("Print the program after a stage: import, simplify, "
-                       "decide, lower, schedule, plan"),
-              cl::value_desc("STAGE"), TOP);
-cl::opt<bool> json("json", cl::desc("Diagnostics and reports as JSON"),
-                   EVERYWHERE);
-cl::list<std::string> inputs("input", cl::desc("An input's data"),
-                             cl::value_desc("NAME=FILE.npy"),
-                             cl::sub(runCommandName), cl::cat(category));
-cl::opt<std::string> outputDir("output-dir",
-                               cl::desc("Where the outputs go, as NAME.npy"),
-                               cl::value_desc("DIR"), cl::sub(runCommandName),
-                               cl::cat(category));
-cl::opt<unsigned> threads("threads", cl::desc("Threads to run on"),
-                          cl::value_desc("N"), cl::init(1),
-                          cl::sub(benchCommandName), cl::cat(category));
-cl::opt<double> seconds("seconds", cl::desc("How long to measure"),
-                        cl::value_desc("S"), cl::init(3),
-                        cl::sub(benchCommandName), cl::cat(category));
-cl::opt<bool> perGroup("per-group", cl::desc("Show the time of each kernel"),
-                       cl::sub(benchCommandName), cl::cat(category));
-cl::opt<bool> markdown("markdown", cl::desc("The whole table as Markdown"),
-                       cl::sub(opsCommandName), cl::cat(category));
+  std::vector<std::pair<cl::SubCommand *, Command>> commands() {
+    return {{&cl::SubCommand::getTopLevel(), compileCommand},
+            {&run, runCommand}};
+  }
+};
 
-cl::extrahelp examples(R"(
+const char *const examples = R"(
 EXAMPLES:
   ingot mnist.onnx -o mnist.cpp                 C++ for this machine
   ingot mnist.onnx -o mnist.cpp --target generic --name digits
@@ -95,23 +100,15 @@ EXAMPLES:
 
 Exit codes: 0; 1 the model or the command line is wrong; 3 the model uses
 something unsupported; 70 a fault of ingot's own.
-)");
-
-struct CommandRow {
-  cl::SubCommand *name;
-  Command run;
-};
-const CommandRow commands[] = {
-    {&cl::SubCommand::getTopLevel(), compileCommand},
-};
+)";
 
 } // namespace
 
-/// NAME=TEXT, split at the last `=` that leaves a text without one.
+/// NAME=VALUE, split at the first `=`.
 static bool splitPair(StringRef text, StringRef option,
                       std::pair<std::string, std::string> &pair,
                       Diagnostics &diagnostics) {
-  auto [key, value] = text.rsplit('=');
+  auto [key, value] = text.split('=');
   if (key.empty() || value.empty() || key.size() == text.size()) {
     diagnostics.report(DiagnosticId::BadOption,
                        "--" + option + " `" + printable(text) +
@@ -122,8 +119,10 @@ static bool splitPair(StringRef text, StringRef option,
   return true;
 }
 
-static void readTarget(Arguments &arguments, Diagnostics &diagnostics) {
-  std::string wanted = target.empty() ? "native" : target.getValue();
+static void readTarget(const Options &options, Arguments &arguments,
+                       Diagnostics &diagnostics) {
+  std::string wanted =
+      options.target.empty() ? "native" : options.target.getValue();
   arguments.compile.target = lookupTarget(wanted);
   if (arguments.compile.target)
     return;
@@ -135,23 +134,25 @@ static void readTarget(Arguments &arguments, Diagnostics &diagnostics) {
                      "targets: native, " + join(names, ", "));
 }
 
-static void readArguments(Arguments &arguments, Diagnostics &diagnostics) {
+static void readArguments(const Options &options, Arguments &arguments,
+                          Diagnostics &diagnostics) {
   auto bad = [&](const Twine &message, const Twine &hint = "") {
     diagnostics.report(DiagnosticId::BadOption, message, hint);
   };
-  arguments.positional.assign(positional.begin(), positional.end());
-  readTarget(arguments, diagnostics);
-  arguments.compile.name = name;
-  arguments.compile.strict = strict;
-  arguments.output = output;
-  arguments.outputDir = outputDir;
-  arguments.json = json;
-  arguments.markdown = markdown;
-  arguments.perGroup = perGroup;
-  arguments.threads = threads;
-  arguments.seconds = seconds;
+  arguments.positional.assign(options.positional.begin(),
+                              options.positional.end());
+  readTarget(options, arguments, diagnostics);
+  arguments.compile.name = options.name;
+  arguments.compile.strict = options.strict;
+  arguments.output = options.output;
+  arguments.outputDir = options.outputDir;
+  arguments.json = options.json;
+  arguments.markdown = options.markdown;
+  arguments.perGroup = options.perGroup;
+  arguments.threads = options.threads;
+  arguments.seconds = options.seconds;
   std::pair<std::string, std::string> pair;
-  for (const std::string &text : dims) {
+  for (const std::string &text : options.dims) {
     int64_t size;
     if (!splitPair(text, "dim", pair, diagnostics))
       continue;
@@ -160,37 +161,51 @@ static void readArguments(Arguments &arguments, Diagnostics &diagnostics) {
     else
       arguments.compile.import.dims[pair.first] = size;
   }
-  for (const std::string &text : binds)
+  for (const std::string &text : options.binds)
     if (splitPair(text, "bind", pair, diagnostics))
       arguments.compile.import.bind[pair.first] = pair.second;
-  for (const std::string &text : inputs)
+  for (const std::string &text : options.inputs)
     if (splitPair(text, "input", pair, diagnostics))
       arguments.inputs.push_back(pair);
-  if (!stopAfter.empty() && !(arguments.stopAfter = parseStage(stopAfter)))
-    bad("there is no stage `" + printable(stopAfter) + "`",
+  if (!options.stopAfter.empty() &&
+      !(arguments.stopAfter = parseStage(options.stopAfter)))
+    bad("there is no stage `" + printable(options.stopAfter.getValue()) + "`",
         "stages: import, simplify, decide, lower, schedule, plan, print, "
         "object");
-  if (weights == "source")
+  if (options.weights == "source")
     arguments.compile.weights = WeightsMode::Source;
-  else if (weights == "object")
+  else if (options.weights == "object")
     arguments.compile.weights = WeightsMode::Object;
-  else if (weights == "file")
+  else if (options.weights == "file")
     arguments.compile.weights = WeightsMode::File;
-  else if (!weights.empty())
-    bad("--weights is `" + printable(weights) +
+  else if (!options.weights.empty())
+    bad("--weights is `" + printable(options.weights.getValue()) +
         "`, but can be source, object or file");
 }
 
+/// Options of the libraries: some have the names of ours, none is meant for
+/// users.
+static void removeForeignOptions() {
+  SmallVector<cl::Option *> foreign;
+  for (auto &entry : cl::getRegisteredOptions())
+    foreign.push_back(entry.second);
+  for (cl::Option *option : foreign)
+    option->removeArgument();
+}
+
 int runCommandLine(int argc, char **argv) {
-  for (cl::SubCommand *sub :
-       {&cl::SubCommand::getTopLevel(), &inspectCommandName, &testCommandName,
-        &runCommandName, &benchCommandName, &opsCommandName,
-        &targetsCommandName})
-    cl::HideUnrelatedOptions(category, *sub);
+  removeForeignOptions();
+  // Never destroyed: the parser keeps pointers to it.
+  Options &options = *new Options;
+  auto commands = options.commands();
+  for (auto &[name, run] : commands)
+    cl::HideUnrelatedOptions(category(), *name);
   cl::SetVersionPrinter([](raw_ostream &os) {
     os << "ingot " << ingotVersion << " (LLVM " << LLVM_VERSION_STRING << ")\n";
   });
+  cl::extrahelp help(examples);
   setBugReportMsg("ingot has crashed. Please report it with the model.\n");
+
   Diagnostics diagnostics;
   std::string problem;
   raw_string_ostream problems(problem);
@@ -198,18 +213,19 @@ int runCommandLine(int argc, char **argv) {
           argc, argv, "ONNX models become standalone C++\n", &problems)) {
     StringRef text = StringRef(problem).trim();
     text.consume_front("ingot: ");
-    diagnostics.report(DiagnosticId::BadOption, text.str(), "see ingot --help");
+    diagnostics.report(DiagnosticId::BadOption, text.split('\n').first,
+                       "see ingot --help");
   }
   int code = InvalidInput;
   Arguments arguments;
   if (diagnostics.empty())
-    readArguments(arguments, diagnostics);
+    readArguments(options, arguments, diagnostics);
   if (diagnostics.empty())
-    for (const CommandRow &command : commands)
-      if (*command.name)
-        code = command.run(arguments, diagnostics);
+    for (auto &[name, run] : commands)
+      if (*name)
+        code = run(arguments, diagnostics);
   if (!diagnostics.empty()) {
-    if (arguments.json)
+    if (options.json)
       diagnostics.printJson(outs());
     diagnostics.print(errs(), errs().has_colors());
     code = std::max<int>(code, diagnostics.exitCode());

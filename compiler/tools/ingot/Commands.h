@@ -28,6 +28,7 @@ struct Arguments {
 using Command = int (*)(Arguments &, Diagnostics &);
 
 int compileCommand(Arguments &arguments, Diagnostics &diagnostics);
+int runCommand(Arguments &arguments, Diagnostics &diagnostics);
 
 int runCommandLine(int argc, char **argv);
 

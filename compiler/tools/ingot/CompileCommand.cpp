@@ -9,12 +9,11 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints the module after a stage: complete into a file, without the bytes of
-/// large weights to the terminal.
+/// Prints the module after a stage: complete into a file; without locations and
+/// the bytes of large weights to the terminal.
 static bool printModule(ModuleOp module, StringRef output,
                         Diagnostics &diagnostics) {
   OpPrintingFlags flags;
-  flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/true);
   if (output.empty() || output == "-") {
     flags.elideLargeElementsAttrs(16).elideLargeResourceString(64);
     module.print(llvm::outs(), flags);
@@ -28,7 +27,7 @@ static bool printModule(ModuleOp module, StringRef output,
                            "` cannot be written: " + error.message());
     return false;
   }
-  module.print(os, flags);
+  module.print(os, flags.enableDebugInfo());
   return true;
 }
 

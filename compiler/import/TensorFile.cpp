@@ -1,0 +1,237 @@
+//===- TensorFile.cpp -----------------------------------------------------===//
+
+#include "compiler/import/TensorFile.h"
+
+#include "compiler/import/TensorData.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <google/protobuf/stubs/logging.h>
+
+using namespace mlir;
+
+namespace ingot {
+
+double Tensor::number(int64_t i) const {
+  Type element = type.getElementType();
+  unsigned size = elementBytes(element);
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data() + i * size, size);
+  if (auto floating = dyn_cast<FloatType>(element)) {
+    if (element.isF32()) {
+      float value;
+      std::memcpy(&value, &bits, sizeof(value));
+      return value;
+    }
+    llvm::APFloat value(floating.getFloatSemantics(),
+                        APInt(floating.getWidth(), bits, /*isSigned=*/false,
+                              /*implicitTrunc=*/true));
+    bool losesInfo;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    return value.convertToDouble();
+  }
+  if (element.isSignedInteger())
+    return static_cast<double>(llvm::SignExtend64(bits, size * 8));
+  return static_cast<double>(bits);
+}
+
+std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
+                                  MLIRContext *context) {
+  llvm::StringSet<> constants;
+  for (const auto &tensor : model.graph().initializer())
+    constants.insert(tensor.name());
+  for (const auto &tensor : model.graph().sparse_initializer())
+    constants.insert(tensor.values().name());
+  std::vector<GraphInput> inputs;
+  for (const auto &input : model.graph().input())
+    if (!constants.contains(input.name()))
+      inputs.push_back(
+          {input.name(),
+           input.type().has_tensor_type()
+               ? elementType(input.type().tensor_type().elem_type(), context)
+               : Type()});
+  return inputs;
+}
+
+std::vector<std::string> outputNames(const onnx::ModelProto &model) {
+  std::vector<std::string> names;
+  for (const auto &output : model.graph().output())
+    names.push_back(output.name());
+  return names;
+}
+
+static std::unique_ptr<llvm::MemoryBuffer> readFile(StringRef path,
+                                                    std::string &error) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (buffer)
+    return std::move(*buffer);
+  error = "`" + printable(path) +
+          "` cannot be read: " + buffer.getError().message();
+  return nullptr;
+}
+
+static bool writeFile(StringRef path, StringRef first, StringRef second,
+                      std::string &error) {
+  std::error_code code;
+  llvm::raw_fd_ostream os(path, code);
+  if (!code) {
+    os << first << second;
+    os.close();
+    code = os.error();
+    os.clear_error();
+  }
+  if (code)
+    error = "`" + printable(path) + "` cannot be written: " + code.message();
+  return !code;
+}
+
+std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
+                                      std::string &error) {
+  auto buffer = readFile(path, error);
+  if (!buffer)
+    return std::nullopt;
+  google::protobuf::LogSilencer silence;
+  onnx::TensorProto proto;
+  if (buffer->getBufferSize() > INT32_MAX ||
+      !proto.ParseFromArray(buffer->getBufferStart(),
+                            buffer->getBufferSize())) {
+    error = "`" + printable(path) + "` is no serialized tensor";
+    return std::nullopt;
+  }
+  auto value = denseTensorAttr(proto, nullptr, context, error);
+  if (failed(value)) {
+    error = "the tensor in `" + printable(path) + "` " + error;
+    return std::nullopt;
+  }
+  return Tensor{cast<RankedTensorType>(value->getType()), bytesOf(*value)};
+}
+
+/// Elements of fewer than 8 bits, low bits first.
+static std::string packed(const Tensor &tensor, unsigned bits) {
+  std::string out(llvm::divideCeil(tensor.elements() * bits, 8), '\0');
+  for (auto [i, c] : llvm::enumerate(tensor.bytes)) {
+    unsigned value = static_cast<uint8_t>(c) & ((1u << bits) - 1);
+    out[i * bits / 8] |= static_cast<char>(value << (i * bits % 8));
+  }
+  return out;
+}
+
+bool writeTensorProto(StringRef path, StringRef name, const Tensor &tensor,
+                      std::string &error) {
+  onnx::TensorProto proto;
+  int64_t dataType = onnxDataType(tensor.type.getElementType());
+  proto.set_name(name.str());
+  proto.set_data_type(static_cast<int32_t>(dataType));
+  for (int64_t size : tensor.type.getShape())
+    proto.add_dims(size);
+  if (unsigned bits = dataTypeBits(dataType); bits < 8)
+    proto.set_raw_data(packed(tensor, bits));
+  else
+    proto.set_raw_data(tensor.bytes.data(), tensor.bytes.size());
+  return writeFile(path, proto.SerializeAsString(), "", error);
+}
+
+//===----------------------------------------------------------------------===//
+// NumPy
+//===----------------------------------------------------------------------===//
+
+/// NumPy's name of an element type: kind and bytes.
+static std::string npyType(Type element) {
+  char kind = isa<FloatType>(element)     ? 'f'
+              : element.isInteger(1)      ? 'b'
+              : element.isSignedInteger() ? 'i'
+                                          : 'u';
+  // What NumPy lacks is written as its bits.
+  if (kind == 'f' && !isa<Float16Type, Float32Type, Float64Type>(element))
+    kind = 'u';
+  return kind + std::to_string(elementBytes(element));
+}
+
+/// The text between `key`'s colon and the end of its value.
+static StringRef headerField(StringRef header, StringRef key) {
+  size_t at = header.find(("'" + key + "'").str());
+  if (at == StringRef::npos)
+    return "";
+  StringRef rest = header.drop_front(at).split(':').second.ltrim();
+  if (rest.starts_with("("))
+    return rest.drop_front().split(')').first;
+  return rest.split(',').first.trim(" '}\n");
+}
+
+std::optional<Tensor> readNpy(StringRef path, Type element,
+                              std::string &error) {
+  auto buffer = readFile(path, error);
+  if (!buffer)
+    return std::nullopt;
+  auto fail = [&](const Twine &what) -> std::optional<Tensor> {
+    error = ("`" + printable(path) + "` " + what).str();
+    return std::nullopt;
+  };
+  StringRef data = buffer->getBuffer();
+  if (data.size() < 12 || !data.consume_front("\x93NUMPY"))
+    return fail("is no .npy file");
+  auto byte = [&](size_t i) { return uint64_t(uint8_t(data[i])); };
+  bool isOld = data[0] == 1;
+  uint64_t length = byte(2) | byte(3) << 8;
+  if (!isOld)
+    length |= byte(4) << 16 | byte(5) << 24;
+  size_t start = isOld ? 4 : 6;
+  if (length > data.size() - start)
+    return fail("is cut off");
+  StringRef header = data.substr(start, length);
+  data = data.drop_front(start + length);
+
+  StringRef descr = headerField(header, "descr");
+  bool bigEndian = descr.consume_front(">");
+  descr = descr.trim("<|=");
+  std::string wanted = npyType(element);
+  bool rawBits = descr == "V" + std::to_string(elementBytes(element)) ||
+                 descr == "u" + std::to_string(elementBytes(element));
+  bool isExtra = isa<FloatType>(element) && wanted[0] == 'u';
+  if (bigEndian || (descr != wanted && !(isExtra && rawBits)))
+    return fail("has the element type " + descr + ", but the input is " +
+                describe(element));
+  SmallVector<int64_t> shape;
+  SmallVector<StringRef> sizes;
+  headerField(header, "shape").split(sizes, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef size : sizes) {
+    size = size.trim();
+    if (size.empty())
+      continue;
+    if (size.getAsInteger(10, shape.emplace_back()))
+      return fail("has no shape");
+  }
+  if (headerField(header, "fortran_order") == "True" && shape.size() > 1)
+    return fail("is in Fortran order; save it with numpy.ascontiguousarray");
+  auto count = checkedElements(shape, element.getIntOrFloatBitWidth());
+  if (!count || uint64_t(*count) * elementBytes(element) != data.size())
+    return fail("has " + Twine(data.size()) +
+                " bytes of data, which is not what its shape needs");
+  Tensor tensor{RankedTensorType::get(shape, element),
+                std::vector<char>(data.begin(), data.end())};
+  if (element.isInteger(1))
+    for (char &c : tensor.bytes)
+      c = c != 0;
+  return tensor;
+}
+
+bool writeNpy(StringRef path, const Tensor &tensor, std::string &error) {
+  std::string header = "{'descr': '<" + npyType(tensor.type.getElementType()) +
+                       "', 'fortran_order': False, 'shape': (";
+  for (int64_t size : tensor.type.getShape())
+    header += std::to_string(size) + ",";
+  header += "), }";
+  // Data starts at a multiple of 64 bytes.
+  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
+  header += '\n';
+  std::string head("\x93NUMPY\x01\0", 8);
+  head += static_cast<char>(header.size() & 255);
+  head += static_cast<char>(header.size() >> 8);
+  return writeFile(path, head + header,
+                   StringRef(tensor.bytes.data(), tensor.bytes.size()), error);
+}
+
+} // namespace ingot

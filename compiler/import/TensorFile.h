@@ -1,0 +1,57 @@
+//===- TensorFile.h - tensors in .pb and .npy files -------------*- C++ -*-===//
+//
+// The data that models are run on: ONNX's serialized TensorProto, and NumPy's
+// array format.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_IMPORT_TENSORFILE_H
+#define INGOT_COMPILER_IMPORT_TENSORFILE_H
+
+#include "compiler/report/Diagnostics.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <optional>
+
+namespace onnx {
+class ModelProto;
+} // namespace onnx
+
+namespace ingot {
+
+/// Elements in whole bytes, as generated code reads them.
+struct Tensor {
+  mlir::RankedTensorType type;
+  std::vector<char> bytes;
+
+  int64_t elements() const { return type.getNumElements(); }
+  /// Element `i` as a number, whatever its type.
+  double number(int64_t i) const;
+};
+
+struct GraphInput {
+  std::string name;
+  /// Null if it is no tensor of a type that Ingot has.
+  mlir::Type elementType;
+};
+/// The inputs that a caller feeds (those without an initializer).
+std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
+                                  mlir::MLIRContext *context);
+std::vector<std::string> outputNames(const onnx::ModelProto &model);
+
+/// nullopt with the reason in `error`.
+std::optional<Tensor> readTensorProto(llvm::StringRef path,
+                                      mlir::MLIRContext *context,
+                                      std::string &error);
+bool writeTensorProto(llvm::StringRef path, llvm::StringRef name,
+                      const Tensor &tensor, std::string &error);
+
+/// `elementType` tells types apart that NumPy lacks (bfloat16, float8: their
+/// bits as unsigned integers or raw bytes).
+std::optional<Tensor> readNpy(llvm::StringRef path, mlir::Type elementType,
+                              std::string &error);
+bool writeNpy(llvm::StringRef path, const Tensor &tensor, std::string &error);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_TENSORFILE_H
