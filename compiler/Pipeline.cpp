@@ -56,7 +56,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 /// Each group is one private function; equal groups share one.
-static void addLower(OpPassManager &pm, const PipelineOptions &) { pm.addPass(lower::createOutlineGroups()); }
+static void addLower(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(lower::createOutlineGroups());
+}
 
 /// Loops, vectors and buffers of each kernel are explicit.
 static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
@@ -64,15 +66,20 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 /// Every buffer is (region, offset, size).
-static void addPlan(OpPassManager &pm, const PipelineOptions &) { pm.addPass(memory::createPlanMemory()); }
+static void addPlan(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(memory::createPlanMemory());
+}
 
-LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options, Stage stopAfter) {
+LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
+                          Stage stopAfter) {
   PassManager pm(module.getContext());
   pm.enableVerifier(options.verify);
-  const std::pair<Stage, void (*)(OpPassManager &, const PipelineOptions &)> stages[] = {
-      {Stage::Simplify, addSimplify}, {Stage::Decide, addDecide}, {Stage::Lower, addLower},
-      {Stage::Schedule, addSchedule}, {Stage::Plan, addPlan},
-  };
+  const std::pair<Stage, void (*)(OpPassManager &, const PipelineOptions &)>
+      stages[] = {
+          {Stage::Simplify, addSimplify}, {Stage::Decide, addDecide},
+          {Stage::Lower, addLower},       {Stage::Schedule, addSchedule},
+          {Stage::Plan, addPlan},
+      };
   for (auto [stage, build] : stages)
     if (stage <= stopAfter)
       build(pm, options);
@@ -82,8 +89,10 @@ LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options, Stage
 }
 
 static constexpr std::pair<Stage, StringLiteral> stageNames[] = {
-    {Stage::Import, "import"},     {Stage::Simplify, "simplify"}, {Stage::Decide, "decide"}, {Stage::Lower, "lower"},
-    {Stage::Schedule, "schedule"}, {Stage::Plan, "plan"},         {Stage::Print, "print"},   {Stage::Object, "object"},
+    {Stage::Import, "import"},     {Stage::Simplify, "simplify"},
+    {Stage::Decide, "decide"},     {Stage::Lower, "lower"},
+    {Stage::Schedule, "schedule"}, {Stage::Plan, "plan"},
+    {Stage::Print, "print"},       {Stage::Object, "object"},
 };
 
 std::optional<Stage> parseStage(StringRef name) {
@@ -93,7 +102,9 @@ std::optional<Stage> parseStage(StringRef name) {
   return std::nullopt;
 }
 
-StringRef stageName(Stage stage) { return stageNames[static_cast<size_t>(stage)].second; }
+StringRef stageName(Stage stage) {
+  return stageNames[static_cast<size_t>(stage)].second;
+}
 
 /// How constant subgraphs become code: the same stages, for a scalar target.
 static LogicalResult lowerForEvaluation(ModuleOp module) {
@@ -105,8 +116,10 @@ static LogicalResult lowerForEvaluation(ModuleOp module) {
 }
 
 void loadPipelineDialects(MLIRContext &context) {
-  context.loadDialect<graph::GraphDialect, kernel::KernelDialect, arith::ArithDialect, cf::ControlFlowDialect,
-                      func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+  context.loadDialect<graph::GraphDialect, kernel::KernelDialect,
+                      arith::ArithDialect, cf::ControlFlowDialect,
+                      func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                      memref::MemRefDialect, scf::SCFDialect,
                       vector::VectorDialect>();
   registerBuiltinDialectTranslation(context);
   registerLLVMDialectTranslation(context);

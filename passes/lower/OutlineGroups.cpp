@@ -63,7 +63,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     llvm::StringSet<> used;
-    llvm::DenseMap<uint64_t, SmallVector<func::FuncOp>> known;
+    // The first group of each kind stays until all are compared.
+    llvm::DenseMap<uint64_t, SmallVector<std::pair<Operation *, func::FuncOp>>> known;
     SmallVector<graph::GroupOp> groups;
     module.walk([&](graph::GroupOp group) { groups.push_back(group); });
     OpBuilder builder(module.getContext());
@@ -72,10 +73,10 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     for (graph::GroupOp group : groups) {
       uint64_t hash = hashOf(group);
       func::FuncOp function;
-      for (func::FuncOp candidate : known[hash])
-        if (OperationEquivalence::isRegionEquivalentTo(&candidate.getBody(), &group.getBody(),
-                                                       OperationEquivalence::IgnoreLocations) &&
-            candidate->getAttrOfType<StringAttr>("kernel.strategy") == group.getStrategyAttr())
+      for (auto &[representative, candidate] : known[hash])
+        if (group.getStrategyAttr() == candidate->getAttr("kernel.strategy") &&
+            OperationEquivalence::isRegionEquivalentTo(&representative->getRegion(0), &group.getBody(),
+                                                       OperationEquivalence::IgnoreLocations))
           function = candidate;
       if (!function) {
         std::string base = nameFor(group), name = base;
@@ -87,7 +88,11 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         function->setAttr("kernel.strategy", group.getStrategyAttr());
         IRMapping mapping;
         group.getBody().cloneInto(&function.getBody(), mapping);
-        known[hash].push_back(function);
+        Operation *yield = function.getBody().front().getTerminator();
+        OpBuilder atEnd(yield);
+        func::ReturnOp::create(atEnd, yield->getLoc(), yield->getOperands());
+        yield->erase();
+        known[hash].push_back({group, function});
       }
       collectNames(group.getLoc(), names[function]);
       OpBuilder at(group);
@@ -95,8 +100,9 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
                                              FlatSymbolRefAttr::get(function.getSymNameAttr()), group.getInputs(),
                                              DenseI64ArrayAttr());
       group->replaceAllUsesWith(launch);
-      group->erase();
     }
+    for (graph::GroupOp group : groups)
+      group->erase();
     for (auto &[function, list] : names) {
       std::string comment;
       size_t listed = 0;
