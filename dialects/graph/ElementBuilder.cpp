@@ -97,7 +97,13 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType, ArrayRef<Expr> i
     Type wide = laneCount == 1 ? compute : Type(VectorType::get({laneCount}, compute));
     v = arith::ExtFOp::create(builder, loc, wide, v);
   }
-  return {this, v, elementType};
+  Expr element{this, v, elementType};
+  // Of a byte that holds a narrower integer only the low bits count.
+  if (auto integer = dyn_cast<IntegerType>(elementType); integer && integer.getWidth() > 1 && integer.getWidth() < 8) {
+    Expr spare = constantInt(8 - integer.getWidth(), elementType);
+    return (element << spare) >> spare;
+  }
+  return element;
 }
 
 Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {

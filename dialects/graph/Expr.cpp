@@ -334,6 +334,9 @@ Expr convert(Expr x, Type to, bool saturate) {
   }
   if (fromFloat && to.isIndex())
     return convert(convert(x, b.builder.getIntegerType(64, /*isSigned=*/true)), to);
+  // Types of a few bits wrap, as integers do among each other.
+  if (fromFloat && to.getIntOrFloatBitWidth() < 8)
+    return convert(convert(x, b.builder.getIntegerType(32, /*isSigned=*/true)), to);
   if (fromFloat)
     return {&b, floatToInt(x, to, to.isUnsignedInteger()), to};
   if (toFloat) {

@@ -129,7 +129,12 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   if (isa<FloatType>(to))
     return convert(q, to, saturate);
   // Where the sum is not exact it is far beyond the range of `to`.
-  return convert(round(q) + convert(zero, f32), to);
+  Expr sum = round(q) + convert(zero, f32);
+  if (unsigned width = to.getIntOrFloatBitWidth(); width < 8) {
+    double range = 1u << width, low = to.isUnsignedInteger() ? 0 : -range / 2;
+    sum = max(min(sum, low + range - 1), low);
+  }
+  return convert(sum, to);
 }
 
 Expr dequantize(Expr x, Expr scale, Expr zero, Type type) {
