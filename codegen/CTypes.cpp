@@ -19,6 +19,11 @@ bool isBitsFloat(Type type) {
   return isa<FloatType>(type) && !type.isF32() && !type.isF64();
 }
 
+bool isPartOfByte(Type type) {
+  auto integer = dyn_cast<IntegerType>(elementOf(type));
+  return integer && integer.getWidth() > 1 && integer.getWidth() < 8;
+}
+
 unsigned storageBits(Type element) {
   if (element.isIndex())
     return 64;

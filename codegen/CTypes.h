@@ -2,7 +2,9 @@
 //
 // Integers are signless in the IR, so the caller says whether it wants the
 // signed or the unsigned C type. f16, bf16 and 8-bit floats are their bits in
-// unsigned integers; index is ptrdiff_t; i1 is bool, in memory uint8_t.
+// unsigned integers; index is ptrdiff_t; i1 is bool, in memory uint8_t;
+// integers of 2 to 7 bits are the low bits of a byte, whose other bits mean
+// nothing.
 //
 // A vector of N lanes is `<kind><bits>x<N>`, as f32x16, i32x8, u8x16, and its
 // twin for unaligned memory has the suffix _u. A vector of one lane is its
@@ -34,6 +36,9 @@ bool isBitsFloat(mlir::Type type);
 
 /// Bits of the C type: 8 for i1 in memory and for narrower floats.
 unsigned storageBits(mlir::Type element);
+
+/// An integer of 2 to 7 bits, or a vector of them.
+bool isPartOfByte(mlir::Type type);
 
 /// Lanes of a vector; 1 for everything else.
 int64_t laneCount(mlir::Type type);

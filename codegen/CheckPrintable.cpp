@@ -103,7 +103,7 @@ static const char *refusal(Type type) {
     unsigned width = integer.getWidth();
     if (!integer.isSignless())
       return "has a sign, which operations carry at this level";
-    if (width != 1 && width != 8 && width != 16 && width != 32 && width != 64)
+    if (width > 8 && width != 16 && width != 32 && width != 64)
       return "has a width that C lacks";
     return nullptr;
   }
@@ -119,6 +119,10 @@ static const char *refusalOfUse(Operation *op,
       op->getName().getDialectNamespace() != "arith")
     return nullptr;
   auto isSmall = [](Type type) { return isBitsFloat(elementOf(type)); };
+  if (!isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op) &&
+      (llvm::any_of(op->getOperandTypes(), isPartOfByte) ||
+       llvm::any_of(op->getResultTypes(), isPartOfByte)))
+    return "computes with a type that is part of a byte";
   if (llvm::any_of(op->getOperandTypes(), isSmall) ||
       llvm::any_of(op->getResultTypes(), isSmall))
     return "computes with a type that is kept as bits";

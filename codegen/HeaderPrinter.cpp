@@ -45,8 +45,9 @@ static void printMacros(const Interface &interface, TextWriter &out) {
 static void printIo(const Interface &interface, TextWriter &out) {
   out.line("/* Row-major, without padding. No output may overlap another "
            "tensor. float16,");
-  out.line(" * bfloat16 and float8 are their bits, bool is 0 or 1 in a byte. "
-           "*/");
+  out.line(" * bfloat16 and float8 are their bits, bool is 0 or 1 in a byte, "
+           "narrower types");
+  out.line(" * are the low bits of a byte. */");
   out.open("typedef struct " + interface.name + "_io {");
   for (bool outputs : {false, true})
     for (const InterfaceTensor &tensor : interface.tensors) {

@@ -103,6 +103,7 @@ private:
   Expression select(mlir::arith::SelectOp op);
   Expression conditional(mlir::scf::IfOp op);
   Expression convert(mlir::Operation *op, Sign from, Sign to);
+  Expression convertPartOfByte(mlir::Operation *op, Sign from, Sign to);
   Expression bitcast(mlir::Value from, mlir::Type to);
   Expression intrinsic(const Intrinsic &row, mlir::Operation *op);
   Expression castTo(const std::string &type, const Expression &expression);

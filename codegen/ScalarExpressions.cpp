@@ -95,6 +95,10 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
       binding == Binding::Sum ? Binding::Product : Binding::Unary;
   Expression a = integer(left, sign), b = integer(right, sign);
   unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  if (isa<arith::AddIOp>(op) && element.isIndex() && b.text.front() == '-') {
+    spelling = " - ";
+    b.text.erase(0, 1);
+  }
   if (isVector(type) || element.isIndex() || bits >= 32)
     return {within(a, leftLimit) + spelling + within(b, rightLimit), binding,
             sign};
@@ -353,6 +357,8 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
     return {"(" + within(integer(operand, Sign::Unsigned), Binding::Unary) +
                 " & 1u) != 0u",
             Binding::Compare};
+  if (isPartOfByte(type) || isPartOfByte(operand.getType()))
+    return convertPartOfByte(op, from, to);
   bool integers = elementOf(operand.getType()).isIntOrIndex();
   Expression source = integers ? integer(operand, from) : value(operand);
   if (isVector(type))
@@ -364,6 +370,36 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   Expression result = castTo(target, source);
   result.sign = to;
   return result;
+}
+
+/// The low bits of a byte: masked, or moved to its top and back for their sign.
+Expression KernelPrinter::convertPartOfByte(Operation *op, Sign from, Sign to) {
+  Value operand = op->getOperand(0);
+  Type type = op->getResult(0).getType();
+  Type narrow = isPartOfByte(type) ? type : operand.getType();
+  unsigned bits = elementOf(narrow).getIntOrFloatBitWidth();
+  std::string source = within(integer(operand, Sign::Unsigned), Binding::Unary);
+  std::string bytes = typeName(narrow, Sign::Unsigned);
+  std::string mask = llvm::utostr((1u << bits) - 1);
+  Expression byte;
+  if (from == Sign::Unsigned) {
+    byte = {"(" + source + " & (" +
+                storageTypeName(elementOf(operand.getType()), Sign::Unsigned) +
+                ")" + mask + ")",
+            Binding::Primary, Sign::Unsigned};
+  } else {
+    std::string shift = llvm::utostr(8 - bits);
+    byte = {"((" + typeName(narrow, Sign::Signed) + ")(" + bytes + ")(" +
+                source + " << " + shift + ") >> " + shift + ")",
+            Binding::Primary, Sign::Signed};
+  }
+  std::string target = typeName(type, to);
+  if (isVector(type))
+    return {"__builtin_convertvector(" + byte.text + ", " + target + ")",
+            Binding::Primary, to};
+  byte = castTo(target, byte);
+  byte.sign = to;
+  return byte;
 }
 
 Expression KernelPrinter::bitcast(Value from, Type to) {
