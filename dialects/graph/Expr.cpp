@@ -323,10 +323,12 @@ Expr convert(Expr x, Type to, bool saturate) {
     if (compute != to) {
       auto narrow = cast<FloatType>(to);
       Expr wide{&b, v, compute};
-      if (narrow.getWidth() <= 8 && saturate) {
+      if (narrow.getWidth() <= 8 && (saturate || isa<Float4E2M1FNType>(to))) {
         double limit = llvm::APFloat::getLargest(narrow.getFloatSemantics()).convertToDouble();
         wide = select(wide > limit, limit, select(wide < -limit, -limit, wide));
       }
+      if (isa<Float4E2M1FNType>(to)) // it has no NaN
+        wide = select(isNaN(wide), -0.0, wide);
       v = make<arith::TruncFOp>(wide, inLanesOf(x, to), wide.value);
       v = make<arith::ExtFOp>(wide, inLanesOf(x, compute), v);
     }

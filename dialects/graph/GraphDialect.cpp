@@ -69,7 +69,11 @@ Expr emitReduction(ReductionOpInterface op, ElementBuilder &b, ArrayRef<Expr> id
   for (int64_t trip : trips)
     count *= trip;
   Exprs at(idx);
+  if (count == 0)
+    trips.clear(); // nothing is read
   Expr acc = b.reduce(trips, op.init(b), [&](ArrayRef<Expr> reduced, Expr acc) {
+    if (count == 0)
+      return acc;
     for (auto [axis, i] : llvm::zip(op.getAxes(), reduced))
       at[axis] = i;
     return op.combine(b, acc, b.load(input, at));
