@@ -271,11 +271,22 @@ void MainPrinter::printRequireEqual(kernel::RequireEqualOp require) {
   out.open("{");
   out.comment(require.getMessage());
   std::string values;
-  for (APInt value : expected.getValues<APInt>()) {
-    if (!values.empty())
-      values += ", ";
-    values += value.getBitWidth() == 1 ? (value.isZero() ? "0" : "1")
-                                       : integerLiteral(value, Sign::Signed);
+  auto append = [&](const std::string &value) {
+    values += values.empty() ? value : ", " + value;
+  };
+  // Floats that C has are compared as numbers, the others by their bits.
+  bool isNumber = isa<Float32Type, Float64Type>(type.getElementType());
+  for (Attribute value : expected.getValues<Attribute>()) {
+    if (isNumber) {
+      append(floatLiteral(cast<FloatAttr>(value).getValue()));
+      continue;
+    }
+    APInt bits = isa<FloatAttr>(value)
+                     ? cast<FloatAttr>(value).getValue().bitcastToAPInt()
+                     : cast<IntegerAttr>(value).getValue();
+    append(bits.getBitWidth() == 1 ? (bits.isZero() ? "0" : "1")
+           : isa<FloatAttr>(value) ? integerLiteral(bits, Sign::Unsigned)
+                                   : integerLiteral(bits, Sign::Signed));
   }
   out.line("static const " + element + " expected[" + Twine(count) + "] = {" +
            values + "};");

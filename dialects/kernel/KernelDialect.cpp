@@ -185,7 +185,7 @@ LogicalResult RequireEqualOp::verify() {
   auto input = cast<MemRefType>(getInput().getType());
   auto expected = getExpected().getShapedType();
   if (input.getShape() != expected.getShape() ||
-      !input.getElementType().isIntOrIndex() ||
+      !input.getElementType().isIntOrFloat() ||
       input.getElementType() != expected.getElementType())
     return emitOpError() << "compares " << input << " with " << expected;
   return success();

@@ -153,8 +153,10 @@ private:
     }
     builder.setInsertionPointToStart(entry);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      if (auto bound = planned.getArgAttrOfType<ElementsAttr>(i, "ingot.bound")) {
+      if (auto bound = planned.getArgAttrOfType<DenseElementsAttr>(i, "ingot.bound")) {
         auto name = planned.getArgAttrOfType<StringAttr>(i, "ingot.onnx_name");
+        // Memory knows no signs.
+        bound = bound.bitcast(storageType(bound.getElementType()));
         kernel::RequireEqualOp::create(builder, main.getLoc(), entry->getArgument(i), bound, name ? name : builder.getStringAttr(""));
         planned.removeArgAttr(i, "ingot.bound");
       }
