@@ -108,7 +108,9 @@ private:
       else if (!isConstant(operand))
         added += elements;
     }
-    if (added > removed)
+    // Only what is strictly less: otherwise two operators could hand a
+    // transpose to and fro for ever.
+    if (added >= removed)
       return false;
     OpBuilder builder(op);
     SmallVector<int64_t> inverse = inversePermutation(perm);
