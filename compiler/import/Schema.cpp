@@ -81,6 +81,16 @@ std::vector<std::string> operatorNames(StringRef domain) {
   return sorted;
 }
 
+std::vector<OperatorInfo> standardOperators() {
+  std::vector<OperatorInfo> all;
+  for (const onnx::OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas())
+    if (!schema.Deprecated())
+      all.push_back(
+          {schema.domain(), schema.Name(),
+           schema.HasFunction() || schema.HasContextDependentFunction()});
+  return all;
+}
+
 //===----------------------------------------------------------------------===//
 // Arity and attributes
 //===----------------------------------------------------------------------===//

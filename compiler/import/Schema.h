@@ -34,6 +34,14 @@ std::vector<std::string> suggestions(llvm::StringRef name,
 /// All operators of a domain, ONNX's and ours.
 std::vector<std::string> operatorNames(llvm::StringRef domain);
 
+struct OperatorInfo {
+  std::string domain, name;
+  /// ONNX defines it by others.
+  bool isFunction = false;
+};
+/// Every operator of ONNX in its newest form, deprecated ones left out.
+std::vector<OperatorInfo> standardOperators();
+
 struct SchemaError {
   DiagnosticId id;
   std::string message, supported;

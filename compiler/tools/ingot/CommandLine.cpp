@@ -83,7 +83,10 @@ struct Options {
 
   std::vector<std::pair<cl::SubCommand *, Command>> commands() {
     return {{&cl::SubCommand::getTopLevel(), compileCommand},
-            {&run, runCommand}};
+            {&run, runCommand},
+            {&test, testCommand},
+            {&ops, opsCommand},
+            {&targets, targetsCommand}};
   }
 };
 

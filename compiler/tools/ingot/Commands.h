@@ -29,6 +29,9 @@ using Command = int (*)(Arguments &, Diagnostics &);
 
 int compileCommand(Arguments &arguments, Diagnostics &diagnostics);
 int runCommand(Arguments &arguments, Diagnostics &diagnostics);
+int testCommand(Arguments &arguments, Diagnostics &diagnostics);
+int opsCommand(Arguments &arguments, Diagnostics &diagnostics);
+int targetsCommand(Arguments &arguments, Diagnostics &diagnostics);
 
 int runCommandLine(int argc, char **argv);
 

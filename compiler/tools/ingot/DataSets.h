@@ -14,9 +14,9 @@ using InputData = std::vector<std::optional<Tensor>>;
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
 /// NAME=FILE pairs; all inputs must be given.
-bool readInputFiles(
-    Compilation &compilation,
-    llvm::ArrayRef<std::pair<std::string, std::string>> files, InputData &data);
+bool readInputFiles(Compilation &compilation,
+                    llvm::ArrayRef<std::pair<std::string, std::string>> files,
+                    InputData &data);
 
 /// The shapes, and the values that may decide shapes, of `data` as options of
 /// the compilation's import.
