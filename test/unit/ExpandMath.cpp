@@ -69,8 +69,8 @@ std::string kernelText(const std::string &op, int operands,
          "}\n";
 }
 
-void runKernel(const std::string &op, int operands, const std::string &element,
-               int lanes, void *x, void *y, void *out) {
+/// Expands and runs the kernel of `text`.
+void run(const std::string &text, llvm::ArrayRef<void *> buffers) {
   DialectRegistry registry;
   registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect,
@@ -79,18 +79,19 @@ void runKernel(const std::string &op, int operands, const std::string &element,
   registerLLVMDialectTranslation(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
-      kernelText(op, operands, element, lanes), &context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   REQUIRE(module);
   REQUIRE(succeeded(ingot::expandMath(*module)));
   module->walk([](Operation *op) {
-    REQUIRE(
-        (!isa<math::MathDialect>(op->getDialect()) || isa<math::SqrtOp>(op)));
+    bool isMath = isa<math::MathDialect>(op->getDialect());
+    REQUIRE((!isMath || isa<math::SqrtOp>(op)));
   });
   FailureOr<std::unique_ptr<ingot::Jit>> jit =
       ingot::Jit::compile(*module, /*optimize=*/false);
   REQUIRE(succeeded(jit));
-  void *arguments[] = {&x, &y, &out};
+  std::vector<void *> pointers(buffers.begin(), buffers.end()), arguments;
+  for (void *&pointer : pointers)
+    arguments.push_back(&pointer);
   (*jit)->call("kernel", arguments);
 }
 
@@ -262,8 +263,8 @@ void check(const Row &row, int lanes, double bound) {
   std::string element = sizeof(T) == 4 ? "f32" : "f64";
   std::vector<T> x(kCount), y(kCount), out(kCount);
   fillArguments<T, Bits>(row, x, y);
-  runKernel(row.op, row.operands, element, lanes, x.data(), y.data(),
-            out.data());
+  run(kernelText(row.op, row.operands, element, lanes),
+      {x.data(), y.data(), out.data()});
   double worst = 0;
   size_t at = 0;
   for (size_t i = 0; i < kCount; ++i) {
@@ -291,5 +292,100 @@ TEST_CASE("math functions are accurate", "[expand-math]") {
     check<float, uint32_t>(row, 8, row.ulps32);
     check<double, uint64_t>(row, 1, row.ulps64);
     check<double, uint64_t>(row, 4, row.ulps64);
+  }
+}
+
+namespace {
+
+/// op(x, y) for one pair of values, as a scalar or in a vector of two lanes.
+template <typename R, typename X, typename Y>
+R evaluate(const std::string &expression, const std::string &result,
+           const std::string &typeX, const std::string &typeY, X x, Y y) {
+  R out{};
+  std::string mx = "memref<1x" + typeX + ">", my = "memref<1x" + typeY + ">",
+              mr = "memref<1x" + result + ">";
+  run("func.func private @kernel(%x: " + mx + ", %y: " + my + ", %out: " + mr +
+          ") {\n"
+          "  %c0 = arith.constant 0 : index\n"
+          "  %a = memref.load %x[%c0] : " +
+          mx +
+          "\n"
+          "  %b = memref.load %y[%c0] : " +
+          my +
+          "\n"
+          "  %r = " +
+          expression +
+          "\n"
+          "  memref.store %r, %out[%c0] : " +
+          mr +
+          "\n"
+          "  return\n"
+          "}\n",
+      {&x, &y, &out});
+  return out;
+}
+
+int32_t onInts(const std::string &expression, int32_t x, int32_t y = 0) {
+  return evaluate<int32_t>(expression, "i32", "i32", "i32", x, y);
+}
+
+} // namespace
+
+TEST_CASE("bits are counted", "[expand-math]") {
+  for (int32_t x : {0, 1, -1, 8, 0x00f0f000, INT32_MIN, INT32_MAX}) {
+    uint32_t bits = static_cast<uint32_t>(x);
+    CHECK(onInts("math.ctpop %a : i32", x) == __builtin_popcount(bits));
+    CHECK(onInts("math.ctlz %a : i32", x) == (bits ? __builtin_clz(bits) : 32));
+    CHECK(onInts("math.cttz %a : i32", x) == (bits ? __builtin_ctz(bits) : 32));
+  }
+  CHECK(evaluate<int8_t>("math.ctpop %a : i8", "i8", "i8", "i8", int8_t(-1),
+                         int8_t(0)) == 8);
+  CHECK(evaluate<int64_t>("math.ctlz %a : i64", "i64", "i64", "i64", int64_t(1),
+                          int64_t(0)) == 63);
+  CHECK(onInts("math.absi %a : i32", -5) == 5);
+}
+
+TEST_CASE("integer exponents", "[expand-math]") {
+  CHECK(onInts("math.ipowi %a, %b : i32", 3, 5) == 243);
+  CHECK(onInts("math.ipowi %a, %b : i32", -3, 3) == -27);
+  CHECK(onInts("math.ipowi %a, %b : i32", 7, 0) == 1);
+  CHECK(onInts("math.ipowi %a, %b : i32", 2, -1) == 0);
+  CHECK(onInts("math.ipowi %a, %b : i32", 1, -3) == 1);
+  CHECK(onInts("math.ipowi %a, %b : i32", -1, -3) == -1);
+  CHECK(onInts("math.ipowi %a, %b : i32", -1, -4) == 1);
+  CHECK(evaluate<float>("math.fpowi %a, %b : f32, i32", "f32", "f32", "i32",
+                        1.5f, 3) == 3.375f);
+  CHECK(evaluate<float>("math.fpowi %a, %b : f32, i32", "f32", "f32", "i32",
+                        2.0f, -2) == 0.25f);
+}
+
+TEST_CASE("constant exponents", "[expand-math]") {
+  for (float exponent : {-1.0f, 0.0f, 0.5f, 1.0f, 2.0f, 3.0f, 4.0f, 0.25f})
+    for (float x :
+         {0.0f, -0.0f, 2.25f, float(INFINITY), -float(INFINITY), float(NAN)}) {
+      std::string power = "scf.execute_region -> f32 {\n"
+                          "    %e = arith.constant " +
+                          std::to_string(exponent) +
+                          " : f32\n"
+                          "    %p = math.powf %a, %e : f32\n"
+                          "    scf.yield %p : f32\n  }";
+      float got = evaluate<float>(power, "f32", "f32", "f32", x, 0.0f);
+      float expected = std::pow(x, exponent);
+      INFO(x << " to the power of " << exponent);
+      CHECK((std::isnan(expected) ? std::isnan(got) : got == Approx(expected)));
+    }
+}
+
+TEST_CASE("classes of floats", "[expand-math]") {
+  const float inf = INFINITY, tiny = 1e-40f;
+  for (float x : {0.0f, -1.5f, tiny, inf, -inf, float(NAN)}) {
+    auto ask = [&](const char *op) {
+      return evaluate<bool>(std::string(op) + " %a : f32", "i1", "f32", "f32",
+                            x, 0.0f);
+    };
+    CHECK(ask("math.isnan") == std::isnan(x));
+    CHECK(ask("math.isinf") == std::isinf(x));
+    CHECK(ask("math.isfinite") == std::isfinite(x));
+    CHECK(ask("math.isnormal") == std::isnormal(x));
   }
 }
