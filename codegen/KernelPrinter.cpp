@@ -20,8 +20,6 @@ static constexpr llvm::StringLiteral kCounters[] = {"i", "j", "k", "l",
 KernelPrinter::KernelPrinter(func::FuncOp kernel, SourceContext &context,
                              TextWriter &out)
     : kernel(kernel), context(context), out(out), placement(kernel.getBody()) {
-  for (llvm::StringRef counter : kCounters)
-    names.reserve(counter);
   // Arguments may have the names of weights, but not of what is named here.
   kernel.walk([&](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op))
@@ -78,6 +76,12 @@ void KernelPrinter::printSignature() {
   }
   os << ") {";
   out.open(text);
+  // Counters that no argument is called; siblings share them.
+  for (llvm::StringRef counter : kCounters)
+    if (!names.isTaken(counter)) {
+      counters.push_back(counter.str());
+      names.reserve(counter);
+    }
 }
 
 void KernelPrinter::printBlock(Block &block) {
@@ -137,7 +141,8 @@ std::string KernelPrinter::loadedFrom(Operation *op) {
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(op))
     return "";
   auto buffer = variables.find(op->getOperand(0));
-  if (buffer == variables.end() || buffer->second.name.size() > longest)
+  if (buffer == variables.end() || buffer->second.name.size() > longest ||
+      llvm::isDigit(buffer->second.name.back()))
     return "";
   return buffer->second.name;
 }
@@ -287,8 +292,8 @@ void KernelPrinter::printFor(scf::ForOp loop) {
 
   Value counter = loop.getInductionVar();
   std::string name = nameHint(counter);
-  if (name.empty() && loopDepth < std::size(kCounters))
-    name = kCounters[loopDepth].str();
+  if (name.empty() && loopDepth < counters.size())
+    name = counters[loopDepth];
   else
     name = name.empty() ? names.numbered("i") : names.unique(name);
   variables[counter] = {name, Sign::Signed};

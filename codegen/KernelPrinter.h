@@ -101,6 +101,7 @@ private:
   Expression compare(mlir::arith::CmpIOp op);
   Expression compare(mlir::arith::CmpFOp op);
   Expression select(mlir::arith::SelectOp op);
+  Sign commonSign(mlir::Value a, mlir::Value b);
   Expression conditional(mlir::scf::IfOp op);
   Expression convert(mlir::Operation *op, Sign from, Sign to);
   Expression convertPartOfByte(mlir::Operation *op, Sign from, Sign to);
@@ -138,6 +139,7 @@ private:
   Placement placement;
   NameScope names;
   llvm::DenseMap<mlir::Value, Variable> variables;
+  std::vector<std::string> counters;
   unsigned loopDepth = 0;
 };
 

@@ -36,9 +36,17 @@ static const StringSet<> &reservedNames() {
 
 /// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t: types of the source.
 static bool looksLikeType(StringRef name) {
-  if (name.ends_with("_t") || name.starts_with("splat_") ||
-      name.starts_with_insensitive("ingot_"))
+  if (name.starts_with("splat_") || name.starts_with_insensitive("ingot_"))
     return true;
+  StringRef standard = name;
+  if (standard.consume_back("_t")) {
+    if (standard == "size" || standard == "ptrdiff" || standard == "max_align")
+      return true;
+    standard.consume_front("u");
+    if (standard.consume_front("int"))
+      return standard.empty() || !isLower(standard.front()) ||
+             standard == "ptr" || standard == "max";
+  }
   if (!name.consume_front("f") && !name.consume_front("i") &&
       !name.consume_front("u"))
     return false;

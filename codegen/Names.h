@@ -43,6 +43,7 @@ public:
   /// `base` followed by the next free number: t0, t1, ...
   std::string numbered(llvm::StringRef base);
   void reserve(llvm::StringRef name) { taken[name] = true; }
+  bool isTaken(llvm::StringRef name) const { return taken.lookup(name); }
 
 private:
   llvm::StringMap<bool> taken;

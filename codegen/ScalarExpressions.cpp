@@ -280,6 +280,19 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   llvm_unreachable("folded by legalization");
 }
 
+/// The C type of integers that two values are brought to: their own if it is
+/// the same, literals following the other.
+Sign KernelPrinter::commonSign(Value a, Value b) {
+  Type type = a.getType();
+  if (isMask(type) || !elementOf(type).isIntOrIndex())
+    return isVector(type) ? Sign::Unsigned : Sign::Signed;
+  if (a.getDefiningOp<arith::ConstantOp>())
+    return value(b).sign;
+  if (b.getDefiningOp<arith::ConstantOp>() || value(a).sign == value(b).sign)
+    return value(a).sign;
+  return isVector(type) ? Sign::Unsigned : Sign::Signed;
+}
+
 Expression KernelPrinter::select(arith::SelectOp op) {
   Value condition = op.getCondition();
   Type type = op.getType();
@@ -300,7 +313,7 @@ Expression KernelPrinter::select(arith::SelectOp op) {
                 within(b, Binding::Unary) + ")",
             Binding::Logic};
   }
-  Sign sign = isVector(type) ? Sign::Unsigned : Sign::Signed;
+  Sign sign = commonSign(op.getTrueValue(), op.getFalseValue());
   bool integers = elementOf(type).isIntOrIndex() && !type.isInteger(1);
   auto arm = [&](Value operand) {
     return integers ? integer(operand, sign) : value(operand);
@@ -313,7 +326,8 @@ Expression KernelPrinter::select(arith::SelectOp op) {
 
 Expression KernelPrinter::conditional(scf::IfOp op) {
   Type type = op.getResult(0).getType();
-  Sign sign = isVector(type) ? Sign::Unsigned : Sign::Signed;
+  Sign sign =
+      commonSign(op.thenYield().getOperand(0), op.elseYield().getOperand(0));
   bool integers = elementOf(type).isIntOrIndex() && !type.isInteger(1);
   auto arm = [&](Block &block) -> Expression {
     Value result = block.getTerminator()->getOperand(0);

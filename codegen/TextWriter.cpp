@@ -20,7 +20,7 @@ static size_t breakPosition(StringRef text, size_t room) {
     char c = text[i];
     depth += (c == '(' || c == '[' || c == '{');
     depth -= (c == ')' || c == ']' || c == '}');
-    if (c != ' ' || i == 0)
+    if (c != ' ' || i == 0 || text.substr(i) == " {")
       continue;
     if (i > room)
       return best == StringRef::npos ? i : best;
