@@ -1,6 +1,6 @@
 # lit's view of test/: every .mlir and .test file with RUN lines is a test.
 #
-# Substitutions: %ingot, %ingot-opt, FileCheck, not, split-file, %python (with
+# Substitutions: %ingot, %ingot-opt, %ingot-translate, FileCheck, not, split-file, %python (with
 # onnx and numpy), %models (networks; feature `models`), %examples, %runtime, %cxx (the
 # system compiler, g++), %clangxx, and lit's own %s, %t, %S.
 import os
@@ -18,6 +18,7 @@ config.excludes = ["unit", "Inputs", "models"]
 config.substitutions += [
     # The longer name first: lit replaces one after the other.
     ("%ingot-opt", os.path.join(config.ingot_bin, "ingot-opt")),
+    ("%ingot-translate", os.path.join(config.ingot_bin, "ingot-translate")),
     ("%ingot", os.path.join(config.ingot_bin, "ingot")),
     ("%python", config.python),
     ("%models", config.models),
@@ -34,7 +35,7 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 
 if config.models and os.path.isdir(config.models):
     config.available_features.add("models")
-for program in ("ingot", "ingot-opt"):
+for program in ("ingot", "ingot-opt", "ingot-translate"):
     if os.path.exists(os.path.join(config.ingot_bin, program)):
         config.available_features.add(program)
 if shutil.which("g++"):
