@@ -127,10 +127,11 @@ void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
     for (const std::string &hint : d.hints)
       os << "  hint: " << hint << "\n";
   }
-  if (exitCode() != ExitCode::Unsupported)
+  if (all.empty() || exitCode() == ExitCode::InvalidInput)
     return;
   // Scripts read the last line.
-  os << "unsupported: " << all.front().message;
+  os << (exitCode() == ExitCode::Unsupported ? "unsupported" : "internal error")
+     << ": " << all.front().message;
   if (all.size() > 1)
     os << " (and " << all.size() - 1 << " more)";
   os << "\n";

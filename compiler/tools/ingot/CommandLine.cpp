@@ -85,6 +85,8 @@ struct Options {
     return {{&cl::SubCommand::getTopLevel(), compileCommand},
             {&run, runCommand},
             {&test, testCommand},
+            {&inspect, inspectCommand},
+            {&bench, benchCommand},
             {&ops, opsCommand},
             {&targets, targetsCommand}};
   }
@@ -228,7 +230,7 @@ int runCommandLine(int argc, char **argv) {
       if (*name)
         code = run(arguments, diagnostics);
   if (!diagnostics.empty()) {
-    if (options.json)
+    if (arguments.json)
       diagnostics.printJson(outs());
     diagnostics.print(errs(), errs().has_colors());
     code = std::max<int>(code, diagnostics.exitCode());

@@ -30,6 +30,8 @@ using Command = int (*)(Arguments &, Diagnostics &);
 int compileCommand(Arguments &arguments, Diagnostics &diagnostics);
 int runCommand(Arguments &arguments, Diagnostics &diagnostics);
 int testCommand(Arguments &arguments, Diagnostics &diagnostics);
+int inspectCommand(Arguments &arguments, Diagnostics &diagnostics);
+int benchCommand(Arguments &arguments, Diagnostics &diagnostics);
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics);
 int targetsCommand(Arguments &arguments, Diagnostics &diagnostics);
 

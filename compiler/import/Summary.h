@@ -1,0 +1,41 @@
+//===- Summary.h - what a model file says about itself ----------*- C++ -*-===//
+//
+// For reports on any model, also one that cannot be compiled.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_IMPORT_SUMMARY_H
+#define INGOT_COMPILER_IMPORT_SUMMARY_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace onnx {
+class ModelProto;
+} // namespace onnx
+
+namespace ingot {
+
+struct ModelSummary {
+  struct Value {
+    std::string name;
+    /// "float32[batch,3,224,224]".
+    std::string type;
+  };
+  std::string producer;
+  int64_t irVersion = 0;
+  std::map<std::string, int64_t> opsets;
+  std::vector<Value> inputs, outputs;
+  int64_t nodes = 0, functions = 0;
+  /// How often each operator occurs, subgraphs and functions included.
+  std::map<std::string, int64_t> operators;
+  int64_t initializers = 0, initializerBytes = 0;
+};
+
+ModelSummary summarize(const onnx::ModelProto &model);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_IMPORT_SUMMARY_H
