@@ -149,7 +149,12 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
         sum = beforeEpilogue(sum, column);
       b.bindElement(anchor, sum);
       Exprs at = index(row, column);
-      b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
+      // Where the result is stored under another shape, everything the
+      // epilogue reads is bound to this place.
+      Exprs from(at);
+      if (size_t rank = shapeOf(b.result()).size(); from.size() != rank)
+        from.assign(rank, b.index(0));
+      b.store(0u, b.broadcast(b.load(b.result(), from), lanes), at);
       return sum;
     });
   };
