@@ -42,9 +42,14 @@ void KernelPrinter::printSignature() {
   bool parallel = kernel::parallelExtent(kernel).has_value();
   std::string text;
   llvm::raw_string_ostream os(text);
-  // Kept a function of its own: one kernel inlined into its only caller would
-  // make that caller as large as all kernels together.
-  os << "[[gnu::noinline]] "
+  // A kernel is kept a function of its own: inlined into its only caller it
+  // would make that caller as large as all kernels together. Helpers inline.
+  bool launched =
+      llvm::any_of(*SymbolTable::getSymbolUses(kernel, kernel->getParentOp()),
+                   [](SymbolTable::SymbolUse use) {
+                     return isa<kernel::LaunchOp>(use.getUser());
+                   });
+  os << (launched ? "[[gnu::noinline]] " : "inline ")
      << (kernel.getNumResults() == 0
              ? std::string("void")
              : typeName(kernel.getResultTypes().front(), Sign::Signed))
@@ -118,6 +123,15 @@ void KernelPrinter::printStatement(Operation *op) {
              storageTypeName(type.getElementType()) + " " + name + "[" +
              Twine(std::max<int64_t>(elements, 1)) + "];");
     variables[local] = {name, Sign::Signed};
+    return;
+  }
+  // The same bytes under another shape: the name of the source, unless bytes
+  // are skipped.
+  if (auto view = dyn_cast<kernel::ViewOp>(op)) {
+    const Variable &source = variables.at(view.getSource());
+    variables[view] = source;
+    if (view.getOffset() != 0)
+      variables[view].name = "(" + source.name + " + " + std::to_string(view.getOffset() / kernel::elementBytes(view.getType().getElementType())) + ")";
     return;
   }
   // Terminators are printed by what they end.

@@ -4,6 +4,39 @@
 // RUN: ingot-translate %s --name mnist | FileCheck %s
 // RUN: ingot-translate %s --name mnist --header | FileCheck %s --check-prefix=HEADER
 
+// CHECK: // mnist, compiled by ingot-translate for generic.
+// CHECK: #include "mnist.h"
+// CHECK-NOT: #include <immintrin.h>
+// CHECK: alignas(64) const float conv1_weight[9] = {
+// CHECK-NEXT: 0.0f, 0.1f, -0.0f, 1.0f, 16777216.0f, __builtin_inff(), -2.5f, 3.4028235e+38f, 1e-45f
+// CHECK: // Convolution28 + ReLU32: f32[1,1,4,4] -> f32[1,1,4,4]
+// CHECK-NEXT: // direct, 3x3
+// CHECK-NEXT: void conv_4x4(const float *__restrict x, const float *__restrict w,
+// CHECK-NEXT: const float *__restrict bias, float *__restrict y, ptrdiff_t begin, ptrdiff_t end) {
+// CHECK-NEXT: for (ptrdiff_t i = begin; i < end; ++i) {
+// CHECK-NEXT: for (ptrdiff_t j = 0; j < 4; ++j) {
+// CHECK-NEXT: float acc0 = bias[0];
+// CHECK-NEXT: for (ptrdiff_t k = 0; k < 3; ++k) {
+// CHECK-NEXT: for (ptrdiff_t l = 0; l < 3; ++l) {
+// CHECK-NEXT: const ptrdiff_t at0 = i + k - 1;
+// CHECK-NEXT: const ptrdiff_t at1 = j + l - 1;
+// CHECK-NEXT: acc0 += (((size_t)at0 < 4u && (size_t)at1 < 4u) ? x[at0 * 4 + at1] : 0.0f) * w[k * 3 + l];
+// CHECK: y[i * 4 + j] = 0.0f > acc0 ? 0.0f : acc0;
+// CHECK-LABEL: ingot_status mnist_run(
+// CHECK: if (!io || !io->Input3 || !io->head_out_0 || !arena) return INGOT_ERROR_NULL;
+// CHECK: if ((uintptr_t)arena % MNIST_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;
+// CHECK: float *const t0 = (float *)(memory + 64);
+// CHECK-NEXT: // Convolution28
+// CHECK-NEXT: parallel(context, 4, [&](ptrdiff_t begin, ptrdiff_t end) {
+// CHECK-NEXT: conv_4x4(io->Input3, conv1_weight, bias, t0, begin, end);
+// CHECK: conv_4x4(t0, conv1_weight, bias, io->head_out_0, begin, end);
+
+// HEADER: #define MNIST_ARENA_BYTES 128u
+// HEADER: #define MNIST_ARENA_ALIGN 64u
+// HEADER: #define MNIST_HEAD_OUT_0_ELEMENTS 16u
+// HEADER: const float *Input3; /* in: float32 [1,1,4,4] */
+// HEADER: float *head_out_0; /* out: float32 [1,16], "head/out:0" */
+
 module attributes {ingot.arena_bytes = 128 : i64, ingot.arena_align = 64 : i64} {
   memref.global "private" constant @conv1_weight : memref<3x3xf32> =
     dense<[[0.0, 0.1, -0.0], [1.0, 16777216.0, 0x7F800000], [-2.5, 3.40282347e+38, 1.4e-45]]>

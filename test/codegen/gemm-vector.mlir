@@ -1,3 +1,34 @@
+// A microkernel: carried vectors are locals that are added to, a broadcast is
+// the scalar itself, and both compilers make each line one instruction.
+//
+// RUN: ingot-translate %s --target x86-64-v4 --name gemm -o %t.cpp
+// RUN: FileCheck %s < %t.cpp
+// RUN: %cxx %warnings -O2 -S %t.cpp -o - | FileCheck %s --check-prefix=ASM
+// RUN: %clangxx %warnings -O2 -S %t.cpp -o - | FileCheck %s --check-prefix=ASM
+
+// CHECK: #include <immintrin.h>
+// CHECK: #pragma clang attribute push
+// CHECK: #pragma GCC target
+// CHECK-LABEL: void gemm_2x32(
+// CHECK-NEXT: float *__restrict y) {
+// CHECK-NEXT: f32x16 acc0 = f32x16{};
+// CHECK: for (ptrdiff_t i = 0; i < 64; ++i) {
+// CHECK-NEXT: const f32x16 w0 = *(const f32x16_u *)&w[i * 32];
+// CHECK-NEXT: const f32x16 w1 = *(const f32x16_u *)&w[i * 32 + 16];
+// CHECK-NEXT: const float x0 = x[i];
+// CHECK-NEXT: const float x1 = x[i + 64];
+// CHECK-NEXT: acc0 += x0 * w0;
+// CHECK-NEXT: acc1 += x0 * w1;
+// CHECK-NEXT: acc2 += x1 * w0;
+// CHECK-NEXT: acc3 += x1 * w1;
+// CHECK-NEXT: }
+// CHECK-NEXT: *(f32x16_u *)&y[0] = 0.0f > acc0 ? f32x16{} : acc0;
+// CHECK-NEXT: *(f32x16_u *)&y[16] = acc1;
+
+// ASM-LABEL: gemm_2x32
+// ASM-COUNT-4: vfmadd{{.*}}zmm
+// ASM: vmaxps{{.*}}zmm
+
 module attributes {ingot.arena_bytes = 0 : i64} {
   func.func private @gemm_2x32(
       %x: memref<2x64xf32> {kernel.name = "x"}, %w: memref<64x32xf32> {kernel.name = "w"},

@@ -1,0 +1,175 @@
+// ingot_thread_pool.h - threads for models compiled by Ingot, for hosted C++17.
+//
+//     ingot::ThreadPool pool(4);               // the caller and three workers
+//     ingot_context context = pool.context();
+//     mnist_run(&io, arena, &context);
+//
+// A model calls parallel_for once per kernel, often for a few microseconds of
+// work, so workers spin for a while before they sleep, and parts are handed out
+// through one atomic word. One run at a time may use a pool; a second one
+// that comes meanwhile runs on its own thread, correctly but not faster.
+#ifndef INGOT_THREAD_POOL_H
+#define INGOT_THREAD_POOL_H
+
+#include "ingot.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace ingot {
+
+class ThreadPool {
+public:
+  /// `threads` in all, the calling one included; 0: as many as the machine has.
+  explicit ThreadPool(unsigned threads = 0) {
+    if (threads == 0)
+      threads = std::thread::hardware_concurrency();
+    for (unsigned i = 1; i < threads; ++i)
+      workers.emplace_back([this] { work(); });
+  }
+  ~ThreadPool() {
+    stopping.store(true);
+    wake();
+    for (std::thread &worker : workers)
+      worker.join();
+  }
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+
+  unsigned size() const { return unsigned(workers.size()) + 1; }
+
+  ingot_context context() {
+    ingot_context result = {};
+    result.parallel_for = [](void *pool, ptrdiff_t extent, ingot_body body,
+                             void *argument) {
+      static_cast<ThreadPool *>(pool)->parallelFor(extent, body, argument);
+    };
+    result.user = this;
+    return result;
+  }
+
+  void parallelFor(ptrdiff_t extent, ingot_body body, void *argument) {
+    if (extent <= 1 || workers.empty() || busy.exchange(true)) {
+      body(argument, 0, extent);
+      return;
+    }
+    // More parts than threads, so that a thread that is late, or was given the
+    // longer steps, holds the others up less.
+    ptrdiff_t parts = 4 * ptrdiff_t(size());
+    parts = parts < extent ? parts : extent;
+    parts = parts < kMaxParts ? parts : kMaxParts;
+    job.body.store(body, std::memory_order_relaxed);
+    job.argument.store(argument, std::memory_order_relaxed);
+    job.extent.store(extent, std::memory_order_relaxed);
+    unfinished.store(parts, std::memory_order_relaxed);
+    ++generation;
+    ticket.store(uint64_t(generation) << 32 | uint64_t(parts) << 16);
+    wake();
+    while (runPart())
+      ;
+    for (unsigned spins = 0; unfinished.load(std::memory_order_acquire) != 0;
+         ++spins)
+      pause(spins);
+    busy.store(false);
+  }
+
+private:
+  // What to do, for as long as there are parts that nobody has taken. Atomic
+  // because a late worker may look while the next job is set up; its ticket is
+  // then out of date and it looks again.
+  struct Job {
+    std::atomic<ingot_body> body{nullptr};
+    std::atomic<void *> argument{nullptr};
+    std::atomic<ptrdiff_t> extent{0};
+  };
+
+  static constexpr ptrdiff_t kMaxParts = 0xffff;
+  static ptrdiff_t partsOf(uint64_t ticket) { return ticket >> 16 & 0xffff; }
+  static ptrdiff_t nextOf(uint64_t ticket) { return ticket & 0xffff; }
+  bool hasWork() const {
+    uint64_t now = ticket.load();
+    return nextOf(now) < partsOf(now);
+  }
+
+  /// Takes one part and runs it; false if there is none.
+  bool runPart() {
+    uint64_t now = ticket.load(std::memory_order_acquire);
+    for (;;) {
+      ptrdiff_t part = nextOf(now), parts = partsOf(now);
+      if (part >= parts)
+        return false;
+      ingot_body body = job.body.load(std::memory_order_relaxed);
+      void *argument = job.argument.load(std::memory_order_relaxed);
+      ptrdiff_t extent = job.extent.load(std::memory_order_relaxed);
+      if (!ticket.compare_exchange_weak(now, now + 1))
+        continue;
+      // The first `rest` parts are one step longer.
+      ptrdiff_t length = extent / parts, rest = extent % parts;
+      ptrdiff_t begin = part * length + (part < rest ? part : rest);
+      body(argument, begin, begin + length + (part < rest ? 1 : 0));
+      unfinished.fetch_sub(1, std::memory_order_release);
+      return true;
+    }
+  }
+
+  void work() {
+    for (unsigned spins = 0; !stopping.load(std::memory_order_relaxed);) {
+      if (runPart()) {
+        spins = 0;
+        continue;
+      }
+      if (++spins < kSpins) {
+        pause(spins);
+        continue;
+      }
+      spins = 0;
+      std::unique_lock<std::mutex> lock(mutex);
+      sleeping.fetch_add(1);
+      wakeUp.wait(lock, [this] { return hasWork() || stopping.load(); });
+      sleeping.fetch_sub(1);
+    }
+  }
+
+  void wake() {
+    // A sleeper counts itself before it looks for work, and this looks for
+    // sleepers after there is work: not both can miss the other.
+    if (sleeping.load() == 0)
+      return;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+    }
+    wakeUp.notify_all();
+  }
+
+  static void pause(unsigned spins) {
+    // On a machine with fewer cores than threads the other one must get on.
+    if (spins % 1024 == 1023)
+      std::this_thread::yield();
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+  }
+
+  static constexpr unsigned kSpins = 20000;
+
+  Job job;
+  uint32_t generation = 0;
+  /// Generation, number of parts, next part to take, in one word.
+  std::atomic<uint64_t> ticket{0};
+  std::atomic<ptrdiff_t> unfinished{0};
+  std::atomic<bool> busy{false}, stopping{false};
+  std::atomic<unsigned> sleeping{0};
+  std::mutex mutex;
+  std::condition_variable wakeUp;
+  /// Last: they use all of the above.
+  std::vector<std::thread> workers;
+};
+
+} // namespace ingot
+
+#endif // INGOT_THREAD_POOL_H
