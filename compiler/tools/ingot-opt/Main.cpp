@@ -1,0 +1,55 @@
+//===- Main.cpp - ingot-opt -----------------------------------------------===//
+//
+// Runs passes on a module in text form, for tests: each pass of Ingot by its
+// flag, and upstream's canonicalizer and CSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Pipeline.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "passes/graph/Passes.h"
+#include "passes/kernel/Passes.h"
+#include "passes/lower/Passes.h"
+#include "passes/memory/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/InitLLVM.h"
+
+using namespace mlir;
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+
+  ingot::graph::registerIngotGraphPasses();
+  ingot::lower::registerIngotLowerPasses();
+  ingot::kernel::registerIngotKernelPasses();
+  ingot::memory::registerIngotMemoryPasses();
+  registerCanonicalizerPass();
+  registerCSEPass();
+
+  DialectRegistry registry;
+  registry.insert<ingot::graph::GraphDialect, ingot::kernel::KernelDialect,
+                  affine::AffineDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, func::FuncDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+  // Passes build operations of dialects that the input does not mention.
+  registry.addExtension(+[](MLIRContext *context, BuiltinDialect *) {
+    ingot::loadPipelineDialects(*context);
+  });
+
+  return asMainReturnCode(
+      MlirOptMain(argc, argv, "Runs passes of Ingot on a module\n", registry));
+}
