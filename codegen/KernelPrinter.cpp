@@ -128,10 +128,15 @@ void KernelPrinter::printStatement(Operation *op) {
   // The same bytes under another shape: the name of the source, unless bytes
   // are skipped.
   if (auto view = dyn_cast<kernel::ViewOp>(op)) {
-    const Variable &source = variables.at(view.getSource());
+    Variable source = variables.at(view.getSource());
     variables[view] = source;
     if (view.getOffset() != 0)
-      variables[view].name = "(" + source.name + " + " + std::to_string(view.getOffset() / kernel::elementBytes(view.getType().getElementType())) + ")";
+      variables[view].name =
+          "(" + source.name + " + " +
+          std::to_string(
+              view.getOffset() /
+              kernel::elementBytes(view.getType().getElementType())) +
+          ")";
     return;
   }
   // Terminators are printed by what they end.

@@ -293,9 +293,34 @@ Sign KernelPrinter::commonSign(Value a, Value b) {
   return isVector(type) ? Sign::Unsigned : Sign::Signed;
 }
 
+/// `a > b ? a : b` of vectors, where the target has an instruction that
+/// compilers do not always find.
+std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
+  auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!compare || !isVector(op.getType()) ||
+      compare.getLhs() != op.getTrueValue() ||
+      compare.getRhs() != op.getFalseValue())
+    return std::nullopt;
+  bool isMax = compare.getPredicate() == arith::CmpFPredicate::OGT;
+  if (!isMax && compare.getPredicate() != arith::CmpFPredicate::OLT)
+    return std::nullopt;
+  const char *name = isMax ? "max" : "min";
+  const Intrinsic *row =
+      context.target.intrinsic(name, op.getType(), op.getType());
+  if (!row)
+    return std::nullopt;
+  std::string type = typeName(op.getType(), Sign::Unsigned);
+  std::string helper = std::string(name) + "_" + type;
+  context.extrema[helper] = row;
+  return Expression{helper + "(" + value(op.getTrueValue()).text + ", " +
+                    value(op.getFalseValue()).text + ")"};
+}
+
 Expression KernelPrinter::select(arith::SelectOp op) {
   Value condition = op.getCondition();
   Type type = op.getType();
+  if (std::optional<Expression> call = extremum(op))
+    return *call;
   auto choose = [&](const Expression &c, const Expression &a,
                     const Expression &b) -> Expression {
     return {within(c, Binding::Compare) + " ? " + within(a, Binding::Sum) +
@@ -620,8 +645,9 @@ Expression KernelPrinter::ofOperation(Operation *op) {
           lanes.push_back(laneValue(element, type));
         return fromLanes(type, lanes);
       })
-      .Default([](Operation *) -> Expression {
-        llvm_unreachable("refused by legalization");
+      .Default([](Operation *op) -> Expression {
+        llvm::report_fatal_error("refused by legalization: " +
+                                 op->getName().getStringRef());
       });
 }
 
