@@ -22,6 +22,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -71,6 +72,14 @@ static LogicalResult toLLVM(ModuleOp module) {
   return applyFullConversion(module, target, std::move(patterns));
 }
 
+/// Kernels that run for less time than LLVM would take to optimize them.
+static void leaveSmallKernelsUnoptimized(ModuleOp kernels, const llvm::StringSet<> &small) {
+  Builder builder(kernels.getContext());
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (small.contains(function.getName()))
+      function.setPassthroughAttr(builder.getStrArrayAttr({"noinline", "optnone"}));
+}
+
 FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
@@ -81,9 +90,16 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   MLIRContext *context = module.getContext();
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
+  llvm::StringSet<> small;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.getName() == "main")
       continue;
+    int64_t elements = 0;
+    for (Type type : function.getArgumentTypes())
+      if (auto memref = dyn_cast<MemRefType>(type))
+        elements += memref.getNumElements();
+    if (elements < 500'000)
+      small.insert(function.getName());
     auto copy = cast<func::FuncOp>(builder.clone(*function));
     copy.setPublic();
     // Attributes that mean nothing to LLVM.
@@ -95,6 +111,7 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   replaceViews(*kernels);
   if (failed(toLLVM(*kernels)))
     return failure();
+  leaveSmallKernelsUnoptimized(*kernels, small);
 
   static llvm::Expected<llvm::orc::JITTargetMachineBuilder> host = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!host)
