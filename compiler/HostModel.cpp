@@ -126,7 +126,7 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
     return nullptr;
   }
   std::string source = folder.file("model.cpp"),
-              object = folder.file("model_weights.o"),
+              object = folder.file("model.weights.o"),
               shared = folder.file("model.so");
   std::string compiler = findCompiler(*compilation.options.target, diagnostics);
   if (compiler.empty() || !compilation.emit(source))
