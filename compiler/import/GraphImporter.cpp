@@ -222,6 +222,9 @@ graph::ImportResult GraphImporter::buildNode(NodePlace &at) {
       return failure();
     }
   }
+  if (at.opset < 7 && canonicalDomain(node.domain()).empty() &&
+      !raiseLegacy(at))
+    return failure();
   if (Special special = specialImport(node))
     return (this->*special)(at);
   if (const graph::OnnxOperator *op =

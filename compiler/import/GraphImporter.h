@@ -15,6 +15,7 @@
 #include "compiler/import/Validate.h"
 #include "dialects/graph/OnnxImport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace ingot {
 
@@ -100,6 +101,9 @@ private:
                            bool isLocal);
   bool checkResults(NodePlace &at, llvm::ArrayRef<mlir::Value> results);
 
+  /// Makes a node of opset 6 one of opset 7; false if that cannot be done.
+  bool raiseLegacy(NodePlace &at);
+
   // ControlNodes.cpp: operators without a counterpart in the graph dialect.
   using Special = graph::ImportResult (GraphImporter::*)(NodePlace &);
   static Special specialImport(const onnx::NodeProto &node);
@@ -123,6 +127,7 @@ private:
   llvm::StringMap<const onnx::FunctionProto *> functions;
   /// Sizes of symbols, from options and data.
   std::map<std::string, int64_t> symbols;
+  llvm::StringSet<> unbound;
   /// Names of main's arguments.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;

@@ -131,15 +131,16 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   if (auto it = symbols.find(dim.dim_param());
       it != symbols.end() && !dim.dim_param().empty())
     return it->second;
-  std::string name =
-      dim.dim_param().empty() ? placeName(input, axis) : dim.dim_param();
-  diagnostics.report(
-      DiagnosticId::UnboundDimension,
-      "the input `" + printable(input.name()) + "` has an unknown dimension" +
-          (dim.dim_param().empty() ? " at axis " + std::to_string(axis)
-                                   : " `" + printable(dim.dim_param()) +
-                                         "` at axis " + std::to_string(axis)),
-      "give its size with --dim " + printable(name) + "=SIZE");
+  bool isNamed = !dim.dim_param().empty();
+  std::string name = isNamed ? dim.dim_param() : placeName(input, axis);
+  // A symbol is asked for once, wherever it stands.
+  if (unbound.insert(name).second)
+    diagnostics.report(DiagnosticId::UnboundDimension,
+                       "the input `" + printable(input.name()) +
+                           "` has an unknown dimension" +
+                           (isNamed ? " `" + printable(name) + "`" : "") +
+                           " at axis " + Twine(axis),
+                       "give its size with --dim " + printable(name) + "=SIZE");
   return std::nullopt;
 }
 
@@ -234,7 +235,7 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
   std::vector<RankedTensorType> types;
   for (const auto *input : fedInputs(graph))
     types.push_back(inputType(*input));
-  if (diagnostics.size() != reported)
+  if (diagnostics.size() != reported || !unbound.empty())
     return false;
   for (auto [input, type] : llvm::zip(fedInputs(graph), types)) {
     unsigned i = argumentNames.size();
