@@ -65,7 +65,7 @@ static bool isKnownOperation(Operation *op) {
                                           "memref.store",
                                           "memref.alloca",
                                           "memref.get_global",
-                                         "kernel.view",
+                                          "kernel.view",
                                           "vector.load",
                                           "vector.store",
                                           "vector.broadcast",

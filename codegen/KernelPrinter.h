@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
 #include <set>
 
 namespace ingot {
@@ -32,6 +33,8 @@ struct SourceContext {
   llvm::StringMap<std::string> functions, globals;
   /// Vector types to declare, and those with a splat function.
   std::set<std::string> vectorTypes, splats;
+  /// Functions for minimum and maximum, with the instruction that each is.
+  std::map<std::string, const Intrinsic *> extrema;
 };
 
 /// How tightly an expression binds, tightest first.
@@ -100,6 +103,7 @@ private:
   Expression multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
   Expression compare(mlir::arith::CmpIOp op);
   Expression compare(mlir::arith::CmpFOp op);
+  std::optional<Expression> extremum(mlir::arith::SelectOp op);
   Expression select(mlir::arith::SelectOp op);
   Sign commonSign(mlir::Value a, mlir::Value b);
   Expression conditional(mlir::scf::IfOp op);

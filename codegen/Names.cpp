@@ -36,7 +36,10 @@ static const StringSet<> &reservedNames() {
 
 /// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t: types of the source.
 static bool looksLikeType(StringRef name) {
-  if (name.starts_with("splat_") || name.starts_with_insensitive("ingot_"))
+  for (StringRef helper : {"splat_", "max_", "min_"})
+    if (name.starts_with(helper) && looksLikeType(name.substr(helper.size())))
+      return true;
+  if (name.starts_with_insensitive("ingot_"))
     return true;
   StringRef standard = name;
   if (standard.consume_back("_t")) {

@@ -36,7 +36,16 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     out.line("inline " + type + " splat_" + type + "(" + element +
              " x) { return x - " + type + "{}; }");
   }
-  if (!context.splats.empty())
+  for (const auto &[name, row] : context.extrema) {
+    StringRef type = StringRef(name).drop_front(4);
+    std::string call = row->spelling.str();
+    call.replace(call.find("{0}"), 3, "a");
+    call.replace(call.find("{1}"), 3, "b");
+    out.line("inline " + type + " " + name + "(" + type + " a, " + type +
+             " b) { return (" + type + ")" + call + "; } // a " +
+             (name[1] == 'a' ? ">" : "<") + " b ? a : b");
+  }
+  if (!context.splats.empty() || !context.extrema.empty())
     out.blank();
 }
 
@@ -86,7 +95,7 @@ void printSource(ModuleOp module, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Interface interface(module, options);
   Weights weights(module);
-  SourceContext context{*options.target, {}, {}, {}, {}};
+  SourceContext context{*options.target, {}, {}, {}, {}, {}};
   TextWriter out(os);
 
   NameScope names;

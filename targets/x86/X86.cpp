@@ -41,9 +41,14 @@ static bool hostHas(llvm::StringRef features) {
                       [&](llvm::StringRef f) { return host.lookup(f); });
 }
 
-/// Square roots and roundings of one vector width; `prefix` is _mm or _mm256.
+/// Square roots, roundings, extrema (max is a > b ? a : b, min likewise) of one
+/// vector width; `prefix` is _mm or _mm256.
 #define ROWS(PREFIX, LANES32, LANES64)                                         \
-  {"math.sqrt", "f32x" LANES32, "f32x" LANES32, PREFIX "_sqrt_ps({0})"},       \
+  {"max", "f32x" LANES32, "f32x" LANES32, PREFIX "_max_ps({0}, {1})"},         \
+      {"max", "f64x" LANES64, "f64x" LANES64, PREFIX "_max_pd({0}, {1})"},     \
+      {"min", "f32x" LANES32, "f32x" LANES32, PREFIX "_min_ps({0}, {1})"},     \
+      {"min", "f64x" LANES64, "f64x" LANES64, PREFIX "_min_pd({0}, {1})"},     \
+      {"math.sqrt", "f32x" LANES32, "f32x" LANES32, PREFIX "_sqrt_ps({0})"},   \
       {"math.sqrt", "f64x" LANES64, "f64x" LANES64, PREFIX "_sqrt_pd({0})"},   \
       {"math.floor", "f32x" LANES32, "f32x" LANES32, PREFIX "_floor_ps({0})"}, \
       {"math.floor", "f64x" LANES64, "f64x" LANES64, PREFIX "_floor_pd({0})"}, \
@@ -80,19 +85,35 @@ static const std::vector<Intrinsic> v3Intrinsics = {
     {"arith.truncf", "f32x8", "f16x8", "_mm256_cvtps_ph({0}, 0)"},
 };
 
+// With a mask of all lanes: the plain forms make g++ 12 warn of a variable that
+// its own header leaves uninitialized.
 static const std::vector<Intrinsic> v4Intrinsics = {
-    {"math.sqrt", "f32x16", "f32x16", "_mm512_sqrt_ps({0})"},
-    {"math.sqrt", "f64x8", "f64x8", "_mm512_sqrt_pd({0})"},
-    {"math.floor", "f32x16", "f32x16", "_mm512_roundscale_ps({0}, 9)"},
-    {"math.floor", "f64x8", "f64x8", "_mm512_roundscale_pd({0}, 9)"},
-    {"math.ceil", "f32x16", "f32x16", "_mm512_roundscale_ps({0}, 10)"},
-    {"math.ceil", "f64x8", "f64x8", "_mm512_roundscale_pd({0}, 10)"},
-    {"math.roundeven", "f32x16", "f32x16", "_mm512_roundscale_ps({0}, 8)"},
-    {"math.roundeven", "f64x8", "f64x8", "_mm512_roundscale_pd({0}, 8)"},
-    {"math.trunc", "f32x16", "f32x16", "_mm512_roundscale_ps({0}, 11)"},
-    {"math.trunc", "f64x8", "f64x8", "_mm512_roundscale_pd({0}, 11)"},
-    {"arith.extf", "f16x16", "f32x16", "_mm512_cvtph_ps((__m256i){0})"},
-    {"arith.truncf", "f32x16", "f16x16", "_mm512_cvtps_ph({0}, 0)"},
+    {"max", "f32x16", "f32x16", "_mm512_maskz_max_ps(0xFFFF, {0}, {1})"},
+    {"max", "f64x8", "f64x8", "_mm512_maskz_max_pd(0xFF, {0}, {1})"},
+    {"min", "f32x16", "f32x16", "_mm512_maskz_min_ps(0xFFFF, {0}, {1})"},
+    {"min", "f64x8", "f64x8", "_mm512_maskz_min_pd(0xFF, {0}, {1})"},
+    {"math.sqrt", "f32x16", "f32x16", "_mm512_maskz_sqrt_ps(0xFFFF, {0})"},
+    {"math.sqrt", "f64x8", "f64x8", "_mm512_maskz_sqrt_pd(0xFF, {0})"},
+    {"math.floor", "f32x16", "f32x16",
+     "_mm512_maskz_roundscale_ps(0xFFFF, {0}, 9)"},
+    {"math.floor", "f64x8", "f64x8",
+     "_mm512_maskz_roundscale_pd(0xFF, {0}, 9)"},
+    {"math.ceil", "f32x16", "f32x16",
+     "_mm512_maskz_roundscale_ps(0xFFFF, {0}, 10)"},
+    {"math.ceil", "f64x8", "f64x8",
+     "_mm512_maskz_roundscale_pd(0xFF, {0}, 10)"},
+    {"math.roundeven", "f32x16", "f32x16",
+     "_mm512_maskz_roundscale_ps(0xFFFF, {0}, 8)"},
+    {"math.roundeven", "f64x8", "f64x8",
+     "_mm512_maskz_roundscale_pd(0xFF, {0}, 8)"},
+    {"math.trunc", "f32x16", "f32x16",
+     "_mm512_maskz_roundscale_ps(0xFFFF, {0}, 11)"},
+    {"math.trunc", "f64x8", "f64x8",
+     "_mm512_maskz_roundscale_pd(0xFF, {0}, 11)"},
+    {"arith.extf", "f16x16", "f32x16",
+     "_mm512_maskz_cvtph_ps(0xFFFF, (__m256i){0})"},
+    {"arith.truncf", "f32x16", "f16x16",
+     "_mm512_maskz_cvtps_ph(0xFFFF, {0}, 0)"},
 };
 
 void x86(std::vector<TargetDescription> &targets) {
