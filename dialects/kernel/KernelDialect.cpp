@@ -136,7 +136,8 @@ LogicalResult LaunchOp::verify() {
   return success();
 }
 
-/// Equal shape and element type, but for signedness.
+/// Equal shape and element type, but for signedness and for integers of less
+/// than 8 bits, which take a byte each in memory.
 static bool sameData(Type launched, Type declared) {
   auto a = dyn_cast<ShapedType>(launched), b = dyn_cast<ShapedType>(declared);
   if (!a || !b || a.getShape() != b.getShape())
@@ -144,8 +145,12 @@ static bool sameData(Type launched, Type declared) {
   if (isa<MemRefType>(launched) && isa<MemRefType>(declared))
     return launched == declared;
   Type x = a.getElementType(), y = b.getElementType();
+  auto stored = [](Type type) {
+    unsigned width = type.getIntOrFloatBitWidth();
+    return width == 1 ? 1 : std::max(8u, width);
+  };
   return x == y || (isa<IntegerType>(x) && isa<IntegerType>(y) &&
-                    x.getIntOrFloatBitWidth() == y.getIntOrFloatBitWidth());
+                    stored(x) == stored(y));
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
