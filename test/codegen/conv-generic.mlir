@@ -5,7 +5,7 @@
 // RUN: ingot-translate %s --name mnist --header | FileCheck %s --check-prefix=HEADER
 
 // CHECK: // mnist, compiled by ingot-translate for generic.
-// CHECK: #include "mnist.h"
+// CHECK: #include "model.h"
 // CHECK-NOT: #include <immintrin.h>
 // CHECK: alignas(64) const float conv1_weight[9] = {
 // CHECK-NEXT: 0.0f, 0.1f, -0.0f, 1.0f, 16777216.0f, __builtin_inff(), -2.5f, 3.4028235e+38f, 1e-45f

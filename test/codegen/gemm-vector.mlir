@@ -22,7 +22,7 @@
 // CHECK-NEXT: acc2 += x1 * w0;
 // CHECK-NEXT: acc3 += x1 * w1;
 // CHECK-NEXT: }
-// CHECK-NEXT: *(f32x16_u *)&y[0] = 0.0f > acc0 ? f32x16{} : acc0;
+// CHECK-NEXT: *(f32x16_u *)&y[0] = max_f32x16(f32x16{}, acc0);
 // CHECK-NEXT: *(f32x16_u *)&y[16] = acc1;
 
 // ASM-LABEL: gemm_2x32

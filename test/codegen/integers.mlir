@@ -7,7 +7,7 @@
 // RUN: %clangxx %warnings -fsanitize=undefined -fno-sanitize-recover -include %t.cpp %S/Inputs/integers.cpp -o %t.clang && %t.clang
 
 module {
-  // CHECK-LABEL: void i8_ops(const int8_t *__restrict a, const int8_t *__restrict b, int8_t *__restrict y)
+  // CHECK-LABEL: void i8_ops(const int8_t *__restrict a, const int8_t *__restrict b,
   // CHECK: y[0] = (uint8_t)((uint8_t)a0 + (uint8_t)b0);
   func.func private @i8_ops(%a: memref<1xi8> {kernel.name = "a"}, %b: memref<1xi8> {kernel.name = "b"}, %y: memref<16xi8> {kernel.name = "y"}) {
     %0 = arith.constant 0 : index
