@@ -5,6 +5,7 @@
 #include "codegen/Names.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/graph/Evaluate.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -97,7 +98,23 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   return codegen;
 }
 
+/// Said at once, not after minutes of work.
+static bool checkWritable(StringRef output, Diagnostics &diagnostics) {
+  StringRef folder = llvm::sys::path::parent_path(output);
+  std::error_code error = llvm::sys::fs::access(
+      folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write);
+  if (!error && llvm::sys::fs::is_directory(output))
+    error = std::make_error_code(std::errc::is_a_directory);
+  if (error)
+    diagnostics.report(DiagnosticId::CannotWrite,
+                       "`" + printable(output) +
+                           "` cannot be written: " + error.message());
+  return !error;
+}
+
 bool Compilation::emit(StringRef output) {
+  if (!open() || !checkWritable(output, diagnostics))
+    return false;
   if (!advance(Stage::Plan))
     return false;
   ScopedDiagnosticHandler handler(&mlirContext, [&](mlir::Diagnostic &fault) {

@@ -50,7 +50,8 @@ int64_t firstOpset(StringRef domain, StringRef name) {
 std::vector<std::string> suggestions(StringRef name,
                                      ArrayRef<std::string> candidates) {
   std::string lower = name.take_front(64).lower();
-  unsigned limit = std::max<unsigned>(1, lower.size() / 3);
+  unsigned limit =
+      lower.size() < 3 ? 1 : std::max<unsigned>(2, lower.size() / 3);
   std::vector<std::pair<unsigned, std::string>> close;
   for (const std::string &candidate : candidates) {
     unsigned distance = StringRef(lower).edit_distance(

@@ -1,0 +1,686 @@
+"""Broken, hostile and unsupported models: each must be refused with the right
+diagnostic, the right exit code, the name of the node, and no output file.
+
+    broken_models.py INGOT DIAGNOSTICS_DEF FOLDER [NAME...]
+
+A case is a function that returns a model (or bytes, or a path); the decorator
+says what is expected of ingot. Every diagnostic of the model's or the user's
+fault must be the result of some case.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+cases = []
+F = TensorProto.FLOAT
+I64 = TensorProto.INT64
+
+
+def case(diagnostic, node=None, code=1, args=(), text=None, command=()):
+    def add(build):
+        cases.append((build.__name__, build, diagnostic, node, code, list(args), text, list(command)))
+        return build
+    return add
+
+
+def info(name, shape=(1, 4), dtype=F):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model(nodes, inputs=None, outputs=None, initializers=(), opset=17, imports=None, functions=()):
+    graph = helper.make_graph(nodes, "g", inputs if inputs is not None else [info("x")],
+                              outputs if outputs is not None else [info("y")], list(initializers))
+    imports = imports or [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8, functions=list(functions))
+
+
+def node(op, inputs=("x",), outputs=("y",), name="the_node", **attrs):
+    return helper.make_node(op, list(inputs), list(outputs), name=name, **attrs)
+
+
+def weights(name="w", shape=(4, 4), dtype=np.float32):
+    return numpy_helper.from_array(np.zeros(shape, dtype), name)
+
+
+# ------------------------------------------------------------------ the file
+
+@case("empty-file")
+def empty_file(folder):
+    return b""
+
+
+@case("not-onnx", text="a text file")
+def text_file(folder):
+    return b"hello, I am a model\n"
+
+
+@case("not-onnx", text="git-lfs")
+def lfs_pointer(folder):
+    return b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n"
+
+
+@case("not-onnx", text="zip")
+def zip_file(folder):
+    return b"PK\x03\x04" + bytes(100)
+
+
+@case("not-onnx")
+def random_bytes(folder):
+    return bytes((i * 197 + 13) % 256 for i in range(4000))
+
+
+@case("not-onnx")
+def truncated(folder):
+    data = model([node("MatMul", ["x", "w"])], initializers=[weights(shape=(4, 4))]).SerializeToString()
+    return data[:len(data) // 2]
+
+
+@case("not-onnx")
+def two_gigabyte_claim(folder):
+    # Field 7 (graph), a length of 2 GB, and almost nothing behind it.
+    return b"\x08\x08\x3a\xff\xff\xff\xff\x07" + bytes(20)
+
+
+@case("file-too-large")
+def two_gigabyte_file(folder):
+    path = os.path.join(folder, "huge.onnx")
+    with open(path, "wb") as f:
+        f.truncate((1 << 31) + 10)
+    return path
+
+
+@case("not-onnx")
+def deep_nesting(folder):
+    graph = b""
+    for _ in range(3000):  # graph { node { attribute { g { ...
+        for tag in (b"\x32", b"\x2a", b"\x0a"):
+            size, varint = len(graph), b""
+            while True:
+                varint += bytes([size & 127 | (128 if size > 127 else 0)])
+                size >>= 7
+                if not size:
+                    break
+            graph = tag + varint + graph
+    return b"\x08\x08\x3a" + varint_of(len(graph)) + graph
+
+
+def varint_of(size):
+    out = b""
+    while True:
+        out += bytes([size & 127 | (128 if size > 127 else 0)])
+        size >>= 7
+        if not size:
+            return out
+
+
+@case("cannot-read")
+def missing_file(folder):
+    return os.path.join(folder, "there-is-no-such-file.onnx")
+
+
+@case("cannot-read")
+def folder_as_model(folder):
+    return folder
+
+
+@case("no-graph")
+def no_graph(folder):
+    m = onnx.ModelProto()
+    m.ir_version = 8
+    m.opset_import.add(version=17)
+    return m
+
+
+@case("no-graph")
+def no_outputs(folder):
+    return model([node("Relu")], outputs=[])
+
+
+# ------------------------------------------------------------- names and structure
+
+@case("cycle", node="a", text="#0 `a`")
+def cycle(folder):
+    return model([node("Add", ["x", "q"], ["p"], name="a"), node("Relu", ["p"], ["q"], name="b"),
+                  node("Relu", ["q"], ["y"], name="c")])
+
+
+@case("cycle", node="self")
+def cycle_of_one(folder):
+    return model([node("Add", ["x", "y"], ["y"], name="self")])
+
+
+@case("undefined-value", node="the_node", text="did you mean `conv_out`")
+def undefined_input(folder):
+    return model([node("Relu", ["x"], ["conv_out"], name="first"), node("Relu", ["conv_ouf"])])
+
+
+@case("undefined-value")
+def undefined_output(folder):
+    return model([node("Relu", ["x"], ["z"])])
+
+
+@case("undefined-value", node="inner")
+def undefined_in_subgraph(folder):
+    branch = helper.make_graph([node("Relu", ["nowhere"], ["t"], name="inner")], "b", [], [info("t")])
+    return model([node("If", ["c"], then_branch=branch, else_branch=branch)], inputs=[info("c", [], TensorProto.BOOL)])
+
+
+@case("duplicate-name")
+def duplicate_output(folder):
+    return model([node("Relu", name="a"), node("Sigmoid", name="b")])
+
+
+@case("duplicate-name")
+def duplicate_input(folder):
+    return model([node("Relu")], inputs=[info("x"), info("x")])
+
+
+@case("duplicate-name")
+def duplicate_initializer(folder):
+    return model([node("MatMul", ["x", "w"])], initializers=[weights(), weights()])
+
+
+@case("invalid-name")
+def control_characters(folder):
+    return model([node("Relu", ["x"], ["a\x1b[2Jb"], name="a"), node("Relu", ["a\x1b[2Jb"], name="b")])
+
+
+@case("invalid-name")
+def endless_name(folder):
+    long = "n" * 1_000_000
+    return model([node("Relu", ["x"], [long], name="a"), node("Relu", [long], name="b")])
+
+
+@case("invalid-name")
+def node_name_with_newline(folder):
+    return model([node("Relu", name="a\nerror[internal-error]: made up")])
+
+
+@case("invalid-name")
+def input_without_name(folder):
+    return model([node("Relu", ["x"])], inputs=[info("x"), info("")])
+
+
+# ------------------------------------------------------- operators, domains, opsets
+
+@case("unknown-operator", node="the_node", text="did you mean `Softmax`")
+def misspelt_operator(folder):
+    return model([node("SoftMax_", ["x"])])
+
+
+@case("unknown-operator", node="the_node", text="before opset 14")
+def operator_of_a_later_opset(folder):
+    return model([node("HardSwish")], opset=9)
+
+
+@case("unknown-operator", node="the_node", text="removed in opset")
+def removed_operator(folder):
+    return model([node("Scatter", ["x", "i", "x"])], inputs=[info("x"), info("i", (1, 4), I64)])
+
+
+@case("unknown-operator", node="the_node")
+def operator_name_of_a_megabyte(folder):
+    return model([node("R" * 1_000_000)])
+
+
+@case("unknown-domain", node="the_node", text="my.domain")
+def unknown_domain(folder):
+    return model([node("Relu", domain="my.domain")],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("my.domain", 1)])
+
+
+@case("missing-opset", node="the_node")
+def domain_not_imported(folder):
+    return model([node("Normalizer", domain="ai.onnx.ml")])
+
+
+@case("missing-opset")
+def opset_zero(folder):
+    return model([node("Relu")], opset=0)
+
+
+@case("future-opset", text="opset 999")
+def future_opset(folder):
+    return model([node("Relu")], opset=999)
+
+
+@case("operand-count", node="the_node")
+def too_few_inputs(folder):
+    return model([node("Add", ["x"])])
+
+
+@case("operand-count", node="the_node")
+def too_many_inputs(folder):
+    return model([node("Relu", ["x", "x"])])
+
+
+@case("operand-count", node="the_node")
+def required_input_empty(folder):
+    return model([node("Add", ["x", ""])])
+
+
+@case("operand-count", node="the_node")
+def too_many_outputs(folder):
+    return model([node("Relu", ["x"], ["y", "z"])])
+
+
+@case("operand-type", node="the_node", text="bool")
+def wrong_operand_type(folder):
+    return model([node("Add", ["x", "b"])], inputs=[info("x"), info("b", (1, 4), TensorProto.BOOL)])
+
+
+@case("operand-type", node="the_node")
+def mixed_operand_types(folder):
+    return model([node("Add", ["x", "i"])], inputs=[info("x"), info("i", (1, 4), I64)])
+
+
+@case("invalid-attribute", node="the_node")
+def unknown_attribute(folder):
+    return model([node("Relu", slope=0.5)])
+
+
+@case("invalid-attribute", node="the_node")
+def attribute_of_wrong_type(folder):
+    return model([node("Softmax", axis="last")])
+
+
+@case("invalid-attribute", node="the_node")
+def missing_attribute(folder):
+    return model([node("Cast")])
+
+
+@case("invalid-attribute", node="the_node", text="twice")
+def attribute_twice(folder):
+    m = model([node("Softmax", axis=0)])
+    m.graph.node[0].attribute.append(helper.make_attribute("axis", 1))
+    return m
+
+
+# ------------------------------------------------------------------ shapes and types
+
+@case("invalid-node", node="the_node")
+def matmul_of_other_sizes(folder):
+    return model([node("MatMul", ["x", "w"])], initializers=[weights(shape=(5, 4))])
+
+
+@case("invalid-node", node="the_node")
+def shapes_do_not_broadcast(folder):
+    return model([node("Add", ["x", "z"])], inputs=[info("x", (2, 4)), info("z", (2, 3))])
+
+
+@case("invalid-node", node="the_node")
+def axis_out_of_range(folder):
+    return model([node("Softmax", axis=7)])
+
+
+@case("invalid-node", node="the_node")
+def permutation_that_is_none(folder):
+    return model([node("Transpose", perm=[0, 0])])
+
+
+@case("invalid-node", node="the_node")
+def reshape_to_other_size(folder):
+    return model([node("Reshape", ["x", "s"])], initializers=[numpy_helper.from_array(np.array([3, 5], np.int64), "s")],
+                 outputs=[info("y", (3, 5))])
+
+
+@case("invalid-node", node="the_node")
+def conv_of_wrong_channels(folder):
+    return model([node("Conv", ["x", "w"])], inputs=[info("x", (1, 3, 8, 8))], initializers=[weights(shape=(4, 5, 3, 3))],
+                 outputs=[info("y", (1, 4, 6, 6))])
+
+
+@case("invalid-shape", text="impossible shape")
+def shape_that_overflows(folder):
+    return model([node("Relu")], inputs=[info("x", (1 << 40, 1 << 40))], outputs=[info("y", (1 << 40, 1 << 40))])
+
+
+@case("invalid-shape")
+def negative_dimension(folder):
+    return model([node("Relu")], inputs=[info("x", (1, -7))])
+
+
+@case("invalid-shape", node="the_node")
+def result_that_overflows(folder):
+    return model([node("ConstantOfShape", ["s"])], inputs=[],
+                 initializers=[numpy_helper.from_array(np.full(4, 1 << 30, np.int64), "s")], outputs=[info("y", None)])
+
+
+@case("invalid-node", node="the_node", text="overflow")
+def tile_that_overflows(folder):
+    return model([node("Tile", ["x", "r"])], initializers=[numpy_helper.from_array(np.full(2, 1 << 62, np.int64), "r")],
+                 outputs=[info("y", None)])
+
+
+@case("output-mismatch", text="f32[1,4]")
+def declared_output_shape_is_wrong(folder):
+    return model([node("Relu")], outputs=[info("y", (1, 5))])
+
+
+@case("output-mismatch")
+def declared_output_type_is_wrong(folder):
+    return model([node("Relu")], outputs=[info("y", (1, 4), I64)])
+
+
+@case("invalid-type")
+def input_without_type(folder):
+    m = model([node("Relu")])
+    m.graph.input[0].ClearField("type")
+    return m
+
+
+@case("invalid-type")
+def element_type_that_does_not_exist(folder):
+    return model([node("Relu")], inputs=[info("x", (1, 4), 99)])
+
+
+@case("unbound-dimension", text="--dim batch=SIZE")
+def unbound_dimension(folder):
+    return model([node("Relu")], inputs=[info("x", ("batch", 4))], outputs=[info("y", ("batch", 4))])
+
+
+@case("unbound-dimension", text="--dim x:0=SIZE")
+def input_without_shape(folder):
+    return model([node("Relu")], inputs=[info("x", None)], outputs=[info("y", None)])
+
+
+@case("unbound-value", node="the_node", text="--bind s=")
+def shape_is_an_input(folder):
+    return model([node("Reshape", ["x", "s"])], inputs=[info("x"), info("s", (2,), I64)], outputs=[info("y", None)])
+
+
+@case("bad-option", args=["--dim", "bacth=3"], text="did you mean `batch`")
+def unknown_dimension(folder):
+    return model([node("Relu")], inputs=[info("x", ("batch", 4))], outputs=[info("y", ("batch", 4))])
+
+
+@case("bad-option", args=["--bind", "s=1,two"])
+def bound_to_no_number(folder):
+    return shape_is_an_input(folder)
+
+
+@case("bad-option", args=["--target", "z80"])
+def unknown_target(folder):
+    return model([node("Relu")])
+
+
+@case("bad-option", args=["--frobnicate"])
+def unknown_option(folder):
+    return model([node("Relu")])
+
+
+# --------------------------------------------------------------------------- tensors
+
+@case("invalid-tensor", text="initializer `w`")
+def too_few_bytes(folder):
+    w = weights()
+    w.raw_data = w.raw_data[:-1]
+    return model([node("MatMul", ["x", "w"])], initializers=[w])
+
+
+@case("invalid-tensor", text="initializer `w`")
+def too_few_values(folder):
+    w = TensorProto(name="w", data_type=F, dims=[4, 4], float_data=[1.0])
+    return model([node("MatMul", ["x", "w"])], initializers=[w])
+
+
+@case("invalid-tensor", text="impossible shape")
+def tensor_shape_overflows(folder):
+    w = TensorProto(name="w", data_type=F, dims=[1 << 62, 1 << 62], raw_data=b"1234")
+    return model([node("MatMul", ["x", "w"])], initializers=[w])
+
+
+@case("invalid-tensor", text="impossible shape")
+def tensor_shape_negative(folder):
+    w = TensorProto(name="w", data_type=F, dims=[-4, 4], raw_data=b"1234")
+    return model([node("MatMul", ["x", "w"])], initializers=[w])
+
+
+@case("invalid-tensor", text="no known data type")
+def tensor_without_type(folder):
+    w = TensorProto(name="w", dims=[4, 4], raw_data=bytes(64))
+    return model([node("MatMul", ["x", "w"])], initializers=[w])
+
+
+@case("invalid-tensor", node="the_node")
+def constant_of_wrong_size(folder):
+    w = weights()
+    w.raw_data = w.raw_data[:8]
+    return model([node("Constant", [], ["w"], value=w), node("MatMul", ["x", "w"], name="user")])
+
+
+@case("invalid-tensor", text="index")
+def sparse_index_outside(folder):
+    m = model([node("MatMul", ["x", "w"])])
+    sparse = onnx.SparseTensorProto(dims=[4, 4])
+    sparse.values.CopyFrom(numpy_helper.from_array(np.ones(1, np.float32), "w"))
+    sparse.indices.CopyFrom(numpy_helper.from_array(np.array([99], np.int64), "i"))
+    m.graph.sparse_initializer.append(sparse)
+    return m
+
+
+def external(**entries):
+    w = TensorProto(name="w", data_type=F, dims=[4, 4], data_location=TensorProto.EXTERNAL)
+    for key, value in entries.items():
+        w.external_data.add(key=key, value=str(value))
+    return model([node("MatMul", ["x", "w"])], initializers=[w])
+
+
+@case("external-data", text="not inside")
+def external_data_above(folder):
+    return external(location="../../../../etc/passwd", length=64)
+
+
+@case("external-data", text="not inside")
+def external_data_absolute(folder):
+    return external(location="/etc/passwd", length=64)
+
+
+@case("external-data", text="link to outside")
+def external_data_behind_a_link(folder):
+    link = os.path.join(folder, "link.bin")
+    if not os.path.islink(link):
+        os.symlink("/etc/passwd", link)
+    return external(location="link.bin", length=64)
+
+
+@case("external-data", text="cannot be read")
+def external_data_missing(folder):
+    return external(location="nothing.bin")
+
+
+@case("external-data", text="offset")
+def external_data_out_of_range(folder):
+    with open(os.path.join(folder, "data.bin"), "wb") as f:
+        f.write(bytes(64))
+    return external(location="data.bin", offset=32, length=64)
+
+
+@case("external-data", text="no number")
+def external_data_negative_offset(folder):
+    return external(location="data.bin", offset=-4)
+
+
+@case("external-data", text="offset")
+def external_data_offset_overflows(folder):
+    return external(location="data.bin", offset=(1 << 64) - 8, length=64)
+
+
+@case("external-data", text="no location")
+def external_data_nowhere(folder):
+    return external()
+
+
+# ------------------------------------------------------------------------- functions
+
+def function(name, nodes, domain="local"):
+    return helper.make_function(domain, name, ["a"], ["b"], nodes,
+                                [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)])
+
+
+def with_functions(*functions):
+    return model([node("f", domain="local")], functions=functions,
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("local", 1)])
+
+
+@case("recursive-function", node="the_node")
+def function_calls_itself(folder):
+    return with_functions(function("f", [node("f", ["a"], ["b"], name="again", domain="local")]))
+
+
+@case("recursive-function", node="the_node")
+def functions_call_each_other(folder):
+    return with_functions(function("f", [node("g", ["a"], ["b"], name="to_g", domain="local")]),
+                          function("g", [node("f", ["a"], ["b"], name="to_f", domain="local")]))
+
+
+@case("recursive-function", node="the_node")
+def functions_multiply(folder):
+    def level(i):
+        nodes = [node(f"f{i + 1}" if i < 11 else "Relu", ["a" if k == 0 else f"t{k - 1}"],
+                      ["b" if k == 9 else f"t{k}"], name=f"n{k}", **({"domain": "local"} if i < 11 else {}))
+                 for k in range(10)]
+        return function("f" if i == 0 else f"f{i}", nodes)
+    return with_functions(*(level(i) for i in range(12)))
+
+
+@case("undefined-value", node="inner")
+def undefined_value_in_function(folder):
+    return with_functions(function("f", [node("Relu", ["q"], ["b"], name="inner")]))
+
+
+# ----------------------------------------------------------------------- unsupported
+
+@case("unsupported-operator", node="the_node", code=3)
+def vendor_operator(folder):
+    return model([node("FusedMatMul", ["x", "x"], domain="com.microsoft")],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+
+
+@case("unsupported-operator", node="first", code=3, text="and 1 more")
+def two_unsupported_operators(folder):
+    return model([node("ImageDecoder", ["d"], ["a"], name="first"), node("ImageDecoder", ["d"], ["b"], name="second"),
+                  node("Relu", name="fine")],
+                 inputs=[info("x"), info("d", (9,), TensorProto.UINT8)], opset=20,
+                 outputs=[info("y"), info("a", None, TensorProto.UINT8), info("b", None, TensorProto.UINT8)])
+
+
+@case("unsupported-type", code=3)
+def string_input(folder):
+    return model([node("Identity")], inputs=[info("x", (1, 4), TensorProto.STRING)], outputs=[info("y", (1, 4), TensorProto.STRING)])
+
+
+@case("unsupported-type", code=3)
+def sequence_input(folder):
+    return model([node("SequenceLength")], inputs=[helper.make_tensor_sequence_value_info("x", F, None)], outputs=[info("y", [], I64)])
+
+
+@case("unsupported-form", node="the_node", code=3)
+def condition_at_run_time(folder):
+    branch = helper.make_graph([node("Relu", ["x"], ["t"])], "b", [], [info("t")])
+    return model([node("If", ["c"], then_branch=branch, else_branch=branch)],
+                 inputs=[info("x"), info("c", [], TensorProto.BOOL)])
+
+
+@case("unsupported-opset", node="the_node", code=3)
+def very_old_opset(folder):
+    return model([node("Cast", to="FLOAT")], opset=1)
+
+
+@case("runtime-shape", node="the_node", code=3)
+def shape_from_large_data(folder):
+    return model([node("Cast", ["x"], ["c"], name="cast", to=I64), node("ReduceSum", ["c"], ["s"], name="sum", keepdims=0),
+                  node("Unsqueeze", ["s", "axis"], ["u"], name="unsqueeze"), node("Expand", ["one", "u"])],
+                 inputs=[info("x", (1, 4000))], outputs=[info("y", None)],
+                 initializers=[numpy_helper.from_array(np.ones(1, np.float32), "one"),
+                               numpy_helper.from_array(np.zeros(1, np.int64), "axis")])
+
+
+# ------------------------------------------------------------------------------ data
+
+def data_folder(folder, shape, wrong=False):
+    path = os.path.join(folder, "test_data_set_0")
+    os.makedirs(path, exist_ok=True)
+    x = np.ones(shape, np.float32)
+    for name, value in (("input_0", x), ("output_0", x + (1 if wrong else 0))):
+        with open(os.path.join(path, name + ".pb"), "wb") as f:
+            f.write(numpy_helper.from_array(value).SerializeToString())
+
+
+@case("mismatch", command=["test"])
+def expected_output_differs(folder):
+    data_folder(folder, (1, 4), wrong=True)
+    return model([node("Relu")])
+
+
+@case("input-mismatch", command=["test"])
+def data_of_another_shape(folder):
+    data_folder(folder, (1, 5))
+    return model([node("Relu")])
+
+
+@case("cannot-write", args=["-o", "/proc/no/such/folder/out.cpp"])
+def output_cannot_be_written(folder):
+    return model([node("Relu")])
+
+
+# --------------------------------------------------------------------------- running
+
+def check(ingot, root, name, build, diagnostic, node_name, code, args, text, command):
+    folder = os.path.join(root, name)
+    os.makedirs(folder, exist_ok=True)
+    built = build(folder)
+    path = os.path.join(folder, "model.onnx")
+    if isinstance(built, str):
+        path = built
+    else:
+        with open(path, "wb") as f:
+            f.write(built if isinstance(built, bytes) else built.SerializeToString())
+    out = os.path.join(folder, "out.cpp")
+    argv = [ingot, *command, path, *args]
+    if not command and "-o" not in args:
+        argv += ["-o", out]
+    p = subprocess.run(argv, capture_output=True, timeout=60)
+    if build.__name__ == "two_gigabyte_file":
+        os.remove(path)
+    err = p.stderr.decode("utf-8", "replace")
+    problems = []
+    if p.returncode != code:
+        problems.append(f"exit code {p.returncode}, expected {code}")
+    first = re.match(r"error\[([a-z-]+)\]", err)
+    if not first or first.group(1) != diagnostic:
+        problems.append(f"no error[{diagnostic}] first")
+    if node_name and f"`{node_name}`" not in err:
+        problems.append(f"the node `{node_name}` is not named")
+    if text and text not in err:
+        problems.append(f"`{text}` is not said")
+    if len(err) > 20000 or any(ord(c) < 32 and c != "\n" for c in err):
+        problems.append("the message is too long or has control characters")
+    if any(f.startswith("out") for f in os.listdir(folder)):
+        problems.append("there is an output file")
+    if problems:
+        print(f"FAIL {name}: {'; '.join(problems)}\n{err[:1500]}")
+    return not problems
+
+
+def main():
+    ingot, table, root, *only = sys.argv[1:]
+    os.makedirs(root, exist_ok=True)
+    good = sum(check(ingot, root, *c) for c in cases if not only or c[0] in only)
+    if only:
+        return
+    known = re.findall(r'INGOT_DIAGNOSTIC\(\w+, "([a-z-]+)", (\w+)', open(table).read())
+    # What only a machine without a compiler shows.
+    untested = {i for i, kind in known if kind != "Internal"} - {c[2] for c in cases} - {"run-failed"}
+    if untested:
+        print("FAIL no case for:", ", ".join(sorted(untested)))
+    print(f"{good} of {len(cases)} cases are refused as expected")
+    sys.exit(good != len(cases) or bool(untested))
+
+
+main()
