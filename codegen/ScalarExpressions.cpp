@@ -297,12 +297,17 @@ Sign KernelPrinter::commonSign(Value a, Value b) {
 /// compilers do not always find.
 std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
   auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
-  if (!compare || !isVector(op.getType()) ||
-      compare.getLhs() != op.getTrueValue() ||
-      compare.getRhs() != op.getFalseValue())
+  if (!compare || !isVector(op.getType()))
     return std::nullopt;
   bool isMax = compare.getPredicate() == arith::CmpFPredicate::OGT;
   if (!isMax && compare.getPredicate() != arith::CmpFPredicate::OLT)
+    return std::nullopt;
+  // `b < a ? a : b` is the same.
+  if (compare.getLhs() == op.getFalseValue() &&
+      compare.getRhs() == op.getTrueValue())
+    isMax = !isMax;
+  else if (compare.getLhs() != op.getTrueValue() ||
+           compare.getRhs() != op.getFalseValue())
     return std::nullopt;
   const char *name = isMax ? "max" : "min";
   const Intrinsic *row =
