@@ -110,6 +110,14 @@ static void readTypes(ModuleOp module,
 std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
                                             ArrayRef<std::string> flags) {
   Diagnostics &diagnostics = compilation.getDiagnostics();
+  const TargetDescription &target = *compilation.options.target;
+  if (!target.runsOnThisHost || !target.runsOnThisHost()) {
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "this machine cannot run code for the target " +
+                           target.name,
+                       "see `ingot targets`");
+    return nullptr;
+  }
   if (!compilation.advance(Stage::Import))
     return nullptr;
   std::unique_ptr<HostModel> model(new HostModel);
@@ -128,7 +136,7 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   std::string source = folder.file("model.cpp"),
               object = folder.file("model.weights.o"),
               shared = folder.file("model.so");
-  std::string compiler = findCompiler(*compilation.options.target, diagnostics);
+  std::string compiler = findCompiler(target, diagnostics);
   if (compiler.empty() || !compilation.emit(source))
     return nullptr;
   Interface interface(compilation.module(), compilation.codegenOptions(source));
@@ -141,7 +149,7 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   std::vector<std::string> command{compiler,   "-std=c++17", "-shared",
                                    "-fPIC",    "-w",         "-fno-exceptions",
                                    "-fno-rtti"};
-  for (StringRef flag : compilation.options.target->compilerFlags)
+  for (StringRef flag : target.compilerFlags)
     command.push_back(flag.str());
   command.insert(command.end(), flags.begin(), flags.end());
   command.push_back(source);

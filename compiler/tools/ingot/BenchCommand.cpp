@@ -8,7 +8,7 @@
 #include "compiler/HostModel.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/tools/ingot/Commands.h"
-#include "compiler/tools/ingot/WorkerPool.h"
+#include "runtime_support/ingot_thread_pool.h"
 #include "llvm/Support/Format.h"
 
 #include <chrono>
@@ -127,10 +127,10 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   for (Tensor &tensor : tensors)
     io.push_back(tensor.bytes.data());
 
-  WorkerPool pool(arguments.threads);
+  ThreadPool pool(arguments.threads);
   KernelTimes kernels;
   ingot_context hooks =
-      arguments.threads > 1 ? *pool.context() : ingot_context{};
+      arguments.threads > 1 ? pool.context() : ingot_context{};
   for (int warmUp = 0; warmUp < 2; ++warmUp)
     if (ingot_status status = model->run(io, &hooks)) {
       diagnostics.report(DiagnosticId::Internal,
