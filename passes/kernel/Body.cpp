@@ -21,7 +21,21 @@ public:
     return anchor && isa<BodyOpInterface>(anchor) && group.results() == anchor->getResults();
   }
 
-  void emit(KernelBuilder &b) const override { cast<BodyOpInterface>(b.group.anchor()).emitBody(b); }
+  void emit(KernelBuilder &b) const override {
+    Operation *anchor = b.group.anchor();
+    // The widest type that is computed in decides how many lanes all have.
+    unsigned width = 0;
+    auto consider = [&](Value v) {
+      Type type = computeType(elementOf(v));
+      if (unsigned bits = std::max(8u, type.getIntOrFloatBitWidth()); bits > width) {
+        width = bits;
+        b.vectorLanes = b.target.maxLanes(type.isInteger(1) ? IntegerType::get(type.getContext(), 8) : type);
+      }
+    };
+    llvm::for_each(anchor->getOperands(), consider);
+    llvm::for_each(anchor->getResults(), consider);
+    cast<BodyOpInterface>(anchor).emitBody(b);
+  }
 };
 
 } // namespace
