@@ -2,6 +2,7 @@
 
 #include "compiler/Pipeline.h"
 
+#include "codegen/Codegen.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -112,7 +113,10 @@ static LogicalResult lowerForEvaluation(ModuleOp module) {
   options.target = lookupTarget("generic");
   options.evaluating = true;
   options.verify = false;
-  return runPipeline(module, options);
+  if (failed(runPipeline(module, options)))
+    return failure();
+  // Narrow floats become operations on bits here as well.
+  return legalizeForPrinting(module, *options.target);
 }
 
 void loadPipelineDialects(MLIRContext &context) {

@@ -44,6 +44,7 @@ public:
   Grouping(func::FuncOp function, const TargetDescription &target) : function(function), target(target) {}
 
   void run() {
+    dropEmpty();
     separateOutputs();
     SmallVector<Operation *> operations;
     for (Operation &op : function.getBody().front().without_terminator())
@@ -58,12 +59,32 @@ public:
   }
 
 private:
+  static Value emptyConstant(OpBuilder &builder, Value like) {
+    auto value = DenseElementsAttr::get(tensorType(like), ArrayRef<Attribute>());
+    return ConstantOp::create(builder, like.getLoc(), cast<ElementsAttr>(value));
+  }
+
+  /// Tensors without elements need no kernel.
+  void dropEmpty() {
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator())) {
+      if (op.getNumResults() == 0 || isa<ConstantOp>(op) ||
+          llvm::any_of(op.getResults(), [](Value v) { return tensorType(v).getNumElements() != 0; }))
+        continue;
+      OpBuilder builder(&op);
+      for (Value result : op.getResults())
+        result.replaceAllUsesWith(emptyConstant(builder, result));
+      op.erase();
+    }
+  }
+
   /// Returned arguments, constants and values returned twice are copied.
   void separateOutputs() {
     Operation *terminator = function.getBody().front().getTerminator();
     llvm::DenseSet<Value> taken;
     for (OpOperand &operand : terminator->getOpOperands()) {
       Value root = operand.get();
+      if (tensorType(root).getNumElements() == 0)
+        continue;
       while (isView(root.getDefiningOp()))
         root = root.getDefiningOp()->getOperand(0);
       bool writable = root.getDefiningOp() && !isa<ConstantOp>(root.getDefiningOp());
@@ -154,12 +175,15 @@ private:
     llvm::SetVector<Value> inputs;
     llvm::SetVector<Operation *> inside(ordered.begin(), ordered.end());
     llvm::SetVector<Operation *> constants;
+    llvm::SetVector<Value> empty;
     SmallVector<Location> locations;
     for (Operation *op : ordered) {
       locations.push_back(op->getLoc());
       for (Value operand : op->getOperands()) {
         if (isSmallConstant(operand.getDefiningOp()))
           constants.insert(operand.getDefiningOp());
+        else if (tensorType(operand).getNumElements() == 0)
+          empty.insert(operand);
         else if (!operand.getDefiningOp() || !inside.contains(operand.getDefiningOp()))
           inputs.insert(operand);
       }
@@ -172,6 +196,8 @@ private:
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
     for (Operation *constant : constants)
       builder.clone(*constant, mapping);
+    for (Value operand : empty)
+      mapping.map(operand, emptyConstant(builder, operand));
     for (Operation *op : ordered)
       builder.clone(*op, mapping);
     SmallVector<Value> yielded;

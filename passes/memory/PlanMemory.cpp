@@ -82,6 +82,8 @@ private:
       ++time;
     }
     for (OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands()) {
+      if (tensorType(operand.get()).getNumElements() == 0)
+        continue;
       Buffer &buffer = buffers[bufferOf.lookup(operand.get())];
       assert(buffer.kind == Buffer::Arena && "outputs were separated when groups were formed");
       buffer.kind = Buffer::Output;
