@@ -63,7 +63,8 @@ void MainPrinter::printParallel() {
   out.line("// Runs body(begin, end) over [0, extent), on the caller's threads "
            "if it lends any.");
   out.line("template <typename Body>");
-  out.open("inline void parallel(const ingot_context *context, ptrdiff_t "
+  out.open("inline void " + parallel +
+           "(const ingot_context *context, ptrdiff_t "
            "extent, const Body &body) {");
   out.open("if (!context || !context->parallel_for) {");
   out.line("body(0, extent);");
@@ -252,7 +253,7 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
   else if (*extent <= 1)
     out.line(call + (comma ? ", " : "") + "0, " + Twine(*extent) + ");");
   else {
-    out.open("parallel(context, " + Twine(*extent) +
+    out.open(parallel + "(context, " + Twine(*extent) +
              ", [&](ptrdiff_t begin, ptrdiff_t end) {");
     out.line(call + (comma ? ", " : "") + "begin, end);");
     out.close("});");

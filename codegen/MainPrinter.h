@@ -16,9 +16,9 @@ class MainPrinter {
 public:
   MainPrinter(const Interface &interface, const Weights &weights,
               const CodegenOptions &options, SourceContext &context,
-              NameScope &names, TextWriter &out)
+              NameScope &names, const std::string &parallel, TextWriter &out)
       : interface(interface), weights(weights), options(options),
-        context(context), names(names), out(out) {}
+        context(context), names(names), parallel(parallel), out(out) {}
   void print();
 
 private:
@@ -43,6 +43,8 @@ private:
   const CodegenOptions &options;
   SourceContext &context;
   NameScope &names;
+  /// The function that spreads a kernel over threads.
+  std::string parallel;
   TextWriter &out;
   llvm::DenseMap<mlir::Value, Pointer> named;
 };

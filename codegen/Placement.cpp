@@ -256,7 +256,8 @@ unsigned Placement::occurrences(Value value) const {
 
 /// An operation that can be written as an expression.
 static bool isExpression(Operation *op) {
-  if (op->getNumResults() != 1 || isa<memref::AllocaOp, kernel::ViewOp, func::CallOp>(op))
+  if (op->getNumResults() != 1 ||
+      isa<memref::AllocaOp, kernel::ViewOp, func::CallOp>(op))
     return false;
   if (isa<vector::InsertOp>(op) &&
       cast<VectorType>(op->getResult(0).getType()).getNumElements() > 1)

@@ -99,12 +99,14 @@ void printSource(ModuleOp module, const CodegenOptions &options,
   TextWriter out(os);
 
   NameScope names;
-  names.reserve("parallel");
-  names.reserve("weights");
-  names.reserve("memory");
-  for (const char *argument : {"io", "arena", "context", "begin", "end"})
-    names.reserve(argument);
-  names.reserve(interface.name + "_run");
+  // What the main function calls its own, and what the header declares.
+  for (const char *local :
+       {"weights", "memory", "io", "arena", "context", "begin", "end"})
+    names.reserve(local);
+  for (const char *suffix :
+       {"", "_io", "_run", "_weights", "_check_weights", "_is_header"})
+    names.reserve(interface.name + suffix);
+  std::string parallel = names.unique("parallel");
   for (const Weight &weight : weights.all()) {
     memref::GlobalOp global = weight.global;
     context.globals[global.getSymName()] = names.unique(global.getSymName());
@@ -149,7 +151,8 @@ void printSource(ModuleOp module, const CodegenOptions &options,
       out.blank();
     }
   os << kernelText;
-  MainPrinter(interface, weights, options, context, names, out).print();
+  MainPrinter(interface, weights, options, context, names, parallel, out)
+      .print();
   os << options.target->closeText;
 }
 

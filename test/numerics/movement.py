@@ -1,0 +1,260 @@
+"""Movers, gathers and resampling on shapes that fill vectors, beside ONNX Runtime.
+
+    movement.py --ingot BIN [--target NAME] [--filter TEXT]
+
+The official tests have tiny tensors; here axes are longer than a vector and do
+not divide by it, channels are last after a transpose, types vary. Each case is
+one small graph; inputs come from a fixed seed, which a failure prints.
+"""
+import argparse
+import itertools
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+SEED = 7
+rng = np.random.default_rng(SEED)
+
+
+def data(shape, dtype=np.float32, high=100):
+    if np.issubdtype(dtype, np.floating):
+        return rng.standard_normal(shape).astype(dtype)
+    if dtype == np.bool_:
+        return rng.random(shape) < 0.5
+    return rng.integers(0, high, shape).astype(dtype)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+class Case:
+    """One operator (or a few, as nodes over x, y, z...); constants are initializers."""
+
+    def __init__(self, name, nodes, inputs, constants=None, outputs=("out",), opset=18, tolerance=1e-5):
+        self.name, self.inputs, self.outputs, self.tolerance = name, inputs, outputs, tolerance
+        graph = helper.make_graph(
+            nodes,
+            "case",
+            [helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for k, v in inputs.items()],
+            [onnx.ValueInfoProto(name=o) for o in outputs],
+            [numpy_helper.from_array(v, k) for k, v in (constants or {}).items()],
+        )
+        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+
+
+def one(name, op, inputs, constants=None, outputs=("out",), opset=18, tolerance=1e-5, order=None, **attributes):
+    names = order or list(inputs) + list(constants or {})
+    return Case(name, [helper.make_node(op, names, list(outputs), **attributes)], inputs, constants, outputs, opset, tolerance)
+
+
+def between_relus(name, op, x, constants=None, **attributes):
+    """Fused with what is before and after it."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["before"]),
+        helper.make_node(op, ["before", *(constants or {})], ["after"], **attributes),
+        helper.make_node("Neg", ["after"], ["out"]),
+    ]
+    return Case(name + "-fused", nodes, {"x": x}, constants)
+
+
+def movers():
+    for perm in itertools.permutations(range(4)):
+        yield one(f"transpose-{''.join(map(str, perm))}", "Transpose", {"x": data((2, 19, 5, 37))}, perm=perm)
+    for dtype in (np.float16, np.int8, np.int64, np.bool_, np.float64):
+        yield one(f"transpose-{np.dtype(dtype).name}", "Transpose", {"x": data((33, 70), dtype)}, perm=[1, 0])
+    x = data((3, 17, 40))
+    yield one("slice", "Slice", {"x": x}, {"s": ints(1, 3), "e": ints(3, 38), "a": ints(0, 2), "t": ints(1, 1)})
+    yield one("slice-strided", "Slice", {"x": x}, {"s": ints(16, 39), "e": ints(-99, -99), "a": ints(1, 2), "t": ints(-3, -2)})
+    yield between_relus("slice", "Slice", x, {"s": ints(2), "e": ints(40), "a": ints(2), "t": ints(2)})
+    for axis in range(3):
+        parts = {k: data([n if i == axis else s for i, s in enumerate((4, 9, 35))]) for k, n in zip("xyz", (3, 16, 21))}
+        yield one(f"concat-{axis}", "Concat", parts, axis=axis)
+        split = ints(*[v.shape[axis] for v in parts.values()])
+        whole = np.concatenate(list(parts.values()), axis)
+        yield one(f"split-{axis}", "Split", {"x": whole}, {"split": split}, outputs=("a", "b", "c"), axis=axis)
+    for mode in ("constant", "reflect", "edge", "wrap"):
+        yield one(f"pad-{mode}", "Pad", {"x": x}, {"p": ints(0, 5, 7, 1, 2, 9)}, mode=mode, opset=19)
+        yield one(f"pad-rows-{mode}", "Pad", {"x": x}, {"p": ints(1, 5, 0, 1, 2, 0)}, mode=mode, opset=19)
+    yield between_relus("pad", "Pad", x, {"p": ints(0, 1, 1, 0, 1, 1)}, mode="constant")
+    yield one("pad-crop", "Pad", {"x": x}, {"p": ints(0, -5, 7, 0, 2, -9)}, mode="constant")
+    yield one("expand", "Expand", {"x": data((7, 1, 33))}, {"s": ints(2, 7, 5, 33)})
+    yield one("expand-last", "Expand", {"x": data((7, 5, 1))}, {"s": ints(7, 5, 33)})
+    yield one("tile", "Tile", {"x": x}, {"r": ints(2, 1, 3)})
+    yield one("tile-rows", "Tile", {"x": x}, {"r": ints(2, 3, 1)})
+    for shape in ((51, 40), (2040,), (40, 51), (3, 17, 5, 8), (120, 17), (1, 3, 680)):
+        yield one(f"reshape-{shape}", "Reshape", {"x": x}, {"s": ints(*shape)})
+        yield between_relus(f"reshape-{shape}", "Reshape", x, {"s": ints(*shape)})
+    for mode in ("DCR", "CRD"):
+        yield one(f"depth-to-space-{mode}", "DepthToSpace", {"x": data((1, 32, 9, 11))}, mode=mode, blocksize=2)
+    yield one("space-to-depth", "SpaceToDepth", {"x": data((1, 6, 22, 18))}, blocksize=2)
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["a"], perm=[0, 2, 3, 1]),
+        helper.make_node("Slice", ["a", "s", "e", "ax"], ["b"]),
+        helper.make_node("Pad", ["b", "p"], ["c"]),
+        helper.make_node("Concat", ["c", "c"], ["d"], axis=2),
+        helper.make_node("Tile", ["d", "r"], ["f"]),
+        helper.make_node("Transpose", ["f"], ["out"], perm=[0, 3, 1, 2]),
+    ]
+    yield Case("layout", nodes, {"x": data((1, 24, 9, 7))},
+               {"s": ints(1), "e": ints(8), "ax": ints(1), "p": ints(0, 1, 2, 0, 0, 0, 1, 0), "r": ints(1, 2, 1, 1)})
+
+
+def shuffles():
+    nodes = [
+        helper.make_node("Reshape", ["x", "apart"], ["a"]),
+        helper.make_node("Transpose", ["a"], ["b"], perm=[0, 2, 1, 3, 4]),
+        helper.make_node("Reshape", ["b", "together"], ["c"]),
+        helper.make_node("Relu", ["c"], ["out"]),
+    ]
+    yield Case("channel-shuffle", nodes, {"x": data((1, 24, 7, 9))}, {"apart": ints(1, 3, 8, 7, 9), "together": ints(1, 24, 7, 9)})
+
+
+def indexing():
+    for dtype in (np.float32, np.float16, np.int64):
+        x = data((20, 9, 37), dtype)
+        for axis in range(3):
+            i = rng.integers(-x.shape[axis], x.shape[axis], (4, 6)).astype(np.int32)
+            yield one(f"gather-{axis}-{np.dtype(dtype).name}", "Gather", {"x": x, "i": i}, axis=axis)
+            full = rng.integers(-x.shape[axis], x.shape[axis], (5, 9, 37)).astype(np.int64)
+            yield one(f"gather-elements-{axis}-{np.dtype(dtype).name}", "GatherElements", {"x": x, "i": full}, axis=axis)
+    yield one("gather-constant", "Gather", {"x": data((20, 9, 37))}, {"i": ints(3, -1, 0)}, axis=1)
+    yield one("gather-scalar", "Gather", {"x": data((20, 9, 37))}, {"i": np.array(-2)}, axis=2)
+    x = data((4, 9, 33))
+    yield one("gather-nd", "GatherND", {"x": x, "i": rng.integers(0, 4, (7, 2))})
+    yield one("gather-nd-rows", "GatherND", {"x": x, "i": rng.integers(-4, 4, (7, 1))})
+    yield one("gather-nd-batch", "GatherND", {"x": x, "i": rng.integers(0, 9, (4, 5, 1))}, batch_dims=1)
+    for reduction in ("none", "add", "mul", "max", "min"):
+        # Each index once: what wins is not specified otherwise.
+        i = np.stack([rng.permutation(33)[:20] for _ in range(18)]).reshape(2, 9, 20)
+        yield one(f"scatter-elements-{reduction}", "ScatterElements", {"x": x, "i": i, "u": data((2, 9, 20))}, axis=2, reduction=reduction)
+        i = rng.permutation(36)[:11]
+        pairs = np.stack([i // 9, i % 9], 1)
+        yield one(f"scatter-nd-{reduction}", "ScatterND", {"x": x, "i": pairs, "u": data((11, 33))}, reduction=reduction)
+    for axis, k, largest in itertools.product((0, 1, 2), (1, 3, 4), (0, 1)):
+        yield one(f"topk-{axis}-{k}-{largest}", "TopK", {"x": data((4, 9, 33))}, {"k": ints(k)}, outputs=("v", "p"), axis=axis, largest=largest)
+    for k in (1, 100, 999, 1000):
+        yield one(f"topk-of-1000-{k}", "TopK", {"x": data((2, 1000))}, {"k": ints(k)}, outputs=("v", "p"))
+        yield one(f"topk-ties-{k}", "TopK", {"x": data((2, 1000), np.int64, 50)}, {"k": ints(k)}, outputs=("v", "p"), largest=0)
+    for axis in (0, 1, -1):
+        yield one(f"one-hot-{axis}", "OneHot", {"i": rng.integers(-20, 20, (5, 7)), "v": data((2,))}, {"d": np.array(17)}, order=["i", "d", "v"], axis=axis)
+    for upper, k in itertools.product((0, 1), (-3, 0, 2)):
+        yield one(f"trilu-{upper}-{k}", "Trilu", {"x": data((2, 11, 35))}, {"k": np.array(k)}, upper=upper)
+    yield one("reverse-sequence", "ReverseSequence", {"x": data((9, 5, 33)), "n": ints(9, 1, 0, 4, 7)}, time_axis=0, batch_axis=1)
+    for n in (1, 2, 3, 10, 40):
+        yield one(f"det-{n}", "Det", {"x": data((3, n, n))}, tolerance=1e-3)
+
+
+def resampling():
+    scale = np.array([1, 1, 2, 2], np.float32)
+    modes = ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")
+    for channels in (1, 19, 32):
+        x = data((1, channels, 9, 13))
+        for mode, coordinates in itertools.product(("nearest", "linear", "cubic"), modes):
+            for kind, sizes in (("up", scale), ("down", np.array([1, 1, 0.6, 0.7], np.float32)), ("odd", np.array([1, 1, 1.7, 3.1], np.float32))):
+                # Beside the definition: what `length_resized` is when it is not whole.
+                if coordinates == "align_corners" and kind != "up":
+                    continue
+                nodes = [helper.make_node("Resize", ["x", "", "s"], ["out"], mode=mode, coordinate_transformation_mode=coordinates,
+                                          nearest_mode="floor" if coordinates == "asymmetric" else "round_prefer_floor")]
+                yield Case(f"resize-{mode}-{coordinates}-{kind}-{channels}", nodes, {"x": x}, {"s": sizes}, tolerance=1e-4)
+    x = data((1, 3, 21, 17))
+    for mode in ("linear", "cubic"):
+        nodes = [helper.make_node("Resize", ["x", "", "", "n"], ["out"], mode=mode, antialias=1)]
+        yield Case(f"resize-antialias-{mode}", nodes, {"x": x}, {"n": ints(1, 3, 8, 5)}, tolerance=1e-4)
+    nodes = [helper.make_node("Resize", ["x", "", "s"], ["out"], mode="linear")]
+    yield Case("resize-3d", nodes, {"x": data((1, 2, 5, 6, 7))}, {"s": np.array([1, 1, 2, 2, 2], np.float32)}, tolerance=1e-4)
+    for mode, padding, corners in itertools.product(("linear", "nearest", "cubic"), ("zeros", "border", "reflection"), (0, 1)):
+        grid = (rng.random((2, 5, 6, 2)) * 3 - 1.5).astype(np.float32)
+        yield one(f"grid-sample-{mode}-{padding}-{corners}", "GridSample", {"x": data((2, 19, 7, 9)), "g": grid}, opset=20,
+                  mode=mode, padding_mode=padding, align_corners=corners, tolerance=1e-3)
+    yield one("grid-sample-3d", "GridSample", {"x": data((1, 5, 6, 7, 8)), "g": (rng.random((1, 3, 4, 5, 3)) * 3 - 1.5).astype(np.float32)},
+              opset=20, mode="linear", tolerance=1e-3)
+    corners = np.sort(rng.random((6, 2, 2)) * 30, axis=1).reshape(6, 4).astype(np.float32)
+    for mode, samples, centre in itertools.product(("avg", "max"), (0, 2), ("half_pixel", "output_half_pixel")):
+        yield one(f"roi-align-{mode}-{samples}-{centre}", "RoiAlign", {"x": data((2, 19, 16, 14)), "r": corners, "b": ints(0, 1, 1, 0, 1, 0)},
+                  mode=mode, sampling_ratio=samples, output_height=3, output_width=4, spatial_scale=0.5,
+                  coordinate_transformation_mode=centre, tolerance=1e-4)
+
+
+def contractions():
+    for equation, *shapes in (
+        ("bij,bjk->bik", (3, 9, 17), (3, 17, 33)), ("bhqd,bhkd->bhqk", (2, 3, 9, 16), (2, 3, 11, 16)), ("ij->ji", (9, 33)), ("ii->i", (9, 9)),
+        ("ij,kj", (9, 17), (33, 17)), ("...ij,...jk->...ik", (2, 9, 17), (2, 17, 33)), ("i,j->ij", (9,), (33,)), ("ij->", (9, 33)),
+        ("ijk,ijk->jk", (4, 9, 33), (4, 9, 33)), ("ab,bc,cd->ad", (9, 17), (17, 8), (8, 33)), ("bijij->bj", (2, 5, 7, 5, 7)),
+        ("bchw,bckw->bhk", (2, 3, 9, 16), (2, 3, 7, 16)),
+    ):  # yapf: disable
+        inputs = {f"x{i}": data(s) for i, s in enumerate(shapes)}
+        yield one(f"einsum-{equation}", "Einsum", inputs, equation=equation, tolerance=1e-4)
+    for n in (16, 100, 400, 1024):
+        for onesided in (0, 1):
+            yield one(f"dft-{n}-{onesided}", "DFT", {"x": data((2, n, 1))}, {"n": np.array(n)}, opset=17, axis=1, onesided=onesided, tolerance=1e-3)
+        yield one(f"dft-inverse-{n}", "DFT", {"x": data((2, n, 2))}, {"n": np.array(n)}, opset=17, axis=1, inverse=1, tolerance=1e-3)
+    nodes = [helper.make_node("STFT", ["x", "step", "w"], ["out"], onesided=1)]
+    yield Case("stft", nodes, {"x": data((2, 3000, 1))}, {"step": np.array(160), "w": np.hanning(400).astype(np.float32)}, opset=17, tolerance=1e-3)
+    yield one("col2im", "Col2Im", {"x": data((2, 3 * 9, 7 * 8))}, {"i": ints(14, 16), "b": ints(3, 3)}, strides=[2, 2], pads=[1, 1, 1, 1])
+
+
+def run(case, ingot, target, folder):
+    path = folder / "model.onnx"
+    onnx.save(case.model, path)
+    (folder / "in").mkdir(exist_ok=True)
+    (folder / "out").mkdir(exist_ok=True)
+    for old in itertools.chain((folder / "in").iterdir(), (folder / "out").iterdir()):
+        old.unlink()
+    for i, (name, value) in enumerate(case.inputs.items()):
+        (folder / "in" / f"input_{i}.pb").write_bytes(numpy_helper.from_array(value, name).SerializeToString())
+    done = subprocess.run([ingot, "run", path, folder / "in", folder / "out", *(["--target", target] if target else [])], capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        return f"exit {done.returncode}: {done.stderr.strip().splitlines()[0] if done.stderr.strip() else ''}"
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    want = onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, case.inputs)
+    for i, expected in enumerate(want):
+        given = numpy_helper.to_array(onnx.load_tensor(folder / "out" / f"output_{i}.pb"))
+        if given.shape != expected.shape or given.dtype != expected.dtype:
+            return f"output {i}: {given.dtype}{given.shape}, expected {expected.dtype}{expected.shape}"
+        if expected.dtype.kind == "f":
+            scale = max(1.0, float(np.abs(expected.astype(np.float64)).max(initial=0)))
+            wrong = ~(np.abs(given.astype(np.float64) - expected) <= case.tolerance * scale)
+            wrong &= ~(np.isnan(given) & np.isnan(expected))
+        else:
+            wrong = given != expected
+        if wrong.any():
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            return f"output {i}: {int(wrong.sum())} of {wrong.size} differ, first at {at}: {given[at]}, expected {expected[at]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ingot", required=True)
+    parser.add_argument("--target")
+    parser.add_argument("--filter", default="")
+    arguments = parser.parse_args()
+    onnxruntime.set_default_logger_severity(4)
+    failures = count = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for case in itertools.chain(movers(), shuffles(), indexing(), resampling(), contractions()):
+            if arguments.filter not in case.name:
+                continue
+            count += 1
+            try:
+                problem = run(case, arguments.ingot, arguments.target, pathlib.Path(folder))
+            except Exception as e:  # ONNX Runtime refuses, or a time limit
+                problem = f"not compared: {str(e).splitlines()[0]}"
+            if problem:
+                failures += 1
+                print(f"{case.name}: {problem}", flush=True)
+    print(f"{count - failures} of {count} cases agree (seed {SEED})")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
