@@ -122,7 +122,8 @@ struct SampledAxis {
                           : ((normalized + 1.0) * n - 1.0) * 0.5;
     if (mode == "nearest")
       x = round(x);
-    if (padding == "zeros")
+    // Cubic at the border clamps its elements, not the position.
+    if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
     Expr inside = (x >= low()) & (x <= high());
     return select(inside, x,

@@ -53,26 +53,30 @@ struct ResizedAxis {
   }
   int64_t taps() const { return to == 0 ? 0 : positions.size() / to; }
 
-  double coordinate(const ResizeMode &mode, double i) const {
-    double length = scale * static_cast<double>(from),
-           last = static_cast<double>(from - 1);
+  /// Where result position `i` lies in the input. Nearest is computed in single
+  /// precision: halves are decided as ONNX Runtime does.
+  template <typename Real>
+  Real coordinate(const ResizeMode &mode, Real i) const {
+    Real by = static_cast<Real>(scale), last = static_cast<Real>(from - 1),
+         half = 0.5;
+    Real length = by * static_cast<Real>(from);
     StringRef kind = mode.coordinates;
     if (kind == "align_corners")
       return length == 1 ? 0 : i * last / (length - 1);
     if (kind == "asymmetric")
-      return i / scale;
+      return i / by;
     if (kind == "tf_crop_and_resize") {
-      double inside = length == 1
-                          ? (roiEnd - roiStart) * last / 2
-                          : i * (roiEnd - roiStart) * last / (length - 1);
-      return inside + roiStart * last;
+      Real start = static_cast<Real>(roiStart),
+           extent = static_cast<Real>(roiEnd) - start;
+      return (length == 1 ? extent * last / 2
+                          : i * extent * last / (length - 1)) +
+             start * last;
     }
     if (kind == "pytorch_half_pixel" && length == 1)
       return 0;
-    double x = (i + 0.5) / scale - 0.5;
+    Real x = (i + half) / by - half;
     if (kind == "half_pixel_symmetric")
-      x += static_cast<double>(from) / 2 *
-           (1 - static_cast<double>(to) / length);
+      x += static_cast<Real>(from) / 2 * (1 - static_cast<Real>(to) / length);
     return x;
   }
 
@@ -103,7 +107,9 @@ struct ResizedAxis {
     int64_t first = static_cast<int64_t>(std::floor(-radius / squeeze)) + 1,
             last = 1 - first;
     for (int64_t i = 0; i < to; ++i) {
-      double x = coordinate(mode, static_cast<double>(i));
+      double x = mode.interpolation == "nearest"
+                     ? coordinate<float>(mode, static_cast<float>(i))
+                     : coordinate<double>(mode, static_cast<double>(i));
       extrapolated.push_back(mode.crops() &&
                              (x < 0 || x > static_cast<double>(from - 1)));
       auto clampPosition = [&](double at) {
