@@ -20,7 +20,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/graph/Passes.h"
-#include "passes/kernel/Strategy.h"
+#include "passes/kernel/PanelKernel.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -119,6 +119,12 @@ private:
       for (Operation *producer : candidates) {
         if (members.contains(producer))
           continue;
+        // A convolution whose only reader is such a pool is computed by it.
+        if (SmallVector<Operation *> chain = convolutionUnder(producer, members); !chain.empty()) {
+          members.insert(chain.begin(), chain.end());
+          grew = true;
+          break;
+        }
         bool sameIndex = llvm::all_of(producer->getUsers(), [&](Operation *user) {
           return aligned.contains(user) && isa<ElementwiseOpInterface>(user) &&
                  shapeOf(user->getResult(0)) == shapeOf(producer->getResult(0));
@@ -137,6 +143,32 @@ private:
       }
     }
     return members;
+  }
+
+  /// The operators from `producer`, read by a pool among the members alone, up
+  /// to a convolution that can be computed window by window; empty if there is
+  /// no such convolution.
+  SmallVector<Operation *> convolutionUnder(Operation *producer, const llvm::SetVector<Operation *> &members) {
+    SmallVector<Operation *> chain;
+    if (!llvm::all_of(producer->getUsers(),
+                      [&](Operation *user) { return members.contains(user) && kernel::isDisjointPool(user); }))
+      return {};
+    for (Operation *op = producer; op;) {
+      if (!op->hasOneUse() || grouped.contains(op))
+        return {};
+      chain.push_back(op);
+      if (kernel::isFusableConvolution(op))
+        return chain;
+      if (!isa<ElementwiseOpInterface>(op))
+        return {};
+      Operation *next = nullptr;
+      for (Value operand : op->getOperands())
+        if (Operation *from = operand.getDefiningOp(); from && operand.getType() == op->getResult(0).getType() &&
+                                                       isa<ElementwiseOpInterface, ConvOp>(from))
+          next = from;
+      op = next;
+    }
+    return {};
   }
 
   bool mayJoin(Operation *producer, const llvm::SetVector<Operation *> &members) {

@@ -7,6 +7,10 @@
 // into a matrix first. Kernel rows in the padding are cut off by loop bounds,
 // kernel columns by building border tiles for just their positions.
 //
+// A pool over windows that do not overlap can be part of the group: the rows of
+// a window are computed one after the other and combined in registers, so that
+// the convolution's result is never stored.
+//
 // Small weights: for each tile of positions all panels (the input is read
 // once). Large weights: for each panel all positions (the weights are).
 //
@@ -27,18 +31,37 @@ public:
   StringRef name() const override { return "convolution"; }
 
   bool matches(GroupView group, const TargetDescription &) const override {
-    auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
-    return conv && group.results().size() == 1 && isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
-           conv.getGroups() == 1 && conv.getW().getDefiningOp<UnpackPanelsOp>() && conv.getX().getType() &&
-           shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
+    auto [conv, pool] = anchors(group);
+    return conv && group.results().size() == 1 && isFusableConvolution(conv) &&
+           shapeOf((pool ? pool : conv)->getResult(0)) == shapeOf(group.results()[0]);
   }
 
-  void emit(KernelBuilder &b) const override { Emitter(b, cast<ConvOp>(b.group.anchor())).emit(); }
+  void emit(KernelBuilder &b) const override {
+    auto [conv, pool] = anchors(b.group);
+    Emitter(b, cast<ConvOp>(conv), pool).emit();
+  }
 
 private:
+  /// The convolution of a group and the pool after it, if any.
+  static std::pair<Operation *, Operation *> anchors(GroupView group) {
+    if (Operation *anchor = group.anchor())
+      return {isa<ConvOp>(anchor) ? anchor : nullptr, nullptr};
+    Operation *conv = nullptr, *pool = nullptr;
+    for (Operation &op : group.block->without_terminator()) {
+      if (auto element = dyn_cast<ElementOpInterface>(op); isa<ConstantOp>(op) || (element && element.isCheap()))
+        continue;
+      Operation *&slot = isa<ConvOp>(op) ? conv : pool;
+      if (slot || !(isa<ConvOp>(op) || isDisjointPool(&op)))
+        return {nullptr, nullptr};
+      slot = &op;
+    }
+    return {conv, pool};
+  }
+
   struct Emitter {
     KernelBuilder &b;
     ConvOp conv;
+    Operation *pool;
     Type type;
     PackedPanels panels;
     ArrayRef<int64_t> x, w, y;
@@ -47,8 +70,8 @@ private:
     int64_t channels;
     TileChoice choice;
 
-    Emitter(KernelBuilder &b, ConvOp conv)
-        : b(b), conv(conv), type(elementOf(conv.getX())), panels(*PackedPanels::of(b, conv.getW())),
+    Emitter(KernelBuilder &b, ConvOp conv, Operation *pool)
+        : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())), panels(*PackedPanels::of(b, conv.getW())),
           x(shapeOf(conv.getX())), w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())), spatial(x.size() - 2),
           columns(axis(spatial - 1)), channels(w[w.size() - 2]) {}
 
@@ -67,6 +90,8 @@ private:
     }
 
     void emit() {
+      if (pool)
+        return pooled();
       allowInPlace();
       int64_t outer = 1;
       for (size_t i = 0; i + 2 < y.size(); ++i)
@@ -273,6 +298,16 @@ private:
     }
 
     void windowTile(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known, int64_t count, const Panel &panel) {
+      Tile tile = sumsOf(outer, first, known, count, panel);
+      finish(tile, panel, [&](int64_t position, Expr column) {
+        Exprs at(outer.begin(), outer.end());
+        at.push_back(first + double(position));
+        at.push_back(column);
+        return at;
+      });
+    }
+
+    Tile sumsOf(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known, int64_t count, const Panel &panel) {
       Tile tile = zeroTile(b, count, panel.vectors, type);
       tile.sums = overOuterAxes(outer, 0, b.index(0), {outer[0]}, tile.sums,
                                 [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
@@ -281,12 +316,110 @@ private:
                                   kernelColumns(part, kernelRow, at, first, known, panel);
                                   return part.sums;
                                 });
-      finish(tile, panel, [&](int64_t position, Expr column) {
-        Exprs at(outer.begin(), outer.end());
-        at.push_back(first + double(position));
-        at.push_back(column);
-        return at;
+      return tile;
+    }
+
+    //===------------------------------------------------------------------===//
+    // A pool behind the convolution
+    //===------------------------------------------------------------------===//
+
+    void pooled() {
+      ArrayRef<int64_t> out = shapeOf(pool->getResult(0)), window = windowOf(pool);
+      int64_t outer = 1, across = window.back();
+      for (size_t i = 0; i + 2 < out.size(); ++i)
+        outer *= out[i];
+      columns.output = out[out.size() - 2] * across;
+      choice = chooseTile(columns.output, panels.columns, panels.steps, b.target, type);
+      int64_t width = std::max(across, choice.rows / across * across);
+      b.parallelFor(outer, [&](Expr row) {
+        Exprs position = b.delinearize(row, out.drop_back(2));
+        forColumnTiles(b, columns, width, [&](Expr first, std::optional<int64_t> known, int64_t count) {
+          forPanelsHere([&](const Panel &panel) { pooledTile(position, window, first, known, count, panel); });
+        });
       });
+    }
+
+    /// Parts of a panel's vectors that count in whole: (vector, lane, lanes).
+    static SmallVector<std::array<int64_t, 3>> piecesOf(const ColumnVectors &vectors) {
+      SmallVector<std::array<int64_t, 3>> pieces;
+      int64_t column = 0;
+      for (auto [v, lanes] : llvm::enumerate(vectors.lanes)) {
+        int64_t valid = std::min(lanes, vectors.columns - column);
+        for (int64_t done = 0; done < valid;) {
+          int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
+          pieces.push_back({static_cast<int64_t>(v), done, piece});
+          done += piece;
+        }
+        column += lanes;
+      }
+      return pieces;
+    }
+
+    void pooledTile(ArrayRef<Expr> position, ArrayRef<int64_t> window, Expr first, std::optional<int64_t> known,
+                    int64_t count, const Panel &panel) {
+      int64_t across = window.back(), results = count / across;
+      auto pieces = piecesOf(panel.vectors);
+      bool isMax = isa<MaxPoolOp>(pool);
+      Exprs pooled;
+      for (int64_t r = 0; r < results; ++r)
+        for (auto [v, lane, lanes] : pieces)
+          pooled.push_back(b.broadcast(isMax ? lowest(b, type) : b.constant(0, type), lanes));
+      auto columnOf = [&](int64_t v, int64_t lane) {
+        int64_t offset = lane;
+        for (int64_t i = 0; i < v; ++i)
+          offset += panel.vectors.lanes[i];
+        return panel.firstColumn + double(offset);
+      };
+      Value chain = pool->getOperand(0);
+      // The window's rows (and planes) one after the other.
+      int64_t rows = 1;
+      for (int64_t size : window.drop_back())
+        rows *= size;
+      pooled = b.loop(rows, pooled, [&](Expr row, ArrayRef<Expr> carried) {
+        Exprs next(carried.begin(), carried.end());
+        Exprs inWindow = b.delinearize(row, window.drop_back());
+        Exprs outer{position[0]};
+        for (size_t i = 0; i + 1 < spatial; ++i)
+          outer.push_back(position[1 + i] * double(window[i]) + inWindow[i]);
+        Tile tile = sumsOf(outer, first, known, count, panel);
+        for (int64_t c = 0; c < count; ++c)
+          for (auto [n, piece] : llvm::enumerate(pieces)) {
+            auto [v, lane, lanes] = piece;
+            b.withLanes(lanes, [&, v = v, lane = lane, lanes = lanes, n = n] {
+              Expr column = columnOf(v, lane);
+              Expr sum = lanesOf(b, tile.at(c, v), lane, lanes);
+              if (conv.getBias())
+                sum = sum + b.load(conv.getBias(), {column});
+              b.bindElement(conv.getResult(), sum);
+              Exprs at(outer);
+              at.push_back(first + double(c));
+              at.push_back(column);
+              Expr x = b.broadcast(b.load(chain, at), lanes);
+              Expr &into = next[c / across * pieces.size() + n];
+              into = isMax ? select(into > x, into, x) : into + x;
+              return x;
+            });
+          }
+        b.unbindElement(conv.getResult());
+        return next;
+      });
+      for (int64_t r = 0; r < results; ++r)
+        for (auto [n, piece] : llvm::enumerate(pieces)) {
+          auto [v, lane, lanes] = piece;
+          b.withLanes(lanes, [&, v = v, lane = lane, lanes = lanes, n = n] {
+            Expr value = pooled[r * pieces.size() + n];
+            if (!isMax)
+              value = value * b.constant(1.0 / double(rows * across), type);
+            b.bindElement(pool->getResult(0), value);
+            Exprs at(position.begin(), position.end());
+            Expr column = across == 1 ? first : first / double(across);
+            at.push_back(column + double(r));
+            at.push_back(columnOf(v, lane));
+            b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
+            return value;
+          });
+        }
+      b.unbindElement(pool->getResult(0));
     }
 
     /// Loops over the kernel's axes but the last, inside the input; `kernelRow`

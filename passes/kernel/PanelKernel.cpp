@@ -126,8 +126,7 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   std::copy(parts.begin(), parts.begin() + count, tile.sums.begin() + first);
 }
 
-/// `lanes` lanes of a vector from `offset` on.
-static Expr lanesOf(KernelBuilder &b, Expr vector, int64_t offset, int64_t lanes) {
+Expr lanesOf(KernelBuilder &b, Expr vector, int64_t offset, int64_t lanes) {
   auto type = dyn_cast<VectorType>(vector.value.getType());
   if (!type || type.getNumElements() == lanes)
     return vector;
@@ -193,6 +192,35 @@ Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step, 
   Expr at = panel ? *panel * double(steps * panelWidth) + step * double(panelWidth)
                   : step * double(tailWidth) + double(fullPanels * steps * panelWidth);
   return b.withLanes(lanes, [&] { return b.loadFrom(buffer, type, {at + double(offset)}); });
+}
+
+bool isFusableConvolution(Operation *op) {
+  auto conv = dyn_cast<ConvOp>(op);
+  return conv && isa<Float32Type, Float64Type>(elementOf(conv.getX())) && conv.getGroups() == 1 &&
+         conv.getW().getDefiningOp<UnpackPanelsOp>();
+}
+
+ArrayRef<int64_t> windowOf(Operation *pool) {
+  if (auto max = dyn_cast<MaxPoolOp>(pool))
+    return max.getKernel();
+  return cast<AveragePoolOp>(pool).getKernel();
+}
+
+bool isDisjointPool(Operation *op) {
+  auto disjoint = [&](auto pool) {
+    if (pool.getKernel() != pool.getStrides())
+      return false;
+    for (auto [i, size] : llvm::enumerate(pool.getKernel()))
+      if (pool.getLow()[i] != 0 || pool.getDilations()[i] != 1 ||
+          shapeOf(pool.getResult())[1 + i] * size > shapeOf(pool.getX())[1 + i])
+        return false;
+    return isa<Float32Type, Float64Type>(elementOf(pool.getX()));
+  };
+  if (auto max = dyn_cast<MaxPoolOp>(op))
+    return disjoint(max);
+  if (auto average = dyn_cast<AveragePoolOp>(op))
+    return disjoint(average);
+  return false;
 }
 
 } // namespace ingot::kernel

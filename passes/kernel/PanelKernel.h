@@ -66,6 +66,16 @@ void storeTile(KernelBuilder &b, Tile &tile, mlir::Value anchor,
                llvm::function_ref<graph::Exprs(int64_t row, graph::Expr column)> index, graph::Expr firstColumn,
                llvm::function_ref<graph::Expr(graph::Expr sum, graph::Expr column)> beforeEpilogue = {});
 
+/// `lanes` lanes of a vector from `offset` on.
+graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset, int64_t lanes);
+
+/// A convolution in one group with packed weights: this kernel's.
+bool isFusableConvolution(mlir::Operation *op);
+/// A maximum or mean over windows that neither overlap nor reach into padding:
+/// it can be computed while its operand is.
+bool isDisjointPool(mlir::Operation *op);
+llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
+
 /// Packed weights: where panel `panel` (or the tail, if that is null) starts.
 struct PackedPanels {
   mlir::Value buffer;
