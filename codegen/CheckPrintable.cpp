@@ -85,6 +85,9 @@ static const char *refusal(Type type) {
   if (auto memref = dyn_cast<MemRefType>(type)) {
     SmallVector<int64_t> strides;
     int64_t offset = 0;
+    // Of an empty buffer no element is ever named.
+    if (memref.hasStaticShape() && memref.getNumElements() == 0)
+      return refusal(memref.getElementType());
     if (!memref.hasStaticShape() ||
         failed(memref.getStridesAndOffset(strides, offset)) ||
         ShapedType::isDynamicShape(strides) || ShapedType::isDynamic(offset))

@@ -310,7 +310,10 @@ std::string KernelPrinter::address(Value memref, ValueRange indices) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  (void)type.getStridesAndOffset(strides, offset);
+  if (type.getNumElements() == 0)
+    strides.assign(type.getRank(), 0);
+  else
+    (void)type.getStridesAndOffset(strides, offset);
   std::string text;
   for (auto [index, stride, size] :
        llvm::zip_equal(indices, strides, type.getShape())) {
