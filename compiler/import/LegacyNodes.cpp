@@ -1,8 +1,8 @@
 //===- LegacyNodes.cpp - nodes of opset 6 ---------------------------------===//
 //
-// Before opset 7 binary operators broadcast only where an attribute says so,
-// and from an axis of choice; what follows knows NumPy's rule only. Opset 6 is
-// raised here, what differs in still older ones is refused.
+// Import functions know the attributes of opset 6. What only its exporters did
+// is mended here, forms for training and what differs in still older opsets are
+// refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,24 +35,20 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
   if (!view.intAttr("broadcast", 0) || !view.hasAttr("axis") ||
       at.inputs.size() != 2)
     return true;
-  ArrayRef<int64_t> x = graph::shapeOf(at.inputs[0]);
-  ArrayRef<int64_t> y = graph::shapeOf(at.inputs[1]);
+  // Exporters of the time gave an axis also with leading dimensions of 1 that
+  // reach beyond it.
+  size_t rank = graph::shapeOf(at.inputs[0]).size();
+  ArrayRef<int64_t> shape = graph::shapeOf(at.inputs[1]), rest = shape;
   int64_t axis = view.intAttr("axis", 0);
   if (axis < 0)
-    axis += x.size();
-  if (axis < 0 || axis + y.size() > x.size()) {
-    report(DiagnosticId::InvalidNode,
-           "`" + node.op_type() + "`: the second input does not fit at axis " +
-               Twine(axis),
-           at);
-    return false;
-  }
-  SmallVector<int64_t> shape(axis, 1);
-  shape.append(y.begin(), y.end());
-  shape.resize(x.size(), 1);
-  auto type = RankedTensorType::get(shape, graph::elementOf(at.inputs[1]));
-  at.inputs[1] =
-      graph::ReshapeOp::create(builder, locationOf(at), type, at.inputs[1]);
+    axis += rank;
+  while (!rest.empty() && rest.front() == 1 && axis + rest.size() > rank)
+    rest = rest.drop_front();
+  if (axis >= 0 && rest.size() < shape.size())
+    at.inputs[1] = graph::ReshapeOp::create(
+        builder, locationOf(at),
+        RankedTensorType::get(rest, graph::elementOf(at.inputs[1])),
+        at.inputs[1]);
   return true;
 }
 
