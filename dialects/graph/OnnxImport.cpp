@@ -127,16 +127,6 @@ ImportResult OnnxRegistry::importRegularNode(OnnxNode &node, StringRef graphName
       return node.invalid("input " + Twine(i) + " is missing");
     operands.push_back(node.input(i));
   }
-  // Up to opset 6 the second operand begins at an axis of the first.
-  if (node.opset < 7 && operands.size() == 2 && node.intAttr("broadcast", 0) && node.hasAttr("axis")) {
-    int64_t rank = shapeOf(operands[0]).size(), inner = shapeOf(operands[1]).size();
-    FailureOr<int64_t> axis = node.axisAttr("axis", 0, rank);
-    if (failed(axis))
-      return failure();
-    if (*axis + inner > rank)
-      return node.invalid("the second input does not fit at `axis`");
-    operands[1] = node.alignAt(operands[1], *axis, rank);
-  }
   RankedTensorType type = node.elementwiseType(operands, element);
   if (!type)
     return failure();
