@@ -27,7 +27,8 @@ static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
                                                    int64_t inputSince) {
   int64_t rank = shapeOf(node.input(0)).size();
   SmallVector<int64_t> given = node.intsAttr("axes");
-  if (node.opset >= inputSince && node.hasInput(1)) {
+  if (node.opset >= inputSince && node.hasInput(1) &&
+      tensorType(node.input(1)).getNumElements() > 0) {
     auto input = node.requireInts(1, "axes");
     if (failed(input))
       return failure();
