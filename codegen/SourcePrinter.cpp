@@ -41,9 +41,11 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     std::string call = row->spelling.str();
     call.replace(call.find("{0}"), 3, "a");
     call.replace(call.find("{1}"), 3, "b");
+    // A line of its own: behind a long call it would be wrapped.
+    out.line(std::string("// a ") + (name[1] == 'a' ? ">" : "<") +
+             " b ? a : b");
     out.line("inline " + type + " " + name + "(" + type + " a, " + type +
-             " b) { return (" + type + ")" + call + "; } // a " +
-             (name[1] == 'a' ? ">" : "<") + " b ? a : b");
+             " b) { return (" + type + ")" + call + "; }");
   }
   if (!context.splats.empty() || !context.extrema.empty())
     out.blank();

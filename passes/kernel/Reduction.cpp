@@ -179,6 +179,8 @@ private:
                        MutableArrayRef<Expr> part) {
       if (from == to)
         return;
+      if (from + by == to)
+        return step(b.index(from), part);
       Exprs after = b.loop(b.index(from), b.index(to), by, part,
                            [&](Expr k, ArrayRef<Expr> carried) {
                              Exprs next(carried);
