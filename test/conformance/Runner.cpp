@@ -1,0 +1,140 @@
+//===- Runner.cpp ---------------------------------------------------------===//
+
+#include "Runner.h"
+
+#include "compiler/HostModel.h"
+#include "compiler/import/TensorData.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace mlir;
+
+namespace ingot::conformance {
+
+/// Memory with a pattern on both sides, so that a write beside it shows.
+namespace {
+class GuardedBuffer {
+public:
+  static constexpr size_t guard = 256;
+  static constexpr char pattern = '\xa5';
+
+  GuardedBuffer(size_t bytes, size_t align) : bytes(bytes) {
+    align = std::max<size_t>(align, guard);
+    size_t whole = llvm::alignTo(bytes + align + guard, align);
+    memory = static_cast<char *>(std::aligned_alloc(align, whole));
+    offset = align;
+    std::memset(memory, pattern, whole);
+  }
+  ~GuardedBuffer() { std::free(memory); }
+  GuardedBuffer(const GuardedBuffer &) = delete;
+
+  char *data() { return memory + offset; }
+  bool intact() const {
+    auto clean = [](const char *from) {
+      return llvm::all_of(ArrayRef<char>(from, guard),
+                          [](char c) { return c == pattern; });
+    };
+    return clean(memory + offset - guard) && clean(memory + offset + bytes);
+  }
+
+private:
+  char *memory;
+  size_t bytes, offset;
+};
+} // namespace
+
+static Status compareOutput(const Tensor &got, const Unit &unit, unsigned index,
+                            StringRef caseFolder, MLIRContext *context,
+                            std::string &reason) {
+  llvm::raw_string_ostream os(reason);
+  os << "output " << index << ": ";
+  if (index >= unit.outputs.size() || unit.outputs[index] != 't') {
+    os << "a tensor where none was expected";
+    return Status::Mismatch;
+  }
+  SmallString<256> path(caseFolder);
+  llvm::sys::path::append(path, "output_" + Twine(index) + ".pb");
+  std::string error;
+  std::optional<Tensor> want = readTensorProto(path, context, error);
+  if (!want) {
+    os << "the expected value cannot be read: " << error;
+    return Status::Error;
+  }
+  if (got.type != want->type) {
+    os << describe(got.type) << ", expected " << describe(want->type);
+    return Status::Mismatch;
+  }
+  Difference difference = compare(got, *want, unit.tolerance);
+  if (difference.same())
+    return Status::Pass;
+  os << difference.wrong << " of " << want->elements() << " differ, first at "
+     << difference.firstWrong << ": " << got.number(difference.firstWrong)
+     << ", expected " << want->number(difference.firstWrong);
+  return Status::Mismatch;
+}
+
+Status runFunction(Function function, const Signature &signature,
+                   const InputData &data, const Unit &unit,
+                   StringRef caseFolder, MLIRContext *context,
+                   std::string &reason) {
+  if (signature.inputs.size() != data.size()) {
+    reason = "the function takes another number of inputs";
+    return Status::Error;
+  }
+  GuardedBuffer arena(signature.arenaBytes, signature.arenaAlign);
+  std::vector<std::unique_ptr<GuardedBuffer>> buffers;
+  std::vector<void *> io;
+  auto add = [&](size_t bytes) {
+    buffers.push_back(std::make_unique<GuardedBuffer>(bytes, 64));
+    io.push_back(buffers.back()->data());
+    return buffers.back()->data();
+  };
+  for (auto [type, tensor] : llvm::zip(signature.inputs, data)) {
+    if (!tensor || tensor->type != type) {
+      reason = "an input is " + (tensor ? describe(tensor->type) : "missing") +
+               ", but the function takes " + describe(type);
+      return Status::Error;
+    }
+    llvm::copy(tensor->bytes, add(tensor->bytes.size()));
+  }
+  for (RankedTensorType type : signature.outputs)
+    add(type.getNumElements() * elementBytes(type.getElementType()));
+  ingot_status status = function(io.data(), arena.data(), nullptr);
+  if (status != INGOT_OK) {
+    reason = "the function returns: " + statusText(status).str();
+    return Status::Error;
+  }
+  if (!arena.intact() ||
+      !llvm::all_of(buffers, [](auto &buffer) { return buffer->intact(); })) {
+    reason = "memory beside a buffer was written";
+    return Status::Error;
+  }
+  for (auto [tensor, buffer] : llvm::zip(data, buffers))
+    if (std::memcmp(tensor->bytes.data(), buffer->data(),
+                    tensor->bytes.size())) {
+      reason = "an input was written";
+      return Status::Error;
+    }
+  if (signature.outputs.size() != unit.outputs.size()) {
+    reason = llvm::utostr(signature.outputs.size()) + " outputs, expected " +
+             llvm::utostr(unit.outputs.size());
+    return Status::Mismatch;
+  }
+  for (auto [i, type] : llvm::enumerate(signature.outputs)) {
+    Tensor got;
+    got.type = type;
+    char *from = buffers[data.size() + i]->data();
+    got.bytes.assign(from, from + type.getNumElements() *
+                                      elementBytes(type.getElementType()));
+    Status result = compareOutput(got, unit, i, caseFolder, context, reason);
+    if (result != Status::Pass)
+      return result;
+    reason.clear();
+  }
+  return Status::Pass;
+}
+
+} // namespace ingot::conformance

@@ -1,0 +1,29 @@
+//===- Runner.h - one generated function on one data set --------*- C++ -*-===//
+
+#ifndef INGOT_TEST_CONFORMANCE_RUNNER_H
+#define INGOT_TEST_CONFORMANCE_RUNNER_H
+
+#include "Batch.h"
+#include "compiler/tools/ingot/DataSets.h"
+#include "runtime_support/ingot.h"
+
+namespace ingot::conformance {
+
+using Function = ingot_status (*)(const void *io, void *arena,
+                                  const ingot_context *context);
+
+/// What has to be known about a compiled unit to call it.
+struct Signature {
+  llvm::SmallVector<mlir::RankedTensorType> inputs, outputs;
+  int64_t arenaBytes = 0, arenaAlign = 64;
+};
+
+/// Reads the expected outputs and compares; `reason` says what differs.
+Status runFunction(Function function, const Signature &signature,
+                   const InputData &data, const Unit &unit,
+                   llvm::StringRef caseFolder, mlir::MLIRContext *context,
+                   std::string &reason);
+
+} // namespace ingot::conformance
+
+#endif // INGOT_TEST_CONFORMANCE_RUNNER_H
