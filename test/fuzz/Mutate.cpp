@@ -1,0 +1,310 @@
+//===- Mutate.cpp ---------------------------------------------------------===//
+
+#include "Mutate.h"
+
+#include "onnx/defs/schema.h"
+
+namespace ingot::fuzz {
+
+static size_t below(Random &random, size_t bound) {
+  return bound ? random() % bound : 0;
+}
+
+template <typename List> static auto &pick(List &list, Random &random) {
+  return *list.Mutable(static_cast<int>(below(random, list.size())));
+}
+
+/// Numbers at which code goes wrong.
+static int64_t oddInteger(Random &random) {
+  static const int64_t numbers[] = {
+      0,  1,         -1,        2,         3,       -2,   7,
+      64, INT32_MAX, INT64_MAX, INT64_MIN, 1 << 20, -100, int64_t(1) << 40};
+  return numbers[below(random, std::size(numbers))];
+}
+
+/// Mostly harmless, so that what comes behind is reached.
+static int64_t smallInteger(Random &random) {
+  return below(random, 12) ? int64_t(below(random, 5)) - 1 : oddInteger(random);
+}
+
+static void mutateAttribute(onnx::AttributeProto &attr, Random &random) {
+  switch (attr.type()) {
+  case onnx::AttributeProto::INT:
+    attr.set_i(smallInteger(random));
+    break;
+  case onnx::AttributeProto::INTS:
+    if (attr.ints_size() && below(random, 3))
+      attr.set_ints(static_cast<int>(below(random, attr.ints_size())),
+                    smallInteger(random));
+    else if (below(random, 2))
+      attr.add_ints(smallInteger(random));
+    else
+      attr.clear_ints();
+    break;
+  case onnx::AttributeProto::FLOAT: {
+    static const float numbers[] = {0,
+                                    -1,
+                                    1e30f,
+                                    1e-40f,
+                                    std::numeric_limits<float>::infinity(),
+                                    std::numeric_limits<float>::quiet_NaN()};
+    attr.set_f(numbers[below(random, std::size(numbers))]);
+    break;
+  }
+  case onnx::AttributeProto::STRING: {
+    static const char *const words[] = {"",        "SAME_UPPER", "linear",
+                                        "cubic",   "NOTSET",     "VALID",
+                                        "nearest", "\xff\x01",   "floor"};
+    attr.set_s(words[below(random, std::size(words))]);
+    break;
+  }
+  case onnx::AttributeProto::TENSOR:
+    attr.mutable_t()->add_dims(smallInteger(random));
+    break;
+  default:
+    attr.clear_g();
+  }
+}
+
+static void mutateType(onnx::ValueInfoProto &value, Random &random) {
+  auto &tensor = *value.mutable_type()->mutable_tensor_type();
+  auto &shape = *tensor.mutable_shape();
+  switch (below(random, 5)) {
+  case 0:
+    tensor.set_elem_type(static_cast<int>(below(random, 30)));
+    break;
+  case 1:
+    shape.add_dim()->set_dim_value(smallInteger(random));
+    break;
+  case 2:
+    if (shape.dim_size())
+      shape.mutable_dim()->RemoveLast();
+    break;
+  case 3:
+    if (shape.dim_size())
+      pick(*shape.mutable_dim(), random).set_dim_param("N");
+    break;
+  default:
+    if (shape.dim_size())
+      pick(*shape.mutable_dim(), random).set_dim_value(smallInteger(random));
+  }
+}
+
+static void mutateTensor(onnx::TensorProto &tensor, Random &random) {
+  switch (below(random, 5)) {
+  case 0:
+    tensor.add_dims(smallInteger(random));
+    break;
+  case 1:
+    if (tensor.dims_size())
+      tensor.set_dims(static_cast<int>(below(random, tensor.dims_size())),
+                      smallInteger(random));
+    break;
+  case 2:
+    tensor.set_data_type(static_cast<int>(below(random, 30)));
+    break;
+  case 3:
+    if (!tensor.raw_data().empty())
+      (*tensor.mutable_raw_data())[below(random, tensor.raw_data().size())] ^=
+          1 << below(random, 8);
+    break;
+  default: {
+    auto &location = *tensor.add_external_data();
+    location.set_key("location");
+    location.set_value("../x");
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  }
+  }
+}
+
+static void mutateNode(onnx::NodeProto &node, onnx::GraphProto &graph,
+                       Random &random) {
+  static const char *const operators[] = {
+      "Add",       "Conv",   "MatMul",    "Reshape", "Concat",  "Slice",
+      "Gather",    "Resize", "Transpose", "Softmax", "MaxPool", "Squeeze",
+      "Split",     "Pad",    "Expand",    "TopK",    "Cast",    "Where",
+      "ReduceSum", "Loop",   "ScatterND", "Einsum",  "Range",   "Flatten",
+      "OneHot",    "GRU",    "CumSum",    "Tile",    "Shape",   "If"};
+  switch (below(random, 8)) {
+  case 0:
+    node.set_op_type(operators[below(random, std::size(operators))]);
+    break;
+  case 1:
+    if (node.input_size() && graph.node_size()) {
+      auto &other = pick(*graph.mutable_node(), random);
+      if (other.output_size())
+        pick(*node.mutable_input(), random) = other.output(0);
+    }
+    break;
+  case 2:
+    if (node.input_size() && graph.initializer_size())
+      pick(*node.mutable_input(), random) =
+          pick(*graph.mutable_initializer(), random).name();
+    break;
+  case 3:
+    if (node.input_size())
+      node.mutable_input()->RemoveLast();
+    break;
+  case 4:
+    node.add_input(node.input_size() ? node.input(0) : "");
+    break;
+  case 5:
+    if (node.output_size())
+      node.add_output("extra" + std::to_string(random()));
+    break;
+  default:
+    if (node.attribute_size())
+      mutateAttribute(pick(*node.mutable_attribute(), random), random);
+  }
+}
+
+void mutateModel(onnx::ModelProto &model, Random &random) {
+  onnx::GraphProto &graph = *model.mutable_graph();
+  for (size_t changes = 1 + below(random, 3); changes; --changes) {
+    switch (below(random, 10)) {
+    case 0:
+      if (graph.input_size())
+        mutateType(pick(*graph.mutable_input(), random), random);
+      break;
+    case 1:
+      if (graph.output_size())
+        mutateType(pick(*graph.mutable_output(), random), random);
+      break;
+    case 2:
+    case 3:
+      if (graph.initializer_size())
+        mutateTensor(pick(*graph.mutable_initializer(), random), random);
+      break;
+    case 4:
+      if (model.opset_import_size())
+        pick(*model.mutable_opset_import(), random)
+            .set_version(below(random, 30));
+      break;
+    default:
+      if (graph.node_size())
+        mutateNode(pick(*graph.mutable_node(), random), graph, random);
+    }
+  }
+}
+
+void mutateBytes(std::string &bytes, Random &random) {
+  for (size_t changes = 1 + below(random, 8); changes && !bytes.empty();
+       --changes) {
+    size_t at = below(random, bytes.size());
+    switch (below(random, 5)) {
+    case 0:
+      bytes[at] ^= 1 << below(random, 8);
+      break;
+    case 1:
+      bytes[at] = static_cast<char>(random());
+      break;
+    case 2:
+      bytes.erase(at, 1 + below(random, 16));
+      break;
+    case 3:
+      bytes.insert(
+          at, bytes.substr(below(random, bytes.size()), below(random, 64)));
+      break;
+    default:
+      bytes.resize(at);
+    }
+  }
+}
+
+/// A value for an attribute that fits its declared type.
+static onnx::AttributeProto
+randomAttribute(const std::string &name,
+                onnx::AttributeProto::AttributeType type, Random &random) {
+  onnx::AttributeProto attr;
+  attr.set_name(name);
+  attr.set_type(type);
+  size_t count = below(random, 4);
+  for (size_t i = 0; type == onnx::AttributeProto::INTS && i < count; ++i)
+    attr.add_ints(smallInteger(random));
+  if (type == onnx::AttributeProto::FLOATS)
+    for (size_t i = 0; i < count; ++i)
+      attr.add_floats(0.5f);
+  if (type != onnx::AttributeProto::INTS &&
+      type != onnx::AttributeProto::FLOATS)
+    mutateAttribute(attr, random);
+  return attr;
+}
+
+onnx::ModelProto randomNode(Random &random) {
+  static const std::vector<onnx::OpSchema> schemas =
+      onnx::OpSchemaRegistry::get_all_schemas();
+  const onnx::OpSchema *schema = nullptr;
+  do
+    schema = &schemas[below(random, schemas.size())];
+  while (schema->Deprecated());
+
+  onnx::ModelProto model;
+  model.set_ir_version(10);
+  auto &import = *model.add_opset_import();
+  import.set_domain(schema->domain());
+  import.set_version(schema->SinceVersion());
+  onnx::GraphProto &graph = *model.mutable_graph();
+  onnx::NodeProto &node = *graph.add_node();
+  node.set_op_type(schema->Name());
+  node.set_domain(schema->domain());
+  node.set_name("the_node");
+  // One shape for all floats is what fits most often.
+  std::vector<int64_t> common;
+  for (size_t rank = below(random, 5); rank; --rank)
+    common.push_back(1 + below(random, 4));
+  size_t inputs =
+      schema->min_input() +
+      below(random,
+            1 + std::min<size_t>(4, schema->max_input() - schema->min_input()));
+  for (size_t i = 0; i < inputs; ++i) {
+    std::string name = "x" + std::to_string(i);
+    node.add_input(below(random, 12) ? name : "");
+    if (below(random, 2)) {
+      // Known to the compiler: shapes, axes, weights.
+      auto &tensor = *graph.add_initializer();
+      tensor.set_name(name);
+      bool isIndex = below(random, 2);
+      tensor.set_data_type(isIndex ? onnx::TensorProto::INT64
+                                   : onnx::TensorProto::FLOAT);
+      size_t count = 1;
+      if (isIndex) {
+        count = below(random, 5);
+        tensor.add_dims(count);
+      } else {
+        for (int64_t size : common) {
+          tensor.add_dims(size);
+          count *= size;
+        }
+      }
+      for (size_t k = 0; k < count; ++k) {
+        if (isIndex)
+          tensor.add_int64_data(smallInteger(random));
+        else
+          tensor.add_float_data(1.5f);
+      }
+      continue;
+    }
+    auto &value = *graph.add_input();
+    value.set_name(name);
+    auto &type = *value.mutable_type()->mutable_tensor_type();
+    static const int types[] = {1, 1, 1, 1, 7, 6, 9, 10, 2, 3, 11, 16};
+    type.set_elem_type(types[below(random, std::size(types))]);
+    type.mutable_shape();
+    for (int64_t size : common)
+      type.mutable_shape()->add_dim()->set_dim_value(
+          below(random, 6) ? size : smallInteger(random));
+  }
+  for (const auto &[name, attr] : schema->attributes())
+    if (attr.required || below(random, 3) == 0)
+      *node.add_attribute() = randomAttribute(name, attr.type, random);
+  for (int i = 0; i < std::max(1, std::min(schema->min_output() + 1,
+                                           schema->max_output()));
+       ++i) {
+    std::string name = "y" + std::to_string(i);
+    node.add_output(name);
+    graph.add_output()->set_name(name);
+  }
+  return model;
+}
+
+} // namespace ingot::fuzz
