@@ -253,8 +253,10 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
   else if (*extent <= 1)
     out.line(call + (comma ? ", " : "") + "0, " + Twine(*extent) + ");");
   else {
+    // By value: what is captured by reference has to live on the stack, which
+    // would then grow with the number of kernels.
     out.open(parallel + "(context, " + Twine(*extent) +
-             ", [&](ptrdiff_t begin, ptrdiff_t end) {");
+             ", [=](ptrdiff_t begin, ptrdiff_t end) {");
     out.line(call + (comma ? ", " : "") + "begin, end);");
     out.close("});");
   }

@@ -27,7 +27,7 @@
 // CHECK: if ((uintptr_t)arena % MNIST_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;
 // CHECK: float *const t0 = (float *)(memory + 64);
 // CHECK-NEXT: // Convolution28
-// CHECK-NEXT: parallel(context, 4, [&](ptrdiff_t begin, ptrdiff_t end) {
+// CHECK-NEXT: parallel(context, 4, [=](ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: conv_4x4(io->Input3, conv1_weight, bias, t0, begin, end);
 // CHECK: conv_4x4(t0, conv1_weight, bias, io->head_out_0, begin, end);
 
