@@ -42,9 +42,9 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registry.insert<ingot::graph::GraphDialect, ingot::kernel::KernelDialect,
                   affine::AffineDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, func::FuncDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+                  cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                  vector::VectorDialect>();
   // Passes build operations of dialects that the input does not mention.
   registry.addExtension(+[](MLIRContext *context, BuiltinDialect *) {
     ingot::loadPipelineDialects(*context);
