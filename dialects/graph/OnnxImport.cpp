@@ -46,6 +46,8 @@ RankedTensorType OnnxNode::elementwiseType(ValueRange operands, llvm::function_r
   SmallVector<ArrayRef<int64_t>> shapes;
   SmallVector<Type> types;
   for (Value operand : operands) {
+    if (!operand)
+      return {}; // building the operand has failed and said why
     shapes.push_back(shapeOf(operand));
     types.push_back(elementOf(operand));
   }

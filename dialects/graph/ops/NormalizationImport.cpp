@@ -62,6 +62,8 @@ static Value deviation(OnnxNode &node, Value variance, double epsilon) {
 }
 
 static Value castTo(OnnxNode &node, Value x, Type type) {
+  if (!x)
+    return {};
   if (elementOf(x) == type)
     return x;
   return node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x);
