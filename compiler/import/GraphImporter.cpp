@@ -193,6 +193,26 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
       scope.bindings[node.output(i)] = Binding::known((*results)[i]);
 }
 
+bool GraphImporter::checkTensorAttributes(NodePlace &at) {
+  for (const auto &attr : at.node.attribute()) {
+    // Constant reads its own, which may be large.
+    if (!attr.has_t() || at.node.op_type() == "Constant")
+      continue;
+    std::string error;
+    if (succeeded(denseTensorAttr(attr.t(), &file, &context, error)))
+      continue;
+    bool isKnown = !dataTypeName(attr.t().data_type()).empty() &&
+                   !elementType(attr.t().data_type(), &context);
+    report(isKnown ? DiagnosticId::UnsupportedType
+                   : DiagnosticId::InvalidTensor,
+           "`" + printable(at.node.op_type()) + "`: its attribute `" +
+               printable(attr.name()) + "` " + error,
+           at);
+    return false;
+  }
+  return true;
+}
+
 graph::ImportResult GraphImporter::buildNode(NodePlace &at) {
   const onnx::NodeProto &node = at.node;
   auto local = functions.find(
@@ -224,6 +244,8 @@ graph::ImportResult GraphImporter::buildNode(NodePlace &at) {
   }
   if (at.opset < 7 && canonicalDomain(node.domain()).empty() &&
       !raiseLegacy(at))
+    return failure();
+  if (!checkTensorAttributes(at))
     return failure();
   if (Special special = specialImport(node))
     return (this->*special)(at);

@@ -101,6 +101,7 @@ private:
                            bool isLocal);
   bool checkResults(NodePlace &at, llvm::ArrayRef<mlir::Value> results);
 
+  bool checkTensorAttributes(NodePlace &at);
   /// Makes a node of opset 6 one of opset 7; false if that cannot be done.
   bool raiseLegacy(NodePlace &at);
 

@@ -171,6 +171,14 @@ checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
     if (kind != wanted && !emptyList)
       return error("the attribute " + shown + " has the type " + kindName(kind),
                    kindName(wanted).str());
+    // Flags; what others mean by any other number differs.
+    static const llvm::StringSet<> flags{"keepdims",  "transA",
+                                         "transB",    "exclusive",
+                                         "allowzero", "select_last_index"};
+    if (kind == onnx::AttributeProto::INT && flags.contains(attr.name()) &&
+        attr.ref_attr_name().empty() && attr.i() != 0 && attr.i() != 1)
+      return error("the attribute " + shown + " is " + Twine(attr.i()),
+                   "0 and 1");
   }
   for (auto &[name, attr] : formal)
     if (attr.required && !seen.contains(name))

@@ -3,7 +3,6 @@
 #include "compiler/tools/ingot/Commands.h"
 
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
@@ -209,7 +208,6 @@ int runCommandLine(int argc, char **argv) {
     os << "ingot " << ingotVersion << " (LLVM " << LLVM_VERSION_STRING << ")\n";
   });
   cl::extrahelp help(examples);
-  setBugReportMsg("ingot has crashed. Please report it with the model.\n");
 
   Diagnostics diagnostics;
   std::string problem;

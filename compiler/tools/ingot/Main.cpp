@@ -1,5 +1,22 @@
 //===- Main.cpp - the program `ingot` -------------------------------------===//
 
 #include "compiler/tools/ingot/Commands.h"
+#include "llvm/Support/Signals.h"
 
-int main(int argc, char **argv) { return ingot::runCommandLine(argc, argv); }
+#include <unistd.h>
+
+/// A crash is our own fault like any other: said so, with where it happened,
+/// and the same exit code.
+static void reportCrash(void *) {
+  llvm::sys::PrintStackTrace(llvm::errs());
+  llvm::errs() << "internal error: ingot has crashed; please report this text "
+                  "with the model\n";
+  _exit(ingot::InternalError);
+}
+
+int main(int argc, char **argv) {
+  llvm::sys::PrintStackTraceOnErrorSignal(argv[0],
+                                          /*DisableCrashReporting=*/true);
+  llvm::sys::AddSignalHandler(reportCrash, nullptr);
+  return ingot::runCommandLine(argc, argv);
+}
