@@ -29,7 +29,8 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
       if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getGroups() == 1)
         pack(op, positionsTogether(conv), target);
       else if (auto product = dyn_cast<MatMulOp>(op); product && shapeOf(product.getB()).size() == 2)
-        pack(op, shapeOf(product.getResult()).drop_back().back(), target);
+        pack(op, kernel::isOneMatrix(product) ? tensorType(product.getResult()).getNumElements() / shapeOf(product.getB()).back()
+                                              : shapeOf(product.getResult()).drop_back().back(), target);
     });
   }
 

@@ -2,7 +2,8 @@
 //
 // [..., M, K] x [..., K, N]. The right operand is either packed into panels
 // (weights) or read in place, row by row (activations); the left one is read in
-// place and broadcast. Batches and tiles of rows are parallel.
+// place and broadcast. A right operand without batches makes the rows of all
+// batches one matrix. Batches and panels are parallel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +33,11 @@ public:
     int64_t rows = shape[shape.size() - 2], columns = shape.back(), steps = shapeOf(product.getA()).back();
     ArrayRef<int64_t> batchShape = shape.drop_back(2);
     int64_t batches = std::accumulate(batchShape.begin(), batchShape.end(), int64_t(1), std::multiplies<>());
+    bool oneMatrix = isOneMatrix(product);
+    if (oneMatrix) {
+      rows *= batches;
+      batches = 1;
+    }
     if (rows * columns * batches == 0)
       return;
     auto panels = PackedPanels::of(b, product.getB());
@@ -39,8 +45,13 @@ public:
     int64_t panelWidth = panels ? panels->panelWidth : choice.vectors * b.target.maxLanes(type);
     int64_t fullPanels = columns / panelWidth, rest = columns % panelWidth;
 
-    auto operandIndex = [&](Value operand, ArrayRef<Expr> batch, Expr row, Expr column) {
+    auto operandIndex = [&](Value operand, ArrayRef<Expr> outer, Expr row, Expr column) {
       ArrayRef<int64_t> s = shapeOf(operand);
+      Exprs batch(outer.begin(), outer.end());
+      if (oneMatrix && operand == product.getA()) {
+        batch = b.delinearize(row, shape.drop_back());
+        row = batch.pop_back_val();
+      }
       Exprs at;
       for (size_t axis = 0; axis + 2 < s.size(); ++axis)
         at.push_back(s[axis] == 1 ? b.index(0) : batch[batch.size() - (s.size() - 2) + axis]);
@@ -70,8 +81,10 @@ public:
       storeTile(
           b, tile, product.getResult(),
           [&](int64_t row, Expr column) {
-            Exprs at(batch.begin(), batch.end());
-            at.push_back(firstRow + double(row));
+            Exprs at = oneMatrix ? b.delinearize(firstRow + double(row), shape.drop_back())
+                                 : Exprs(batch.begin(), batch.end());
+            if (!oneMatrix)
+              at.push_back(firstRow + double(row));
             at.push_back(column);
             return at;
           },
@@ -110,7 +123,7 @@ public:
       });
       return;
     }
-    Exprs at(batchShape.size(), b.index(0));
+    Exprs at(batchShape.size(), b.index(0)); // not read where the rows are one matrix
     if (fullPanels == 0)
       return overPanels(at, std::nullopt);
     b.parallelFor(fullPanels, [&](Expr panel) { overPanels(at, panel); });
@@ -118,6 +131,12 @@ public:
 };
 
 } // namespace
+
+bool isOneMatrix(MatMulOp product) {
+  ArrayRef<int64_t> a = shapeOf(product.getA()), y = shapeOf(product.getResult());
+  return a.drop_back() == y.drop_back() &&
+         llvm::all_of(shapeOf(product.getB()).drop_back(2), [](int64_t size) { return size == 1; });
+}
 
 std::unique_ptr<Strategy> createMatrixProductStrategy() { return std::make_unique<MatrixProductStrategy>(); }
 

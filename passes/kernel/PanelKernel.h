@@ -69,6 +69,10 @@ void storeTile(KernelBuilder &b, Tile &tile, mlir::Value anchor,
 /// `lanes` lanes of a vector from `offset` on.
 graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset, int64_t lanes);
 
+/// A product whose right operand is the same for all batches, so that the rows
+/// of all batches are rows of one matrix.
+bool isOneMatrix(graph::MatMulOp product);
+
 /// A convolution in one group with packed weights: this kernel's.
 bool isFusableConvolution(mlir::Operation *op);
 /// A maximum or mean over windows that neither overlap nor reach into padding:
