@@ -89,7 +89,7 @@ private:
   std::string loadedFrom(mlir::Operation *op);
 
   // Expressions of scalars, and what vectors have in common with them
-  // (ScalarExpressions.cpp).
+  // (Expressions.cpp and its siblings).
   Expression value(mlir::Value value);
   Expression integer(mlir::Value value, Sign sign);
   Expression initializer(mlir::Value value, Sign sign);
