@@ -96,6 +96,14 @@ std::vector<OperatorInfo> standardOperators() {
 // Arity and attributes
 //===----------------------------------------------------------------------===//
 
+static const onnx::OpSchema::FormalParameter *
+formalOf(const std::vector<onnx::OpSchema::FormalParameter> &list, size_t i) {
+  if (list.empty() ||
+      (i >= list.size() && list.back().GetOption() != onnx::OpSchema::Variadic))
+    return nullptr;
+  return &list[std::min(i, list.size() - 1)];
+}
+
 static std::string atMost(int count) {
   return count == INT32_MAX ? "any number" : std::to_string(count);
 }
@@ -195,12 +203,12 @@ std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
                               schema.max_output()))
     return error;
   for (int i = 0; i < node.input_size(); ++i) {
-    bool required = i < int(schema.inputs().size()) &&
-                    schema.inputs()[i].GetOption() == onnx::OpSchema::Single;
+    const auto *formal = formalOf(schema.inputs(), i);
+    bool required = formal && formal->GetOption() != onnx::OpSchema::Optional;
     if (required && node.input(i).empty())
-      return SchemaError{
-          DiagnosticId::OperandCount,
-          "the input `" + schema.inputs()[i].GetName() + "` is missing", ""};
+      return SchemaError{DiagnosticId::OperandCount,
+                         "the input `" + formal->GetName() + "` is missing",
+                         ""};
   }
   return checkAttributes(node, schema);
 }
@@ -298,14 +306,6 @@ static std::string cleanMessage(StringRef message) {
     message.consume_front(prefix);
   message = message.split('\n').first.trim();
   return printable(message, 400);
-}
-
-static const onnx::OpSchema::FormalParameter *
-formalOf(const std::vector<onnx::OpSchema::FormalParameter> &list, size_t i) {
-  if (list.empty() ||
-      (i >= list.size() && list.back().GetOption() != onnx::OpSchema::Variadic))
-    return nullptr;
-  return &list[std::min(i, list.size() - 1)];
 }
 
 static std::optional<SchemaError>

@@ -18,6 +18,8 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
 }
 
 Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
+  if (!value)
+    return {};
   if (shapeOf(value) == shape)
     return value;
   OperationState state(loc, "graph.reshape");
@@ -27,6 +29,12 @@ Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
 }
 
 Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
+  if (!value)
+    return {};
+  if (axis + int64_t(shapeOf(value).size()) > rank) {
+    (void)invalid("an operand has too many axes");
+    return {};
+  }
   SmallVector<int64_t> shape(rank, 1);
   llvm::copy(shapeOf(value), shape.begin() + axis);
   return reshape(value, shape);
@@ -81,6 +89,7 @@ OnnxRegistry::OnnxRegistry() {
   registerResampleImports(*this);
   registerEinsumImports(*this);
   registerSignalImports(*this);
+  registerRecurrentImports(*this);
   registerReductionImports(*this);
   registerContractionImports(*this);
   registerWindowImports(*this);

@@ -260,6 +260,8 @@ static ImportResult importSplit(OnnxNode &node) {
   if (failed(axis) || failed(split))
     return failure();
   int64_t size = shapeOf(x)[*axis], parts = node.numOutputs();
+  if (node.intAttr("num_outputs", parts) != parts)
+    return node.invalid("num_outputs is not the number of outputs");
   if (split->empty()) {
     int64_t each = (size + parts - 1) / parts, rest = size;
     for (int64_t i = 0; i < parts; ++i, rest -= split->back())
