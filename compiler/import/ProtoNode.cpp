@@ -61,6 +61,13 @@ SmallVector<double> ProtoNode::floatsAttr(StringRef name,
              : SmallVector<double>(otherwise);
 }
 
+SmallVector<std::string> ProtoNode::stringsAttr(StringRef name) const {
+  const auto *attr = find(name);
+  return attr ? SmallVector<std::string>(attr->strings().begin(),
+                                         attr->strings().end())
+              : SmallVector<std::string>();
+}
+
 DenseElementsAttr ProtoNode::tensorAttr(StringRef name) const {
   const auto *attr = find(name);
   std::string error;

@@ -23,6 +23,8 @@ public:
   llvm::SmallVector<double>
   floatsAttr(llvm::StringRef name,
              llvm::ArrayRef<double> otherwise) const override;
+  llvm::SmallVector<std::string>
+  stringsAttr(llvm::StringRef name) const override;
   mlir::DenseElementsAttr tensorAttr(llvm::StringRef name) const override;
   mlir::Type elementType(int64_t onnxDataType) const override;
   mlir::DenseElementsAttr constantInput(unsigned i) override;

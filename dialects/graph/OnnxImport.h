@@ -38,6 +38,7 @@ public:
   virtual std::string stringAttr(llvm::StringRef name, llvm::StringRef otherwise) const = 0;
   virtual llvm::SmallVector<int64_t> intsAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> otherwise = {}) const = 0;
   virtual llvm::SmallVector<double> floatsAttr(llvm::StringRef name, llvm::ArrayRef<double> otherwise = {}) const = 0;
+  virtual llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name) const = 0;
   virtual mlir::DenseElementsAttr tensorAttr(llvm::StringRef name) const = 0;
   /// ONNX's TensorProto.DataType as an element type; null if it has none here.
   virtual mlir::Type elementType(int64_t onnxDataType) const = 0;
@@ -140,6 +141,7 @@ void registerGenerationImports(OnnxRegistry &registry);
 void registerResampleImports(OnnxRegistry &registry);
 void registerEinsumImports(OnnxRegistry &registry);
 void registerSignalImports(OnnxRegistry &registry);
+void registerRecurrentImports(OnnxRegistry &registry);
 void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);

@@ -1,0 +1,241 @@
+//===- Recurrent.cpp - definitions of recurrent layers --------------------===//
+
+#include "dialects/graph/GraphDialect.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+
+/// What the three cells have in common.
+template <typename OpT> class Recurrence {
+public:
+  Recurrence(OpT op, BodyBuilder &b)
+      : op(op), b(b), hidden(shapeOf(op.getH0())[1]), scratch(b.outputs.back()),
+        real(elementOf(op.getScratch())) {}
+
+  /// Calls `cell(t, batch)` for each step that a sequence has, in its order.
+  void steps(llvm::function_ref<void(Expr, Expr)> cell) {
+    int64_t time = shapeOf(op.getGates())[0], batch = shapeOf(op.getGates())[1];
+    b.forRange(b.index(0), b.index(time), [&](Expr step) {
+      Expr t = op.getReverse() ? static_cast<double>(time - 1) - step : step;
+      b.forEach({batch}, [&](ArrayRef<Expr> at) {
+        if (!op.getLengths())
+          return cell(t, at[0]);
+        Expr length = convert(b.loadScalar(op.getLengths(), at),
+                              b.builder.getIndexType());
+        b.when(t < length, [&] { cell(t, at[0]); });
+        b.when(t >= length, [&] {
+          b.forLanes(hidden, [&](Expr i) {
+            b.store(0, b.broadcast(b.constant(0, real), b.lanes()),
+                    {t, at[0], i});
+          });
+        });
+      });
+    });
+  }
+
+  void copyState(Value from, unsigned to) {
+    b.forEach(shapeOf(from).drop_back(), [&](ArrayRef<Expr> at) {
+      b.forLanes(hidden, [&](Expr i) {
+        b.store(to, b.load(from, {at[0], i}), {at[0], i});
+      });
+    });
+  }
+
+  Expr state(Expr batch, Expr i) {
+    return convert(b.loadOutput(1, elementOf(op.getH()), {batch, i}), real);
+  }
+  Expr scalarState(Expr batch, Expr i) {
+    Expr x;
+    (void)b.withLanes(1, [&] { return x = state(batch, i); });
+    return x;
+  }
+  Expr input(Expr t, Expr batch, Expr column) {
+    return convert(b.load(op.getGates(), {t, batch, column}), real);
+  }
+  /// Gate `gate` of element `i` in the row of gates.
+  Expr gate(int64_t gate, Expr i) {
+    return b.loadFrom(scratch, real, {column(gate, i)});
+  }
+  Expr column(int64_t gate, Expr i) {
+    return gate == 0 ? i : i + static_cast<double>(gate * hidden);
+  }
+
+  /// Row of gates [first, first + count) = start(column) + sum over k of
+  /// x(k) * r[k, column]. Eight vectors at a time hide the latency of their
+  /// sums.
+  void product(int64_t first, int64_t count,
+               llvm::function_ref<Expr(Expr)> start,
+               llvm::function_ref<Expr(Expr)> x) {
+    constexpr int64_t vectors = 8;
+    int64_t lanes = b.vectorLanes, block = lanes * vectors,
+            blocked = count * hidden / block * block;
+    auto columns = [&](Expr at, int64_t many) {
+      Exprs sums;
+      auto offset = [&](int64_t v) {
+        return v == 0 ? at : at + static_cast<double>(v * b.lanes());
+      };
+      for (int64_t v = 0; v < many; ++v)
+        sums.push_back(b.broadcast(start(offset(v)), b.lanes()));
+      sums = b.loop(
+          b.index(0), b.index(hidden), 1, sums,
+          [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
+            Expr factor = b.broadcast(x(k), b.lanes());
+            Exprs next;
+            for (int64_t v = 0; v < many; ++v)
+              next.push_back(
+                  fma(factor, convert(b.load(op.getR(), {k, offset(v)}), real),
+                      carried[v]));
+            return next;
+          });
+      for (int64_t v = 0; v < many; ++v)
+        b.store(scratch, sums[v], {offset(v)});
+    };
+    double base = static_cast<double>(first * hidden);
+    if (blocked > 0)
+      (void)b.withLanes(lanes, [&]() -> Expr {
+        b.loop(b.index(first * hidden), b.index(first * hidden + blocked),
+               block, {}, [&](Expr at, ArrayRef<Expr>) -> Exprs {
+                 columns(at, vectors);
+                 return {};
+               });
+        return {};
+      });
+    b.forLanes(count * hidden - blocked, [&](Expr i) {
+      columns(i + (base + static_cast<double>(blocked)), 1);
+    });
+  }
+
+  Expr activate(unsigned which, Expr x) {
+    double alpha = op.getAlpha()[which], beta = op.getBeta()[which];
+    if (op.getClip()) {
+      double clip = op.getClip()->convertToDouble();
+      x = min(max(x, -clip), clip);
+    }
+    StringRef name = cast<StringAttr>(op.getActivations()[which]).getValue();
+    if (name == "Sigmoid")
+      return sigmoid(x);
+    if (name == "Tanh")
+      return tanh(x);
+    if (name == "Relu")
+      return max(x, 0.0);
+    if (name == "Affine")
+      return x * alpha + beta;
+    if (name == "LeakyRelu")
+      return select(x < 0.0, x * alpha, x);
+    if (name == "ThresholdedRelu")
+      return select(x > alpha, x, 0.0);
+    if (name == "ScaledTanh")
+      return tanh(x * beta) * alpha;
+    if (name == "HardSigmoid")
+      return min(max(x * alpha + beta, 0.0), 1.0);
+    if (name == "Elu")
+      return select(x < 0.0, expm1(x) * alpha, x);
+    if (name == "Softsign")
+      return x / (abs(x) + 1.0);
+    assert(name == "Softplus" && "the importer knows the activations");
+    return max(x, 0.0) + log1p(exp(-abs(x)));
+  }
+
+  void storeStep(Expr t, Expr batch, Expr i, Expr x) {
+    b.store(0, convert(x, elementOf(op.getY())), {t, batch, i});
+    b.store(1, convert(x, elementOf(op.getH())), {batch, i});
+  }
+
+  OpT op;
+  BodyBuilder &b;
+  int64_t hidden;
+  Value scratch;
+  Type real;
+};
+
+} // namespace
+
+void RNNOp::emitBody(BodyBuilder &b) {
+  Recurrence<RNNOp> r(*this, b);
+  r.copyState(getH0(), 1);
+  r.steps([&](Expr t, Expr batch) {
+    r.product(
+        0, 1, [&](Expr column) { return r.input(t, batch, column); },
+        [&](Expr k) { return r.scalarState(batch, k); });
+    b.forLanes(r.hidden, [&](Expr i) {
+      r.storeStep(t, batch, i, r.activate(0, r.gate(0, i)));
+    });
+  });
+}
+
+void GRUOp::emitBody(BodyBuilder &b) {
+  Recurrence<GRUOp> r(*this, b);
+  r.copyState(getH0(), 1);
+  auto input = [&](Expr t, Expr batch) {
+    return [&, t, batch](Expr column) { return r.input(t, batch, column); };
+  };
+  r.steps([&](Expr t, Expr batch) {
+    auto state = [&](Expr k) { return r.scalarState(batch, k); };
+    r.product(0, 2, input(t, batch), state);
+    if (getBias()) {
+      // The sum alone; what comes from the input joins after the reset gate.
+      r.product(
+          2, 1,
+          [&](Expr column) {
+            return convert(
+                b.load(getBias(), {column - static_cast<double>(2 * r.hidden)}),
+                r.real);
+          },
+          state);
+    } else {
+      // The row of the reset gate turns into the reset state.
+      b.forLanes(r.hidden, [&](Expr i) {
+        b.store(r.scratch, r.activate(0, r.gate(1, i)) * r.state(batch, i),
+                {r.column(1, i)});
+      });
+      r.product(2, 1, input(t, batch), [&](Expr k) {
+        Expr x;
+        (void)b.withLanes(1, [&] { return x = r.gate(1, k); });
+        return x;
+      });
+    }
+    b.forLanes(r.hidden, [&](Expr i) {
+      Expr z = r.activate(0, r.gate(0, i)), candidate = r.gate(2, i);
+      if (getBias())
+        candidate = fma(r.activate(0, r.gate(1, i)), candidate,
+                        r.input(t, batch, r.column(2, i)));
+      candidate = r.activate(1, candidate);
+      r.storeStep(t, batch, i, (1.0 - z) * candidate + z * r.state(batch, i));
+    });
+  });
+}
+
+void LSTMOp::emitBody(BodyBuilder &b) {
+  Recurrence<LSTMOp> r(*this, b);
+  r.copyState(getH0(), 1);
+  r.copyState(getC0(), 2);
+  Type cellType = elementOf(getC());
+  r.steps([&](Expr t, Expr batch) {
+    r.product(
+        0, 4, [&](Expr column) { return r.input(t, batch, column); },
+        [&](Expr k) { return r.scalarState(batch, k); });
+    b.forLanes(r.hidden, [&](Expr i) {
+      Expr cell = convert(b.loadOutput(2, cellType, {batch, i}), r.real);
+      auto peep = [&](int64_t gate, Expr x, Expr at) {
+        return getPeepholes()
+                   ? fma(convert(b.load(getPeepholes(), {r.column(gate, i)}),
+                                 r.real),
+                         at, x)
+                   : x;
+      };
+      Expr in = r.activate(0, peep(0, r.gate(0, i), cell));
+      Expr forget = getInputForget()
+                        ? 1.0 - in
+                        : r.activate(0, peep(2, r.gate(2, i), cell));
+      Expr next = forget * cell + in * r.activate(1, r.gate(3, i));
+      Expr out = r.activate(0, peep(1, r.gate(1, i), next));
+      b.store(2, convert(next, cellType), {batch, i});
+      r.storeStep(t, batch, i, out * r.activate(2, next));
+    });
+  });
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,34 @@
+//===- Recurrent.td - one direction of recurrent layers -------------------===//
+//
+// What does not depend on the previous step is a matrix product over all steps
+// at once, outside: the operands are its result, gates [time, batch, gates *
+// hidden], the transposed weights r [hidden, gates * hidden], and the first
+// state. Results: the state after each step and after the last one; a sequence
+// shorter than the longest (`lengths`) yields zeros behind its end. `scratch` is
+// nobody's: one row of gates.
+//
+//===----------------------------------------------------------------------===//
+
+class Graph_Recurrent<string mnemonic, dag operands, dag attributes, dag states, list<Trait> traits = []>
+    : Graph_BodyOp<mnemonic, traits> {
+  let arguments = !con((ins Graph_Tensor:$gates, Graph_Tensor:$r, Graph_Tensor:$h0), operands,
+                       (ins Optional<Graph_Tensor>:$lengths, UnitAttr:$reverse, StrArrayAttr:$activations,
+                            DenseF64ArrayAttr:$alpha, DenseF64ArrayAttr:$beta, OptionalAttr<F64Attr>:$clip),
+                       attributes);
+  let results = !con((outs Graph_Tensor:$y, Graph_Tensor:$h), states, (outs Graph_Tensor:$scratch));
+}
+
+def Graph_RNNOp : Graph_Recurrent<"rnn", (ins), (ins), (outs)> {
+  let summary = "h = f(gates + h r)";
+}
+
+def Graph_GRUOp : Graph_Recurrent<"gru", (ins Optional<Graph_Tensor>:$bias), (ins), (outs),
+                                  [AttrSizedOperandSegments]> {
+  let summary = "Gates z, r, h; with `bias` [hidden] the reset gate multiplies (h r + bias), else h";
+}
+
+def Graph_LSTMOp : Graph_Recurrent<"lstm", (ins Graph_Tensor:$c0, Optional<Graph_Tensor>:$peepholes),
+                                   (ins UnitAttr:$input_forget), (outs Graph_Tensor:$c),
+                                   [AttrSizedOperandSegments]> {
+  let summary = "Gates i, o, f, c; `peepholes` [3 * hidden] in the order i, o, f";
+}
