@@ -34,10 +34,18 @@ namespace {
 bool isSmallConstant(Operation *op) {
   auto constant = dyn_cast_or_null<ConstantOp>(op);
   auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return value && value.isSplat();
+  return value && !value.empty() && value.isSplat();
 }
 
 bool isView(Operation *op) { return isa_and_nonnull<ReshapeOp>(op); }
+
+/// Row-major strides of a shape.
+SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
 
 class Grouping {
 public:
@@ -46,12 +54,17 @@ public:
   void run() {
     dropEmpty();
     separateOutputs();
+    placeConcatenations();
     SmallVector<Operation *> operations;
     for (Operation &op : function.getBody().front().without_terminator())
       operations.push_back(&op);
     for (Operation *op : llvm::reverse(operations))
-      if (!grouped.contains(op) && !isa<ConstantOp, GroupOp>(op) && !isView(op))
+      if (!grouped.contains(op) && !isa<ConstantOp, GroupOp>(op) && !isView(op) && !placed.contains(op))
         build(collect(op));
+    // What is concatenated in place knows where its parts lie.
+    for (Operation *concat : placed)
+      for (Value part : concat->getOperands())
+        part.getDefiningOp<GroupOp>().setOutputStrides(stridesOf(shapeOf(concat->getResult(0))));
     // Constants that were copied into groups have no use left.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
       if (op.use_empty() && isa<ConstantOp, ReshapeOp>(op))
@@ -93,6 +106,33 @@ private:
       OpBuilder builder(terminator);
       auto copy = ReshapeOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get());
       operand.set(buildGroup({copy}).getResult(0));
+    }
+  }
+
+  /// A concatenation most of whose parts are computed for it alone stays outside
+  /// the groups: the parts are written to their places. The other parts are
+  /// copied there.
+  void placeConcatenations() {
+    for (auto concat : llvm::make_early_inc_range(function.getBody().front().getOps<ConcatOp>())) {
+      int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
+      auto isOwn = [&](Value part) {
+        Operation *op = part.getDefiningOp();
+        return op && op->getNumResults() == 1 && part.hasOneUse() && !isView(op) && !isa<ConstantOp, GroupOp>(op) &&
+               !placed.contains(op);
+      };
+      for (Value part : concat.getInputs())
+        own += isOwn(part) ? tensorType(part).getNumElements() : 0;
+      bool small = all < 1024;
+      if (small || 2 * own < all || llvm::any_of(concat.getInputs(), [](Value v) { return tensorType(v).getNumElements() == 0; }))
+        continue;
+      OpBuilder builder(concat);
+      for (OpOperand &part : concat->getOpOperands())
+        if (!isOwn(part.get()))
+          part.set(ReshapeOp::create(builder, concat.getLoc(), part.get().getType(), part.get()).getResult());
+      for (OpOperand &part : concat->getOpOperands())
+        if (auto copy = part.get().getDefiningOp<ReshapeOp>())
+          part.set(buildGroup({copy}).getResult(0));
+      placed.insert(concat);
     }
   }
 
@@ -172,7 +212,7 @@ private:
   }
 
   bool mayJoin(Operation *producer, const llvm::SetVector<Operation *> &members) {
-    if (grouped.contains(producer) || isView(producer) || isa<ConstantOp>(producer) ||
+    if (grouped.contains(producer) || placed.contains(producer) || isView(producer) || isa<ConstantOp>(producer) ||
         !isa<ElementOpInterface>(producer))
       return false;
     return llvm::all_of(producer->getUsers(), [&](Operation *user) { return members.contains(user); });
@@ -221,7 +261,7 @@ private:
       }
     }
     auto group = GroupOp::create(builder, builder.getFusedLoc(locations), last->getResultTypes(),
-                                 inputs.getArrayRef(), builder.getStringAttr(""), DictionaryAttr());
+                                 inputs.getArrayRef(), builder.getStringAttr(""), DenseI64ArrayAttr());
     Block *body = builder.createBlock(&group.getBody());
     IRMapping mapping;
     for (Value input : inputs)
@@ -248,6 +288,7 @@ private:
   func::FuncOp function;
   const TargetDescription &target;
   llvm::DenseSet<Operation *> grouped;
+  llvm::SetVector<Operation *> placed;
 };
 
 struct FormGroupsPass : impl::FormGroupsBase<FormGroupsPass> {

@@ -225,9 +225,8 @@ private:
             return b.loadScalar(conv.getX(), at);
           },
           weights(panel, b.index(0)));
-      bool sameIndex = allSameShape();
-      Value out = b.view(b.outputs[0], {positions, panels.columns});
-      if (sameIndex) {
+      Value out = allSameShape() ? b.view(b.outputs[0], {positions, panels.columns}) : Value();
+      if (out) {
         // Everything is a matrix: no index has to be taken apart.
         Value saved = b.outputs[0];
         b.outputs[0] = out;

@@ -34,13 +34,17 @@ public:
       llvm::append_range(aligned, shapeOf(input));
       shapes.push_back(aligned);
     }
-    // Merge an axis into the one outside it where all operands agree.
+    // Merge an axis into the one outside it where all operands agree, and the
+    // result's strides.
+    auto [strides, offset] = cast<MemRefType>(b.outputs[0].getType()).getStridesAndOffset();
+    std::optional<size_t> outside;
     SmallVector<int64_t> merged;
     SmallVector<SmallVector<int64_t>> mergedShapes(inputs.size());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (shape[axis] == 1)
         continue;
-      bool joins = !merged.empty();
+      bool joins = outside && strides[*outside] == strides[axis] * shape[axis];
+      outside = axis;
       for (size_t i = 0; joins && i < inputs.size(); ++i)
         joins = (shapes[i][axis] == 1) == (mergedShapes[i].back() == 1);
       if (!joins) {

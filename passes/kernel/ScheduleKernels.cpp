@@ -56,8 +56,14 @@ private:
     for (Type type : tensors.getFunctionType().getInputs())
       types.push_back(storageType(cast<RankedTensorType>(type)));
     size_t inputs = types.size();
-    for (Type type : tensors.getFunctionType().getResults())
-      types.push_back(storageType(cast<RankedTensorType>(type)));
+    auto strides = tensors->getAttrOfType<DenseI64ArrayAttr>("kernel.output_strides");
+    for (Type type : tensors.getFunctionType().getResults()) {
+      MemRefType buffer = storageType(cast<RankedTensorType>(type));
+      if (strides)
+        buffer = MemRefType::get(buffer.getShape(), buffer.getElementType(),
+                                 StridedLayoutAttr::get(buffer.getContext(), 0, strides.asArrayRef()));
+      types.push_back(buffer);
+    }
     auto function = func::FuncOp::create(builder, tensors.getLoc(), tensors.getName(), builder.getFunctionType(types, {}));
     function.setPrivate();
     function->setAttr("kernel.comment", tensors->getAttr("kernel.comment"));

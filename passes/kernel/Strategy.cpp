@@ -93,6 +93,8 @@ void KernelBuilder::forLanes(int64_t size, Type type, llvm::function_ref<void(Ex
 }
 
 void KernelBuilder::allowInPlace(unsigned result, unsigned operand) {
+  if (!isContiguous(result))
+    return;
   SmallVector<int64_t> pairs;
   if (auto known = function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
     pairs.append(known.asArrayRef().begin(), known.asArrayRef().end());
@@ -104,7 +106,32 @@ Value KernelBuilder::view(Value buffer, ArrayRef<int64_t> shape) {
   auto type = cast<MemRefType>(buffer.getType());
   if (type.getShape() == shape)
     return buffer;
-  return ViewOp::create(builder, loc, MemRefType::get(shape, type.getElementType()), buffer);
+  if (type.getLayout().isIdentity())
+    return ViewOp::create(builder, loc, MemRefType::get(shape, type.getElementType()), buffer);
+  // From the inside out: each new axis takes old axes that continue each other.
+  auto [strides, offset] = type.getStridesAndOffset();
+  SmallVector<std::pair<int64_t, int64_t>> axes; // (size, stride), innermost first
+  for (size_t i = strides.size(); i-- > 0;)
+    if (type.getShape()[i] != 1)
+      axes.push_back({type.getShape()[i], strides[i]});
+  SmallVector<int64_t> newStrides(shape.size(), 1);
+  size_t at = 0;
+  for (size_t i = shape.size(); i-- > 0;) {
+    int64_t left = shape[i];
+    if (left != 1)
+      newStrides[i] = at < axes.size() ? axes[at].second : 1;
+    while (left != 1) {
+      if (at == axes.size() || left % axes[at].first != 0 || axes[at].second != newStrides[i] * (shape[i] / left))
+        return {};
+      left /= axes[at++].first;
+    }
+  }
+  auto layout = StridedLayoutAttr::get(type.getContext(), offset, newStrides);
+  return ViewOp::create(builder, loc, MemRefType::get(shape, type.getElementType(), layout), buffer);
+}
+
+bool KernelBuilder::isContiguous(unsigned output) const {
+  return cast<MemRefType>(outputs[output].getType()).getLayout().isIdentity();
 }
 
 Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {

@@ -49,8 +49,11 @@ public:
                 int64_t widest = 0);
   /// The result `i` may be written over operand `operand`.
   void allowInPlace(unsigned result, unsigned operand);
-  /// The same buffer under another shape.
+  /// The same buffer under another shape; null if its strides do not allow it
+  /// (outputs may lie inside a larger tensor).
   mlir::Value view(mlir::Value buffer, llvm::ArrayRef<int64_t> shape);
+  /// Whether an output is a tensor of its own.
+  bool isContiguous(unsigned output) const;
   /// Adds an output that is only scratch memory: live while the kernel runs.
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
 };

@@ -75,6 +75,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
       func::FuncOp function;
       for (auto &[representative, candidate] : known[hash])
         if (group.getStrategyAttr() == candidate->getAttr("kernel.strategy") &&
+            group->getAttr("output_strides") == candidate->getAttr("kernel.output_strides") &&
             OperationEquivalence::isRegionEquivalentTo(&representative->getRegion(0), &group.getBody(),
                                                        OperationEquivalence::IgnoreLocations))
           function = candidate;
@@ -86,6 +87,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         function = func::FuncOp::create(builder, group.getLoc(), name, type);
         function.setPrivate();
         function->setAttr("kernel.strategy", group.getStrategyAttr());
+        if (auto strides = group.getOutputStridesAttr())
+          function->setAttr("kernel.output_strides", strides);
         IRMapping mapping;
         group.getBody().cloneInto(&function.getBody(), mapping);
         Operation *yield = function.getBody().front().getTerminator();

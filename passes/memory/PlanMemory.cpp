@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -76,6 +77,10 @@ private:
         bufferOf[op.getResult(0)] = bufferOf.lookup(op.getOperand(0));
         continue;
       }
+      if (auto concat = dyn_cast<ConcatOp>(op)) {
+        placeParts(concat, time++);
+        continue;
+      }
       for (Value result : op.getResults())
         bufferOf[result] = newBuffer({isa<ConstantOp>(op) ? Buffer::Constant : Buffer::Arena, 0,
                                       bytesOf(result.getType()), time, time});
@@ -91,6 +96,24 @@ private:
     }
   }
 
+  /// The parts of a concatenation are pieces of its buffer.
+  void placeParts(ConcatOp concat, int64_t time) {
+    Buffer whole{Buffer::Arena, 0, bytesOf(concat.getType()), time, time};
+    int64_t offset = 0, axis = concat.getAxis();
+    ArrayRef<int64_t> shape = shapeOf(concat.getResult());
+    int64_t stride = std::accumulate(shape.begin() + axis + 1, shape.end(), bytesPerElement(elementOf(concat)), std::multiplies<>());
+    unsigned id = newBuffer(whole);
+    for (Value part : concat.getInputs()) {
+      Buffer &piece = buffers[bufferOf.lookup(part)];
+      buffers[id].first = std::min(buffers[id].first, piece.first);
+      piece.dead = true;
+      bufferOf[part] = id;
+      partOffset[part] = offset;
+      offset += shapeOf(part)[axis] * stride;
+    }
+    bufferOf[concat.getResult()] = id;
+  }
+
   void mergeInPlace() {
     int64_t time = 0;
     for (Operation &op : main.getBody().front()) {
@@ -104,7 +127,7 @@ private:
           unsigned from = bufferOf.lookup(launch.getOperand(pairs[i + 1]));
           Buffer &source = buffers[from], &result = buffers[to];
           bool readElsewhere = llvm::count_if(launch.getOperands(), [&](Value v) { return bufferOf.lookup(v) == from; }) > 1;
-          if (from == to || result.kind != Buffer::Arena || source.kind != Buffer::Arena || source.last != time ||
+          if (partOffset.contains(launch.getResult(pairs[i])) || from == to || result.kind != Buffer::Arena || source.kind != Buffer::Arena || source.last != time ||
               source.bytes < result.bytes || result.first != time || readElsewhere)
             continue;
           source.last = std::max(source.last, result.last);
@@ -163,12 +186,11 @@ private:
         planned.removeArgAttr(i, "ingot.bound");
       }
 
-    llvm::DenseMap<Value, Value> placed;
-    llvm::DenseMap<std::pair<unsigned, Type>, Value> made;
-    auto place = [&](Value tensor) -> Value {
+    llvm::DenseMap<std::tuple<unsigned, int64_t, Type>, Value> made;
+    auto place = [&](Value tensor, Type type) -> Value {
       unsigned id = bufferOf.lookup(tensor);
-      Type type = storageType(tensorType(tensor));
-      Value &known = made[{id, type}];
+      int64_t offset = partOffset.lookup(tensor);
+      Value &known = made[{id, offset, type}];
       if (known)
         return known;
       OpBuilder::InsertionGuard guard(builder);
@@ -177,11 +199,11 @@ private:
       case Buffer::Input:
       case Buffer::Output: {
         Value argument = entry->getArgument(buffer.argument);
-        known = argument.getType() == type ? argument : kernel::ViewOp::create(builder, tensor.getLoc(), type, argument).getResult();
+        known = argument.getType() == type ? argument : kernel::ViewOp::create(builder, tensor.getLoc(), type, argument, offset).getResult();
         break;
       }
       case Buffer::Arena:
-        known = kernel::ArenaOp::create(builder, tensor.getLoc(), type, buffer.offset);
+        known = kernel::ArenaOp::create(builder, tensor.getLoc(), type, buffer.offset + offset);
         break;
       case Buffer::Constant:
         known = global(builder, tensor, type);
@@ -194,8 +216,9 @@ private:
       if (!launch)
         continue;
       SmallVector<Value> operands;
-      for (Value v : llvm::concat<Value>(launch.getOperands(), launch.getResults()))
-        operands.push_back(place(v));
+      auto callee = module.lookupSymbol<func::FuncOp>(launch.getCallee());
+      for (auto [i, v] : llvm::enumerate(llvm::concat<Value>(launch.getOperands(), launch.getResults())))
+        operands.push_back(place(v, callee.getArgumentTypes()[i]));
       kernel::LaunchOp::create(builder, launch.getLoc(), TypeRange{}, launch.getCalleeAttr(), operands, DenseI64ArrayAttr());
     }
     func::ReturnOp::create(builder, main.getLoc());
@@ -237,6 +260,8 @@ private:
   int64_t alignment;
   std::vector<Buffer> buffers;
   llvm::DenseMap<Value, unsigned> bufferOf;
+  /// Bytes from the start of the buffer, for parts of concatenations.
+  llvm::DenseMap<Value, int64_t> partOffset;
   llvm::DenseMap<Attribute, memref::GlobalOp> globals;
 };
 

@@ -19,9 +19,11 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
   let description = [{
     The body's arguments are the operands, in order; it ends with `graph.yield`
     of the results. `strategy` names the kernel strategy that was chosen for it.
+    With `output_strides` (in elements) the one result is part of a larger tensor:
+    a concatenation outside of any group, which then costs nothing.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$strategy,
-                   OptionalAttr<DictionaryAttr>:$choices);
+                   OptionalAttr<DenseI64ArrayAttr>:$output_strides);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$strategy `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) $body";
