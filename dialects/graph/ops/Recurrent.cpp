@@ -110,7 +110,8 @@ public:
 
   Expr activate(unsigned which, Expr x) {
     double alpha = op.getAlpha()[which], beta = op.getBeta()[which];
-    if (op.getClip()) {
+    // As ONNX Runtime does, not where an LSTM squashes its cell.
+    if (op.getClip() && which < 2) {
       double clip = op.getClip()->convertToDouble();
       x = min(max(x, -clip), clip);
     }
