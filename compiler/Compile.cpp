@@ -3,6 +3,7 @@
 #include "compiler/Compile.h"
 
 #include "codegen/Names.h"
+#include "compiler/report/Progress.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/graph/Evaluate.h"
 #include "llvm/Support/FileSystem.h"
@@ -52,6 +53,7 @@ bool Compilation::advance(Stage stage) {
     options.import.evaluate = [](ArrayRef<Value> values) {
       return evaluate(values);
     };
+    Progress progress("importing " + printable(options.model));
     moduleRef = importOnnx(*file, options.import, diagnostics, mlirContext);
     if (!moduleRef)
       return false;
@@ -76,6 +78,7 @@ bool Compilation::advance(Stage stage) {
     diagnostics.report(std::move(diagnostic));
     return success();
   });
+  Progress progress("compiling for " + options.target->name.str());
   PipelineOptions pipeline;
   pipeline.target = options.target;
   pipeline.strict = options.strict;
@@ -124,6 +127,7 @@ bool Compilation::emit(StringRef output) {
                              Twine(printable(fault.str(), 2000)));
     return success();
   });
+  Progress progress("writing " + printable(output));
   if (failed(legalizeForPrinting(*moduleRef, *options.target)) ||
       failed(emitFiles(*moduleRef, codegenOptions(output), output)))
     if (diagnostics.empty())

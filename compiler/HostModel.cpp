@@ -3,6 +3,7 @@
 #include "compiler/HostModel.h"
 
 #include "compiler/import/TensorData.h"
+#include "compiler/report/Progress.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -156,6 +157,7 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   if (llvm::sys::fs::exists(object))
     command.push_back(object);
   command.insert(command.end(), {"-o", shared});
+  Progress progress("building the C++");
   if (!runCompiler(command, folder.file("log"), diagnostics))
     return nullptr;
   model->library = dlopen(shared.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -7,6 +7,7 @@
 
 #include "compiler/HostModel.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/report/Progress.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "runtime_support/ingot_thread_pool.h"
 #include "llvm/Support/Format.h"

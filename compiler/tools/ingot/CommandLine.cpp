@@ -192,7 +192,8 @@ static void readArguments(const Options &options, Arguments &arguments,
 static void removeForeignOptions() {
   SmallVector<cl::Option *> foreign;
   for (auto &entry : cl::getRegisteredOptions())
-    foreign.push_back(entry.second);
+    if (entry.first() != "help" && entry.first() != "version")
+      foreign.push_back(entry.second);
   for (cl::Option *option : foreign)
     option->removeArgument();
 }

@@ -1,0 +1,36 @@
+"""A small model with a dynamic batch and a shape that is an input, and data.
+
+    make_model.py FOLDER
+"""
+import os
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+folder = sys.argv[1]
+data = os.path.join(folder, "test_data_set_0")
+os.makedirs(data, exist_ok=True)
+
+rng = np.random.default_rng(7)
+w = rng.standard_normal((4, 6)).astype(np.float32)
+nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], name="/head/MatMul"),
+         helper.make_node("Relu", ["h"], ["r"], name="/head/Relu"),
+         helper.make_node("Reshape", ["r", "shape"], ["y"], name="/out/Reshape")]
+graph = helper.make_graph(
+    nodes, "small",
+    [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 4]),
+     helper.make_tensor_value_info("shape", TensorProto.INT64, [2])],
+    [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [numpy_helper.from_array(w, "w")])
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+onnx.save(model, os.path.join(folder, "small.onnx"))
+
+x = rng.standard_normal((2, 4)).astype(np.float32)
+shape = np.array([3, 4], np.int64)
+y = np.maximum(x @ w, 0).reshape(3, 4)
+for name, value in (("input_0", x), ("input_1", shape), ("output_0", y)):
+    with open(os.path.join(data, name + ".pb"), "wb") as f:
+        f.write(numpy_helper.from_array(value).SerializeToString())
+for name, value in (("x", x), ("shape", shape), ("y", y)):
+    np.save(os.path.join(folder, name + ".npy"), value)
