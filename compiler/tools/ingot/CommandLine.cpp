@@ -192,7 +192,7 @@ static void readArguments(const Options &options, Arguments &arguments,
 static void removeForeignOptions() {
   SmallVector<cl::Option *> foreign;
   for (auto &entry : cl::getRegisteredOptions())
-    if (entry.first() != "help" && entry.first() != "version")
+    if (entry.first != "help" && entry.first != "version")
       foreign.push_back(entry.second);
   for (cl::Option *option : foreign)
     option->removeArgument();
