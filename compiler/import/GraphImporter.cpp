@@ -64,9 +64,16 @@ void GraphImporter::importInitializers(const onnx::GraphProto &graph,
                        "the initializer `" + printable(name) + "` " + error);
     scope.bindings[name] = Binding::poisoned();
   };
-  for (const auto &tensor : graph.initializer()) {
+  // The main graph is imported once and gives its bytes away.
+  onnx::GraphProto *mainGraph = file.model().mutable_graph();
+  for (int i = 0; i < graph.initializer_size(); ++i) {
+    const onnx::TensorProto &tensor = graph.initializer(i);
     std::string error;
-    auto value = tensorAttr(tensor, tensor.name(), &file, &context, error);
+    auto value =
+        &graph == mainGraph
+            ? takeTensorAttr(*mainGraph->mutable_initializer(i), tensor.name(),
+                             &file, &context, error)
+            : tensorAttr(tensor, tensor.name(), &file, &context, error);
     // Types that nothing here can hold matter only if the value is used.
     if (failed(value) && !elementType(tensor.data_type(), &context) &&
         !dataTypeName(tensor.data_type()).empty()) {

@@ -5,7 +5,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/stubs/logging.h>
 
 using namespace mlir;
@@ -19,6 +19,9 @@ ModelFile::~ModelFile() = default;
 
 /// Protobuf's own limit for one message.
 static constexpr uint64_t maxModelBytes = INT32_MAX;
+
+/// How much of the file is read at a time.
+static constexpr int readBytes = 1 << 18;
 
 /// Subgraphs, types and functions nest; real models stay below ten.
 static constexpr int maxNesting = 100;
@@ -40,10 +43,11 @@ static std::string guessKind(StringRef bytes) {
   return text ? "it is a text file" : "it may be cut off or damaged";
 }
 
-static bool parse(StringRef bytes, onnx::ModelProto &proto) {
+/// Reads piece by piece: the file is never in memory beside the message.
+static bool parse(google::protobuf::io::FileInputStream &stream,
+                  onnx::ModelProto &proto) {
   // A damaged file is our user's news, not protobuf's log.
   google::protobuf::LogSilencer silence;
-  google::protobuf::io::ArrayInputStream stream(bytes.data(), bytes.size());
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(maxNesting);
   return proto.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
@@ -71,25 +75,36 @@ std::unique_ptr<ModelFile> ModelFile::open(StringRef filePath,
                        "save the model with its weights as external data");
     return nullptr;
   }
-  auto buffer = llvm::MemoryBuffer::getFile(filePath, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer) {
+  auto cannotRead = [&](std::error_code error) {
     diagnostics.report(DiagnosticId::CannotRead,
-                       "the model cannot be read: " +
-                           buffer.getError().message());
+                       "the model cannot be read: " + error.message());
     return nullptr;
-  }
-  StringRef bytes = (*buffer)->getBuffer();
-  if (bytes.empty()) {
-    diagnostics.report(DiagnosticId::EmptyFile, "the model file is empty");
-    return nullptr;
-  }
+  };
+  int descriptor;
+  if (std::error_code error = fs::openFileForRead(filePath, descriptor))
+    return cannotRead(error);
+  google::protobuf::io::FileInputStream stream(descriptor, readBytes);
+  stream.SetCloseOnDelete(true);
   std::unique_ptr<ModelFile> file(new ModelFile);
   file->filePath = filePath.str();
   file->proto = std::make_unique<onnx::ModelProto>();
-  if (!parse(bytes, *file->proto)) {
+  bool parsed = parse(stream, *file->proto);
+  if (stream.GetErrno())
+    return cannotRead(
+        std::error_code(stream.GetErrno(), std::generic_category()));
+  if (parsed && stream.ByteCount() == 0) {
+    diagnostics.report(DiagnosticId::EmptyFile, "the model file is empty");
+    return nullptr;
+  }
+  if (!parsed) {
+    std::string kind = "it may be cut off or damaged";
+    // What a pipe gave is gone.
+    if (status.type() == fs::file_type::regular_file)
+      if (auto head = llvm::MemoryBuffer::getFileSlice(
+              filePath, std::min<uint64_t>(status.getSize(), 512), 0))
+        kind = guessKind((*head)->getBuffer());
     diagnostics.report(DiagnosticId::NotOnnx,
-                       "this is not an ONNX model: " + guessKind(bytes));
+                       "this is not an ONNX model: " + kind);
     return nullptr;
   }
   return file;

@@ -378,8 +378,10 @@ static RankedTensorType read(const onnx::TensorProto &tensor, ModelFile *file,
   return type;
 }
 
+/// `owner` keeps the bytes; without one they outlive the attribute.
 static ElementsAttr resource(RankedTensorType type, StringRef name,
-                             Elements &&elements) {
+                             Elements &&elements,
+                             std::shared_ptr<onnx::TensorProto> owner = {}) {
   size_t alignment = elementBytes(type.getElementType());
   // Protobuf strings need not be aligned for the type.
   bool aligned =
@@ -387,8 +389,9 @@ static ElementsAttr resource(RankedTensorType type, StringRef name,
   AsmResourceBlob blob =
       elements.isOwn || !aligned
           ? HeapAsmResourceBlob::allocateAndCopyWithAlign(elements.bytes, 64)
-          : UnmanagedAsmResourceBlob::allocateWithAlign(elements.bytes,
-                                                        alignment);
+          : AsmResourceBlob(
+                elements.bytes, alignment, [owner](void *, size_t, size_t) {},
+                /*dataIsMutable=*/false);
   return DenseResourceElementsAttr::get(type, name, std::move(blob));
 }
 
@@ -403,6 +406,25 @@ FailureOr<ElementsAttr> tensorAttr(const onnx::TensorProto &tensor,
   if (type.getNumElements() <= inlineElements)
     return ElementsAttr(denseFromBytes(type, elements.bytes));
   return resource(type, name, std::move(elements));
+}
+
+FailureOr<ElementsAttr> takeTensorAttr(onnx::TensorProto &tensor,
+                                       StringRef name, ModelFile *file,
+                                       MLIRContext *context, std::string &error,
+                                       int64_t inlineElements) {
+  Elements elements;
+  RankedTensorType type = read(tensor, file, context, elements, error);
+  if (!type)
+    return failure();
+  if (type.getNumElements() <= inlineElements)
+    return ElementsAttr(denseFromBytes(type, elements.bytes));
+  // Swapped, the bytes stay where they are.
+  auto owner = std::make_shared<onnx::TensorProto>();
+  owner->Swap(&tensor);
+  tensor.set_name(owner->name());
+  tensor.set_data_type(owner->data_type());
+  *tensor.mutable_dims() = owner->dims();
+  return resource(type, name, std::move(elements), std::move(owner));
 }
 
 FailureOr<DenseElementsAttr> denseTensorAttr(const onnx::TensorProto &tensor,

@@ -2,7 +2,7 @@
 //
 // Turns TensorProto and TypeProto into builtin types and element attributes.
 // The bytes of large tensors stay where they are (in the protobuf or a mapped
-// file): their attribute is a resource that points there.
+// file): their attribute is a resource that points there, or owns them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +46,12 @@ mlir::FailureOr<mlir::ElementsAttr>
 tensorAttr(const onnx::TensorProto &tensor, llvm::StringRef name,
            ModelFile *file, mlir::MLIRContext *context, std::string &error,
            int64_t inlineElements = 64);
+/// The same, but the resource takes the bytes out of `tensor`, of which the
+/// name, the type and the shape are left: they are freed with the resource.
+mlir::FailureOr<mlir::ElementsAttr>
+takeTensorAttr(onnx::TensorProto &tensor, llvm::StringRef name, ModelFile *file,
+               mlir::MLIRContext *context, std::string &error,
+               int64_t inlineElements = 64);
 /// Always dense.
 mlir::FailureOr<mlir::DenseElementsAttr>
 denseTensorAttr(const onnx::TensorProto &tensor, ModelFile *file,

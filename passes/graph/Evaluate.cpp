@@ -9,7 +9,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/graph/Jit.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <list>
@@ -56,19 +55,36 @@ static SmallVector<Operation *> coneOf(ArrayRef<Value> values) {
   return cone.takeVector();
 }
 
-/// Runs the launches of a planned @main.
+using Consumed = llvm::function_ref<void(DenseResourceElementsHandle)>;
+
+/// Runs the launches of a planned @main, whose arguments are its results only.
+/// Memory comes and goes with the launches that need it: a result is allocated
+/// for the first launch that writes it, a constant given up after the last one
+/// that reads it.
 class MainRunner {
 public:
-  MainRunner(ModuleOp module, Jit &jit) : module(module), jit(jit) {}
+  MainRunner(ModuleOp module, Jit &jit, Consumed consumed)
+      : module(module), symbols(module), jit(jit), consumed(consumed) {}
 
-  void run(func::FuncOp main, ArrayRef<char *> arguments) {
-    for (auto [argument, pointer] : llvm::zip(main.getArguments(), arguments))
-      pointers[argument] = pointer;
+  /// Fills `results`, each of the size that it has in `bytes`.
+  void run(func::FuncOp main, ArrayRef<int64_t> bytes,
+           MutableArrayRef<std::vector<char>> results) {
     constexpr size_t align = 64;
-    size_t bytes = module->getAttrOfType<IntegerAttr>("ingot.arena_bytes").getInt();
-    std::vector<char> arena(bytes + align);
+    size_t arenaBytes =
+        module->getAttrOfType<IntegerAttr>("ingot.arena_bytes").getInt();
+    std::vector<char> arena(arenaBytes + align);
     char *base = arena.data() + (align - reinterpret_cast<uintptr_t>(arena.data()) % align);
+    countReads(main);
     for (Operation &op : main.getBody().front()) {
+      for (Value operand : op.getOperands())
+        if (auto argument = dyn_cast<BlockArgument>(operand);
+            argument && !pointers.contains(argument)) {
+          std::vector<char> &result = results[argument.getArgNumber()];
+          // Kernels may be given a place for a tensor without elements.
+          result.reserve(1);
+          result.resize(bytes[argument.getArgNumber()]);
+          pointers[argument] = result.data();
+        }
       if (auto place = dyn_cast<kernel::ArenaOp>(op))
         pointers[place.getResult()] = base + place.getOffset();
       else if (auto view = dyn_cast<kernel::ViewOp>(op))
@@ -81,15 +97,40 @@ public:
   }
 
 private:
+  using Resource = DenseResourceElementsHandle;
+
+  ElementsAttr valueOf(memref::GetGlobalOp get) {
+    return cast<ElementsAttr>(
+        *symbols.lookup<memref::GlobalOp>(get.getName()).getInitialValue());
+  }
+
   char *dataOf(memref::GetGlobalOp get) {
-    auto global = module.lookupSymbol<memref::GlobalOp>(get.getName());
     storage.emplace_back();
-    ArrayRef<char> bytes = elementBytes(cast<ElementsAttr>(*global.getInitialValue()), storage.back());
-    return const_cast<char *>(bytes.data());
+    return const_cast<char *>(
+        elementBytes(valueOf(get), storage.back()).data());
+  }
+
+  /// The resources that a launch reads, through whichever views.
+  SmallVector<Resource> resourcesOf(kernel::LaunchOp launch) {
+    SmallVector<Resource> resources;
+    for (Value operand : launch.getOperands()) {
+      while (auto view = operand.getDefiningOp<kernel::ViewOp>())
+        operand = view.getSource();
+      if (auto get = operand.getDefiningOp<memref::GetGlobalOp>())
+        if (auto value = dyn_cast<DenseResourceElementsAttr>(valueOf(get)))
+          resources.push_back(value.getRawHandle());
+    }
+    return resources;
+  }
+
+  void countReads(func::FuncOp main) {
+    for (auto launch : main.getOps<kernel::LaunchOp>())
+      for (Resource resource : resourcesOf(launch))
+        ++readsLeft[resource.getResource()];
   }
 
   void run(kernel::LaunchOp launch) {
-    auto callee = module.lookupSymbol<func::FuncOp>(launch.getCallee());
+    auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
     SmallVector<char *> buffers;
     for (Value operand : launch.getOperands())
       buffers.push_back(pointers.lookup(operand));
@@ -103,15 +144,22 @@ private:
       arguments.push_back(&end);
     }
     jit.call(callee.getName(), arguments);
+    for (Resource resource : resourcesOf(launch))
+      if (--readsLeft[resource.getResource()] == 0 && consumed)
+        consumed(resource);
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   Jit &jit;
+  Consumed consumed;
   llvm::DenseMap<Value, char *> pointers;
+  llvm::DenseMap<const void *, unsigned> readsLeft;
   std::list<std::vector<char>> storage;
 };
 
-FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values) {
+FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
+                                              Consumed consumed) {
   SmallVector<ElementsAttr> results(values.size());
   // Constants under another shape need no code.
   SmallVector<Value> wanted;
@@ -134,7 +182,6 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values) {
   if (wanted.empty())
     return results;
 
-  MLIRContext *context = wanted[0].getContext();
   Location loc = wanted[0].getLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
@@ -160,18 +207,15 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values) {
   FailureOr<std::unique_ptr<Jit>> jit = Jit::compile(*module, /*optimize=*/elements > 100'000);
   if (failed(jit))
     return failure();
-  std::vector<std::vector<char>> data;
-  SmallVector<char *> pointers;
+  SmallVector<int64_t> bytes;
   for (Value value : wanted)
-    data.emplace_back(std::max<int64_t>(1, tensorType(value).getNumElements() * bytesPerElement(elementOf(value))));
-  for (auto &bytes : data)
-    pointers.push_back(bytes.data());
-  MainRunner(*module, **jit).run(module->lookupSymbol<func::FuncOp>("main"), pointers);
-  for (auto [i, value] : llvm::enumerate(wanted)) {
-    data[i].resize(tensorType(value).getNumElements() * bytesPerElement(elementOf(value)));
+    bytes.push_back(tensorType(value).getNumElements() *
+                    bytesPerElement(elementOf(value)));
+  std::vector<std::vector<char>> data(wanted.size());
+  MainRunner(*module, **jit, consumed)
+      .run(module->lookupSymbol<func::FuncOp>("main"), bytes, data);
+  for (auto [i, value] : llvm::enumerate(wanted))
     results[positions[i]] = elementsFromBytes(tensorType(value), std::move(data[i]), "folded");
-  }
-  (void)context;
   return results;
 }
 

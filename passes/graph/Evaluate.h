@@ -10,12 +10,17 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace ingot {
 
 /// The values of tensors that depend on graph.constant only, together in one
-/// compilation. Fails (with a diagnostic) only by a fault of ours.
-mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(llvm::ArrayRef<mlir::Value> values);
+/// compilation. Fails (with a diagnostic) only by a fault of ours. `consumed`
+/// is called for each resource that no kernel will read any more, while others
+/// are still to run: its bytes may go.
+mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(
+    llvm::ArrayRef<mlir::Value> values,
+    llvm::function_ref<void(mlir::DenseResourceElementsHandle)> consumed = {});
 
 /// Whether `value` depends on constants only.
 bool isComputable(mlir::Value value);

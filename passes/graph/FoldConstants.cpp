@@ -3,7 +3,8 @@
 // Finds the values that are computed from constants and read by something that
 // is not, and replaces them by constants, evaluated by the very code that would
 // be generated for them (see Evaluate.h). Results that would be much larger
-// than what they are made of stay computed.
+// than what they are made of stay computed. The bytes of constants that nothing
+// reads any more are freed on the way, so that weights are in memory once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +28,13 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
     Block &body = getOperation().getBody().front();
     llvm::SetVector<Operation *> constant;
     for (Operation &op : body.without_terminator()) {
-      bool folds = isa<ConstantOp>(op) ||
-                   (isPure(&op) && !isa<UnpackPanelsOp>(op) && !isLarge(&op) && llvm::all_of(op.getOperands(), [&](Value v) {
-                     return v.getDefiningOp() && constant.contains(v.getDefiningOp());
-                   }));
-      if (folds)
+      auto isConstant = [&](Value v) {
+        return v.getDefiningOp() && constant.contains(v.getDefiningOp());
+      };
+      auto given = dyn_cast<ConstantOp>(op);
+      if (given ? hasData(given)
+                : isPure(&op) && !isa<UnpackPanelsOp>(op) && !isLarge(&op) &&
+                      llvm::all_of(op.getOperands(), isConstant))
         constant.insert(&op);
     }
     SmallVector<Value> frontier;
@@ -41,7 +44,11 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
           frontier.push_back(result);
     if (frontier.empty())
       return;
-    auto values = evaluate(frontier);
+    llvm::DenseSet<const void *> kept = resourcesAfter(constant, frontier);
+    auto values = evaluate(frontier, [&](DenseResourceElementsHandle resource) {
+      if (!kept.contains(resource.getResource()))
+        resource.getResource()->setBlob({});
+    });
     if (failed(values))
       return signalPassFailure();
     for (auto [value, data] : llvm::zip(frontier, *values)) {
@@ -51,6 +58,39 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
     for (Operation *op : llvm::reverse(constant))
       if (op->use_empty())
         op->erase();
+  }
+
+  /// Text that was written without its resources has constants without data.
+  static bool hasData(ConstantOp op) {
+    auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+    return !resource || resource.getRawHandle().getBlob();
+  }
+
+  /// The resources that are still referred to when the frontier has been
+  /// replaced by its values.
+  llvm::DenseSet<const void *>
+  resourcesAfter(const llvm::SetVector<Operation *> &constant,
+                 ArrayRef<Value> frontier) {
+    llvm::DenseSet<const void *> kept;
+    auto keep = [&](Operation *op) {
+      op->getAttrDictionary().walk([&](DenseResourceElementsAttr attr) {
+        kept.insert(attr.getRawHandle().getResource());
+      });
+    };
+    getOperation().walk([&](Operation *op) {
+      if (!constant.contains(op) ||
+          llvm::any_of(op->getUsers(), [&](Operation *user) {
+            return !constant.contains(user);
+          }))
+        keep(op);
+    });
+    // Under another shape, it is the same resource.
+    for (Value value : frontier) {
+      while (auto reshape = value.getDefiningOp<ReshapeOp>())
+        value = reshape.getX();
+      keep(value.getDefiningOp());
+    }
+    return kept;
   }
 
   static bool isLarge(Operation *op) {
