@@ -106,9 +106,18 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType, ArrayRef<Expr> i
   return element;
 }
 
+/// A value of a narrow type as it would be if it had been stored, so that no
+/// result depends on what is fused.
+static Expr rounded(Expr x) {
+  Type compute = computeType(x.type);
+  if (compute == x.type || !isa<FloatType>(x.type) || x.value.getDefiningOp<arith::ExtFOp>())
+    return x;
+  return convert({x.builder, x.value, compute}, x.type, /*saturate=*/false);
+}
+
 Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
   if (auto bound = elements.find(tensor); bound != elements.end())
-    return bound->second;
+    return rounded(bound->second);
   Type elementType = cast<RankedTensorType>(tensor.getType()).getElementType();
   auto gatherLanes = [&]() -> Expr {
     int64_t lanes = laneCount;
@@ -137,8 +146,7 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
   auto element = cast<ElementOpInterface>(op);
   if (laneCount > 1 && !element.passesLanes())
     return gatherLanes();
-  Expr e = element.emitElement(*this, idx);
-  return e;
+  return rounded(element.emitElement(*this, idx));
 }
 
 Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {

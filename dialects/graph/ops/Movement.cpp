@@ -305,7 +305,7 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
     flat.push_back(getInputs()[0]);
   if (flat.size() == 1 && flat[0].getType() == getType())
     return flat[0];
-  if (flat.size() == getInputs().size() ||
+  if (llvm::equal(flat, getInputs()) ||
       concatShape(flat, getAxis()) != getType().getShape())
     return {};
   getInputsMutable().assign(flat);

@@ -59,11 +59,14 @@ static Expr plus(Expr x, Expr y) { return x + y; }
 /// A NaN is ignored: the sum of exponentials will find it.
 static Expr larger(Expr x, Expr y) { return select(y > x, y, x); }
 
+/// As it would be if it had been stored.
+static Expr rounded(Expr x) {
+  return convert({x.builder, x.value, computeType(x.type)}, x.type);
+}
+
 void SoftmaxOp::emitBody(BodyBuilder &b) {
   Type type = elementOf(getInput());
   int64_t axis = getAxis();
-  // What was stored in a narrow type is too coarse to be read back.
-  bool keepsTerms = computeType(type) == type;
   forRows(b, shapeOf(getInput()), axis,
           [&](MutableArrayRef<Expr> at, AxisLoops loops) {
             auto load = [&](Expr i) {
@@ -73,21 +76,20 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
             Expr top = loops.reduce(
                 lowest(b, type),
                 [&](Expr i, Expr acc) { return larger(acc, load(i)); }, larger);
-            auto term = [&](Expr i) { return exp(load(i) - top); };
+            // The result waits as the terms of the sum. In a narrow type terms
+            // and sum are rounded, as the operator's definition has it.
             Expr sum = loops.reduce(
                 b.constant(0, type),
                 [&](Expr i, Expr acc) {
-                  Expr e = term(i);
-                  if (keepsTerms)
-                    b.store(0, e, at);
+                  Expr e = rounded(exp(load(i) - top));
+                  b.store(0, e, at);
                   return acc + e;
                 },
                 plus);
-            Expr factor = 1.0 / sum;
+            Expr factor = 1.0 / rounded(sum);
             loops.each([&](Expr i) {
               at[axis] = i;
-              Expr e = keepsTerms ? b.loadOutput(0, type, at) : term(i);
-              b.store(0, e * factor, at);
+              b.store(0, b.loadOutput(0, type, at) * factor, at);
             });
           });
 }
