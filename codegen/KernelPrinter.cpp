@@ -44,11 +44,7 @@ void KernelPrinter::printSignature() {
   llvm::raw_string_ostream os(text);
   // A kernel is kept a function of its own: inlined into its only caller it
   // would make that caller as large as all kernels together. Helpers inline.
-  bool launched =
-      llvm::any_of(*SymbolTable::getSymbolUses(kernel, kernel->getParentOp()),
-                   [](SymbolTable::SymbolUse use) {
-                     return isa<kernel::LaunchOp>(use.getUser());
-                   });
+  bool launched = context.launched.contains(kernel.getSymName());
   os << (launched ? "[[gnu::noinline]] " : "inline ")
      << (kernel.getNumResults() == 0
              ? std::string("void")

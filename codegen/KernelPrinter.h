@@ -20,6 +20,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 #include <set>
@@ -31,6 +32,8 @@ struct SourceContext {
   const TargetDescription &target;
   /// C names of functions and globals, by symbol.
   llvm::StringMap<std::string> functions, globals;
+  /// Functions that are launched, by symbol; the others are helpers.
+  llvm::StringSet<> launched;
   /// Vector types to declare, and those with a splat function.
   std::set<std::string> vectorTypes, splats;
   /// Functions for minimum and maximum, with the instruction that each is.

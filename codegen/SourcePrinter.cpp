@@ -97,7 +97,10 @@ void printSource(ModuleOp module, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Interface interface(module, options);
   Weights weights(module);
-  SourceContext context{*options.target, {}, {}, {}, {}, {}};
+  SourceContext context{*options.target, {}, {}, {}, {}, {}, {}};
+  interface.main.walk([&](kernel::LaunchOp launch) {
+    context.launched.insert(launch.getCallee());
+  });
   TextWriter out(os);
 
   NameScope names;
