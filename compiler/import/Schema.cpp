@@ -83,13 +83,28 @@ std::vector<std::string> operatorNames(StringRef domain) {
 }
 
 std::vector<OperatorInfo> standardOperators() {
-  std::vector<OperatorInfo> all;
-  for (const onnx::OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas())
-    if (!schema.Deprecated())
-      all.push_back(
-          {schema.domain(), schema.Name(),
-           schema.HasFunction() || schema.HasContextDependentFunction()});
-  return all;
+  std::map<std::pair<std::string, std::string>, OperatorInfo> all;
+  for (const onnx::OpSchema &schema :
+       onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
+    OperatorInfo &info = all[{schema.domain(), schema.Name()}];
+    info.versions.push_back(schema.SinceVersion());
+  }
+  for (const onnx::OpSchema &schema :
+       onnx::OpSchemaRegistry::get_all_schemas()) {
+    OperatorInfo &info = all[{schema.domain(), schema.Name()}];
+    if (schema.Deprecated())
+      continue;
+    info.domain = schema.domain();
+    info.name = schema.Name();
+    info.isFunction =
+        schema.HasFunction() || schema.HasContextDependentFunction();
+    llvm::sort(info.versions);
+  }
+  std::vector<OperatorInfo> list;
+  for (auto &[key, info] : all)
+    if (!info.name.empty())
+      list.push_back(std::move(info));
+  return list;
 }
 
 //===----------------------------------------------------------------------===//

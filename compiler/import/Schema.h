@@ -38,8 +38,10 @@ struct OperatorInfo {
   std::string domain, name;
   /// ONNX defines it by others.
   bool isFunction = false;
+  /// The opsets that changed it, from the first on.
+  std::vector<int64_t> versions;
 };
-/// Every operator of ONNX in its newest form, deprecated ones left out.
+/// Every operator of ONNX, deprecated ones left out; sorted by domain and name.
 std::vector<OperatorInfo> standardOperators();
 
 struct SchemaError {

@@ -1,7 +1,7 @@
 //===- OpsCommand.cpp - ingot ops, ingot targets --------------------------===//
 //
 // What can be compiled, and for what, from the tables that the compiler itself
-// uses.
+// uses. The Markdown form is most of dialects/graph/OPS.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,47 +18,94 @@ namespace ingot {
 namespace {
 struct OperatorRow {
   std::string name, how, limits;
+  std::vector<int64_t> versions;
+  bool supported = true;
 };
 } // namespace
 
-/// ai.onnx's operators that the importer resolves itself.
-static constexpr StringLiteral resolved[] = {"Constant", "Identity", "If",
-                                             "Shape", "Size"};
+/// ai.onnx's operators that the importer resolves itself, and what of them it
+/// cannot.
+static const char *resolvedLimits(StringRef name) {
+  return StringSwitch<const char *>(name)
+      .Cases({"Constant", "Identity", "Shape", "Size"}, "")
+      .Case("If", "conditions that are only known at run time")
+      .Default(nullptr);
+}
+
+static OperatorRow rowOf(const OperatorInfo &info) {
+  OperatorRow row;
+  row.name = (info.domain.empty() ? "" : info.domain + ".") + info.name;
+  row.versions = info.versions;
+  const graph::OnnxOperator *op =
+      graph::OnnxRegistry::get().lookup(info.domain, info.name);
+  const char *limits =
+      info.domain.empty() ? resolvedLimits(info.name) : nullptr;
+  if (limits) {
+    row.how = "resolved on import";
+    row.limits = limits;
+  } else if (op) {
+    row.how = op->graphOperator.empty() ? "import function" : op->graphOperator;
+    row.limits = op->limits;
+  } else if (info.isFunction) {
+    row.how = "function body of ONNX";
+  } else {
+    row.how = "not supported";
+    row.supported = false;
+  }
+  return row;
+}
 
 static std::vector<OperatorRow> operatorRows() {
   std::vector<OperatorRow> rows;
-  const graph::OnnxRegistry &registry = graph::OnnxRegistry::get();
-  for (const graph::OnnxOperator *op : registry.all())
-    rows.push_back(
-        {(op->domain.empty() ? "" : op->domain + ".") + op->name,
-         op->graphOperator.empty() ? "own import" : op->graphOperator,
-         op->limits});
-  for (const OperatorInfo &info : standardOperators()) {
-    if (registry.lookup(info.domain, info.name))
-      continue;
-    OperatorRow row{(info.domain.empty() ? "" : info.domain + ".") + info.name,
-                    "", ""};
-    if (info.domain.empty() && is_contained(resolved, info.name))
-      row.how = "resolved on import";
-    else if (info.isFunction)
-      row.how = "ONNX's function body";
-    else
-      row.how = "not supported";
-    if (info.name == "If")
-      row.limits = "conditions that are only known at run time";
-    rows.push_back(std::move(row));
-  }
-  llvm::sort(rows, [](const OperatorRow &a, const OperatorRow &b) {
-    return a.name < b.name;
-  });
+  for (const OperatorInfo &info : standardOperators())
+    rows.push_back(rowOf(info));
+  // Operators of others.
+  for (const graph::OnnxOperator *op : graph::OnnxRegistry::get().all())
+    if (!op->domain.empty() && !newestOpset(op->domain))
+      rows.push_back({op->domain + "." + op->name,
+                      "import function",
+                      op->limits,
+                      {},
+                      true});
   return rows;
 }
 
+static std::string versionList(const OperatorRow &row) {
+  return join(
+      map_range(row.versions, [](int64_t v) { return std::to_string(v); }),
+      ", ");
+}
+
 static void printMarkdown(ArrayRef<OperatorRow> rows) {
-  outs() << "| operator | as | not supported |\n|---|---|---|\n";
+  outs() << "| operator | opsets | becomes | not supported |\n"
+            "|---|---|---|---|\n";
   for (const OperatorRow &row : rows)
-    outs() << "| " << row.name << " | " << row.how << " | " << row.limits
-           << " |\n";
+    outs() << "| " << row.name << " | " << versionList(row) << " | "
+           << (row.supported ? row.how : "") << " | "
+           << (row.supported ? row.limits : "all") << " |\n";
+}
+
+static int showOperator(StringRef wanted, ArrayRef<OperatorRow> rows,
+                        Diagnostics &diagnostics) {
+  auto row = llvm::find_if(
+      rows, [&](const OperatorRow &row) { return row.name == wanted; });
+  if (row == rows.end()) {
+    std::vector<std::string> names;
+    for (const OperatorRow &row : rows)
+      names.push_back(row.name);
+    std::vector<std::string> close = suggestions(wanted, names);
+    diagnostics.report(
+        DiagnosticId::UnknownOperator,
+        "there is no operator `" + printable(wanted) + "`",
+        close.empty() ? "" : "did you mean `" + join(close, "`, `") + "`?");
+    return InvalidInput;
+  }
+  outs() << row->name << ": " << row->how << "\n";
+  if (!row->versions.empty())
+    outs() << "changed in the opsets " << versionList(*row) << "\n";
+  if (!row->limits.empty())
+    outs() << "not supported: " << row->limits << "\n";
+  return Success;
 }
 
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
@@ -68,46 +115,18 @@ int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
                        "`ingot ops` takes at most one operator");
     return InvalidInput;
   }
-  if (!arguments.positional.empty()) {
-    StringRef wanted = arguments.positional.front();
-    auto row = llvm::find_if(
-        rows, [&](const OperatorRow &row) { return row.name == wanted; });
-    if (row == rows.end()) {
-      std::vector<std::string> names;
-      for (const OperatorRow &row : rows)
-        names.push_back(row.name);
-      std::vector<std::string> close = suggestions(wanted, names);
-      diagnostics.report(
-          DiagnosticId::UnknownOperator,
-          "there is no operator `" + printable(wanted) + "`",
-          close.empty() ? "" : "did you mean `" + join(close, "`, `") + "`?");
-      return InvalidInput;
-    }
-    outs() << row->name << ": " << row->how << "\n";
-    if (int64_t first =
-            firstOpset(StringRef(row->name).contains('.')
-                           ? StringRef(row->name).rsplit('.').first
-                           : "",
-                       StringRef(row->name).rsplit('.').second.empty()
-                           ? StringRef(row->name)
-                           : StringRef(row->name).rsplit('.').second))
-      outs() << "since opset " << first << "\n";
-    if (!row->limits.empty())
-      outs() << "not supported: " << row->limits << "\n";
-    return Success;
-  }
+  if (!arguments.positional.empty())
+    return showOperator(arguments.positional.front(), rows, diagnostics);
   if (arguments.markdown) {
     printMarkdown(rows);
     return Success;
   }
-  size_t supported = 0;
-  for (const OperatorRow &row : rows) {
-    supported += row.how != "not supported";
+  for (const OperatorRow &row : rows)
     outs() << left_justify(row.name, 34) << " " << row.how
            << (row.limits.empty() ? "" : "; not supported: " + row.limits)
            << "\n";
-  }
-  outs() << supported << " of " << rows.size() << " operators\n";
+  outs() << llvm::count_if(rows, [](auto &row) { return row.supported; })
+         << " of " << rows.size() << " operators\n";
   return Success;
 }
 
