@@ -90,6 +90,7 @@ OnnxRegistry::OnnxRegistry() {
   registerEinsumImports(*this);
   registerSignalImports(*this);
   registerRecurrentImports(*this);
+  registerForestImports(*this);
   registerReductionImports(*this);
   registerContractionImports(*this);
   registerWindowImports(*this);

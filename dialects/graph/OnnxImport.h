@@ -142,6 +142,7 @@ void registerResampleImports(OnnxRegistry &registry);
 void registerEinsumImports(OnnxRegistry &registry);
 void registerSignalImports(OnnxRegistry &registry);
 void registerRecurrentImports(OnnxRegistry &registry);
+void registerForestImports(OnnxRegistry &registry);
 void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);
