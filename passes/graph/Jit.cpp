@@ -122,7 +122,7 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   if (!machine)
     return module.emitError("no code generator for this host: " + llvm::toString(machine.takeError()));
   ExecutionEngineOptions engineOptions;
-  auto transformer = makeOptimizingTransformer(optimize ? 2 : 0, 0, machine->get());
+  auto transformer = makeOptimizingTransformer(optimize ? 1 : 0, 0, machine->get());
   if (optimize)
     engineOptions.transformer = transformer;
   engineOptions.jitCodeGenOptLevel = level;

@@ -9,6 +9,10 @@ def FoldConstants : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "Evaluate what depends on constants alone";
 }
 
+def HoistScales : Pass<"graph-hoist-scales", "::mlir::func::FuncOp"> {
+  let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
+}
+
 def AssignLayout : Pass<"graph-assign-layout", "::mlir::func::FuncOp"> {
   let summary = "Move transposes through operators until they cancel or fold into weights";
 }

@@ -79,7 +79,7 @@ private:
     builder.setInsertionPointToEnd(entry);
     func::ReturnOp::create(builder, function.getLoc());
     function.setFunctionType(builder.getFunctionType(entry->getArgumentTypes(), {}));
-    nameArguments(function, inputs, outputs.size());
+    nameArguments(function, block, outputs.size());
     symbols.erase(tensors);
     symbols.insert(function);
     IRRewriter rewriter(function.getContext());
@@ -87,14 +87,30 @@ private:
     eliminateCommonSubExpressions(rewriter, dominance, function);
   }
 
-  static void nameArguments(func::FuncOp function, size_t inputs, size_t outputs) {
+  /// What an input is to the kernel's anchor.
+  static StringRef roleOf(BlockArgument input) {
+    for (OpOperand &use : input.getUses()) {
+      if (isa<UnpackPanelsOp>(use.getOwner()))
+        return "weights";
+      if (isa<ConvOp, ConvTransposeOp>(use.getOwner()) && use.getOperandNumber() > 0)
+        return use.getOperandNumber() == 1 ? "weights" : "bias";
+    }
+    return "x";
+  }
+
+  static void nameArguments(func::FuncOp function, Block &block, size_t outputs) {
     Builder b(function.getContext());
+    size_t inputs = block.getNumArguments();
+    llvm::StringMap<unsigned> roles, numbered;
+    for (BlockArgument input : block.getArguments())
+      ++roles[roleOf(input)];
     bool parallel = function->hasAttr("kernel.extent");
     size_t count = function.getNumArguments();
     for (size_t i = 0; i < count; ++i) {
       if (i < inputs)
         function.setArgAttr(i, "kernel.read", b.getUnitAttr());
-      std::string name = i < inputs ? (inputs == 1 ? "x" : "x" + std::to_string(i))
+      std::string role = i < inputs ? roleOf(block.getArgument(i)).str() : "";
+      std::string name = i < inputs ? (roles[role] == 1 ? role : role + std::to_string(numbered[role]++))
                          : i < inputs + outputs ? (outputs == 1 ? "y" : "y" + std::to_string(i - inputs))
                          : parallel && i == count - 2 ? "begin"
                          : parallel && i == count - 1 ? "end"

@@ -27,17 +27,17 @@ namespace ingot::lower {
 
 namespace {
 
-/// "conv_1x14x14x8": the operator that names the kernel best, and the result.
+/// "conv_max_pool_1x14x14x8": what is no mere epilogue, and the result.
 std::string nameFor(graph::GroupOp group) {
   Block &body = group.getBody().front();
-  Operation *naming = nullptr;
+  SmallVector<StringRef> parts;
   for (Operation &op : body.without_terminator())
-    if (auto element = dyn_cast<graph::ElementOpInterface>(op); !element || !element.isCheap())
-      if (!isa<graph::ConstantOp>(op))
-        naming = &op;
-  if (!naming)
-    naming = body.getTerminator()->getOperand(0).getDefiningOp();
-  std::string name = naming->getName().stripDialect().str();
+    if (auto element = dyn_cast<graph::ElementOpInterface>(op);
+        !isa<graph::ConstantOp>(op) && (!element || !element.isCheap()))
+      parts.push_back(op.getName().stripDialect());
+  if (parts.empty())
+    parts.push_back(body.getTerminator()->getOperand(0).getDefiningOp()->getName().stripDialect());
+  std::string name = llvm::join(parts, "_");
   llvm::raw_string_ostream os(name);
   if (group.getNumResults() > 0 && !graph::shapeOf(group.getResult(0)).empty()) {
     os << '_';
@@ -55,6 +55,36 @@ void collectNames(Location loc, SmallVectorImpl<std::string> &names) {
     if (!llvm::is_contained(names, name.getName().str()))
       names.push_back(name.getName().str());
   }
+}
+
+/// "conv + relu by convolution, f32[1,28,28,1] -> f32[1,14,14,8]"
+std::string describe(graph::GroupOp group) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(
+      llvm::make_filter_range(group.getBody().front().without_terminator(),
+                              [](Operation &op) { return !isa<graph::ConstantOp, graph::UnpackPanelsOp>(op); }),
+      os, [&](Operation &op) { os << op.getName().stripDialect(); }, " + ");
+  os << " by " << group.getStrategy();
+  auto tensor = [&](Type type) {
+    auto ranked = cast<RankedTensorType>(type);
+    os << ranked.getElementType() << '[';
+    llvm::interleave(ranked.getShape(), os, ",");
+    os << ']';
+  };
+  // Weights, seen by their packing, say less than what flows through.
+  os << ", ";
+  bool any = false;
+  for (BlockArgument input : group.getBody().front().getArguments()) {
+    if (llvm::any_of(input.getUsers(), [](Operation *user) { return isa<graph::UnpackPanelsOp>(user); }))
+      continue;
+    os << (any ? ", " : "");
+    tensor(input.getType());
+    any = true;
+  }
+  os << " -> ";
+  llvm::interleave(group.getResultTypes(), os, tensor, ", ");
+  return text;
 }
 
 struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
@@ -86,6 +116,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         auto type = builder.getFunctionType(group.getOperandTypes(), group.getResultTypes());
         function = func::FuncOp::create(builder, group.getLoc(), name, type);
         function.setPrivate();
+        function->setAttr("kernel.comment", builder.getStringAttr(describe(group)));
         function->setAttr("kernel.strategy", group.getStrategyAttr());
         if (auto strides = group.getOutputStridesAttr())
           function->setAttr("kernel.output_strides", strides);
@@ -116,7 +147,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         }
         comment += (comment.empty() ? "" : ", ") + name;
       }
-      function->setAttr("kernel.comment", builder.getStringAttr(comment));
+      auto what = function->getAttrOfType<StringAttr>("kernel.comment").getValue();
+      function->setAttr("kernel.comment", builder.getStringAttr(comment + ": " + what));
     }
   }
 
