@@ -382,6 +382,21 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Value> results) {
     bool differs =
         (dataType && dataType != onnxDataType(type.getElementType())) ||
         (shape && ArrayRef(*shape) != type.getShape());
+    // A shape rule that says less than the operator's text: parameters that
+    // would broadcast the input.
+    static const llvm::StringSet<> unidirectional{"PRelu",
+                                                  "BatchNormalization",
+                                                  "InstanceNormalization",
+                                                  "LayerNormalization",
+                                                  "RMSNormalization",
+                                                  "GroupNormalization"};
+    if (differs && unidirectional.contains(at.node.op_type())) {
+      report(DiagnosticId::InvalidNode,
+             "`" + at.node.op_type() +
+                 "`: the parameters do not fit the input's shape",
+             at);
+      return false;
+    }
     if (differs) {
       std::string want = describe(RankedTensorType::get(
           shape ? *shape : SmallVector<int64_t>(type.getShape()),
