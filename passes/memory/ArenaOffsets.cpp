@@ -36,6 +36,40 @@ int64_t firstFit(const std::vector<ArenaRequest> &requests, const std::vector<un
   return peak;
 }
 
+/// In order of time, every other buffer at the lowest offset and the others at
+/// the highest below `size`: what a chain needs, where each buffer is alive
+/// with its neighbours only. False if that does not fit.
+bool fromBothEnds(const std::vector<ArenaRequest> &requests, int64_t size, std::vector<int64_t> &offsets) {
+  std::vector<unsigned> order(requests.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
+    return std::make_pair(requests[a].first, a) < std::make_pair(requests[b].first, b);
+  });
+  std::vector<std::pair<int64_t, int64_t>> taken;
+  for (size_t n = 0; n < order.size(); ++n) {
+    const ArenaRequest &request = requests[order[n]];
+    bool fromTop = n % 2;
+    taken.clear();
+    for (size_t m = 0; m < n; ++m) {
+      const ArenaRequest &other = requests[order[m]];
+      int64_t begin = offsets[order[m]], end = begin + other.bytes;
+      if (alive(request, other))
+        taken.push_back(fromTop ? std::make_pair(size - end, size - begin) : std::make_pair(begin, end));
+    }
+    std::sort(taken.begin(), taken.end());
+    int64_t at = 0;
+    for (auto [begin, end] : taken) {
+      if (at + request.bytes <= begin)
+        break;
+      at = std::max(at, end);
+    }
+    if (at + request.bytes > size)
+      return false;
+    offsets[order[n]] = fromTop ? size - at - request.bytes : at;
+  }
+  return true;
+}
+
 int64_t lowerBound(const std::vector<ArenaRequest> &requests) {
   std::vector<std::pair<int64_t, int64_t>> changes; // step, bytes
   for (const ArenaRequest &r : requests) {
@@ -82,6 +116,10 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests) {
   tryBy([](const ArenaRequest &r) { return r.bytes; });
   tryBy([](const ArenaRequest &r) { return r.last - r.first; });
   tryBy([](const ArenaRequest &r) { return r.bytes * (r.last - r.first + 1); });
+  if (plan.bytes > plan.lowerBound && fromBothEnds(requests, plan.lowerBound, offsets)) {
+    plan.bytes = plan.lowerBound;
+    plan.offsets = offsets;
+  }
   // The effort is bounded by placements, so that large models stay fast.
   std::mt19937 random(1);
   int64_t effort = 20'000'000 / static_cast<int64_t>(requests.size() * requests.size());

@@ -1,0 +1,83 @@
+// How kernels are cut into tiles: properties that hold for every target.
+#include "mlir/IR/BuiltinTypes.h"
+#include "passes/kernel/ColumnTiles.h"
+#include "passes/kernel/PanelKernel.h"
+
+#include <catch2/catch.hpp>
+
+using namespace ingot;
+using namespace ingot::kernel;
+
+TEST_CASE("column vectors cover all columns", "[kernel]") {
+  mlir::MLIRContext context;
+  for (const TargetDescription &target : allTargets())
+    for (mlir::Type type : {mlir::Type(mlir::Float32Type::get(&context)),
+                            mlir::Type(mlir::Float64Type::get(&context))})
+      for (int64_t columns = 1; columns <= 70; ++columns) {
+        INFO(target.name.str() << ", " << columns << " columns");
+        // Memory beyond must not be read: the lanes are the columns.
+        auto exact = ColumnVectors::cover(columns, target, type, false);
+        CHECK(exact.width() == columns);
+        // Panels are filled up with the narrowest vector that holds the
+        // rest, with no vector to spare.
+        auto padded = ColumnVectors::cover(columns, target, type, true);
+        CHECK(padded.columns == columns);
+        CHECK(padded.width() >= columns);
+        CHECK(padded.width() - padded.lanes.back() < columns);
+        for (int64_t lanes : padded.lanes)
+          CHECK(lanes <= target.maxLanes(type));
+      }
+}
+
+TEST_CASE("tiles fit into the registers", "[kernel]") {
+  mlir::MLIRContext context;
+  mlir::Type f32 = mlir::Float32Type::get(&context);
+  for (const TargetDescription &target : allTargets())
+    for (int64_t rows : {1, 2, 7, 8, 14, 49, 56, 3136})
+      for (int64_t columns : {1, 3, 10, 16, 24, 40, 64, 1000})
+        for (int64_t steps : {1, 3, 27, 64, 4608}) {
+          INFO(target.name.str() << ": " << rows << " x " << columns << ", "
+                                 << steps << " steps");
+          TileChoice tile = chooseTile(rows, columns, steps, target, f32);
+          CHECK(tile.rows >= 1);
+          CHECK(tile.rows <= rows);
+          CHECK(tile.vectors >= 1);
+          CHECK((tile.vectors - 1) * target.maxLanes(f32) < columns);
+          CHECK(tile.splits >= 1);
+          CHECK(tile.splits <= std::max<int64_t>(steps, 1));
+          // Sums, one vector of weights for each column, and one for the row.
+          if (target.vectorRegisters)
+            CHECK(tile.rows * tile.vectors * tile.splits + tile.vectors + 1 <=
+                  target.vectorRegisters);
+        }
+}
+
+TEST_CASE("what a kernel position reads inside the input", "[kernel]") {
+  for (int64_t stride : {1, 2, 3})
+    for (int64_t dilation : {1, 2})
+      for (int64_t kernel : {1, 3, 5})
+        for (int64_t low : {0, 1, 2}) {
+          int64_t input = 9, reach = (kernel - 1) * dilation;
+          // As much padding at the other end.
+          int64_t output = (input + 2 * low - reach - 1) / stride + 1;
+          if (input + 2 * low <= reach)
+            continue;
+          WindowAxis axis{input, output, kernel, stride, dilation, low};
+          INFO("stride " << stride << ", dilation " << dilation << ", kernel "
+                         << kernel << ", low " << low);
+          for (int64_t first = 0; first < output; ++first) {
+            int64_t count = std::min<int64_t>(4, output - first);
+            bool all = true;
+            for (int64_t k = 0; k < kernel; ++k) {
+              auto [lo, hi] = axis.inside(k, first, count);
+              for (int64_t o = 0; o < count; ++o) {
+                int64_t at = (first + o) * stride - low + k * dilation;
+                bool inside = at >= 0 && at < input;
+                CHECK((o >= lo && o < hi) == inside);
+                all &= inside;
+              }
+            }
+            CHECK(axis.isInterior(first, count) == all);
+          }
+        }
+}
