@@ -11,7 +11,7 @@
 //   %2 = graph.relu %1          ->    %3 = graph.reshape %2
 //   %3 = graph.reshape %2
 //
-// Reshapes stay outside: they are views. Constants of one element go along
+// Reshapes stay outside: they are views. Constants that are one number go along
 // into each group; other constants stay outside as weights. Afterwards every
 // returned value is the result of a group, and none is returned twice.
 //
