@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Checks what compiling a model with 60 MB of weights costs in memory.
+
+    memory.py --ingot PROGRAM
+
+The peak of the compiler, less that of compiling a tiny model, stays below 1.7
+times the model's size, however its weights are stored. Weights that several
+nodes read, scaled, transposed or returned as they are, still have their values
+when others have been freed: the results are those of ONNX Runtime.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+LIMIT = 1.7
+
+
+def build(channels, storage):
+    """Convolutions and products whose weights are read once, twice, returned."""
+    rng = np.random.default_rng(1)
+    nodes, weights = [], []
+
+    def weight(name, *shape):
+        values = (rng.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+        if storage == "typed":
+            weights.append(helper.make_tensor(name, TensorProto.FLOAT, shape, values.ravel()))
+        else:
+            weights.append(numpy_helper.from_array(values, name))
+        return name
+
+    value, wide = "x", 4 * channels
+    for i in range(3):
+        nodes.append(helper.make_node("Conv", [value, weight(f"a{i}", wide, channels, 3, 3)], [f"h{i}"],
+                                      pads=[1, 1, 1, 1]))
+        nodes.append(helper.make_node("Mul", [f"h{i}", weight(f"s{i}", 1, wide, 1, 1)], [f"m{i}"]))
+        nodes.append(helper.make_node("Conv", [f"m{i}", weight(f"b{i}", channels, wide, 3, 3)], [f"v{i}"],
+                                      pads=[1, 1, 1, 1]))
+        value = f"v{i}"
+    nodes += [
+        helper.make_node("ReduceMean", [value], ["pooled"], axes=[2, 3], keepdims=0),
+        helper.make_node("Gemm", ["pooled", weight("w", channels, channels)], ["p"], transB=1),
+        helper.make_node("MatMul", ["p", "w"], ["q"]),
+        helper.make_node("Relu", ["q"], ["y"]),
+        helper.make_node("Transpose", ["w"], ["t"], perm=[1, 0]),
+        helper.make_node("Reshape", ["w", "flat"], ["r"]),
+    ]
+    weights.append(numpy_helper.from_array(np.array([-1], np.int64), "flat"))
+    f32 = TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", f32, [1, channels, 4, 4])],
+        [helper.make_tensor_value_info("y", f32, [1, channels]),
+         helper.make_tensor_value_info("t", f32, [channels, channels]),
+         helper.make_tensor_value_info("r", f32, [channels * channels])], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def save(model, folder, storage):
+    path = os.path.join(folder, "model.onnx")
+    onnx.save(model, path, save_as_external_data=storage == "external", location="weights.bin")
+    files = [os.path.join(folder, name) for name in os.listdir(folder)]
+    return path, sum(os.path.getsize(name) for name in files)
+
+
+# A process inherits the peak of the one that starts it, so a small one does.
+MEASURE = """
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:])
+_, status, usage = os.wait4(child.pid, 0)
+print(usage.ru_maxrss * 1024)
+sys.exit(status and 1)
+"""
+
+
+def peak(ingot, model, folder):
+    """The most memory that the compiler had, in bytes."""
+    command = [ingot, model, "-o", os.path.join(folder, "m.cpp"), "--target", "generic"]
+    measured = subprocess.run([sys.executable, "-c", MEASURE] + command, check=True, stdout=subprocess.PIPE)
+    return int(measured.stdout.split()[-1])
+
+
+def check_results(ingot, model, folder, channels):
+    x = np.random.default_rng(2).standard_normal((1, channels, 4, 4)).astype(np.float32)
+    want = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"x": x})
+    given, got = os.path.join(folder, "in"), os.path.join(folder, "out")
+    os.makedirs(given)
+    os.makedirs(got)
+    with open(os.path.join(given, "input_0.pb"), "wb") as file:
+        file.write(numpy_helper.from_array(x, "x").SerializeToString())
+    subprocess.run([ingot, "run", model, given, got], check=True)
+    for i, expected in enumerate(want):
+        with open(os.path.join(got, f"output_{i}.pb"), "rb") as file:
+            result = numpy_helper.to_array(TensorProto.FromString(file.read()))
+        error = np.abs(result - expected).max() / np.ptp(expected)
+        if not error < 1e-4:
+            sys.exit(f"output {i} differs by {error:.1e} of its range")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ingot", required=True)
+    ingot = os.path.abspath(parser.parse_args().ingot)
+    with tempfile.TemporaryDirectory() as folder:
+        tiny, _ = save(build(8, "raw"), folder, "raw")
+        base = peak(ingot, tiny, folder)
+        check_results(ingot, tiny, folder, 8)
+    failed = False
+    for storage in ["raw", "typed", "external"]:
+        with tempfile.TemporaryDirectory() as folder:
+            path, size = save(build(256, storage), folder, storage)
+            ratio = (peak(ingot, path, folder) - base) / size
+            print(f"{storage}: {size / 1e6:.1f} MB, {ratio:.2f} times that above the {base / 1e6:.0f} MB of a tiny model")
+            failed |= ratio > LIMIT
+            if storage == "raw":
+                check_results(ingot, path, folder, 256)
+    if failed:
+        sys.exit(f"the limit is {LIMIT}")
+
+
+if __name__ == "__main__":
+    main()
