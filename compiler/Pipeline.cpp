@@ -36,6 +36,8 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
+  // Before dequantized weights become constants.
+  functions.addPass(graph::createHoistScales());
   functions.addPass(graph::createFoldConstants());
   functions.addPass(graph::createAssignLayout());
   functions.addPass(createCanonicalizerPass());

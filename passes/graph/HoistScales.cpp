@@ -22,7 +22,7 @@
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/ops/WindowGeometry.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/graph/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include <cstring>

@@ -7,13 +7,13 @@
 // comment has both names. Other shapes and other strategies are other functions, and
 // no two have one name. Functions stand in the order of their first launch.
 // SHARED: func.func private @neg_8(%arg0: tensor<8xf32>) -> tensor<8xf32>
-// SHARED-SAME: kernel.comment = "/first, /second"
+// SHARED-SAME: kernel.comment = "/first, /second: exp + neg by elementwise, f32[8] -> f32[8]"
 // SHARED-SAME: kernel.strategy = "elementwise"
 // SHARED-NEXT: graph.exp
 // SHARED-NEXT: graph.neg
 // SHARED-NEXT: return
-// SHARED: func.func private @neg_4({{.*}}{kernel.comment = "/third", kernel.strategy = "elementwise"
-// SHARED: func.func private @neg_8_2({{.*}}{kernel.comment = "/fourth", kernel.strategy = "loop-nest"
+// SHARED: func.func private @neg_4({{.*}}{kernel.comment = "/third: {{[^"]*}}", kernel.strategy = "elementwise"
+// SHARED: func.func private @neg_8_2({{.*}}{kernel.comment = "/fourth: {{[^"]*}}", kernel.strategy = "loop-nest"
 // SHARED: func.func @main
 // SHARED-NEXT: %[[A:.*]] = kernel.launch @neg_8(%arg0)
 // SHARED-NEXT: %[[B:.*]] = kernel.launch @neg_8(%arg1)
