@@ -185,39 +185,36 @@ static std::string resolveInside(StringRef folder, StringRef location,
   return real.str().str();
 }
 
-FailureOr<StringRef> ModelFile::externalData(const onnx::TensorProto &tensor,
-                                             std::string &error) {
+std::unique_ptr<llvm::MemoryBuffer>
+ModelFile::externalData(const onnx::TensorProto &tensor,
+                        std::string &error) const {
   ExternalEntries entries;
   if (!readEntries(tensor, entries, error))
-    return failure();
+    return nullptr;
   std::string real =
       resolveInside(path::parent_path(filePath), entries.location, error);
   if (real.empty())
-    return failure();
-  std::unique_ptr<llvm::MemoryBuffer> &buffer = mapped[real];
-  if (!buffer) {
-    auto opened = llvm::MemoryBuffer::getFile(real, /*IsText=*/false,
-                                              /*RequiresNullTerminator=*/false);
-    if (!opened) {
-      error =
-          "its external data cannot be read: " + opened.getError().message();
-      return failure();
-    }
-    buffer = std::move(*opened);
-  }
-  StringRef bytes = buffer->getBuffer();
-  uint64_t length =
-      entries.hasLength
-          ? entries.length
-          : bytes.size() - std::min<uint64_t>(entries.offset, bytes.size());
-  if (entries.offset > bytes.size() || length > bytes.size() - entries.offset) {
+    return nullptr;
+  auto cannotRead = [&](std::error_code code) {
+    error = "its external data cannot be read: " + code.message();
+    return nullptr;
+  };
+  uint64_t size;
+  if (std::error_code code = fs::file_size(real, size))
+    return cannotRead(code);
+  uint64_t length = entries.hasLength ? entries.length
+                                      : size - std::min(entries.offset, size);
+  if (entries.offset > size || length > size - entries.offset) {
     error = "its external data needs " + std::to_string(length) +
             " bytes at offset " + std::to_string(entries.offset) + " of `" +
             printable(entries.location) + "`, which has " +
-            std::to_string(bytes.size());
-    return failure();
+            std::to_string(size);
+    return nullptr;
   }
-  return bytes.substr(entries.offset, length);
+  auto buffer = llvm::MemoryBuffer::getFileSlice(real, length, entries.offset);
+  if (!buffer)
+    return cannotRead(buffer.getError());
+  return std::move(*buffer);
 }
 
 } // namespace ingot

@@ -11,7 +11,6 @@
 
 #include "compiler/report/Diagnostics.h"
 #include "mlir/Support/LLVM.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
@@ -34,10 +33,10 @@ public:
   onnx::ModelProto &model() { return *proto; }
   llvm::StringRef path() const { return filePath; }
 
-  /// The bytes of a tensor with external data; they live as long as this.
-  /// Fails with the reason in `error`.
-  mlir::FailureOr<llvm::StringRef> externalData(const onnx::TensorProto &tensor,
-                                                std::string &error);
+  /// The bytes of a tensor with external data, mapped on their own so that they
+  /// can go when they have been read. Null with the reason in `error`.
+  std::unique_ptr<llvm::MemoryBuffer>
+  externalData(const onnx::TensorProto &tensor, std::string &error) const;
 
   /// Makes `function` live as long as this, since constants may point into it.
   const onnx::FunctionProto &keep(onnx::FunctionProto &&function);
@@ -46,7 +45,6 @@ private:
   ModelFile();
   std::string filePath;
   std::unique_ptr<onnx::ModelProto> proto;
-  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> mapped;
   std::vector<std::unique_ptr<onnx::FunctionProto>> kept;
 };
 

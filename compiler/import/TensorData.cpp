@@ -205,6 +205,8 @@ DenseElementsAttr toDense(ElementsAttr attr) {
 namespace {
 struct Elements {
   ArrayRef<char> bytes;
+  /// Keeps the bytes; without one they outlive the attribute.
+  std::shared_ptr<void> owner;
   std::vector<char> own;
   bool isOwn = false;
 };
@@ -362,9 +364,11 @@ static RankedTensorType read(const onnx::TensorProto &tensor, ModelFile *file,
       error = "has external data, which is not allowed here";
       return {};
     }
-    auto bytes = file->externalData(tensor, error);
-    done = succeeded(bytes) && readStream(*bytes, bits, type.getElementType(),
-                                          count, elements, error);
+    std::shared_ptr<llvm::MemoryBuffer> data =
+        file->externalData(tensor, error);
+    done = data && readStream(data->getBuffer(), bits, type.getElementType(),
+                              count, elements, error);
+    elements.owner = data;
   } else if (tensor.has_raw_data()) {
     done = readStream(tensor.raw_data(), bits, type.getElementType(), count,
                       elements, error);
@@ -378,10 +382,8 @@ static RankedTensorType read(const onnx::TensorProto &tensor, ModelFile *file,
   return type;
 }
 
-/// `owner` keeps the bytes; without one they outlive the attribute.
 static ElementsAttr resource(RankedTensorType type, StringRef name,
-                             Elements &&elements,
-                             std::shared_ptr<onnx::TensorProto> owner = {}) {
+                             Elements &&elements) {
   size_t alignment = elementBytes(type.getElementType());
   // Protobuf strings need not be aligned for the type.
   bool aligned =
@@ -390,7 +392,8 @@ static ElementsAttr resource(RankedTensorType type, StringRef name,
       elements.isOwn || !aligned
           ? HeapAsmResourceBlob::allocateAndCopyWithAlign(elements.bytes, 64)
           : AsmResourceBlob(
-                elements.bytes, alignment, [owner](void *, size_t, size_t) {},
+                elements.bytes, alignment,
+                [owner = elements.owner](void *, size_t, size_t) {},
                 /*dataIsMutable=*/false);
   return DenseResourceElementsAttr::get(type, name, std::move(blob));
 }
@@ -419,12 +422,14 @@ FailureOr<ElementsAttr> takeTensorAttr(onnx::TensorProto &tensor,
   if (type.getNumElements() <= inlineElements)
     return ElementsAttr(denseFromBytes(type, elements.bytes));
   // Swapped, the bytes stay where they are.
-  auto owner = std::make_shared<onnx::TensorProto>();
-  owner->Swap(&tensor);
-  tensor.set_name(owner->name());
-  tensor.set_data_type(owner->data_type());
-  *tensor.mutable_dims() = owner->dims();
-  return resource(type, name, std::move(elements), std::move(owner));
+  auto given = std::make_shared<onnx::TensorProto>();
+  given->Swap(&tensor);
+  tensor.set_name(given->name());
+  tensor.set_data_type(given->data_type());
+  *tensor.mutable_dims() = given->dims();
+  if (!elements.owner)
+    elements.owner = std::move(given);
+  return resource(type, name, std::move(elements));
 }
 
 FailureOr<DenseElementsAttr> denseTensorAttr(const onnx::TensorProto &tensor,

@@ -111,7 +111,7 @@ def main():
         base = peak(ingot, tiny, folder)
         check_results(ingot, tiny, folder, 8)
     failed = False
-    for storage in ["raw", "typed"]:
+    for storage in ["raw", "typed", "external"]:
         with tempfile.TemporaryDirectory() as folder:
             path, size = save(build(256, storage), folder, storage)
             ratio = (peak(ingot, path, folder) - base) / size
