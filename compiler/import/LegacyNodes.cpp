@@ -44,10 +44,19 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
     axis += rank;
   while (!rest.empty() && rest.front() == 1 && axis + rest.size() > rank)
     rest = rest.drop_front();
-  if (axis >= 0 && rest.size() < shape.size())
+  if (axis < 0 || axis + rest.size() > rank) {
+    report(DiagnosticId::InvalidNode,
+           "`" + node.op_type() + "`: the second input does not fit at `axis`",
+           at);
+    return false;
+  }
+  // Since opset 7 shapes are aligned at their last axes.
+  SmallVector<int64_t> aligned(rank, 1);
+  llvm::copy(rest, aligned.begin() + axis);
+  if (ArrayRef<int64_t>(aligned) != shape)
     at.inputs[1] = graph::ReshapeOp::create(
         builder, locationOf(at),
-        RankedTensorType::get(rest, graph::elementOf(at.inputs[1])),
+        RankedTensorType::get(aligned, graph::elementOf(at.inputs[1])),
         at.inputs[1]);
   return true;
 }
