@@ -3,8 +3,8 @@
 // With a constant length a Fourier transform is a product with a constant
 // matrix over [samples * parts], parts being real and imaginary. Long ones are
 // done in two steps (N = N1 * N2, the twiddle factors inside the second
-// matrices), which costs N * (N1 + N2) instead of N * N. A short even one is
-// two of half the length.
+// matrices), which costs N * (N1 + N2) instead of N * N. A short even inverse
+// is two of half the length.
 //
 //===----------------------------------------------------------------------===//
 
@@ -230,9 +230,12 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
   SmallVector<int64_t> shape(shapeOf(x));
   int64_t batch = ShapedType::getNumElements(ArrayRef(shape).drop_back(2));
   Transform transform{node, length, inverse, onesided};
-  // Short ones in double precision: sums that cancel out are then zero.
+  // Short ones in double precision: sums that cancel out are then zero. Not
+  // inverse ones; see `along`.
   Type type = elementOf(x);
-  Type wide = type.isF32() && length <= 64 ? node.builder.getF64Type() : type;
+  Type wide = type.isF32() && !inverse && length <= 64
+                  ? node.builder.getF64Type()
+                  : type;
   auto converted = [&](Value v, Type to) -> Value {
     return elementOf(v) == to
                ? v
