@@ -17,9 +17,15 @@ OwningOpRef<ModuleOp> importOnnx(ModelFile &file, const ImportOptions &options,
   diagnostics.setFile(file.path());
   // What MLIR says is about our own mistakes, never about the model.
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &fault) {
-    if (fault.getSeverity() == DiagnosticSeverity::Error)
-      diagnostics.report(DiagnosticId::Internal,
-                         "import: " + Twine(fault.str()));
+    if (fault.getSeverity() != DiagnosticSeverity::Error)
+      return success();
+    ingot::Diagnostic diagnostic;
+    diagnostic.message = "import: " + printable(fault.str(), 600);
+    if (auto node = dyn_cast<NameLoc>(fault.getLocation())) {
+      diagnostic.nodeName = node.getName().str();
+      diagnostic.node = "node `" + diagnostic.nodeName + "`";
+    }
+    diagnostics.report(std::move(diagnostic));
     return success();
   });
   OwningOpRef<ModuleOp> module;

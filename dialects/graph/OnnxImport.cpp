@@ -22,6 +22,10 @@ Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
     return {};
   if (shapeOf(value) == shape)
     return value;
+  if (RankedTensorType::get(shape, elementOf(value)).getNumElements() !=
+      tensorType(value).getNumElements())
+    // The caller gets what it asked for; the module is not used.
+    (void)invalid("an operand's shape does not fit the others");
   OperationState state(loc, "graph.reshape");
   state.addOperands(value);
   state.addTypes(RankedTensorType::get(shape, elementOf(value)));
