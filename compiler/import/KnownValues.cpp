@@ -1,0 +1,138 @@
+//===- KnownValues.cpp - values known at compile time ---------------------===//
+//
+// Import functions ask for shapes, axes and the like. What depends only on
+// constants is computed; what depends on inputs of the graph can be bound to
+// their data, which the generated code then insists on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/import/GraphImporter.h"
+#include "compiler/import/TensorData.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+Value GraphImporter::resolve(Value value) const {
+  auto it = replaced.find(value);
+  return it == replaced.end() ? value : it->second;
+}
+
+/// The function arguments that `value` is computed from; false if the cone is
+/// too large to be a computation of shapes.
+static bool collectArguments(Value value,
+                             SmallVectorImpl<BlockArgument> &arguments) {
+  constexpr size_t maxOps = 20'000;
+  SmallVector<Value> worklist{value};
+  DenseSet<Value> seen{value};
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      arguments.push_back(argument);
+      continue;
+    }
+    for (Value operand : next.getDefiningOp()->getOperands())
+      if (seen.insert(operand).second)
+        worklist.push_back(operand);
+    if (seen.size() > maxOps)
+      return false;
+  }
+  llvm::sort(arguments, [](BlockArgument a, BlockArgument b) {
+    return a.getArgNumber() < b.getArgNumber();
+  });
+  return true;
+}
+
+DenseElementsAttr GraphImporter::constantOf(Value value) {
+  value = resolve(value);
+  if (auto op = value.getDefiningOp<graph::ConstantOp>())
+    return toDense(op.getValueAttr());
+  SmallVector<BlockArgument> arguments;
+  if (isa<BlockArgument>(value) || !options.evaluate ||
+      notConstant.contains(value))
+    return {};
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getNumElements() > maxEvaluatedElements ||
+      !collectArguments(value, arguments) || !arguments.empty()) {
+    notConstant.insert(value);
+    return {};
+  }
+  auto evaluated = options.evaluate({value});
+  DenseElementsAttr known;
+  if (succeeded(evaluated) && evaluated->size() == 1)
+    known = toDense(evaluated->front());
+  if (!known || known.getType() != type) {
+    notConstant.insert(value);
+    return {};
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(value);
+  Value constantValue = constant(known, value.getLoc());
+  value.replaceAllUsesWith(constantValue);
+  replaced[value] = constantValue;
+  return known;
+}
+
+/// Data that decides shapes is short; what is longer is what a network computes
+/// with.
+static constexpr int64_t maxBoundElements = 256;
+
+DenseElementsAttr GraphImporter::requireConstant(Value value) {
+  if (DenseElementsAttr known = constantOf(value))
+    return known;
+  SmallVector<BlockArgument> arguments;
+  if (!collectArguments(resolve(value), arguments) || arguments.empty())
+    return {};
+  for (BlockArgument argument : arguments) {
+    auto data = options.data.find(argumentNames[argument.getArgNumber()]);
+    if (data == options.data.end() ||
+        data->second.getNumElements() > maxBoundElements)
+      return {};
+  }
+  for (BlockArgument argument : arguments)
+    if (!bindInput(argument,
+                   options.data.at(argumentNames[argument.getArgNumber()])))
+      return {};
+  return constantOf(value);
+}
+
+bool GraphImporter::bindInput(BlockArgument argument, DenseElementsAttr value) {
+  if (value.getType() != argument.getType())
+    return false;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(argument.getOwner());
+  Value known = constant(value, NameLoc::get(builder.getStringAttr(printable(
+                                    argumentNames[argument.getArgNumber()]))));
+  argument.replaceAllUsesWith(known);
+  replaced[argument] = known;
+  notConstant.clear();
+  main.setArgAttr(argument.getArgNumber(), "ingot.bound", value);
+  return true;
+}
+
+void GraphImporter::reportNotConstant(const NodePlace &at, unsigned i,
+                                      StringRef what) {
+  SmallVector<BlockArgument> arguments;
+  bool small = collectArguments(resolve(at.inputs[i]), arguments);
+  for (BlockArgument argument : arguments)
+    small &= cast<RankedTensorType>(argument.getType()).getNumElements() <=
+             maxBoundElements;
+  std::string message = "`" + printable(at.node.op_type()) + "`: its " +
+                        what.str() + " must be known when compiling";
+  if (arguments.empty() || !small)
+    return report(DiagnosticId::RuntimeShape,
+                  message + ", but is computed at run time", at);
+  std::vector<std::string> names, flags;
+  for (BlockArgument argument : arguments) {
+    names.push_back("`" + printable(argumentNames[argument.getArgNumber()]) +
+                    "`");
+    flags.push_back("--bind " +
+                    printable(argumentNames[argument.getArgNumber()]) +
+                    "=VALUES");
+  }
+  report(DiagnosticId::UnboundValue,
+         message + ", but comes from the input " + llvm::join(names, ", "), at,
+         "", "give the values with " + llvm::join(flags, " "));
+}
+
+} // namespace ingot
