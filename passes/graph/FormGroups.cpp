@@ -252,7 +252,8 @@ private:
     for (Operation *op : ordered) {
       locations.push_back(op->getLoc());
       for (Value operand : op->getOperands()) {
-        if (isSmallConstant(operand.getDefiningOp()))
+        // Packed weights are read from a buffer, also if they are all the same.
+        if (isSmallConstant(operand.getDefiningOp()) && !isa<UnpackPanelsOp>(op))
           constants.insert(operand.getDefiningOp());
         else if (tensorType(operand).getNumElements() == 0)
           empty.insert(operand);
@@ -267,7 +268,8 @@ private:
     for (Value input : inputs)
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
     for (Operation *constant : constants)
-      builder.clone(*constant, mapping);
+      if (!inputs.contains(constant->getResult(0)))
+        builder.clone(*constant, mapping);
     for (Value operand : empty)
       mapping.map(operand, emptyConstant(builder, operand));
     for (Operation *op : ordered)
