@@ -248,7 +248,6 @@ private:
 
     void finishFlat(Tile &tile, const Panel &panel, Expr first) {
       // Bound elements take the place of loads at an index of full rank.
-      SmallVector<Value> bound;
       SmallVector<std::pair<Value, Value>> flats;
       for (Value input : b.group.block->getArguments()) {
         if (readByAnchor(input) || tensorType(input).getNumElements() == 1)

@@ -34,7 +34,6 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   // that value, and reads the value again: positions are what is asked for.
   ArrayRef<int64_t> shape = shapeOf(getX());
   SmallVector<int64_t> spatial(shape.begin() + 1, shape.end() - 1);
-  Type i64 = b.builder.getI64Type();
   Type signedI64 = elementOf(getResult());
   auto positionOf = [&](ArrayRef<Expr> at) {
     // Batch and channel of the channels-first tensor, then the spatial axes,
@@ -51,7 +50,6 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     sizes.append(innerSizes);
     return convert(b.linearize(order, sizes), signedI64);
   };
-  (void)i64;
   auto valueAt = [&](Expr position) {
     Exprs order;
     SmallVector<int64_t> sizes{shape.front(), shape.back()};
