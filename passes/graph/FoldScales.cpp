@@ -63,8 +63,6 @@ struct FoldFactor : OpRewritePattern<MulOp> {
     Value weights = producer->getOperand(1);
     if (!weights.getDefiningOp<ConstantOp>())
       return failure();
-    rewriter.setInsertionPoint(producer);
-    OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(op);
     Value s = perChannel(rewriter, factor, shapeOf(producer->getResult(0)).back());
     if (!s)
