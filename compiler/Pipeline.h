@@ -9,7 +9,16 @@
 namespace ingot {
 
 /// The stages of a compilation, in order; names as in `--stop-after`.
-enum class Stage { Import, Simplify, Decide, Lower, Schedule, Plan, Print, Object };
+enum class Stage {
+  Import,
+  Simplify,
+  Decide,
+  Lower,
+  Schedule,
+  Plan,
+  Print,
+  Object
+};
 
 std::optional<Stage> parseStage(llvm::StringRef name);
 llvm::StringRef stageName(Stage stage);
@@ -28,7 +37,9 @@ struct PipelineOptions {
 /// with one function @main of graph operators. Afterwards it is in the form
 /// that the printer takes. Failure is a fault of ours, reported through the
 /// context's diagnostics.
-mlir::LogicalResult runPipeline(mlir::ModuleOp module, const PipelineOptions &options, Stage stopAfter = Stage::Plan);
+mlir::LogicalResult runPipeline(mlir::ModuleOp module,
+                                const PipelineOptions &options,
+                                Stage stopAfter = Stage::Plan);
 
 /// Loads the dialects that the stages produce.
 void loadPipelineDialects(mlir::MLIRContext &context);

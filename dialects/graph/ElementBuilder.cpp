@@ -17,7 +17,9 @@ namespace ingot::graph {
 Type storageType(Type type) {
   // Integers of 2 and 4 bits take a byte each.
   if (auto integer = dyn_cast<IntegerType>(type))
-    return IntegerType::get(type.getContext(), integer.getWidth() == 1 ? 1 : std::max(8u, integer.getWidth()));
+    return IntegerType::get(
+        type.getContext(),
+        integer.getWidth() == 1 ? 1 : std::max(8u, integer.getWidth()));
   return type;
 }
 
@@ -38,7 +40,10 @@ MemRefType storageType(RankedTensorType type) {
 Expr ElementBuilder::constant(double value, Type type) {
   Type compute = computeType(type);
   if (isa<FloatType>(compute))
-    return {this, arith::ConstantOp::create(builder, loc, builder.getFloatAttr(compute, value)), type};
+    return {this,
+            arith::ConstantOp::create(builder, loc,
+                                      builder.getFloatAttr(compute, value)),
+            type};
   return constantInt(static_cast<int64_t>(value), type);
 }
 
@@ -48,12 +53,16 @@ Expr ElementBuilder::constantInt(int64_t value, Type type) {
     return constant(static_cast<double>(value), type);
   if (compute.isIndex())
     return {this, arith::ConstantIndexOp::create(builder, loc, value), type};
-  auto attr = IntegerAttr::get(compute, APInt(compute.getIntOrFloatBitWidth(), static_cast<uint64_t>(value),
-                                              /*isSigned=*/true, /*implicitTrunc=*/true));
+  auto attr = IntegerAttr::get(compute, APInt(compute.getIntOrFloatBitWidth(),
+                                              static_cast<uint64_t>(value),
+                                              /*isSigned=*/true,
+                                              /*implicitTrunc=*/true));
   return {this, arith::ConstantOp::create(builder, loc, attr), type};
 }
 
-Expr ElementBuilder::index(int64_t value) { return constantInt(value, builder.getIndexType()); }
+Expr ElementBuilder::index(int64_t value) {
+  return constantInt(value, builder.getIndexType());
+}
 
 Expr ElementBuilder::withLanes(int64_t lanes, llvm::function_ref<Expr()> emit) {
   int64_t saved = laneCount;
@@ -66,11 +75,13 @@ Expr ElementBuilder::broadcast(Expr x, int64_t lanes) {
   if (lanes == 1 || isa<VectorType>(x.value.getType()))
     return x;
   auto type = VectorType::get({lanes}, x.value.getType());
-  return {this, vector::BroadcastOp::create(builder, loc, type, x.value), x.type};
+  return {this, vector::BroadcastOp::create(builder, loc, type, x.value),
+          x.type};
 }
 
 void ElementBuilder::unify(Expr &x, Expr &y) {
-  auto vx = dyn_cast<VectorType>(x.value.getType()), vy = dyn_cast<VectorType>(y.value.getType());
+  auto vx = dyn_cast<VectorType>(x.value.getType()),
+       vy = dyn_cast<VectorType>(y.value.getType());
   if (vx && !vy)
     y = y.builder->broadcast(y, vx.getNumElements());
   else if (vy && !vx)
@@ -81,7 +92,8 @@ void ElementBuilder::unify(Expr &x, Expr &y) {
 // Loads
 //===----------------------------------------------------------------------===//
 
-Expr ElementBuilder::loadBuffer(Value buffer, Type elementType, ArrayRef<Expr> idx) {
+Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
+                                ArrayRef<Expr> idx) {
   SmallVector<Value> indices;
   for (Expr i : idx)
     indices.push_back(i.value);
@@ -90,16 +102,20 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType, ArrayRef<Expr> i
   if (laneCount == 1) {
     v = memref::LoadOp::create(builder, loc, buffer, indices);
   } else {
-    v = vector::LoadOp::create(builder, loc, VectorType::get({laneCount}, memref.getElementType()), buffer, indices);
+    v = vector::LoadOp::create(
+        builder, loc, VectorType::get({laneCount}, memref.getElementType()),
+        buffer, indices);
   }
   Type compute = computeType(elementType);
   if (memref.getElementType() != compute) {
-    Type wide = laneCount == 1 ? compute : Type(VectorType::get({laneCount}, compute));
+    Type wide =
+        laneCount == 1 ? compute : Type(VectorType::get({laneCount}, compute));
     v = arith::ExtFOp::create(builder, loc, wide, v);
   }
   Expr element{this, v, elementType};
   // Of a byte that holds a narrower integer only the low bits count.
-  if (auto integer = dyn_cast<IntegerType>(elementType); integer && integer.getWidth() > 1 && integer.getWidth() < 8) {
+  if (auto integer = dyn_cast<IntegerType>(elementType);
+      integer && integer.getWidth() > 1 && integer.getWidth() < 8) {
     Expr spare = constantInt(8 - integer.getWidth(), elementType);
     return (element << spare) >> spare;
   }
@@ -110,7 +126,8 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType, ArrayRef<Expr> i
 /// result depends on what is fused.
 static Expr rounded(Expr x) {
   Type compute = computeType(x.type);
-  if (compute == x.type || !isa<FloatType>(x.type) || x.value.getDefiningOp<arith::ExtFOp>())
+  if (compute == x.type || !isa<FloatType>(x.type) ||
+      x.value.getDefiningOp<arith::ExtFOp>())
     return x;
   return convert({x.builder, x.value, compute}, x.type, /*saturate=*/false);
 }
@@ -128,7 +145,8 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
       values.push_back(withLanes(1, [&] { return load(tensor, at); }).value);
     }
     auto type = VectorType::get({lanes}, values[0].getType());
-    return {this, vector::FromElementsOp::create(builder, loc, type, values), elementType};
+    return {this, vector::FromElementsOp::create(builder, loc, type, values),
+            elementType};
   };
   if (Value buffer = buffers.lookup(tensor))
     return loadBuffer(buffer, elementType, idx);
@@ -140,7 +158,9 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
     if (auto f = dyn_cast<FloatAttr>(value))
       return this->constant(f.getValueAsDouble(), elementType);
     APInt bits = cast<IntegerAttr>(value).getValue();
-    return constantInt(elementType.isSignedInteger() ? bits.getSExtValue() : static_cast<int64_t>(bits.getZExtValue()),
+    return constantInt(elementType.isSignedInteger()
+                           ? bits.getSExtValue()
+                           : static_cast<int64_t>(bits.getZExtValue()),
                        elementType);
   }
   auto element = cast<ElementOpInterface>(op);
@@ -170,8 +190,9 @@ Expr ElementBuilder::loadBroadcast(Value tensor, ArrayRef<Expr> idx) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-Exprs ElementBuilder::loop(Expr lo, Expr hi, int64_t step, ArrayRef<Expr> init,
-                           llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
+Exprs ElementBuilder::loop(
+    Expr lo, Expr hi, int64_t step, ArrayRef<Expr> init,
+    llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
   SmallVector<Value> initValues;
   for (Expr e : init)
     initValues.push_back(e.value);
@@ -182,7 +203,8 @@ Exprs ElementBuilder::loop(Expr lo, Expr hi, int64_t step, ArrayRef<Expr> init,
       exprs.push_back({this, v, e.type});
     return exprs;
   };
-  auto loop = scf::ForOp::create(builder, loc, lo.value, hi.value, stepValue, initValues);
+  auto loop = scf::ForOp::create(builder, loc, lo.value, hi.value, stepValue,
+                                 initValues);
   {
     OpBuilder::InsertionGuard guard(builder);
     // The builder created the terminator only where nothing is carried.
@@ -190,11 +212,13 @@ Exprs ElementBuilder::loop(Expr lo, Expr hi, int64_t step, ArrayRef<Expr> init,
       builder.setInsertionPoint(loop.getBody()->getTerminator());
     else
       builder.setInsertionPointToEnd(loop.getBody());
-    Exprs results = body({this, loop.getInductionVar(), builder.getIndexType()}, rewrap(loop.getRegionIterArgs()));
+    Exprs results = body({this, loop.getInductionVar(), builder.getIndexType()},
+                         rewrap(loop.getRegionIterArgs()));
     if (!init.empty()) {
       SmallVector<Value> yielded;
       for (auto [e, arg] : llvm::zip(results, loop.getRegionIterArgs())) {
-        assert(e.value.getType() == arg.getType() && "a carried value changed its type");
+        assert(e.value.getType() == arg.getType() &&
+               "a carried value changed its type");
         yielded.push_back(e.value);
       }
       scf::YieldOp::create(builder, loc, yielded);
@@ -203,20 +227,25 @@ Exprs ElementBuilder::loop(Expr lo, Expr hi, int64_t step, ArrayRef<Expr> init,
   return rewrap(loop.getResults());
 }
 
-Exprs ElementBuilder::loop(int64_t trips, ArrayRef<Expr> init,
-                           llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
+Exprs ElementBuilder::loop(
+    int64_t trips, ArrayRef<Expr> init,
+    llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
   if (trips == 1)
     return body(index(0), init);
   return loop(index(0), index(trips), 1, init, body);
 }
 
-Expr ElementBuilder::reduce(int64_t trips, Expr init, llvm::function_ref<Expr(Expr, Expr)> body) {
+Expr ElementBuilder::reduce(int64_t trips, Expr init,
+                            llvm::function_ref<Expr(Expr, Expr)> body) {
   init = broadcast(init, laneCount);
-  return loop(trips, {init}, [&](Expr i, ArrayRef<Expr> c) -> Exprs { return {broadcast(body(i, c[0]), laneCount)}; })[0];
+  return loop(trips, {init}, [&](Expr i, ArrayRef<Expr> c) -> Exprs {
+    return {broadcast(body(i, c[0]), laneCount)};
+  })[0];
 }
 
-Expr ElementBuilder::reduce(ArrayRef<int64_t> trips, Expr init,
-                            llvm::function_ref<Expr(ArrayRef<Expr>, Expr)> body) {
+Expr ElementBuilder::reduce(
+    ArrayRef<int64_t> trips, Expr init,
+    llvm::function_ref<Expr(ArrayRef<Expr>, Expr)> body) {
   Exprs at;
   std::function<Expr(Expr)> nest = [&](Expr acc) -> Expr {
     if (at.size() == trips.size())
@@ -231,8 +260,10 @@ Expr ElementBuilder::reduce(ArrayRef<int64_t> trips, Expr init,
   return nest(broadcast(init, laneCount));
 }
 
-Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then, llvm::function_ref<Expr()> otherwise) {
-  assert(!isa<VectorType>(condition.value.getType()) && "a branch needs a scalar condition");
+Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then,
+                            llvm::function_ref<Expr()> otherwise) {
+  assert(!isa<VectorType>(condition.value.getType()) &&
+         "a branch needs a scalar condition");
   APInt known;
   if (matchPattern(condition.value, m_ConstantInt(&known)))
     return known.isZero() ? otherwise() : then();
@@ -248,7 +279,8 @@ Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then, llv
     y = broadcast(otherwise(), laneCount);
     scf::YieldOp::create(builder, loc, y.value);
   }
-  assert(x.value.getType() == y.value.getType() && "both sides of a branch have one type");
+  assert(x.value.getType() == y.value.getType() &&
+         "both sides of a branch have one type");
   OperationState state(loc, scf::IfOp::getOperationName());
   state.addOperands(condition.value);
   state.addTypes(x.value.getType());
@@ -271,7 +303,8 @@ Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<int64_t> shape) {
 
 Exprs ElementBuilder::delinearize(Expr position, ArrayRef<int64_t> shape) {
   Exprs idx(shape.size());
-  // Axes of size 1 do not consume anything; the outermost axis needs no remainder.
+  // Axes of size 1 do not consume anything; the outermost axis needs no
+  // remainder.
   std::optional<size_t> outermost;
   for (auto [axis, size] : llvm::enumerate(shape))
     if (size != 1 && !outermost)
@@ -303,7 +336,8 @@ void BodyBuilder::store(Value buffer, Expr value, ArrayRef<Expr> idx) {
   auto vector = dyn_cast<VectorType>(v.getType());
   Type element = vector ? vector.getElementType() : v.getType();
   if (element != stored) {
-    Type to = vector ? Type(VectorType::get(vector.getShape(), stored)) : stored;
+    Type to =
+        vector ? Type(VectorType::get(vector.getShape(), stored)) : stored;
     v = arith::TruncFOp::create(builder, loc, to, v);
   }
   if (vector)
@@ -312,19 +346,25 @@ void BodyBuilder::store(Value buffer, Expr value, ArrayRef<Expr> idx) {
     memref::StoreOp::create(builder, loc, v, buffer, indices);
 }
 
-void BodyBuilder::store(unsigned output, Expr value, ArrayRef<Expr> idx) { store(outputs[output], value, idx); }
+void BodyBuilder::store(unsigned output, Expr value, ArrayRef<Expr> idx) {
+  store(outputs[output], value, idx);
+}
 
-Expr BodyBuilder::loadFrom(Value buffer, Type type, ArrayRef<Expr> idx) { return loadBuffer(buffer, type, idx); }
+Expr BodyBuilder::loadFrom(Value buffer, Type type, ArrayRef<Expr> idx) {
+  return loadBuffer(buffer, type, idx);
+}
 
 Expr BodyBuilder::loadOutput(unsigned output, Type type, ArrayRef<Expr> idx) {
   return loadBuffer(outputs[output], type, idx);
 }
 
 Value BodyBuilder::stack(ArrayRef<int64_t> shape, Type type) {
-  return memref::AllocaOp::create(builder, loc, MemRefType::get(shape, storageType(type)));
+  return memref::AllocaOp::create(builder, loc,
+                                  MemRefType::get(shape, storageType(type)));
 }
 
-void BodyBuilder::forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body) {
+void BodyBuilder::forRange(Expr lo, Expr hi,
+                           llvm::function_ref<void(Expr)> body) {
   loop(lo, hi, 1, {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
     body(i);
     return {};
@@ -346,19 +386,26 @@ void BodyBuilder::forLanes(int64_t trips, llvm::function_ref<void(Expr)> body) {
     loop(index(inLanes), index(trips), 1, {}, step);
 }
 
-Expr BodyBuilder::reduceLanes(int64_t trips, Expr init, llvm::function_ref<Expr(Expr, Expr)> body,
+Expr BodyBuilder::reduceLanes(int64_t trips, Expr init,
+                              llvm::function_ref<Expr(Expr, Expr)> body,
                               llvm::function_ref<Expr(Expr, Expr)> merge) {
   int64_t inLanes = vectorLanes > 1 ? trips / vectorLanes * vectorLanes : 0;
-  auto step = [&](Expr i, ArrayRef<Expr> acc) -> Exprs { return {broadcast(body(i, acc[0]), laneCount)}; };
+  auto step = [&](Expr i, ArrayRef<Expr> acc) -> Exprs {
+    return {broadcast(body(i, acc[0]), laneCount)};
+  };
   Expr acc = init;
   if (inLanes > 0) {
     acc = withLanes(vectorLanes, [&] {
-      return loop(index(0), index(inLanes), vectorLanes, {broadcast(init, vectorLanes)}, step)[0];
+      return loop(index(0), index(inLanes), vectorLanes,
+                  {broadcast(init, vectorLanes)}, step)[0];
     });
     // Halves are merged until one lane is left.
     for (int64_t half = vectorLanes / 2; half > 0; half /= 2) {
       auto slice = [&](int64_t from) -> Expr {
-        return {this, vector::ExtractStridedSliceOp::create(builder, loc, acc.value, from, half, 1), acc.type};
+        return {this,
+                vector::ExtractStridedSliceOp::create(builder, loc, acc.value,
+                                                      from, half, 1),
+                acc.type};
       };
       Expr low = slice(0), high = slice(half);
       acc = merge(low, high);
@@ -370,7 +417,8 @@ Expr BodyBuilder::reduceLanes(int64_t trips, Expr init, llvm::function_ref<Expr(
   return loop(index(inLanes), index(trips), 1, {acc}, step)[0];
 }
 
-void BodyBuilder::forEach(ArrayRef<int64_t> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
+void BodyBuilder::forEach(ArrayRef<int64_t> trips,
+                          llvm::function_ref<void(ArrayRef<Expr>)> body) {
   Exprs at;
   std::function<void()> nest = [&] {
     if (at.size() == trips.size())
@@ -386,7 +434,8 @@ void BodyBuilder::forEach(ArrayRef<int64_t> trips, llvm::function_ref<void(Array
 }
 
 void BodyBuilder::when(Expr condition, llvm::function_ref<void()> then) {
-  auto op = scf::IfOp::create(builder, loc, condition.value, /*withElseRegion=*/false);
+  auto op = scf::IfOp::create(builder, loc, condition.value,
+                              /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&op.getThenRegion().front());
   then();

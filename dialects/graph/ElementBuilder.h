@@ -51,10 +51,12 @@ public:
 
   /// for (i = lo; i < hi; i += step), carrying values; a loop of one trip is
   /// not emitted as a loop.
-  Exprs loop(Expr lo, Expr hi, int64_t step, llvm::ArrayRef<Expr> init,
-             llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
-  Exprs loop(int64_t trips, llvm::ArrayRef<Expr> init,
-             llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
+  Exprs
+  loop(Expr lo, Expr hi, int64_t step, llvm::ArrayRef<Expr> init,
+       llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
+  Exprs
+  loop(int64_t trips, llvm::ArrayRef<Expr> init,
+       llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
   /// One carried value.
   Expr reduce(int64_t trips, Expr init,
               llvm::function_ref<Expr(Expr i, Expr acc)> body);
@@ -70,11 +72,17 @@ public:
   Exprs delinearize(Expr position, llvm::ArrayRef<int64_t> shape);
 
   /// `tensor`'s elements are in `buffer`.
-  void bindBuffer(mlir::Value tensor, mlir::Value buffer) { buffers[tensor] = buffer; }
+  void bindBuffer(mlir::Value tensor, mlir::Value buffer) {
+    buffers[tensor] = buffer;
+  }
   /// At the place being built, `tensor`'s element(s) are `element`.
-  void bindElement(mlir::Value tensor, Expr element) { elements[tensor] = element; }
+  void bindElement(mlir::Value tensor, Expr element) {
+    elements[tensor] = element;
+  }
   void unbindElement(mlir::Value tensor) { elements.erase(tensor); }
-  mlir::Value bufferOf(mlir::Value tensor) const { return buffers.lookup(tensor); }
+  mlir::Value bufferOf(mlir::Value tensor) const {
+    return buffers.lookup(tensor);
+  }
 
   /// Gives both the same number of lanes.
   static void unify(Expr &x, Expr &y);
@@ -85,7 +93,8 @@ public:
   mlir::Location loc;
 
 protected:
-  Expr loadBuffer(mlir::Value buffer, mlir::Type elementType, llvm::ArrayRef<Expr> idx);
+  Expr loadBuffer(mlir::Value buffer, mlir::Type elementType,
+                  llvm::ArrayRef<Expr> idx);
 
   int64_t laneCount = 1;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
@@ -95,7 +104,8 @@ protected:
 /// For operators that write whole results.
 class BodyBuilder : public ElementBuilder {
 public:
-  BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange outputs)
+  BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc,
+              mlir::ValueRange outputs)
       : ElementBuilder(builder, loc), outputs(outputs.begin(), outputs.end()) {}
 
   /// Stores into result `output` (converted to its type); a vector covers
@@ -117,7 +127,8 @@ public:
   /// of `vectorLanes`, one by one for the rest.
   void forLanes(int64_t trips, llvm::function_ref<void(Expr i)> body);
   /// The same with an accumulator: the lanes' partial results are merged.
-  Expr reduceLanes(int64_t trips, Expr init, llvm::function_ref<Expr(Expr i, Expr acc)> body,
+  Expr reduceLanes(int64_t trips, Expr init,
+                   llvm::function_ref<Expr(Expr i, Expr acc)> body,
                    llvm::function_ref<Expr(Expr, Expr)> merge);
 
   llvm::SmallVector<mlir::Value> outputs;

@@ -12,7 +12,9 @@ namespace ingot::graph {
 
 static constexpr int64_t maxDenseBytes = 1024;
 
-int64_t bytesPerElement(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
+int64_t bytesPerElement(Type type) {
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
 
 ArrayRef<char> elementBytes(ElementsAttr value, std::vector<char> &storage) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
@@ -33,17 +35,22 @@ ArrayRef<char> elementBytes(ElementsAttr value, std::vector<char> &storage) {
       storage[i] = static_cast<char>(v.bitcastToAPInt().getZExtValue());
   } else {
     for (auto [i, v] : llvm::enumerate(dense.getValues<APInt>()))
-      storage[i] = static_cast<char>(type.isSignedInteger() ? v.getSExtValue() : static_cast<int64_t>(v.getZExtValue()));
+      storage[i] = static_cast<char>(
+          type.isSignedInteger() ? v.getSExtValue()
+                                 : static_cast<int64_t>(v.getZExtValue()));
   }
   return storage;
 }
 
-ElementsAttr elementsFromBytes(RankedTensorType type, std::vector<char> &&data, StringRef name) {
+ElementsAttr elementsFromBytes(RankedTensorType type, std::vector<char> &&data,
+                               StringRef name) {
   Type element = type.getElementType();
   if (static_cast<int64_t>(data.size()) > maxDenseBytes) {
     auto *owned = new std::vector<char>(std::move(data));
-    AsmResourceBlob blob(*owned, /*dataAlignment=*/bytesPerElement(element),
-                         [owned](void *, size_t, size_t) { delete owned; }, /*dataIsMutable=*/false);
+    AsmResourceBlob blob(
+        *owned, /*dataAlignment=*/bytesPerElement(element),
+        [owned](void *, size_t, size_t) { delete owned; },
+        /*dataIsMutable=*/false);
     return DenseResourceElementsAttr::get(type, name, std::move(blob));
   }
   unsigned width = element.getIntOrFloatBitWidth();
@@ -52,12 +59,16 @@ ElementsAttr elementsFromBytes(RankedTensorType type, std::vector<char> &&data, 
   if (auto floats = dyn_cast<FloatType>(element)) {
     SmallVector<APFloat> values;
     for (char c : data)
-      values.emplace_back(floats.getFloatSemantics(), APInt(width, static_cast<unsigned char>(c), false, true));
+      values.emplace_back(
+          floats.getFloatSemantics(),
+          APInt(width, static_cast<unsigned char>(c), false, true));
     return DenseElementsAttr::get(type, values);
   }
   SmallVector<APInt> values;
   for (char c : data)
-    values.emplace_back(width, static_cast<uint64_t>(static_cast<unsigned char>(c)), false, /*implicitTrunc=*/true);
+    values.emplace_back(width,
+                        static_cast<uint64_t>(static_cast<unsigned char>(c)),
+                        false, /*implicitTrunc=*/true);
   return DenseElementsAttr::get(type, values);
 }
 
@@ -71,8 +82,10 @@ SmallVector<int64_t> elementsAsInts(ElementsAttr value) {
     uint64_t bits = 0;
     std::memcpy(&bits, bytes.data() + at, size);
     unsigned width = type.getIntOrFloatBitWidth();
-    values.push_back(type.isUnsignedInteger() || type.isInteger(1) ? static_cast<int64_t>(bits & llvm::maskTrailingOnes<uint64_t>(width))
-                                                                   : llvm::SignExtend64(bits, width));
+    values.push_back(type.isUnsignedInteger() || type.isInteger(1)
+                         ? static_cast<int64_t>(
+                               bits & llvm::maskTrailingOnes<uint64_t>(width))
+                         : llvm::SignExtend64(bits, width));
   }
   return values;
 }

@@ -14,11 +14,14 @@ int64_t bytesPerElement(mlir::Type type);
 
 /// The bytes of `value` in row-major order; `storage` holds them where the
 /// attribute does not (splats, bits).
-llvm::ArrayRef<char> elementBytes(mlir::ElementsAttr value, std::vector<char> &storage);
+llvm::ArrayRef<char> elementBytes(mlir::ElementsAttr value,
+                                  std::vector<char> &storage);
 
 /// The attribute for bytes in that form: dense if small, else a resource that
 /// owns a copy (or `data` itself, if moved in).
-mlir::ElementsAttr elementsFromBytes(mlir::RankedTensorType type, std::vector<char> &&data, llvm::StringRef name);
+mlir::ElementsAttr elementsFromBytes(mlir::RankedTensorType type,
+                                     std::vector<char> &&data,
+                                     llvm::StringRef name);
 
 /// All elements as integers or doubles.
 llvm::SmallVector<int64_t> elementsAsInts(mlir::ElementsAttr value);

@@ -14,8 +14,12 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static bool isFloat(Expr x) { return isa<FloatType>(getElementTypeOrSelf(x.value.getType())); }
-static bool isUnsigned(Expr x) { return x.type.isUnsignedInteger() || x.type.isInteger(1); }
+static bool isFloat(Expr x) {
+  return isa<FloatType>(getElementTypeOrSelf(x.value.getType()));
+}
+static bool isUnsigned(Expr x) {
+  return x.type.isUnsignedInteger() || x.type.isInteger(1);
+}
 
 static Expr literal(Expr like, double value) {
   return like.builder->constant(value, like.type);
@@ -30,7 +34,8 @@ static Type inLanesOf(Expr x, Type scalar) {
 
 template <typename OpT, typename... Args>
 static Value make(Expr x, Args &&...args) {
-  return x.builder->builder.createOrFold<OpT>(x.builder->loc, std::forward<Args>(args)...);
+  return x.builder->builder.createOrFold<OpT>(x.builder->loc,
+                                              std::forward<Args>(args)...);
 }
 
 template <typename FloatOp, typename SignedOp, typename UnsignedOp>
@@ -42,15 +47,20 @@ static Expr binary(Expr x, Expr y) {
   return {x.builder, v, x.type};
 }
 
-template <typename IntOp>
-static Expr bitwise(Expr x, Expr y) {
+template <typename IntOp> static Expr bitwise(Expr x, Expr y) {
   ElementBuilder::unify(x, y);
   return {x.builder, make<IntOp>(x, x.value, y.value), x.type};
 }
 
-Expr operator+(Expr x, Expr y) { return binary<arith::AddFOp, arith::AddIOp, arith::AddIOp>(x, y); }
-Expr operator-(Expr x, Expr y) { return binary<arith::SubFOp, arith::SubIOp, arith::SubIOp>(x, y); }
-Expr operator*(Expr x, Expr y) { return binary<arith::MulFOp, arith::MulIOp, arith::MulIOp>(x, y); }
+Expr operator+(Expr x, Expr y) {
+  return binary<arith::AddFOp, arith::AddIOp, arith::AddIOp>(x, y);
+}
+Expr operator-(Expr x, Expr y) {
+  return binary<arith::SubFOp, arith::SubIOp, arith::SubIOp>(x, y);
+}
+Expr operator*(Expr x, Expr y) {
+  return binary<arith::MulFOp, arith::MulIOp, arith::MulIOp>(x, y);
+}
 Expr operator&(Expr x, Expr y) { return bitwise<arith::AndIOp>(x, y); }
 Expr operator|(Expr x, Expr y) { return bitwise<arith::OrIOp>(x, y); }
 Expr operator^(Expr x, Expr y) { return bitwise<arith::XOrIOp>(x, y); }
@@ -59,8 +69,9 @@ Expr operator^(Expr x, Expr y) { return bitwise<arith::XOrIOp>(x, y); }
 static Expr guardedDivision(Expr x, Expr y, bool remainder) {
   ElementBuilder::unify(x, y);
   APInt divisor;
-  bool safe = x.type.isIndex() ||
-              (matchPattern(y.value, m_ConstantInt(&divisor)) && !divisor.isZero() && !divisor.isAllOnes());
+  bool safe =
+      x.type.isIndex() || (matchPattern(y.value, m_ConstantInt(&divisor)) &&
+                           !divisor.isZero() && !divisor.isAllOnes());
   Expr by = y;
   Expr bad, minusOne;
   if (!safe) {
@@ -72,8 +83,10 @@ static Expr guardedDivision(Expr x, Expr y, bool remainder) {
     }
   }
   Value v = isUnsigned(x)
-                ? (remainder ? make<arith::RemUIOp>(x, x.value, by.value) : make<arith::DivUIOp>(x, x.value, by.value))
-                : (remainder ? make<arith::RemSIOp>(x, x.value, by.value) : make<arith::DivSIOp>(x, x.value, by.value));
+                ? (remainder ? make<arith::RemUIOp>(x, x.value, by.value)
+                             : make<arith::DivUIOp>(x, x.value, by.value))
+                : (remainder ? make<arith::RemSIOp>(x, x.value, by.value)
+                             : make<arith::DivSIOp>(x, x.value, by.value));
   Expr result{x.builder, v, x.type};
   if (safe)
     return result;
@@ -98,7 +111,8 @@ Expr operator%(Expr x, Expr y) {
 
 static Expr shift(Expr x, Expr y, bool left) {
   ElementBuilder::unify(x, y);
-  unsigned width = getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
+  unsigned width =
+      getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
   Expr fits = y < literal(y, width);
   if (!isUnsigned(y))
     fits = fits & (y >= 0.0);
@@ -107,7 +121,8 @@ static Expr shift(Expr x, Expr y, bool left) {
     return {x.builder, make<arith::ShRSIOp>(x, x.value, by.value), x.type};
   }
   Expr by = select(fits, y, 0.0);
-  Value v = left ? make<arith::ShLIOp>(x, x.value, by.value) : make<arith::ShRUIOp>(x, x.value, by.value);
+  Value v = left ? make<arith::ShLIOp>(x, x.value, by.value)
+                 : make<arith::ShRUIOp>(x, x.value, by.value);
   return select(fits, Expr{x.builder, v, x.type}, 0.0);
 }
 Expr operator<<(Expr x, Expr y) { return shift(x, y, /*left=*/true); }
@@ -118,19 +133,20 @@ Expr operator-(Expr x) {
     return {x.builder, make<arith::NegFOp>(x, x.value), x.type};
   return literal(x, 0) - x;
 }
-Expr operator~(Expr x) {
-  return x ^ x.builder->constantInt(-1, x.type);
-}
+Expr operator~(Expr x) { return x ^ x.builder->constantInt(-1, x.type); }
 
-static Expr compare(Expr x, Expr y, arith::CmpFPredicate f, arith::CmpIPredicate s, arith::CmpIPredicate u) {
+static Expr compare(Expr x, Expr y, arith::CmpFPredicate f,
+                    arith::CmpIPredicate s, arith::CmpIPredicate u) {
   ElementBuilder::unify(x, y);
   Value v = isFloat(x) ? make<arith::CmpFOp>(x, f, x.value, y.value)
-                       : make<arith::CmpIOp>(x, isUnsigned(x) ? u : s, x.value, y.value);
+                       : make<arith::CmpIOp>(x, isUnsigned(x) ? u : s, x.value,
+                                             y.value);
   return {x.builder, v, x.builder->builder.getI1Type()};
 }
-#define INGOT_COMPARE(FN, F, S, U)                                                                \
-  Expr FN(Expr x, Expr y) {                                                                       \
-    return compare(x, y, arith::CmpFPredicate::F, arith::CmpIPredicate::S, arith::CmpIPredicate::U); \
+#define INGOT_COMPARE(FN, F, S, U)                                             \
+  Expr FN(Expr x, Expr y) {                                                    \
+    return compare(x, y, arith::CmpFPredicate::F, arith::CmpIPredicate::S,     \
+                   arith::CmpIPredicate::U);                                   \
   }
 INGOT_COMPARE(operator<, OLT, slt, ult)
 INGOT_COMPARE(operator<=, OLE, sle, ule)
@@ -140,8 +156,8 @@ INGOT_COMPARE(equal, OEQ, eq, eq)
 INGOT_COMPARE(notEqual, UNE, ne, ne)
 #undef INGOT_COMPARE
 
-#define INGOT_EXPR_LITERAL(OP)                                                                    \
-  Expr operator OP(Expr x, double y) { return x OP literal(x, y); }                               \
+#define INGOT_EXPR_LITERAL(OP)                                                 \
+  Expr operator OP(Expr x, double y) { return x OP literal(x, y); }            \
   Expr operator OP(double x, Expr y) { return literal(y, x) OP y; }
 INGOT_EXPR_LITERAL(+)
 INGOT_EXPR_LITERAL(-)
@@ -163,10 +179,15 @@ Expr select(Expr condition, Expr x, Expr y) {
     x = x.builder->broadcast(x, vector.getNumElements());
     y = y.builder->broadcast(y, vector.getNumElements());
   }
-  return {x.builder, make<arith::SelectOp>(x, condition.value, x.value, y.value), x.type};
+  return {x.builder,
+          make<arith::SelectOp>(x, condition.value, x.value, y.value), x.type};
 }
-Expr select(Expr condition, Expr x, double y) { return select(condition, x, literal(x, y)); }
-Expr select(Expr condition, double x, Expr y) { return select(condition, literal(y, x), y); }
+Expr select(Expr condition, Expr x, double y) {
+  return select(condition, x, literal(x, y));
+}
+Expr select(Expr condition, double x, Expr y) {
+  return select(condition, literal(y, x), y);
+}
 
 /// A float constant that is no NaN: against it one compare-select propagates a
 /// NaN of the other operand, and is one instruction on most targets.
@@ -203,12 +224,12 @@ Expr fma(Expr x, Expr y, Expr z) {
   if (!isFloat(x))
     return x * y + z;
   if (isa<VectorType>(x.value.getType()))
-    return {x.builder, make<vector::FMAOp>(x, x.value, y.value, z.value), x.type};
+    return {x.builder, make<vector::FMAOp>(x, x.value, y.value, z.value),
+            x.type};
   return {x.builder, make<math::FmaOp>(x, x.value, y.value, z.value), x.type};
 }
 
-template <typename OpT>
-static Expr unary(Expr x) {
+template <typename OpT> static Expr unary(Expr x) {
   return {x.builder, make<OpT>(x, x.value), x.type};
 }
 
@@ -253,19 +274,38 @@ Expr pow(Expr x, Expr y) {
     return {x.builder, make<math::PowFOp>(x, x.value, y.value), x.type};
   // Integers by squaring; the number of steps is the width.
   ElementBuilder &b = *x.builder;
-  unsigned width = getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
-  Expr zero = literal(x, 0), one = b.broadcast(literal(x, 1), isa<VectorType>(x.value.getType()) ? cast<VectorType>(x.value.getType()).getNumElements() : 1);
+  unsigned width =
+      getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
+  Expr zero = literal(x, 0),
+       one = b.broadcast(
+           literal(x, 1),
+           isa<VectorType>(x.value.getType())
+               ? cast<VectorType>(x.value.getType()).getNumElements()
+               : 1);
   Expr negative = isUnsigned(y) ? Expr{} : (y < 0.0);
-  Exprs result = b.loop(width, {one, x, y}, [&](Expr, ArrayRef<Expr> c) -> Exprs {
-    Expr odd = notEqual(c[2] & literal(c[2], 1), 0.0);
-    Expr shifted{c[2].builder, make<arith::ShRUIOp>(c[2], c[2].value, b.broadcast(literal(c[2], 1), isa<VectorType>(c[2].value.getType()) ? cast<VectorType>(c[2].value.getType()).getNumElements() : 1).value), c[2].type};
-    return {select(odd, c[0] * c[1], c[0]), c[1] * c[1], shifted};
-  });
+  Exprs result =
+      b.loop(width, {one, x, y}, [&](Expr, ArrayRef<Expr> c) -> Exprs {
+        Expr odd = notEqual(c[2] & literal(c[2], 1), 0.0);
+        Expr shifted{
+            c[2].builder,
+            make<arith::ShRUIOp>(
+                c[2], c[2].value,
+                b.broadcast(literal(c[2], 1),
+                            isa<VectorType>(c[2].value.getType())
+                                ? cast<VectorType>(c[2].value.getType())
+                                      .getNumElements()
+                                : 1)
+                    .value),
+            c[2].type};
+        return {select(odd, c[0] * c[1], c[0]), c[1] * c[1], shifted};
+      });
   // A negative power of an integer truncates to 0, but for the bases 1 and -1.
   if (!negative)
     return result[0];
   Expr odd = notEqual(y & literal(y, 1), 0.0);
-  Expr inverse = select(equal(x, 1.0), one, select(equal(x, -1.0), select(odd, literal(x, -1), one), zero));
+  Expr inverse =
+      select(equal(x, 1.0), one,
+             select(equal(x, -1.0), select(odd, literal(x, -1), one), zero));
   return select(negative, inverse, result[0]);
 }
 
@@ -279,18 +319,27 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   ElementBuilder &b = *x.builder;
   auto type = cast<IntegerType>(computeType(to));
   unsigned width = cast<IntegerType>(to).getWidth();
-  const llvm::fltSemantics &semantics = cast<FloatType>(getElementTypeOrSelf(x.value.getType())).getFloatSemantics();
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(getElementTypeOrSelf(x.value.getType()))
+          .getFloatSemantics();
   // The largest float that still fits: rounding the bound up would overflow.
-  APSInt low = APSInt::getMinValue(width, isUnsignedTo), high = APSInt::getMaxValue(width, isUnsignedTo);
+  APSInt low = APSInt::getMinValue(width, isUnsignedTo),
+         high = APSInt::getMaxValue(width, isUnsignedTo);
   llvm::APFloat lowF(semantics), highF(semantics);
   lowF.convertFromAPInt(low, !isUnsignedTo, llvm::APFloat::rmTowardZero);
-  bool exact = highF.convertFromAPInt(high, !isUnsignedTo, llvm::APFloat::rmTowardZero) == llvm::APFloat::opOK;
+  bool exact = highF.convertFromAPInt(high, !isUnsignedTo,
+                                      llvm::APFloat::rmTowardZero) ==
+               llvm::APFloat::opOK;
   Type scalar = getElementTypeOrSelf(x.value.getType());
   auto floatConstant = [&](const llvm::APFloat &v) {
-    return Expr{&b, arith::ConstantOp::create(b.builder, b.loc, FloatAttr::get(scalar, v)), x.type};
+    return Expr{
+        &b,
+        arith::ConstantOp::create(b.builder, b.loc, FloatAttr::get(scalar, v)),
+        x.type};
   };
   Expr lo = floatConstant(lowF), hi = floatConstant(highF);
-  Expr clamped = select(x < lo, lo, select(x > hi, hi, select(isNaN(x), 0.0, x)));
+  Expr clamped =
+      select(x < lo, lo, select(x > hi, hi, select(isNaN(x), 0.0, x)));
   Type resultType = inLanesOf(x, type);
   Value v = isUnsignedTo ? make<arith::FPToUIOp>(x, resultType, clamped.value)
                          : make<arith::FPToSIOp>(x, resultType, clamped.value);
@@ -299,7 +348,8 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   // Beyond the bound the largest integer, which the float does not express.
   Expr result{&b, v, to};
   APInt highBits = high;
-  Value highV = arith::ConstantOp::create(b.builder, b.loc, IntegerAttr::get(type, highBits));
+  Value highV = arith::ConstantOp::create(b.builder, b.loc,
+                                          IntegerAttr::get(type, highBits));
   return select(x > hi, Expr{&b, highV, to}, result).value;
 }
 
@@ -324,7 +374,8 @@ Expr convert(Expr x, Type to, bool saturate) {
       auto narrow = cast<FloatType>(to);
       Expr wide{&b, v, compute};
       if (narrow.getWidth() <= 8 && (saturate || isa<Float4E2M1FNType>(to))) {
-        double limit = llvm::APFloat::getLargest(narrow.getFloatSemantics()).convertToDouble();
+        double limit = llvm::APFloat::getLargest(narrow.getFloatSemantics())
+                           .convertToDouble();
         wide = select(wide > limit, limit, select(wide < -limit, -limit, wide));
       }
       if (isa<Float4E2M1FNType>(to)) // it has no NaN
@@ -335,16 +386,24 @@ Expr convert(Expr x, Type to, bool saturate) {
     return {&b, v, to};
   }
   if (fromFloat && to.isIndex())
-    return convert(convert(x, b.builder.getIntegerType(64, /*isSigned=*/true)), to);
+    return convert(convert(x, b.builder.getIntegerType(64, /*isSigned=*/true)),
+                   to);
   // Types of a few bits wrap, as integers do among each other.
   if (fromFloat && to.getIntOrFloatBitWidth() < 8)
-    return convert(convert(x, b.builder.getIntegerType(32, /*isSigned=*/true)), to);
+    return convert(convert(x, b.builder.getIntegerType(32, /*isSigned=*/true)),
+                   to);
   if (fromFloat)
     return {&b, floatToInt(x, to, to.isUnsignedInteger()), to};
   if (toFloat) {
-    Value v = isUnsigned(x) ? make<arith::UIToFPOp>(x, inLanesOf(x, compute), x.value)
-                            : make<arith::SIToFPOp>(x, inLanesOf(x, compute),
-                                                    x.type.isIndex() ? make<arith::IndexCastOp>(x, inLanesOf(x, b.builder.getI64Type()), x.value) : x.value);
+    Value v =
+        isUnsigned(x)
+            ? make<arith::UIToFPOp>(x, inLanesOf(x, compute), x.value)
+            : make<arith::SIToFPOp>(
+                  x, inLanesOf(x, compute),
+                  x.type.isIndex()
+                      ? make<arith::IndexCastOp>(
+                            x, inLanesOf(x, b.builder.getI64Type()), x.value)
+                      : x.value);
     Expr wide{&b, v, compute};
     if (compute == to)
       return wide;
@@ -353,10 +412,13 @@ Expr convert(Expr x, Type to, bool saturate) {
   }
   if (x.type.isIndex() || to.isIndex()) {
     if (to.isIndex() && isUnsigned(x))
-      return {&b, make<arith::IndexCastUIOp>(x, inLanesOf(x, compute), x.value), to};
-    return {&b, make<arith::IndexCastOp>(x, inLanesOf(x, compute), x.value), to};
+      return {&b, make<arith::IndexCastUIOp>(x, inLanesOf(x, compute), x.value),
+              to};
+    return {&b, make<arith::IndexCastOp>(x, inLanesOf(x, compute), x.value),
+            to};
   }
-  unsigned from = getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
+  unsigned from =
+      getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
   unsigned width = compute.getIntOrFloatBitWidth();
   Value v = x.value;
   if (from > width)

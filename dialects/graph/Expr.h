@@ -114,13 +114,15 @@ Expr floorMod(Expr x, Expr y);
 /// ONNX Pow: as pow, with the type of `x`, whatever the type of `y`; constant
 /// exponents become products and roots.
 Expr power(Expr x, Expr y);
-/// The identities of max and min: infinities, or the ends of an integer's range.
+/// The identities of max and min: infinities, or the ends of an integer's
+/// range.
 Expr lowest(ElementBuilder &b, mlir::Type type);
 Expr highest(ElementBuilder &b, mlir::Type type);
 
 /// Conversion as ONNX Cast does it: floats truncate towards zero to integers
-/// (out of range saturates, NaN gives 0: never undefined), integers wrap, anything but 0 is
-/// true; to the 8-bit floats saturating unless `saturate` is false.
+/// (out of range saturates, NaN gives 0: never undefined), integers wrap,
+/// anything but 0 is true; to the 8-bit floats saturating unless `saturate` is
+/// false.
 Expr convert(Expr x, mlir::Type type, bool saturate = true);
 /// To the scale format f8E8M0: `roundMode` is "up", "down" or "nearest".
 Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate);

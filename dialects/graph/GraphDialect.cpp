@@ -22,7 +22,8 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
 namespace ingot::graph {
 
-std::optional<SmallVector<int64_t>> broadcastShapes(ArrayRef<ArrayRef<int64_t>> shapes) {
+std::optional<SmallVector<int64_t>>
+broadcastShapes(ArrayRef<ArrayRef<int64_t>> shapes) {
   size_t rank = 0;
   for (ArrayRef<int64_t> shape : shapes)
     rank = std::max(rank, shape.size());
@@ -39,7 +40,8 @@ std::optional<SmallVector<int64_t>> broadcastShapes(ArrayRef<ArrayRef<int64_t>> 
   return result;
 }
 
-SmallVector<int64_t> permuted(ArrayRef<int64_t> values, ArrayRef<int64_t> perm) {
+SmallVector<int64_t> permuted(ArrayRef<int64_t> values,
+                              ArrayRef<int64_t> perm) {
   SmallVector<int64_t> result;
   for (int64_t p : perm)
     result.push_back(values[p]);
@@ -53,7 +55,8 @@ SmallVector<int64_t> inversePermutation(ArrayRef<int64_t> perm) {
   return inverse;
 }
 
-Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b, ArrayRef<Expr> idx) {
+Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b,
+                     ArrayRef<Expr> idx) {
   Exprs in;
   for (Value operand : op->getOperands())
     in.push_back(b.loadBroadcast(operand, idx));
@@ -62,7 +65,8 @@ Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b, ArrayRef<Expr
   return b.broadcast(result, b.lanes());
 }
 
-Expr emitReduction(ReductionOpInterface op, ElementBuilder &b, ArrayRef<Expr> idx) {
+Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
+                   ArrayRef<Expr> idx) {
   Value input = op.getInput();
   SmallVector<int64_t> trips = permuted(shapeOf(input), op.getAxes());
   int64_t count = 1;
@@ -83,11 +87,13 @@ Expr emitReduction(ReductionOpInterface op, ElementBuilder &b, ArrayRef<Expr> id
   return b.broadcast(result, b.lanes());
 }
 
-Operation *buildPermutedAxes(Operation *op, OpBuilder &builder, ArrayRef<int64_t> perm, ValueRange operands) {
+Operation *buildPermutedAxes(Operation *op, OpBuilder &builder,
+                             ArrayRef<int64_t> perm, ValueRange operands) {
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
   for (Value result : copy->getResults())
-    result.setType(RankedTensorType::get(permuted(shapeOf(result), perm), elementOf(result)));
+    result.setType(RankedTensorType::get(permuted(shapeOf(result), perm),
+                                         elementOf(result)));
   SmallVector<int64_t> inverse = inversePermutation(perm);
   if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
     copy->setAttr("axis", builder.getI64IntegerAttr(inverse[axis.getInt()]));
@@ -100,18 +106,23 @@ Operation *buildPermutedAxes(Operation *op, OpBuilder &builder, ArrayRef<int64_t
 }
 
 bool hasAxesOfResult(Operation *op, unsigned i) {
-  return shapeOf(op->getOperand(i)).size() == shapeOf(op->getResult(0)).size() &&
+  return shapeOf(op->getOperand(i)).size() ==
+             shapeOf(op->getResult(0)).size() &&
          tensorType(op->getOperand(i)).getNumElements() > 1;
 }
 
-Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder, ArrayRef<int64_t> perm, ValueRange operands) {
+Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder,
+                                    ArrayRef<int64_t> perm,
+                                    ValueRange operands) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (!hasAxesOfResult(op, i) && tensorType(operand).getNumElements() > 1)
-      return nullptr; // a lower rank aligned at the right; the caller reshapes it first
+      return nullptr; // a lower rank aligned at the right; the caller reshapes
+                      // it first
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
   auto type = tensorType(op->getResult(0));
-  copy->getResult(0).setType(RankedTensorType::get(permuted(type.getShape(), perm), type.getElementType()));
+  copy->getResult(0).setType(RankedTensorType::get(
+      permuted(type.getShape(), perm), type.getElementType()));
   return copy;
 }
 

@@ -21,26 +21,41 @@ namespace ingot::graph {
 
 /// emitElement of every elementwise operator: loads the operands by NumPy's
 /// broadcasting and applies the scalar function.
-Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b, llvm::ArrayRef<Expr> idx);
-/// The same operator on operands of other shapes, result shaped by broadcasting.
-mlir::Operation *buildPermutedElementwise(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<int64_t> perm,
+Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b,
+                     llvm::ArrayRef<Expr> idx);
+/// The same operator on operands of other shapes, result shaped by
+/// broadcasting.
+mlir::Operation *buildPermutedElementwise(mlir::Operation *op,
+                                          mlir::OpBuilder &builder,
+                                          llvm::ArrayRef<int64_t> perm,
                                           mlir::ValueRange operands);
 /// `op` on permuted operands with permuted results; its attributes `axis` and
 /// `axes` follow the axes.
-mlir::Operation *buildPermutedAxes(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<int64_t> perm,
+mlir::Operation *buildPermutedAxes(mlir::Operation *op,
+                                   mlir::OpBuilder &builder,
+                                   llvm::ArrayRef<int64_t> perm,
                                    mlir::ValueRange operands);
 /// emitElement of every reduction: nested loops over the reduced axes.
-Expr emitReduction(ReductionOpInterface op, ElementBuilder &b, llvm::ArrayRef<Expr> idx);
+Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
+                   llvm::ArrayRef<Expr> idx);
 /// Whether operand `i` has the rank of the result and more than one element.
 bool hasAxesOfResult(mlir::Operation *op, unsigned i);
 
 /// NumPy's broadcasting; empty if the shapes do not fit.
-std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
-llvm::SmallVector<int64_t> permuted(llvm::ArrayRef<int64_t> values, llvm::ArrayRef<int64_t> perm);
+std::optional<llvm::SmallVector<int64_t>>
+broadcastShapes(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
+llvm::SmallVector<int64_t> permuted(llvm::ArrayRef<int64_t> values,
+                                    llvm::ArrayRef<int64_t> perm);
 llvm::SmallVector<int64_t> inversePermutation(llvm::ArrayRef<int64_t> perm);
-inline mlir::RankedTensorType tensorType(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) { return tensorType(v).getShape(); }
-inline mlir::Type elementOf(mlir::Value v) { return tensorType(v).getElementType(); }
+inline mlir::RankedTensorType tensorType(mlir::Value v) {
+  return mlir::cast<mlir::RankedTensorType>(v.getType());
+}
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) {
+  return tensorType(v).getShape();
+}
+inline mlir::Type elementOf(mlir::Value v) {
+  return tensorType(v).getElementType();
+}
 
 } // namespace ingot::graph
 

@@ -12,8 +12,10 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
   if (isa<FloatType>(elementType))
     attr = builder.getFloatAttr(elementType, value);
   else
-    attr = IntegerAttr::get(elementType, APInt(elementType.getIntOrFloatBitWidth(), static_cast<uint64_t>(static_cast<int64_t>(value)),
-                                               /*isSigned=*/true, /*implicitTrunc=*/true));
+    attr = IntegerAttr::get(
+        elementType, APInt(elementType.getIntOrFloatBitWidth(),
+                           static_cast<uint64_t>(static_cast<int64_t>(value)),
+                           /*isSigned=*/true, /*implicitTrunc=*/true));
   return constant(DenseElementsAttr::get(type, attr));
 }
 
@@ -46,15 +48,19 @@ Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
 
 FailureOr<int64_t> OnnxNode::normalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
-    return invalid("axis " + Twine(axis) + " is out of range for rank " + Twine(rank));
+    return invalid("axis " + Twine(axis) + " is out of range for rank " +
+                   Twine(rank));
   return axis < 0 ? axis + rank : axis;
 }
 
-FailureOr<int64_t> OnnxNode::axisAttr(StringRef name, int64_t otherwise, int64_t rank) {
+FailureOr<int64_t> OnnxNode::axisAttr(StringRef name, int64_t otherwise,
+                                      int64_t rank) {
   return normalizeAxis(intAttr(name, otherwise), rank);
 }
 
-RankedTensorType OnnxNode::elementwiseType(ValueRange operands, llvm::function_ref<Type(ArrayRef<Type>)> element) {
+RankedTensorType
+OnnxNode::elementwiseType(ValueRange operands,
+                          llvm::function_ref<Type(ArrayRef<Type>)> element) {
   SmallVector<ArrayRef<int64_t>> shapes;
   SmallVector<Type> types;
   for (Value operand : operands) {
@@ -71,11 +77,11 @@ RankedTensorType OnnxNode::elementwiseType(ValueRange operands, llvm::function_r
   return RankedTensorType::get(*shape, element(types));
 }
 
-template <typename... OpTs>
-struct RegularOperators {
-  static void addAll(OnnxRegistry &registry) { (addIfElementwise<OpTs>(registry), ...); }
-  template <typename OpT>
-  static void addIfElementwise(OnnxRegistry &registry) {
+template <typename... OpTs> struct RegularOperators {
+  static void addAll(OnnxRegistry &registry) {
+    (addIfElementwise<OpTs>(registry), ...);
+  }
+  template <typename OpT> static void addIfElementwise(OnnxRegistry &registry) {
     if constexpr (OpT::template hasTrait<ElementwiseOpInterface::Trait>())
       registry.addRegular<OpT>();
   }
@@ -112,15 +118,20 @@ static std::string keyOf(StringRef domain, StringRef name) {
   return (domain + "." + name).str();
 }
 
-void OnnxRegistry::add(StringRef name, ImportFunction import, StringRef limits, StringRef domain) {
-  operators[keyOf(domain, name)] = {domain.str(), name.str(), std::move(import), "", limits.str()};
+void OnnxRegistry::add(StringRef name, ImportFunction import, StringRef limits,
+                       StringRef domain) {
+  operators[keyOf(domain, name)] = {domain.str(), name.str(), std::move(import),
+                                    "", limits.str()};
 }
 
-void OnnxRegistry::addRegular(StringRef onnxName, StringRef graphName, ImportFunction import) {
-  operators[keyOf("", onnxName)] = {"", onnxName.str(), std::move(import), graphName.str(), ""};
+void OnnxRegistry::addRegular(StringRef onnxName, StringRef graphName,
+                              ImportFunction import) {
+  operators[keyOf("", onnxName)] = {"", onnxName.str(), std::move(import),
+                                    graphName.str(), ""};
 }
 
-const OnnxOperator *OnnxRegistry::lookup(StringRef domain, StringRef name) const {
+const OnnxOperator *OnnxRegistry::lookup(StringRef domain,
+                                         StringRef name) const {
   auto it = operators.find(keyOf(domain, name));
   return it == operators.end() ? nullptr : &it->second;
 }
@@ -135,8 +146,9 @@ std::vector<const OnnxOperator *> OnnxRegistry::all() const {
   return all;
 }
 
-ImportResult OnnxRegistry::importRegularNode(OnnxNode &node, StringRef graphName, ArrayRef<StringRef> attributes,
-                                             llvm::function_ref<Type(ArrayRef<Type>)> element) {
+ImportResult OnnxRegistry::importRegularNode(
+    OnnxNode &node, StringRef graphName, ArrayRef<StringRef> attributes,
+    llvm::function_ref<Type(ArrayRef<Type>)> element) {
   SmallVector<Value> operands;
   for (unsigned i = 0; i < node.numInputs(); ++i) {
     if (!node.hasInput(i))
@@ -156,9 +168,11 @@ ImportResult OnnxRegistry::importRegularNode(OnnxNode &node, StringRef graphName
     // Every attribute has a default, which tells its kind.
     Attribute byDefault = op->getAttr(name);
     if (auto number = dyn_cast<FloatAttr>(byDefault))
-      op->setAttr(name, FloatAttr::get(number.getType(), node.floatAttr(name, 0)));
+      op->setAttr(name,
+                  FloatAttr::get(number.getType(), node.floatAttr(name, 0)));
     else if (auto integer = dyn_cast<IntegerAttr>(byDefault))
-      op->setAttr(name, IntegerAttr::get(integer.getType(), node.intAttr(name, 0)));
+      op->setAttr(name,
+                  IntegerAttr::get(integer.getType(), node.intAttr(name, 0)));
     else
       op->setAttr(name, node.builder.getStringAttr(node.stringAttr(name, "")));
   }

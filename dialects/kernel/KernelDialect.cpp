@@ -149,8 +149,8 @@ static bool sameData(Type launched, Type declared) {
     unsigned width = type.getIntOrFloatBitWidth();
     return width == 1 ? 1 : std::max(8u, width);
   };
-  return x == y || (isa<IntegerType>(x) && isa<IntegerType>(y) &&
-                    stored(x) == stored(y));
+  return x == y ||
+         (isa<IntegerType>(x) && isa<IntegerType>(y) && stored(x) == stored(y));
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -54,7 +54,8 @@ public:
     bool changed = true;
     while (changed) {
       changed = false;
-      for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator())) {
+      for (Operation &op : llvm::make_early_inc_range(
+               function.getBody().front().without_terminator())) {
         if (op.use_empty() && isPure(&op)) {
           op.erase();
           changed = true;
@@ -65,7 +66,8 @@ public:
         }
       }
     }
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator()))
+    for (Operation &op : llvm::make_early_inc_range(
+             function.getBody().front().without_terminator()))
       if (auto transpose = dyn_cast<TransposeOp>(op))
         finish(transpose);
   }
@@ -93,7 +95,8 @@ private:
     for (Value operand : op->getOperands())
       if (auto transpose = operand.getDefiningOp<TransposeOp>())
         if (transpose.getPerm().size() == rank &&
-            (!leading || tensorType(operand).getNumElements() > tensorType(leading).getNumElements()))
+            (!leading || tensorType(operand).getNumElements() >
+                             tensorType(leading).getNumElements()))
           leading = transpose;
     if (!leading)
       return false;
@@ -117,11 +120,14 @@ private:
     alignRanks(builder, op, rank);
     SmallVector<Value> operands;
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      operands.push_back(permutable.permutesOperand(i) ? transposed(builder, operand, inverse) : operand);
+      operands.push_back(permutable.permutesOperand(i)
+                             ? transposed(builder, operand, inverse)
+                             : operand);
     Operation *moved = permutable.buildPermuted(builder, inverse, operands);
     if (!moved)
       return false;
-    op->getResult(0).replaceAllUsesWith(buildTranspose(builder, op->getLoc(), moved->getResult(0), perm));
+    op->getResult(0).replaceAllUsesWith(
+        buildTranspose(builder, op->getLoc(), moved->getResult(0), perm));
     op->erase();
     return true;
   }
@@ -133,7 +139,8 @@ private:
       return;
     for (OpOperand &operand : op->getOpOperands()) {
       ArrayRef<int64_t> shape = shapeOf(operand.get());
-      if (shape.size() >= rank || tensorType(operand.get()).getNumElements() == 1)
+      if (shape.size() >= rank ||
+          tensorType(operand.get()).getNumElements() == 1)
         continue;
       SmallVector<int64_t> aligned(rank - shape.size(), 1);
       llvm::append_range(aligned, shape);
@@ -141,13 +148,17 @@ private:
     }
   }
 
-  /// matmul(reshape(transpose(x)), w) -> matmul(reshape(x), w with its rows permuted)
+  /// matmul(reshape(transpose(x)), w) -> matmul(reshape(x), w with its rows
+  /// permuted)
   static bool foldIntoWeights(MatMulOp product) {
     auto flatten = product.getA().getDefiningOp<ReshapeOp>();
-    auto transpose = flatten ? flatten.getX().getDefiningOp<TransposeOp>() : TransposeOp();
-    if (!transpose || !isWeight(product.getB()) || shapeOf(product.getB()).size() != 2)
+    auto transpose =
+        flatten ? flatten.getX().getDefiningOp<TransposeOp>() : TransposeOp();
+    if (!transpose || !isWeight(product.getB()) ||
+        shapeOf(product.getB()).size() != 2)
       return false;
-    ArrayRef<int64_t> perm = transpose.getPerm(), x = shapeOf(transpose.getX()), flat = shapeOf(flatten);
+    ArrayRef<int64_t> perm = transpose.getPerm(), x = shapeOf(transpose.getX()),
+                      flat = shapeOf(flatten);
     if (perm.empty() || perm[0] != 0 || flat.size() != 2 || flat[0] != x[0])
       return false;
     OpBuilder builder(product);
@@ -163,9 +174,11 @@ private:
       rows.push_back(i - 1);
     rows.push_back(perm.size() - 1);
     Value w = buildReshape(builder, loc, product.getB(), apart);
-    w = buildReshape(builder, loc, buildTranspose(builder, loc, w, rows), shapeOf(product.getB()));
+    w = buildReshape(builder, loc, buildTranspose(builder, loc, w, rows),
+                     shapeOf(product.getB()));
     product.getBMutable().assign(w);
-    product.getAMutable().assign(buildReshape(builder, loc, transpose.getX(), flat));
+    product.getAMutable().assign(
+        buildReshape(builder, loc, transpose.getX(), flat));
     return true;
   }
 
@@ -186,8 +199,8 @@ private:
     if (transpose.use_empty()) {
       transpose.erase();
     } else if (isReshapeLike(transpose)) {
-      transpose.getResult().replaceAllUsesWith(
-          buildReshape(builder, transpose.getLoc(), transpose.getX(), shapeOf(transpose)));
+      transpose.getResult().replaceAllUsesWith(buildReshape(
+          builder, transpose.getLoc(), transpose.getX(), shapeOf(transpose)));
       transpose.erase();
     }
   }

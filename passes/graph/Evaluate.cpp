@@ -73,7 +73,8 @@ public:
     size_t arenaBytes =
         module->getAttrOfType<IntegerAttr>("ingot.arena_bytes").getInt();
     std::vector<char> arena(arenaBytes + align);
-    char *base = arena.data() + (align - reinterpret_cast<uintptr_t>(arena.data()) % align);
+    char *base = arena.data() +
+                 (align - reinterpret_cast<uintptr_t>(arena.data()) % align);
     countReads(main);
     for (Operation &op : main.getBody().front()) {
       for (Value operand : op.getOperands())
@@ -88,7 +89,8 @@ public:
       if (auto place = dyn_cast<kernel::ArenaOp>(op))
         pointers[place.getResult()] = base + place.getOffset();
       else if (auto view = dyn_cast<kernel::ViewOp>(op))
-        pointers[view.getResult()] = pointers.lookup(view.getSource()) + view.getOffset();
+        pointers[view.getResult()] =
+            pointers.lookup(view.getSource()) + view.getOffset();
       else if (auto get = dyn_cast<memref::GetGlobalOp>(op))
         pointers[get.getResult()] = dataOf(get);
       else if (auto launch = dyn_cast<kernel::LaunchOp>(op))
@@ -173,7 +175,9 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
       if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
         results[i] = dense.reshape(type);
       else
-        results[i] = DenseResourceElementsAttr::get(type, cast<DenseResourceElementsAttr>(constant.getValue()).getRawHandle());
+        results[i] = DenseResourceElementsAttr::get(
+            type, cast<DenseResourceElementsAttr>(constant.getValue())
+                      .getRawHandle());
       continue;
     }
     wanted.push_back(value);
@@ -188,7 +192,8 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
   SmallVector<Type> types;
   for (Value value : wanted)
     types.push_back(value.getType());
-  auto main = func::FuncOp::create(builder, loc, "main", builder.getFunctionType({}, types));
+  auto main = func::FuncOp::create(builder, loc, "main",
+                                   builder.getFunctionType({}, types));
   builder.setInsertionPointToStart(main.addEntryBlock());
   IRMapping mapping;
   for (Operation *op : coneOf(wanted))
@@ -204,7 +209,8 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
   int64_t elements = 0;
   for (Value value : wanted)
     elements += tensorType(value).getNumElements();
-  FailureOr<std::unique_ptr<Jit>> jit = Jit::compile(*module, /*optimize=*/elements > 100'000);
+  FailureOr<std::unique_ptr<Jit>> jit =
+      Jit::compile(*module, /*optimize=*/elements > 100'000);
   if (failed(jit))
     return failure();
   SmallVector<int64_t> bytes;
@@ -215,7 +221,8 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
   MainRunner(*module, **jit, consumed)
       .run(module->lookupSymbol<func::FuncOp>("main"), bytes, data);
   for (auto [i, value] : llvm::enumerate(wanted))
-    results[positions[i]] = elementsFromBytes(tensorType(value), std::move(data[i]), "folded");
+    results[positions[i]] =
+        elementsFromBytes(tensorType(value), std::move(data[i]), "folded");
   return results;
 }
 

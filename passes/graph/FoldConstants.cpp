@@ -40,7 +40,10 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
     SmallVector<Value> frontier;
     for (Operation *op : constant)
       for (Value result : op->getResults())
-        if (!isa<ConstantOp>(op) && llvm::any_of(result.getUsers(), [&](Operation *user) { return !constant.contains(user); }))
+        if (!isa<ConstantOp>(op) &&
+            llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !constant.contains(user);
+            }))
           frontier.push_back(result);
     if (frontier.empty())
       return;
@@ -53,7 +56,8 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
       return signalPassFailure();
     for (auto [value, data] : llvm::zip(frontier, *values)) {
       OpBuilder builder(value.getDefiningOp());
-      value.replaceAllUsesWith(ConstantOp::create(builder, value.getLoc(), data));
+      value.replaceAllUsesWith(
+          ConstantOp::create(builder, value.getLoc(), data));
     }
     for (Operation *op : llvm::reverse(constant))
       if (op->use_empty())

@@ -33,21 +33,24 @@ Value perChannel(OpBuilder &builder, Value v, int64_t channels) {
   Value flat = buildReshape(builder, v.getLoc(), v, {elements});
   if (elements == channels)
     return flat;
-  return ExpandOp::create(builder, v.getLoc(), RankedTensorType::get({channels}, elementOf(v)), flat);
+  return ExpandOp::create(builder, v.getLoc(),
+                          RankedTensorType::get({channels}, elementOf(v)),
+                          flat);
 }
 
 template <typename OpT>
 Value elementwise(OpBuilder &builder, Location loc, Value x, Value y) {
-  return OpT::create(builder, loc, TypeRange{x.getType()}, ValueRange{x, y}).getResult();
+  return OpT::create(builder, loc, TypeRange{x.getType()}, ValueRange{x, y})
+      .getResult();
 }
 
 /// The constant operand of a commutative operator on `anchor`'s only use.
-template <typename OpT>
-std::pair<Operation *, Value> splitOperands(OpT op) {
+template <typename OpT> std::pair<Operation *, Value> splitOperands(OpT op) {
   for (unsigned i : {0u, 1u}) {
     Operation *producer = op->getOperand(i).getDefiningOp();
     Value other = op->getOperand(1 - i);
-    if (isa_and_nonnull<ConvOp, MatMulOp>(producer) && producer->hasOneUse() && other.getDefiningOp<ConstantOp>() &&
+    if (isa_and_nonnull<ConvOp, MatMulOp>(producer) && producer->hasOneUse() &&
+        other.getDefiningOp<ConstantOp>() &&
         op->getOperand(i).getType() == op->getResult(0).getType())
       return {producer, other};
   }
@@ -56,7 +59,8 @@ std::pair<Operation *, Value> splitOperands(OpT op) {
 
 struct FoldFactor : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(MulOp op,
+                                PatternRewriter &rewriter) const override {
     auto [producer, factor] = splitOperands(op);
     if (!producer || !isa<FloatType>(elementOf(factor)))
       return failure();
@@ -64,14 +68,17 @@ struct FoldFactor : OpRewritePattern<MulOp> {
     if (!weights.getDefiningOp<ConstantOp>())
       return failure();
     rewriter.setInsertionPoint(op);
-    Value s = perChannel(rewriter, factor, shapeOf(producer->getResult(0)).back());
+    Value s =
+        perChannel(rewriter, factor, shapeOf(producer->getResult(0)).back());
     if (!s)
       return failure();
     Operation *scaled = rewriter.clone(*producer);
     rewriter.setInsertionPoint(scaled);
-    scaled->setOperand(1, elementwise<MulOp>(rewriter, op.getLoc(), weights, s));
+    scaled->setOperand(1,
+                       elementwise<MulOp>(rewriter, op.getLoc(), weights, s));
     if (auto conv = dyn_cast<ConvOp>(scaled); conv && conv.getBias())
-      conv.getBiasMutable().assign(elementwise<MulOp>(rewriter, op.getLoc(), conv.getBias(), s));
+      conv.getBiasMutable().assign(
+          elementwise<MulOp>(rewriter, op.getLoc(), conv.getBias(), s));
     scaled->setLoc(rewriter.getFusedLoc({producer->getLoc(), op.getLoc()}));
     rewriter.replaceOp(op, scaled->getResults());
     rewriter.eraseOp(producer);
@@ -81,7 +88,8 @@ struct FoldFactor : OpRewritePattern<MulOp> {
 
 struct FoldTerm : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
     auto [producer, term] = splitOperands(op);
     auto conv = dyn_cast_or_null<ConvOp>(producer);
     if (!conv)
@@ -89,9 +97,13 @@ struct FoldTerm : OpRewritePattern<AddOp> {
     Value t = perChannel(rewriter, term, shapeOf(conv.getResult()).back());
     if (!t)
       return failure();
-    Value bias = conv.getBias() ? elementwise<AddOp>(rewriter, op.getLoc(), conv.getBias(), t) : t;
-    auto sum = ConvOp::create(rewriter, rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}), conv.getType(), conv.getX(),
-                              conv.getW(), bias, conv.getStrides(), conv.getDilations(), conv.getLow(), conv.getGroups());
+    Value bias = conv.getBias() ? elementwise<AddOp>(rewriter, op.getLoc(),
+                                                     conv.getBias(), t)
+                                : t;
+    auto sum = ConvOp::create(
+        rewriter, rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}),
+        conv.getType(), conv.getX(), conv.getW(), bias, conv.getStrides(),
+        conv.getDilations(), conv.getLow(), conv.getGroups());
     rewriter.replaceOp(op, sum);
     rewriter.eraseOp(conv);
     return success();

@@ -7,9 +7,9 @@
 // convolution, ...) whose result is read at the very index of the group's
 // result.
 //
-//   %1 = graph.conv %x, %w            %2 = graph.group "conv" (%x, %w) { conv, relu }
-//   %2 = graph.relu %1          ->    %3 = graph.reshape %2
-//   %3 = graph.reshape %2
+//   %1 = graph.conv %x, %w            %2 = graph.group "conv" (%x, %w) { conv,
+//   relu } %2 = graph.relu %1          ->    %3 = graph.reshape %2 %3 =
+//   graph.reshape %2
 //
 // Reshapes stay outside: they are views. Constants that are one number go along
 // into each group; other constants stay outside as weights. Afterwards every
@@ -33,7 +33,8 @@ namespace {
 
 bool isSmallConstant(Operation *op) {
   auto constant = dyn_cast_or_null<ConstantOp>(op);
-  auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                        : DenseElementsAttr();
   return value && !value.empty() && value.isSplat();
 }
 
@@ -49,7 +50,8 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
 
 class Grouping {
 public:
-  Grouping(func::FuncOp function, const TargetDescription &target) : function(function), target(target) {}
+  Grouping(func::FuncOp function, const TargetDescription &target)
+      : function(function), target(target) {}
 
   void run() {
     dropEmpty();
@@ -59,29 +61,37 @@ public:
     for (Operation &op : function.getBody().front().without_terminator())
       operations.push_back(&op);
     for (Operation *op : llvm::reverse(operations))
-      if (!grouped.contains(op) && !isa<ConstantOp, GroupOp>(op) && !isView(op) && !placed.contains(op))
+      if (!grouped.contains(op) && !isa<ConstantOp, GroupOp>(op) &&
+          !isView(op) && !placed.contains(op))
         build(collect(op));
     // What is concatenated in place knows where its parts lie.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
-        part.getDefiningOp<GroupOp>().setOutputStrides(stridesOf(shapeOf(concat->getResult(0))));
+        part.getDefiningOp<GroupOp>().setOutputStrides(
+            stridesOf(shapeOf(concat->getResult(0))));
     // Constants that were copied into groups have no use left.
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
       if (op.use_empty() && isa<ConstantOp, ReshapeOp>(op))
         op.erase();
   }
 
 private:
   static Value emptyConstant(OpBuilder &builder, Value like) {
-    auto value = DenseElementsAttr::get(tensorType(like), ArrayRef<Attribute>());
-    return ConstantOp::create(builder, like.getLoc(), cast<ElementsAttr>(value));
+    auto value =
+        DenseElementsAttr::get(tensorType(like), ArrayRef<Attribute>());
+    return ConstantOp::create(builder, like.getLoc(),
+                              cast<ElementsAttr>(value));
   }
 
   /// Tensors without elements need no kernel.
   void dropEmpty() {
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator())) {
+    for (Operation &op : llvm::make_early_inc_range(
+             function.getBody().front().without_terminator())) {
       if (op.getNumResults() == 0 || isa<ConstantOp>(op) ||
-          llvm::any_of(op.getResults(), [](Value v) { return tensorType(v).getNumElements() != 0; }))
+          llvm::any_of(op.getResults(), [](Value v) {
+            return tensorType(v).getNumElements() != 0;
+          }))
         continue;
       OpBuilder builder(&op);
       for (Value result : op.getResults())
@@ -100,35 +110,44 @@ private:
         continue;
       while (isView(root.getDefiningOp()))
         root = root.getDefiningOp()->getOperand(0);
-      bool writable = root.getDefiningOp() && !isa<ConstantOp>(root.getDefiningOp());
+      bool writable =
+          root.getDefiningOp() && !isa<ConstantOp>(root.getDefiningOp());
       if (writable && taken.insert(root).second)
         continue;
       OpBuilder builder(terminator);
-      auto copy = ReshapeOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get());
+      auto copy = ReshapeOp::create(builder, operand.get().getLoc(),
+                                    operand.get().getType(), operand.get());
       operand.set(buildGroup({copy}).getResult(0));
     }
   }
 
-  /// A concatenation most of whose parts are computed for it alone stays outside
-  /// the groups: the parts are written to their places. The other parts are
-  /// copied there.
+  /// A concatenation most of whose parts are computed for it alone stays
+  /// outside the groups: the parts are written to their places. The other parts
+  /// are copied there.
   void placeConcatenations() {
-    for (auto concat : llvm::make_early_inc_range(function.getBody().front().getOps<ConcatOp>())) {
+    for (auto concat : llvm::make_early_inc_range(
+             function.getBody().front().getOps<ConcatOp>())) {
       int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
-        return op && op->getNumResults() == 1 && part.hasOneUse() && !isView(op) && !isa<ConstantOp, GroupOp>(op) &&
+        return op && op->getNumResults() == 1 && part.hasOneUse() &&
+               !isView(op) && !isa<ConstantOp, GroupOp>(op) &&
                !placed.contains(op);
       };
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
       bool small = all < 1024;
-      if (small || 2 * own < all || llvm::any_of(concat.getInputs(), [](Value v) { return tensorType(v).getNumElements() == 0; }))
+      if (small || 2 * own < all ||
+          llvm::any_of(
+              concat.getInputs(),
+              [](Value v) { return tensorType(v).getNumElements() == 0; }))
         continue;
       OpBuilder builder(concat);
       for (OpOperand &part : concat->getOpOperands())
         if (!isOwn(part.get()))
-          part.set(ReshapeOp::create(builder, concat.getLoc(), part.get().getType(), part.get()).getResult());
+          part.set(ReshapeOp::create(builder, concat.getLoc(),
+                                     part.get().getType(), part.get())
+                       .getResult());
       for (OpOperand &part : concat->getOpOperands())
         if (auto copy = part.get().getDefiningOp<ReshapeOp>())
           part.set(buildGroup({copy}).getResult(0));
@@ -155,20 +174,27 @@ private:
             if (!members.contains(producer) && mayJoin(producer, members))
               candidates.push_back(producer);
       // The latest first: of two anchors the earlier one is computed before.
-      llvm::sort(candidates, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+      llvm::sort(candidates, [](Operation *a, Operation *b) {
+        return b->isBeforeInBlock(a);
+      });
       for (Operation *producer : candidates) {
         if (members.contains(producer))
           continue;
         // A convolution whose only reader is such a pool is computed by it.
-        if (SmallVector<Operation *> chain = convolutionUnder(producer, members); !chain.empty()) {
+        if (SmallVector<Operation *> chain =
+                convolutionUnder(producer, members);
+            !chain.empty()) {
           members.insert(chain.begin(), chain.end());
           grew = true;
           break;
         }
-        bool sameIndex = llvm::all_of(producer->getUsers(), [&](Operation *user) {
-          return aligned.contains(user) && isa<ElementwiseOpInterface>(user) &&
-                 shapeOf(user->getResult(0)) == shapeOf(producer->getResult(0));
-        });
+        bool sameIndex =
+            llvm::all_of(producer->getUsers(), [&](Operation *user) {
+              return aligned.contains(user) &&
+                     isa<ElementwiseOpInterface>(user) &&
+                     shapeOf(user->getResult(0)) ==
+                         shapeOf(producer->getResult(0));
+            });
         bool cheap = cast<ElementOpInterface>(producer).isCheap();
         if (!cheap && (anchored || !sameIndex))
           continue;
@@ -188,10 +214,13 @@ private:
   /// The operators from `producer`, read by a pool among the members alone, up
   /// to a convolution that can be computed window by window; empty if there is
   /// no such convolution.
-  SmallVector<Operation *> convolutionUnder(Operation *producer, const llvm::SetVector<Operation *> &members) {
+  SmallVector<Operation *>
+  convolutionUnder(Operation *producer,
+                   const llvm::SetVector<Operation *> &members) {
     SmallVector<Operation *> chain;
-    if (!llvm::all_of(producer->getUsers(),
-                      [&](Operation *user) { return members.contains(user) && kernel::isDisjointPool(user); }))
+    if (!llvm::all_of(producer->getUsers(), [&](Operation *user) {
+          return members.contains(user) && kernel::isDisjointPool(user);
+        }))
       return {};
     for (Operation *op = producer; op;) {
       if (!op->hasOneUse() || grouped.contains(op))
@@ -203,31 +232,39 @@ private:
         return {};
       Operation *next = nullptr;
       for (Value operand : op->getOperands())
-        if (Operation *from = operand.getDefiningOp(); from && operand.getType() == op->getResult(0).getType() &&
-                                                       isa<ElementwiseOpInterface, ConvOp>(from))
+        if (Operation *from = operand.getDefiningOp();
+            from && operand.getType() == op->getResult(0).getType() &&
+            isa<ElementwiseOpInterface, ConvOp>(from))
           next = from;
       op = next;
     }
     return {};
   }
 
-  bool mayJoin(Operation *producer, const llvm::SetVector<Operation *> &members) {
-    if (grouped.contains(producer) || placed.contains(producer) || isView(producer) || isa<ConstantOp>(producer) ||
+  bool mayJoin(Operation *producer,
+               const llvm::SetVector<Operation *> &members) {
+    if (grouped.contains(producer) || placed.contains(producer) ||
+        isView(producer) || isa<ConstantOp>(producer) ||
         !isa<ElementOpInterface>(producer))
       return false;
-    return llvm::all_of(producer->getUsers(), [&](Operation *user) { return members.contains(user); });
+    return llvm::all_of(producer->getUsers(), [&](Operation *user) {
+      return members.contains(user);
+    });
   }
 
   /// Whether each element of a cheap producer is read about once.
-  bool worthPulling(Operation *producer, const llvm::SetVector<Operation *> &members) {
+  bool worthPulling(Operation *producer,
+                    const llvm::SetVector<Operation *> &members) {
     int64_t produced = tensorType(producer->getResult(0)).getNumElements();
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
       auto element = cast<ElementOpInterface>(user);
       if (isa<UnpackPanelsOp>(producer))
         return true;
       // Convolutions read their input element by element, wherever it lies.
-      if (auto conv = dyn_cast<ConvOp>(user); conv && isa<TransposeOp>(producer))
-        return shapeOf(conv.getX()).back() <= 4 && conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
+      if (auto conv = dyn_cast<ConvOp>(user);
+          conv && isa<TransposeOp>(producer))
+        return shapeOf(conv.getX()).back() <= 4 &&
+               conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
       return tensorType(user->getResult(0)).getNumElements() <= produced;
@@ -236,7 +273,9 @@ private:
 
   GroupOp build(const llvm::SetVector<Operation *> &members) {
     SmallVector<Operation *> ordered(members.begin(), members.end());
-    llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    llvm::sort(ordered, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
     return buildGroup(ordered);
   }
 
@@ -253,16 +292,19 @@ private:
       locations.push_back(op->getLoc());
       for (Value operand : op->getOperands()) {
         // Packed weights are read from a buffer, also if they are all the same.
-        if (isSmallConstant(operand.getDefiningOp()) && !isa<UnpackPanelsOp>(op))
+        if (isSmallConstant(operand.getDefiningOp()) &&
+            !isa<UnpackPanelsOp>(op))
           constants.insert(operand.getDefiningOp());
         else if (tensorType(operand).getNumElements() == 0)
           empty.insert(operand);
-        else if (!operand.getDefiningOp() || !inside.contains(operand.getDefiningOp()))
+        else if (!operand.getDefiningOp() ||
+                 !inside.contains(operand.getDefiningOp()))
           inputs.insert(operand);
       }
     }
-    auto group = GroupOp::create(builder, builder.getFusedLoc(locations), last->getResultTypes(),
-                                 inputs.getArrayRef(), builder.getStringAttr(""), DenseI64ArrayAttr());
+    auto group = GroupOp::create(
+        builder, builder.getFusedLoc(locations), last->getResultTypes(),
+        inputs.getArrayRef(), builder.getStringAttr(""), DenseI64ArrayAttr());
     Block *body = builder.createBlock(&group.getBody());
     IRMapping mapping;
     for (Value input : inputs)
@@ -295,7 +337,9 @@ private:
 
 struct FormGroupsPass : impl::FormGroupsBase<FormGroupsPass> {
   using Base::Base;
-  void runOnOperation() override { Grouping(getOperation(), *lookupTarget(targetName)).run(); }
+  void runOnOperation() override {
+    Grouping(getOperation(), *lookupTarget(targetName)).run();
+  }
 };
 
 } // namespace

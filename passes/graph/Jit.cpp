@@ -43,8 +43,9 @@ static void replaceViews(ModuleOp module) {
     auto type = cast<MemRefType>(view.getType());
     auto [strides, offset] = type.getStridesAndOffset();
     (void)offset;
-    auto cast = memref::ReinterpretCastOp::create(b, view.getLoc(), type, view.getSource(), /*offset=*/int64_t(0),
-                                                  type.getShape(), strides);
+    auto cast = memref::ReinterpretCastOp::create(
+        b, view.getLoc(), type, view.getSource(), /*offset=*/int64_t(0),
+        type.getShape(), strides);
     view.getResult().replaceAllUsesWith(cast);
     view.erase();
   }
@@ -73,11 +74,13 @@ static LogicalResult toLLVM(ModuleOp module) {
 }
 
 /// Kernels that run for less time than LLVM would take to optimize them.
-static void leaveSmallKernelsUnoptimized(ModuleOp kernels, const llvm::StringSet<> &small) {
+static void leaveSmallKernelsUnoptimized(ModuleOp kernels,
+                                         const llvm::StringSet<> &small) {
   Builder builder(kernels.getContext());
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
     if (small.contains(function.getName()))
-      function.setPassthroughAttr(builder.getStrArrayAttr({"noinline", "optnone"}));
+      function.setPassthroughAttr(
+          builder.getStrArrayAttr({"noinline", "optnone"}));
 }
 
 FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
@@ -103,7 +106,8 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
     auto copy = cast<func::FuncOp>(builder.clone(*function));
     copy.setPublic();
     // Attributes that mean nothing to LLVM.
-    for (NamedAttribute attr : llvm::make_early_inc_range(copy->getDiscardableAttrs()))
+    for (NamedAttribute attr :
+         llvm::make_early_inc_range(copy->getDiscardableAttrs()))
       copy->removeDiscardableAttr(attr.getName());
     for (unsigned i = 0; i < copy.getNumArguments(); ++i)
       copy.setArgAttrs(i, DictionaryAttr::get(context));
@@ -113,16 +117,20 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
     return failure();
   leaveSmallKernelsUnoptimized(*kernels, small);
 
-  static llvm::Expected<llvm::orc::JITTargetMachineBuilder> host = llvm::orc::JITTargetMachineBuilder::detectHost();
+  static llvm::Expected<llvm::orc::JITTargetMachineBuilder> host =
+      llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!host)
     return module.emitError("no code generator for this host");
-  auto level = optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
+  auto level =
+      optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
   host->setCodeGenOptLevel(level);
   auto machine = host->createTargetMachine();
   if (!machine)
-    return module.emitError("no code generator for this host: " + llvm::toString(machine.takeError()));
+    return module.emitError("no code generator for this host: " +
+                            llvm::toString(machine.takeError()));
   ExecutionEngineOptions engineOptions;
-  auto transformer = makeOptimizingTransformer(optimize ? 1 : 0, 0, machine->get());
+  auto transformer =
+      makeOptimizingTransformer(optimize ? 1 : 0, 0, machine->get());
   if (optimize)
     engineOptions.transformer = transformer;
   engineOptions.jitCodeGenOptLevel = level;
@@ -132,17 +140,21 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   auto forTransformer = std::move(*machine);
   auto second = host->createTargetMachine();
   if (!second)
-    return module.emitError("no code generator for this host: " + llvm::toString(second.takeError()));
-  auto engine = ExecutionEngine::create(*kernels, engineOptions, std::move(*second));
+    return module.emitError("no code generator for this host: " +
+                            llvm::toString(second.takeError()));
+  auto engine =
+      ExecutionEngine::create(*kernels, engineOptions, std::move(*second));
   if (!engine)
-    return module.emitError("evaluating constants: " + llvm::toString(engine.takeError()));
+    return module.emitError("evaluating constants: " +
+                            llvm::toString(engine.takeError()));
   std::unique_ptr<Jit> jit(new Jit());
   jit->engine = std::move(*engine);
   // Compilation is lazy: look everything up while the machine lives.
   for (auto function : module.getOps<func::FuncOp>())
     if (function.getName() != "main")
       if (auto symbol = jit->engine->lookupPacked(function.getName()); !symbol)
-        return module.emitError("evaluating constants: " + llvm::toString(symbol.takeError()));
+        return module.emitError("evaluating constants: " +
+                                llvm::toString(symbol.takeError()));
   return jit;
 }
 

@@ -18,7 +18,8 @@ public:
   ~Jit();
   /// Takes the kernels out of `module` (a copy is compiled). `optimize`: worth
   /// it when the kernels run long.
-  static mlir::FailureOr<std::unique_ptr<Jit>> compile(mlir::ModuleOp module, bool optimize);
+  static mlir::FailureOr<std::unique_ptr<Jit>> compile(mlir::ModuleOp module,
+                                                       bool optimize);
   /// Calls a kernel: pointers to its arguments, each a pointer or an index.
   void call(llvm::StringRef kernel, llvm::MutableArrayRef<void *> arguments);
 

@@ -18,7 +18,8 @@ public:
 
   bool matches(GroupView group, const TargetDescription &) const override {
     Operation *anchor = group.anchor();
-    return anchor && isa<BodyOpInterface>(anchor) && group.results() == anchor->getResults();
+    return anchor && isa<BodyOpInterface>(anchor) &&
+           group.results() == anchor->getResults();
   }
 
   void emit(KernelBuilder &b) const override {
@@ -27,9 +28,11 @@ public:
     unsigned width = 0;
     auto consider = [&](Value v) {
       Type type = computeType(elementOf(v));
-      if (unsigned bits = std::max(8u, type.getIntOrFloatBitWidth()); bits > width) {
+      if (unsigned bits = std::max(8u, type.getIntOrFloatBitWidth());
+          bits > width) {
         width = bits;
-        b.vectorLanes = b.target.maxLanes(type.isInteger(1) ? IntegerType::get(type.getContext(), 8) : type);
+        b.vectorLanes = b.target.maxLanes(
+            type.isInteger(1) ? IntegerType::get(type.getContext(), 8) : type);
       }
     };
     llvm::for_each(anchor->getOperands(), consider);
@@ -40,6 +43,8 @@ public:
 
 } // namespace
 
-std::unique_ptr<Strategy> createBodyStrategy() { return std::make_unique<BodyStrategy>(); }
+std::unique_ptr<Strategy> createBodyStrategy() {
+  return std::make_unique<BodyStrategy>();
+}
 
 } // namespace ingot::kernel

@@ -19,7 +19,8 @@ struct WindowAxis {
 
   /// The output positions [lo, hi) of [first, first + count), relative to
   /// first, at which kernel position `k` reads inside the input.
-  std::pair<int64_t, int64_t> inside(int64_t k, int64_t first, int64_t count) const {
+  std::pair<int64_t, int64_t> inside(int64_t k, int64_t first,
+                                     int64_t count) const {
     auto valid = [&](int64_t o) {
       int64_t at = (first + o) * stride - low + k * dilation;
       return at >= 0 && at < input;
@@ -42,8 +43,11 @@ struct WindowAxis {
 /// Calls `body(first, known, count)` for tiles of `width` positions over the
 /// axis: `known` is the first position where it is a constant (tiles that touch
 /// the padding), and empty in the loop over interior tiles.
-void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
-                    llvm::function_ref<void(graph::Expr first, std::optional<int64_t> known, int64_t count)> body);
+void forColumnTiles(
+    KernelBuilder &b, const WindowAxis &axis, int64_t width,
+    llvm::function_ref<void(graph::Expr first, std::optional<int64_t> known,
+                            int64_t count)>
+        body);
 
 } // namespace ingot::kernel
 

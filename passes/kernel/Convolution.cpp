@@ -33,7 +33,8 @@ public:
   bool matches(GroupView group, const TargetDescription &) const override {
     auto [conv, pool] = anchors(group);
     return conv && group.results().size() == 1 && isFusableConvolution(conv) &&
-           shapeOf((pool ? pool : conv)->getResult(0)) == shapeOf(group.results()[0]);
+           shapeOf((pool ? pool : conv)->getResult(0)) ==
+               shapeOf(group.results()[0]);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -48,7 +49,8 @@ private:
       return {isa<ConvOp>(anchor) ? anchor : nullptr, nullptr};
     Operation *conv = nullptr, *pool = nullptr;
     for (Operation &op : group.block->without_terminator()) {
-      if (auto element = dyn_cast<ElementOpInterface>(op); isa<ConstantOp>(op) || (element && element.isCheap()))
+      if (auto element = dyn_cast<ElementOpInterface>(op);
+          isa<ConstantOp>(op) || (element && element.isCheap()))
         continue;
       Operation *&slot = isa<ConvOp>(op) ? conv : pool;
       if (slot || !(isa<ConvOp>(op) || isDisjointPool(&op)))
@@ -71,12 +73,19 @@ private:
     TileChoice choice;
 
     Emitter(KernelBuilder &b, ConvOp conv, Operation *pool)
-        : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())), panels(*PackedPanels::of(b, conv.getW())),
-          x(shapeOf(conv.getX())), w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())), spatial(x.size() - 2),
-          columns(axis(spatial - 1)), channels(w[w.size() - 2]) {}
+        : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
+          panels(*PackedPanels::of(b, conv.getW())), x(shapeOf(conv.getX())),
+          w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())),
+          spatial(x.size() - 2), columns(axis(spatial - 1)),
+          channels(w[w.size() - 2]) {}
 
     WindowAxis axis(size_t i) {
-      return {x[1 + i], y[1 + i], w[i], conv.getStrides()[i], conv.getDilations()[i], conv.getLow()[i]};
+      return {x[1 + i],
+              y[1 + i],
+              w[i],
+              conv.getStrides()[i],
+              conv.getDilations()[i],
+              conv.getLow()[i]};
     }
 
     /// Output and input positions correspond one to one.
@@ -96,20 +105,33 @@ private:
       int64_t outer = 1;
       for (size_t i = 0; i + 2 < y.size(); ++i)
         outer *= y[i];
-      int64_t positions = isPointwise() ? outer * columns.output : columns.output;
-      choice = chooseTile(positions, panels.columns, panels.steps, b.target, type);
+      int64_t positions =
+          isPointwise() ? outer * columns.output : columns.output;
+      choice =
+          chooseTile(positions, panels.columns, panels.steps, b.target, type);
       // The packing was decided before; the rows follow from it.
       int64_t lanes = b.target.maxLanes(type);
-      choice.vectors = std::max<int64_t>(1, llvm::divideCeil(std::min(panels.panelWidth, panels.columns), lanes));
-      bool weightsFirst = panels.steps * panels.columns * 4 > b.target.l2Bytes / 2 && b.target.l2Bytes > 0;
+      choice.vectors = std::max<int64_t>(
+          1,
+          llvm::divideCeil(std::min(panels.panelWidth, panels.columns), lanes));
+      bool weightsFirst =
+          panels.steps * panels.columns * 4 > b.target.l2Bytes / 2 &&
+          b.target.l2Bytes > 0;
       if (isPointwise())
-        return weightsFirst ? forPanels([&](Panel panel) { forTiles(positions, [&](Expr first, int64_t rows) { pointwise(first, rows, panel); }); })
-                            : forTilesParallel(positions, [&](Expr first, int64_t rows) {
-                                forPanelsHere([&](Panel panel) { pointwise(first, rows, panel); });
-                              });
+        return weightsFirst
+                   ? forPanels([&](Panel panel) {
+                       forTiles(positions, [&](Expr first, int64_t rows) {
+                         pointwise(first, rows, panel);
+                       });
+                     })
+                   : forTilesParallel(positions, [&](Expr first, int64_t rows) {
+                       forPanelsHere(
+                           [&](Panel panel) { pointwise(first, rows, panel); });
+                     });
       if (weightsFirst)
         return forPanels([&](Panel panel) {
-          b.forRange(b.index(0), b.index(outer), [&](Expr row) { window(row, panel); });
+          b.forRange(b.index(0), b.index(outer),
+                     [&](Expr row) { window(row, panel); });
         });
       b.parallelFor(outer, [&](Expr row) { window(row, std::nullopt); });
     }
@@ -123,7 +145,9 @@ private:
           b.allowInPlace(0, i);
     }
     bool readByAnchor(Value input) {
-      return llvm::any_of(input.getUsers(), [&](Operation *user) { return !isa<ElementwiseOpInterface>(user) || user == conv; });
+      return llvm::any_of(input.getUsers(), [&](Operation *user) {
+        return !isa<ElementwiseOpInterface>(user) || user == conv;
+      });
     }
 
     //===------------------------------------------------------------------===//
@@ -138,12 +162,16 @@ private:
     };
 
     Panel full(Expr number) const {
-      return {number, ColumnVectors::cover(panels.panelWidth, b.target, type, /*padded=*/true),
+      return {number,
+              ColumnVectors::cover(panels.panelWidth, b.target, type,
+                                   /*padded=*/true),
               number * double(panels.panelWidth)};
     }
     Panel tail() const {
       return {std::nullopt,
-              ColumnVectors::cover(panels.columns - panels.fullPanels * panels.panelWidth, b.target, type, true),
+              ColumnVectors::cover(panels.columns -
+                                       panels.fullPanels * panels.panelWidth,
+                                   b.target, type, true),
               b.index(panels.fullPanels * panels.panelWidth)};
     }
     bool hasTail() const { return panels.tailWidth > 0; }
@@ -152,7 +180,8 @@ private:
       if (panels.fullPanels == 1)
         body(full(b.index(0)));
       else if (panels.fullPanels > 1)
-        b.forRange(b.index(0), b.index(panels.fullPanels), [&](Expr number) { body(full(number)); });
+        b.forRange(b.index(0), b.index(panels.fullPanels),
+                   [&](Expr number) { body(full(number)); });
       if (hasTail())
         body(tail());
     }
@@ -164,7 +193,8 @@ private:
         body(full(number));
         // The tail goes to whoever has the last panel.
         if (hasTail())
-          b.when(equal(number, double(panels.fullPanels - 1)), [&] { body(tail()); });
+          b.when(equal(number, double(panels.fullPanels - 1)),
+                 [&] { body(tail()); });
       });
     }
 
@@ -172,27 +202,31 @@ private:
     // Tiles of positions
     //===------------------------------------------------------------------===//
 
-    void forTiles(int64_t positions, llvm::function_ref<void(Expr, int64_t)> body) {
+    void forTiles(int64_t positions,
+                  llvm::function_ref<void(Expr, int64_t)> body) {
       int64_t tiles = positions / choice.rows, rest = positions % choice.rows;
       if (tiles == 1)
         body(b.index(0), choice.rows);
       else if (tiles > 1)
-        b.loop(b.index(0), b.index(tiles * choice.rows), choice.rows, {}, [&](Expr first, ArrayRef<Expr>) -> Exprs {
-          body(first, choice.rows);
-          return {};
-        });
+        b.loop(b.index(0), b.index(tiles * choice.rows), choice.rows, {},
+               [&](Expr first, ArrayRef<Expr>) -> Exprs {
+                 body(first, choice.rows);
+                 return {};
+               });
       if (rest)
         body(b.index(tiles * choice.rows), rest);
     }
 
-    void forTilesParallel(int64_t positions, llvm::function_ref<void(Expr, int64_t)> body) {
+    void forTilesParallel(int64_t positions,
+                          llvm::function_ref<void(Expr, int64_t)> body) {
       int64_t tiles = positions / choice.rows, rest = positions % choice.rows;
       if (tiles == 0)
         return body(b.index(0), rest);
       b.parallelFor(tiles, [&](Expr tile) {
         body(tile * double(choice.rows), choice.rows);
         if (rest)
-          b.when(equal(tile, double(tiles - 1)), [&] { body(b.index(tiles * choice.rows), rest); });
+          b.when(equal(tile, double(tiles - 1)),
+                 [&] { body(b.index(tiles * choice.rows), rest); });
       });
     }
 
@@ -202,10 +236,13 @@ private:
       return at;
     }
 
-    void finish(Tile &tile, const Panel &panel, llvm::function_ref<Exprs(int64_t, Expr)> index) {
-      storeTile(b, tile, conv.getResult(), index, panel.firstColumn, [&](Expr sum, Expr column) {
-        return conv.getBias() ? sum + b.load(conv.getBias(), {column}) : sum;
-      });
+    void finish(Tile &tile, const Panel &panel,
+                llvm::function_ref<Exprs(int64_t, Expr)> index) {
+      storeTile(b, tile, conv.getResult(), index, panel.firstColumn,
+                [&](Expr sum, Expr column) {
+                  return conv.getBias() ? sum + b.load(conv.getBias(), {column})
+                                        : sum;
+                });
     }
 
     /// Rows of a matrix product: x as [positions, channels].
@@ -219,13 +256,16 @@ private:
           [&](int64_t row, Expr k) {
             Expr position = first + double(row);
             if (flat)
-              return b.withLanes(1, [&] { return b.loadFrom(flat, type, {position, k}); });
+              return b.withLanes(
+                  1, [&] { return b.loadFrom(flat, type, {position, k}); });
             Exprs at = b.delinearize(position, x.drop_back());
             at.push_back(k);
             return b.loadScalar(conv.getX(), at);
           },
           weights(panel, b.index(0)));
-      Value out = allSameShape() ? b.view(b.outputs[0], {positions, panels.columns}) : Value();
+      Value out = allSameShape()
+                      ? b.view(b.outputs[0], {positions, panels.columns})
+                      : Value();
       if (out) {
         // Everything is a matrix: no index has to be taken apart.
         Value saved = b.outputs[0];
@@ -233,7 +273,9 @@ private:
         finishFlat(tile, panel, first);
         b.outputs[0] = saved;
       } else {
-        finish(tile, panel, [&](int64_t row, Expr column) { return outputIndex(first + double(row), column); });
+        finish(tile, panel, [&](int64_t row, Expr column) {
+          return outputIndex(first + double(row), column);
+        });
       }
     }
 
@@ -242,7 +284,8 @@ private:
     bool allSameShape() {
       return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
         return readByAnchor(input) || input.getType() == b.result().getType() ||
-               (shapeOf(input).empty() || tensorType(input).getNumElements() == shapeOf(input).back());
+               (shapeOf(input).empty() ||
+                tensorType(input).getNumElements() == shapeOf(input).back());
       });
     }
 
@@ -254,8 +297,14 @@ private:
           continue;
         bool whole = input.getType() == b.result().getType();
         int64_t columns = shapeOf(input).back();
-        flats.push_back({input, b.view(b.bufferOf(input), whole ? ArrayRef<int64_t>{tensorType(input).getNumElements() / columns, columns}
-                                                                : ArrayRef<int64_t>{columns})});
+        flats.push_back(
+            {input,
+             b.view(b.bufferOf(input),
+                    whole
+                        ? ArrayRef<int64_t>{tensorType(input).getNumElements() /
+                                                columns,
+                                            columns}
+                        : ArrayRef<int64_t>{columns})});
       }
       storeTile(
           b, tile, conv.getResult(),
@@ -269,33 +318,44 @@ private:
             return Exprs{first + double(row), column};
           },
           panel.firstColumn,
-          [&](Expr sum, Expr column) { return conv.getBias() ? sum + b.load(conv.getBias(), {column}) : sum; });
+          [&](Expr sum, Expr column) {
+            return conv.getBias() ? sum + b.load(conv.getBias(), {column})
+                                  : sum;
+          });
       for (auto [input, flat] : flats)
         b.unbindElement(input);
     }
 
-    std::function<Expr(Expr, size_t)> weights(const Panel &panel, Expr firstStep) {
+    std::function<Expr(Expr, size_t)> weights(const Panel &panel,
+                                              Expr firstStep) {
       return [this, panel, firstStep](Expr k, size_t v) {
         int64_t offset = 0;
         for (size_t i = 0; i < v; ++i)
           offset += panel.vectors.lanes[i];
-        return panels.load(b, panel.number, firstStep + k, offset, panel.vectors.lanes[v]);
+        return panels.load(b, panel.number, firstStep + k, offset,
+                           panel.vectors.lanes[v]);
       };
     }
 
     /// One row of output positions; all panels unless one is given.
     void window(Expr row, std::optional<Panel> only) {
       Exprs outer = b.delinearize(row, y.drop_back(2));
-      forColumnTiles(b, columns, choice.rows, [&](Expr first, std::optional<int64_t> known, int64_t count) {
-        auto one = [&](const Panel &panel) { windowTile(outer, first, known, count, panel); };
-        if (only)
-          one(*only);
-        else
-          forPanelsHere(one);
-      });
+      forColumnTiles(
+          b, columns, choice.rows,
+          [&](Expr first, std::optional<int64_t> known, int64_t count) {
+            auto one = [&](const Panel &panel) {
+              windowTile(outer, first, known, count, panel);
+            };
+            if (only)
+              one(*only);
+            else
+              forPanelsHere(one);
+          });
     }
 
-    void windowTile(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known, int64_t count, const Panel &panel) {
+    void windowTile(ArrayRef<Expr> outer, Expr first,
+                    std::optional<int64_t> known, int64_t count,
+                    const Panel &panel) {
       Tile tile = sumsOf(outer, first, known, count, panel);
       finish(tile, panel, [&](int64_t position, Expr column) {
         Exprs at(outer.begin(), outer.end());
@@ -305,15 +365,17 @@ private:
       });
     }
 
-    Tile sumsOf(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known, int64_t count, const Panel &panel) {
+    Tile sumsOf(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known,
+                int64_t count, const Panel &panel) {
       Tile tile = zeroTile(b, count, panel.vectors, type);
-      tile.sums = overOuterAxes(outer, 0, b.index(0), {outer[0]}, tile.sums,
-                                [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
-                                  Tile part = tile;
-                                  part.sums.assign(sums.begin(), sums.end());
-                                  kernelColumns(part, kernelRow, at, first, known, panel);
-                                  return part.sums;
-                                });
+      tile.sums = overOuterAxes(
+          outer, 0, b.index(0), {outer[0]}, tile.sums,
+          [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
+            Tile part = tile;
+            part.sums.assign(sums.begin(), sums.end());
+            kernelColumns(part, kernelRow, at, first, known, panel);
+            return part.sums;
+          });
       return tile;
     }
 
@@ -322,23 +384,30 @@ private:
     //===------------------------------------------------------------------===//
 
     void pooled() {
-      ArrayRef<int64_t> out = shapeOf(pool->getResult(0)), window = windowOf(pool);
+      ArrayRef<int64_t> out = shapeOf(pool->getResult(0)),
+                        window = windowOf(pool);
       int64_t outer = 1, across = window.back();
       for (size_t i = 0; i + 2 < out.size(); ++i)
         outer *= out[i];
       columns.output = out[out.size() - 2] * across;
-      choice = chooseTile(columns.output, panels.columns, panels.steps, b.target, type);
+      choice = chooseTile(columns.output, panels.columns, panels.steps,
+                          b.target, type);
       int64_t width = std::max(across, choice.rows / across * across);
       b.parallelFor(outer, [&](Expr row) {
         Exprs position = b.delinearize(row, out.drop_back(2));
-        forColumnTiles(b, columns, width, [&](Expr first, std::optional<int64_t> known, int64_t count) {
-          forPanelsHere([&](const Panel &panel) { pooledTile(position, window, first, known, count, panel); });
-        });
+        forColumnTiles(
+            b, columns, width,
+            [&](Expr first, std::optional<int64_t> known, int64_t count) {
+              forPanelsHere([&](const Panel &panel) {
+                pooledTile(position, window, first, known, count, panel);
+              });
+            });
       });
     }
 
     /// Parts of a panel's vectors that count in whole: (vector, lane, lanes).
-    static SmallVector<std::array<int64_t, 3>> piecesOf(const ColumnVectors &vectors) {
+    static SmallVector<std::array<int64_t, 3>>
+    piecesOf(const ColumnVectors &vectors) {
       SmallVector<std::array<int64_t, 3>> pieces;
       int64_t column = 0;
       for (auto [v, lanes] : llvm::enumerate(vectors.lanes)) {
@@ -353,15 +422,17 @@ private:
       return pieces;
     }
 
-    void pooledTile(ArrayRef<Expr> position, ArrayRef<int64_t> window, Expr first, std::optional<int64_t> known,
-                    int64_t count, const Panel &panel) {
+    void pooledTile(ArrayRef<Expr> position, ArrayRef<int64_t> window,
+                    Expr first, std::optional<int64_t> known, int64_t count,
+                    const Panel &panel) {
       int64_t across = window.back(), results = count / across;
       auto pieces = piecesOf(panel.vectors);
       bool isMax = isa<MaxPoolOp>(pool);
       Exprs pooled;
       for (int64_t r = 0; r < results; ++r)
         for (auto [v, lane, lanes] : pieces)
-          pooled.push_back(b.broadcast(isMax ? lowest(b, type) : b.constant(0, type), lanes));
+          pooled.push_back(b.broadcast(
+              isMax ? lowest(b, type) : b.constant(0, type), lanes));
       auto columnOf = [&](int64_t v, int64_t lane) {
         int64_t offset = lane;
         for (int64_t i = 0; i < v; ++i)
@@ -422,8 +493,10 @@ private:
 
     /// Loops over the kernel's axes but the last, inside the input; `kernelRow`
     /// is the flat position in these axes, `at` batch and input positions.
-    Exprs overOuterAxes(ArrayRef<Expr> outer, size_t i, Expr kernelRow, Exprs at, ArrayRef<Expr> sums,
-                        llvm::function_ref<Exprs(Expr, ArrayRef<Expr>, ArrayRef<Expr>)> body) {
+    Exprs overOuterAxes(
+        ArrayRef<Expr> outer, size_t i, Expr kernelRow, Exprs at,
+        ArrayRef<Expr> sums,
+        llvm::function_ref<Exprs(Expr, ArrayRef<Expr>, ArrayRef<Expr>)> body) {
       if (i + 1 == spatial)
         return body(kernelRow, at, sums);
       WindowAxis a = axis(i);
@@ -431,7 +504,8 @@ private:
       auto inner = [&](Expr k, ArrayRef<Expr> carried) {
         Exprs next(at);
         next.push_back(start + k * double(a.dilation));
-        return overOuterAxes(outer, i + 1, kernelRow * double(a.kernel) + k, next, carried, body);
+        return overOuterAxes(outer, i + 1, kernelRow * double(a.kernel) + k,
+                             next, carried, body);
       };
       if (a.isInterior(0, a.output))
         return b.loop(a.kernel, sums, inner);
@@ -439,7 +513,8 @@ private:
       return b.loop(lo, hi, 1, sums, inner);
     }
 
-    void kernelColumns(Tile &tile, Expr kernelRow, ArrayRef<Expr> at, Expr first, std::optional<int64_t> known,
+    void kernelColumns(Tile &tile, Expr kernelRow, ArrayRef<Expr> at,
+                       Expr first, std::optional<int64_t> known,
                        const Panel &panel) {
       Expr start = first * double(columns.stride) - double(columns.low);
       Value buffer = b.bufferOf(conv.getX());
@@ -448,11 +523,13 @@ private:
             b, t, lo, hi, channels, 1,
             [&](int64_t position, Expr c) {
               Exprs xAt(at.begin(), at.end());
-              xAt.push_back(start + double(position * columns.stride) + k * double(columns.dilation));
+              xAt.push_back(start + double(position * columns.stride) +
+                            k * double(columns.dilation));
               xAt.push_back(c);
               return b.loadScalar(conv.getX(), xAt);
             },
-            weights(panel, (kernelRow * double(columns.kernel) + k) * double(channels)));
+            weights(panel, (kernelRow * double(columns.kernel) + k) *
+                               double(channels)));
       };
       if (known) {
         for (int64_t k = 0; k < columns.kernel; ++k) {
@@ -461,7 +538,8 @@ private:
         }
         return;
       }
-      if (buffer && columns.dilation == 1 && columns.kernel > 1 && channels < 16) {
+      if (buffer && columns.dilation == 1 && columns.kernel > 1 &&
+          channels < 16) {
         // Kernel columns and channels lie one after the other in memory, in the
         // input as in the weights: one loop.
         SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);
@@ -471,24 +549,30 @@ private:
             b, tile, 0, tile.rows, columns.kernel * channels, 1,
             [&](int64_t position, Expr k) {
               Exprs xAt(at.begin(), at.end());
-              xAt.push_back((start + double(position * columns.stride)) * double(channels) + k);
-              return b.withLanes(1, [&] { return b.loadFrom(flat, type, xAt); });
+              xAt.push_back((start + double(position * columns.stride)) *
+                                double(channels) +
+                            k);
+              return b.withLanes(1,
+                                 [&] { return b.loadFrom(flat, type, xAt); });
             },
             weights(panel, kernelRow * double(columns.kernel * channels)));
         return;
       }
-      tile.sums = b.loop(columns.kernel, tile.sums, [&](Expr k, ArrayRef<Expr> carried) {
-        Tile part = tile;
-        part.sums.assign(carried.begin(), carried.end());
-        column(part, k, 0, tile.rows);
-        return part.sums;
-      });
+      tile.sums = b.loop(columns.kernel, tile.sums,
+                         [&](Expr k, ArrayRef<Expr> carried) {
+                           Tile part = tile;
+                           part.sums.assign(carried.begin(), carried.end());
+                           column(part, k, 0, tile.rows);
+                           return part.sums;
+                         });
     }
   };
 };
 
 } // namespace
 
-std::unique_ptr<Strategy> createConvolutionStrategy() { return std::make_unique<ConvolutionStrategy>(); }
+std::unique_ptr<Strategy> createConvolutionStrategy() {
+  return std::make_unique<ConvolutionStrategy>();
+}
 
 } // namespace ingot::kernel

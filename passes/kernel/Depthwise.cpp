@@ -23,20 +23,29 @@ public:
 
   bool matches(GroupView group, const TargetDescription &) const override {
     auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
-    if (!conv || group.results().size() != 1 || !isa<Float32Type, Float64Type>(elementOf(conv.getX())))
+    if (!conv || group.results().size() != 1 ||
+        !isa<Float32Type, Float64Type>(elementOf(conv.getX())))
       return false;
     ArrayRef<int64_t> w = shapeOf(conv.getW());
-    return w[w.size() - 2] == 1 && w.back() == static_cast<int64_t>(conv.getGroups()) && conv.getGroups() > 1 &&
-           isa<BlockArgument>(conv.getX()) && isa<BlockArgument>(conv.getW()) &&
+    return w[w.size() - 2] == 1 &&
+           w.back() == static_cast<int64_t>(conv.getGroups()) &&
+           conv.getGroups() > 1 && isa<BlockArgument>(conv.getX()) &&
+           isa<BlockArgument>(conv.getW()) &&
            shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
   }
 
   void emit(KernelBuilder &b) const override {
     auto conv = cast<ConvOp>(b.group.anchor());
-    ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()), y = shapeOf(conv.getResult());
+    ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
+                      y = shapeOf(conv.getResult());
     size_t spatial = x.size() - 2;
     auto axis = [&](size_t i) {
-      return WindowAxis{x[1 + i], y[1 + i], w[i], conv.getStrides()[i], conv.getDilations()[i], conv.getLow()[i]};
+      return WindowAxis{x[1 + i],
+                        y[1 + i],
+                        w[i],
+                        conv.getStrides()[i],
+                        conv.getDilations()[i],
+                        conv.getLow()[i]};
     };
     WindowAxis columns = axis(spatial - 1);
     Type type = elementOf(conv.getX());
@@ -47,40 +56,54 @@ public:
 
     b.parallelFor(outer, [&](Expr row) {
       Exprs position = b.delinearize(row, y.drop_back(2));
-      forColumnTiles(b, columns, width, [&](Expr first, std::optional<int64_t> known, int64_t count) {
-        b.forLanes(y.back(), type, [&](Expr channel, int64_t lanes) {
-          Exprs sums(count, b.broadcast(b.constant(0, type), lanes));
-          sums = overOuterAxes(b, conv, axis, spatial, position, 0, b.index(0), {position[0]}, sums,
-                               [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> carried) {
-                                 return rowOfTaps(b, conv, columns, kernelRow, at, first, known, channel, carried);
-                               });
-          for (int64_t p = 0; p < count; ++p) {
-            Expr sum = conv.getBias() ? sums[p] + b.load(conv.getBias(), {channel}) : sums[p];
-            b.bindElement(conv.getResult(), sum);
-            Exprs at(position);
-            at.push_back(first + double(p));
-            at.push_back(channel);
-            b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
-          }
-          b.unbindElement(conv.getResult());
-        });
-      });
+      forColumnTiles(
+          b, columns, width,
+          [&](Expr first, std::optional<int64_t> known, int64_t count) {
+            b.forLanes(y.back(), type, [&](Expr channel, int64_t lanes) {
+              Exprs sums(count, b.broadcast(b.constant(0, type), lanes));
+              sums = overOuterAxes(b, conv, axis, spatial, position, 0,
+                                   b.index(0), {position[0]}, sums,
+                                   [&](Expr kernelRow, ArrayRef<Expr> at,
+                                       ArrayRef<Expr> carried) {
+                                     return rowOfTaps(b, conv, columns,
+                                                      kernelRow, at, first,
+                                                      known, channel, carried);
+                                   });
+              for (int64_t p = 0; p < count; ++p) {
+                Expr sum = conv.getBias()
+                               ? sums[p] + b.load(conv.getBias(), {channel})
+                               : sums[p];
+                b.bindElement(conv.getResult(), sum);
+                Exprs at(position);
+                at.push_back(first + double(p));
+                at.push_back(channel);
+                b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
+              }
+              b.unbindElement(conv.getResult());
+            });
+          });
     });
   }
 
 private:
   /// As many positions as registers hold sums and one row of inputs for, in
   /// tiles of about equal width.
-  static int64_t tileWidth(const WindowAxis &axis, const TargetDescription &target) {
+  static int64_t tileWidth(const WindowAxis &axis,
+                           const TargetDescription &target) {
     int64_t registers = target.vectorRegisters ? target.vectorRegisters : 16;
     int64_t most = 1;
-    while (most < 14 && (most + 1) + most * axis.stride + (axis.kernel - 1) * axis.dilation + 1 + 2 <= registers)
+    while (most < 14 && (most + 1) + most * axis.stride +
+                                (axis.kernel - 1) * axis.dilation + 1 + 2 <=
+                            registers)
       ++most;
     int64_t best = 1;
     double bestCost = std::numeric_limits<double>::infinity();
     for (int64_t width = 1; width <= std::min(most, axis.output); ++width) {
       auto cost = [&](int64_t n) {
-        double multiplies = static_cast<double>(n * axis.kernel), loads = static_cast<double>((n - 1) * axis.stride + 1 + (axis.kernel - 1) * axis.dilation + axis.kernel);
+        double multiplies = static_cast<double>(n * axis.kernel),
+               loads = static_cast<double>((n - 1) * axis.stride + 1 +
+                                           (axis.kernel - 1) * axis.dilation +
+                                           axis.kernel);
         return std::max({multiplies / 2, loads / 2, 4.0}) + 1;
       };
       double total = static_cast<double>(axis.output / width) * cost(width);
@@ -95,8 +118,10 @@ private:
   }
 
   template <typename AxisFn, typename BodyFn>
-  static Exprs overOuterAxes(KernelBuilder &b, ConvOp conv, AxisFn axis, size_t spatial, ArrayRef<Expr> position,
-                             size_t i, Expr kernelRow, Exprs at, ArrayRef<Expr> sums, BodyFn body) {
+  static Exprs overOuterAxes(KernelBuilder &b, ConvOp conv, AxisFn axis,
+                             size_t spatial, ArrayRef<Expr> position, size_t i,
+                             Expr kernelRow, Exprs at, ArrayRef<Expr> sums,
+                             BodyFn body) {
     if (i + 1 == spatial)
       return body(kernelRow, at, sums);
     WindowAxis a = axis(i);
@@ -104,7 +129,9 @@ private:
     auto inner = [&](Expr k, ArrayRef<Expr> carried) {
       Exprs next(at);
       next.push_back(start + k * double(a.dilation));
-      return overOuterAxes(b, conv, axis, spatial, position, i + 1, kernelRow * double(a.kernel) + k, next, carried, body);
+      return overOuterAxes(b, conv, axis, spatial, position, i + 1,
+                           kernelRow * double(a.kernel) + k, next, carried,
+                           body);
     };
     if (a.isInterior(0, a.output))
       return b.loop(a.kernel, sums, inner);
@@ -114,18 +141,24 @@ private:
 
   /// One kernel row: input vectors are loaded once and used by all kernel
   /// columns that see them.
-  static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns, Expr kernelRow, ArrayRef<Expr> at,
-                         Expr first, std::optional<int64_t> known, Expr channel, ArrayRef<Expr> carried) {
+  static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv,
+                         const WindowAxis &columns, Expr kernelRow,
+                         ArrayRef<Expr> at, Expr first,
+                         std::optional<int64_t> known, Expr channel,
+                         ArrayRef<Expr> carried) {
     Exprs sums(carried.begin(), carried.end());
     int64_t count = sums.size();
     Type type = elementOf(conv.getX());
     ArrayRef<int64_t> w = shapeOf(conv.getW());
-    int64_t rows = tensorType(conv.getW()).getNumElements() / (w.back() * columns.kernel);
-    Value weights = b.view(b.bufferOf(conv.getW()), {rows, columns.kernel, w.back()});
+    int64_t rows =
+        tensorType(conv.getW()).getNumElements() / (w.back() * columns.kernel);
+    Value weights =
+        b.view(b.bufferOf(conv.getW()), {rows, columns.kernel, w.back()});
     Expr start = first * double(columns.stride) - double(columns.low);
     std::map<int64_t, Expr> loaded;
     for (int64_t k = 0; k < columns.kernel; ++k) {
-      auto [lo, hi] = known ? columns.inside(k, *known, count) : std::make_pair(int64_t(0), count);
+      auto [lo, hi] = known ? columns.inside(k, *known, count)
+                            : std::make_pair(int64_t(0), count);
       if (lo >= hi)
         continue;
       Expr weight = b.loadFrom(weights, type, {kernelRow, b.index(k), channel});
@@ -147,6 +180,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Strategy> createDepthwiseStrategy() { return std::make_unique<DepthwiseStrategy>(); }
+std::unique_ptr<Strategy> createDepthwiseStrategy() {
+  return std::make_unique<DepthwiseStrategy>();
+}
 
 } // namespace ingot::kernel

@@ -36,7 +36,8 @@ public:
     }
     // Merge an axis into the one outside it where all operands agree, and the
     // result's strides.
-    auto [strides, offset] = cast<MemRefType>(b.outputs[0].getType()).getStridesAndOffset();
+    auto [strides, offset] =
+        cast<MemRefType>(b.outputs[0].getType()).getStridesAndOffset();
     std::optional<size_t> outside;
     SmallVector<int64_t> merged;
     SmallVector<SmallVector<int64_t>> mergedShapes(inputs.size());
@@ -65,7 +66,8 @@ public:
     SmallVector<Value> buffers;
     for (auto [i, input] : llvm::enumerate(inputs)) {
       buffers.push_back(b.view(b.bufferOf(input), mergedShapes[i]));
-      if (shapeOf(input) == shape && storageType(elementOf(input)) == storageType(elementOf(result)))
+      if (shapeOf(input) == shape &&
+          storageType(elementOf(input)) == storageType(elementOf(result)))
         b.allowInPlace(0, i);
     }
     Value output = b.view(b.outputs[0], merged);
@@ -75,11 +77,14 @@ public:
         Exprs at;
         for (auto [axis, size] : llvm::enumerate(mergedShapes[i]))
           at.push_back(size == 1 ? b.index(0) : idx[axis]);
-        auto load = [&] { return b.loadFrom(buffers[i], elementOf(inputs[i]), at); };
+        auto load = [&] {
+          return b.loadFrom(buffers[i], elementOf(inputs[i]), at);
+        };
         bool repeated = mergedShapes[i].back() == 1;
         b.bindElement(inputs[i], repeated ? b.withLanes(1, load) : load());
       }
-      // Every element of the group is at the one index: bound operands ignore it.
+      // Every element of the group is at the one index: bound operands ignore
+      // it.
       Exprs zeros(shape.size(), b.index(0));
       b.store(output, b.load(result, zeros), idx);
     };
@@ -95,7 +100,9 @@ public:
       // One long axis: threads take blocks of it.
       constexpr int64_t block = 4096;
       if (merged[0] >= 2 * block && merged[0] % block == 0)
-        return b.parallelFor(merged[0] / block, [&](Expr part) { inner({}, part * double(block), block); });
+        return b.parallelFor(merged[0] / block, [&](Expr part) {
+          inner({}, part * double(block), block);
+        });
       return inner({}, {}, merged[0]);
     }
     b.parallelFor(merged[0], [&](Expr first) {
@@ -118,7 +125,8 @@ private:
   static Type widestType(KernelBuilder &b) {
     Type widest = elementOf(b.result());
     auto consider = [&](Type type) {
-      if (computeType(type).getIntOrFloatBitWidth() > computeType(widest).getIntOrFloatBitWidth())
+      if (computeType(type).getIntOrFloatBitWidth() >
+          computeType(widest).getIntOrFloatBitWidth())
         widest = type;
     };
     for (Value input : b.group.block->getArguments())
@@ -126,12 +134,16 @@ private:
     for (Operation &op : b.group.block->without_terminator())
       for (Value v : op.getResults())
         consider(elementOf(v));
-    return computeType(widest).isInteger(1) ? IntegerType::get(widest.getContext(), 8) : widest;
+    return computeType(widest).isInteger(1)
+               ? IntegerType::get(widest.getContext(), 8)
+               : widest;
   }
 };
 
 } // namespace
 
-std::unique_ptr<Strategy> createElementwiseStrategy() { return std::make_unique<ElementwiseStrategy>(); }
+std::unique_ptr<Strategy> createElementwiseStrategy() {
+  return std::make_unique<ElementwiseStrategy>();
+}
 
 } // namespace ingot::kernel

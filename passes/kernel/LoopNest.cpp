@@ -17,7 +17,9 @@ class LoopNestStrategy : public Strategy {
 public:
   StringRef name() const override { return "loop-nest"; }
 
-  bool matches(GroupView group, const TargetDescription &) const override { return group.results().size() == 1; }
+  bool matches(GroupView group, const TargetDescription &) const override {
+    return group.results().size() == 1;
+  }
 
   void emit(KernelBuilder &b) const override {
     Value result = b.result();
@@ -31,25 +33,30 @@ public:
       // All operators in lanes: the widest element type limits their number.
       for (Operation &op : b.group.block->without_terminator())
         for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults()))
-          if (computeType(elementOf(v)).getIntOrFloatBitWidth() > computeType(type).getIntOrFloatBitWidth())
+          if (computeType(elementOf(v)).getIntOrFloatBitWidth() >
+              computeType(type).getIntOrFloatBitWidth())
             type = elementOf(v);
       if (computeType(type).isInteger(1))
         type = IntegerType::get(type.getContext(), 8);
     }
     int64_t last = shape.empty() ? 1 : shape.back();
-    // The parallel axis is the first that is not 1, unless it is the lanes' own.
+    // The parallel axis is the first that is not 1, unless it is the lanes'
+    // own.
     size_t parallel = 0;
     while (parallel + 1 < shape.size() && shape[parallel] == 1)
       ++parallel;
     Exprs idx;
     std::function<void(size_t)> nest = [&](size_t axis) {
       if (axis + 1 >= shape.size()) {
-        b.forLanes(last, type, [&](Expr i, int64_t) {
-          Exprs at(idx);
-          if (!shape.empty())
-            at.push_back(i);
-          b.store(0u, b.load(result, at), at);
-        }, widest);
+        b.forLanes(
+            last, type,
+            [&](Expr i, int64_t) {
+              Exprs at(idx);
+              if (!shape.empty())
+                at.push_back(i);
+              b.store(0u, b.load(result, at), at);
+            },
+            widest);
         return;
       }
       auto body = [&](Expr i) {
@@ -78,6 +85,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Strategy> createLoopNestStrategy() { return std::make_unique<LoopNestStrategy>(); }
+std::unique_ptr<Strategy> createLoopNestStrategy() {
+  return std::make_unique<LoopNestStrategy>();
+}
 
 } // namespace ingot::kernel

@@ -10,6 +10,8 @@
 
 #include <initializer_list>
 
+// clang-format off
+
 namespace ingot::kernel::math_tables {
 
 struct Table {

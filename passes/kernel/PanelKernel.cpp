@@ -9,7 +9,9 @@ using namespace ingot::graph;
 
 namespace ingot::kernel {
 
-ColumnVectors ColumnVectors::cover(int64_t columns, const TargetDescription &target, Type type, bool padded) {
+ColumnVectors ColumnVectors::cover(int64_t columns,
+                                   const TargetDescription &target, Type type,
+                                   bool padded) {
   ColumnVectors result;
   result.columns = columns;
   SmallVector<int64_t> widths = target.lanes(type);
@@ -37,9 +39,12 @@ ColumnVectors ColumnVectors::cover(int64_t columns, const TargetDescription &tar
   return result;
 }
 
-int64_t ColumnVectors::width() const { return std::accumulate(lanes.begin(), lanes.end(), int64_t(0)); }
+int64_t ColumnVectors::width() const {
+  return std::accumulate(lanes.begin(), lanes.end(), int64_t(0));
+}
 
-TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps, const TargetDescription &target, Type type) {
+TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
+                      const TargetDescription &target, Type type) {
   int64_t lanes = target.maxLanes(type);
   // Scalar code has at least this many registers worth naming.
   int64_t registers = lanes == 1 ? 16 : target.vectorRegisters;
@@ -49,18 +54,24 @@ TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps, const Target
   TileChoice best;
   double bestCost = std::numeric_limits<double>::infinity();
   int64_t vectorsNeeded = llvm::divideCeil(columns, lanes);
-  for (int64_t vectors = 1; vectors <= std::min<int64_t>(vectorsNeeded, 12); ++vectors) {
+  for (int64_t vectors = 1; vectors <= std::min<int64_t>(vectorsNeeded, 12);
+       ++vectors) {
     int64_t most = (registers - vectors - 1) / vectors;
     for (int64_t tileRows = 1; tileRows <= std::min(rows, most); ++tileRows) {
       auto cost = [&](int64_t r, int64_t v) {
-        double step = std::max({static_cast<double>(r * v) / perCycle, static_cast<double>(r + v) / perCycle, latency});
+        double step =
+            std::max({static_cast<double>(r * v) / perCycle,
+                      static_cast<double>(r + v) / perCycle, latency});
         return step + fixed * (8 + static_cast<double>(r * v));
       };
       auto overColumns = [&](int64_t r) {
-        double full = static_cast<double>(vectorsNeeded / vectors) * cost(r, vectors);
-        return full + (vectorsNeeded % vectors ? cost(r, vectorsNeeded % vectors) : 0);
+        double full =
+            static_cast<double>(vectorsNeeded / vectors) * cost(r, vectors);
+        return full +
+               (vectorsNeeded % vectors ? cost(r, vectorsNeeded % vectors) : 0);
       };
-      double total = static_cast<double>(rows / tileRows) * overColumns(tileRows);
+      double total =
+          static_cast<double>(rows / tileRows) * overColumns(tileRows);
       // A second shape of tile is more code: a small price breaks ties.
       if (rows % tileRows)
         total += overColumns(rows % tileRows) * 1.02;
@@ -73,12 +84,14 @@ TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps, const Target
     }
   }
   int64_t sums = best.rows * best.vectors;
-  while (best.splits < 4 && sums * best.splits * 2 <= latency * perCycle && best.splits * 2 <= steps)
+  while (best.splits < 4 && sums * best.splits * 2 <= latency * perCycle &&
+         best.splits * 2 <= steps)
     best.splits *= 2;
   return best;
 }
 
-Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns, Type type) {
+Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
+              Type type) {
   Tile tile{rows, columns, {}};
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t lanes : columns.lanes)
@@ -86,8 +99,10 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns, Type
   return tile;
 }
 
-void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps, int64_t splits,
-                llvm::function_ref<Expr(int64_t, Expr)> x, llvm::function_ref<Expr(Expr, size_t)> w) {
+void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
+                int64_t steps, int64_t splits,
+                llvm::function_ref<Expr(int64_t, Expr)> x,
+                llvm::function_ref<Expr(Expr, size_t)> w) {
   size_t vectors = tile.columns.lanes.size();
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
@@ -110,11 +125,13 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   Exprs parts(sums);
   for (int64_t s = 1; s < splits; ++s)
     for (size_t i = 0; i < count; ++i)
-      parts.push_back(b.broadcast(b.constant(0, sums[i].type), tile.columns.lanes[i % vectors]));
+      parts.push_back(b.broadcast(b.constant(0, sums[i].type),
+                                  tile.columns.lanes[i % vectors]));
   parts = b.loop(trips, parts, [&](Expr k, ArrayRef<Expr> carried) {
     Exprs next(carried.begin(), carried.end());
     for (int64_t s = 0; s < splits; ++s)
-      step(splits == 1 ? k : k * double(splits) + double(s), MutableArrayRef<Expr>(next).slice(s * count, count));
+      step(splits == 1 ? k : k * double(splits) + double(s),
+           MutableArrayRef<Expr>(next).slice(s * count, count));
     return next;
   });
   for (int64_t k = trips * splits; k < steps; ++k)
@@ -122,7 +139,8 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   for (int64_t stride = splits / 2; stride >= 1; stride /= 2)
     for (int64_t s = 0; s < stride; ++s)
       for (size_t i = 0; i < count; ++i)
-        parts[s * count + i] = parts[s * count + i] + parts[(s + stride) * count + i];
+        parts[s * count + i] =
+            parts[s * count + i] + parts[(s + stride) * count + i];
   std::copy(parts.begin(), parts.begin() + count, tile.sums.begin() + first);
 }
 
@@ -132,10 +150,12 @@ Expr lanesOf(KernelBuilder &b, Expr vector, int64_t offset, int64_t lanes) {
     return vector;
   Value v;
   if (lanes == 1)
-    v = vector::ExtractOp::create(b.builder, b.loc, vector.value, ArrayRef<int64_t>{offset});
+    v = vector::ExtractOp::create(b.builder, b.loc, vector.value,
+                                  ArrayRef<int64_t>{offset});
   else
-    v = vector::ExtractStridedSliceOp::create(b.builder, b.loc, vector.value, ArrayRef<int64_t>{offset},
-                                              ArrayRef<int64_t>{lanes}, ArrayRef<int64_t>{1});
+    v = vector::ExtractStridedSliceOp::create(
+        b.builder, b.loc, vector.value, ArrayRef<int64_t>{offset},
+        ArrayRef<int64_t>{lanes}, ArrayRef<int64_t>{1});
   return {&b, v, vector.type};
 }
 
@@ -164,7 +184,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       // A vector that counts in part is stored in narrower pieces.
       for (int64_t done = 0; done < valid;) {
         int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
-        storePart(lanesOf(b, tile.at(row, v), done, piece), row, firstColumn + double(column + done), piece);
+        storePart(lanesOf(b, tile.at(row, v), done, piece), row,
+                  firstColumn + double(column + done), piece);
         done += piece;
       }
       column += lanes;
@@ -188,16 +209,20 @@ std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
   return panels;
 }
 
-Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step, int64_t offset, int64_t lanes) const {
-  Expr at = panel ? *panel * double(steps * panelWidth) + step * double(panelWidth)
-                  : step * double(tailWidth) + double(fullPanels * steps * panelWidth);
-  return b.withLanes(lanes, [&] { return b.loadFrom(buffer, type, {at + double(offset)}); });
+Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
+                        int64_t offset, int64_t lanes) const {
+  Expr at =
+      panel
+          ? *panel * double(steps * panelWidth) + step * double(panelWidth)
+          : step * double(tailWidth) + double(fullPanels * steps * panelWidth);
+  return b.withLanes(
+      lanes, [&] { return b.loadFrom(buffer, type, {at + double(offset)}); });
 }
 
 bool isFusableConvolution(Operation *op) {
   auto conv = dyn_cast<ConvOp>(op);
-  return conv && isa<Float32Type, Float64Type>(elementOf(conv.getX())) && conv.getGroups() == 1 &&
-         conv.getW().getDefiningOp<UnpackPanelsOp>();
+  return conv && isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
+         conv.getGroups() == 1 && conv.getW().getDefiningOp<UnpackPanelsOp>();
 }
 
 ArrayRef<int64_t> windowOf(Operation *pool) {

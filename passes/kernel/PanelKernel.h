@@ -26,7 +26,8 @@ struct ColumnVectors {
 
   /// Full vectors, then the narrowest that holds the rest (`padded`), or
   /// narrower ones that fit exactly (memory beyond must not be read).
-  static ColumnVectors cover(int64_t columns, const TargetDescription &target, mlir::Type type, bool padded);
+  static ColumnVectors cover(int64_t columns, const TargetDescription &target,
+                             mlir::Type type, bool padded);
   /// Sum of the lanes: at least `columns`.
   int64_t width() const;
 };
@@ -35,12 +36,14 @@ struct ColumnVectors {
 struct TileChoice {
   int64_t rows = 1;    // of a tile
   int64_t vectors = 1; // full vectors of a panel
-  int64_t splits = 1;  // independent partial sums, where a tile is too small to hide latency
+  int64_t splits =
+      1; // independent partial sums, where a tile is too small to hide latency
 };
 
 /// The cheapest tile by a model of the inner loop: multiply-adds and loads per
 /// step at two a cycle, latency, and the rows and columns left over.
-TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps, const TargetDescription &target, mlir::Type type);
+TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
+                      const TargetDescription &target, mlir::Type type);
 
 /// The tile's accumulators, row by row.
 struct Tile {
@@ -48,26 +51,35 @@ struct Tile {
   ColumnVectors columns;
   graph::Exprs sums;
 
-  graph::Expr &at(int64_t row, size_t vector) { return sums[row * columns.lanes.size() + vector]; }
+  graph::Expr &at(int64_t row, size_t vector) {
+    return sums[row * columns.lanes.size() + vector];
+  }
 };
 
 /// A tile of zeros.
-Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns, mlir::Type type);
+Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
+              mlir::Type type);
 
 /// for k in [0, steps): tile += x(row, k) * w(k, vector), for the rows in
 /// [firstRow, lastRow). `splits` > 1 sums in as many interleaved parts.
-void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps, int64_t splits,
-                llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
-                llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w);
+void accumulate(
+    KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
+    int64_t steps, int64_t splits,
+    llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
+    llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w);
 
 /// Applies what follows the anchor in its group, and stores: `index` gives the
 /// result's index of a row and a column.
-void storeTile(KernelBuilder &b, Tile &tile, mlir::Value anchor,
-               llvm::function_ref<graph::Exprs(int64_t row, graph::Expr column)> index, graph::Expr firstColumn,
-               llvm::function_ref<graph::Expr(graph::Expr sum, graph::Expr column)> beforeEpilogue = {});
+void storeTile(
+    KernelBuilder &b, Tile &tile, mlir::Value anchor,
+    llvm::function_ref<graph::Exprs(int64_t row, graph::Expr column)> index,
+    graph::Expr firstColumn,
+    llvm::function_ref<graph::Expr(graph::Expr sum, graph::Expr column)>
+        beforeEpilogue = {});
 
 /// `lanes` lanes of a vector from `offset` on.
-graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset, int64_t lanes);
+graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
+                    int64_t lanes);
 
 /// A product whose right operand is the same for all batches, so that the rows
 /// of all batches are rows of one matrix.
@@ -90,8 +102,8 @@ struct PackedPanels {
   /// Of the operand `w` of an anchor: it must be an unpacking of panels.
   static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w);
   /// The vector at step k of a panel, `offset` columns in.
-  graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel, graph::Expr step, int64_t offset,
-                   int64_t lanes) const;
+  graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
+                   graph::Expr step, int64_t offset, int64_t lanes) const;
 };
 
 } // namespace ingot::kernel

@@ -36,7 +36,8 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
     ModuleOp module = getOperation();
     const TargetDescription &target = *lookupTarget(targetName);
     SymbolTable symbols(module);
-    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (function->hasAttr("kernel.strategy"))
         schedule(function, symbols, target);
     SmallVector<LaunchOp> launches;
@@ -50,35 +51,43 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
   }
 
 private:
-  static void schedule(func::FuncOp tensors, SymbolTable &symbols, const TargetDescription &target) {
+  static void schedule(func::FuncOp tensors, SymbolTable &symbols,
+                       const TargetDescription &target) {
     OpBuilder builder(tensors);
     SmallVector<Type> types;
     for (Type type : tensors.getFunctionType().getInputs())
       types.push_back(storageType(cast<RankedTensorType>(type)));
     size_t inputs = types.size();
-    auto strides = tensors->getAttrOfType<DenseI64ArrayAttr>("kernel.output_strides");
+    auto strides =
+        tensors->getAttrOfType<DenseI64ArrayAttr>("kernel.output_strides");
     for (Type type : tensors.getFunctionType().getResults()) {
       MemRefType buffer = storageType(cast<RankedTensorType>(type));
       if (strides)
         buffer = MemRefType::get(buffer.getShape(), buffer.getElementType(),
-                                 StridedLayoutAttr::get(buffer.getContext(), 0, strides.asArrayRef()));
+                                 StridedLayoutAttr::get(buffer.getContext(), 0,
+                                                        strides.asArrayRef()));
       types.push_back(buffer);
     }
-    auto function = func::FuncOp::create(builder, tensors.getLoc(), tensors.getName(), builder.getFunctionType(types, {}));
+    auto function =
+        func::FuncOp::create(builder, tensors.getLoc(), tensors.getName(),
+                             builder.getFunctionType(types, {}));
     function.setPrivate();
     function->setAttr("kernel.comment", tensors->getAttr("kernel.comment"));
     function->setAttr("kernel.strategy", tensors->getAttr("kernel.strategy"));
     Block *entry = function.addEntryBlock();
     builder.setInsertionPointToStart(entry);
     Block &block = tensors.getBody().front();
-    SmallVector<Value> outputs(entry->getArguments().begin() + inputs, entry->getArguments().end());
+    SmallVector<Value> outputs(entry->getArguments().begin() + inputs,
+                               entry->getArguments().end());
     KernelBuilder b(builder, function, GroupView{&block}, target, outputs);
     for (size_t i = 0; i < inputs; ++i)
       b.bindBuffer(block.getArgument(i), entry->getArgument(i));
-    lookupStrategy(tensors->getAttrOfType<StringAttr>("kernel.strategy"))->emit(b);
+    lookupStrategy(tensors->getAttrOfType<StringAttr>("kernel.strategy"))
+        ->emit(b);
     builder.setInsertionPointToEnd(entry);
     func::ReturnOp::create(builder, function.getLoc());
-    function.setFunctionType(builder.getFunctionType(entry->getArgumentTypes(), {}));
+    function.setFunctionType(
+        builder.getFunctionType(entry->getArgumentTypes(), {}));
     nameArguments(function, block, outputs.size());
     symbols.erase(tensors);
     symbols.insert(function);
@@ -92,13 +101,15 @@ private:
     for (OpOperand &use : input.getUses()) {
       if (isa<UnpackPanelsOp>(use.getOwner()))
         return "weights";
-      if (isa<ConvOp, ConvTransposeOp>(use.getOwner()) && use.getOperandNumber() > 0)
+      if (isa<ConvOp, ConvTransposeOp>(use.getOwner()) &&
+          use.getOperandNumber() > 0)
         return use.getOperandNumber() == 1 ? "weights" : "bias";
     }
     return "x";
   }
 
-  static void nameArguments(func::FuncOp function, Block &block, size_t outputs) {
+  static void nameArguments(func::FuncOp function, Block &block,
+                            size_t outputs) {
     Builder b(function.getContext());
     size_t inputs = block.getNumArguments();
     llvm::StringMap<unsigned> roles, numbered;
@@ -110,16 +121,23 @@ private:
       if (i < inputs)
         function.setArgAttr(i, "kernel.read", b.getUnitAttr());
       std::string role = i < inputs ? roleOf(block.getArgument(i)).str() : "";
-      std::string name = i < inputs ? (roles[role] == 1 ? role : role + std::to_string(numbered[role]++))
-                         : i < inputs + outputs ? (outputs == 1 ? "y" : "y" + std::to_string(i - inputs))
-                         : parallel && i == count - 2 ? "begin"
-                         : parallel && i == count - 1 ? "end"
-                                                      : "scratch" + std::to_string(i - inputs - outputs);
+      std::string name =
+          i < inputs
+              ? (roles[role] == 1 ? role
+                                  : role + std::to_string(numbered[role]++))
+          : i < inputs + outputs
+              ? (outputs == 1 ? "y" : "y" + std::to_string(i - inputs))
+          : parallel && i == count - 2 ? "begin"
+          : parallel && i == count - 1
+              ? "end"
+              : "scratch" + std::to_string(i - inputs - outputs);
       function.setArgAttr(i, "kernel.name", b.getStringAttr(name));
     }
-    if (auto pairs = function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
+    if (auto pairs =
+            function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
       for (int64_t i = 0; i + 1 < pairs.size(); i += 2) {
-        function.setArgAttr(inputs + pairs[i], "kernel.may_alias", b.getUnitAttr());
+        function.setArgAttr(inputs + pairs[i], "kernel.may_alias",
+                            b.getUnitAttr());
         function.setArgAttr(pairs[i + 1], "kernel.may_alias", b.getUnitAttr());
       }
   }
@@ -130,9 +148,12 @@ private:
       for (Attribute type : scratch)
         results.push_back(cast<TypeAttr>(type).getValue());
     OpBuilder builder(launch);
-    auto copy = LaunchOp::create(builder, launch.getLoc(), results, launch.getCalleeAttr(), launch.getOperands(),
-                                 callee->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"));
-    launch->replaceAllUsesWith(copy->getResults().take_front(launch.getNumResults()));
+    auto copy = LaunchOp::create(
+        builder, launch.getLoc(), results, launch.getCalleeAttr(),
+        launch.getOperands(),
+        callee->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"));
+    launch->replaceAllUsesWith(
+        copy->getResults().take_front(launch.getNumResults()));
     launch->erase();
   }
 };

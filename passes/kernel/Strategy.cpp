@@ -24,7 +24,8 @@ static ArrayRef<std::unique_ptr<Strategy>> strategies() {
   return all;
 }
 
-const Strategy &selectStrategy(GroupView group, const TargetDescription &target) {
+const Strategy &selectStrategy(GroupView group,
+                               const TargetDescription &target) {
   for (const auto &strategy : strategies())
     if (strategy->matches(group, target))
       return *strategy;
@@ -43,7 +44,8 @@ Operation *GroupView::anchor() const {
   for (Operation &op : block->without_terminator()) {
     if (isa<ConstantOp>(op))
       continue;
-    if (auto element = dyn_cast<ElementOpInterface>(op); element && element.isCheap())
+    if (auto element = dyn_cast<ElementOpInterface>(op);
+        element && element.isCheap())
       continue;
     if (found)
       return nullptr;
@@ -53,21 +55,26 @@ Operation *GroupView::anchor() const {
 }
 
 bool GroupView::isElementwise() const {
-  return llvm::all_of(block->without_terminator(),
-                      [](Operation &op) { return isa<ElementwiseOpInterface, ConstantOp>(op); });
+  return llvm::all_of(block->without_terminator(), [](Operation &op) {
+    return isa<ElementwiseOpInterface, ConstantOp>(op);
+  });
 }
 
-void KernelBuilder::parallelFor(int64_t extent, llvm::function_ref<void(Expr)> body) {
+void KernelBuilder::parallelFor(int64_t extent,
+                                llvm::function_ref<void(Expr)> body) {
   if (extent == 1)
     return body(index(0));
   Block &entry = function.getBody().front();
   Type indexType = builder.getIndexType();
-  Value begin = entry.addArgument(indexType, loc), end = entry.addArgument(indexType, loc);
+  Value begin = entry.addArgument(indexType, loc),
+        end = entry.addArgument(indexType, loc);
   function->setAttr("kernel.extent", builder.getIndexAttr(extent));
   forRange(wrap(begin, indexType), wrap(end, indexType), body);
 }
 
-void KernelBuilder::forLanes(int64_t size, Type type, llvm::function_ref<void(Expr, int64_t)> body, int64_t widest) {
+void KernelBuilder::forLanes(int64_t size, Type type,
+                             llvm::function_ref<void(Expr, int64_t)> body,
+                             int64_t widest) {
   SmallVector<int64_t> widths = target.lanes(computeType(type));
   widths.push_back(1);
   int64_t at = 0;
@@ -82,10 +89,11 @@ void KernelBuilder::forLanes(int64_t size, Type type, llvm::function_ref<void(Ex
     if (trips == 1) {
       body(index(at), lanes);
     } else {
-      loop(index(at), index(at + trips * lanes), lanes, {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
-        body(i, lanes);
-        return {};
-      });
+      loop(index(at), index(at + trips * lanes), lanes, {},
+           [&](Expr i, ArrayRef<Expr>) -> Exprs {
+             body(i, lanes);
+             return {};
+           });
     }
     laneCount = saved;
     at += trips * lanes;
@@ -107,10 +115,12 @@ Value KernelBuilder::view(Value buffer, ArrayRef<int64_t> shape) {
   if (type.getShape() == shape)
     return buffer;
   if (type.getLayout().isIdentity())
-    return ViewOp::create(builder, loc, MemRefType::get(shape, type.getElementType()), buffer);
+    return ViewOp::create(
+        builder, loc, MemRefType::get(shape, type.getElementType()), buffer);
   // From the inside out: each new axis takes old axes that continue each other.
   auto [strides, offset] = type.getStridesAndOffset();
-  SmallVector<std::pair<int64_t, int64_t>> axes; // (size, stride), innermost first
+  SmallVector<std::pair<int64_t, int64_t>>
+      axes; // (size, stride), innermost first
   for (size_t i = strides.size(); i-- > 0;)
     if (type.getShape()[i] != 1)
       axes.push_back({type.getShape()[i], strides[i]});
@@ -121,13 +131,16 @@ Value KernelBuilder::view(Value buffer, ArrayRef<int64_t> shape) {
     if (left != 1)
       newStrides[i] = at < axes.size() ? axes[at].second : 1;
     while (left != 1) {
-      if (at == axes.size() || left % axes[at].first != 0 || axes[at].second != newStrides[i] * (shape[i] / left))
+      if (at == axes.size() || left % axes[at].first != 0 ||
+          axes[at].second != newStrides[i] * (shape[i] / left))
         return {};
       left /= axes[at++].first;
     }
   }
   auto layout = StridedLayoutAttr::get(type.getContext(), offset, newStrides);
-  return ViewOp::create(builder, loc, MemRefType::get(shape, type.getElementType(), layout), buffer);
+  return ViewOp::create(builder, loc,
+                        MemRefType::get(shape, type.getElementType(), layout),
+                        buffer);
 }
 
 bool KernelBuilder::isContiguous(unsigned output) const {
@@ -138,7 +151,8 @@ Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {
   Block &entry = function.getBody().front();
   auto memref = MemRefType::get(shape, storageType(type));
   // Before begin and end, which parallelFor adds last.
-  assert(!function->hasAttr("kernel.extent") && "scratch comes before the parallel loop");
+  assert(!function->hasAttr("kernel.extent") &&
+         "scratch comes before the parallel loop");
   Value buffer = entry.addArgument(memref, loc);
   SmallVector<Attribute> types;
   if (auto known = function->getAttrOfType<ArrayAttr>("kernel.scratch"))

@@ -20,7 +20,9 @@ namespace ingot::kernel {
 struct GroupView {
   mlir::Block *block;
 
-  mlir::ValueRange results() const { return block->getTerminator()->getOperands(); }
+  mlir::ValueRange results() const {
+    return block->getTerminator()->getOperands();
+  }
   /// The one operator that is neither elementwise nor a mere movement; null if
   /// there is none or more than one.
   mlir::Operation *anchor() const;
@@ -30,9 +32,11 @@ struct GroupView {
 /// What a strategy builds in: the kernel function with its buffers bound.
 class KernelBuilder : public graph::BodyBuilder {
 public:
-  KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function, GroupView group,
-                const TargetDescription &target, mlir::ValueRange outputs)
-      : BodyBuilder(builder, function.getLoc(), outputs), group(group), target(target), function(function) {}
+  KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function,
+                GroupView group, const TargetDescription &target,
+                mlir::ValueRange outputs)
+      : BodyBuilder(builder, function.getLoc(), outputs), group(group),
+        target(target), function(function) {}
 
   GroupView group;
   const TargetDescription &target;
@@ -45,7 +49,8 @@ public:
   void parallelFor(int64_t extent, llvm::function_ref<void(graph::Expr)> body);
   /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
   /// then the rest in narrower ones. `widest` limits the lanes.
-  void forLanes(int64_t size, mlir::Type type, llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
+  void forLanes(int64_t size, mlir::Type type,
+                llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
   /// The result `i` may be written over operand `operand`.
   void allowInPlace(unsigned result, unsigned operand);
@@ -63,12 +68,14 @@ public:
   virtual ~Strategy() = default;
   virtual llvm::StringRef name() const = 0;
   /// Whether it takes this group on this target.
-  virtual bool matches(GroupView group, const TargetDescription &target) const = 0;
+  virtual bool matches(GroupView group,
+                       const TargetDescription &target) const = 0;
   virtual void emit(KernelBuilder &b) const = 0;
 };
 
 /// The first strategy that takes the group. The last ones take anything.
-const Strategy &selectStrategy(GroupView group, const TargetDescription &target);
+const Strategy &selectStrategy(GroupView group,
+                               const TargetDescription &target);
 const Strategy *lookupStrategy(llvm::StringRef name);
 
 } // namespace ingot::kernel

@@ -105,6 +105,8 @@ print("""//===- MathTables.h - polynomials of the math expansions --------*- C++
 
 #include <initializer_list>
 
+// clang-format off
+
 namespace ingot::kernel::math_tables {
 
 struct Table {

@@ -37,10 +37,15 @@ std::string nameFor(graph::GroupOp group) {
         !isa<graph::ConstantOp>(op) && (!element || !element.isCheap()))
       parts.push_back(op.getName().stripDialect());
   if (parts.empty())
-    parts.push_back(body.getTerminator()->getOperand(0).getDefiningOp()->getName().stripDialect());
+    parts.push_back(body.getTerminator()
+                        ->getOperand(0)
+                        .getDefiningOp()
+                        ->getName()
+                        .stripDialect());
   std::string name = llvm::join(parts, "_");
   llvm::raw_string_ostream os(name);
-  if (group.getNumResults() > 0 && !graph::shapeOf(group.getResult(0)).empty()) {
+  if (group.getNumResults() > 0 &&
+      !graph::shapeOf(group.getResult(0)).empty()) {
     os << '_';
     llvm::interleave(graph::shapeOf(group.getResult(0)), os, "x");
   }
@@ -63,8 +68,11 @@ std::string describe(graph::GroupOp group) {
   std::string text;
   llvm::raw_string_ostream os(text);
   llvm::interleave(
-      llvm::make_filter_range(group.getBody().front().without_terminator(),
-                              [](Operation &op) { return !isa<graph::ConstantOp, graph::UnpackPanelsOp>(op); }),
+      llvm::make_filter_range(
+          group.getBody().front().without_terminator(),
+          [](Operation &op) {
+            return !isa<graph::ConstantOp, graph::UnpackPanelsOp>(op);
+          }),
       os, [&](Operation &op) { os << op.getName().stripDialect(); }, " + ");
   os << " by " << group.getStrategy();
   auto tensor = [&](Type type) {
@@ -77,7 +85,9 @@ std::string describe(graph::GroupOp group) {
   os << ", ";
   bool any = false;
   for (BlockArgument input : group.getBody().front().getArguments()) {
-    if (llvm::any_of(input.getUsers(), [](Operation *user) { return isa<graph::UnpackPanelsOp>(user); }))
+    if (llvm::any_of(input.getUsers(), [](Operation *user) {
+          return isa<graph::UnpackPanelsOp>(user);
+        }))
       continue;
     os << (any ? ", " : "");
     tensor(input.getType());
@@ -95,7 +105,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     ModuleOp module = getOperation();
     llvm::StringSet<> used;
     // The first group of each kind stays until all are compared.
-    llvm::DenseMap<uint64_t, SmallVector<std::pair<Operation *, func::FuncOp>>> known;
+    llvm::DenseMap<uint64_t, SmallVector<std::pair<Operation *, func::FuncOp>>>
+        known;
     SmallVector<graph::GroupOp> groups;
     module.walk([&](graph::GroupOp group) { groups.push_back(group); });
     OpBuilder builder(module.getContext());
@@ -106,18 +117,22 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
       func::FuncOp function;
       for (auto &[representative, candidate] : known[hash])
         if (group.getStrategyAttr() == candidate->getAttr("kernel.strategy") &&
-            group->getAttr("output_strides") == candidate->getAttr("kernel.output_strides") &&
-            OperationEquivalence::isRegionEquivalentTo(&representative->getRegion(0), &group.getBody(),
-                                                       OperationEquivalence::IgnoreLocations))
+            group->getAttr("output_strides") ==
+                candidate->getAttr("kernel.output_strides") &&
+            OperationEquivalence::isRegionEquivalentTo(
+                &representative->getRegion(0), &group.getBody(),
+                OperationEquivalence::IgnoreLocations))
           function = candidate;
       if (!function) {
         std::string base = nameFor(group), name = base;
         for (unsigned n = 2; !used.insert(name).second; ++n)
           name = base + "_" + std::to_string(n);
-        auto type = builder.getFunctionType(group.getOperandTypes(), group.getResultTypes());
+        auto type = builder.getFunctionType(group.getOperandTypes(),
+                                            group.getResultTypes());
         function = func::FuncOp::create(builder, group.getLoc(), name, type);
         function.setPrivate();
-        function->setAttr("kernel.comment", builder.getStringAttr(describe(group)));
+        function->setAttr("kernel.comment",
+                          builder.getStringAttr(describe(group)));
         function->setAttr("kernel.strategy", group.getStrategyAttr());
         if (auto strides = group.getOutputStridesAttr())
           function->setAttr("kernel.output_strides", strides);
@@ -131,9 +146,10 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
       }
       collectNames(group.getLoc(), names[function]);
       OpBuilder at(group);
-      auto launch = kernel::LaunchOp::create(at, group.getLoc(), group.getResultTypes(),
-                                             FlatSymbolRefAttr::get(function.getSymNameAttr()), group.getInputs(),
-                                             DenseI64ArrayAttr());
+      auto launch = kernel::LaunchOp::create(
+          at, group.getLoc(), group.getResultTypes(),
+          FlatSymbolRefAttr::get(function.getSymNameAttr()), group.getInputs(),
+          DenseI64ArrayAttr());
       group->replaceAllUsesWith(launch);
     }
     for (graph::GroupOp group : groups)
@@ -148,8 +164,10 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         }
         comment += (comment.empty() ? "" : ", ") + name;
       }
-      auto what = function->getAttrOfType<StringAttr>("kernel.comment").getValue();
-      function->setAttr("kernel.comment", builder.getStringAttr(comment + ": " + what));
+      auto what =
+          function->getAttrOfType<StringAttr>("kernel.comment").getValue();
+      function->setAttr("kernel.comment",
+                        builder.getStringAttr(comment + ": " + what));
     }
   }
 
@@ -157,7 +175,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     llvm::hash_code hash = llvm::hash_value(group.getStrategy());
     for (Operation &op : group.getBody().front())
       hash = llvm::hash_combine(hash, op.getName().getAsOpaquePointer());
-    for (Type type : llvm::concat<const Type>(group.getOperandTypes(), group.getResultTypes()))
+    for (Type type : llvm::concat<const Type>(group.getOperandTypes(),
+                                              group.getResultTypes()))
       hash = llvm::hash_combine(hash, type.getAsOpaquePointer());
     return hash;
   }

@@ -9,11 +9,14 @@
 namespace ingot::memory {
 namespace {
 
-bool alive(const ArenaRequest &a, const ArenaRequest &b) { return a.first <= b.last && b.first <= a.last; }
+bool alive(const ArenaRequest &a, const ArenaRequest &b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 /// First fit in the given order: each buffer at the lowest offset where it
 /// overlaps none placed before that is alive with it.
-int64_t firstFit(const std::vector<ArenaRequest> &requests, const std::vector<unsigned> &order,
+int64_t firstFit(const std::vector<ArenaRequest> &requests,
+                 const std::vector<unsigned> &order,
                  std::vector<int64_t> &offsets) {
   int64_t peak = 0;
   std::vector<std::pair<int64_t, int64_t>> taken;
@@ -22,7 +25,8 @@ int64_t firstFit(const std::vector<ArenaRequest> &requests, const std::vector<un
     taken.clear();
     for (size_t m = 0; m < n; ++m)
       if (alive(request, requests[order[m]]))
-        taken.push_back({offsets[order[m]], offsets[order[m]] + requests[order[m]].bytes});
+        taken.push_back(
+            {offsets[order[m]], offsets[order[m]] + requests[order[m]].bytes});
     std::sort(taken.begin(), taken.end());
     int64_t at = 0;
     for (auto [begin, end] : taken) {
@@ -39,11 +43,13 @@ int64_t firstFit(const std::vector<ArenaRequest> &requests, const std::vector<un
 /// In order of time, every other buffer at the lowest offset and the others at
 /// the highest below `size`: what a chain needs, where each buffer is alive
 /// with its neighbours only. False if that does not fit.
-bool fromBothEnds(const std::vector<ArenaRequest> &requests, int64_t size, std::vector<int64_t> &offsets) {
+bool fromBothEnds(const std::vector<ArenaRequest> &requests, int64_t size,
+                  std::vector<int64_t> &offsets) {
   std::vector<unsigned> order(requests.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
-    return std::make_pair(requests[a].first, a) < std::make_pair(requests[b].first, b);
+    return std::make_pair(requests[a].first, a) <
+           std::make_pair(requests[b].first, b);
   });
   std::vector<std::pair<int64_t, int64_t>> taken;
   for (size_t n = 0; n < order.size(); ++n) {
@@ -54,7 +60,8 @@ bool fromBothEnds(const std::vector<ArenaRequest> &requests, int64_t size, std::
       const ArenaRequest &other = requests[order[m]];
       int64_t begin = offsets[order[m]], end = begin + other.bytes;
       if (alive(request, other))
-        taken.push_back(fromTop ? std::make_pair(size - end, size - begin) : std::make_pair(begin, end));
+        taken.push_back(fromTop ? std::make_pair(size - end, size - begin)
+                                : std::make_pair(begin, end));
     }
     std::sort(taken.begin(), taken.end());
     int64_t at = 0;
@@ -107,23 +114,27 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests) {
   auto tryBy = [&](auto key) {
     std::vector<unsigned> order(requests.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(),
-                     [&](unsigned a, unsigned b) {
-                return std::make_pair(-static_cast<double>(key(requests[a])), a) < std::make_pair(-static_cast<double>(key(requests[b])), b);
-              });
+    std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
+      return std::make_pair(-static_cast<double>(key(requests[a])), a) <
+             std::make_pair(-static_cast<double>(key(requests[b])), b);
+    });
     attempt(order);
   };
   tryBy([](const ArenaRequest &r) { return r.bytes; });
   tryBy([](const ArenaRequest &r) { return r.last - r.first; });
   tryBy([](const ArenaRequest &r) { return r.bytes * (r.last - r.first + 1); });
-  if (plan.bytes > plan.lowerBound && fromBothEnds(requests, plan.lowerBound, offsets)) {
+  if (plan.bytes > plan.lowerBound &&
+      fromBothEnds(requests, plan.lowerBound, offsets)) {
     plan.bytes = plan.lowerBound;
     plan.offsets = offsets;
   }
   // The effort is bounded by placements, so that large models stay fast.
   std::mt19937 random(1);
-  int64_t effort = 20'000'000 / static_cast<int64_t>(requests.size() * requests.size());
-  for (int64_t i = 0; i < std::min<int64_t>(effort, 2000) && plan.bytes > plan.lowerBound; ++i) {
+  int64_t effort =
+      20'000'000 / static_cast<int64_t>(requests.size() * requests.size());
+  for (int64_t i = 0;
+       i < std::min<int64_t>(effort, 2000) && plan.bytes > plan.lowerBound;
+       ++i) {
     std::vector<unsigned> order = best;
     unsigned a = random() % order.size(), b = random() % order.size();
     unsigned moved = order[a];

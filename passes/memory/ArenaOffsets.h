@@ -21,9 +21,9 @@ struct ArenaPlan {
 };
 
 /// Offsets such that no two buffers alive at the same step overlap. Tries
-/// several orders of first fit, then both ends of an arena of the lower bound in
-/// turn, and then improves the best by moving buffers in the order, until the
-/// lower bound or a fixed effort is reached. Deterministic.
+/// several orders of first fit, then both ends of an arena of the lower bound
+/// in turn, and then improves the best by moving buffers in the order, until
+/// the lower bound or a fixed effort is reached. Deterministic.
 ArenaPlan planArena(const std::vector<ArenaRequest> &requests);
 
 } // namespace ingot::memory

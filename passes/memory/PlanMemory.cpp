@@ -37,12 +37,15 @@ namespace {
 
 int64_t bytesOf(Type type) {
   auto shaped = cast<ShapedType>(type);
-  return shaped.getNumElements() * llvm::divideCeil(storageType(shaped.getElementType()).getIntOrFloatBitWidth(), 8);
+  return shaped.getNumElements() *
+         llvm::divideCeil(
+             storageType(shaped.getElementType()).getIntOrFloatBitWidth(), 8);
 }
 
 class Planner {
 public:
-  Planner(ModuleOp module, func::FuncOp main, int64_t alignment) : module(module), main(main), alignment(alignment) {}
+  Planner(ModuleOp module, func::FuncOp main, int64_t alignment)
+      : module(module), main(main), alignment(alignment) {}
 
   void run() {
     findBuffers();
@@ -68,7 +71,8 @@ private:
 
   void findBuffers() {
     for (BlockArgument argument : main.getArguments())
-      bufferOf[argument] = newBuffer({Buffer::Input, argument.getArgNumber(), bytesOf(argument.getType())});
+      bufferOf[argument] = newBuffer({Buffer::Input, argument.getArgNumber(),
+                                      bytesOf(argument.getType())});
     int64_t time = 0;
     for (Operation &op : main.getBody().front()) {
       for (Value operand : op.getOperands())
@@ -82,15 +86,18 @@ private:
         continue;
       }
       for (Value result : op.getResults())
-        bufferOf[result] = newBuffer({isa<ConstantOp>(op) ? Buffer::Constant : Buffer::Arena, 0,
-                                      bytesOf(result.getType()), time, time});
+        bufferOf[result] =
+            newBuffer({isa<ConstantOp>(op) ? Buffer::Constant : Buffer::Arena,
+                       0, bytesOf(result.getType()), time, time});
       ++time;
     }
-    for (OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands()) {
+    for (OpOperand &operand :
+         main.getBody().front().getTerminator()->getOpOperands()) {
       if (tensorType(operand.get()).getNumElements() == 0)
         continue;
       Buffer &buffer = buffers[bufferOf.lookup(operand.get())];
-      assert(buffer.kind == Buffer::Arena && "outputs were separated when groups were formed");
+      assert(buffer.kind == Buffer::Arena &&
+             "outputs were separated when groups were formed");
       buffer.kind = Buffer::Output;
       buffer.argument = main.getNumArguments() + operand.getOperandNumber();
     }
@@ -101,7 +108,9 @@ private:
     Buffer whole{Buffer::Arena, 0, bytesOf(concat.getType()), time, time};
     int64_t offset = 0, axis = concat.getAxis();
     ArrayRef<int64_t> shape = shapeOf(concat.getResult());
-    int64_t stride = std::accumulate(shape.begin() + axis + 1, shape.end(), bytesPerElement(elementOf(concat)), std::multiplies<>());
+    int64_t stride = std::accumulate(shape.begin() + axis + 1, shape.end(),
+                                     bytesPerElement(elementOf(concat)),
+                                     std::multiplies<>());
     unsigned id = newBuffer(whole);
     for (Value part : concat.getInputs()) {
       Buffer &piece = buffers[bufferOf.lookup(part)];
@@ -126,9 +135,14 @@ private:
           unsigned to = bufferOf.lookup(launch.getResult(pairs[i]));
           unsigned from = bufferOf.lookup(launch.getOperand(pairs[i + 1]));
           Buffer &source = buffers[from], &result = buffers[to];
-          bool readElsewhere = llvm::count_if(launch.getOperands(), [&](Value v) { return bufferOf.lookup(v) == from; }) > 1;
-          if (partOffset.contains(launch.getResult(pairs[i])) || from == to || result.kind != Buffer::Arena || source.kind != Buffer::Arena || source.last != time ||
-              source.bytes < result.bytes || result.first != time || readElsewhere)
+          bool readElsewhere =
+              llvm::count_if(launch.getOperands(), [&](Value v) {
+                return bufferOf.lookup(v) == from;
+              }) > 1;
+          if (partOffset.contains(launch.getResult(pairs[i])) || from == to ||
+              result.kind != Buffer::Arena || source.kind != Buffer::Arena ||
+              source.last != time || source.bytes < result.bytes ||
+              result.first != time || readElsewhere)
             continue;
           source.last = std::max(source.last, result.last);
           result.dead = true;
@@ -148,7 +162,9 @@ private:
     for (auto [i, buffer] : llvm::enumerate(buffers)) {
       if (buffer.kind != Buffer::Arena || buffer.dead)
         continue;
-      requests.push_back({static_cast<int64_t>(llvm::alignTo(std::max<int64_t>(buffer.bytes, 1), alignment)), buffer.first, buffer.last});
+      requests.push_back({static_cast<int64_t>(llvm::alignTo(
+                              std::max<int64_t>(buffer.bytes, 1), alignment)),
+                          buffer.first, buffer.last});
       owners.push_back(i);
     }
     ArenaPlan plan = planArena(requests);
@@ -157,15 +173,18 @@ private:
     Builder b(module.getContext());
     module->setAttr("ingot.arena_bytes", b.getI64IntegerAttr(plan.bytes));
     module->setAttr("ingot.arena_align", b.getI64IntegerAttr(alignment));
-    module->setAttr("ingot.arena_lower_bound", b.getI64IntegerAttr(plan.lowerBound));
+    module->setAttr("ingot.arena_lower_bound",
+                    b.getI64IntegerAttr(plan.lowerBound));
   }
 
   void rewrite() {
     OpBuilder builder(main);
     SmallVector<Type> types;
-    for (Type type : llvm::concat<const Type>(main.getArgumentTypes(), main.getResultTypes()))
+    for (Type type : llvm::concat<const Type>(main.getArgumentTypes(),
+                                              main.getResultTypes()))
       types.push_back(storageType(cast<RankedTensorType>(type)));
-    auto planned = func::FuncOp::create(builder, main.getLoc(), main.getName(), builder.getFunctionType(types, {}));
+    auto planned = func::FuncOp::create(builder, main.getLoc(), main.getName(),
+                                        builder.getFunctionType(types, {}));
     Block *entry = planned.addEntryBlock();
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (DictionaryAttr attrs = main.getArgAttrDict(i))
@@ -178,11 +197,14 @@ private:
     }
     builder.setInsertionPointToStart(entry);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      if (auto bound = planned.getArgAttrOfType<DenseElementsAttr>(i, "ingot.bound")) {
+      if (auto bound =
+              planned.getArgAttrOfType<DenseElementsAttr>(i, "ingot.bound")) {
         auto name = planned.getArgAttrOfType<StringAttr>(i, "ingot.onnx_name");
         // Memory knows no signs.
         bound = bound.bitcast(storageType(bound.getElementType()));
-        kernel::RequireEqualOp::create(builder, main.getLoc(), entry->getArgument(i), bound, name ? name : builder.getStringAttr(""));
+        kernel::RequireEqualOp::create(builder, main.getLoc(),
+                                       entry->getArgument(i), bound,
+                                       name ? name : builder.getStringAttr(""));
         planned.removeArgAttr(i, "ingot.bound");
       }
 
@@ -199,11 +221,16 @@ private:
       case Buffer::Input:
       case Buffer::Output: {
         Value argument = entry->getArgument(buffer.argument);
-        known = argument.getType() == type ? argument : kernel::ViewOp::create(builder, tensor.getLoc(), type, argument, offset).getResult();
+        known = argument.getType() == type
+                    ? argument
+                    : kernel::ViewOp::create(builder, tensor.getLoc(), type,
+                                             argument, offset)
+                          .getResult();
         break;
       }
       case Buffer::Arena:
-        known = kernel::ArenaOp::create(builder, tensor.getLoc(), type, buffer.offset + offset);
+        known = kernel::ArenaOp::create(builder, tensor.getLoc(), type,
+                                        buffer.offset + offset);
         break;
       case Buffer::Constant:
         known = global(builder, tensor, type);
@@ -217,9 +244,12 @@ private:
         continue;
       SmallVector<Value> operands;
       auto callee = module.lookupSymbol<func::FuncOp>(launch.getCallee());
-      for (auto [i, v] : llvm::enumerate(llvm::concat<Value>(launch.getOperands(), launch.getResults())))
+      for (auto [i, v] : llvm::enumerate(
+               llvm::concat<Value>(launch.getOperands(), launch.getResults())))
         operands.push_back(place(v, callee.getArgumentTypes()[i]));
-      kernel::LaunchOp::create(builder, launch.getLoc(), TypeRange{}, launch.getCalleeAttr(), operands, DenseI64ArrayAttr());
+      kernel::LaunchOp::create(builder, launch.getLoc(), TypeRange{},
+                               launch.getCalleeAttr(), operands,
+                               DenseI64ArrayAttr());
     }
     func::ReturnOp::create(builder, main.getLoc());
     main.erase();
@@ -238,21 +268,29 @@ private:
       builder.setInsertionPointToStart(module.getBody());
       ElementsAttr value = signless(constant.getValue());
       std::string name = "constant_" + std::to_string(globals.size() - 1);
-      known = memref::GlobalOp::create(builder, constant.getLoc(), name, builder.getStringAttr("private"), memref, value,
-                                       /*constant=*/true, builder.getI64IntegerAttr(alignment));
+      known = memref::GlobalOp::create(
+          builder, constant.getLoc(), name, builder.getStringAttr("private"),
+          memref, value,
+          /*constant=*/true, builder.getI64IntegerAttr(alignment));
     }
-    Value v = memref::GetGlobalOp::create(builder, tensor.getLoc(), known.getType(), known.getSymName());
-    return v.getType() == type ? v : kernel::ViewOp::create(builder, tensor.getLoc(), type, v).getResult();
+    Value v = memref::GetGlobalOp::create(builder, tensor.getLoc(),
+                                          known.getType(), known.getSymName());
+    return v.getType() == type
+               ? v
+               : kernel::ViewOp::create(builder, tensor.getLoc(), type, v)
+                     .getResult();
   }
 
   static ElementsAttr signless(ElementsAttr value) {
     auto type = cast<RankedTensorType>(value.getShapedType());
-    auto to = RankedTensorType::get(type.getShape(), storageType(type.getElementType()));
+    auto to = RankedTensorType::get(type.getShape(),
+                                    storageType(type.getElementType()));
     if (type == to)
       return value;
     if (auto dense = dyn_cast<DenseElementsAttr>(value))
       return dense.bitcast(to.getElementType());
-    return DenseResourceElementsAttr::get(to, cast<DenseResourceElementsAttr>(value).getRawHandle());
+    return DenseResourceElementsAttr::get(
+        to, cast<DenseResourceElementsAttr>(value).getRawHandle());
   }
 
   ModuleOp module;

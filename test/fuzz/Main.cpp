@@ -2,10 +2,11 @@
 //
 // usage: ingot-fuzz [--seconds S] [--seed N] [--keep DIR] MODEL...
 //
-// Compiles mutated models up to the memory plan, each in a process of its own.
+// Compiles mutated models up to the text, for each target in turn, each in a
+// process of its own.
 // A crash or a hang is a failure, its model is kept; so is an exit without a
-// diagnostic. Models that only make us report an internal error are counted
-// and the first ones named.
+// diagnostic, or one that leaves output behind. Models that only make us report
+// an internal error are counted and the first ones named.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +27,13 @@ using namespace ingot;
 
 static constexpr unsigned secondsAllowed = 20;
 
+/// Beside the exit codes: what counts as a crash.
+static constexpr int saidNothing = 99, outputLeftBehind = 98;
+
 /// What a child does; never returns.
 [[noreturn]] static void compileIn(const std::string &path,
-                                   const std::string &log) {
+                                   const std::string &log,
+                                   const TargetDescription &target) {
   int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   dup2(file, 1);
   dup2(file, 2);
@@ -41,12 +46,12 @@ static constexpr unsigned secondsAllowed = 20;
   auto context = makeContext();
   CompileOptions options;
   options.model = path;
-  options.target = lookupTarget("generic");
+  options.target = &target;
   Compilation compilation(options, *context, diagnostics);
-  bool good = compilation.advance(Stage::Plan);
+  bool good = compilation.emit(path + ".cpp");
   diagnostics.print(llvm::errs());
   // Failure without a word is as bad as a crash.
-  _exit(good == diagnostics.empty() ? diagnostics.exitCode() : 99);
+  _exit(good == diagnostics.empty() ? diagnostics.exitCode() : saidNothing);
 }
 
 static std::string readFile(const std::string &path) {
@@ -76,6 +81,7 @@ int main(int argc, char **argv) {
   fuzz::Random random(seed);
   std::string path = keep + "/fuzz-" + std::to_string(getpid()) + ".onnx";
   std::string log = path + ".log";
+  llvm::ArrayRef<TargetDescription> targets = allTargets();
   std::map<int, size_t> codes;
   size_t failures = 0, internal = 0, count = 0;
   time_t end = time(nullptr) + time_t(seconds);
@@ -101,10 +107,15 @@ int main(int argc, char **argv) {
     std::cout.flush();
     pid_t child = fork();
     if (child == 0)
-      compileIn(path, log);
+      compileIn(path, log, targets[count % targets.size()]);
     int status = 0;
     waitpid(child, &status, 0);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    bool wrote = false;
+    for (const char *output : {".cpp", ".h"})
+      wrote |= unlink((path + output).c_str()) == 0;
+    if (wrote && code != Success)
+      code = outputLeftBehind;
     ++codes[code];
     bool isKnown =
         code == Success || code == InvalidInput || code == Unsupported;

@@ -127,6 +127,5 @@ TEST_CASE_METHOD(Definition, "determinants build") {
     CHECK(builds("func.func @f(%0: tensor<2x4x4x" + type + ">) -> tensor<2x" +
                  type + "> { %r:2 = graph.det %0 : (tensor<2x4x4x" + type +
                  ">) -> (tensor<2x" + type +
-                 ">, tensor<4x4xf32>) return %r#0 : tensor<2x" + type +
-                 "> }"));
+                 ">, tensor<4x4xf32>) return %r#0 : tensor<2x" + type + "> }"));
 }

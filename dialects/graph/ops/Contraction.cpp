@@ -20,23 +20,28 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     Exprs i;
     ArrayRef<int64_t> shape = shapeOf(operand);
     for (size_t axis = 0; axis + 2 < shape.size(); ++axis)
-      i.push_back(shape[axis] == 1 ? b.index(0) : idx[idx.size() - shape.size() + axis]);
+      i.push_back(shape[axis] == 1 ? b.index(0)
+                                   : idx[idx.size() - shape.size() + axis]);
     i.push_back(row);
     i.push_back(column);
     return i;
   };
   Type type = elementOf(getResult());
-  return b.reduce(shapeOf(getA()).back(), b.constant(0, type), [&](Expr k, Expr acc) {
-    Expr x = b.loadScalar(getA(), at(getA(), m, k)), y = b.load(getB(), at(getB(), k, n));
-    return fma(x, y, acc);
-  });
+  return b.reduce(shapeOf(getA()).back(), b.constant(0, type),
+                  [&](Expr k, Expr acc) {
+                    Expr x = b.loadScalar(getA(), at(getA(), m, k)),
+                         y = b.load(getB(), at(getB(), k, n));
+                    return fma(x, y, acc);
+                  });
 }
 
 bool ConvOp::isCheap() { return false; }
 bool ConvOp::passesLanes() {
   // Lanes are output channels: one group, or each channel its own.
-  int64_t outputs = shapeOf(getResult()).back(), inputs = shapeOf(getW()).drop_back().back();
-  return getGroups() == 1 || (inputs == 1 && outputs == static_cast<int64_t>(getGroups()));
+  int64_t outputs = shapeOf(getResult()).back(),
+          inputs = shapeOf(getW()).drop_back().back();
+  return getGroups() == 1 ||
+         (inputs == 1 && outputs == static_cast<int64_t>(getGroups()));
 }
 
 Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -46,24 +51,27 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t groupOutputs = outputs / getGroups();
   bool depthwise = groupInputs == 1 && groupOutputs == 1;
   Expr channel = idx.back();
-  Expr init = getBias() ? b.load(getBias(), {channel}) : b.constant(0, elementOf(getResult()));
-  return overWindow(b, idx, shapeOf(getX()), kernel, getStrides(), getDilations(), getLow(), init,
-                    [&](ArrayRef<Expr> k, ArrayRef<Expr> at, Expr acc) {
-                      return b.reduce(groupInputs, acc, [&](Expr c, Expr acc) {
-                        Exprs xAt(at.begin(), at.end()), wAt(k.begin(), k.end());
-                        wAt.push_back(c);
-                        wAt.push_back(channel);
-                        if (depthwise) {
-                          xAt.back() = channel;
-                          return fma(b.load(getX(), xAt), b.load(getW(), wAt), acc);
-                        }
-                        xAt.back() = getGroups() == 1 ? c
-                                                      : channel / static_cast<double>(groupOutputs) *
-                                                                static_cast<double>(groupInputs) +
-                                                            c;
-                        return fma(b.loadScalar(getX(), xAt), b.load(getW(), wAt), acc);
-                      });
-                    });
+  Expr init = getBias() ? b.load(getBias(), {channel})
+                        : b.constant(0, elementOf(getResult()));
+  return overWindow(
+      b, idx, shapeOf(getX()), kernel, getStrides(), getDilations(), getLow(),
+      init, [&](ArrayRef<Expr> k, ArrayRef<Expr> at, Expr acc) {
+        return b.reduce(groupInputs, acc, [&](Expr c, Expr acc) {
+          Exprs xAt(at.begin(), at.end()), wAt(k.begin(), k.end());
+          wAt.push_back(c);
+          wAt.push_back(channel);
+          if (depthwise) {
+            xAt.back() = channel;
+            return fma(b.load(getX(), xAt), b.load(getW(), wAt), acc);
+          }
+          xAt.back() = getGroups() == 1
+                           ? c
+                           : channel / static_cast<double>(groupOutputs) *
+                                     static_cast<double>(groupInputs) +
+                                 c;
+          return fma(b.loadScalar(getX(), xAt), b.load(getW(), wAt), acc);
+        });
+      });
 }
 
 bool ConvTransposeOp::isCheap() { return false; }
@@ -74,9 +82,12 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> kernel = w.drop_back(2);
   int64_t groupInputs = w[w.size() - 2] / getGroups(), groupOutputs = w.back();
   Expr channel = idx.back();
-  Expr group = getGroups() == 1 ? b.index(0) : channel / static_cast<double>(groupOutputs);
-  Expr inGroup = getGroups() == 1 ? channel : channel % static_cast<double>(groupOutputs);
-  Expr init = getBias() ? b.load(getBias(), {channel}) : b.constant(0, elementOf(getResult()));
+  Expr group = getGroups() == 1 ? b.index(0)
+                                : channel / static_cast<double>(groupOutputs);
+  Expr inGroup =
+      getGroups() == 1 ? channel : channel % static_cast<double>(groupOutputs);
+  Expr init = getBias() ? b.load(getBias(), {channel})
+                        : b.constant(0, elementOf(getResult()));
   Exprs k, at(idx.begin(), idx.end());
   auto nest = [&](auto &&self, size_t axis, Expr acc) -> Expr {
     if (axis == kernel.size()) {
@@ -89,10 +100,13 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       });
     }
     return b.reduce(kernel[axis], acc, [&](Expr i, Expr acc) {
-      // i * stride = o + low - k * dilation must be a multiple inside the input.
-      Expr scaled = idx[1 + axis] + static_cast<double>(getLow()[axis]) - i * static_cast<double>(getDilations()[axis]);
+      // i * stride = o + low - k * dilation must be a multiple inside the
+      // input.
+      Expr scaled = idx[1 + axis] + static_cast<double>(getLow()[axis]) -
+                    i * static_cast<double>(getDilations()[axis]);
       double stride = static_cast<double>(getStrides()[axis]);
-      Expr inside = (scaled >= 0.0) & equal(scaled % stride, 0.0) & (scaled < static_cast<double>(x[1 + axis]) * stride);
+      Expr inside = (scaled >= 0.0) & equal(scaled % stride, 0.0) &
+                    (scaled < static_cast<double>(x[1 + axis]) * stride);
       return b.ifElse(
           inside,
           [&] {
@@ -110,7 +124,8 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 Expr PackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> shape = shapeOf(getW());
-  int64_t columns = shape.back(), steps = tensorType(getW()).getNumElements() / columns;
+  int64_t columns = shape.back(),
+          steps = tensorType(getW()).getNumElements() / columns;
   int64_t panel = getPanel(), full = columns / panel;
   auto at = [&](Expr step, Expr column) {
     Exprs i = b.delinearize(step, shape.drop_back());
@@ -123,9 +138,11 @@ Expr PackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   };
   int64_t tail = getTail(), inTail = columns - full * panel;
   auto inLast = [&] {
-    Exprs p = b.delinearize(idx[0] - double(full * panel * steps), {steps, tail});
+    Exprs p =
+        b.delinearize(idx[0] - double(full * panel * steps), {steps, tail});
     return b.ifElse(
-        p[1] < double(inTail), [&] { return at(p[0], p[1] + double(full * panel)); },
+        p[1] < double(inTail),
+        [&] { return at(p[0], p[1] + double(full * panel)); },
         [&] { return b.constant(0, elementOf(getW())); });
   };
   if (inTail == 0)
@@ -137,14 +154,21 @@ Expr PackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 Expr UnpackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> shape = shapeOf(getResult());
-  int64_t columns = shape.back(), steps = tensorType(getResult()).getNumElements() / columns;
+  int64_t columns = shape.back(),
+          steps = tensorType(getResult()).getNumElements() / columns;
   int64_t panel = getPanel(), full = columns / panel, tail = getTail();
-  Expr step = b.linearize(idx.drop_back(), shape.drop_back()), column = idx.back();
+  Expr step = b.linearize(idx.drop_back(), shape.drop_back()),
+       column = idx.back();
   auto inPanels = [&] {
-    return b.load(getPacked(), {(column / double(panel) * double(steps) + step) * double(panel) + column % double(panel)});
+    return b.load(
+        getPacked(),
+        {(column / double(panel) * double(steps) + step) * double(panel) +
+         column % double(panel)});
   };
   auto inLast = [&] {
-    return b.load(getPacked(), {step * double(tail) + column - double(full * panel) + double(full * panel * steps)});
+    return b.load(getPacked(),
+                  {step * double(tail) + column - double(full * panel) +
+                   double(full * panel * steps)});
   };
   if (full * panel == columns)
     return inPanels();
@@ -167,8 +191,10 @@ static FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
   if (columnVector)
     bs.push_back(1);
   if (as.back() != bs[bs.size() - 2])
-    return node.invalid("the inner sizes differ: " + Twine(as.back()) + " and " + Twine(bs[bs.size() - 2]));
-  auto batch = broadcastShapes({ArrayRef<int64_t>(as).drop_back(2), ArrayRef<int64_t>(bs).drop_back(2)});
+    return node.invalid("the inner sizes differ: " + Twine(as.back()) +
+                        " and " + Twine(bs[bs.size() - 2]));
+  auto batch = broadcastShapes(
+      {ArrayRef<int64_t>(as).drop_back(2), ArrayRef<int64_t>(bs).drop_back(2)});
   if (!batch)
     return node.invalid("the batch axes do not broadcast");
   if (rowVector)
@@ -178,7 +204,8 @@ static FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
   SmallVector<int64_t> result(*batch);
   result.push_back(as[as.size() - 2]);
   result.push_back(bs.back());
-  Value product = node.build<MatMulOp>(RankedTensorType::get(result, elementOf(a)), a, b);
+  Value product =
+      node.build<MatMulOp>(RankedTensorType::get(result, elementOf(a)), a, b);
   if (rowVector || columnVector) {
     SmallVector<int64_t> shape(*batch);
     if (!rowVector)
@@ -229,14 +256,17 @@ static Value kernelLast(OnnxNode &node, Value w) {
 
 static LogicalResult checkBias(OnnxNode &node, Value bias, int64_t channels) {
   if (bias && shapeOf(bias) != ArrayRef<int64_t>{channels})
-    return node.invalid("the bias must have one entry per output channel (" + Twine(channels) + ")");
+    return node.invalid("the bias must have one entry per output channel (" +
+                        Twine(channels) + ")");
   return success();
 }
 
 static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
   if (shapeOf(x).size() < 3 || shapeOf(w).size() != shapeOf(x).size())
-    return node.invalid("input and weights must have the same rank of at least 3");
-  SmallVector<int64_t> declared = node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
+    return node.invalid(
+        "input and weights must have the same rank of at least 3");
+  SmallVector<int64_t> declared =
+      node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
   if (ArrayRef<int64_t>(declared) != shapeOf(w).drop_front(2))
     return node.invalid("kernel_shape contradicts the weights' shape");
   if (node.intAttr("group", 1) < 1)
@@ -251,18 +281,22 @@ static ImportResult importConv(OnnxNode &node) {
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
   int64_t groups = node.intAttr("group", 1);
   if (ws[1] * groups != xs[1] || ws[0] % groups != 0)
-    return node.invalid("weights for " + Twine(ws[1]) + " channels in " + Twine(groups) +
-                        " groups do not fit an input of " + Twine(xs[1]) + " channels");
+    return node.invalid("weights for " + Twine(ws[1]) + " channels in " +
+                        Twine(groups) + " groups do not fit an input of " +
+                        Twine(xs[1]) + " channels");
   if (failed(checkBias(node, bias, ws[0])))
     return failure();
-  auto geometry = WindowGeometry::read(node, xs.drop_front(2), ws.drop_front(2));
+  auto geometry =
+      WindowGeometry::read(node, xs.drop_front(2), ws.drop_front(2));
   if (failed(geometry))
     return failure();
   SmallVector<int64_t> shape{xs[0]};
   llvm::append_range(shape, geometry->output);
   shape.push_back(ws[0]);
-  Value y = node.build<ConvOp>(RankedTensorType::get(shape, elementOf(x)), toChannelsLast(node, x), kernelLast(node, w),
-                               bias, geometry->strides, geometry->dilations, geometry->low, groups);
+  Value y = node.build<ConvOp>(RankedTensorType::get(shape, elementOf(x)),
+                               toChannelsLast(node, x), kernelLast(node, w),
+                               bias, geometry->strides, geometry->dilations,
+                               geometry->low, groups);
   return SmallVector<Value>{toChannelsFirst(node, y)};
 }
 
@@ -274,25 +308,33 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   size_t rank = xs.size() - 2;
   int64_t groups = node.intAttr("group", 1);
   if (ws[0] != xs[1] || xs[1] % groups != 0)
-    return node.invalid("weights for " + Twine(ws[0]) + " channels do not fit an input of " + Twine(xs[1]));
+    return node.invalid("weights for " + Twine(ws[0]) +
+                        " channels do not fit an input of " + Twine(xs[1]));
   if (failed(checkBias(node, bias, ws[1] * groups)))
     return failure();
-  SmallVector<int64_t> strides = node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
-  SmallVector<int64_t> dilations = node.intsAttr("dilations", SmallVector<int64_t>(rank, 1));
-  SmallVector<int64_t> pads = node.intsAttr("pads", SmallVector<int64_t>(2 * rank, 0));
-  SmallVector<int64_t> extra = node.intsAttr("output_padding", SmallVector<int64_t>(rank, 0));
+  SmallVector<int64_t> strides =
+      node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
+  SmallVector<int64_t> dilations =
+      node.intsAttr("dilations", SmallVector<int64_t>(rank, 1));
+  SmallVector<int64_t> pads =
+      node.intsAttr("pads", SmallVector<int64_t>(2 * rank, 0));
+  SmallVector<int64_t> extra =
+      node.intsAttr("output_padding", SmallVector<int64_t>(rank, 0));
   SmallVector<int64_t> wanted = node.intsAttr("output_shape");
   if (wanted.size() == rank + 2)
     wanted.erase(wanted.begin(), wanted.begin() + 2);
-  if (strides.size() != rank || dilations.size() != rank || pads.size() != 2 * rank || extra.size() != rank ||
+  if (strides.size() != rank || dilations.size() != rank ||
+      pads.size() != 2 * rank || extra.size() != rank ||
       (!wanted.empty() && wanted.size() != rank))
-    return node.invalid("an attribute does not have one entry per spatial axis");
+    return node.invalid(
+        "an attribute does not have one entry per spatial axis");
   std::string autoPad = node.stringAttr("auto_pad", "NOTSET");
   SmallVector<int64_t> low, shape{xs[0]};
   for (size_t i = 0; i < rank; ++i) {
     if (strides[i] < 1 || dilations[i] < 1)
       return node.invalid("strides and dilations must be positive");
-    int64_t full = strides[i] * (xs[2 + i] - 1) + extra[i] + (ws[2 + i] - 1) * dilations[i] + 1;
+    int64_t full = strides[i] * (xs[2 + i] - 1) + extra[i] +
+                   (ws[2 + i] - 1) * dilations[i] + 1;
     bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
     if (!wanted.empty() || same) {
       int64_t size = wanted.empty() ? xs[2 + i] * strides[i] : wanted[i];
@@ -306,7 +348,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       shape.push_back(full - pads[i] - pads[rank + i]);
     }
     if (shape.back() < 1)
-      return node.invalid("the output would be empty on spatial axis " + Twine(i));
+      return node.invalid("the output would be empty on spatial axis " +
+                          Twine(i));
   }
   shape.push_back(ws[1] * groups);
   // [C, O / groups, kernel...] -> [kernel..., C, O / groups]
@@ -314,9 +357,10 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   for (size_t i = 0; i < rank; ++i)
     perm.push_back(2 + i);
   perm.append({0, 1});
-  Value y = node.build<ConvTransposeOp>(RankedTensorType::get(shape, elementOf(x)), toChannelsLast(node, x),
-                                        buildTranspose(node.builder, node.loc, w, perm), bias, strides, dilations, low,
-                                        groups);
+  Value y = node.build<ConvTransposeOp>(
+      RankedTensorType::get(shape, elementOf(x)), toChannelsLast(node, x),
+      buildTranspose(node.builder, node.loc, w, perm), bias, strides, dilations,
+      low, groups);
   return SmallVector<Value>{toChannelsFirst(node, y)};
 }
 

@@ -109,7 +109,9 @@ static ImportResult importBitCast(OnnxNode &node) {
   if (!type)
     return node.unsupported("conversion to this element type");
   // A bool takes a byte.
-  auto width = [](Type t) { return t.isInteger(1) ? 8 : t.getIntOrFloatBitWidth(); };
+  auto width = [](Type t) {
+    return t.isInteger(1) ? 8 : t.getIntOrFloatBitWidth();
+  };
   if (width(type) != width(elementOf(x)))
     return node.invalid("the types differ in width");
   return one(node.build<BitCastOp>(RankedTensorType::get(shapeOf(x), type), x));

@@ -22,10 +22,13 @@ bool LpPoolOp::isCheap() { return false; }
 bool LpPoolOp::passesLanes() { return true; }
 
 Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  return overWindow(b, idx, shapeOf(getX()), getKernel(), getStrides(), getDilations(), getLow(),
-                    lowest(b, elementOf(getX())), [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
+  return overWindow(b, idx, shapeOf(getX()), getKernel(), getStrides(),
+                    getDilations(), getLow(), lowest(b, elementOf(getX())),
+                    [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
                       Expr x = b.load(getX(), at);
-                      return isa<FloatType>(elementOf(getX())) ? select(acc > x, acc, x) : max(acc, x);
+                      return isa<FloatType>(elementOf(getX()))
+                                 ? select(acc > x, acc, x)
+                                 : max(acc, x);
                     });
 }
 
@@ -66,34 +69,47 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     at.push_back(order[1]);
     return b.load(getX(), at);
   };
-  return overWindow(b, idx, shape, getKernel(), getStrides(), getDilations(), getLow(), b.constantInt(-1, signedI64),
+  return overWindow(b, idx, shape, getKernel(), getStrides(), getDilations(),
+                    getLow(), b.constantInt(-1, signedI64),
                     [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr best) {
                       Expr here = positionOf(at);
                       return b.ifElse(
                           best < 0.0, [&] { return here; },
-                          [&] { return select(b.load(getX(), at) > valueAt(best), here, best); });
+                          [&] {
+                            return select(b.load(getX(), at) > valueAt(best),
+                                          here, best);
+                          });
                     });
 }
 
 Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Type type = elementOf(getX());
   ArrayRef<int64_t> shape = shapeOf(getX());
-  Expr sum = overWindow(b, idx, shape, getKernel(), getStrides(), getDilations(), getLow(), b.constant(0, type),
-                        [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) { return acc + b.load(getX(), at); });
-  // The number of positions is a product over the axes; constant without padding.
+  Expr sum = overWindow(b, idx, shape, getKernel(), getStrides(),
+                        getDilations(), getLow(), b.constant(0, type),
+                        [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
+                          return acc + b.load(getX(), at);
+                        });
+  // The number of positions is a product over the axes; constant without
+  // padding.
   int64_t all = 1;
   Expr count;
   for (size_t i = 0; i < getKernel().size(); ++i) {
-    int64_t lastStart = (shapeOf(getResult())[1 + i] - 1) * getStrides()[i] - getLow()[i];
+    int64_t lastStart =
+        (shapeOf(getResult())[1 + i] - 1) * getStrides()[i] - getLow()[i];
     int64_t extent = (getKernel()[i] - 1) * getDilations()[i] + 1;
-    int64_t before = getCountPadding() ? getLow()[i] : 0, after = getCountPadding() ? getHigh()[i] : 0;
-    bool clipped = getLow()[i] > before || lastStart + extent > shape[1 + i] + after;
+    int64_t before = getCountPadding() ? getLow()[i] : 0,
+            after = getCountPadding() ? getHigh()[i] : 0;
+    bool clipped =
+        getLow()[i] > before || lastStart + extent > shape[1 + i] + after;
     if (!clipped) {
       all *= getKernel()[i];
       continue;
     }
-    Expr start = idx[1 + i] * static_cast<double>(getStrides()[i]) - static_cast<double>(getLow()[i] - before);
-    auto [lo, hi] = insideWindow(start, getKernel()[i], getDilations()[i], shape[1 + i] + before + after);
+    Expr start = idx[1 + i] * static_cast<double>(getStrides()[i]) -
+                 static_cast<double>(getLow()[i] - before);
+    auto [lo, hi] = insideWindow(start, getKernel()[i], getDilations()[i],
+                                 shape[1 + i] + before + after);
     count = count ? count * (hi - lo) : hi - lo;
   }
   if (!count)
@@ -105,11 +121,15 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 Expr LpPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Type type = elementOf(getX());
   double p = static_cast<double>(getP());
-  Expr sum = overWindow(b, idx, shapeOf(getX()), getKernel(), getStrides(), getDilations(), getLow(),
-                        b.constant(0, type), [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
-                          Expr x = b.load(getX(), at);
-                          return acc + (p == 1 ? abs(x) : p == 2 ? x * x : pow(abs(x), b.constant(p, type)));
-                        });
+  Expr sum =
+      overWindow(b, idx, shapeOf(getX()), getKernel(), getStrides(),
+                 getDilations(), getLow(), b.constant(0, type),
+                 [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
+                   Expr x = b.load(getX(), at);
+                   return acc + (p == 1   ? abs(x)
+                                 : p == 2 ? x * x
+                                          : pow(abs(x), b.constant(p, type)));
+                 });
   return p == 1 ? sum : p == 2 ? sqrt(sum) : pow(sum, b.constant(1 / p, type));
 }
 
@@ -118,9 +138,10 @@ Expr LpPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 //===----------------------------------------------------------------------===//
 
 /// `build` gets the channels-last input, the geometry and the result type.
-static FailureOr<Value>
-importPool(OnnxNode &node,
-           llvm::function_ref<Value(Value x, const WindowGeometry &, RankedTensorType)> build) {
+static FailureOr<Value> importPool(
+    OnnxNode &node,
+    llvm::function_ref<Value(Value x, const WindowGeometry &, RankedTensorType)>
+        build) {
   Value x = node.input(0);
   ArrayRef<int64_t> xs = shapeOf(x);
   if (xs.size() < 3)
@@ -132,23 +153,29 @@ importPool(OnnxNode &node,
   SmallVector<int64_t> shape{xs[0]};
   llvm::append_range(shape, geometry->output);
   shape.push_back(xs[1]);
-  Value y = build(toChannelsLast(node, x), *geometry, RankedTensorType::get(shape, elementOf(x)));
+  Value y = build(toChannelsLast(node, x), *geometry,
+                  RankedTensorType::get(shape, elementOf(x)));
   return toChannelsFirst(node, y);
 }
 
 static ImportResult importMaxPool(OnnxNode &node) {
-  FailureOr<Value> values = importPool(node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-    return node.build<MaxPoolOp>(type, x, g.kernel, g.strides, g.dilations, g.low);
-  });
+  FailureOr<Value> values = importPool(
+      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+        return node.build<MaxPoolOp>(type, x, g.kernel, g.strides, g.dilations,
+                                     g.low);
+      });
   if (failed(values))
     return failure();
   SmallVector<Value> results{*values};
   if (node.wantsOutput(1)) {
-    auto i64 = IntegerType::get(node.builder.getContext(), 64, IntegerType::Signed);
-    FailureOr<Value> indices = importPool(node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-      return node.build<MaxPoolIndexOp>(RankedTensorType::get(type.getShape(), i64), x, g.kernel, g.strides,
-                                        g.dilations, g.low, node.intAttr("storage_order", 0));
-    });
+    auto i64 =
+        IntegerType::get(node.builder.getContext(), 64, IntegerType::Signed);
+    FailureOr<Value> indices = importPool(
+        node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+          return node.build<MaxPoolIndexOp>(
+              RankedTensorType::get(type.getShape(), i64), x, g.kernel,
+              g.strides, g.dilations, g.low, node.intAttr("storage_order", 0));
+        });
     if (failed(indices))
       return failure();
     results.push_back(*indices);
@@ -157,19 +184,23 @@ static ImportResult importMaxPool(OnnxNode &node) {
 }
 
 static ImportResult importAveragePool(OnnxNode &node) {
-  FailureOr<Value> y = importPool(node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-    return node.build<AveragePoolOp>(type, x, g.kernel, g.strides, g.dilations, g.low,
-                                     node.intAttr("count_include_pad", 0) != 0, g.high);
-  });
+  FailureOr<Value> y = importPool(
+      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+        return node.build<AveragePoolOp>(
+            type, x, g.kernel, g.strides, g.dilations, g.low,
+            node.intAttr("count_include_pad", 0) != 0, g.high);
+      });
   if (failed(y))
     return failure();
   return SmallVector<Value>{*y};
 }
 
 static ImportResult importLpPool(OnnxNode &node) {
-  FailureOr<Value> y = importPool(node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-    return node.build<LpPoolOp>(type, x, g.kernel, g.strides, g.dilations, g.low, node.intAttr("p", 2));
-  });
+  FailureOr<Value> y = importPool(
+      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+        return node.build<LpPoolOp>(type, x, g.kernel, g.strides, g.dilations,
+                                    g.low, node.intAttr("p", 2));
+      });
   if (failed(y))
     return failure();
   return SmallVector<Value>{*y};

@@ -1,7 +1,7 @@
 //===- WindowGeometry.h - strides, pads, dilations --------------*- C++ -*-===//
 //
-// What convolutions and pools share: ONNX's attributes read into one struct, and
-// the range of kernel positions that lie inside the input.
+// What convolutions and pools share: ONNX's attributes read into one struct,
+// and the range of kernel positions that lie inside the input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,26 +17,34 @@ struct WindowGeometry {
 
   /// Reads strides, dilations, pads, auto_pad, ceil_mode for an input of
   /// `spatial` sizes.
-  static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, llvm::ArrayRef<int64_t> spatial,
+  static mlir::FailureOr<WindowGeometry> read(OnnxNode &node,
+                                              llvm::ArrayRef<int64_t> spatial,
                                               llvm::ArrayRef<int64_t> kernel);
 };
 
 /// The kernel positions [lo, hi) of one axis that lie inside an input of `size`
 /// when the window starts at `start` (which may be negative).
-std::pair<Expr, Expr> insideWindow(Expr start, int64_t kernel, int64_t dilation, int64_t size);
+std::pair<Expr, Expr> insideWindow(Expr start, int64_t kernel, int64_t dilation,
+                                   int64_t size);
 
 /// A loop over the inside positions of all axes at output position `idx`
 /// (batch, spatial..., channel); `body` gets the kernel and input positions.
-Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx, llvm::ArrayRef<int64_t> inputShape,
-                llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
-                llvm::ArrayRef<int64_t> low, Expr init,
-                llvm::function_ref<Expr(llvm::ArrayRef<Expr> k, llvm::ArrayRef<Expr> at, Expr acc)> body);
+Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
+                llvm::ArrayRef<int64_t> inputShape,
+                llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides,
+                llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> low,
+                Expr init,
+                llvm::function_ref<Expr(llvm::ArrayRef<Expr> k,
+                                        llvm::ArrayRef<Expr> at, Expr acc)>
+                    body);
 
 /// transpose [N, C, spatial...] -> [N, spatial..., C] and back, of a value.
 mlir::Value toChannelsLast(OnnxNode &node, mlir::Value x);
 mlir::Value toChannelsFirst(OnnxNode &node, mlir::Value x);
-mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> perm);
-mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> shape);
+mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value x, llvm::ArrayRef<int64_t> perm);
+mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value x, llvm::ArrayRef<int64_t> shape);
 
 } // namespace ingot::graph
 
