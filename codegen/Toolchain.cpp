@@ -20,27 +20,39 @@ ArrayRef<StringRef> standardCompileFlags() {
   return flags;
 }
 
-Expected<std::string> findCompiler(const TargetDescription &target) {
-  for (StringRef name : target.compilers)
-    if (ErrorOr<std::string> path = sys::findProgramByName(name))
-      return *path;
+std::vector<std::string> installedCommand(StringRef command) {
+  SmallVector<StringRef> words;
+  command.split(words, ' ', -1, /*KeepEmpty=*/false);
+  std::vector<std::string> result(words.begin(), words.end());
+  ErrorOr<std::string> path =
+      sys::findProgramByName(words.empty() ? StringRef() : words.front());
+  if (!path)
+    return {};
+  result.front() = *path;
+  return result;
+}
+
+Expected<std::vector<std::string>>
+findCompiler(const TargetDescription &target) {
+  for (StringRef command : target.compilers)
+    if (auto words = installedCommand(command); !words.empty())
+      return words;
   return createStringError("no compiler for target '" + target.name +
                            "' is installed; looked for " +
                            join(target.compilers, ", "));
 }
 
-Error runProgram(StringRef program, ArrayRef<StringRef> arguments) {
+Error runProgram(ArrayRef<std::string> command, unsigned seconds) {
   SmallString<128> messages;
   if (std::error_code code =
           sys::fs::createTemporaryFile("ingot", "log", messages))
     return createFileError(messages, code);
-  SmallVector<StringRef> command = {program};
-  command.append(arguments.begin(), arguments.end());
-  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(messages),
+  SmallVector<StringRef> words(command.begin(), command.end());
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(messages),
                                           StringRef(messages)};
   std::string problem;
-  int status = sys::ExecuteAndWait(program, command, std::nullopt, redirects, 0,
-                                   0, &problem);
+  int status = sys::ExecuteAndWait(words.front(), words, std::nullopt,
+                                   redirects, seconds, 0, &problem);
   std::string text;
   if (auto buffer = MemoryBuffer::getFile(messages))
     text = (*buffer)->getBuffer().str();
@@ -52,26 +64,33 @@ Error runProgram(StringRef program, ArrayRef<StringRef> arguments) {
                            text);
 }
 
+/// The target's compiler, with `arguments`.
+static Error runCompiler(const TargetDescription &target,
+                         ArrayRef<std::string> arguments) {
+  Expected<std::vector<std::string>> command = findCompiler(target);
+  if (!command)
+    return command.takeError();
+  append_range(*command, arguments);
+  return runProgram(*command);
+}
+
 Error compileSource(const TargetDescription &target, StringRef source,
                     StringRef object) {
-  Expected<std::string> compiler = findCompiler(target);
-  if (!compiler)
-    return compiler.takeError();
-  SmallVector<StringRef> arguments(standardCompileFlags());
-  arguments.append(target.compilerFlags.begin(), target.compilerFlags.end());
-  arguments.append({"-c", source, "-o", object});
-  return runProgram(*compiler, arguments);
+  std::vector<std::string> arguments;
+  for (StringRef flag : standardCompileFlags())
+    arguments.push_back(flag.str());
+  for (StringRef flag : target.compilerFlags)
+    arguments.push_back(flag.str());
+  arguments.insert(arguments.end(), {"-c", source.str(), "-o", object.str()});
+  return runCompiler(target, arguments);
 }
 
 Error mergeObjects(const TargetDescription &target,
                    ArrayRef<std::string> objects, StringRef merged) {
-  Expected<std::string> compiler = findCompiler(target);
-  if (!compiler)
-    return compiler.takeError();
-  SmallVector<StringRef> arguments = {"-r", "-nostdlib"};
-  arguments.append(objects.begin(), objects.end());
-  arguments.append({"-o", merged});
-  return runProgram(*compiler, arguments);
+  std::vector<std::string> arguments = {"-r", "-nostdlib"};
+  append_range(arguments, objects);
+  arguments.insert(arguments.end(), {"-o", merged.str()});
+  return runCompiler(target, arguments);
 }
 
 } // namespace ingot

@@ -7,6 +7,7 @@
 #include "llvm/Support/Error.h"
 
 #include <string>
+#include <vector>
 
 namespace ingot {
 
@@ -15,9 +16,13 @@ struct TargetDescription;
 /// How generated sources are compiled, apart from what a target adds.
 llvm::ArrayRef<llvm::StringRef> standardCompileFlags();
 
-/// The first of the target's compilers that is installed, or an error that
-/// names them all.
-llvm::Expected<std::string> findCompiler(const TargetDescription &target);
+/// The first of the target's compilers that is installed, as the words of a
+/// command, or an error that names them all.
+llvm::Expected<std::vector<std::string>>
+findCompiler(const TargetDescription &target);
+/// The words of a command of a description, the first one being the path of its
+/// program; empty if that is not installed.
+std::vector<std::string> installedCommand(llvm::StringRef command);
 
 /// Compiles `source` to `object`.
 llvm::Error compileSource(const TargetDescription &target,
@@ -28,9 +33,10 @@ llvm::Error mergeObjects(const TargetDescription &target,
                          llvm::ArrayRef<std::string> objects,
                          llvm::StringRef merged);
 
-/// Runs a program and waits; what it writes to stderr becomes the error.
-llvm::Error runProgram(llvm::StringRef program,
-                       llvm::ArrayRef<llvm::StringRef> arguments);
+/// Runs a command and waits, for at most `seconds` if that is not 0; what it
+/// writes becomes the error.
+llvm::Error runProgram(llvm::ArrayRef<std::string> command,
+                       unsigned seconds = 0);
 
 } // namespace ingot
 

@@ -41,6 +41,15 @@ struct ElfIdentity {
   bool is64Bit = true;
 };
 
+/// Issue cycles of an f32 instruction; the whole of what strategies weigh on a
+/// core that finishes one after the other. `loadNext` is each further element
+/// of a load of several.
+struct InstructionCosts {
+  unsigned multiplyAdd = 1, multiply = 1, add = 1;
+  unsigned load = 1, loadNext = 1, store = 1;
+  unsigned takenBranch = 1;
+};
+
 struct TargetDescription {
   llvm::StringRef name;
   llvm::StringRef summary;
@@ -50,6 +59,15 @@ struct TargetDescription {
   unsigned vectorRegisters = 0;
   /// A multiply-add is one instruction, for f32 and f64.
   bool fma = false;
+  /// A multiply-add takes one lane of a vector register as its factor.
+  bool multiplyByLane = false;
+  InstructionCosts costs;
+  /// Memory is scarcer than time: code is kept small where that costs little.
+  bool smallCode = false;
+  /// No operating system: programs bring their own start-up code.
+  bool freestanding = false;
+  /// Alignment of the arena and of constants, in bytes.
+  unsigned bufferAlign = 64;
   int64_t l1Bytes = 0, l2Bytes = 0;
   unsigned pointerBytes = 8;
 
@@ -62,9 +80,22 @@ struct TargetDescription {
   llvm::SmallVector<llvm::StringRef, 2> includes;
   llvm::StringRef openText, closeText;
 
-  /// Compilers that take the text, most wanted first, and further flags.
+  /// Targets of one family can be in one output, which picks the ablest of
+  /// them that the machine runs. It decides by `selectCondition`, an expression
+  /// of C++ that may use the functions of `selectText` (one text for all of the
+  /// family). Without a family: always runs, goes with all families.
+  llvm::StringRef family, selectText, selectCondition;
+
+  /// Commands of compilers that take the text, most wanted first, and further
+  /// flags.
   llvm::SmallVector<llvm::StringRef, 2> compilers;
   llvm::SmallVector<llvm::StringRef, 4> compilerFlags;
+  /// What links a program that the emulator runs, if not the compiler, and its
+  /// flags.
+  llvm::StringRef linker;
+  llvm::SmallVector<llvm::StringRef, 4> linkFlags;
+  /// C++ that such a program needs besides (start-up code), or empty.
+  llvm::StringRef programText;
   /// Runs its programs on another host: a command, or empty.
   llvm::StringRef emulator;
   ElfIdentity elf;

@@ -2,7 +2,7 @@
 
 #include "Runner.h"
 
-#include "compiler/HostModel.h"
+#include "compiler/BuiltModel.h"
 #include "compiler/import/TensorData.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"

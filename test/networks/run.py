@@ -107,7 +107,7 @@ def runs_here(ingot, target):
     """Whether `ingot targets` says that this machine runs it."""
     listing = subprocess.run([ingot, "targets"], capture_output=True, text=True).stdout
     lines = [line for line in listing.splitlines() if target in line.split()]
-    return not any("not on this machine" in line for line in lines)
+    return not any("does not run on this machine" in line for line in lines)
 
 
 def main():

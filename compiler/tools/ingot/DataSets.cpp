@@ -107,7 +107,7 @@ bool DataRunner::fits(const InputData &data) const {
   for (auto [type, tensor] : llvm::zip(model->inputTypes(), data))
     if (!tensor || tensor->type != type)
       return false;
-  return llvm::all_of(model->bound, [&](const HostModel::Bound &bound) {
+  return llvm::all_of(model->bound, [&](const BuiltModel::Bound &bound) {
     return data[bound.input]->bytes == bound.bytes;
   });
 }
@@ -117,7 +117,7 @@ bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
     bindData(fresh(), data);
     model.reset();
     current = std::move(next);
-    model = HostModel::build(*current, {"-O1"});
+    model = BuiltModel::build(*current, {"-O1"});
   }
   if (!model)
     return false;
@@ -133,11 +133,7 @@ bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
     }
     inputs.push_back(&*data[i]);
   }
-  ingot_status status = model->run(inputs, outputs);
-  if (status != INGOT_OK)
-    diagnostics.report(DiagnosticId::Internal,
-                       "the compiled model failed: " + statusText(status));
-  return status == INGOT_OK;
+  return model->run(inputs, outputs, diagnostics);
 }
 
 } // namespace ingot

@@ -3,7 +3,7 @@
 #ifndef INGOT_COMPILER_TOOLS_INGOT_DATASETS_H
 #define INGOT_COMPILER_TOOLS_INGOT_DATASETS_H
 
-#include "compiler/HostModel.h"
+#include "compiler/BuiltModel.h"
 
 namespace ingot {
 
@@ -40,7 +40,7 @@ private:
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
   std::unique_ptr<Compilation> next, current;
-  std::unique_ptr<HostModel> model;
+  std::unique_ptr<BuiltModel> model;
 };
 
 } // namespace ingot

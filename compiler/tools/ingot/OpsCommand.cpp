@@ -7,6 +7,8 @@
 
 #include "compiler/import/Schema.h"
 #include "compiler/tools/ingot/Commands.h"
+
+#include "codegen/Toolchain.h"
 #include "dialects/graph/OnnxImport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -134,11 +136,15 @@ int targetsCommand(Arguments &, Diagnostics &) {
   const TargetDescription *native = lookupTarget("native");
   for (const TargetDescription &target : allTargets()) {
     bool runs = target.runsOnThisHost && target.runsOnThisHost();
-    outs() << left_justify(target.name, 14) << " " << target.summary
-           << (&target == native ? " (native)"
-               : runs            ? ""
-                                 : " (does not run on this machine)")
-           << "\n";
+    bool isEmulated = !runs && !installedCommand(target.emulator).empty();
+    outs() << left_justify(target.name, 14) << " " << target.summary;
+    if (&target == native)
+      outs() << " (native)";
+    else if (isEmulated)
+      outs() << " (runs under " << target.emulator.split(' ').first << ")";
+    else if (!runs)
+      outs() << " (does not run on this machine)";
+    outs() << "\n";
   }
   return Success;
 }

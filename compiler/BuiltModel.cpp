@@ -1,0 +1,126 @@
+//===- BuiltModel.cpp -----------------------------------------------------===//
+
+#include "compiler/BuiltModel.h"
+
+#include "codegen/Toolchain.h"
+#include "compiler/EmulatedModel.h"
+#include "compiler/HostModel.h"
+#include "compiler/import/TensorData.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+TemporaryFolder::TemporaryFolder() {
+  SmallString<128> path;
+  if (!llvm::sys::fs::createUniqueDirectory("ingot", path))
+    folder = path.str().str();
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  if (valid())
+    llvm::sys::fs::remove_directories(folder);
+}
+
+std::string TemporaryFolder::file(StringRef name) const {
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
+StringRef statusText(ingot_status status) {
+  switch (status) {
+  case INGOT_OK:
+    return "no error";
+  case INGOT_ERROR_NULL:
+    return "a pointer that is needed is null";
+  case INGOT_ERROR_ALIGNMENT:
+    return "the arena or the weights are not aligned";
+  case INGOT_ERROR_SPECIALIZED:
+    return "an input differs from the value it was bound to when compiling";
+  case INGOT_ERROR_WEIGHTS:
+    return "the weights file is not that of this model";
+  }
+  return "an unknown error";
+}
+
+std::string firstError(StringRef output) {
+  SmallVector<StringRef> lines;
+  output.split(lines, '\n');
+  // The first line is the command, which may have the word in it.
+  for (StringRef line : llvm::drop_begin(lines))
+    if (line.contains("error") || line.contains("overflowed"))
+      return printable(line, 600);
+  return printable(output.take_back(600), 600);
+}
+
+bool compileGenerated(const TargetDescription &target,
+                      ArrayRef<std::string> arguments,
+                      Diagnostics &diagnostics) {
+  llvm::Expected<std::vector<std::string>> command = findCompiler(target);
+  if (!command) {
+    diagnostics.report(DiagnosticId::RunFailed,
+                       llvm::toString(command.takeError()));
+    return false;
+  }
+  command->insert(command->end(),
+                  {"-std=c++17", "-w", "-fno-exceptions", "-fno-rtti"});
+  for (StringRef flag : target.compilerFlags)
+    command->push_back(flag.str());
+  llvm::append_range(*command, arguments);
+  llvm::Error error = runProgram(*command);
+  if (!error)
+    return true;
+  diagnostics.report(DiagnosticId::Internal,
+                     "the generated C++ did not compile: " +
+                         firstError(llvm::toString(std::move(error))));
+  return false;
+}
+
+std::unique_ptr<BuiltModel> BuiltModel::build(Compilation &compilation,
+                                              ArrayRef<std::string> flags) {
+  const TargetDescription &target = *compilation.options.target;
+  if (target.runsOnThisHost && target.runsOnThisHost())
+    return HostModel::build(compilation, flags);
+  return EmulatedModel::build(compilation, flags);
+}
+
+BuiltModel::~BuiltModel() = default;
+
+bool BuiltModel::generate(Compilation &compilation, StringRef source) {
+  if (!compilation.advance(Stage::Import))
+    return false;
+  auto main = compilation.module().lookupSymbol<func::FuncOp>("main");
+  for (Type type : main.getArgumentTypes())
+    inTypes.push_back(cast<RankedTensorType>(type));
+  for (Type type : main.getResultTypes())
+    outTypes.push_back(cast<RankedTensorType>(type));
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (auto value = main.getArgAttrOfType<DenseElementsAttr>(i, "ingot.bound"))
+      bound.push_back({i, bytesOf(value)});
+  if (!compilation.emit(source))
+    return false;
+  Interface interface(compilation.module(), compilation.codegenOptions(source));
+  for (const InterfaceTensor &tensor : interface.tensors)
+    (tensor.isOutput ? outputTensors : inputTensors).push_back(tensor);
+  name = interface.name;
+  arenaSize = interface.arenaBytes;
+  arenaAlign = interface.arenaAlign;
+  return true;
+}
+
+std::vector<Tensor> BuiltModel::makeOutputs() const {
+  std::vector<Tensor> outputs;
+  for (RankedTensorType type : outTypes) {
+    Tensor &tensor = outputs.emplace_back();
+    tensor.type = type;
+    tensor.bytes.resize(type.getNumElements() *
+                        elementBytes(type.getElementType()));
+  }
+  return outputs;
+}
+
+} // namespace ingot

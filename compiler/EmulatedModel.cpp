@@ -1,0 +1,105 @@
+//===- EmulatedModel.cpp --------------------------------------------------===//
+
+#include "compiler/EmulatedModel.h"
+
+#include "codegen/Toolchain.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/report/Progress.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Without such a program a board would run forever.
+constexpr unsigned mostSeconds = 3600;
+
+std::unique_ptr<EmulatedModel>
+EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  const TargetDescription &target = *compilation.options.target;
+  if (installedCommand(target.emulator).empty()) {
+    StringRef emulator = target.emulator.split(' ').first;
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "this machine cannot run code for the target " +
+                           target.name,
+                       emulator.empty() ? "see `ingot targets`"
+                                        : "install " + Twine(emulator));
+    return nullptr;
+  }
+  std::unique_ptr<EmulatedModel> model(new EmulatedModel(target));
+  TemporaryFolder &folder = model->folder;
+  if (!folder.valid()) {
+    diagnostics.report(DiagnosticId::CannotWrite,
+                       "no temporary folder can be made");
+    return nullptr;
+  }
+  std::string source = folder.file("model.cpp"),
+              object = folder.file("model.o"),
+              weights = folder.file("model.weights.o"),
+              mainObject = folder.file("main.o");
+  if (!model->generate(compilation, source))
+    return nullptr;
+  auto bytes = [](ArrayRef<RankedTensorType> types) {
+    SmallVector<int64_t> sizes;
+    for (RankedTensorType type : types)
+      sizes.push_back(type.getNumElements() *
+                      elementBytes(type.getElementType()));
+    return sizes;
+  };
+  model->program.add({model->name, model->arenaSize, model->arenaAlign,
+                      bytes(model->inTypes), bytes(model->outTypes)});
+  auto main = model->program.writeMain({folder.file("model.h")});
+  if (!main) {
+    diagnostics.report(DiagnosticId::CannotWrite,
+                       llvm::toString(main.takeError()));
+    return nullptr;
+  }
+  Progress progress("building the C++");
+  for (auto &[from, to] :
+       {std::pair(source, object), std::pair(*main, mainObject)}) {
+    std::vector<std::string> arguments(flags.begin(), flags.end());
+    arguments.insert(arguments.end(), {"-c", from, "-o", to});
+    if (!compileGenerated(target, arguments, diagnostics))
+      return nullptr;
+  }
+  std::vector<std::string> objects{object, mainObject};
+  if (llvm::sys::fs::exists(weights))
+    objects.push_back(weights);
+  if (llvm::Error error = model->program.link(objects)) {
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "the program for " + target.name + " does not link: " +
+                           firstError(llvm::toString(std::move(error))));
+    return nullptr;
+  }
+  return model;
+}
+
+bool EmulatedModel::run(ArrayRef<const Tensor *> inputs,
+                        std::vector<Tensor> &outputs,
+                        Diagnostics &diagnostics) {
+  EmulatedProgram::Call call;
+  for (const Tensor *tensor : inputs)
+    call.inputs.push_back(tensor->bytes);
+  std::string error;
+  auto fail = [&](const Twine &what) {
+    diagnostics.report(DiagnosticId::Internal, what);
+    return false;
+  };
+  auto results = program.run(call, mostSeconds, error);
+  if (results.empty())
+    return fail("the emulated program failed: " +
+                (error.empty() ? "it wrote no result" : firstError(error)));
+  EmulatedProgram::Result &result = results.front();
+  if (result.status != INGOT_OK)
+    return fail("the compiled model failed: " + statusText(result.status));
+  if (result.overflow || result.inputWritten)
+    return fail(result.overflow ? "the compiled model wrote beside its buffers"
+                                : "the compiled model wrote to an input");
+  outputs = makeOutputs();
+  for (auto [tensor, bytes] : llvm::zip(outputs, result.outputs))
+    tensor.bytes = std::move(bytes);
+  return true;
+}
+
+} // namespace ingot

@@ -1,0 +1,35 @@
+//===- EmulatedModel.h - a compiled model under an emulator -----*- C++ -*-===//
+//
+// What HostModel is for a target that this machine is not: a program of the
+// generated C++, which each run starts anew.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_COMPILER_EMULATEDMODEL_H
+#define INGOT_COMPILER_EMULATEDMODEL_H
+
+#include "compiler/BuiltModel.h"
+#include "compiler/EmulatedProgram.h"
+
+namespace ingot {
+
+class EmulatedModel : public BuiltModel {
+public:
+  /// Null with diagnostics if that fails. `flags` go to the compiler.
+  static std::unique_ptr<EmulatedModel>
+  build(Compilation &compilation, llvm::ArrayRef<std::string> flags);
+
+  bool run(llvm::ArrayRef<const Tensor *> inputs, std::vector<Tensor> &outputs,
+           Diagnostics &diagnostics) override;
+
+private:
+  explicit EmulatedModel(const TargetDescription &target)
+      : program(target, folder.file("")) {}
+
+  TemporaryFolder folder;
+  EmulatedProgram program;
+};
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_EMULATEDMODEL_H
