@@ -56,14 +56,21 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
     return nullptr;
   }
   Progress progress("building the C++");
-  for (auto &[from, to] :
-       {std::pair(source, object), std::pair(*main, mainObject)}) {
+  std::vector<std::string> objects{object};
+  std::vector<std::pair<std::string, std::string>> sources{{source, object}};
+  // Where another program links, it is that one which has the C library.
+  if (target.linker.empty()) {
+    sources.push_back({*main, mainObject});
+    objects.push_back(mainObject);
+  } else {
+    objects.push_back(*main);
+  }
+  for (auto &[from, to] : sources) {
     std::vector<std::string> arguments(flags.begin(), flags.end());
     arguments.insert(arguments.end(), {"-c", from, "-o", to});
     if (!compileGenerated(target, arguments, diagnostics))
       return nullptr;
   }
-  std::vector<std::string> objects{object, mainObject};
   if (llvm::sys::fs::exists(weights))
     objects.push_back(weights);
   if (llvm::Error error = model->program.link(objects)) {

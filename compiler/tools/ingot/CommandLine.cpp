@@ -60,7 +60,7 @@ struct Options {
                "lower, schedule, plan"),
       cl::value_desc("STAGE"), TOP};
   cl::opt<bool> json{"json", cl::desc("Diagnostics and reports as JSON"),
-                     MODELS};
+                     MODELS, cl::sub(targets)};
   cl::list<std::string> inputs{"input", cl::desc("An input's data"),
                                cl::value_desc("NAME=FILE.npy"), cl::sub(run),
                                cl::cat(category())};

@@ -12,6 +12,7 @@
 #include "dialects/graph/OnnxImport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -132,7 +133,36 @@ int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
   return Success;
 }
 
-int targetsCommand(Arguments &, Diagnostics &) {
+/// For scripts that build what `ingot` wrote.
+static void printTargetsAsJson() {
+  json::OStream json(outs(), 2);
+  auto strings = [&](StringRef name, ArrayRef<StringRef> values) {
+    json.attributeArray(name, [&] {
+      for (StringRef value : values)
+        json.value(value);
+    });
+  };
+  json.array([&] {
+    for (const TargetDescription &target : allTargets())
+      json.object([&] {
+        json.attribute("name", target.name);
+        json.attribute("summary", target.summary);
+        strings("compilers", target.compilers);
+        strings("flags", target.compilerFlags);
+        json.attribute("linker", target.linker);
+        strings("link_flags", target.linkFlags);
+        json.attribute("program_text", target.programText);
+        json.attribute("emulator", target.emulator);
+      });
+  });
+  outs() << "\n";
+}
+
+int targetsCommand(Arguments &arguments, Diagnostics &) {
+  if (arguments.json) {
+    printTargetsAsJson();
+    return Success;
+  }
   const TargetDescription *native = lookupTarget("native");
   for (const TargetDescription &target : allTargets()) {
     bool runs = target.runsOnThisHost && target.runsOnThisHost();

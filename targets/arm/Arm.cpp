@@ -1,0 +1,9 @@
+//===- Arm.cpp - the list of Arm targets ----------------------------------===//
+
+#include "targets/arm/Arm.h"
+
+namespace ingot::targets {
+
+void arm(std::vector<TargetDescription> &targets) { cortexM(targets); }
+
+} // namespace ingot::targets

@@ -1,0 +1,19 @@
+//===- Arm.h - the families of Arm targets ----------------------*- C++ -*-===//
+//
+// One function a family; each appends its descriptions, least able first.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_TARGETS_ARM_ARM_H
+#define INGOT_TARGETS_ARM_ARM_H
+
+#include "targets/TargetDescription.h"
+
+namespace ingot::targets {
+
+/// Microcontrollers: M0+, M3, M4, M7, M33, M55.
+void cortexM(std::vector<TargetDescription> &targets);
+
+} // namespace ingot::targets
+
+#endif // INGOT_TARGETS_ARM_ARM_H

@@ -1,0 +1,148 @@
+//===- CortexM.cpp - Arm's microcontrollers -------------------------------===//
+//
+// From the M0+ (no floating point, 16-bit instructions) to the M55 (vectors of
+// 16 bytes). None has an operating system: weights stay in flash, programs
+// bring their start-up code, and code size counts.
+//
+// The costs are issue cycles from the cores' technical reference manuals; where
+// floats are emulated, those of the compiler's helper functions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "targets/arm/Arm.h"
+
+#include "llvm/BinaryFormat/ELF.h"
+
+namespace ingot::targets {
+
+/// What a program on an emulated board needs before `main`: the vector table,
+/// the floating-point unit switched on, the semihosting channels of the C
+/// library opened. The image lies in RAM as the emulator loads it, so that
+/// there is nothing to copy or to clear.
+static constexpr llvm::StringLiteral startText =
+    R"(extern "C" {
+extern char ingot_stack_top[];
+void initialise_monitor_handles(void);
+void exit(int) __attribute__((noreturn));
+int main(void);
+void _init(void) {}
+void _fini(void) {}
+__attribute__((used, noreturn)) void ingot_reset(void) {
+  *(volatile unsigned *)0xE000ED88u |= 0xFu << 20;
+  __asm__ volatile("dsb\n\tisb" ::: "memory");
+  initialise_monitor_handles();
+  exit(main());
+}
+__attribute__((section(".vectors"), used)) const void *ingot_vectors[] = {
+    ingot_stack_top, (const void *)ingot_reset};
+}
+)";
+
+#define EMULATOR(BOARD)                                                        \
+  "qemu-system-arm -M " BOARD                                                  \
+  " -nographic -monitor none -serial none -semihosting-config "                \
+  "enable=on,target=native -kernel"
+
+/// Vector table, image, and stack from the top of the board's largest memory.
+#define MEMORY(VECTORS, IMAGE, TOP)                                            \
+  "-Wl,--section-start=.vectors=" VECTORS, "-Wl,-Ttext=" IMAGE,                \
+      "-Wl,--defsym=ingot_stack_top=" TOP
+
+static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
+                              std::initializer_list<llvm::StringRef> flags,
+                              llvm::StringRef emulator,
+                              std::initializer_list<llvm::StringRef> memory) {
+  TargetDescription target;
+  target.name = name;
+  target.summary = summary;
+  target.vectorRegisters = 32;
+  target.l1Bytes = 16 << 10;
+  target.l2Bytes = 128 << 10;
+  target.pointerBytes = 4;
+  target.bufferAlign = 8;
+  target.smallCode = true;
+  target.freestanding = true;
+  target.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
+  target.compilers = {"arm-none-eabi-g++"};
+  target.compilerFlags = flags;
+  target.compilerFlags.append(
+      {"-mthumb", "-fno-pic", "-ffunction-sections", "-fdata-sections"});
+  target.linkFlags = flags;
+  target.linkFlags.append({"-mthumb", "-nostartfiles", "--specs=rdimon.specs",
+                           "-Wl,--gc-sections",
+                           "-Wl,-e,ingot_reset,-u,ingot_vectors"});
+  target.linkFlags.append(memory);
+  target.programText = startText;
+  target.emulator = emulator;
+  target.elf.machine = llvm::ELF::EM_ARM;
+  target.elf.flags = llvm::ELF::EF_ARM_EABI_VER5 |
+                     (target.compilerFlags[1] == "-mfloat-abi=hard"
+                          ? llvm::ELF::EF_ARM_ABI_FLOAT_HARD
+                          : llvm::ELF::EF_ARM_ABI_FLOAT_SOFT);
+  target.elf.is64Bit = false;
+  return target;
+}
+
+/// Floats by the compiler's functions: the values live in core registers.
+static TargetDescription softFloat(TargetDescription target) {
+  target.vectorRegisters = 8;
+  target.costs = {
+      /*multiplyAdd=*/90, /*multiply=*/40, /*add=*/50,
+      /*load=*/2,         /*loadNext=*/1,  /*store=*/2,
+      /*takenBranch=*/3};
+  return target;
+}
+
+/// A single-precision unit that does one thing at a time, where a fused
+/// multiply-add takes longer than a multiplication and an addition.
+static TargetDescription smallFpu(TargetDescription target) {
+  target.fma = true;
+  target.costs = {
+      /*multiplyAdd=*/3, /*multiply=*/1, /*add=*/1,
+      /*load=*/2,        /*loadNext=*/1, /*store=*/2,
+      /*takenBranch=*/3};
+  return target;
+}
+
+void cortexM(std::vector<TargetDescription> &targets) {
+  targets.push_back(softFloat(
+      core("cortex-m0plus", "Arm microcontroller without floating point",
+           {"-mcpu=cortex-m0plus", "-mfloat-abi=soft"}, EMULATOR("mps2-an385"),
+           {MEMORY("0", "0x21000000", "0x22000000")})));
+  targets.push_back(softFloat(
+      core("cortex-m3", "Arm microcontroller without floating point",
+           {"-mcpu=cortex-m3", "-mfloat-abi=soft"}, EMULATOR("mps2-an385"),
+           {MEMORY("0", "0x21000000", "0x22000000")})));
+  targets.push_back(smallFpu(
+      core("cortex-m4", "Arm microcontroller with single-precision floats",
+           {"-mcpu=cortex-m4", "-mfloat-abi=hard"}, EMULATOR("mps2-an386"),
+           {MEMORY("0", "0x21000000", "0x22000000")})));
+  targets.push_back(smallFpu(
+      core("cortex-m33", "Armv8-M microcontroller with single-precision floats",
+           {"-mcpu=cortex-m33", "-mfloat-abi=hard"}, EMULATOR("mps2-an505"),
+           {MEMORY("0x10000000", "0x10000100", "0x10400000")})));
+
+  // Two instructions a cycle, and caches.
+  TargetDescription m7 =
+      core("cortex-m7", "Arm microcontroller with double-precision floats",
+           {"-mcpu=cortex-m7", "-mfloat-abi=hard"}, EMULATOR("mps2-an500"),
+           {MEMORY("0", "0x60000000", "0x61000000")});
+  m7.fma = true;
+  m7.l2Bytes = 256 << 10;
+  targets.push_back(std::move(m7));
+
+  // The vectors need clang; newlib and the linker are GCC's.
+  TargetDescription m55 =
+      core("cortex-m55", "Armv8.1-M microcontroller with 16-byte vectors",
+           {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, EMULATOR("mps3-an547"),
+           {MEMORY("0", "0x70000000", "0x78000000")});
+  m55.vectorBytes = {16};
+  m55.vectorRegisters = 8;
+  m55.fma = true;
+  m55.compilers = {"clang++-22 --target=arm-none-eabi",
+                   "clang++ --target=arm-none-eabi"};
+  m55.linker = "arm-none-eabi-g++";
+  targets.push_back(std::move(m55));
+}
+
+} // namespace ingot::targets
