@@ -256,11 +256,10 @@ private:
           [&](int64_t row, Expr k) {
             Expr position = first + double(row);
             if (flat)
-              return b.withLanes(
-                  1, [&] { return b.loadFrom(flat, type, {position, k}); });
+              return b.loadFrom(flat, type, {position, k});
             Exprs at = b.delinearize(position, x.drop_back());
             at.push_back(k);
-            return b.loadScalar(conv.getX(), at);
+            return b.load(conv.getX(), at);
           },
           weights(panel, b.index(0)));
       Value out = allSameShape()
@@ -279,11 +278,29 @@ private:
       }
     }
 
-    /// All operands of the epilogue have the result's shape or are vectors
-    /// along the channels.
+    /// Computed on the way into the convolution, and for nothing else.
+    bool isBeforeAnchor(Operation *op) {
+      return op != conv && !op->use_empty() &&
+             llvm::all_of(op->getUsers(), [&](Operation *user) {
+               return user == conv || isBeforeAnchor(user);
+             });
+    }
+    bool readByEpilogue(Value input) {
+      return llvm::any_of(input.getUsers(), [&](Operation *user) {
+        return user != conv && !isBeforeAnchor(user);
+      });
+    }
+
+    /// The epilogue is elementwise, and its operands have the result's shape or
+    /// are vectors along the channels.
     bool allSameShape() {
+      for (Operation &op : b.group.block->without_terminator())
+        if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != conv &&
+            !isBeforeAnchor(&op))
+          return false;
       return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
-        return readByAnchor(input) || input.getType() == b.result().getType() ||
+        return !readByEpilogue(input) ||
+               input.getType() == b.result().getType() ||
                (shapeOf(input).empty() ||
                 tensorType(input).getNumElements() == shapeOf(input).back());
       });
@@ -293,7 +310,7 @@ private:
       // Bound elements take the place of loads at an index of full rank.
       SmallVector<std::pair<Value, Value>> flats;
       for (Value input : b.group.block->getArguments()) {
-        if (readByAnchor(input) || tensorType(input).getNumElements() == 1)
+        if (!readByEpilogue(input) || tensorType(input).getNumElements() == 1)
           continue;
         bool whole = input.getType() == b.result().getType();
         int64_t columns = shapeOf(input).back();
@@ -526,7 +543,7 @@ private:
               xAt.push_back(start + double(position * columns.stride) +
                             k * double(columns.dilation));
               xAt.push_back(c);
-              return b.loadScalar(conv.getX(), xAt);
+              return b.load(conv.getX(), xAt);
             },
             weights(panel, (kernelRow * double(columns.kernel) + k) *
                                double(channels)));
@@ -552,8 +569,7 @@ private:
               xAt.push_back((start + double(position * columns.stride)) *
                                 double(channels) +
                             k);
-              return b.withLanes(1,
-                                 [&] { return b.loadFrom(flat, type, xAt); });
+              return b.loadFrom(flat, type, xAt);
             },
             weights(panel, kernelRow * double(columns.kernel * channels)));
         return;
