@@ -64,33 +64,38 @@ Error runProgram(ArrayRef<std::string> command, unsigned seconds) {
                            text);
 }
 
-/// The target's compiler, with `arguments`.
-static Error runCompiler(const TargetDescription &target,
-                         ArrayRef<std::string> arguments) {
+Error compileSource(const TargetDescription &target, StringRef source,
+                    StringRef object, ArrayRef<StringRef> flags) {
   Expected<std::vector<std::string>> command = findCompiler(target);
   if (!command)
     return command.takeError();
-  append_range(*command, arguments);
-  return runProgram(*command);
-}
-
-Error compileSource(const TargetDescription &target, StringRef source,
-                    StringRef object) {
-  std::vector<std::string> arguments;
   for (StringRef flag : standardCompileFlags())
-    arguments.push_back(flag.str());
-  for (StringRef flag : target.compilerFlags)
-    arguments.push_back(flag.str());
-  arguments.insert(arguments.end(), {"-c", source.str(), "-o", object.str()});
-  return runCompiler(target, arguments);
+    command->push_back(flag.str());
+  for (StringRef flag : concat<const StringRef>(target.compilerFlags, flags))
+    command->push_back(flag.str());
+  command->insert(command->end(), {"-c", source.str(), "-o", object.str()});
+  return runProgram(*command);
 }
 
 Error mergeObjects(const TargetDescription &target,
                    ArrayRef<std::string> objects, StringRef merged) {
-  std::vector<std::string> arguments = {"-r", "-nostdlib"};
-  append_range(arguments, objects);
-  arguments.insert(arguments.end(), {"-o", merged.str()});
-  return runCompiler(target, arguments);
+  std::vector<std::string> command = installedCommand(target.linker);
+  if (target.linker.empty()) {
+    Expected<std::vector<std::string>> compiler = findCompiler(target);
+    if (!compiler)
+      return compiler.takeError();
+    command = std::move(*compiler);
+  } else if (command.empty()) {
+    return createStringError("the linker '" + target.linker +
+                             "' is not installed");
+  }
+  // They say which of its libraries.
+  for (StringRef flag : target.compilerFlags)
+    command.push_back(flag.str());
+  command.insert(command.end(), {"-r", "-nostdlib"});
+  append_range(command, objects);
+  command.insert(command.end(), {"-o", merged.str()});
+  return runProgram(command);
 }
 
 } // namespace ingot

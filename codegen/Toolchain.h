@@ -24,11 +24,12 @@ findCompiler(const TargetDescription &target);
 /// program; empty if that is not installed.
 std::vector<std::string> installedCommand(llvm::StringRef command);
 
-/// Compiles `source` to `object`.
+/// Compiles `source` to `object`, with `flags` behind those of the target.
 llvm::Error compileSource(const TargetDescription &target,
-                          llvm::StringRef source, llvm::StringRef object);
+                          llvm::StringRef source, llvm::StringRef object,
+                          llvm::ArrayRef<llvm::StringRef> flags = {});
 
-/// Makes one relocatable object of several.
+/// Makes one relocatable object of several objects and libraries (-lNAME).
 llvm::Error mergeObjects(const TargetDescription &target,
                          llvm::ArrayRef<std::string> objects,
                          llvm::StringRef merged);
