@@ -61,7 +61,8 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               mlir::Type type);
 
 /// for k in [0, steps): tile += x(row, k) * w(k, vector), for the rows in
-/// [firstRow, lastRow). `splits` > 1 sums in as many interleaved parts.
+/// [firstRow, lastRow). `splits` > 1 sums in as many interleaved parts. x is
+/// called in the builder's lanes: then for the steps from k on.
 void accumulate(
     KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
     int64_t steps, int64_t splits,
