@@ -4,6 +4,10 @@
 
 namespace ingot::targets {
 
-void arm(std::vector<TargetDescription> &targets) { cortexM(targets); }
+void arm(std::vector<TargetDescription> &targets) {
+  cortexM(targets);
+  armv7(targets);
+  aarch64(targets);
+}
 
 } // namespace ingot::targets

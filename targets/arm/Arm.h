@@ -13,6 +13,10 @@ namespace ingot::targets {
 
 /// Microcontrollers: M0+, M3, M4, M7, M33, M55.
 void cortexM(std::vector<TargetDescription> &targets);
+/// 32-bit application cores.
+void armv7(std::vector<TargetDescription> &targets);
+/// 64-bit application cores.
+void aarch64(std::vector<TargetDescription> &targets);
 
 } // namespace ingot::targets
 

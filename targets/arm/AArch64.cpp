@@ -1,0 +1,164 @@
+//===- AArch64.cpp - 64-bit Arm in levels ---------------------------------===//
+//
+// NEON is part of the base: 16-byte vectors, 32 registers, a multiply-add that
+// takes a lane of a register as its factor. The levels above add instructions
+// for integer products and small floats, each to those of the level before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "targets/arm/Arm.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+namespace ingot::targets {
+
+/// Both compilers take the same string.
+#define OPEN_TEXT(FEATURES)                                                    \
+  "#if defined(__clang__)\n"                                                   \
+  "#pragma clang attribute push(__attribute__((target(\"" FEATURES             \
+  "\"))), apply_to = function)\n"                                              \
+  "#else\n"                                                                    \
+  "#pragma GCC push_options\n"                                                 \
+  "#pragma GCC target(\"" FEATURES "\")\n"                                     \
+  "#endif\n"
+
+static constexpr llvm::StringLiteral closeText = "#if defined(__clang__)\n"
+                                                 "#pragma clang attribute pop\n"
+                                                 "#else\n"
+                                                 "#pragma GCC pop_options\n"
+                                                 "#endif\n";
+
+/// A function of all widths; its intrinsics begin with NAME.
+#define UNARY(OP, NAME)                                                        \
+  {OP, "f32x4", "f32x4", NAME "q_f32({0})"},                                   \
+      {OP, "f64x2", "f64x2", NAME "q_f64({0})"},                               \
+      {OP, "f32x2", "f32x2", NAME "_f32({0})"},                                \
+      {OP, "f32", "f32", "vget_lane_f32(" NAME "_f32(vdup_n_f32({0})), 0)"},   \
+      {OP, "f64", "f64", "vget_lane_f64(" NAME "_f64(vdup_n_f64({0})), 0)"}
+
+/// Hands a NaN on, as the operation of the same name does.
+#define EXTREMUM(OP, NAME)                                                     \
+  {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
+      {OP, "f64x2", "f64x2", NAME "q_f64({0}, {1})"},                          \
+      {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
+
+static const std::vector<Intrinsic> intrinsics = {
+    UNARY("math.sqrt", "vsqrt"),
+    UNARY("math.floor", "vrndm"),
+    UNARY("math.ceil", "vrndp"),
+    UNARY("math.roundeven", "vrndn"),
+    UNARY("math.trunc", "vrnd"),
+    EXTREMUM("arith.maximumf", "vmax"),
+    EXTREMUM("arith.minimumf", "vmin"),
+    {"arith.extf", "f16x4", "f32x4", "vcvt_f32_f16((float16x4_t){0})"},
+    {"arith.extf", "f16", "f32",
+     "vgetq_lane_f32(vcvt_f32_f16(vreinterpret_f16_u16(vdup_n_u16({0}))), 0)"},
+    {"arith.truncf", "f32x4", "f16x4", "vcvt_f16_f32({0})"},
+    {"arith.truncf", "f32", "f16",
+     "vget_lane_u16(vreinterpret_u16_f16(vcvt_f16_f32(vdupq_n_f32({0}))), 0)"},
+};
+
+static bool hostIsAArch64() {
+  return llvm::Triple(llvm::sys::getDefaultTargetTriple()).isAArch64();
+}
+
+/// Whether this machine has all of `features`, in LLVM's names.
+static bool hostHas(std::initializer_list<llvm::StringRef> features) {
+  if (!hostIsAArch64())
+    return false;
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  return llvm::all_of(features,
+                      [&](llvm::StringRef f) { return host.lookup(f); });
+}
+
+// No getauxval: it is a function of the C library. A field of an ID register is
+// four bits wide, 15 in some of them means that there is nothing at all.
+static constexpr llvm::StringLiteral selectText =
+    R"(// The level of this processor: 1 with dotprod, 2 with fp16, 3 with i8mm, 4 with bf16 as well. By
+// its ID registers, which programs may read on Linux since 4.11; elsewhere what the compiler
+// was told of it.
+inline int level() {
+  uint64_t isar0 = 0, isar1 = 0, pfr0 = 0;
+#if defined(__linux__) || !__STDC_HOSTED__
+  __asm__("mrs %0, ID_AA64ISAR0_EL1" : "=r"(isar0));
+  __asm__("mrs %0, ID_AA64ISAR1_EL1" : "=r"(isar1));
+  __asm__("mrs %0, ID_AA64PFR0_EL1" : "=r"(pfr0));
+#endif
+  const auto has = [](uint64_t word, int bit) {
+    return (word >> bit & 15) >= 1 && (word >> bit & 15) < 15;
+  };
+  bool dotprod = has(isar0, 44), fp16 = has(pfr0, 16) && has(pfr0, 20);
+  bool i8mm = has(isar1, 52), bf16 = has(isar1, 44);
+#if defined(__ARM_FEATURE_DOTPROD)
+  dotprod = true;
+#endif
+#if defined(__ARM_FEATURE_FP16_VECTOR_ARITHMETIC)
+  fp16 = true;
+#endif
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+  i8mm = true;
+#endif
+#if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+  bf16 = true;
+#endif
+  return !dotprod ? 0 : !fp16 ? 1 : !i8mm ? 2 : !bf16 ? 3 : 4;
+}
+)";
+
+void aarch64(std::vector<TargetDescription> &targets) {
+  TargetDescription base;
+  base.name = "armv8-a";
+  base.family = "aarch64";
+  base.selectText = selectText;
+  base.selectCondition = "level() >= 0";
+  base.summary = "64-bit Arm with NEON (Cortex-A53, A72 and later)";
+  base.vectorBytes = {16, 8};
+  base.vectorRegisters = 32;
+  base.fma = true;
+  base.multiplyByLane = true;
+  base.l1Bytes = 32 << 10;
+  base.l2Bytes = 512 << 10;
+  base.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
+  base.intrinsics = intrinsics;
+  base.includes = {"arm_neon.h"};
+  base.compilers = {"clang++-22 --target=aarch64-linux-gnu",
+                    "aarch64-linux-gnu-g++"};
+  if (hostIsAArch64())
+    base.compilers = {"clang++-22", "clang++", "g++"};
+  base.linkFlags = {"-static"};
+  base.emulator = "qemu-aarch64 -cpu max";
+  base.elf.machine = llvm::ELF::EM_AARCH64;
+  base.runsOnThisHost = [] { return hostHas({}); };
+  targets.push_back(base);
+
+  auto level = [&](llvm::StringRef name, llvm::StringRef summary,
+                   llvm::StringRef openText, llvm::StringRef selectCondition,
+                   bool (*runsOnThisHost)()) {
+    TargetDescription target = base;
+    target.name = name;
+    target.summary = summary;
+    target.openText = openText;
+    target.closeText = closeText;
+    target.selectCondition = selectCondition;
+    target.runsOnThisHost = runsOnThisHost;
+    targets.push_back(std::move(target));
+  };
+  level("armv8.2-a+dotprod", "64-bit Arm with products of bytes (Cortex-A75)",
+        OPEN_TEXT("arch=armv8.2-a+dotprod"), "level() >= 1",
+        [] { return hostHas({"dotprod"}); });
+  level("armv8.2-a+fp16", "that and half floats (Cortex-A55, A76, Neoverse N1)",
+        OPEN_TEXT("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
+        [] { return hostHas({"dotprod", "fullfp16"}); });
+  level("armv8.2-a+i8mm", "that and matrices of bytes",
+        OPEN_TEXT("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
+        [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); });
+  level("armv8.2-a+bf16",
+        "that and bfloat16 (Neoverse V1, N2, Cortex-A510 and later)",
+        OPEN_TEXT("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"), "level() >= 4",
+        [] { return hostHas({"dotprod", "fullfp16", "i8mm", "bf16"}); });
+}
+
+} // namespace ingot::targets
