@@ -81,7 +81,7 @@ public:
       accumulate(
           b, tile, 0, count, steps, steps >= choice.splits ? choice.splits : 1,
           [&](int64_t row, Expr k) {
-            return b.loadScalar(
+            return b.load(
                 product.getA(),
                 operandIndex(product.getA(), batch, firstRow + double(row), k));
           },

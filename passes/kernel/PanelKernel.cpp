@@ -43,6 +43,13 @@ int64_t ColumnVectors::width() const {
   return std::accumulate(lanes.begin(), lanes.end(), int64_t(0));
 }
 
+/// Steps whose factors one load brings into a register.
+static int64_t factorLanes(const TargetDescription &target, Type type,
+                           int64_t steps) {
+  int64_t lanes = target.maxLanes(type);
+  return target.multiplyByLane && steps >= lanes ? lanes : 1;
+}
+
 TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
                       const TargetDescription &target, Type type) {
   int64_t lanes = target.maxLanes(type);
@@ -54,14 +61,19 @@ TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
   TileChoice best;
   double bestCost = std::numeric_limits<double>::infinity();
   int64_t vectorsNeeded = llvm::divideCeil(columns, lanes);
+  int64_t factors = factorLanes(target, type, steps);
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(vectorsNeeded, 12);
        ++vectors) {
-    int64_t most = (registers - vectors - 1) / vectors;
+    // Sums, the weights of a step; by lane also the factors, and the weights of
+    // the next step, which compilers load ahead.
+    int64_t most = factors > 1 ? (registers - 2 * vectors - 2) / (vectors + 1)
+                               : (registers - vectors - 1) / vectors;
     for (int64_t tileRows = 1; tileRows <= std::min(rows, most); ++tileRows) {
       auto cost = [&](int64_t r, int64_t v) {
-        double step =
-            std::max({static_cast<double>(r * v) / perCycle,
-                      static_cast<double>(r + v) / perCycle, latency});
+        double step = std::max({static_cast<double>(r * v) / perCycle,
+                                static_cast<double>(r) / factors / perCycle +
+                                    static_cast<double>(v) / perCycle,
+                                latency});
         return step + fixed * (8 + static_cast<double>(r * v));
       };
       auto overColumns = [&](int64_t r) {
@@ -107,20 +119,33 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
     return;
-  auto step = [&](Expr k, MutableArrayRef<Expr> sums) {
+  // Where a multiply-add takes a lane of a register, one load brings the
+  // factors of as many steps as there are lanes.
+  Type type = tile.sums[first].type;
+  int64_t width = factorLanes(b.target, type, steps);
+  auto step = [&](Expr k, ArrayRef<Expr> factors, int64_t lane,
+                  MutableArrayRef<Expr> sums) {
     Exprs weights;
     for (size_t v = 0; v < vectors; ++v)
       weights.push_back(w(k, v));
     for (int64_t row = firstRow; row < lastRow; ++row) {
-      Expr value = x(row, k);
+      Expr value = factors.empty()
+                       ? x(row, k)
+                       : lanesOf(b, factors[row - firstRow], lane, 1);
       for (size_t v = 0; v < vectors; ++v) {
         Expr &sum = sums[(row - firstRow) * vectors + v];
         sum = fma(value, weights[v], sum);
       }
     }
   };
+  auto load = [&](Expr k) {
+    Exprs factors;
+    for (int64_t row = firstRow; width > 1 && row < lastRow; ++row)
+      b.withLanes(width, [&] { return factors.emplace_back(x(row, k)); });
+    return factors;
+  };
   Exprs sums(tile.sums.begin() + first, tile.sums.begin() + first + count);
-  int64_t trips = steps / splits;
+  int64_t stride = std::max(splits, width), trips = steps / stride;
   // Independent parts: the first goes on with the tile's sums.
   Exprs parts(sums);
   for (int64_t s = 1; s < splits; ++s)
@@ -128,19 +153,23 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
       parts.push_back(b.broadcast(b.constant(0, sums[i].type),
                                   tile.columns.lanes[i % vectors]));
   parts = b.loop(trips, parts, [&](Expr k, ArrayRef<Expr> carried) {
-    Exprs next(carried.begin(), carried.end());
-    for (int64_t s = 0; s < splits; ++s)
-      step(splits == 1 ? k : k * double(splits) + double(s),
-           MutableArrayRef<Expr>(next).slice(s * count, count));
+    Exprs next(carried.begin(), carried.end()), factors;
+    for (int64_t s = 0; s < stride; ++s) {
+      Expr at = stride == 1 ? k : k * double(stride) + double(s);
+      if (s % width == 0)
+        factors = load(at);
+      step(at, factors, s % width,
+           MutableArrayRef<Expr>(next).slice(s % splits * count, count));
+    }
     return next;
   });
-  for (int64_t k = trips * splits; k < steps; ++k)
-    step(b.index(k), MutableArrayRef<Expr>(parts).take_front(count));
-  for (int64_t stride = splits / 2; stride >= 1; stride /= 2)
-    for (int64_t s = 0; s < stride; ++s)
+  for (int64_t k = trips * stride; k < steps; ++k)
+    step(b.index(k), {}, 0, MutableArrayRef<Expr>(parts).take_front(count));
+  for (int64_t half = splits / 2; half >= 1; half /= 2)
+    for (int64_t s = 0; s < half; ++s)
       for (size_t i = 0; i < count; ++i)
         parts[s * count + i] =
-            parts[s * count + i] + parts[(s + stride) * count + i];
+            parts[s * count + i] + parts[(s + half) * count + i];
   std::copy(parts.begin(), parts.begin() + count, tile.sums.begin() + first);
 }
 
