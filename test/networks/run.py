@@ -104,7 +104,7 @@ def check(args, model, session, folder, target):
 
 
 def runs_here(ingot, target):
-    """Whether `ingot targets` says that this machine runs it."""
+    """Whether `ingot targets` says that this machine runs it, itself or by an emulator."""
     listing = subprocess.run([ingot, "targets"], capture_output=True, text=True).stdout
     lines = [line for line in listing.splitlines() if target in line.split()]
     return not any("does not run on this machine" in line for line in lines)
@@ -130,8 +130,8 @@ def main():
         for folder in folders[:1] or [None]:
             wrong += check(args, model, session, folder, target)
     # All data sets and the outputs that came with them, on the last target.
-    if folders:
-        command = [args.ingot, "test", model]
+    if folders and runs_here(args.ingot, target):
+        command = [args.ingot, "test", model, "--target", target]
         done = subprocess.run(command)
         if done.returncode:
             print(f"exit code {done.returncode}: {' '.join(command)}")
