@@ -152,6 +152,9 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
     return loadBuffer(buffer, elementType, idx);
   Operation *op = tensor.getDefiningOp();
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+    // What reads a tensor of no elements has no valid index.
+    if (constant.getValue().empty())
+      return this->constantInt(0, elementType);
     auto splat = dyn_cast<DenseElementsAttr>(constant.getValue());
     assert(splat && splat.isSplat() && "only splat constants live in groups");
     Attribute value = splat.getSplatValue<Attribute>();

@@ -95,6 +95,11 @@ static ImportResult importEyeLike(OnnxNode &node) {
 
 static ImportResult importRange(OnnxNode &node) {
   Type type = elementOf(node.input(0));
+  for (unsigned i = 0; i < 3; ++i)
+    if (tensorType(node.input(i)).getNumElements() != 1)
+      return node.invalid("start, limit and delta have one element each");
+  // What is longer would not be a shape or a table of positions.
+  constexpr int64_t maxCount = int64_t(1) << 26;
   auto make =
       [&](int64_t count,
           llvm::function_ref<Attribute(int64_t)> element) -> ImportResult {
@@ -110,14 +115,16 @@ static ImportResult importRange(OnnxNode &node) {
          delta = node.requireInts(2, "delta");
     if (failed(start) || failed(limit) || failed(delta))
       return failure();
-    int64_t first = start->front(), step = delta->front(),
-            distance = limit->front() - first;
+    int64_t first = start->front(), step = delta->front(), distance;
     if (step == 0)
       return node.invalid("delta is 0");
-    int64_t count =
-        (distance > 0) != (step > 0) || distance == 0
-            ? 0
-            : (std::abs(distance) + std::abs(step) - 1) / std::abs(step);
+    if (llvm::SubOverflow(limit->front(), first, distance))
+      return node.invalid("the range has no end");
+    int64_t count = distance / step + (distance % step != 0);
+    if ((distance > 0) != (step > 0))
+      count = 0;
+    if (count > maxCount)
+      return node.invalid("the range has no end");
     return make(count, [&](int64_t i) {
       return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(),
                                           first + i * step, /*isSigned=*/true,
@@ -131,7 +138,7 @@ static ImportResult importRange(OnnxNode &node) {
     return failure();
   double first = start->front(), step = delta->front();
   double count = std::ceil((limit->front() - first) / step);
-  if (std::isnan(count) || count > 1e9)
+  if (std::isnan(count) || count > maxCount)
     return node.invalid("the range has no end");
   return make(static_cast<int64_t>(std::max(0.0, count)), [&](int64_t i) {
     return FloatAttr::get(type, first + static_cast<double>(i) * step);

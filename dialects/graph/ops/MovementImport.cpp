@@ -125,6 +125,9 @@ static ImportResult importUnsqueeze(OnnxNode &node) {
   if (failed(axes))
     return failure();
   int64_t rank = from.size() + axes->size();
+  if (node.opset < 11 &&
+      llvm::any_of(*axes, [](int64_t axis) { return axis < 0; }))
+    return node.invalid("negative axes exist since opset 11");
   auto normal = normalizeAxes(node, *axes, rank);
   if (failed(normal))
     return failure();

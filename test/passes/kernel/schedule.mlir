@@ -132,3 +132,14 @@ func.func @main(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf32> {
   %y = kernel.launch @elementwise(%x, %b) : (tensor<8x33xf32>, tensor<33xf32>) -> tensor<8x33xf32>
   return %y : tensor<8x33xf32>
 }
+
+// What reads a tensor of no elements reads zeros: no index of it is valid.
+// CHECK-LABEL: @nothing(
+// CHECK-NOT: memref.load
+// CHECK: store %{{.*}}, %{{.*}} : memref<2xi8>
+func.func private @nothing(%i: tensor<2xsi64>) -> tensor<2xsi8> attributes {kernel.strategy = "loop-nest", kernel.comment = "gather_nd"} {
+  %x = graph.constant dense<> : tensor<0x2xsi8> : tensor<0x2xsi8>
+  %k = graph.constant dense<0> : tensor<1xsi64> : tensor<1xsi64>
+  %y = graph.gather_nd %x, %k {batch_dims = 0 : i64} : (tensor<0x2xsi8>, tensor<1xsi64>) -> tensor<2xsi8>
+  return %y : tensor<2xsi8>
+}
