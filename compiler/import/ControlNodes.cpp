@@ -1,7 +1,8 @@
 //===- ControlNodes.cpp - operators that disappear on import --------------===//
 //
 // Identity, Constant, Shape, Size, and If with a known condition become values
-// that exist already, or constants.
+// that exist already, or constants. Loop and Scan (LoopNodes.cpp) become their
+// bodies, once for each iteration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,17 +22,19 @@ GraphImporter::specialImport(const onnx::NodeProto &node) {
       {"Shape", &GraphImporter::importShape},
       {"Size", &GraphImporter::importSize},
       {"If", &GraphImporter::importIf},
+      {"Loop", &GraphImporter::importLoop},
+      {"Scan", &GraphImporter::importScan},
   };
   return canonicalDomain(node.domain()).empty()
              ? specials.lookup(node.op_type())
              : nullptr;
 }
 
-graph::ImportResult GraphImporter::importIdentity(NodePlace &at) {
-  return SmallVector<Value>{at.inputs[0]};
+NodeResults GraphImporter::importIdentity(NodePlace &at) {
+  return SmallVector<Binding>{at.bindings[0]};
 }
 
-graph::ImportResult GraphImporter::importConstant(NodePlace &at) {
+NodeResults GraphImporter::importConstant(NodePlace &at) {
   auto given = llvm::find_if(at.node.attribute(), [](const auto &attr) {
     return StringRef(attr.name()).contains("value");
   });
@@ -86,20 +89,25 @@ graph::ImportResult GraphImporter::importConstant(NodePlace &at) {
            "`Constant`: its value " + error, at);
     return failure();
   }
-  return SmallVector<Value>{constant(*value, locationOf(at))};
+  return SmallVector<Binding>{Binding::known(constant(*value, locationOf(at)))};
 }
 
-/// A tensor of int64.
-static DenseElementsAttr integers(Builder &builder, ArrayRef<int64_t> shape,
-                                  ArrayRef<int64_t> values) {
+Value GraphImporter::integers(NodePlace &at, ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> values) {
   auto type = RankedTensorType::get(
       shape, builder.getIntegerType(64, /*isSigned=*/true));
-  return denseFromBytes(type,
-                        ArrayRef(reinterpret_cast<const char *>(values.data()),
-                                 values.size() * 8));
+  return constant(denseFromBytes(type, ArrayRef(reinterpret_cast<const char *>(
+                                                    values.data()),
+                                                values.size() * 8)),
+                  locationOf(at));
 }
 
-graph::ImportResult GraphImporter::importShape(NodePlace &at) {
+Value GraphImporter::boolean(NodePlace &at, bool value) {
+  auto type = RankedTensorType::get({}, builder.getI1Type());
+  return constant(DenseElementsAttr::get(type, value), locationOf(at));
+}
+
+NodeResults GraphImporter::importShape(NodePlace &at) {
   ProtoNode node(*this, at);
   ArrayRef<int64_t> shape = graph::shapeOf(at.inputs[0]);
   int64_t rank = shape.size();
@@ -110,17 +118,75 @@ graph::ImportResult GraphImporter::importShape(NodePlace &at) {
   int64_t start = bound("start", 0), end = bound("end", rank);
   ArrayRef<int64_t> part =
       shape.slice(start, std::max<int64_t>(end - start, 0));
-  return SmallVector<Value>{constant(
-      integers(builder, {int64_t(part.size())}, part), locationOf(at))};
+  return SmallVector<Binding>{
+      Binding::known(integers(at, {int64_t(part.size())}, part))};
 }
 
-graph::ImportResult GraphImporter::importSize(NodePlace &at) {
+NodeResults GraphImporter::importSize(NodePlace &at) {
   int64_t count = graph::tensorType(at.inputs[0]).getNumElements();
-  return SmallVector<Value>{
-      constant(integers(builder, {}, count), locationOf(at))};
+  return SmallVector<Binding>{Binding::known(integers(at, {}, count))};
 }
 
-graph::ImportResult GraphImporter::importIf(NodePlace &at) {
+const onnx::GraphProto *GraphImporter::bodyOf(NodePlace &at, StringRef name) {
+  for (const auto &attr : at.node.attribute())
+    if (attr.name() == name && attr.has_g())
+      return &attr.g();
+  report(DiagnosticId::InvalidAttribute,
+         "`" + at.node.op_type() + "` has no " + name, at);
+  return nullptr;
+}
+
+Scope GraphImporter::bodyScope(NodePlace &at, StringRef name,
+                               const onnx::GraphProto &body) {
+  Scope scope;
+  scope.outer = &at.scope;
+  scope.opsets = at.scope.opsets;
+  scope.call = at.scope.call;
+  scope.callIndex = at.scope.callIndex;
+  scope.callOpset = at.scope.callOpset;
+  Diagnostic where;
+  setNode(where, at.node, at.index, 0);
+  scope.inside =
+      ", inside `" + name.str() + "` of " + where.node + at.scope.inside;
+  importInitializers(body, scope);
+  return scope;
+}
+
+NodeResults GraphImporter::runBody(NodePlace &at, const Scope &shared,
+                                   const onnx::GraphProto &body,
+                                   ArrayRef<Binding> arguments) {
+  if (body.input_size() != int(arguments.size())) {
+    report(DiagnosticId::InvalidNode,
+           "`" + at.node.op_type() + "`: the body has " +
+               Twine(body.input_size()) + " inputs for " +
+               Twine(arguments.size()) + " values",
+           at);
+    return failure();
+  }
+  Scope scope;
+  scope.outer = &shared;
+  scope.opsets = shared.opsets;
+  scope.call = shared.call;
+  scope.callIndex = shared.callIndex;
+  scope.callOpset = shared.callOpset;
+  scope.inside = shared.inside;
+  for (auto [input, argument] : llvm::zip_equal(body.input(), arguments))
+    scope.bindings[input.name()] = argument;
+  importNodes(body.node(), scope);
+  SmallVector<Binding> results;
+  for (const auto &output : body.output()) {
+    results.push_back(scope.lookup(output.name()));
+    if (results.back().kind == Binding::Poisoned) {
+      at.poisoned = true;
+      return failure();
+    }
+    if (Value &value = results.back().value)
+      value = resolve(value);
+  }
+  return results;
+}
+
+NodeResults GraphImporter::importIf(NodePlace &at) {
   DenseElementsAttr condition = requireConstant(at.inputs[0]);
   if (!condition) {
     report(DiagnosticId::UnsupportedForm,
@@ -137,34 +203,10 @@ graph::ImportResult GraphImporter::importIf(NodePlace &at) {
   }
   StringRef branch =
       condition.getValues<bool>()[0] ? "then_branch" : "else_branch";
-  for (const auto &attr : at.node.attribute()) {
-    if (attr.name() != branch || !attr.has_g())
-      continue;
-    Scope inner;
-    inner.outer = &at.scope;
-    inner.opsets = at.scope.opsets;
-    inner.call = at.scope.call;
-    inner.callIndex = at.scope.callIndex;
-    inner.callOpset = at.scope.callOpset;
-    Diagnostic where;
-    setNode(where, at.node, at.index, 0);
-    inner.inside =
-        ", inside `" + branch.str() + "` of " + where.node + at.scope.inside;
-    importInitializers(attr.g(), inner);
-    importNodes(attr.g().node(), inner);
-    SmallVector<Value> results;
-    for (const auto &output : attr.g().output()) {
-      Binding binding = inner.lookup(output.name());
-      if (binding.kind == Binding::Poisoned) {
-        at.poisoned = true;
-        return failure();
-      }
-      results.push_back(binding.value);
-    }
-    return results;
-  }
-  report(DiagnosticId::InvalidAttribute, "`If` has no " + branch, at);
-  return failure();
+  const onnx::GraphProto *body = bodyOf(at, branch);
+  if (!body)
+    return failure();
+  return runBody(at, bodyScope(at, branch, *body), *body, {});
 }
 
 } // namespace ingot

@@ -172,12 +172,17 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
     Binding binding = input.empty() ? Binding::absent() : scope.lookup(input);
     if (binding.kind == Binding::Poisoned)
       return bindAll(node, scope, Binding::poisoned());
-    at.inputs.push_back(binding.value ? resolve(binding.value) : Value());
+    if (binding.value)
+      binding.value = resolve(binding.value);
+    for (Value &element : binding.elements)
+      element = resolve(element);
+    at.inputs.push_back(binding.value);
+    at.bindings.push_back(std::move(binding));
   }
   at.schema = lookupSchema(node.domain(), node.op_type(), at.opset);
 
   size_t reported = diagnostics.size();
-  graph::ImportResult results = failure();
+  NodeResults results = failure();
   try {
     results = buildNode(at);
     if (succeeded(results) && !checkResults(at, *results))
@@ -197,7 +202,7 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
   }
   for (int i = 0; i < node.output_size(); ++i)
     if (!node.output(i).empty())
-      scope.bindings[node.output(i)] = Binding::known((*results)[i]);
+      scope.bindings[node.output(i)] = (*results)[i];
 }
 
 bool GraphImporter::checkTensorAttributes(NodePlace &at) {
@@ -220,13 +225,37 @@ bool GraphImporter::checkTensorAttributes(NodePlace &at) {
   return true;
 }
 
-graph::ImportResult GraphImporter::buildNode(NodePlace &at) {
+/// What import functions build, as bindings.
+static NodeResults bindings(graph::ImportResult values) {
+  if (failed(values))
+    return failure();
+  return llvm::map_to_vector(*values,
+                             [](Value value) { return Binding::known(value); });
+}
+
+NodeResults GraphImporter::buildNode(NodePlace &at) {
   const onnx::NodeProto &node = at.node;
   auto local = functions.find(
       functionKey(node.domain(), node.op_type(), node.overload()));
   if (local != functions.end())
     return call(*local->second, at, /*isLocal=*/true);
 
+  // ONNX's rules for sequences would have to be told of their types.
+  if (Special special = sequenceImport(node))
+    return (this->*special)(at);
+  bool readsSequence = llvm::any_of(at.bindings, [](const Binding &binding) {
+    return binding.kind == Binding::Sequence;
+  });
+  if (readsSequence) {
+    Special special = specialImport(node);
+    if (special && special != &GraphImporter::importConstant &&
+        special != &GraphImporter::importShape &&
+        special != &GraphImporter::importSize)
+      return (this->*special)(at);
+    report(DiagnosticId::UnsupportedForm,
+           "`" + printable(node.op_type()) + "` of a sequence", at);
+    return failure();
+  }
   if (at.schema)
     if (auto error = checkTypes(node, *at.schema, at.inputs, at.inferred)) {
       report(error->id, "`" + node.op_type() + "`: " + error->message, at,
@@ -249,8 +278,9 @@ graph::ImportResult GraphImporter::buildNode(NodePlace &at) {
       return failure();
     }
   }
-  if (at.opset < 7 && canonicalDomain(node.domain()).empty() &&
-      !raiseLegacy(at))
+  if (canonicalDomain(node.domain()).empty() &&
+      ((at.opset < 7 && !raiseLegacy(at)) ||
+       (at.opset < 8 && !checkEqualShapes(at))))
     return failure();
   if (!checkTensorAttributes(at))
     return failure();
@@ -259,7 +289,7 @@ graph::ImportResult GraphImporter::buildNode(NodePlace &at) {
   if (const graph::OnnxOperator *op =
           graph::OnnxRegistry::get().lookup(node.domain(), node.op_type())) {
     ProtoNode protoNode(*this, at);
-    return op->import(protoNode);
+    return bindings(op->import(protoNode));
   }
   if (at.schema)
     if (auto body = functionBody(node, *at.schema, at.opset, at.inputs))
@@ -274,8 +304,8 @@ graph::ImportResult GraphImporter::buildNode(NodePlace &at) {
   return failure();
 }
 
-graph::ImportResult GraphImporter::call(const onnx::FunctionProto &function,
-                                        NodePlace &at, bool isLocal) {
+NodeResults GraphImporter::call(const onnx::FunctionProto &function,
+                                NodePlace &at, bool isLocal) {
   if (llvm::is_contained(callStack, &function) || callDepth >= maxCallDepth) {
     report(DiagnosticId::RecursiveFunction,
            "the function `" + printable(function.name()) + "` calls itself",
@@ -294,11 +324,9 @@ graph::ImportResult GraphImporter::call(const onnx::FunctionProto &function,
   body.call = at.scope.call ? at.scope.call : &at.node;
   body.callIndex = at.scope.call ? at.scope.callIndex : at.index;
   body.callOpset = at.scope.call ? at.scope.callOpset : at.opset;
-  for (int i = 0; i < function.input_size(); ++i) {
-    Value value = i < int(at.inputs.size()) ? at.inputs[i] : Value();
+  for (int i = 0; i < function.input_size(); ++i)
     body.bindings[function.input(i)] =
-        value ? Binding::known(value) : Binding::absent();
-  }
+        i < int(at.bindings.size()) ? at.bindings[i] : Binding::absent();
   AttributeValues attributes =
       callAttributes(at.node, function, isLocal ? nullptr : at.schema);
   callStack.push_back(&function);
@@ -316,7 +344,7 @@ graph::ImportResult GraphImporter::call(const onnx::FunctionProto &function,
   --callDepth;
   callStack.pop_back();
 
-  SmallVector<Value> results;
+  SmallVector<Binding> results;
   for (int i = 0; i < at.node.output_size(); ++i) {
     Binding binding = i < function.output_size()
                           ? body.lookup(function.output(i))
@@ -326,14 +354,14 @@ graph::ImportResult GraphImporter::call(const onnx::FunctionProto &function,
       at.poisoned = true;
       return failure();
     }
-    if (wanted && binding.kind != Binding::Known) {
+    if (wanted && binding.kind == Binding::Undefined) {
       report(DiagnosticId::InvalidNode,
              "the function `" + printable(function.name()) +
                  "` gives no output " + Twine(i),
              at);
       return failure();
     }
-    results.push_back(binding.value);
+    results.push_back(std::move(binding));
   }
   return results;
 }
@@ -352,11 +380,14 @@ staticShape(const onnx::TypeProto &type) {
   return shape;
 }
 
-bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Value> results) {
+bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
   for (int i = 0; i < at.node.output_size(); ++i) {
     if (at.node.output(i).empty())
       continue;
-    Value result = i < int(results.size()) ? results[i] : Value();
+    Binding binding = i < int(results.size()) ? results[i] : Binding();
+    if (binding.kind == Binding::Sequence || binding.kind == Binding::Absent)
+      continue;
+    Value result = binding.value;
     auto type = result ? dyn_cast<RankedTensorType>(result.getType())
                        : RankedTensorType();
     if (!type) {

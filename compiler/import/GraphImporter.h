@@ -19,15 +19,23 @@
 
 namespace ingot {
 
-/// What a name stands for.
+/// What a name stands for. Sequences exist only during import: how many tensors
+/// they have is known. An optional value is what it holds, or absent.
 struct Binding {
-  enum Kind { Undefined, Poisoned, Absent, Known } kind = Undefined;
-  mlir::Value value;
+  enum Kind { Undefined, Poisoned, Absent, Known, Sequence } kind = Undefined;
+  mlir::Value value = {};
+  std::vector<mlir::Value> elements = {};
 
-  static Binding known(mlir::Value value) { return {Known, value}; }
-  static Binding poisoned() { return {Poisoned, {}}; }
-  static Binding absent() { return {Absent, {}}; }
+  static Binding known(mlir::Value value) { return {Known, value, {}}; }
+  static Binding poisoned() { return {Poisoned}; }
+  static Binding absent() { return {Absent}; }
+  static Binding sequence(std::vector<mlir::Value> elements) {
+    return {Sequence, {}, std::move(elements)};
+  }
 };
+
+/// What a node's outputs are bound to.
+using NodeResults = mlir::FailureOr<llvm::SmallVector<Binding>>;
 
 /// The names of one graph or function body. Graphs see the names around them,
 /// function bodies do not.
@@ -50,6 +58,8 @@ struct NodePlace {
   int64_t opset;
   Scope &scope;
   const onnx::OpSchema *schema = nullptr;
+  llvm::SmallVector<Binding> bindings = {};
+  /// The values of `bindings`, null where there is none.
   llvm::SmallVector<mlir::Value> inputs = {};
   /// What ONNX's own rules infer; may be partial.
   std::vector<onnx::TypeProto> inferred = {};
@@ -96,24 +106,60 @@ private:
   // Nodes.
   void importNodes(const NodeList &nodes, Scope &scope);
   void importNode(const onnx::NodeProto &node, int64_t index, Scope &scope);
-  graph::ImportResult buildNode(NodePlace &at);
-  graph::ImportResult call(const onnx::FunctionProto &function, NodePlace &at,
-                           bool isLocal);
-  bool checkResults(NodePlace &at, llvm::ArrayRef<mlir::Value> results);
+  NodeResults buildNode(NodePlace &at);
+  NodeResults call(const onnx::FunctionProto &function, NodePlace &at,
+                   bool isLocal);
+  bool checkResults(NodePlace &at, llvm::ArrayRef<Binding> results);
 
   bool checkTensorAttributes(NodePlace &at);
   /// Makes a node of opset 6 one of opset 7; false if that cannot be done.
   bool raiseLegacy(NodePlace &at);
+  bool alignSecond(NodePlace &at);
+  /// Sums and the like did not broadcast before opset 8.
+  bool checkEqualShapes(NodePlace &at);
 
   // ControlNodes.cpp: operators without a counterpart in the graph dialect.
-  using Special = graph::ImportResult (GraphImporter::*)(NodePlace &);
+  using Special = NodeResults (GraphImporter::*)(NodePlace &);
   static Special specialImport(const onnx::NodeProto &node);
-  graph::ImportResult importIdentity(NodePlace &at);
-  graph::ImportResult importConstant(NodePlace &at);
-  graph::ImportResult importShape(NodePlace &at);
-  graph::ImportResult importSize(NodePlace &at);
-  graph::ImportResult importIf(NodePlace &at);
+  NodeResults importIdentity(NodePlace &at);
+  NodeResults importConstant(NodePlace &at);
+  NodeResults importShape(NodePlace &at);
+  NodeResults importSize(NodePlace &at);
+  NodeResults importIf(NodePlace &at);
+  /// The graph that is the attribute `name`; null with a diagnostic.
+  const onnx::GraphProto *bodyOf(NodePlace &at, llvm::StringRef name);
+  /// The scope of a body's initializers, which all its runs share.
+  Scope bodyScope(NodePlace &at, llvm::StringRef name,
+                  const onnx::GraphProto &body);
+  /// The outputs of a body for these arguments.
+  NodeResults runBody(NodePlace &at, const Scope &shared,
+                      const onnx::GraphProto &body,
+                      llvm::ArrayRef<Binding> arguments);
 
+  // LoopNodes.cpp.
+  NodeResults importLoop(NodePlace &at);
+  NodeResults importScan(NodePlace &at);
+  bool checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
+                     int64_t count);
+  mlir::Value stack(NodePlace &at, llvm::ArrayRef<mlir::Value> parts,
+                    int64_t axis);
+
+  // SequenceNodes.cpp.
+  static Special sequenceImport(const onnx::NodeProto &node);
+  NodeResults importSequenceConstruct(NodePlace &at);
+  NodeResults importSequenceInsert(NodePlace &at);
+  NodeResults importSequenceErase(NodePlace &at);
+  NodeResults importSequenceAt(NodePlace &at);
+  NodeResults importSequenceLength(NodePlace &at);
+  NodeResults importSplitToSequence(NodePlace &at);
+  NodeResults importConcatFromSequence(NodePlace &at);
+  NodeResults importOptional(NodePlace &at);
+  NodeResults importOptionalHasElement(NodePlace &at);
+  NodeResults importOptionalGetElement(NodePlace &at);
+
+  mlir::Value integers(NodePlace &at, llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<int64_t> values);
+  mlir::Value boolean(NodePlace &at, bool value);
   mlir::Value constant(mlir::ElementsAttr value, mlir::Location loc);
   /// The constant that has replaced a value, or the value.
   mlir::Value resolve(mlir::Value value) const;

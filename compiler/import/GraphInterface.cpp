@@ -298,7 +298,16 @@ bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
   SmallVector<Value> values;
   SmallVector<Type> types;
   for (const auto &output : graph.output()) {
-    Value value = scope.lookup(output.name()).value;
+    Binding binding = scope.lookup(output.name());
+    Value value = binding.value;
+    if (binding.kind == Binding::Sequence || binding.kind == Binding::Absent) {
+      diagnostics.report(DiagnosticId::UnsupportedType,
+                         "the output `" + printable(output.name()) + "` is " +
+                             (binding.kind == Binding::Sequence
+                                  ? "a sequence"
+                                  : "an optional value"));
+      continue;
+    }
     if (!value) {
       diagnostics.report(DiagnosticId::UndefinedValue,
                          "nothing produces the graph's output `" +

@@ -32,28 +32,59 @@ bool GraphImporter::raiseLegacy(NodePlace &at) {
            "`" + node.op_type() + "`: is_test=0, that is, for training", at);
     return false;
   }
-  if (!view.intAttr("broadcast", 0) || !view.hasAttr("axis") ||
-      at.inputs.size() != 2)
+  if (at.schema->attributes().count("broadcast") && at.inputs.size() == 2)
+    return alignSecond(at);
+  return true;
+}
+
+bool GraphImporter::checkEqualShapes(NodePlace &at) {
+  static const llvm::StringSet<> names{"Sum", "Mean", "Max", "Min"};
+  if (!names.contains(at.node.op_type()))
     return true;
-  // Exporters of the time gave an axis also with leading dimensions of 1 that
-  // reach beyond it.
-  size_t rank = graph::shapeOf(at.inputs[0]).size();
-  ArrayRef<int64_t> shape = graph::shapeOf(at.inputs[1]), rest = shape;
-  int64_t axis = view.intAttr("axis", 0);
-  if (axis < 0)
-    axis += rank;
-  while (!rest.empty() && rest.front() == 1 && axis + rest.size() > rank)
-    rest = rest.drop_front();
-  if (axis < 0 || axis + rest.size() > rank) {
-    report(DiagnosticId::InvalidNode,
-           "`" + node.op_type() + "`: the second input does not fit at `axis`",
+  for (Value input : at.inputs)
+    if (graph::shapeOf(input) != graph::shapeOf(at.inputs[0])) {
+      report(DiagnosticId::InvalidNode,
+             "`" + at.node.op_type() +
+                 "`: shapes that differ broadcast since opset 8",
+             at);
+      return false;
+    }
+  return true;
+}
+
+/// Up to opset 6 only the second operand broadcasts, where `broadcast` says so,
+/// and begins at `axis` of the first; since opset 7 shapes are aligned at their
+/// last axes.
+bool GraphImporter::alignSecond(NodePlace &at) {
+  ProtoNode view(*this, at);
+  ArrayRef<int64_t> first = graph::shapeOf(at.inputs[0]),
+                    second = graph::shapeOf(at.inputs[1]), rest = second;
+  auto refuse = [&](const Twine &why) {
+    report(DiagnosticId::InvalidNode, "`" + at.node.op_type() + "`: " + why,
            at);
     return false;
-  }
-  // Since opset 7 shapes are aligned at their last axes.
+  };
+  if (!view.intAttr("broadcast", 0))
+    return first == second ||
+           refuse("shapes that differ need `broadcast=1` before opset 7");
+  // Exporters of the time gave also leading dimensions of 1 that reach beyond
+  // the first operand's.
+  int64_t rank = first.size(), axis = view.intAttr("axis", 0);
+  if (axis < 0)
+    axis += rank;
+  bool hasAxis = view.hasAttr("axis");
+  auto room = [&] { return rank - (hasAxis ? axis : 0); };
+  while (!rest.empty() && rest.front() == 1 && int64_t(rest.size()) > room())
+    rest = rest.drop_front();
+  if (axis < 0 || int64_t(rest.size()) > room())
+    return refuse("the second input does not fit at `axis`");
   SmallVector<int64_t> aligned(rank, 1);
-  llvm::copy(rest, aligned.begin() + axis);
-  if (ArrayRef<int64_t>(aligned) != shape)
+  llvm::copy(rest,
+             hasAxis ? aligned.begin() + axis : aligned.end() - rest.size());
+  for (auto [mine, its] : llvm::zip_equal(aligned, first))
+    if (mine != 1 && mine != its)
+      return refuse("the second input does not broadcast to the first");
+  if (ArrayRef<int64_t>(aligned) != second)
     at.inputs[1] = graph::ReshapeOp::create(
         builder, locationOf(at),
         RankedTensorType::get(aligned, graph::elementOf(at.inputs[1])),

@@ -33,7 +33,7 @@ public:
   mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) override;
   mlir::LogicalResult unsupported(const llvm::Twine &reason,
-                                  const llvm::Twine &hint) override;
+                                  const llvm::Twine &hint = "") override;
   mlir::LogicalResult invalid(const llvm::Twine &reason) override;
 
 private:
