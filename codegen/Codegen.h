@@ -27,7 +27,6 @@ struct CodegenOptions {
   std::string model, producer;
   /// What the source includes.
   std::string headerName = "model.h";
-  const TargetDescription *target = nullptr;
   WeightsMode weights = WeightsMode::Auto;
   /// Call ingot_context::trace around every kernel.
   bool trace = false;
@@ -37,16 +36,18 @@ struct CodegenOptions {
 mlir::LogicalResult legalizeForPrinting(mlir::ModuleOp module,
                                         const TargetDescription &target);
 
-void printHeader(mlir::ModuleOp module, const CodegenOptions &options,
-                 llvm::raw_ostream &os);
-void printSource(mlir::ModuleOp module, const CodegenOptions &options,
-                 llvm::raw_ostream &os);
+/// The versions of the model are legalized and stand from the least to the most
+/// able target. Of several the generated code picks one where it runs.
+void printHeader(llvm::ArrayRef<Variant> variants,
+                 const CodegenOptions &options, llvm::raw_ostream &os);
+void printSource(llvm::ArrayRef<Variant> variants,
+                 const CodegenOptions &options, llvm::raw_ostream &os);
 
 /// All files of one compilation, written whole or not at all: `output` is the
 /// .cpp, with .h and weights beside it, or a .o (plus the .h), for which the
-/// target's compiler is run on that very text. Errors are emitted on the
-/// module.
-mlir::LogicalResult emitFiles(mlir::ModuleOp module,
+/// compiler of the ablest target is run on that very text. Errors are emitted
+/// on the last module.
+mlir::LogicalResult emitFiles(llvm::ArrayRef<Variant> variants,
                               const CodegenOptions &options,
                               llvm::StringRef output);
 

@@ -23,27 +23,31 @@ namespace ingot {
 
 namespace {
 struct Emission {
-  ModuleOp module;
+  ArrayRef<Variant> variants;
   CodegenOptions options;
   Weights weights;
   WeightsMode mode;
 
-  Emission(ModuleOp module, const CodegenOptions &given, StringRef output)
-      : module(module), options(given), weights(module),
+  Emission(ArrayRef<Variant> variants, const CodegenOptions &given,
+           StringRef output)
+      : variants(variants), options(given), weights(variants),
         mode(weights.resolve(given.weights)) {
     llvm::SmallString<128> header(llvm::sys::path::filename(output));
     llvm::sys::path::replace_extension(header, ".h");
     options.headerName = header.str().str();
   }
 
+  /// Its compiler takes the text of all targets.
+  const TargetDescription &target() const { return *variants.back().target; }
+
   Error writeSourceAndHeader(OutputFiles &files, StringRef source,
                              StringRef header) const {
     if (Error error = files.write(header, [&](llvm::raw_ostream &os) {
-          printHeader(module, options, os);
+          printHeader(variants, options, os);
         }))
       return error;
     return files.write(source, [&](llvm::raw_ostream &os) {
-      printSource(module, options, os);
+      printSource(variants, options, os);
     });
   }
 
@@ -53,7 +57,7 @@ struct Emission {
         weights.writeFile(os);
       else
         weights.writeObject(toIdentifier(options.name) + "_weights",
-                            options.target->elf, os);
+                            target().elf, os);
     });
   }
 };
@@ -91,7 +95,7 @@ static Error emitObject(const Emission &emission, StringRef output) {
     llvm::sys::path::append(path, name);
     return path.str().str();
   };
-  const TargetDescription &target = *emission.options.target;
+  const TargetDescription &target = emission.target();
   std::string source = inside("model.cpp"), object = inside("model.o");
   std::string weightsObject = inside("weights.o");
   bool separate = emission.mode == WeightsMode::Object;
@@ -127,15 +131,18 @@ static Error emitObject(const Emission &emission, StringRef output) {
   return files.commit();
 }
 
-LogicalResult emitFiles(ModuleOp module, const CodegenOptions &options,
-                        StringRef output) {
-  if (failed(legalizeForPrinting(module, *options.target)))
-    return failure();
-  Emission emission(module, options, output);
+LogicalResult emitFiles(ArrayRef<Variant> variants,
+                        const CodegenOptions &options, StringRef output) {
+  for (const Variant &variant : variants)
+    if (failed(legalizeForPrinting(variant.module, *variant.target)))
+      return failure();
+  Emission emission(variants, options, output);
   bool isObject = llvm::sys::path::extension(output) == ".o";
   if (Error error = isObject ? emitObject(emission, output)
-                             : emitSource(emission, output))
-    return module.emitError(llvm::toString(std::move(error)));
+                             : emitSource(emission, output)) {
+    ModuleOp last = variants.back().module;
+    return last.emitError(llvm::toString(std::move(error)));
+  }
   return success();
 }
 

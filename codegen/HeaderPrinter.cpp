@@ -8,6 +8,7 @@
 #include "codegen/Interface.h"
 #include "codegen/Names.h"
 #include "codegen/RuntimeHeader.h"
+#include "codegen/SelectorPrinter.h"
 #include "codegen/TextWriter.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -73,7 +74,8 @@ static void printIo(const Interface &interface, TextWriter &out) {
   out.blank();
 }
 
-static void printFunctions(const Interface &interface, TextWriter &out) {
+static void printFunctions(const Interface &interface,
+                           ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.name;
   out.line("/* Runs the model once. `arena` is " + interface.macro +
            "_ARENA_BYTES of scratch memory; two");
@@ -82,6 +84,14 @@ static void printFunctions(const Interface &interface, TextWriter &out) {
   out.line("ingot_status " + name + "_run(const " + name +
            "_io *io, void *arena,");
   out.line("                         const ingot_context *context);");
+  if (variants.size() > 1) {
+    out.blank();
+    out.line("/* The target whose code " + name +
+             "_run calls on this machine. Null if it runs none");
+    out.line(" * of them; " + name +
+             "_run then returns INGOT_ERROR_TARGET. */");
+    out.line("const char *" + name + "_target(void);");
+  }
   if (interface.weightsMode == WeightsMode::File) {
     out.blank();
     out.line("/* Reads all `bytes` of a weights file and compares its checksum "
@@ -114,14 +124,14 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("#endif");
 }
 
-void printHeader(ModuleOp module, const CodegenOptions &options,
+void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
-  Interface interface(module, options);
+  Interface interface(variants.back().module, options, Weights(variants));
   TextWriter out(os);
   std::string about = toCommentText(interface.model);
   llvm::erase(about, '\n');
   out.line("/* " + about + ", compiled by " + toCommentText(options.producer) +
-           " for " + options.target->name + ".");
+           " for " + targetNames(variants) + ".");
   out.line(" *");
   out.line(" * Generated; edit the model, not this file. */");
   std::string guard = interface.macro + "_H";
@@ -136,7 +146,7 @@ void printHeader(ModuleOp module, const CodegenOptions &options,
   out.blank();
   printMacros(interface, out);
   printIo(interface, out);
-  printFunctions(interface, out);
+  printFunctions(interface, variants, out);
   out.blank();
   printWrapper(interface, out);
   out.line("#endif /* INGOT_MODEL_" + guard + " */");

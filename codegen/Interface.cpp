@@ -44,6 +44,10 @@ static std::string elementCType(llvm::StringRef onnxType) {
 }
 
 Interface::Interface(ModuleOp module, const CodegenOptions &options)
+    : Interface(module, options, Weights(module)) {}
+
+Interface::Interface(ModuleOp module, const CodegenOptions &options,
+                     const Weights &weights)
     : main(mainFunction(module)), name(toIdentifier(options.name)),
       macro(toMacroPrefix(options.name)) {
   auto integer = [&](llvm::StringRef attribute, int64_t otherwise) {
@@ -53,7 +57,7 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options)
   arenaBytes = integer("ingot.arena_bytes", 0);
   arenaAlign = integer("ingot.arena_align", 64);
   model = options.model.empty() ? options.name : options.model;
-  weightsMode = Weights(module).resolve(options.weights);
+  weightsMode = weights.resolve(options.weights);
 
   NameScope fields;
   if (weightsMode == WeightsMode::File)

@@ -29,6 +29,9 @@ struct InterfaceTensor {
 
 struct Interface {
   Interface(mlir::ModuleOp module, const CodegenOptions &options);
+  /// `weights` are those of all modules that go into one output.
+  Interface(mlir::ModuleOp module, const CodegenOptions &options,
+            const Weights &weights);
 
   mlir::func::FuncOp main;
   std::string name, macro; ///< prefixes of functions and macros

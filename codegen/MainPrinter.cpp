@@ -8,34 +8,27 @@ using namespace mlir;
 
 namespace ingot {
 
-void MainPrinter::print() {
-  bool usesThreads = false;
+bool MainPrinter::usesThreads() const {
+  bool threads = false;
   interface.main->walk([&](kernel::LaunchOp launch) {
     auto callee =
         launch->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
             launch.getCallee());
-    usesThreads |= kernel::parallelExtent(callee).value_or(1) > 1;
+    threads |= kernel::parallelExtent(callee).value_or(1) > 1;
   });
-  if (usesThreads)
-    printParallel();
-  out.line("} // namespace");
-  out.blank();
-  if (interface.weightsMode == WeightsMode::Object) {
-    out.line("// In the object file beside this source.");
-    out.line("extern \"C\" __attribute__((visibility(\"hidden\"))) const "
-             "unsigned char " +
-             interface.name + "_weights[" + Twine(weights.payloadBytes()) +
-             "];");
-    out.blank();
-  }
-  if (interface.weightsMode == WeightsMode::File)
-    printWeightsCheck();
+  return threads;
+}
 
-  out.open("extern \"C\" ingot_status " + interface.name + "_run(const " +
-           interface.name +
+void MainPrinter::printHelpers() {
+  if (usesThreads())
+    printParallel();
+}
+
+void MainPrinter::printRun(StringRef function) {
+  out.open(function + "(const " + interface.name +
            "_io *io, void *arena, const ingot_context "
            "*context) {");
-  if (!usesThreads && !options.trace)
+  if (!usesThreads() && !options.trace)
     out.line("(void)context;");
   printChecks();
   unsigned number = 0;
@@ -120,8 +113,8 @@ void MainPrinter::printWeightsBase() {
     base = "weights";
   }
   interface.main->walk([&](memref::GetGlobalOp op) {
-    const Weight *weight = weightOf(op);
-    if (!weight || weight->offset < 0 || op->use_empty())
+    const Weight &weight = weightOf(op);
+    if (weight.offset < 0 || op->use_empty())
       return;
     std::string element = storageTypeName(op.getType().getElementType());
     std::string &name = context.globals[op.getName()];
@@ -130,58 +123,15 @@ void MainPrinter::printWeightsBase() {
           return entry.second.text == name;
         }))
       out.line("const " + element + " *const " + name + " = (const " + element +
-               " *)(" + base + " + " + Twine(weight->offset) + ");");
+               " *)(" + base + " + " + Twine(weight.offset) + ");");
     named[op] = {name, element, true};
   });
 }
 
-void MainPrinter::printWeightsCheck() {
-  const std::string &name = interface.name;
-  out.line("// See the layout of weights files: magic, version, sizes, "
-           "checksum of the payload.");
-  out.open("static bool " + name + "_is_header(const void *weights) {");
-  out.line("const unsigned char *bytes = (const unsigned char *)weights;");
-  out.line("static const unsigned char expected[32] = {");
-  std::string header;
-  llvm::raw_string_ostream os(header);
-  weights.writeHeader(os);
-  std::string numbers;
-  for (unsigned i = 0; i < 32; ++i)
-    numbers += llvm::utostr(static_cast<uint8_t>(header[i])) + ", ";
-  out.line("    " + numbers + "};");
-  out.open("for (int i = 0; i < 32; ++i) {");
-  out.line("if (bytes[i] != expected[i]) return false;");
-  out.close();
-  out.line("return true;");
-  out.close();
-  out.blank();
-  out.open("extern \"C\" ingot_status " + name +
-           "_check_weights(const void *weights, size_t bytes) {");
-  out.line("if (!weights) return INGOT_ERROR_NULL;");
-  out.line("if ((uintptr_t)weights % " + interface.macro +
-           "_WEIGHTS_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
-  out.line(
-      "if (bytes != " + Twine(kWeightsHeaderBytes + weights.payloadBytes()) +
-      "u || !" + name + "_is_header(weights)) return INGOT_ERROR_WEIGHTS;");
-  out.line("const uint64_t *words = (const uint64_t *)weights;");
-  out.line("uint64_t hash = 0xcbf29ce484222325u;");
-  out.open("for (size_t i = " + Twine(kWeightsHeaderBytes / 8) +
-           "; i < bytes / 8; ++i) {");
-  out.line("hash = (hash ^ words[i]) * 0x100000001b3u;");
-  out.line("hash ^= hash >> 32;");
-  out.close();
-  out.line("return hash == words[3] ? INGOT_OK : INGOT_ERROR_WEIGHTS;");
-  out.close();
-  out.blank();
-}
-
-const Weight *MainPrinter::weightOf(memref::GetGlobalOp op) const {
-  for (const Weight &weight : weights.all()) {
-    memref::GlobalOp global = weight.global;
-    if (global.getSymName() == op.getName())
-      return &weight;
-  }
-  return nullptr;
+const Weight &MainPrinter::weightOf(memref::GetGlobalOp op) const {
+  auto global = op->getParentOfType<ModuleOp>().lookupSymbol<memref::GlobalOp>(
+      op.getName());
+  return weights.all()[weights.indexOf(global)];
 }
 
 MainPrinter::Pointer MainPrinter::pointer(Value memref) {

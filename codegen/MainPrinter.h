@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-/// Prints what stands after the kernels: how a kernel is spread over threads,
-/// the checks of arguments, the buffers, the launches.
+/// Prints what stands after the kernels of one target: how a kernel is spread
+/// over threads; the checks of arguments, the buffers, the launches.
 class MainPrinter {
 public:
   MainPrinter(const Interface &interface, const Weights &weights,
@@ -19,7 +19,10 @@ public:
               NameScope &names, const std::string &parallel, TextWriter &out)
       : interface(interface), weights(weights), options(options),
         context(context), names(names), parallel(parallel), out(out) {}
-  void print();
+  /// In the anonymous namespace of the kernels.
+  void printHelpers();
+  /// `function` is its result and name: "extern "C" ingot_status mnist_run".
+  void printRun(llvm::StringRef function);
 
 private:
   /// A pointer: its text, its C element type, what it points into.
@@ -28,15 +31,15 @@ private:
     bool isConst;
   };
 
+  bool usesThreads() const;
   void printParallel();
   void printChecks();
   void printWeightsBase();
-  void printWeightsCheck();
   void printLaunch(kernel::LaunchOp launch, unsigned number);
   void printRequireEqual(kernel::RequireEqualOp require);
   Pointer pointer(mlir::Value memref);
   std::string argument(mlir::Value memref, bool readOnly);
-  const Weight *weightOf(mlir::memref::GetGlobalOp op) const;
+  const Weight &weightOf(mlir::memref::GetGlobalOp op) const;
 
   const Interface &interface;
   const Weights &weights;

@@ -4,14 +4,21 @@
 // anonymous namespace, inside the text that enables the target's instructions),
 // then <name>_run, which checks its arguments and launches the kernels.
 //
+// Of several targets each has all that in a namespace of its own, its function
+// being called `run`. Before them stand the weights that they share, after them
+// the selector (SelectorPrinter.h) and the <name>_run that asks it.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Interface.h"
 #include "codegen/KernelPrinter.h"
 #include "codegen/MainPrinter.h"
+#include "codegen/SelectorPrinter.h"
+#include "codegen/WeightsPrinter.h"
 
 #include "dialects/kernel/KernelDialect.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -51,36 +58,6 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     out.blank();
 }
 
-static void printWeight(memref::GlobalOp global, StringRef name,
-                        TextWriter &out) {
-  MemRefType type = global.getType();
-  Type element = type.getElementType();
-  int64_t elementSize = kernel::elementBytes(element);
-  int64_t count = std::max<int64_t>(type.getNumElements(), 1);
-  llvm::raw_ostream &os = out.raw();
-  os << "alignas(" << std::max<int64_t>(global.getAlignment().value_or(64), 1)
-     << ") const " << storageTypeName(element) << ' ' << name << '[' << count
-     << "] = {";
-  int64_t column = 0;
-  bool first = true;
-  forEachPiece(global, [&](ArrayRef<char> piece) {
-    for (int64_t at = 0, e = piece.size(); at + elementSize <= e;
-         at += elementSize) {
-      uint64_t start = os.tell();
-      if (column == 0)
-        os << (first ? "\n    " : ",\n    ");
-      else
-        os << ", ";
-      first = false;
-      printElement(element, piece.data() + at, os);
-      column += os.tell() - start;
-      if (column > 90)
-        column = 0;
-    }
-  });
-  os << (first ? "" : "\n") << "};\n";
-}
-
 /// Helpers that kernels call stand before them.
 static void collectKernels(func::FuncOp function, ModuleOp module,
                            SmallVectorImpl<func::FuncOp> &order) {
@@ -93,14 +70,144 @@ static void collectKernels(func::FuncOp function, ModuleOp module,
   order.push_back(function);
 }
 
-void printSource(ModuleOp module, const CodegenOptions &options,
+namespace {
+
+/// The whole text of one target.
+class VariantPrinter {
+public:
+  /// `names` are those that the text before has taken.
+  VariantPrinter(const Variant &variant, const CodegenOptions &options,
+                 const Weights &weights,
+                 const std::vector<std::string> &sharedNames, NameScope names,
+                 TextWriter &out)
+      : module(variant.module), target(*variant.target),
+        interface(variant.module, options, weights), options(options),
+        weights(weights), names(std::move(names)), out(out),
+        context{*variant.target, {}, {}, {}, {}, {}, {}} {
+    interface.main.walk([&](kernel::LaunchOp launch) {
+      context.launched.insert(launch.getCallee());
+    });
+    parallel = this->names.unique("parallel");
+    for (auto global : module.getOps<memref::GlobalOp>()) {
+      size_t index = weights.indexOf(global);
+      context.globals[global.getSymName()] =
+          weights.all()[index].shared ? sharedNames[index]
+                                      : this->names.unique(global.getSymName());
+    }
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function != interface.main && !function.isDeclaration())
+        collectKernels(function, module, kernels);
+    for (func::FuncOp kernel : kernels)
+      context.functions[kernel.getSymName()] =
+          this->names.unique(kernel.getSymName());
+  }
+
+  /// Alone in its file, or in the namespace `inside`.
+  void print(StringRef inside) {
+    out.raw() << target.openText;
+    if (!target.openText.empty())
+      out.blank();
+    out.line("namespace {");
+    if (!inside.empty())
+      out.line("namespace " + inside + " {");
+    out.blank();
+    printKernels();
+    MainPrinter main(interface, weights, options, context, names, parallel,
+                     out);
+    main.printHelpers();
+    if (inside.empty()) {
+      out.line("} // namespace");
+      out.blank();
+      printWeightsElsewhere(interface, weights, out);
+      main.printRun("extern \"C\" ingot_status " + interface.name + "_run");
+    } else {
+      main.printRun("ingot_status run");
+      out.blank();
+      out.line("} // namespace " + inside);
+      out.line("} // namespace");
+    }
+    out.raw() << target.closeText;
+  }
+
+private:
+  void printKernels() {
+    // The kernels say which vector types there are, which stand before them.
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    TextWriter kernelOut(stream);
+    for (func::FuncOp kernel : kernels) {
+      KernelPrinter(kernel, context, kernelOut).print();
+      kernelOut.blank();
+    }
+    printVectorTypes(context, out);
+    for (auto global : module.getOps<memref::GlobalOp>()) {
+      const Weight &weight = weights.all()[weights.indexOf(global)];
+      if (!weight.shared &&
+          (weight.offset < 0 || interface.weightsMode == WeightsMode::Source))
+        printWeightArray(global, context.globals[global.getSymName()], out);
+    }
+    out.raw() << text;
+  }
+
+  ModuleOp module;
+  const TargetDescription &target;
+  Interface interface;
+  const CodegenOptions &options;
+  const Weights &weights;
+  NameScope names;
+  TextWriter &out;
+  SourceContext context;
+  SmallVector<func::FuncOp> kernels;
+  /// The function that spreads a kernel over threads.
+  std::string parallel;
+};
+
+} // namespace
+
+static void printIncludes(ArrayRef<Variant> variants, StringRef header,
+                          TextWriter &out) {
+  out.line("#include \"" + header + "\"");
+  out.blank();
+  llvm::SetVector<StringRef> includes;
+  for (StringRef standard : {"stddef.h", "stdint.h"})
+    includes.insert(standard);
+  for (const Variant &variant : variants)
+    includes.insert_range(variant.target->includes);
+  for (StringRef include : includes)
+    out.line("#include <" + include + ">");
+  out.blank();
+}
+
+/// In the anonymous namespace before all targets; their names, by position.
+static std::vector<std::string> printSharedWeights(const Weights &weights,
+                                                   WeightsMode mode,
+                                                   NameScope &names,
+                                                   TextWriter &out) {
+  std::vector<std::string> result;
+  bool any = false;
+  for (const Weight &weight : weights.all()) {
+    memref::GlobalOp global = weight.global;
+    result.push_back(weight.shared ? names.unique(global.getSymName()) : "");
+    if (!weight.shared || (weight.offset >= 0 && mode != WeightsMode::Source))
+      continue;
+    if (!any) {
+      out.line("namespace {");
+      out.blank();
+    }
+    any = true;
+    printWeightArray(global, result.back(), out);
+  }
+  if (any) {
+    out.line("} // namespace");
+    out.blank();
+  }
+  return result;
+}
+
+void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
-  Interface interface(module, options);
-  Weights weights(module);
-  SourceContext context{*options.target, {}, {}, {}, {}, {}, {}};
-  interface.main.walk([&](kernel::LaunchOp launch) {
-    context.launched.insert(launch.getCallee());
-  });
+  Weights weights(variants);
+  Interface interface(variants.back().module, options, weights);
   TextWriter out(os);
 
   NameScope names;
@@ -108,57 +215,31 @@ void printSource(ModuleOp module, const CodegenOptions &options,
   for (const char *local :
        {"weights", "memory", "io", "arena", "context", "begin", "end"})
     names.reserve(local);
-  for (const char *suffix :
-       {"", "_io", "_run", "_weights", "_check_weights", "_is_header"})
+  for (const char *suffix : {"", "_io", "_run", "_weights", "_check_weights",
+                             "_is_header", "_target"})
     names.reserve(interface.name + suffix);
-  std::string parallel = names.unique("parallel");
-  for (const Weight &weight : weights.all()) {
-    memref::GlobalOp global = weight.global;
-    context.globals[global.getSymName()] = names.unique(global.getSymName());
-  }
-  SmallVector<func::FuncOp> kernels;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function != interface.main && !function.isDeclaration())
-      collectKernels(function, module, kernels);
-  for (func::FuncOp kernel : kernels)
-    context.functions[kernel.getSymName()] = names.unique(kernel.getSymName());
-
-  // The kernels say which vector types there are, which stand before them.
-  std::string kernelText;
-  llvm::raw_string_ostream kernelStream(kernelText);
-  TextWriter kernelOut(kernelStream);
-  for (func::FuncOp kernel : kernels) {
-    KernelPrinter(kernel, context, kernelOut).print();
-    kernelOut.blank();
-  }
 
   out.comment(interface.model + ", compiled by " + options.producer + " for " +
-              options.target->name.str() +
+              targetNames(variants) +
               ".\n\nGenerated; edit the model, not this file.");
   out.blank();
-  out.line("#include \"" + options.headerName + "\"");
-  out.blank();
-  out.line("#include <stddef.h>");
-  out.line("#include <stdint.h>");
-  for (StringRef include : options.target->includes)
-    out.line("#include <" + include + ">");
-  out.blank();
-  os << options.target->openText;
-  if (!options.target->openText.empty())
+  printIncludes(variants, options.headerName, out);
+  if (variants.size() == 1) {
+    VariantPrinter(variants.front(), options, weights, {}, names, out)
+        .print(/*inside=*/"");
+    return;
+  }
+
+  names.reserve("run");
+  Selector selector(variants, interface, names);
+  printWeightsElsewhere(interface, weights, out);
+  std::vector<std::string> shared =
+      printSharedWeights(weights, interface.weightsMode, names, out);
+  for (auto [variant, inside] : llvm::zip(variants, selector.namespaces)) {
+    VariantPrinter(variant, options, weights, shared, names, out).print(inside);
     out.blank();
-  out.line("namespace {");
-  out.blank();
-  printVectorTypes(context, out);
-  for (const Weight &weight : weights.all())
-    if (weight.offset < 0 || interface.weightsMode == WeightsMode::Source) {
-      memref::GlobalOp global = weight.global;
-      printWeight(global, context.globals[global.getSymName()], out);
-      out.blank();
-    }
-  os << kernelText;
-  MainPrinter(interface, weights, options, context, names, parallel, out)
-      .print();
-  os << options.target->closeText;
+  }
+  selector.print(out);
 }
 
 } // namespace ingot

@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/EndianStream.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
@@ -45,22 +46,89 @@ bool forEachPiece(memref::GlobalOp global,
   return true;
 }
 
+/// All bytes of an initial value in one piece, if need be in `storage`.
+static StringRef contentsOf(memref::GlobalOp global, std::string &storage) {
+  if (isa_and_nonnull<DenseResourceElementsAttr>(
+          global.getConstantInitValue())) {
+    StringRef contents;
+    forEachPiece(global, [&](ArrayRef<char> piece) {
+      contents = StringRef(piece.data(), piece.size());
+    });
+    return contents;
+  }
+  forEachPiece(global, [&](ArrayRef<char> piece) {
+    storage.append(piece.begin(), piece.end());
+  });
+  return storage;
+}
+
+/// Whether one array can stand for both.
+static bool isSame(const Weight &a, const Weight &b) {
+  memref::GlobalOp first = a.global, second = b.global;
+  if (a.bytes != b.bytes || (a.offset < 0) != (b.offset < 0) ||
+      first.getType().getElementType() != second.getType().getElementType() ||
+      first.getAlignment() != second.getAlignment())
+    return false;
+  std::string storage[2];
+  return contentsOf(first, storage[0]) == contentsOf(second, storage[1]);
+}
+
 Weights::Weights(ModuleOp module) {
+  for (const Weight &weight : read(module))
+    add(weight);
+}
+
+Weights::Weights(ArrayRef<Variant> variants) {
+  // By a hash of their bytes. What one module has twice stays there twice.
+  llvm::DenseMap<uint64_t, SmallVector<size_t>> known;
+  for (const Variant &variant : variants) {
+    SmallVector<std::pair<uint64_t, size_t>> added;
+    for (const Weight &weight : read(variant.module)) {
+      std::string storage;
+      uint64_t hash =
+          variants.size() > 1
+              ? llvm::xxh3_64bits(contentsOf(weight.global, storage))
+              : 0;
+      const size_t *same = llvm::find_if(known[hash], [&](size_t other) {
+        return isSame(weights[other], weight);
+      });
+      if (same != known[hash].end()) {
+        weights[*same].shared = true;
+        indices[weight.global] = *same;
+        continue;
+      }
+      added.push_back({hash, weights.size()});
+      add(weight);
+    }
+    for (auto [hash, index] : added)
+      known[hash].push_back(index);
+  }
+}
+
+std::vector<Weight> Weights::read(ModuleOp module) {
   llvm::StringSet<> tables;
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPrivate())
       function.walk(
           [&](memref::GetGlobalOp use) { tables.insert(use.getName()); });
+  std::vector<Weight> found;
   for (auto global : module.getOps<memref::GlobalOp>()) {
     Weight weight;
     weight.global = global;
+    weight.offset = tables.contains(global.getSymName()) ? -1 : 0;
     weight.bytes = kernel::spanBytes(global.getType());
-    if (!tables.contains(global.getSymName())) {
-      weight.offset = total;
-      total += llvm::alignTo(weight.bytes, kWeightAlign);
-    }
-    weights.push_back(weight);
+    found.push_back(weight);
   }
+  return found;
+}
+
+void Weights::add(Weight weight) {
+  if (weight.offset == 0) {
+    weight.offset = total;
+    total += llvm::alignTo(weight.bytes, kWeightAlign);
+  }
+  indices[weight.global] = weights.size();
+  weights.push_back(weight);
 }
 
 WeightsMode Weights::resolve(WeightsMode mode) const {

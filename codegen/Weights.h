@@ -14,6 +14,9 @@
 // all little-endian. The checksum is also in the generated code, which refuses
 // a file with another one.
 //
+// Several modules (versions of one model for several targets) have their
+// weights together; those that are equal to the byte are there once.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef INGOT_CODEGEN_WEIGHTS_H
@@ -27,6 +30,7 @@
 namespace ingot {
 
 struct ElfIdentity;
+struct TargetDescription;
 
 enum class WeightsMode { Auto, Source, Object, File };
 
@@ -34,8 +38,17 @@ inline constexpr int64_t kWeightAlign = 64;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
 inline constexpr uint32_t kWeightsVersion = 1;
 
+/// One version of a model: its planned module, for `target`.
+struct Variant {
+  mlir::ModuleOp module;
+  const TargetDescription *target = nullptr;
+};
+
 struct Weight {
+  /// In the first module that has it.
   mlir::memref::GlobalOp global;
+  /// Whether several modules have it.
+  bool shared = false;
   /// In the payload; -1 for a table that kernels read by name, which is always
   /// an array in the source.
   int64_t offset = -1;
@@ -45,8 +58,13 @@ struct Weight {
 class Weights {
 public:
   explicit Weights(mlir::ModuleOp module);
+  explicit Weights(llvm::ArrayRef<Variant> variants);
 
   const std::vector<Weight> &all() const { return weights; }
+  /// The position in all() of a global of any of the modules.
+  size_t indexOf(mlir::memref::GlobalOp global) const {
+    return indices.lookup(global);
+  }
   int64_t payloadBytes() const { return total; }
   /// The mode that Auto stands for: source below a megabyte, else object.
   WeightsMode resolve(WeightsMode mode) const;
@@ -60,7 +78,12 @@ public:
                    llvm::raw_ostream &os) const;
 
 private:
+  /// Those of one module, tables with the offset -1, the others with 0.
+  static std::vector<Weight> read(mlir::ModuleOp module);
+  void add(Weight weight);
+
   std::vector<Weight> weights;
+  llvm::DenseMap<mlir::Operation *, size_t> indices;
   int64_t total = 0;
 };
 

@@ -43,6 +43,8 @@ StringRef statusText(ingot_status status) {
     return "an input differs from the value it was bound to when compiling";
   case INGOT_ERROR_WEIGHTS:
     return "the weights file is not that of this model";
+  case INGOT_ERROR_TARGET:
+    return "the machine runs none of the targets";
   }
   return "an unknown error";
 }
@@ -82,8 +84,7 @@ bool compileGenerated(const TargetDescription &target,
 
 std::unique_ptr<BuiltModel> BuiltModel::build(Compilation &compilation,
                                               ArrayRef<std::string> flags) {
-  const TargetDescription &target = *compilation.options.target;
-  if (target.runsOnThisHost && target.runsOnThisHost())
+  if (compilation.options.runsOnThisHost())
     return HostModel::build(compilation, flags);
   return EmulatedModel::build(compilation, flags);
 }

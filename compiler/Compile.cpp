@@ -23,6 +23,19 @@ std::string nameOfModel(StringRef path) {
   return toIdentifier(stem);
 }
 
+std::optional<int64_t> CompileOptions::maxArena() const {
+  if (!maxRam)
+    return std::nullopt;
+  return std::max<int64_t>(*maxRam - stackBytes, 0);
+}
+
+bool CompileOptions::runsOnThisHost() const {
+  auto runs = [](const TargetDescription *target) {
+    return target->runsOnThisHost && target->runsOnThisHost();
+  };
+  return runs(target) || llvm::any_of(fallbacks, runs);
+}
+
 std::unique_ptr<MLIRContext> makeContext() {
   auto context =
       std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
@@ -95,7 +108,6 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   codegen.model = llvm::sys::path::filename(options.model).str();
   codegen.producer = ("ingot " + ingotVersion).str();
   codegen.headerName = (llvm::sys::path::stem(output) + ".h").str();
-  codegen.target = options.target;
   codegen.weights = options.weights;
   codegen.trace = options.trace;
   return codegen;
@@ -115,11 +127,39 @@ static bool checkWritable(StringRef output, Diagnostics &diagnostics) {
   return !error;
 }
 
+/// The callers of all versions pass an arena for the neediest.
+static void shareArena(ArrayRef<Variant> variants) {
+  for (StringRef name : {"ingot.arena_bytes", "ingot.arena_align"}) {
+    int64_t most = 0;
+    for (Variant variant : variants)
+      most = std::max(
+          most, variant.module->getAttrOfType<IntegerAttr>(name).getInt());
+    for (Variant variant : variants)
+      variant.module->setAttr(
+          name, Builder(variant.module.getContext()).getI64IntegerAttr(most));
+  }
+}
+
 bool Compilation::emit(StringRef output) {
   if (!open() || !checkWritable(output, diagnostics))
     return false;
+  // Each from the file on: what is chosen for one target is no way to another.
+  std::vector<std::unique_ptr<Compilation>> others;
+  SmallVector<Variant> variants;
+  for (const TargetDescription *fallback : options.fallbacks) {
+    CompileOptions given = options;
+    given.target = fallback;
+    given.fallbacks.clear();
+    others.push_back(
+        std::make_unique<Compilation>(given, mlirContext, diagnostics));
+    if (!others.back()->advance(Stage::Plan))
+      return false;
+    variants.push_back({others.back()->module(), fallback});
+  }
   if (!advance(Stage::Plan))
     return false;
+  variants.push_back({*moduleRef, options.target});
+  shareArena(variants);
   ScopedDiagnosticHandler handler(&mlirContext, [&](mlir::Diagnostic &fault) {
     if (fault.getSeverity() == DiagnosticSeverity::Error)
       diagnostics.report(DiagnosticId::Internal,
@@ -128,11 +168,10 @@ bool Compilation::emit(StringRef output) {
     return success();
   });
   Progress progress("writing " + printable(output));
-  if (failed(legalizeForPrinting(*moduleRef, *options.target)) ||
-      failed(emitFiles(*moduleRef, codegenOptions(output), output)))
-    if (diagnostics.empty())
-      diagnostics.report(DiagnosticId::Internal,
-                         "writing the code failed without a message");
+  if (failed(emitFiles(variants, codegenOptions(output), output)) &&
+      diagnostics.empty())
+    diagnostics.report(DiagnosticId::Internal,
+                       "writing the code failed without a message");
   return diagnostics.empty();
 }
 

@@ -17,12 +17,28 @@ struct CompileOptions {
   std::string model;
   ImportOptions import;
   const TargetDescription *target = nullptr;
+  /// Further targets in the same output, from the least able on, all less able
+  /// than `target`; the generated code picks one where it runs.
+  llvm::SmallVector<const TargetDescription *, 0> fallbacks;
   /// Prefix of the generated names; empty: from the model's file name.
   std::string name;
   WeightsMode weights = WeightsMode::Auto;
   bool strict = false;
   /// Call the context's trace hook around each kernel.
   bool trace = false;
+  /// Limits in bytes: of arena and stack, and of code and constants.
+  std::optional<int64_t> maxRam, maxFlash;
+  /// What the stack takes of maxRam, where that was measured.
+  int64_t stackBytes = 0;
+  /// A command that compiles for sizes in place of the target's compiler.
+  std::string measureWith;
+  /// Where the generated code has an arena of its own; empty: nowhere.
+  std::string arenaSection;
+
+  /// What maxRam leaves for the arena.
+  std::optional<int64_t> maxArena() const;
+  /// Whether this machine runs one of the targets.
+  bool runsOnThisHost() const;
 };
 
 /// With all dialects that a compilation needs.
@@ -45,6 +61,7 @@ public:
   /// Writes .cpp and .h, or .o and .h; advances to Plan if necessary.
   bool emit(llvm::StringRef output);
 
+  /// That of the target, not of a fallback. Once written, the arena serves all.
   mlir::ModuleOp module() { return *moduleRef; }
   mlir::MLIRContext &context() { return mlirContext; }
   Diagnostics &getDiagnostics() { return diagnostics; }

@@ -24,7 +24,7 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
                                             ArrayRef<std::string> flags) {
   Diagnostics &diagnostics = compilation.getDiagnostics();
   const TargetDescription &target = *compilation.options.target;
-  if (!target.runsOnThisHost || !target.runsOnThisHost()) {
+  if (!compilation.options.runsOnThisHost()) {
     diagnostics.report(DiagnosticId::RunFailed,
                        "this machine cannot run code for the target " +
                            target.name,

@@ -40,6 +40,7 @@ void generic(std::vector<TargetDescription> &targets) {
   target.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
   target.compilers = {"clang++-22", "clang++", "g++", "c++"};
   target.elf = hostElf();
+  target.selectCondition = "true";
   target.runsOnThisHost = [] { return true; };
 }
 

@@ -57,20 +57,20 @@ int main(int argc, char **argv) {
   options.producer = "ingot-translate";
   options.weights = weightsMode;
   options.trace = trace;
-  options.target = ingot::lookupTarget(targetName);
-  if (!options.target) {
+  ingot::Variant variant{*module, ingot::lookupTarget(targetName)};
+  if (!variant.target) {
     llvm::errs() << "no target is called '" << targetName << "'\n";
     return 1;
   }
   if (!outputFile.empty())
-    return failed(ingot::emitFiles(*module, options, outputFile));
-  if (failed(ingot::legalizeForPrinting(*module, *options.target)))
+    return failed(ingot::emitFiles(variant, options, outputFile));
+  if (failed(ingot::legalizeForPrinting(*module, *variant.target)))
     return 1;
   if (legalizeOnly)
     module->print(llvm::outs());
   else if (header)
-    ingot::printHeader(*module, options, llvm::outs());
+    ingot::printHeader(variant, options, llvm::outs());
   else
-    ingot::printSource(*module, options, llvm::outs());
+    ingot::printSource(variant, options, llvm::outs());
   return 0;
 }

@@ -110,6 +110,9 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
         "`ingot bench` takes one model, at least one thread and a time");
     return InvalidInput;
   }
+  if (arguments.perGroup &&
+      !requireOneTarget(arguments, "--per-group", diagnostics))
+    return InvalidInput;
   arguments.compile.model = arguments.positional[0];
   arguments.compile.trace = arguments.perGroup;
   auto context = makeContext();

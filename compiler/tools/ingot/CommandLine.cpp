@@ -37,7 +37,8 @@ struct Options {
       cl::value_desc("FILE"), TOP};
   cl::opt<std::string> target{
       "target",
-      cl::desc("The instruction set (see `ingot targets`; default: native)"),
+      cl::desc("The instruction set (see `ingot targets`; default: native), or "
+               "several with commas, to choose from at run time"),
       cl::value_desc("NAME"), MODELS};
   cl::opt<std::string> name{"name", cl::desc("Prefix of the generated names"),
                             cl::value_desc("NAME"), MODELS};
@@ -50,7 +51,22 @@ struct Options {
   cl::opt<std::string> weights{
       "weights",
       cl::desc("Where the weights go: source, object, file (default: by size)"),
-      cl::value_desc("KIND"), TOP};
+      cl::value_desc("KIND"), TOP, cl::sub(inspect)};
+  cl::opt<std::string> maxRam{
+      "max-ram", cl::desc("Fail where arena and stack together take more"),
+      cl::value_desc("BYTES|nK|nM"), MODELS};
+  cl::opt<std::string> maxFlash{
+      "max-flash", cl::desc("Fail where code and constants together take more"),
+      cl::value_desc("BYTES|nK|nM"), TOP, cl::sub(inspect)};
+  cl::opt<std::string> measureWith{
+      "cxx",
+      cl::desc("The C++ compiler that sizes are measured with, and its flags "
+               "(default: the target's)"),
+      cl::value_desc("COMMAND"), TOP, cl::sub(inspect)};
+  cl::opt<std::string> arenaSection{
+      "arena-section",
+      cl::desc("Define the arena in the generated code, in this section"),
+      cl::value_desc("NAME"), TOP, cl::sub(inspect)};
   cl::opt<bool> strict{"strict",
                        cl::desc("Keep the order of floating-point operations"),
                        MODELS};
@@ -123,20 +139,86 @@ static bool splitPair(StringRef text, StringRef option,
   return true;
 }
 
-static void readTarget(const Options &options, Arguments &arguments,
-                       Diagnostics &diagnostics) {
-  std::string wanted =
-      options.target.empty() ? "native" : options.target.getValue();
-  arguments.compile.target = lookupTarget(wanted);
-  if (arguments.compile.target)
-    return;
+/// A number of bytes, or of 1024 (K) or 1024 * 1024 (M) of them.
+static std::optional<int64_t> readBytes(StringRef text, StringRef option,
+                                        Diagnostics &diagnostics) {
+  if (text.empty())
+    return std::nullopt;
+  StringRef digits = text;
+  int64_t unit = digits.consume_back_insensitive("K")   ? 1 << 10
+                 : digits.consume_back_insensitive("M") ? 1 << 20
+                                                        : 1;
+  int64_t count;
+  if (!digits.getAsInteger(10, count) && count >= 0 && count < (1ll << 40))
+    return count * unit;
+  diagnostics.report(DiagnosticId::BadOption,
+                     "--" + option + " `" + printable(text) +
+                         "` is no number of bytes",
+                     "for example --" + option + " 65536, 64K or 1M");
+  return std::nullopt;
+}
+
+static const TargetDescription *findTarget(StringRef wanted,
+                                           Diagnostics &diagnostics) {
+  if (const TargetDescription *target = lookupTarget(wanted))
+    return target;
   std::vector<std::string> names;
   for (const TargetDescription &known : allTargets())
     names.push_back(known.name.str());
   diagnostics.report(DiagnosticId::BadOption,
                      "there is no target `" + printable(wanted) + "`",
                      "targets: native, " + join(names, ", "));
+  return nullptr;
 }
+
+/// Whether both may be in one output.
+static bool goTogether(const TargetDescription &a, const TargetDescription &b) {
+  return !a.selectCondition.empty() && !b.selectCondition.empty() &&
+         (a.family.empty() || b.family.empty() || a.family == b.family);
+}
+
+/// One name, or several in any order: the ablest becomes the target, the others
+/// what it falls back on.
+static void readTargets(const Options &options, Arguments &arguments,
+                        Diagnostics &diagnostics) {
+  std::string list =
+      options.target.empty() ? "native" : options.target.getValue();
+  SmallVector<StringRef> wanted;
+  StringRef(list).split(wanted, ',');
+  SmallVector<const TargetDescription *, 0> targets;
+  for (StringRef name : wanted)
+    if (const TargetDescription *target = findTarget(name, diagnostics))
+      targets.push_back(target);
+  if (targets.size() < wanted.size())
+    return;
+  // The list of all targets goes from less to more able.
+  llvm::sort(targets);
+  targets.erase(llvm::unique(targets), targets.end());
+  for (const TargetDescription *other : targets)
+    for (const TargetDescription *target : targets)
+      if (other < target && !goTogether(*other, *target)) {
+        diagnostics.report(
+            DiagnosticId::BadOption,
+            "the targets `" + other->name + "` and `" + target->name +
+                "` cannot be in one output",
+            "programs that choose at run time have levels of one family; see "
+            "`ingot targets`");
+        return;
+      }
+  arguments.compile.target = targets.pop_back_val();
+  arguments.compile.fallbacks = std::move(targets);
+}
+
+bool requireOneTarget(const Arguments &arguments, StringRef what,
+                      Diagnostics &diagnostics) {
+  if (!arguments.compile.fallbacks.empty())
+    diagnostics.report(DiagnosticId::BadOption, what + " is for one target",
+                       "say which with --target");
+  return arguments.compile.fallbacks.empty();
+}
+
+static constexpr StringLiteral sectionCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._$-";
 
 static void readArguments(const Options &options, Arguments &arguments,
                           Diagnostics &diagnostics) {
@@ -145,9 +227,19 @@ static void readArguments(const Options &options, Arguments &arguments,
   };
   arguments.positional.assign(options.positional.begin(),
                               options.positional.end());
-  readTarget(options, arguments, diagnostics);
+  readTargets(options, arguments, diagnostics);
   arguments.compile.name = options.name;
   arguments.compile.strict = options.strict;
+  arguments.compile.maxRam = readBytes(options.maxRam, "max-ram", diagnostics);
+  arguments.compile.maxFlash =
+      readBytes(options.maxFlash, "max-flash", diagnostics);
+  arguments.compile.measureWith = options.measureWith;
+  arguments.compile.arenaSection = options.arenaSection;
+  if (arguments.compile.arenaSection.find_first_not_of(sectionCharacters) !=
+      std::string::npos)
+    bad("--arena-section `" + printable(options.arenaSection.getValue()) +
+            "` is no name of a section",
+        "letters, digits, `.`, `_`, `$` and `-`");
   arguments.output = options.output;
   arguments.outputDir = options.outputDir;
   arguments.json = options.json;

@@ -35,6 +35,10 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics);
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics);
 int targetsCommand(Arguments &arguments, Diagnostics &diagnostics);
 
+/// Complains if there are several targets, of which `what` shows one.
+bool requireOneTarget(const Arguments &arguments, llvm::StringRef what,
+                      Diagnostics &diagnostics);
+
 int runCommandLine(int argc, char **argv);
 
 } // namespace ingot

@@ -1,0 +1,22 @@
+//===- WeightsPrinter.h - weights in the C++ text ---------------*- C++ -*-===//
+
+#ifndef INGOT_CODEGEN_WEIGHTSPRINTER_H
+#define INGOT_CODEGEN_WEIGHTSPRINTER_H
+
+#include "codegen/Interface.h"
+#include "codegen/TextWriter.h"
+
+namespace ingot {
+
+/// A weight as an array called `name`, with a blank line after it.
+void printWeightArray(mlir::memref::GlobalOp global, llvm::StringRef name,
+                      TextWriter &out);
+
+/// What stands before <name>_run if the weights are not in the source: their
+/// declaration, or the check of the file that has them.
+void printWeightsElsewhere(const Interface &interface, const Weights &weights,
+                           TextWriter &out);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_WEIGHTSPRINTER_H
