@@ -1,21 +1,26 @@
 //===- X86.cpp - x86-64 in the levels of its psABI ------------------------===//
 //
-// x86-64-v3 has AVX2, FMA and F16C (32-byte vectors, 16 registers), x86-64-v4
-// adds AVX-512 F/BW/CD/DQ/VL (64-byte vectors, 32 registers).
+// x86-64-v2 has SSE4.2 (16-byte vectors, 16 registers), x86-64-v3 adds AVX2,
+// FMA and F16C (32-byte vectors), x86-64-v4 AVX-512 F/BW/CD/DQ/VL (64-byte
+// vectors, 32 registers).
 //
 //===----------------------------------------------------------------------===//
 
 #include "targets/TargetDescription.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/TargetParser/Host.h"
 
 namespace ingot::targets {
 
-// The same features three times: for each compiler's pragma (which take string
-// literals only) and for the question whether this machine has them.
-#define V3_FEATURES "avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt"
+// The same features four times: for each compiler's pragma (which take string
+// literals only), for the question whether this machine has them, and for the
+// selector in generated code.
+#define V2_FEATURES "sse3,ssse3,sse4.1,sse4.2,popcnt"
+#define V3_FEATURES V2_FEATURES ",avx,avx2,fma,f16c,bmi,bmi2,lzcnt,movbe"
 #define V4_FEATURES V3_FEATURES ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
 
 #define OPEN_TEXT(FEATURES)                                                    \
@@ -39,6 +44,79 @@ static bool hostHas(llvm::StringRef features) {
   features.split(wanted, ',');
   return llvm::all_of(wanted,
                       [&](llvm::StringRef f) { return host.lookup(f); });
+}
+
+/// Where `cpuid` tells of a feature, and which registers the operating system
+/// must save for it (a mask of XCR0).
+struct CpuidFeature {
+  llvm::StringRef name;
+  enum Word { Leaf1Ecx, Leaf7Ebx, ExtendedEcx } word;
+  unsigned bit, saved;
+};
+
+static constexpr CpuidFeature cpuidFeatures[] = {
+    {"sse3", CpuidFeature::Leaf1Ecx, 0, 0},
+    {"ssse3", CpuidFeature::Leaf1Ecx, 9, 0},
+    {"fma", CpuidFeature::Leaf1Ecx, 12, 0x6},
+    {"sse4.1", CpuidFeature::Leaf1Ecx, 19, 0},
+    {"sse4.2", CpuidFeature::Leaf1Ecx, 20, 0},
+    {"movbe", CpuidFeature::Leaf1Ecx, 22, 0},
+    {"popcnt", CpuidFeature::Leaf1Ecx, 23, 0},
+    {"avx", CpuidFeature::Leaf1Ecx, 28, 0x6},
+    {"f16c", CpuidFeature::Leaf1Ecx, 29, 0x6},
+    {"bmi", CpuidFeature::Leaf7Ebx, 3, 0},
+    {"avx2", CpuidFeature::Leaf7Ebx, 5, 0x6},
+    {"bmi2", CpuidFeature::Leaf7Ebx, 8, 0},
+    {"avx512f", CpuidFeature::Leaf7Ebx, 16, 0xe6},
+    {"avx512dq", CpuidFeature::Leaf7Ebx, 17, 0xe6},
+    {"avx512cd", CpuidFeature::Leaf7Ebx, 28, 0xe6},
+    {"avx512bw", CpuidFeature::Leaf7Ebx, 30, 0xe6},
+    {"avx512vl", CpuidFeature::Leaf7Ebx, 31, 0xe6},
+    {"lzcnt", CpuidFeature::ExtendedEcx, 5, 0},
+};
+
+// No __builtin_cpu_supports: it needs the compiler's runtime library.
+static constexpr llvm::StringLiteral selectText =
+    R"(struct Cpuid { uint32_t a, b, c, d; };
+
+inline Cpuid cpuid(uint32_t leaf) {
+  Cpuid r = {leaf, 0, 0, 0};
+  __asm__("cpuid" : "+a"(r.a), "=b"(r.b), "+c"(r.c), "=d"(r.d));
+  return r;
+}
+
+// Whether the processor has these features (cpuid leaf 1: ecx, leaf 7: ebx, leaf 0x80000001: ecx)
+// and the operating system saves these registers (xgetbv).
+inline bool has(uint32_t basic, uint32_t more, uint32_t extended, uint32_t saved) {
+  const uint32_t found = cpuid(1).c;
+  if ((found & basic) != basic) return false;
+  if (more != 0 && (cpuid(0).a < 7 || (cpuid(7).b & more) != more)) return false;
+  if (extended != 0 && (cpuid(0x80000000u).a < 0x80000001u ||
+                        (cpuid(0x80000001u).c & extended) != extended))
+    return false;
+  if (saved == 0) return true;
+  if ((found >> 27 & 1) == 0) return false;
+  uint32_t low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & saved) == saved;
+}
+)";
+
+/// The call of `has` that asks for all of `features`.
+static std::string selectCondition(llvm::StringRef features) {
+  unsigned words[3] = {}, saved = 0;
+  for (llvm::StringRef wanted : llvm::split(features, ',')) {
+    const CpuidFeature *feature = llvm::find_if(
+        cpuidFeatures, [&](const CpuidFeature &f) { return f.name == wanted; });
+    assert(feature != std::end(cpuidFeatures) && "a feature without its bit");
+    words[feature->word] |= 1u << feature->bit;
+    saved |= feature->saved;
+  }
+  auto hex = [](unsigned word) {
+    return word == 0 ? "0" : "0x" + llvm::utohexstr(word, true) + "u";
+  };
+  return "has(" + hex(words[0]) + ", " + hex(words[1]) + ", " + hex(words[2]) +
+         ", " + hex(saved) + ")";
 }
 
 /// Square roots, roundings, extrema (max is a > b ? a : b, min likewise) of one
@@ -70,7 +148,7 @@ static bool hostHas(llvm::StringRef features) {
       {OP, "f64", "f64",                                                       \
        "_mm_cvtsd_f64(" NAME "_sd(_mm_set_sd({0}), _mm_set_sd({0})" TAIL "))"}
 
-static const std::vector<Intrinsic> v3Intrinsics = {
+static const std::vector<Intrinsic> v2Intrinsics = {
     {"math.sqrt", "f32", "f32", "_mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss({0})))"},
     {"math.sqrt", "f64", "f64", "_mm_cvtsd_f64(_mm_sqrt_pd(_mm_set_sd({0})))"},
     SCALAR("math.floor", "_mm_floor", ""),
@@ -78,6 +156,9 @@ static const std::vector<Intrinsic> v3Intrinsics = {
     SCALAR("math.roundeven", "_mm_round", ", 8"),
     SCALAR("math.trunc", "_mm_round", ", 11"),
     ROWS("_mm", "4", "2"),
+};
+
+static const std::vector<Intrinsic> v3Intrinsics = {
     ROWS("_mm256", "8", "4"),
     {"arith.extf", "f16", "f32", "_cvtsh_ss({0})"},
     {"arith.extf", "f16x8", "f32x8", "_mm256_cvtph_ps((__m128i){0})"},
@@ -116,23 +197,45 @@ static const std::vector<Intrinsic> v4Intrinsics = {
      "_mm512_maskz_cvtps_ph(0xFFFF, {0}, 0)"},
 };
 
+static void append(std::vector<Intrinsic> &rows,
+                   const std::vector<Intrinsic> &more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+}
+
 void x86(std::vector<TargetDescription> &targets) {
-  TargetDescription v3;
+  static const std::string conditions[] = {selectCondition(V2_FEATURES),
+                                           selectCondition(V3_FEATURES),
+                                           selectCondition(V4_FEATURES)};
+  TargetDescription v2;
+  v2.name = "x86-64-v2";
+  v2.summary = "x86-64 with SSE4.2 (2009 and later)";
+  v2.vectorBytes = {16};
+  v2.vectorRegisters = 16;
+  v2.l1Bytes = 32 << 10;
+  v2.l2Bytes = 256 << 10;
+  v2.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
+  v2.intrinsics = v2Intrinsics;
+  v2.includes = {"immintrin.h"};
+  v2.openText = OPEN_TEXT(V2_FEATURES);
+  v2.closeText = closeText;
+  v2.family = "x86-64";
+  v2.selectText = selectText;
+  v2.selectCondition = conditions[0];
+  v2.compilers = {"clang++-22", "clang++", "g++"};
+  v2.emulator = "qemu-x86_64 -cpu Nehalem";
+  v2.elf.machine = llvm::ELF::EM_X86_64;
+  v2.runsOnThisHost = [] { return hostHas(V2_FEATURES); };
+
+  TargetDescription v3 = v2;
   v3.name = "x86-64-v3";
   v3.summary = "x86-64 with AVX2, FMA and F16C (2013 and later)";
   v3.vectorBytes = {32, 16};
-  v3.vectorRegisters = 16;
   v3.fma = true;
-  v3.l1Bytes = 32 << 10;
   v3.l2Bytes = 512 << 10;
-  v3.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
-  v3.intrinsics = v3Intrinsics;
-  v3.includes = {"immintrin.h"};
+  append(v3.intrinsics, v3Intrinsics);
   v3.openText = OPEN_TEXT(V3_FEATURES);
-  v3.closeText = closeText;
-  v3.compilers = {"clang++-22", "clang++", "g++"};
+  v3.selectCondition = conditions[1];
   v3.emulator = "qemu-x86_64 -cpu max";
-  v3.elf.machine = llvm::ELF::EM_X86_64;
   v3.runsOnThisHost = [] { return hostHas(V3_FEATURES); };
 
   TargetDescription v4 = v3;
@@ -142,13 +245,14 @@ void x86(std::vector<TargetDescription> &targets) {
   v4.vectorRegisters = 32;
   v4.l1Bytes = 48 << 10;
   v4.l2Bytes = 1 << 20;
-  v4.intrinsics.insert(v4.intrinsics.end(), v4Intrinsics.begin(),
-                       v4Intrinsics.end());
+  append(v4.intrinsics, v4Intrinsics);
   v4.openText = OPEN_TEXT(V4_FEATURES);
+  v4.selectCondition = conditions[2];
   // The emulator knows AVX2, not AVX-512.
   v4.emulator = "";
   v4.runsOnThisHost = [] { return hostHas(V4_FEATURES); };
 
+  targets.push_back(std::move(v2));
   targets.push_back(std::move(v3));
   targets.push_back(std::move(v4));
 }
