@@ -38,8 +38,9 @@ if config.models and os.path.isdir(config.models):
 for program in ("ingot", "ingot-opt", "ingot-translate"):
     if os.path.exists(os.path.join(config.ingot_bin, program)):
         config.available_features.add(program)
-if shutil.which("g++"):
-    config.available_features.add("g++")
+for program in ("g++", "aarch64-linux-gnu-g++", "qemu-x86_64", "qemu-aarch64"):
+    if shutil.which(program):
+        config.available_features.add(program)
 # Instruction sets of this machine, for tests that run what they compile.
 try:
     with open("/proc/cpuinfo") as cpuinfo:

@@ -3,6 +3,8 @@
 
     run.py NAME --ingot PROGRAM --work DIR [--targets generic,native] [--weights source]
 
+Targets of one output are joined by colons: generic,x86-64-v2:x86-64-v3.
+
 - two compilations are byte-identical;
 - no warning from g++ and clang under -Wall -Wextra -Wpedantic -std=c++17
   -fno-exceptions -fno-rtti; the header alone is valid C11 and C++17;
@@ -113,7 +115,7 @@ def compile_twice(args, model, target, weights, directory):
         for old in os.listdir(path):
             os.remove(os.path.join(path, old))
         dims = [word for dim in args.dim for word in ("--dim", dim)]
-        sh([args.ingot, model, "-o", os.path.join(path, "net.cpp"), "--target", target, "--name", "net",
+        sh([args.ingot, model, "-o", os.path.join(path, "net.cpp"), "--target", target.replace(":", ","), "--name", "net",
             "--weights", weights, *dims])
     a, b = (os.path.join(directory, folder) for folder in ("a", "b"))
     names = sorted(os.listdir(a))
@@ -211,7 +213,7 @@ def main():
                 check_text(directory)
                 check_compilers(directory)
                 check_object(directory)
-                if weights != "file" and runs_here(args.ingot, target):
+                if weights != "file" and runs_here(args.ingot, target.split(":")[0]):
                     check_run(directory, names)
                 print(f"{args.name} {target} {weights}: all promises kept", flush=True)
             except Failure as failure:
