@@ -2,6 +2,7 @@
 
 #include "codegen/CTypes.h"
 #include "codegen/Legalize.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,6 +66,8 @@ static bool isKnownOperation(Operation *op) {
                                           "memref.store",
                                           "memref.alloca",
                                           "memref.get_global",
+                                          "kernel.cursor",
+                                          "kernel.load_next",
                                           "kernel.view",
                                           "vector.load",
                                           "vector.store",
@@ -82,6 +85,8 @@ static bool isKnownOperation(Operation *op) {
 
 /// Why a type cannot be written in C, or null.
 static const char *refusal(Type type) {
+  if (isa<kernel::CursorType>(type))
+    return nullptr;
   if (auto memref = dyn_cast<MemRefType>(type)) {
     SmallVector<int64_t> strides;
     int64_t offset = 0;
@@ -137,6 +142,13 @@ static const char *refusalOfUse(Operation *op,
   return nullptr;
 }
 
+const Intrinsic *loadOfSeveral(kernel::LoadNextOp load,
+                               const TargetDescription &target) {
+  Type element = load.getResult(0).getType();
+  auto all = VectorType::get(load.getNumResults(), element);
+  return target.intrinsic(load->getName().getStringRef(), element, all);
+}
+
 LogicalResult checkPrintable(Operation *op, const TargetDescription &target) {
   if (op->getNumOperands() > 0 && op->getNumResults() == 1 &&
       target.intrinsic(op->getName().getStringRef(),
@@ -146,6 +158,12 @@ LogicalResult checkPrintable(Operation *op, const TargetDescription &target) {
     return op->emitOpError("has no spelling in C for target ") << target.name;
   if (const char *why = refusalOfUse(op, target))
     return op->emitOpError(why);
+  if (auto load = dyn_cast<kernel::LoadNextOp>(op);
+      load && load.getFirst() &&
+      (!loadOfSeveral(load, target) ||
+       *load.getFirst() + load.getNumResults() > target.loadRegisterCount))
+    return op->emitOpError("loads more at once than target ")
+           << target.name << " can";
   if (isa<func::CallOp>(op) && op->getNumResults() > 1)
     return op->emitOpError("returns more than one value");
   auto check = [&](Type type) -> LogicalResult {

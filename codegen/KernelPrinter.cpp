@@ -2,6 +2,7 @@
 
 #include "codegen/KernelPrinter.h"
 
+#include "codegen/Legalize.h"
 #include "dialects/kernel/KernelDialect.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -33,6 +34,7 @@ void KernelPrinter::print() {
   if (auto comment = kernel->getAttrOfType<StringAttr>(kernel::kCommentAttr))
     out.comment(comment.getValue());
   printSignature();
+  declareLoadRegisters();
   printBlock(kernel.getBody().front());
   out.close();
 }
@@ -100,6 +102,10 @@ void KernelPrinter::printStatement(Operation *op) {
     return printIf(conditional);
   if (auto insert = dyn_cast<vector::InsertOp>(op))
     return printInsert(insert);
+  if (auto cursor = dyn_cast<kernel::CursorOp>(op))
+    return printCursor(cursor);
+  if (auto load = dyn_cast<kernel::LoadNextOp>(op))
+    return printLoadNext(load);
   if (auto call = dyn_cast<func::CallOp>(op))
     return printCall(call);
   if (auto result = dyn_cast<func::ReturnOp>(op))
@@ -396,6 +402,76 @@ void KernelPrinter::printInsert(vector::InsertOp insert) {
           : value(cast<Value>(position)).text;
   out.line(variables[placement.variable(result)].name + "[" + index + "] = " +
            laneValue(insert.getValueToStore(), result.getType()) + ";");
+}
+
+/// Results of a load of several are in variables that are bound to registers.
+void KernelPrinter::declareLoadRegisters() {
+  std::set<int64_t> registers;
+  kernel.walk([&](kernel::LoadNextOp load) {
+    if (auto first = load.getFirst())
+      for (unsigned i = 0; i < load.getNumResults(); ++i)
+        registers.insert(*first + i);
+  });
+  std::string text;
+  for (int64_t number : registers) {
+    std::string name = (context.target.loadRegisters + Twine(number)).str();
+    names.reserve(name);
+    text += (text.empty() ? "register float " : ", ") + name + " __asm__(\"" +
+            name + "\")";
+  }
+  if (!text.empty())
+    out.line(text + ";");
+}
+
+void KernelPrinter::printCursor(kernel::CursorOp cursor) {
+  auto type = cast<MemRefType>(cursor.getSource().getType());
+  std::string base = nameHint(cursor);
+  if (base.empty())
+    base = "from";
+  std::string text = "&" + address(cursor.getSource(), cursor.getIndices());
+  if (cursor.getCondition())
+    text = within(value(cursor.getCondition()), Binding::Compare) + " ? " +
+           text + " : " + pointer(cursor.getOtherwise());
+  std::string name = names.numbered(base);
+  variables[cursor] = {name, Sign::Signed};
+  out.line("const " + storageTypeName(type.getElementType()) + " *" + name +
+           " = " + text + ";");
+}
+
+void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
+  std::string cursor = variables.at(load.getCursor()).name;
+  Value first = load.getResult(0);
+  if (!load.getFirst()) {
+    if (auto type = dyn_cast<VectorType>(first.getType())) {
+      std::string name = typeName(type, Sign::Unsigned);
+      define(first, {"*(const " + useVector(name + "_u") + " *)" + cursor,
+                     Binding::Unary, Sign::Unsigned});
+      out.line(cursor + " += " + Twine(type.getNumElements()) + ";");
+    } else {
+      define(first, {"*" + cursor + "++", Binding::Unary});
+    }
+    return;
+  }
+  std::string text;
+  llvm::StringRef rest = loadOfSeveral(load, context.target)->spelling;
+  while (!rest.empty()) {
+    if (rest.size() < 3 || rest[0] != '{' || rest[2] != '}') {
+      text += rest.front();
+      rest = rest.drop_front();
+      continue;
+    }
+    unsigned operand = rest[1] - '0';
+    std::string name = cursor;
+    if (operand > 0) {
+      name =
+          (context.target.loadRegisters + Twine(*load.getFirst() + operand - 1))
+              .str();
+      variables[load.getResult(operand - 1)] = {name, Sign::Signed};
+    }
+    text += name;
+    rest = rest.drop_front(3);
+  }
+  out.line(text + ";");
 }
 
 void KernelPrinter::printCall(func::CallOp call) {

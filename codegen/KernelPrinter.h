@@ -13,6 +13,7 @@
 #include "codegen/Names.h"
 #include "codegen/Placement.h"
 #include "codegen/TextWriter.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -79,6 +80,9 @@ private:
   void printWhile(mlir::scf::WhileOp loop);
   void printIf(mlir::scf::IfOp conditional);
   void printInsert(mlir::vector::InsertOp insert);
+  void printCursor(kernel::CursorOp cursor);
+  void printLoadNext(kernel::LoadNextOp load);
+  void declareLoadRegisters();
   void printCall(mlir::func::CallOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);

@@ -12,7 +12,11 @@
 
 namespace ingot {
 
+struct Intrinsic;
 struct TargetDescription;
+namespace kernel {
+class LoadNextOp;
+} // namespace kernel
 
 /// f16, bf16, 8-bit and 4-bit floats: conversions as operations on bits,
 /// arithmetic in f32.
@@ -31,6 +35,10 @@ void populateExpandVector(mlir::RewritePatternSet &patterns,
 /// Whether the printer knows the operation; if not, says why on it.
 mlir::LogicalResult checkPrintable(mlir::Operation *op,
                                    const TargetDescription &target);
+
+/// How the target spells a load of so many elements at once, or null.
+const Intrinsic *loadOfSeveral(kernel::LoadNextOp load,
+                               const TargetDescription &target);
 
 } // namespace ingot
 

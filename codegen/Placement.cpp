@@ -257,7 +257,8 @@ unsigned Placement::occurrences(Value value) const {
 /// An operation that can be written as an expression.
 static bool isExpression(Operation *op) {
   if (op->getNumResults() != 1 ||
-      isa<memref::AllocaOp, kernel::ViewOp, func::CallOp>(op))
+      isa<memref::AllocaOp, kernel::ViewOp, kernel::CursorOp,
+          kernel::LoadNextOp, func::CallOp>(op))
     return false;
   if (isa<vector::InsertOp>(op) &&
       cast<VectorType>(op->getResult(0).getType()).getNumElements() > 1)

@@ -64,6 +64,13 @@ struct TargetDescription {
   InstructionCosts costs;
   /// Memory is scarcer than time: code is kept small where that costs little.
   bool smallCode = false;
+  /// Memory is all that counts: code is kept small at any cost.
+  bool smallestCode = false;
+  /// Scalar registers that a load of several consecutive f32 goes to
+  /// (kernel.load_next in the table), the first ones of those named so ("s":
+  /// s0, s1, ...); none if there is no such load.
+  llvm::StringRef loadRegisters;
+  unsigned loadRegisterCount = 0;
   /// No operating system: programs bring their own start-up code.
   bool freestanding = false;
   /// Alignment of the arena and of constants, in bytes.

@@ -10,18 +10,27 @@
 
 #include "dialects/kernel/KernelDialect.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace ingot::kernel;
 
 #include "dialects/kernel/KernelDialect.cpp.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "dialects/kernel/KernelTypes.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/kernel/KernelOps.cpp.inc"
 
 void KernelDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/kernel/KernelTypes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "dialects/kernel/KernelOps.cpp.inc"
@@ -120,6 +129,30 @@ OpFoldResult ViewOp::fold(FoldAdaptor) {
   getSourceMutable().assign(inner.getSource());
   setOffset(getOffset() + inner.getOffset());
   return getResult();
+}
+
+LogicalResult CursorOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  if (static_cast<int64_t>(getIndices().size()) != source.getRank())
+    return emitOpError() << "has " << getIndices().size() << " indices into "
+                         << source;
+  if (static_cast<bool>(getCondition()) != static_cast<bool>(getOtherwise()))
+    return emitOpError("needs a condition and a buffer for it, or neither");
+  if (getOtherwise() &&
+      cast<MemRefType>(getOtherwise().getType()).getElementType() !=
+          source.getElementType())
+    return emitOpError("points at elements of two types");
+  return success();
+}
+
+LogicalResult LoadNextOp::verify() {
+  if (getNumResults() == 0)
+    return emitOpError("loads nothing");
+  if ((getNumResults() > 1) != getFirst().has_value())
+    return emitOpError("names a register if it loads several, else none");
+  if (!llvm::all_equal(getResultTypes()))
+    return emitOpError("loads elements of different types");
+  return success();
 }
 
 LogicalResult LaunchOp::verify() {

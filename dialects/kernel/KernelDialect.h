@@ -20,6 +20,9 @@
 
 #include "dialects/kernel/KernelDialect.h.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "dialects/kernel/KernelTypes.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/kernel/KernelOps.h.inc"
 

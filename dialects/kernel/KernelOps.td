@@ -7,13 +7,15 @@
 //     %c = kernel.launch @conv(%x, %w)         %a = kernel.arena 0 : memref<..>
 //         : (tensor, tensor) -> tensor         kernel.launch @conv(%x, %w, %a)
 //
-// Everything inside a kernel is upstream (scf, arith, vector, memref).
+// Everything inside a kernel is upstream (scf, arith, vector, memref), but for
+// cursors, which small cores read with.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELOPS_TD
 #define INGOT_DIALECTS_KERNEL_KERNELOPS_TD
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -36,6 +38,12 @@ def Kernel_Dialect : Dialect {
     - `kernel.may_alias` (unit): may share bytes with another argument.
   }];
   let hasOperationAttrVerify = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+def Kernel_Cursor : TypeDef<Kernel_Dialect, "Cursor"> {
+  let mnemonic = "cursor";
+  let summary = "A place in a buffer that moves on as it is read";
 }
 
 class Kernel_Op<string mnemonic, list<Trait> traits = []>
@@ -110,6 +118,51 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{
     $callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_CursorOp : Kernel_Op<"cursor", [AttrSizedOperandSegments]> {
+  let summary = "A variable that points at an element of a buffer";
+  let description = [{
+    Small cores read with addresses that move on by themselves, one register
+    each, and can load several registers at once; indices say neither. A cursor
+    is a variable in memory order: each `kernel.load_next` reads what it points
+    at and moves it behind that. With a condition that does not hold it points
+    at the start of another buffer, such as zeros in the place of padding.
+
+        %c = kernel.cursor %x[%i, %j] : memref<8x16xf32>
+        %d = kernel.cursor %x[%i, %j] if %inside else %zeros
+             : memref<8x16xf32>, memref<16xf32>
+  }];
+  let arguments = (ins
+    Arg<AnyStaticShapeMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
+    Optional<I1>:$condition,
+    Arg<Optional<AnyStaticShapeMemRef>, "", [MemRead]>:$otherwise);
+  let results = (outs Res<Kernel_Cursor, "", [MemAlloc]>:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` (`if` $condition^ `else` $otherwise)? attr-dict
+    `:` type($source) (`,` type($otherwise)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_LoadNextOp : Kernel_Op<"load_next"> {
+  let summary = "Reads one or several elements at a cursor and moves it on";
+  let description = [{
+    One result: an element, or a vector of them. Several: consecutive elements
+    in the target's load registers from `first` on; a result is there until
+    the next load to its register.
+
+        %x = kernel.load_next %c : f32
+        %w:4 = kernel.load_next %c to 12 : f32, f32, f32, f32
+  }];
+  let arguments = (ins
+    Arg<Kernel_Cursor, "", [MemRead, MemWrite]>:$cursor,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$first);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $cursor (`to` $first^)? attr-dict `:` type($results)
   }];
   let hasVerifier = 1;
 }

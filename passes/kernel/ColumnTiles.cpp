@@ -2,6 +2,8 @@
 
 #include "passes/kernel/ColumnTiles.h"
 
+#include "dialects/graph/ops/WindowGeometry.h"
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -34,6 +36,49 @@ void forColumnTiles(
       at += tiles * width;
     }
   }
+}
+
+SmallVector<WindowAxis> windowAxes(ConvOp conv) {
+  ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
+                    y = shapeOf(conv.getResult());
+  SmallVector<WindowAxis> axes;
+  for (size_t i = 0; i + 2 < x.size(); ++i)
+    axes.push_back({x[1 + i], y[1 + i], w[i], conv.getStrides()[i],
+                    conv.getDilations()[i], conv.getLow()[i]});
+  return axes;
+}
+
+namespace {
+
+using KernelBody =
+    llvm::function_ref<Exprs(Expr, ArrayRef<Expr>, ArrayRef<Expr>)>;
+
+/// The axes from the i-th on.
+Exprs overKernelFrom(KernelBuilder &b, ArrayRef<WindowAxis> axes,
+                     ArrayRef<Expr> outer, size_t i, Expr kernel, Exprs at,
+                     ArrayRef<Expr> sums, KernelBody body) {
+  if (i == axes.size())
+    return body(kernel, at, sums);
+  const WindowAxis &axis = axes[i];
+  Expr start = outer[1 + i] * double(axis.stride) - double(axis.low);
+  auto inner = [&](Expr k, ArrayRef<Expr> carried) {
+    Exprs next(at);
+    next.push_back(start + k * double(axis.dilation));
+    return overKernelFrom(b, axes, outer, i + 1,
+                          kernel * double(axis.kernel) + k, next, carried,
+                          body);
+  };
+  if (axis.isInterior(0, axis.output))
+    return b.loop(axis.kernel, sums, inner);
+  auto [lo, hi] = insideWindow(start, axis.kernel, axis.dilation, axis.input);
+  return b.loop(lo, hi, 1, sums, inner);
+}
+
+} // namespace
+
+Exprs overKernel(KernelBuilder &b, ArrayRef<WindowAxis> axes,
+                 ArrayRef<Expr> outer, ArrayRef<Expr> sums, KernelBody body) {
+  return overKernelFrom(b, axes, outer, 0, b.index(0), {outer[0]}, sums, body);
 }
 
 } // namespace ingot::kernel

@@ -16,9 +16,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/ops/WindowGeometry.h"
 #include "passes/kernel/ColumnTiles.h"
+#include "passes/kernel/CompactConvolution.h"
 #include "passes/kernel/PanelKernel.h"
+#include "passes/kernel/PooledTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -39,7 +40,9 @@ public:
 
   void emit(KernelBuilder &b) const override {
     auto [conv, pool] = anchors(b.group);
-    Emitter(b, cast<ConvOp>(conv), pool).emit();
+    if (!b.target.smallCode ||
+        !emitCompactConvolution(b, cast<ConvOp>(conv), pool))
+      Emitter(b, cast<ConvOp>(conv), pool).emit();
   }
 
 private:
@@ -68,7 +71,8 @@ private:
     PackedPanels panels;
     ArrayRef<int64_t> x, w, y;
     size_t spatial;
-    WindowAxis columns; // the last spatial axis
+    SmallVector<WindowAxis> axes;
+    WindowAxis columns; // the last of them
     int64_t channels;
     TileChoice choice;
 
@@ -76,25 +80,14 @@ private:
         : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
           panels(*PackedPanels::of(b, conv.getW())), x(shapeOf(conv.getX())),
           w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())),
-          spatial(x.size() - 2), columns(axis(spatial - 1)),
+          spatial(x.size() - 2), axes(windowAxes(conv)), columns(axes.back()),
           channels(w[w.size() - 2]) {}
-
-    WindowAxis axis(size_t i) {
-      return {x[1 + i],
-              y[1 + i],
-              w[i],
-              conv.getStrides()[i],
-              conv.getDilations()[i],
-              conv.getLow()[i]};
-    }
 
     /// Output and input positions correspond one to one.
     bool isPointwise() {
-      for (size_t i = 0; i < spatial; ++i) {
-        WindowAxis a = axis(i);
+      for (const WindowAxis &a : axes)
         if (a.kernel != 1 || a.stride != 1 || a.low != 0 || a.input != a.output)
           return false;
-      }
       return true;
     }
 
@@ -385,8 +378,8 @@ private:
     Tile sumsOf(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known,
                 int64_t count, const Panel &panel) {
       Tile tile = zeroTile(b, count, panel.vectors, type);
-      tile.sums = overOuterAxes(
-          outer, 0, b.index(0), {outer[0]}, tile.sums,
+      tile.sums = overKernel(
+          b, ArrayRef(axes).drop_back(), outer, tile.sums,
           [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
             Tile part = tile;
             part.sums.assign(sums.begin(), sums.end());
@@ -416,118 +409,22 @@ private:
             b, columns, width,
             [&](Expr first, std::optional<int64_t> known, int64_t count) {
               forPanelsHere([&](const Panel &panel) {
-                pooledTile(position, window, first, known, count, panel);
+                pooledTile(position, first, known, count, panel);
               });
             });
       });
     }
 
-    /// Parts of a panel's vectors that count in whole: (vector, lane, lanes).
-    static SmallVector<std::array<int64_t, 3>>
-    piecesOf(const ColumnVectors &vectors) {
-      SmallVector<std::array<int64_t, 3>> pieces;
-      int64_t column = 0;
-      for (auto [v, lanes] : llvm::enumerate(vectors.lanes)) {
-        int64_t valid = std::min(lanes, vectors.columns - column);
-        for (int64_t done = 0; done < valid;) {
-          int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
-          pieces.push_back({static_cast<int64_t>(v), done, piece});
-          done += piece;
-        }
-        column += lanes;
-      }
-      return pieces;
-    }
-
-    void pooledTile(ArrayRef<Expr> position, ArrayRef<int64_t> window,
-                    Expr first, std::optional<int64_t> known, int64_t count,
+    void pooledTile(ArrayRef<Expr> position, Expr first,
+                    std::optional<int64_t> known, int64_t count,
                     const Panel &panel) {
-      int64_t across = window.back(), results = count / across;
-      auto pieces = piecesOf(panel.vectors);
-      bool isMax = isa<MaxPoolOp>(pool);
-      Exprs pooled;
-      for (int64_t r = 0; r < results; ++r)
-        for (auto [v, lane, lanes] : pieces)
-          pooled.push_back(b.broadcast(
-              isMax ? lowest(b, type) : b.constant(0, type), lanes));
-      auto columnOf = [&](int64_t v, int64_t lane) {
-        int64_t offset = lane;
-        for (int64_t i = 0; i < v; ++i)
-          offset += panel.vectors.lanes[i];
-        return panel.firstColumn + double(offset);
-      };
-      Value chain = pool->getOperand(0);
-      // The window's rows (and planes) one after the other.
-      int64_t rows = 1;
-      for (int64_t size : window.drop_back())
-        rows *= size;
-      pooled = b.loop(rows, pooled, [&](Expr row, ArrayRef<Expr> carried) {
-        Exprs next(carried.begin(), carried.end());
-        Exprs inWindow = b.delinearize(row, window.drop_back());
-        Exprs outer{position[0]};
-        for (size_t i = 0; i + 1 < spatial; ++i)
-          outer.push_back(position[1 + i] * double(window[i]) + inWindow[i]);
-        Tile tile = sumsOf(outer, first, known, count, panel);
-        for (int64_t c = 0; c < count; ++c)
-          for (auto [n, piece] : llvm::enumerate(pieces)) {
-            auto [v, lane, lanes] = piece;
-            b.withLanes(lanes, [&, v = v, lane = lane, lanes = lanes, n = n] {
-              Expr column = columnOf(v, lane);
-              Expr sum = lanesOf(b, tile.at(c, v), lane, lanes);
-              if (conv.getBias())
-                sum = sum + b.load(conv.getBias(), {column});
-              b.bindElement(conv.getResult(), sum);
-              Exprs at(outer);
-              at.push_back(first + double(c));
-              at.push_back(column);
-              Expr x = b.broadcast(b.load(chain, at), lanes);
-              Expr &into = next[c / across * pieces.size() + n];
-              into = isMax ? select(into > x, into, x) : into + x;
-              return x;
-            });
-          }
-        b.unbindElement(conv.getResult());
-        return next;
-      });
-      for (int64_t r = 0; r < results; ++r)
-        for (auto [n, piece] : llvm::enumerate(pieces)) {
-          auto [v, lane, lanes] = piece;
-          b.withLanes(lanes, [&, v = v, lane = lane, lanes = lanes, n = n] {
-            Expr value = pooled[r * pieces.size() + n];
-            if (!isMax)
-              value = value * b.constant(1.0 / double(rows * across), type);
-            b.bindElement(pool->getResult(0), value);
-            Exprs at(position.begin(), position.end());
-            Expr column = across == 1 ? first : first / double(across);
-            at.push_back(column + double(r));
-            at.push_back(columnOf(v, lane));
-            b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
-            return value;
-          });
-        }
-      b.unbindElement(pool->getResult(0));
-    }
-
-    /// Loops over the kernel's axes but the last, inside the input; `kernelRow`
-    /// is the flat position in these axes, `at` batch and input positions.
-    Exprs overOuterAxes(
-        ArrayRef<Expr> outer, size_t i, Expr kernelRow, Exprs at,
-        ArrayRef<Expr> sums,
-        llvm::function_ref<Exprs(Expr, ArrayRef<Expr>, ArrayRef<Expr>)> body) {
-      if (i + 1 == spatial)
-        return body(kernelRow, at, sums);
-      WindowAxis a = axis(i);
-      Expr start = outer[1 + i] * double(a.stride) - double(a.low);
-      auto inner = [&](Expr k, ArrayRef<Expr> carried) {
-        Exprs next(at);
-        next.push_back(start + k * double(a.dilation));
-        return overOuterAxes(outer, i + 1, kernelRow * double(a.kernel) + k,
-                             next, carried, body);
-      };
-      if (a.isInterior(0, a.output))
-        return b.loop(a.kernel, sums, inner);
-      auto [lo, hi] = insideWindow(start, a.kernel, a.dilation, a.input);
-      return b.loop(lo, hi, 1, sums, inner);
+      emitPooledTile(
+          b, conv, pool, position, first, count, panel.vectors,
+          panel.firstColumn,
+          [&](ArrayRef<Expr> outer) {
+            return sumsOf(outer, first, known, count, panel);
+          },
+          conv.getBias());
     }
 
     void kernelColumns(Tile &tile, Expr kernelRow, ArrayRef<Expr> at,

@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/ops/WindowGeometry.h"
 #include "passes/kernel/ColumnTiles.h"
 #include "passes/kernel/Strategy.h"
 
@@ -36,18 +35,9 @@ public:
 
   void emit(KernelBuilder &b) const override {
     auto conv = cast<ConvOp>(b.group.anchor());
-    ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
-                      y = shapeOf(conv.getResult());
-    size_t spatial = x.size() - 2;
-    auto axis = [&](size_t i) {
-      return WindowAxis{x[1 + i],
-                        y[1 + i],
-                        w[i],
-                        conv.getStrides()[i],
-                        conv.getDilations()[i],
-                        conv.getLow()[i]};
-    };
-    WindowAxis columns = axis(spatial - 1);
+    ArrayRef<int64_t> y = shapeOf(conv.getResult());
+    SmallVector<WindowAxis> axes = windowAxes(conv);
+    WindowAxis columns = axes.back();
     Type type = elementOf(conv.getX());
     int64_t outer = 1;
     for (size_t i = 0; i + 2 < y.size(); ++i)
@@ -61,14 +51,13 @@ public:
           [&](Expr first, std::optional<int64_t> known, int64_t count) {
             b.forLanes(y.back(), type, [&](Expr channel, int64_t lanes) {
               Exprs sums(count, b.broadcast(b.constant(0, type), lanes));
-              sums = overOuterAxes(b, conv, axis, spatial, position, 0,
-                                   b.index(0), {position[0]}, sums,
-                                   [&](Expr kernelRow, ArrayRef<Expr> at,
-                                       ArrayRef<Expr> carried) {
-                                     return rowOfTaps(b, conv, columns,
-                                                      kernelRow, at, first,
-                                                      known, channel, carried);
-                                   });
+              sums =
+                  overKernel(b, ArrayRef(axes).drop_back(), position, sums,
+                             [&](Expr kernelRow, ArrayRef<Expr> at,
+                                 ArrayRef<Expr> carried) {
+                               return rowOfTaps(b, conv, columns, kernelRow, at,
+                                                first, known, channel, carried);
+                             });
               for (int64_t p = 0; p < count; ++p) {
                 Expr sum = conv.getBias()
                                ? sums[p] + b.load(conv.getBias(), {channel})
@@ -115,28 +104,6 @@ private:
       }
     }
     return best;
-  }
-
-  template <typename AxisFn, typename BodyFn>
-  static Exprs overOuterAxes(KernelBuilder &b, ConvOp conv, AxisFn axis,
-                             size_t spatial, ArrayRef<Expr> position, size_t i,
-                             Expr kernelRow, Exprs at, ArrayRef<Expr> sums,
-                             BodyFn body) {
-    if (i + 1 == spatial)
-      return body(kernelRow, at, sums);
-    WindowAxis a = axis(i);
-    Expr start = position[1 + i] * double(a.stride) - double(a.low);
-    auto inner = [&](Expr k, ArrayRef<Expr> carried) {
-      Exprs next(at);
-      next.push_back(start + k * double(a.dilation));
-      return overOuterAxes(b, conv, axis, spatial, position, i + 1,
-                           kernelRow * double(a.kernel) + k, next, carried,
-                           body);
-    };
-    if (a.isInterior(0, a.output))
-      return b.loop(a.kernel, sums, inner);
-    auto [lo, hi] = insideWindow(start, a.kernel, a.dilation, a.input);
-    return b.loop(lo, hi, 1, sums, inner);
   }
 
   /// One kernel row: input vectors are loaded once and used by all kernel

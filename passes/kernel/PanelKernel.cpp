@@ -2,6 +2,8 @@
 
 #include "passes/kernel/PanelKernel.h"
 
+#include "passes/kernel/CursorTile.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -53,6 +55,11 @@ static int64_t factorLanes(const TargetDescription &target, Type type,
 TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
                       const TargetDescription &target, Type type) {
   int64_t lanes = target.maxLanes(type);
+  if (target.smallCode && lanes == 1) {
+    CursorTileChoice choice =
+        chooseCursorTile({rows, columns, steps}, target, type);
+    return {choice.rows, choice.columns, 1};
+  }
   // Scalar code has at least this many registers worth naming.
   int64_t registers = lanes == 1 ? 16 : target.vectorRegisters;
   constexpr double latency = 4, perCycle = 2;

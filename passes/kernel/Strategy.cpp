@@ -64,6 +64,8 @@ void KernelBuilder::parallelFor(int64_t extent,
                                 llvm::function_ref<void(Expr)> body) {
   if (extent == 1)
     return body(index(0));
+  if (target.freestanding)
+    return forRange(index(0), index(extent), body);
   Block &entry = function.getBody().front();
   Type indexType = builder.getIndexType();
   Value begin = entry.addArgument(indexType, loc),

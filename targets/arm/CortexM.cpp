@@ -38,6 +38,46 @@ __attribute__((section(".vectors"), used)) const void *ingot_vectors[] = {
 }
 )";
 
+/// A product and a sum of their own are faster than one fused; and scheduling
+/// before registers are given out takes more of them than there are.
+static constexpr llvm::StringLiteral smallFpuOpenText =
+    R"(#if defined(__clang__)
+#pragma clang fp contract(off)
+#else
+#pragma GCC push_options
+#pragma GCC optimize("fp-contract=off", "no-schedule-insns")
+#endif
+#define INGOT_LOAD_2(FROM, A, B) \
+  __asm__("vldmia %0!, {%1, %2}" \
+          : "+r"(FROM), "=t"(A), "=t"(B) \
+          : "m"(*(const float(*)[2])FROM))
+#define INGOT_LOAD_4(FROM, A, B, C, D) \
+  __asm__("vldmia %0!, {%1, %2, %3, %4}" \
+          : "+r"(FROM), "=t"(A), "=t"(B), "=t"(C), "=t"(D) \
+          : "m"(*(const float(*)[4])FROM))
+#define INGOT_LOAD_8(FROM, A, B, C, D, E, F, G, H) \
+  __asm__("vldmia %0!, {%1, %2, %3, %4, %5, %6, %7, %8}" \
+          : "+r"(FROM), "=t"(A), "=t"(B), "=t"(C), "=t"(D), "=t"(E), "=t"(F), \
+            "=t"(G), "=t"(H) \
+          : "m"(*(const float(*)[8])FROM))
+)";
+
+static constexpr llvm::StringLiteral smallFpuCloseText =
+    R"(#if defined(__clang__)
+#pragma clang fp contract(on)
+#else
+#pragma GCC pop_options
+#endif
+)";
+
+static const std::vector<Intrinsic> severalLoads = {
+    {"kernel.load_next", "f32", "f32x2", "INGOT_LOAD_2({0}, {1}, {2})"},
+    {"kernel.load_next", "f32", "f32x4",
+     "INGOT_LOAD_4({0}, {1}, {2}, {3}, {4})"},
+    {"kernel.load_next", "f32", "f32x8",
+     "INGOT_LOAD_8({0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8})"},
+};
+
 #define EMULATOR(BOARD)                                                        \
   "qemu-system-arm -M " BOARD                                                  \
   " -nographic -monitor none -serial none -semihosting-config "                \
@@ -101,6 +141,12 @@ static TargetDescription smallFpu(TargetDescription target) {
       /*multiplyAdd=*/3, /*multiply=*/1, /*add=*/1,
       /*load=*/2,        /*loadNext=*/1, /*store=*/2,
       /*takenBranch=*/3};
+  target.openText = smallFpuOpenText;
+  target.closeText = smallFpuCloseText;
+  // Those that functions need not preserve.
+  target.loadRegisters = "s";
+  target.loadRegisterCount = 16;
+  target.intrinsics = severalLoads;
   return target;
 }
 

@@ -1,0 +1,193 @@
+//===- CursorTile.cpp -----------------------------------------------------===//
+
+#include "passes/kernel/CursorTile.h"
+
+#include "dialects/kernel/KernelDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::kernel {
+
+bool canLoadSeveral(const TargetDescription &target, Type type, int64_t count) {
+  return count > 1 && count <= target.loadRegisterCount &&
+         target.intrinsic(LoadNextOp::getOperationName(), type,
+                          VectorType::get(count, type));
+}
+
+namespace {
+
+/// Cycles of all tiles of one shape.
+class CostModel {
+public:
+  CostModel(const TileWork &work, const TargetDescription &target, Type type)
+      : work(work), target(target), costs(target.costs), type(type) {}
+
+  /// Of all of the work in tiles of this shape; infinite if it does not fit.
+  double of(const CursorTileChoice &t) const {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    int64_t sums = t.rows * t.columns,
+            loaded = t.together > 1 ? t.rows * t.together : 0;
+    bool separate = costs.multiplyAdd > costs.multiply + costs.add;
+    int64_t registers =
+        sums + t.columns + std::max<int64_t>(loaded, 1) + (separate ? 1 : 0);
+    if (registers > target.vectorRegisters || t.rows > mostRows)
+      return never;
+    if (t.together > 1 && (work.steps % t.together != 0 ||
+                           !canLoadSeveral(target, type, t.together) ||
+                           loaded + t.columns > target.loadRegisterCount))
+      return never;
+    double multiplyAdd =
+        std::min(costs.multiplyAdd, costs.multiply + costs.add);
+    double trip =
+        static_cast<double>(t.rows) * load(t.together) +
+        static_cast<double>(t.together) *
+            (load(t.columns) + static_cast<double>(sums) * multiplyAdd) +
+        costs.add + costs.takenBranch;
+    // Addresses of the rows, a comparison each where they may be padding.
+    double stretch = static_cast<double>(work.steps / t.together) * trip +
+                     6.0 * static_cast<double>(t.rows) + 12;
+    double tile = static_cast<double>(work.stretches) * stretch +
+                  static_cast<double>(sums) * (costs.store + 6) + 20;
+    double tiles =
+        static_cast<double>(llvm::divideCeil(work.positions, t.rows) *
+                            llvm::divideCeil(work.columns, t.columns));
+    // Larger tiles are more code, and so is a second shape for what is left.
+    double code = 1 + 0.0005 * static_cast<double>(sums * t.together);
+    if (work.columns % t.columns != 0)
+      code += 0.1;
+    return tiles * tile * code;
+  }
+
+private:
+  /// Rows have their addresses in core registers.
+  static constexpr int64_t mostRows = 8;
+
+  double load(int64_t count) const {
+    if (canLoadSeveral(target, type, count))
+      return costs.load + static_cast<double>(count - 1) * costs.loadNext;
+    return static_cast<double>(count) * costs.load;
+  }
+
+  const TileWork &work;
+  const TargetDescription &target;
+  const InstructionCosts &costs;
+  Type type;
+};
+
+} // namespace
+
+CursorTileChoice chooseCursorTile(const TileWork &work,
+                                  const TargetDescription &target, Type type,
+                                  int64_t panelWidth) {
+  CostModel model(work, target, type);
+  CursorTileChoice best{work.multiple, panelWidth ? panelWidth : 1, 1};
+  double bestCost = std::numeric_limits<double>::infinity();
+  int64_t mostSums = target.smallestCode ? 4 : target.vectorRegisters;
+  for (int64_t columns = 1;
+       columns <= std::min<int64_t>(work.columns, target.vectorRegisters);
+       ++columns) {
+    if (panelWidth && columns != panelWidth)
+      continue;
+    for (int64_t rows = work.multiple; rows <= work.positions;
+         rows += work.multiple) {
+      if ((work.exact && work.positions % rows != 0) ||
+          (rows > work.multiple && rows * columns > mostSums))
+        continue;
+      for (int64_t together : {1, 2, 4}) {
+        if (target.smallestCode && together > 1)
+          continue;
+        CursorTileChoice choice{rows, columns, together};
+        if (double cost = model.of(choice); cost < bestCost) {
+          bestCost = cost;
+          best = choice;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
+                      llvm::function_ref<void(Expr)> body) {
+  if (rows >= positions)
+    return body(b.index(0));
+  b.loop(b.index(0), b.index(positions), rows, {},
+         [&](Expr first, ArrayRef<Expr>) -> Exprs {
+           if (positions % rows != 0) {
+             Expr last = b.index(positions - rows);
+             first = select(first < last, first, last);
+           }
+           body(first);
+           return {};
+         });
+}
+
+Value cursorAt(KernelBuilder &b, Value buffer, ArrayRef<Expr> index,
+               StringRef name, Value inside, Value otherwise) {
+  SmallVector<Value> at;
+  for (Expr i : index)
+    at.push_back(i.value);
+  return CursorOp::create(
+      b.builder, NameLoc::get(b.builder.getStringAttr("%" + name)),
+      CursorType::get(b.builder.getContext()), buffer, at, inside, otherwise);
+}
+
+Expr loadNext(KernelBuilder &b, Value cursor, Type type, int64_t lanes) {
+  Type result = lanes == 1 ? type : VectorType::get(lanes, type);
+  auto load =
+      LoadNextOp::create(b.builder, b.loc, result, cursor, IntegerAttr());
+  return b.wrap(load.getResult(0), type);
+}
+
+Exprs loadSeveral(KernelBuilder &b, Value cursor, Type type, int64_t count,
+                  int64_t first) {
+  SmallVector<Type> types(count, type);
+  auto load = LoadNextOp::create(b.builder, b.loc, types, cursor,
+                                 b.builder.getI64IntegerAttr(first));
+  Exprs values;
+  for (Value v : load.getResults())
+    values.push_back(b.wrap(v, type));
+  return values;
+}
+
+void accumulateNext(KernelBuilder &b, Tile &tile, Type type, int64_t steps,
+                    int64_t together, ArrayRef<Value> rows, Value weights) {
+  ArrayRef<int64_t> lanes = tile.columns.lanes;
+  int64_t columns = lanes.size();
+  bool scalars = llvm::all_of(lanes, [](int64_t n) { return n == 1; });
+  int64_t weightRegister = b.target.loadRegisterCount - columns;
+  int64_t rowRegister =
+      weightRegister - static_cast<int64_t>(rows.size()) * together;
+  tile.sums =
+      b.loop(steps / together, tile.sums, [&](Expr, ArrayRef<Expr> carried) {
+        Exprs sums(carried);
+        SmallVector<Exprs> x;
+        if (together > 1)
+          for (auto [row, cursor] : llvm::enumerate(rows))
+            x.push_back(loadSeveral(b, cursor, type, together,
+                                    rowRegister +
+                                        static_cast<int64_t>(row) * together));
+        for (int64_t step = 0; step < together; ++step) {
+          Exprs w;
+          if (scalars && canLoadSeveral(b.target, type, columns))
+            w = loadSeveral(b, weights, type, columns, weightRegister);
+          else
+            for (int64_t n : lanes)
+              w.push_back(loadNext(b, weights, type, n));
+          for (auto [row, cursor] : llvm::enumerate(rows)) {
+            Expr value =
+                together > 1 ? x[row][step] : loadNext(b, cursor, type);
+            for (int64_t v = 0; v < columns; ++v) {
+              Expr &sum = sums[row * columns + v];
+              sum = fma(value, w[v], sum);
+            }
+          }
+        }
+        return sums;
+      });
+}
+
+} // namespace ingot::kernel

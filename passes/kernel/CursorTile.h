@@ -1,0 +1,76 @@
+//===- CursorTile.h - register tiles read through cursors -------*- C++ -*-===//
+//
+// The inner loop for cores that finish one instruction after the other and
+// whose code has to be small. A tile has one cursor for each row and one for
+// the weights; nothing is unrolled but the tile itself:
+//
+//     for (k = 0; k < 32; ++k) {           two steps, 4 x 4 sums
+//       load two of row 0, ... two of row 3
+//       load four weights, 16 multiply-adds
+//       load four weights, 16 multiply-adds
+//     }
+//
+// How many rows and columns a tile has, and how many elements of a row are
+// loaded at once, follows from what the target's instructions cost.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_PASSES_KERNEL_CURSORTILE_H
+#define INGOT_PASSES_KERNEL_CURSORTILE_H
+
+#include "passes/kernel/PanelKernel.h"
+
+namespace ingot::kernel {
+
+/// What a tile has to cover.
+struct TileWork {
+  /// Positions that tiles may take together, and columns of the result.
+  int64_t positions, columns;
+  /// Steps that read a row and the weights front to back, and how many such
+  /// stretches follow one another.
+  int64_t steps, stretches = 1;
+  /// A tile's rows are a multiple of this.
+  int64_t multiple = 1;
+  /// A tile must not compute a position that another one has computed.
+  bool exact = false;
+};
+
+struct CursorTileChoice {
+  int64_t rows = 1, columns = 1;
+  /// Elements of a row that are loaded at once.
+  int64_t together = 1;
+};
+
+/// The cheapest tile; with `panelWidth` columns if that is not 0.
+CursorTileChoice chooseCursorTile(const TileWork &work,
+                                  const TargetDescription &target,
+                                  mlir::Type type, int64_t panelWidth = 0);
+
+/// Calls `body(first)` in one loop of tiles that cover [0, positions), rows
+/// being at most positions. If they do not come out even, the last one begins
+/// earlier.
+void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
+                      llvm::function_ref<void(graph::Expr first)> body);
+
+/// A cursor at an element; with `inside`, at the start of `otherwise` where
+/// that does not hold.
+mlir::Value cursorAt(KernelBuilder &b, mlir::Value buffer,
+                     llvm::ArrayRef<graph::Expr> index, llvm::StringRef name,
+                     mlir::Value inside = {}, mlir::Value otherwise = {});
+graph::Expr loadNext(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
+                     int64_t lanes = 1);
+/// `count` elements at once, to the target's load registers from `first` on.
+graph::Exprs loadSeveral(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
+                         int64_t count, int64_t first);
+/// Whether the target can load so many at once.
+bool canLoadSeveral(const TargetDescription &target, mlir::Type type,
+                    int64_t count);
+
+/// for k in [0, steps): tile += next of each row * next of the weights.
+void accumulateNext(KernelBuilder &b, Tile &tile, mlir::Type type,
+                    int64_t steps, int64_t together,
+                    llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
+
+} // namespace ingot::kernel
+
+#endif // INGOT_PASSES_KERNEL_CURSORTILE_H

@@ -1,0 +1,29 @@
+//===- PooledTile.h - a pool behind a convolution ---------------*- C++ -*-===//
+//
+// A pool over windows that do not overlap, computed with the convolution before
+// it: the rows of a window one after the other, combined in registers, so that
+// the convolution's result is never stored.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_PASSES_KERNEL_POOLEDTILE_H
+#define INGOT_PASSES_KERNEL_POOLEDTILE_H
+
+#include "passes/kernel/PanelKernel.h"
+
+namespace ingot::kernel {
+
+/// The results for `count` columns of the convolution from `first` on, a
+/// multiple of the window's width; `position` is the batch and the result's
+/// position on the axes but the last. `sums` computes the convolution's tile at
+/// a batch and a position on its axes but the last; `bias` is added to it.
+void emitPooledTile(
+    KernelBuilder &b, graph::ConvOp conv, mlir::Operation *pool,
+    llvm::ArrayRef<graph::Expr> position, graph::Expr first, int64_t count,
+    const ColumnVectors &columns, graph::Expr firstColumn,
+    llvm::function_ref<Tile(llvm::ArrayRef<graph::Expr> outer)> sums,
+    mlir::Value bias);
+
+} // namespace ingot::kernel
+
+#endif // INGOT_PASSES_KERNEL_POOLEDTILE_H

@@ -1,0 +1,71 @@
+// Pointers that move on as they are read, and loads of several scalars at once
+// where the target spells them. Inputs/cursors.cpp computes the same.
+//
+// RUN: split-file %s %t.d
+// RUN: ingot-translate %t.d/single.mlir --name cursors -o %t.cpp
+// RUN: FileCheck %t.d/single.mlir < %t.cpp
+// RUN: %cxx %warnings -O1 -fsanitize=undefined,address -fno-sanitize-recover -include %t.cpp %S/Inputs/cursors.cpp -o %t.g++ && %t.g++
+// RUN: %clangxx %warnings -O1 -fsanitize=undefined,address -fno-sanitize-recover -include %t.cpp %S/Inputs/cursors.cpp -o %t.clang && %t.clang
+// RUN: ingot-translate %t.d/several.mlir --target cortex-m4 -o %t.m4.cpp
+// RUN: FileCheck %t.d/several.mlir < %t.m4.cpp
+// RUN: not ingot-translate %t.d/several.mlir -o %t.refused.cpp 2>&1 | FileCheck %s --check-prefix=REFUSED
+// REFUSED: loads more at once than target generic can
+
+//--- single.mlir
+// Rows 1 and 2 of zeros, x and zeros, each times the weights that go on.
+// CHECK-LABEL: void padded(
+// CHECK: const float *w0 = &w[0];
+// CHECK: for (ptrdiff_t i
+// CHECK: const float *x0 = (size_t)at0 < 2u ? &x[at0 * 2] : zeros;
+// CHECK: for (ptrdiff_t j
+// CHECK: = *x0++;
+// CHECK: = *w0++;
+func.func private @padded(%x: memref<2x2xf32> {kernel.name = "x", kernel.read},
+                          %w: memref<8xf32> {kernel.name = "w", kernel.read},
+                          %zeros: memref<2xf32> {kernel.name = "zeros", kernel.read},
+                          %y: memref<1xf32> {kernel.name = "y"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %none = arith.constant 0.0 : f32
+  %weights = kernel.cursor %w[%c0] : memref<8xf32> loc("%w")
+  %sum = scf.for %i = %c0 to %c4 step %c1 iter_args(%outer = %none) -> f32 {
+    %row = arith.subi %i, %c1 : index
+    %inside = arith.cmpi ult, %row, %c2 : index
+    %cursor = kernel.cursor %x[%row, %c0] if %inside else %zeros : memref<2x2xf32>, memref<2xf32> loc("%x")
+    %r = scf.for %j = %c0 to %c2 step %c1 iter_args(%inner = %outer) -> f32 {
+      %a = kernel.load_next %cursor : f32
+      %b = kernel.load_next %weights : f32
+      %n = math.fma %a, %b, %inner : f32
+      scf.yield %n : f32
+    }
+    scf.yield %r : f32
+  }
+  memref.store %sum, %y[%c0] : memref<1xf32>
+  return
+}
+func.func @main(%x: memref<2x2xf32> {ingot.onnx_name = "x"}, %w: memref<8xf32> {ingot.onnx_name = "w"},
+                %zeros: memref<2xf32> {ingot.onnx_name = "zeros"},
+                %y: memref<1xf32> {ingot.onnx_name = "y", ingot.output}) {
+  kernel.launch @padded(%x, %w, %zeros, %y) : (memref<2x2xf32>, memref<8xf32>, memref<2xf32>, memref<1xf32>) -> ()
+  return
+}
+
+//--- several.mlir
+// CHECK-LABEL: void several(
+// CHECK: register float s4 __asm__("s4"), s5 __asm__("s5");
+// CHECK: INGOT_LOAD_2(x0, s4, s5);
+// CHECK: y[0] = s4 * s5;
+func.func private @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
+  %c0 = arith.constant 0 : index
+  %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc("%x")
+  %v:2 = kernel.load_next %cursor to 4 : f32, f32
+  %p = arith.mulf %v#0, %v#1 : f32
+  memref.store %p, %y[%c0] : memref<1xf32>
+  return
+}
+func.func @main(%x: memref<2xf32> {ingot.onnx_name = "x"}, %y: memref<1xf32> {ingot.onnx_name = "y", ingot.output}) {
+  kernel.launch @several(%x, %y) : (memref<2xf32>, memref<1xf32>) -> ()
+  return
+}
