@@ -27,6 +27,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/installed/IngotConfig.cmake"
   "${PROJECT_BINARY_DIR}/installed/IngotConfigVersion.cmake"
   "${sources}/cmake/IngotAddModel.cmake"
+  "${sources}/cmake/cortex-m.cmake"
   DESTINATION "${package}")
 
 # The package of the build folder.
@@ -38,5 +39,7 @@ configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
   PATH_VARS INGOT_PROGRAM INGOT_INCLUDE)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/IngotConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
-configure_file("${sources}/cmake/IngotAddModel.cmake"
-  "${PROJECT_BINARY_DIR}/cmake/IngotAddModel.cmake" COPYONLY)
+foreach(file IngotAddModel cortex-m)
+  configure_file("${sources}/cmake/${file}.cmake"
+    "${PROJECT_BINARY_DIR}/cmake/${file}.cmake" COPYONLY)
+endforeach()

@@ -17,8 +17,9 @@ typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef struct qemu_info_t qemu_info_t;
-void qemu_plugin_register_vcpu_tb_trans_cb(
-    qemu_plugin_id_t, void (*)(qemu_plugin_id_t, struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t,
+                                           void (*)(qemu_plugin_id_t,
+                                                    struct qemu_plugin_tb *));
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *,
                                           void (*)(unsigned, void *), int flags,
                                           void *user);

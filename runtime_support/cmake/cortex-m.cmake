@@ -1,0 +1,39 @@
+# A toolchain file for Arm's microcontrollers, bare metal:
+#   cmake -DCMAKE_TOOLCHAIN_FILE=.../cortex-m.cmake -DINGOT_TARGET=cortex-m4
+# INGOT_TARGET is one of Ingot's targets and the compiler's name of the core;
+# ingot_add_model compiles for it. Code is GCC's (gcc-arm-none-eabi), but clang's
+# for the vectors of the M55, which GCC 12 does not use; GCC links.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR arm)
+set(INGOT_TARGET cortex-m4 CACHE STRING "The core, as `ingot targets` calls it")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES INGOT_TARGET)
+# There is nothing to link a test program with.
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+
+if(INGOT_TARGET MATCHES "^cortex-m(0|0plus|1|3)$")
+  set(float soft)
+else()
+  set(float hard)
+endif()
+set(core "-mcpu=${INGOT_TARGET} -mthumb -mfloat-abi=${float}")
+
+if(INGOT_TARGET STREQUAL "cortex-m55")
+  find_program(clang_c NAMES clang-22 clang REQUIRED)
+  find_program(clang_cxx NAMES clang++-22 clang++ REQUIRED)
+  set(CMAKE_C_COMPILER "${clang_c}")
+  set(CMAKE_CXX_COMPILER "${clang_cxx}")
+  set(CMAKE_ASM_COMPILER "${clang_c}")
+  foreach(language C CXX ASM)
+    set(CMAKE_${language}_COMPILER_TARGET arm-none-eabi)
+    set(CMAKE_${language}_LINK_EXECUTABLE
+      "arm-none-eabi-gcc ${core} <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
+  endforeach()
+else()
+  set(CMAKE_C_COMPILER arm-none-eabi-gcc)
+  set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
+  set(CMAKE_ASM_COMPILER arm-none-eabi-gcc)
+endif()
+foreach(language C CXX ASM)
+  set(CMAKE_${language}_FLAGS_INIT "${core} -ffunction-sections -fdata-sections")
+endforeach()
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
