@@ -1,16 +1,25 @@
 # ingot_add_model(NAME MODEL model.onnx
 #                 [TARGET native] [WEIGHTS source|object|file]
+#                 [MAX_RAM 64K] [MAX_FLASH 512K] [ARENA_SECTION .name]
 #                 [DIMS batch=1...] [OPTIONS --strict...] [DEPENDS weights.bin...])
 #
 # compiles an ONNX model to C++ and makes NAME a library target: link it and
 # include "NAME.h". All names in the generated code begin with NAME. It is
 # compiled again when the model, a file of DEPENDS (external data) or Ingot
-# itself changes. Without WEIGHTS those of a model below a megabyte stand in the
-# source, others in an object file beside it. The target property
-# INGOT_OUTPUT_DIR says where NAME.cpp and NAME.h lie.
+# itself changes. Without TARGET the variable INGOT_TARGET counts, which a
+# toolchain file sets. Without WEIGHTS those of a model below a megabyte stand in
+# the source, others in an object file beside it.
+#
+# MAX_RAM limits arena and stack, MAX_FLASH code and weights, as the project's
+# compiler makes them: a model that takes more fails the build and names what is
+# heaviest. Within them the header has the numbers. ARENA_SECTION puts the arena
+# into the generated code, as NAME_arena in that section of the program.
+#
+# The target property INGOT_OUTPUT_DIR says where NAME.cpp and NAME.h lie.
 
 function(ingot_add_model name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;TARGET;WEIGHTS" "DIMS;OPTIONS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG ""
+    "MODEL;TARGET;WEIGHTS;MAX_RAM;MAX_FLASH;ARENA_SECTION" "DIMS;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ingot_add_model(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -18,7 +27,9 @@ function(ingot_add_model name)
     message(FATAL_ERROR "ingot_add_model(${name}): which MODEL?")
   endif()
   get_filename_component(model "${ARG_MODEL}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-  if(NOT ARG_TARGET)
+  if(NOT ARG_TARGET AND INGOT_TARGET)
+    set(ARG_TARGET "${INGOT_TARGET}")
+  elseif(NOT ARG_TARGET)
     set(ARG_TARGET native)
   endif()
   if(NOT ARG_WEIGHTS)
@@ -41,6 +52,21 @@ function(ingot_add_model name)
     list(APPEND outputs "${directory}/${name}.weights")
   endif()
   set(options --target "${ARG_TARGET}" --name "${name}" --weights "${ARG_WEIGHTS}")
+  foreach(option MAX_RAM MAX_FLASH ARENA_SECTION)
+    if(ARG_${option})
+      string(TOLOWER "--${option}" word)
+      string(REPLACE "_" "-" word "${word}")
+      list(APPEND options "${word}" "${ARG_${option}}")
+    endif()
+  endforeach()
+  # What counts are the bytes that this project's compiler makes.
+  if((ARG_MAX_RAM OR ARG_MAX_FLASH) AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    set(compiler "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_FLAGS}")
+    if(CMAKE_CXX_COMPILER_TARGET)
+      string(APPEND compiler " --target=${CMAKE_CXX_COMPILER_TARGET}")
+    endif()
+    list(APPEND options --cxx "${compiler}")
+  endif()
   foreach(dim IN LISTS ARG_DIMS)
     list(APPEND options --dim "${dim}")
   endforeach()
@@ -58,6 +84,9 @@ function(ingot_add_model name)
   # An unoptimized network is of no use, also in a debug build of its user.
   target_compile_options(${name} PRIVATE
     $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-O2 -fno-exceptions -fno-rtti>)
-  set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}"
-    POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}")
+  # Bare machines have no loader that would need it.
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
 endfunction()
