@@ -121,8 +121,9 @@ void KernelPrinter::printStatement(Operation *op) {
     name = name.empty() ? names.numbered("local") : names.unique(name);
     int64_t elements =
         kernel::spanBytes(type) / kernel::elementBytes(type.getElementType());
-    out.line("alignas(" + Twine(local.getAlignment().value_or(64)) + ") " +
-             storageTypeName(type.getElementType()) + " " + name + "[" +
+    out.line("alignas(" +
+             Twine(local.getAlignment().value_or(context.target.bufferAlign)) +
+             ") " + storageTypeName(type.getElementType()) + " " + name + "[" +
              Twine(std::max<int64_t>(elements, 1)) + "];");
     variables[local] = {name, Sign::Signed};
     return;
@@ -455,12 +456,14 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
   std::string text;
   llvm::StringRef rest = loadOfSeveral(load, context.target)->spelling;
   while (!rest.empty()) {
-    if (rest.size() < 3 || rest[0] != '{' || rest[2] != '}') {
+    unsigned operand = 0;
+    if (!rest.consume_front("{")) {
       text += rest.front();
       rest = rest.drop_front();
       continue;
     }
-    unsigned operand = rest[1] - '0';
+    rest.consumeInteger(10, operand);
+    rest.consume_front("}");
     std::string name = cursor;
     if (operand > 0) {
       name =
@@ -469,7 +472,6 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
       variables[load.getResult(operand - 1)] = {name, Sign::Signed};
     }
     text += name;
-    rest = rest.drop_front(3);
   }
   out.line(text + ";");
 }

@@ -69,8 +69,8 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 /// Every buffer is (region, offset, size).
-static void addPlan(OpPassManager &pm, const PipelineOptions &) {
-  pm.addPass(memory::createPlanMemory());
+static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(memory::createPlanMemory({options.target->bufferAlign}));
 }
 
 LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
