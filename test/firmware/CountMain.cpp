@@ -54,7 +54,7 @@ int main() {
 
   count_fill_inputs();
   // The stack below this frame is painted, as far as a model may use it.
-  const uint32_t most = 64 << 10, margin = 64;
+  const uint32_t most = COUNT_STACK, margin = 64;
   char *top = stackPointer() - margin;
   for (char *p = top - most; p < top; ++p)
     *(volatile char *)p = 0x5A;

@@ -62,7 +62,7 @@ def parse_arguments():
     parser.add_argument("--flags", default="-O2", help="of the compiler, besides the target's")
     parser.add_argument("--compiler", help="instead of the target's")
     parser.add_argument("--work", help="folder that keeps what is built")
-    parser.add_argument("--source", metavar="CPP", help="a text of another origin with the same interface")
+    parser.add_argument("--emx", metavar="PROGRAM", help="measure the C of emx-onnx-cgen instead, for comparison")
     parser.add_argument("--mix", action="store_true", help="how often each instruction runs")
     parser.add_argument("--hot", type=int, default=0, metavar="N", help="the N blocks that cost most")
     parser.add_argument("--json", action="store_true")
@@ -84,6 +84,12 @@ class Target:
         self.name = name
         self.flags = target["flags"]
         self.compiler = (compiler or target["compilers"][0]).split()
+        # The same for C.
+        self.c_compiler = [word.replace("clang++", "clang").replace("g++", "gcc") for word in self.compiler]
+        if "clang" in self.compiler[0]:
+            # Clang brings no C library; that of the linker serves.
+            library = run((target["linker"] or "arm-none-eabi-g++").split() + ["-print-file-name=libc.a"]).strip()
+            self.c_compiler += ["-isystem", os.path.join(os.path.dirname(library), "..", "include")]
         self.linker = (target["linker"] or target["compilers"][0]).split()
         self.link_flags = target["link_flags"]
         self.program_text = target["program_text"]
@@ -102,10 +108,13 @@ def shape_bytes(text):
     return count * width, kind
 
 
-def write_interface(path, name, facts, target):
+def write_interface(path, name, facts, target, emx):
     """count_model.h: buffers, inputs between -1 and 1, the call."""
     define, _ = BOARDS[target.board]
-    lines = [f"#define {define}", f'#include "{name}.h"', f"alignas({name.upper()}_ARENA_ALIGN) static char count_arena[{name.upper()}_ARENA_BYTES + 1];"]
+    lines = [f"#define {define}", f"#define COUNT_STACK {(4 << 20) if emx else (64 << 10)}u"]
+    if not emx:
+        lines += [f'#include "{name}.h"',
+                  f"alignas({name.upper()}_ARENA_ALIGN) static char count_arena[{name.upper()}_ARENA_BYTES + 1];"]
     pointers, fill = [], []
     for i, (tensor, is_input) in enumerate([(t, True) for t in facts["inputs"]] + [(t, False) for t in facts["outputs"]]):
         size, kind = shape_bytes(tensor["type"])
@@ -114,10 +123,14 @@ def write_interface(path, name, facts, target):
         if is_input and kind == "float32":
             fill.append(f"  for (unsigned i = 0; i < {size // 4}; ++i) {{\n    seed = seed * 1664525u + 1013904223u;\n"
                         f"    ((float *)count_tensor_{i})[i] = float(int(seed)) * 0x1p-31f;\n  }}")
-    lines += ["static void count_fill_inputs() {", "  unsigned seed = 1;", "  (void)seed;", *fill, "}",
-              f"static void *const count_io[] = {{{', '.join(pointers)}}};",
-              "static int count_run() {",
-              f"  return {name}_run((const {name}_io *)count_io, count_arena, nullptr);", "}"]
+    lines += ["static void count_fill_inputs() {", "  unsigned seed = 1;", "  (void)seed;", *fill, "}"]
+    if emx:
+        parameters = ", ".join(["void *"] * len(pointers))
+        lines += [f'extern "C" void {name}({parameters});', "static int count_run() {",
+                  f"  {name}({', '.join(pointers)});", "  return 0;", "}"]
+    else:
+        lines += [f"static void *const count_io[] = {{{', '.join(pointers)}}};", "static int count_run() {",
+                  f"  return {name}_run((const {name}_io *)count_io, count_arena, nullptr);", "}"]
     with open(path, "w") as file:
         file.write("\n".join(lines) + "\n")
 
@@ -213,21 +226,26 @@ def measure(arguments, target, work):
     """Compiles, runs and counts; a dictionary of figures."""
     name = "model"
     facts = json.loads(run([arguments.ingot, "inspect", "--json", arguments.model, "--target", target.name] + arguments.options))
-    source = os.path.join(work, name + ".cpp")
-    run([arguments.ingot, arguments.model, "-o", source, "--name", name, "--target", target.name] + arguments.options)
-    if arguments.source:
-        source = arguments.source
-    write_interface(os.path.join(work, "count_model.h"), name, facts, target)
     code_object = os.path.join(work, name + ".o")
-    run(target.compiler + ["-std=c++17", "-fno-exceptions", "-fno-rtti"] + target.flags + arguments.flags.split() +
-        ["-I", work, "-c", source, "-o", code_object])
+    if arguments.emx:
+        source = os.path.join(work, name + ".c")
+        # Nothing from the heap or from files, as on a bare board.
+        run([arguments.emx, "compile", arguments.model, source, "--model-name", name, "--restrict-arrays",
+             "--large-temp-threshold", "0", "--large-weight-threshold", "0"])
+        compiler = target.c_compiler
+    else:
+        source = os.path.join(work, name + ".cpp")
+        run([arguments.ingot, arguments.model, "-o", source, "--name", name, "--target", target.name] + arguments.options)
+        compiler = target.compiler + ["-std=c++17", "-fno-exceptions", "-fno-rtti"]
+    write_interface(os.path.join(work, "count_model.h"), name, facts, target, arguments.emx)
+    run(compiler + target.flags + arguments.flags.split() + ["-I", work, "-c", source, "-o", code_object])
     objects = [code_object] + [path for path in [os.path.join(work, name + ".weights.o")] if os.path.exists(path)]
     start = os.path.join(work, "start.cpp")
     with open(start, "w") as file:
         file.write(target.program_text)
     elf = os.path.join(work, "count.elf")
     run(target.linker + ["-std=c++17", "-O2", "-I", work, os.path.join(HERE, "CountMain.cpp"), start] + objects +
-        target.link_flags + ["-o", elf])
+        target.link_flags + (["-lm"] if arguments.emx else []) + ["-o", elf])
     plugin = os.path.join(work, "libcount.so")
     run(["cc", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", os.path.join(HERE, "CountPlugin.c"), "-o", plugin])
     symbols = {f[2]: f[0] for f in disassemble(elf, target.name)[1]}
@@ -242,8 +260,9 @@ def measure(arguments, target, work):
         sys.exit(f"the run failed with status {board['status']}")
     count = Count(target, elf, counts)
     code, constants = section_sizes(objects)
-    header = open(os.path.join(work, name + ".h")).read()
-    arena = int(re.search(r"_ARENA_BYTES (\d+)", header)[1])
+    arena = 0
+    if not arguments.emx:
+        arena = int(re.search(r"_ARENA_BYTES (\d+)", open(os.path.join(work, name + ".h")).read())[1])
     macs = sum(group["macs"] for group in facts["groups"])
     return count, {
         "macs": macs, "instructions": count.instructions, "cycles": count.cycles,
