@@ -93,8 +93,7 @@ static const char *refusal(Type type) {
     // Of an empty buffer no element is ever named.
     if (memref.hasStaticShape() && memref.getNumElements() == 0)
       return refusal(memref.getElementType());
-    if (!memref.hasStaticShape() ||
-        failed(memref.getStridesAndOffset(strides, offset)) ||
+    if (failed(memref.getStridesAndOffset(strides, offset)) ||
         ShapedType::isDynamicShape(strides) || ShapedType::isDynamic(offset))
       return "is a buffer whose strides are not constant";
     return refusal(memref.getElementType());

@@ -187,6 +187,8 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
     bool readOnly = callee.getArgAttr(index, kernel::kReadAttr) != nullptr;
     call += (index ? ", " : "") + argument(operand, readOnly);
   }
+  for (int64_t value : launch.getValues().value_or(ArrayRef<int64_t>()))
+    call += ", " + llvm::itostr(value);
   bool comma = launch.getNumOperands() > 0;
   if (auto name = dyn_cast<NameLoc>(launch.getLoc()))
     out.comment(name.getName().getValue().ltrim('%').take_front(200));

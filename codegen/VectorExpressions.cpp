@@ -310,7 +310,7 @@ std::string KernelPrinter::address(Value memref, ValueRange indices) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  if (type.getNumElements() == 0)
+  if (type.hasStaticShape() && type.getNumElements() == 0)
     strides.assign(type.getRank(), 0);
   else
     (void)type.getStridesAndOffset(strides, offset);

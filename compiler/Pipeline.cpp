@@ -68,9 +68,12 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(kernel::createScheduleKernels({options.target->name.str()}));
 }
 
-/// Every buffer is (region, offset, size).
+/// Every buffer is (region, offset, size). Launches that are planned may pass
+/// buffers of any shape, so that kernels can serve several.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(memory::createPlanMemory({options.target->bufferAlign}));
+  if (options.target->smallCode)
+    pm.addPass(kernel::createShareKernels());
 }
 
 LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,

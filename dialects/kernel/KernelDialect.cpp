@@ -170,10 +170,16 @@ LogicalResult LaunchOp::verify() {
 }
 
 /// Equal shape and element type, but for signedness and for integers of less
-/// than 8 bits, which take a byte each in memory.
+/// than 8 bits, which take a byte each in memory. A buffer without a shape
+/// takes any.
 static bool sameData(Type launched, Type declared) {
   auto a = dyn_cast<ShapedType>(launched), b = dyn_cast<ShapedType>(declared);
-  if (!a || !b || a.getShape() != b.getShape())
+  if (!a || !b)
+    return false;
+  if (isa<MemRefType>(launched) && isa<MemRefType>(declared) &&
+      !b.hasStaticShape())
+    return a.getElementType() == b.getElementType();
+  if (a.getShape() != b.getShape())
     return false;
   if (isa<MemRefType>(launched) && isa<MemRefType>(declared))
     return launched == declared;
@@ -196,6 +202,15 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (parallelExtent(callee) && declared.size() >= 2 &&
       declared.back().isIndex())
     declared.pop_back_n(2);
+  size_t values = getValues().value_or(ArrayRef<int64_t>()).size(),
+         integers = 0;
+  while (!declared.empty() && declared.back().isIndex()) {
+    declared.pop_back();
+    ++integers;
+  }
+  if (values != integers)
+    return emitOpError() << "passes " << values << " integers to '"
+                         << getCallee() << "', which takes " << integers;
   llvm::append_range(declared, callee.getResultTypes());
 
   SmallVector<Type> launched(getOperands().getTypes());

@@ -49,6 +49,11 @@ def Kernel_Cursor : TypeDef<Kernel_Dialect, "Cursor"> {
 class Kernel_Op<string mnemonic, list<Trait> traits = []>
     : Op<Kernel_Dialect, mnemonic, traits>;
 
+/// With a shape, or one-dimensional of any size: that of a kernel for several
+/// shapes.
+def Kernel_Buffer : AnyTypeOf<[AnyStaticShapeMemRef,
+                               MemRefRankOf<[AnyType], [1]>]>;
+
 def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
   let summary = "A buffer at a fixed byte offset of the arena";
   let description = [{
@@ -101,20 +106,32 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Runs a kernel, in parallel if it has an extent";
   let description = [{
-    Not `func.call`, for three reasons: the launch lives on tensors (its results
+    Not `func.call`, for these reasons: the launch lives on tensors (its results
     are the trailing arguments of the callee) until the planner gives it
     buffers; the two arguments [begin, end) of a parallel kernel are passed by
-    whoever runs it, not by the launch; and `inplace` says which result may take
-    which operand's buffer, as flat pairs (result, operand).
+    whoever runs it, not by the launch; a kernel for several shapes takes buffers
+    of any size, and the integers that it lacks, `values`, behind them; and
+    `inplace` says which result may take which operand's buffer, as flat pairs
+    (result, operand).
 
         %y = kernel.launch @relu(%x) {inplace = array<i64: 0, 0>}
              : (tensor<8xf32>) -> tensor<8xf32>
         kernel.launch @relu(%a, %b) : (memref<8xf32>, memref<8xf32>) -> ()
+        kernel.launch @any_relu(%a, %b) {values = array<i64: 8>}
+             : (memref<8xf32>, memref<8xf32>) -> ()
   }];
   let arguments = (ins
     FlatSymbolRefAttr:$callee,
     Variadic<AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>>:$operands,
-    OptionalAttr<DenseI64ArrayAttr>:$inplace);
+    OptionalAttr<DenseI64ArrayAttr>:$inplace,
+    OptionalAttr<DenseI64ArrayAttr>:$values);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
+                                 "::mlir::FlatSymbolRefAttr":$callee,
+                                 "::mlir::ValueRange":$operands,
+                                 "::mlir::DenseI64ArrayAttr":$inplace), [{
+    build($_builder, $_state, results, callee, operands, inplace,
+          /*values=*/::mlir::DenseI64ArrayAttr());
+  }]>];
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{
     $callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)
@@ -136,9 +153,9 @@ def Kernel_CursorOp : Kernel_Op<"cursor", [AttrSizedOperandSegments]> {
              : memref<8x16xf32>, memref<16xf32>
   }];
   let arguments = (ins
-    Arg<AnyStaticShapeMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
+    Arg<Kernel_Buffer, "", [MemRead]>:$source, Variadic<Index>:$indices,
     Optional<I1>:$condition,
-    Arg<Optional<AnyStaticShapeMemRef>, "", [MemRead]>:$otherwise);
+    Arg<Optional<Kernel_Buffer>, "", [MemRead]>:$otherwise);
   let results = (outs Res<Kernel_Cursor, "", [MemAlloc]>:$result);
   let assemblyFormat = [{
     $source `[` $indices `]` (`if` $condition^ `else` $otherwise)? attr-dict
