@@ -114,6 +114,26 @@ static bool clobbers(Operation *writer, Operation *reader) {
       .wasInterrupted();
 }
 
+/// Whether `writer`, with all in its regions, loads into a register that
+/// `reader` names.
+static bool reloads(Operation *writer, Operation *reader) {
+  for (Value operand : reader->getOperands()) {
+    auto load = operand.getDefiningOp<kernel::LoadNextOp>();
+    if (!load || !load.getFirst())
+      continue;
+    int64_t number =
+        *load.getFirst() + cast<OpResult>(operand).getResultNumber();
+    auto found = writer->walk([&](kernel::LoadNextOp other) {
+      bool isSame = other.getFirst() && *other.getFirst() <= number &&
+                    number < *other.getFirst() + other.getNumResults();
+      return isSame ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
 Placement::Placement(Region &body) {
   findChains(body);
   // Inner blocks first: a conditional nests only if all inside it does.
@@ -333,7 +353,8 @@ void Placement::confirmNested(Block &block) {
     Operation *place = statementOf(&op);
     for (Operation *between = op.getNextNode(); between && between != place;
          between = between->getNextNode())
-      if (!nested.contains(between) && clobbers(between, &op)) {
+      if (!nested.contains(between) &&
+          (clobbers(between, &op) || reloads(between, &op))) {
         nested.erase(&op);
         break;
       }

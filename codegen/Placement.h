@@ -16,7 +16,8 @@
 // what they read, and a kernel's author ordered loads and multiplies with care.
 //
 // What is guaranteed: no expression moves over a write to what it reads, over
-// the assignment of a variable it names, or into a loop.
+// the assignment of a variable or a load into a register that it names, or into
+// a loop.
 //
 //===----------------------------------------------------------------------===//
 

@@ -10,7 +10,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/graph/Passes.h"
-#include "passes/kernel/PanelKernel.h"
+#include "passes/kernel/CompactConvolution.h"
 
 using namespace mlir;
 
@@ -27,33 +27,34 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
     const TargetDescription &target = *lookupTarget(targetName);
     getOperation().walk([&](Operation *op) {
       if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getGroups() == 1)
-        pack(op, positionsTogether(conv), target);
+        pack(op, kernel::convolutionWork(conv, poolBehind(conv)), target);
       else if (auto product = dyn_cast<MatMulOp>(op);
                product && shapeOf(product.getB()).size() == 2)
-        pack(op,
-             kernel::isOneMatrix(product)
-                 ? tensorType(product.getResult()).getNumElements() /
-                       shapeOf(product.getB()).back()
-                 : shapeOf(product.getResult()).drop_back().back(),
-             target);
+        pack(op, productWork(product), target);
     });
   }
 
-  /// How many output positions a tile may take: all of them for 1x1 kernels,
-  /// else one row.
-  static int64_t positionsTogether(ConvOp conv) {
-    ArrayRef<int64_t> y = shapeOf(conv.getResult()), x = shapeOf(conv.getX()),
-                      w = shapeOf(conv.getW());
-    bool pointwise =
-        x.drop_back() == y.drop_back() &&
-        llvm::all_of(w.drop_back(2), [](int64_t k) { return k == 1; }) &&
-        llvm::all_of(conv.getLow(), [](int64_t p) { return p == 0; }) &&
-        llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; });
-    return pointwise ? tensorType(conv.getResult()).getNumElements() / y.back()
-                     : y[y.size() - 2];
+  /// The pool that the convolution will be computed with, or null.
+  static Operation *poolBehind(Operation *conv) {
+    Operation *op = conv;
+    do {
+      if (!op->hasOneUse())
+        return nullptr;
+      op = *op->getUsers().begin();
+    } while (isa<ElementwiseOpInterface>(op));
+    return kernel::isDisjointPool(op) ? op : nullptr;
   }
 
-  static void pack(Operation *op, int64_t rows,
+  static kernel::TileWork productWork(MatMulOp product) {
+    ArrayRef<int64_t> y = shapeOf(product.getResult());
+    int64_t rows = kernel::isOneMatrix(product)
+                       ? tensorType(product.getResult()).getNumElements() /
+                             shapeOf(product.getB()).back()
+                       : y.drop_back().back();
+    return {rows, y.back(), shapeOf(product.getB())[0]};
+  }
+
+  static void pack(Operation *op, const kernel::TileWork &work,
                    const TargetDescription &target) {
     Value w = op->getOperand(1);
     Type type = elementOf(w);
@@ -63,9 +64,7 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
       return;
     int64_t columns = shapeOf(w).back(),
             steps = tensorType(w).getNumElements() / columns;
-    kernel::TileChoice choice =
-        kernel::chooseTile(rows, columns, steps, target, type);
-    int64_t panel = choice.vectors * target.maxLanes(type);
+    int64_t panel = kernel::panelWidth(work, target, type);
     int64_t left = columns % panel;
     int64_t tail =
         left ? kernel::ColumnVectors::cover(left, target, type, /*padded=*/true)

@@ -3,9 +3,14 @@
 #ifndef INGOT_PASSES_KERNEL_COMPACTCONVOLUTION_H
 #define INGOT_PASSES_KERNEL_COMPACTCONVOLUTION_H
 
-#include "passes/kernel/Strategy.h"
+#include "passes/kernel/CursorTile.h"
 
 namespace ingot::kernel {
+
+/// What the tiles of a convolution and the pool after it (or null) cover.
+/// `isBuffer`: the input lies in memory, in the order of its axes.
+TileWork convolutionWork(graph::ConvOp conv, mlir::Operation *pool,
+                         bool isBuffer = true);
 
 /// Builds a convolution and the pool after it (or null) for a target whose code
 /// has to be small; false if it has no form for it.

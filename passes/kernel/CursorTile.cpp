@@ -110,6 +110,16 @@ CursorTileChoice chooseCursorTile(const TileWork &work,
   return best;
 }
 
+int64_t panelWidth(const TileWork &work, const TargetDescription &target,
+                   Type type) {
+  if (target.smallCode && target.maxLanes(type) == 1)
+    return chooseCursorTile(work, target, type).columns;
+  return chooseTile(work.positions, work.columns, work.steps * work.stretches,
+                    target, type)
+             .vectors *
+         target.maxLanes(type);
+}
+
 void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
                       llvm::function_ref<void(Expr)> body) {
   if (rows >= positions)

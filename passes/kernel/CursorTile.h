@@ -46,6 +46,10 @@ CursorTileChoice chooseCursorTile(const TileWork &work,
                                   const TargetDescription &target,
                                   mlir::Type type, int64_t panelWidth = 0);
 
+/// How wide panels of weights are to be for such work.
+int64_t panelWidth(const TileWork &work, const TargetDescription &target,
+                   mlir::Type type);
+
 /// Calls `body(first)` in one loop of tiles that cover [0, positions), rows
 /// being at most positions. If they do not come out even, the last one begins
 /// earlier.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/kernel/ColumnTiles.h"
+#include "passes/kernel/CompactDepthwise.h"
 #include "passes/kernel/Strategy.h"
 
 using namespace mlir;
@@ -35,6 +36,8 @@ public:
 
   void emit(KernelBuilder &b) const override {
     auto conv = cast<ConvOp>(b.group.anchor());
+    if (b.target.smallCode && emitCompactDepthwise(b, conv))
+      return;
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     SmallVector<WindowAxis> axes = windowAxes(conv);
     WindowAxis columns = axes.back();

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/kernel/CompactPanels.h"
 #include "passes/kernel/PanelKernel.h"
 
 using namespace mlir;
@@ -45,6 +46,12 @@ public:
     if (rows * columns * batches == 0)
       return;
     auto panels = PackedPanels::of(b, product.getB());
+    if (Value a = b.bufferOf(product.getA()); a && panels && oneMatrix &&
+                                              steps > 0 && b.target.smallCode &&
+                                              hasFlatEpilogue(b, product)) {
+      CompactPanels compact(b, *panels, /*bias=*/{});
+      return emitCompactMatrix(b, product, b.view(a, {rows, steps}), compact);
+    }
     TileChoice choice =
         chooseTile(rows, columns, std::max<int64_t>(steps, 1), b.target, type);
     int64_t panelWidth =

@@ -40,9 +40,9 @@ struct TileChoice {
       1; // independent partial sums, where a tile is too small to hide latency
 };
 
-/// The cheapest tile by a model of the inner loop: on cores with small code see
-/// chooseCursorTile, else multiply-adds and loads per step at two a cycle,
-/// latency, and the rows and columns left over.
+/// The cheapest tile by a model of the inner loop: multiply-adds and loads per
+/// step at two a cycle, latency, and the rows and columns left over. Cores with
+/// small code choose otherwise (CursorTile.h).
 TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
                       const TargetDescription &target, mlir::Type type);
 

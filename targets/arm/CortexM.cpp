@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "targets/arm/Arm.h"
+#include "targets/arm/Helium.h"
 
 #include "llvm/BinaryFormat/ELF.h"
 
@@ -38,29 +39,57 @@ __attribute__((section(".vectors"), used)) const void *ingot_vectors[] = {
 }
 )";
 
+/// The most registers that one load is used for.
+static constexpr unsigned mostLoaded = 10;
+
 /// A product and a sum of their own are faster than one fused; and scheduling
-/// before registers are given out takes more of them than there are.
-static constexpr llvm::StringLiteral smallFpuOpenText =
-    R"(#if defined(__clang__)
+/// before registers are given out takes more of them than there are. Loads of
+/// several registers are macros: INGOT_LOAD_2(FROM, R0, R1), ...
+static std::string makeSmallFpuOpenText() {
+  std::string text =
+      R"(#if defined(__clang__)
 #pragma clang fp contract(off)
 #else
 #pragma GCC push_options
 #pragma GCC optimize("fp-contract=off", "no-schedule-insns")
 #endif
-#define INGOT_LOAD_2(FROM, A, B) \
-  __asm__("vldmia %0!, {%1, %2}" \
-          : "+r"(FROM), "=t"(A), "=t"(B) \
-          : "m"(*(const float(*)[2])FROM))
-#define INGOT_LOAD_4(FROM, A, B, C, D) \
-  __asm__("vldmia %0!, {%1, %2, %3, %4}" \
-          : "+r"(FROM), "=t"(A), "=t"(B), "=t"(C), "=t"(D) \
-          : "m"(*(const float(*)[4])FROM))
-#define INGOT_LOAD_8(FROM, A, B, C, D, E, F, G, H) \
-  __asm__("vldmia %0!, {%1, %2, %3, %4, %5, %6, %7, %8}" \
-          : "+r"(FROM), "=t"(A), "=t"(B), "=t"(C), "=t"(D), "=t"(E), "=t"(F), \
-            "=t"(G), "=t"(H) \
-          : "m"(*(const float(*)[8])FROM))
 )";
+  for (unsigned count = 2; count <= mostLoaded; ++count) {
+    std::string parameters, list, outputs;
+    for (unsigned i = 0; i < count; ++i) {
+      std::string name = "R" + std::to_string(i);
+      parameters += ", " + name;
+      list += (i ? ", %" : "%") + std::to_string(i + 1);
+      outputs += ", \"=t\"(" + name + ")";
+    }
+    std::string number = std::to_string(count);
+    text += "#define INGOT_LOAD_" + number + "(FROM" + parameters +
+            ") \\\n  __asm__(\"vldmia %0!, {" + list +
+            "}\" \\\n          : \"+r\"(FROM)" + outputs +
+            " \\\n          : \"m\"(*(const float(*)[" + number + "])FROM))\n";
+  }
+  return text;
+}
+
+static const std::vector<Intrinsic> &severalLoads() {
+  static std::vector<std::string> texts;
+  static const std::vector<Intrinsic> rows = [] {
+    texts.reserve(2 * mostLoaded);
+    std::vector<Intrinsic> rows;
+    for (unsigned count = 2; count <= mostLoaded; ++count) {
+      std::string number = std::to_string(count);
+      texts.push_back("f32x" + number);
+      std::string call = "INGOT_LOAD_" + number + "({0}";
+      for (unsigned i = 1; i <= count; ++i)
+        call += ", {" + std::to_string(i) + "}";
+      texts.push_back(call + ")");
+      rows.push_back(
+          {"kernel.load_next", "f32", texts.end()[-2], texts.back()});
+    }
+    return rows;
+  }();
+  return rows;
+}
 
 static constexpr llvm::StringLiteral smallFpuCloseText =
     R"(#if defined(__clang__)
@@ -69,14 +98,6 @@ static constexpr llvm::StringLiteral smallFpuCloseText =
 #pragma GCC pop_options
 #endif
 )";
-
-static const std::vector<Intrinsic> severalLoads = {
-    {"kernel.load_next", "f32", "f32x2", "INGOT_LOAD_2({0}, {1}, {2})"},
-    {"kernel.load_next", "f32", "f32x4",
-     "INGOT_LOAD_4({0}, {1}, {2}, {3}, {4})"},
-    {"kernel.load_next", "f32", "f32x8",
-     "INGOT_LOAD_8({0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8})"},
-};
 
 #define EMULATOR(BOARD)                                                        \
   "qemu-system-arm -M " BOARD                                                  \
@@ -141,12 +162,13 @@ static TargetDescription smallFpu(TargetDescription target) {
       /*multiplyAdd=*/3, /*multiply=*/1, /*add=*/1,
       /*load=*/2,        /*loadNext=*/1, /*store=*/2,
       /*takenBranch=*/3};
-  target.openText = smallFpuOpenText;
+  static const std::string openText = makeSmallFpuOpenText();
+  target.openText = openText;
   target.closeText = smallFpuCloseText;
   // Those that functions need not preserve.
   target.loadRegisters = "s";
   target.loadRegisterCount = 16;
-  target.intrinsics = severalLoads;
+  target.intrinsics = severalLoads();
   return target;
 }
 
@@ -182,9 +204,7 @@ void cortexM(std::vector<TargetDescription> &targets) {
       core("cortex-m55", "Armv8.1-M microcontroller with 16-byte vectors",
            {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, EMULATOR("mps3-an547"),
            {MEMORY("0", "0x70000000", "0x78000000")});
-  m55.vectorBytes = {16};
-  m55.vectorRegisters = 8;
-  m55.fma = true;
+  addHelium(m55);
   m55.compilers = {"clang++-22 --target=arm-none-eabi",
                    "clang++ --target=arm-none-eabi"};
   m55.linker = "arm-none-eabi-g++";

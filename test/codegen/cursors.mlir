@@ -65,7 +65,25 @@ func.func private @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %
   memref.store %p, %y[%c0] : memref<1xf32>
   return
 }
+// What is read from a register is computed before the next load to it.
+// CHECK-LABEL: void again(
+// CHECK: INGOT_LOAD_2(x0, s4, s5);
+// CHECK: const float t0 = s4 * s5;
+// CHECK: INGOT_LOAD_2(x1, s4, s5);
+// CHECK: y[0] = s4 * t0;
+func.func private @again(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
+  %c0 = arith.constant 0 : index
+  %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc("%x")
+  %v:2 = kernel.load_next %cursor to 4 : f32, f32
+  %p = arith.mulf %v#0, %v#1 : f32
+  %other = kernel.cursor %x[%c0] : memref<2xf32> loc("%x")
+  %w:2 = kernel.load_next %other to 4 : f32, f32
+  %q = arith.mulf %w#0, %p : f32
+  memref.store %q, %y[%c0] : memref<1xf32>
+  return
+}
 func.func @main(%x: memref<2xf32> {ingot.onnx_name = "x"}, %y: memref<1xf32> {ingot.onnx_name = "y", ingot.output}) {
+  kernel.launch @again(%x, %y) : (memref<2xf32>, memref<1xf32>) -> ()
   kernel.launch @several(%x, %y) : (memref<2xf32>, memref<1xf32>) -> ()
   return
 }

@@ -1,0 +1,206 @@
+//===- CompactDepthwise.cpp - channel by channel --------------------------===//
+//
+// A depthwise convolution for scalar cores with little memory for code: each
+// channel is copied with its padding to scratch memory, where its columns lie
+// side by side; the filter stays in registers. One tile of positions along a
+// row serves all of it, borders included:
+//
+//   for each strip of rows, for each channel:
+//     copy the input rows of the strip; load the filter
+//     for each row, for each tile of columns:
+//       for each kernel row: load what the tile sees at once, multiply, add
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/kernel/CompactDepthwise.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/kernel/ColumnTiles.h"
+#include "passes/kernel/CursorTile.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::kernel {
+namespace {
+
+/// Scratch memory for a channel; larger ones are taken in strips of rows.
+constexpr int64_t mostScratchBytes = 4096;
+
+class CompactDepthwise {
+public:
+  CompactDepthwise(KernelBuilder &b, ConvOp conv)
+      : b(b), conv(conv), type(elementOf(conv.getX())), axes(windowAxes(conv)),
+        buffer(b.bufferOf(conv.getX())), y(shapeOf(conv.getResult())) {}
+
+  bool emit() {
+    if (axes.size() != 2 || !buffer || b.target.maxLanes(type) > 1 ||
+        kernelSize() > mostTaps)
+      return false;
+    width = chooseWidth();
+    stripRows = chooseStripRows();
+    plane = b.scratch({planeRows(), planeColumns()}, type);
+    // The columns in the padding stay zero for all channels.
+    b.forEach({planeRows(), planeColumns()}, [&](ArrayRef<Expr> at) {
+      b.store(plane, b.constant(0, type), at);
+    });
+    b.forEach({y[0], axes[0].output / stripRows, y.back()},
+              [&](ArrayRef<Expr> i) {
+                Expr firstRow = i[1] * double(stripRows);
+                copyChannel(i[0], firstRow * double(axes[0].stride), i[2]);
+                filterChannel(i[0], firstRow, i[2]);
+              });
+    return true;
+  }
+
+private:
+  /// The filter has to fit into registers beside the tile.
+  static constexpr int64_t mostTaps = 12;
+
+  int64_t kernelSize() const { return axes[0].kernel * axes[1].kernel; }
+  int64_t planeRows() const {
+    return (stripRows - 1) * axes[0].stride +
+           (axes[0].kernel - 1) * axes[0].dilation + 1;
+  }
+  int64_t seenColumns(int64_t positions) const {
+    return (positions - 1) * axes[1].stride +
+           (axes[1].kernel - 1) * axes[1].dilation + 1;
+  }
+  int64_t planeColumns() const { return seenColumns(axes[1].output); }
+
+  /// The cheapest width of tiles.
+  int64_t chooseWidth() const {
+    const InstructionCosts &costs = b.target.costs;
+    auto load = [&](int64_t count) {
+      return canLoadSeveral(b.target, type, count)
+                 ? costs.load + (count - 1) * costs.loadNext
+                 : count * costs.load;
+    };
+    int64_t multiplyAdd =
+        std::min(costs.multiplyAdd, costs.multiply + costs.add);
+    int64_t best = 1;
+    double bestCost = std::numeric_limits<double>::infinity();
+    int64_t widest = b.target.smallestCode ? 1 : axes[1].output;
+    for (int64_t n = 1; n <= widest; ++n) {
+      int64_t seen = seenColumns(n);
+      bool several = canLoadSeveral(b.target, type, seen);
+      if (n > 1 && n + kernelSize() + (several ? seen : 2) + 1 >
+                       static_cast<int64_t>(b.target.vectorRegisters))
+        break;
+      int64_t tile = axes[0].kernel * (load(seen) + 3) +
+                     n * kernelSize() * multiplyAdd + n * (costs.store + 6) +
+                     15;
+      double cost =
+          static_cast<double>(llvm::divideCeil(axes[1].output, n) * tile) *
+          (1 + 0.002 * static_cast<double>(n));
+      if (cost < bestCost) {
+        bestCost = cost;
+        best = n;
+      }
+    }
+    return best;
+  }
+
+  /// The most rows that fit and divide the result's.
+  int64_t chooseStripRows() const {
+    int64_t rows = axes[0].output;
+    int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+    auto planeBytes = [&](int64_t n) {
+      return ((n - 1) * axes[0].stride +
+              (axes[0].kernel - 1) * axes[0].dilation + 1) *
+             planeColumns() * bytes;
+    };
+    while (rows > 1 &&
+           (axes[0].output % rows != 0 || planeBytes(rows) > mostScratchBytes))
+      --rows;
+    return rows;
+  }
+
+  void copyChannel(Expr batch, Expr top, Expr channel) {
+    int64_t low = axes[0].low, left = axes[1].low;
+    int64_t count = std::min(axes[1].input, planeColumns() - left);
+    auto copyRow = [&](Expr row) {
+      b.forRange(b.index(0), b.index(count), [&](Expr column) {
+        Expr x = b.load(conv.getX(),
+                        {batch, top + row - double(low), column, channel});
+        b.store(plane, x, {row, column + double(left)});
+      });
+    };
+    if (stripRows == axes[0].output) {
+      // Rows in the padding are zero from the beginning.
+      int64_t end = std::min(low + axes[0].input, planeRows());
+      return b.forRange(b.index(low), b.index(end), copyRow);
+    }
+    b.forRange(b.index(0), b.index(planeRows()), [&](Expr row) {
+      Value inside = arith::CmpIOp::create(
+          b.builder, b.loc, arith::CmpIPredicate::ult,
+          (top + row - double(low)).value, b.index(axes[0].input).value);
+      Expr isInside = b.wrap(inside, b.builder.getI1Type());
+      b.when(isInside, [&] { copyRow(row); });
+      b.when(~isInside, [&] {
+        b.forRange(b.index(0), b.index(count), [&](Expr column) {
+          b.store(plane, b.constant(0, type), {row, column + double(left)});
+        });
+      });
+    });
+  }
+
+  void filterChannel(Expr batch, Expr firstRow, Expr channel) {
+    Value weights = b.view(b.bufferOf(conv.getW()), {kernelSize(), y.back()});
+    Exprs taps;
+    for (int64_t k = 0; k < kernelSize(); ++k)
+      taps.push_back(b.loadFrom(weights, type, {b.index(k), channel}));
+    Expr first = conv.getBias() ? b.load(conv.getBias(), {channel})
+                                : b.constant(0, type);
+    b.forRange(b.index(0), b.index(stripRows), [&](Expr row) {
+      forCoveringTiles(b, axes[1].output, width, [&](Expr column) {
+        Exprs sums(width, first);
+        for (int64_t k = 0; k < axes[0].kernel; ++k)
+          addKernelRow(row, column, k, taps, sums);
+        for (int64_t n = 0; n < width; ++n) {
+          Exprs at{batch, firstRow + row, column + double(n), channel};
+          b.bindElement(conv.getResult(), sums[n]);
+          b.store(0u, b.load(b.result(), at), at);
+        }
+        b.unbindElement(conv.getResult());
+      });
+    });
+  }
+
+  void addKernelRow(Expr row, Expr column, int64_t k, ArrayRef<Expr> taps,
+                    Exprs &sums) {
+    int64_t seen = seenColumns(width);
+    Value cursor =
+        cursorAt(b, plane,
+                 {row * double(axes[0].stride) + double(k * axes[0].dilation),
+                  column * double(axes[1].stride)},
+                 "x");
+    Exprs x;
+    if (canLoadSeveral(b.target, type, seen))
+      x = loadSeveral(b, cursor, type, seen, b.target.loadRegisterCount - seen);
+    else
+      for (int64_t i = 0; i < seen; ++i)
+        x.push_back(loadNext(b, cursor, type));
+    for (int64_t j = 0; j < axes[1].kernel; ++j)
+      for (int64_t n = 0; n < width; ++n)
+        sums[n] = fma(x[n * axes[1].stride + j * axes[1].dilation],
+                      taps[k * axes[1].kernel + j], sums[n]);
+  }
+
+  KernelBuilder &b;
+  ConvOp conv;
+  Type type;
+  SmallVector<WindowAxis> axes;
+  Value buffer;
+  ArrayRef<int64_t> y;
+  int64_t width = 1, stripRows = 1;
+  Value plane;
+};
+
+} // namespace
+
+bool emitCompactDepthwise(KernelBuilder &b, ConvOp conv) {
+  return CompactDepthwise(b, conv).emit();
+}
+
+} // namespace ingot::kernel
