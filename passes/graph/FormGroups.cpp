@@ -11,9 +11,10 @@
 //   relu } %2 = graph.relu %1          ->    %3 = graph.reshape %2 %3 =
 //   graph.reshape %2
 //
-// Reshapes stay outside: they are views. Constants that are one number go along
-// into each group; other constants stay outside as weights. Afterwards every
-// returned value is the result of a group, and none is returned twice.
+// Reshapes stay outside: they are views. So are slices of what is stored
+// anyway, if their elements follow each other. Constants that are one number go
+// along into each group; other constants stay outside as weights. Afterwards
+// every returned value is the result of a group, and none is returned twice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +22,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/graph/Passes.h"
 #include "passes/kernel/PanelKernel.h"
+#include "passes/memory/Buffers.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -37,8 +39,6 @@ bool isSmallConstant(Operation *op) {
                         : DenseElementsAttr();
   return value && !value.empty() && value.isSplat();
 }
-
-bool isView(Operation *op) { return isa_and_nonnull<ReshapeOp>(op); }
 
 /// Row-major strides of a shape.
 SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
@@ -63,7 +63,7 @@ public:
     for (Operation *op : llvm::reverse(operations))
       if (!grouped.contains(op) && !isa<ConstantOp, GroupOp>(op) &&
           !isView(op) && !placed.contains(op))
-        build(collect(op));
+        build(collect(op), op);
     // What is concatenated in place knows where its parts lie.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
@@ -72,11 +72,31 @@ public:
     // Constants that were copied into groups have no use left.
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-      if (op.use_empty() && isa<ConstantOp, ReshapeOp>(op))
+      if (op.use_empty() && isa<ConstantOp, ReshapeOp, SliceOp>(op))
         op.erase();
   }
 
 private:
+  bool isView(Operation *op) const {
+    return op && (isa<ReshapeOp>(op) || views.contains(op));
+  }
+
+  /// Whether `op` takes elements that follow each other in memory out of a
+  /// tensor that is stored whether or not it does.
+  static bool isSliceOfStored(Operation *op) {
+    return isa<SliceOp>(op) && memory::isContiguous(op) &&
+           tensorType(op->getResult(0)).getNumElements() != 0;
+  }
+
+  /// Whether a returned value or the part of a concatenation in place is `v`,
+  /// which then has to be written to its place by a kernel.
+  bool needsItsPlace(Value v) const {
+    return llvm::any_of(v.getUsers(), [&](Operation *user) {
+      return user->hasTrait<OpTrait::IsTerminator>() || placed.contains(user) ||
+             (isView(user) && needsItsPlace(user->getResult(0)));
+    });
+  }
+
   static Value emptyConstant(OpBuilder &builder, Value like) {
     auto value =
         DenseElementsAttr::get(tensorType(like), ArrayRef<Attribute>());
@@ -271,12 +291,23 @@ private:
     });
   }
 
-  GroupOp build(const llvm::SetVector<Operation *> &members) {
+  void build(const llvm::SetVector<Operation *> &members, Operation *root) {
     SmallVector<Operation *> ordered(members.begin(), members.end());
     llvm::sort(ordered, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
     });
-    return buildGroup(ordered);
+    // What reads a tensor from outside of the group can read a part of it.
+    SmallVector<Operation *> rest;
+    for (Operation *op : ordered) {
+      if (isSliceOfStored(op) &&
+          !llvm::is_contained(rest, op->getOperand(0).getDefiningOp()) &&
+          !(op == root && needsItsPlace(op->getResult(0))))
+        views.insert(op);
+      else
+        rest.push_back(op);
+    }
+    if (!rest.empty())
+      buildGroup(rest);
   }
 
   /// Moves `ordered` into a group placed at the last of them.
@@ -302,9 +333,10 @@ private:
           inputs.insert(operand);
       }
     }
-    auto group = GroupOp::create(
-        builder, builder.getFusedLoc(locations), last->getResultTypes(),
-        inputs.getArrayRef(), builder.getStringAttr(""), DenseI64ArrayAttr());
+    auto group = GroupOp::create(builder, builder.getFusedLoc(locations),
+                                 last->getResultTypes(), inputs.getArrayRef(),
+                                 builder.getStringAttr(""), DenseI64ArrayAttr(),
+                                 ArrayAttr());
     Block *body = builder.createBlock(&group.getBody());
     IRMapping mapping;
     for (Value input : inputs)
@@ -333,6 +365,8 @@ private:
   const TargetDescription &target;
   llvm::DenseSet<Operation *> grouped;
   llvm::SetVector<Operation *> placed;
+  /// Slices that stay outside of groups.
+  llvm::DenseSet<Operation *> views;
 };
 
 struct FormGroupsPass : impl::FormGroupsBase<FormGroupsPass> {

@@ -55,19 +55,17 @@ private:
                        const TargetDescription &target) {
     OpBuilder builder(tensors);
     SmallVector<Type> types;
-    for (Type type : tensors.getFunctionType().getInputs())
-      types.push_back(storageType(cast<RankedTensorType>(type)));
+    auto inputStrides =
+        tensors->getAttrOfType<ArrayAttr>("kernel.input_strides");
+    for (auto [i, type] :
+         llvm::enumerate(tensors.getFunctionType().getInputs()))
+      types.push_back(bufferFor(
+          type, inputStrides ? cast<DenseI64ArrayAttr>(inputStrides[i])
+                             : DenseI64ArrayAttr()));
     size_t inputs = types.size();
-    auto strides =
-        tensors->getAttrOfType<DenseI64ArrayAttr>("kernel.output_strides");
-    for (Type type : tensors.getFunctionType().getResults()) {
-      MemRefType buffer = storageType(cast<RankedTensorType>(type));
-      if (strides)
-        buffer = MemRefType::get(buffer.getShape(), buffer.getElementType(),
-                                 StridedLayoutAttr::get(buffer.getContext(), 0,
-                                                        strides.asArrayRef()));
-      types.push_back(buffer);
-    }
+    for (Type type : tensors.getFunctionType().getResults())
+      types.push_back(bufferFor(type, tensors->getAttrOfType<DenseI64ArrayAttr>(
+                                          "kernel.output_strides")));
     auto function =
         func::FuncOp::create(builder, tensors.getLoc(), tensors.getName(),
                              builder.getFunctionType(types, {}));
@@ -94,6 +92,17 @@ private:
     IRRewriter rewriter(function.getContext());
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);
+  }
+
+  /// The buffer of a tensor; of one that is part of a larger one, if it has
+  /// strides.
+  static MemRefType bufferFor(Type tensor, DenseI64ArrayAttr strides) {
+    MemRefType buffer = storageType(cast<RankedTensorType>(tensor));
+    if (!strides || strides.empty())
+      return buffer;
+    return MemRefType::get(
+        buffer.getShape(), buffer.getElementType(),
+        StridedLayoutAttr::get(buffer.getContext(), 0, strides.asArrayRef()));
   }
 
   /// What an input is to the kernel's anchor.

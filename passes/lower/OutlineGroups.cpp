@@ -119,6 +119,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         if (group.getStrategyAttr() == candidate->getAttr("kernel.strategy") &&
             group->getAttr("output_strides") ==
                 candidate->getAttr("kernel.output_strides") &&
+            group->getAttr("input_strides") ==
+                candidate->getAttr("kernel.input_strides") &&
             OperationEquivalence::isRegionEquivalentTo(
                 &representative->getRegion(0), &group.getBody(),
                 OperationEquivalence::IgnoreLocations))
@@ -136,6 +138,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         function->setAttr("kernel.strategy", group.getStrategyAttr());
         if (auto strides = group.getOutputStridesAttr())
           function->setAttr("kernel.output_strides", strides);
+        if (auto strides = group.getInputStridesAttr())
+          function->setAttr("kernel.input_strides", strides);
         IRMapping mapping;
         group.getBody().cloneInto(&function.getBody(), mapping);
         Operation *yield = function.getBody().front().getTerminator();

@@ -85,3 +85,68 @@ TEST_CASE("nothing to place needs nothing", "[memory]") {
   CHECK(plan.bytes == 0);
   CHECK(plan.lowerBound == 0);
 }
+
+/// A buffer of 1 to 6 pieces, each written and read in its own time.
+static ArenaRequest randomPieces(std::mt19937 &random, int64_t first) {
+  ArenaRequest request{0, first, first};
+  for (unsigned n = 1 + random() % 6; n > 0; --n) {
+    int64_t begin = request.bytes, piece = first + int64_t(random() % 5);
+    request.bytes += 32 * (1 + random() % 8);
+    request.pieces.push_back(
+        {begin, request.bytes, piece, piece + int64_t(random() % 5)});
+    request.last = std::max(request.last, request.pieces.back().last);
+  }
+  request.bytes = (request.bytes + 63) / 64 * 64;
+  return request;
+}
+
+TEST_CASE("no two pieces alive at one step overlap", "[memory]") {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    INFO("seed " << seed);
+    std::vector<ArenaRequest> requests = randomRequests(seed);
+    std::mt19937 random(seed);
+    for (int64_t step = 0; step < 40; step += 3)
+      requests.push_back(randomPieces(random, step));
+    ArenaPlan plan = planArena(requests, 64);
+    CHECK(plan.bytes >= plan.lowerBound);
+    auto piecesOf = [](const ArenaRequest &r) {
+      return r.pieces.empty()
+                 ? std::vector<ArenaPiece>{{0, r.bytes, r.first, r.last}}
+                 : r.pieces;
+    };
+    for (size_t i = 0; i < requests.size(); ++i) {
+      REQUIRE(plan.offsets[i] >= 0);
+      REQUIRE(plan.offsets[i] % 64 == 0);
+      REQUIRE(plan.offsets[i] + requests[i].bytes <= plan.bytes);
+      for (size_t j = 0; j < i; ++j)
+        for (const ArenaPiece &a : piecesOf(requests[i]))
+          for (const ArenaPiece &b : piecesOf(requests[j])) {
+            bool together = a.first <= b.last && b.first <= a.last;
+            bool apart = plan.offsets[i] + a.end <= plan.offsets[j] + b.begin ||
+                         plan.offsets[j] + b.end <= plan.offsets[i] + a.begin;
+            REQUIRE((!together || apart));
+          }
+    }
+  }
+}
+
+TEST_CASE("a chain that creeps to and fro takes little more than one buffer",
+          "[memory]") {
+  // Ten rows each, written while the buffer before is read, in turn from the
+  // first row on and from the last one.
+  constexpr int64_t rows = 10, row = 64;
+  std::vector<ArenaRequest> requests;
+  for (int64_t n = 0; n < 6; ++n) {
+    ArenaRequest request{rows * row, n * rows, (n + 2) * rows - 1};
+    for (int64_t r = 0; r < rows; ++r) {
+      int64_t written = n % 2 ? r : rows - 1 - r,
+              read = n % 2 ? rows - 1 - r : r;
+      request.pieces.push_back(
+          {r * row, (r + 1) * row, n * rows + written, (n + 1) * rows + read});
+    }
+    requests.push_back(request);
+  }
+  ArenaPlan plan = planArena(requests, 64);
+  CHECK(plan.lowerBound == (rows + 1) * row);
+  CHECK(plan.bytes == plan.lowerBound);
+}

@@ -20,10 +20,13 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
     The body's arguments are the operands, in order; it ends with `graph.yield`
     of the results. `strategy` names the kernel strategy that was chosen for it.
     With `output_strides` (in elements) the one result is part of a larger tensor:
-    a concatenation outside of any group, which then costs nothing.
+    a concatenation outside of any group, which then costs nothing. With
+    `input_strides` (an array of strides for each operand, empty for one in row-major
+    order) operands are parts of larger tensors: slices outside of any group.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$strategy,
-                   OptionalAttr<DenseI64ArrayAttr>:$output_strides);
+                   OptionalAttr<DenseI64ArrayAttr>:$output_strides,
+                   OptionalAttr<ArrayAttr>:$input_strides);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$strategy `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) $body";

@@ -160,3 +160,26 @@ func.func @shared_convolution(%x: tensor<1x8x8x3xf32>) -> (tensor<1x8x8x16xf32>,
   %y = graph.max_pool %c {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x16xf32>) -> tensor<1x4x4x16xf32>
   return %c, %y : tensor<1x8x8x16xf32>, tensor<1x4x4x16xf32>
 }
+
+// Slices whose elements follow each other are views, of what is stored anyway: arguments and
+// what others read, too. Others, and those that a result consists of, are computed.
+// CHECK-LABEL: @slices(
+// CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
+// CHECK: %[[B:.*]] = graph.slice %[[A]] {starts = array<i64: 0, 0>
+// CHECK: %[[C:.*]] = graph.slice %[[A]] {starts = array<i64: 4, 0>
+// CHECK: %[[Y:.*]] = graph.group "elementwise"(%[[B]], %[[C]])
+// CHECK: %[[Z:.*]] = graph.group "loop-nest"(%[[A]])
+// CHECK: graph.slice
+// CHECK: %[[R:.*]] = graph.group "loop-nest"(%arg0)
+// CHECK: graph.slice
+// CHECK: return %[[Y]], %[[Z]], %[[R]]
+func.func @slices(%x: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<8x2xf32>, tensor<2x4xf32>) {
+  %a = graph.exp %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %b = graph.slice %a {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %c = graph.slice %a {starts = array<i64: 4, 0>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %y = graph.mul %b, %c : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = graph.slice %a {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<8x2xf32>
+  %z = graph.neg %d : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  %r = graph.slice %x {starts = array<i64: 3, 0>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<2x4xf32>
+  return %y, %z, %r : tensor<4x4xf32>, tensor<8x2xf32>, tensor<2x4xf32>
+}

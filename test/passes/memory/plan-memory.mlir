@@ -4,12 +4,14 @@
 // RUN: %ingot-opt %t/views.mlir -memory-plan | FileCheck %s --check-prefix=VIEWS
 // RUN: %ingot-opt %t/concat.mlir -memory-plan | FileCheck %s --check-prefix=CONCAT
 // RUN: %ingot-opt %t/bound.mlir -memory-plan | FileCheck %s --check-prefix=BOUND
+// RUN: %ingot-opt %t/slices.mlir -memory-plan | FileCheck %s --check-prefix=SLICES
+// RUN: %ingot-opt %t/creep.mlir -memory-plan=alignment=16 | FileCheck %s --check-prefix=CREEP
 // REQUIRES: ingot-opt
 
 // Buffers that are alive at different steps share bytes: three in two places, which is
 // what is alive at once. Arguments and results are the caller's memory; the results
 // follow the arguments.
-// CHAIN: ingot.arena_align = 64 : i64, ingot.arena_bytes = 512 : i64, ingot.arena_lower_bound = 512 : i64
+// CHAIN: ingot.arena_align = 64 : i64, ingot.arena_bytes = 512 : i64, ingot.arena_lower_bound = 512 : i64, ingot.arena_use = array<i64: 256, 512, 512, 256>
 // CHAIN: @main(%[[X:.*]]: memref<64xf32> {ingot.onnx_name = "X"}, %[[Y:.*]]: memref<64xf32> {ingot.onnx_name = "Y", ingot.output})
 // CHAIN-NEXT: %[[A:.*]] = kernel.arena 0
 // CHAIN-NEXT: kernel.launch @step(%[[X]], %[[A]])
@@ -121,4 +123,53 @@ func.func private @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { 
 func.func @main(%x: tensor<64xf32>, %n: tensor<2xsi64> {ingot.onnx_name = "shape", ingot.bound = dense<[8, 8]> : tensor<2xsi64>}) -> tensor<64xf32> {
   %y = kernel.launch @step(%x) : (tensor<64xf32>) -> tensor<64xf32>
   return %y : tensor<64xf32>
+}
+
+// A slice is a view: of an argument, of a buffer, or with the strides of what it is part of.
+// SLICES: kernel.view %arg0 at 32 : memref<4x8xf32> to memref<2x8xf32>
+// SLICES: kernel.launch @rows
+// SLICES: %[[A:.*]] = kernel.arena [[AT:[0-9]+]] : memref<4x8xf32>
+// SLICES-NEXT: kernel.launch @step(%arg0, %[[A]])
+// SLICES: kernel.arena {{[0-9]+}} : memref<2x8xf32>
+// SLICES: kernel.launch @rows
+// SLICES: kernel.view %arg0 at 16 : memref<4x8xf32> to memref<4x2xf32, strided<[8, 1]>>
+// SLICES: kernel.launch @columns
+//--- slices.mlir
+func.func private @rows(%x: memref<2x8xf32> {kernel.read}, %y: memref<2x8xf32>) { return }
+func.func private @step(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { return }
+func.func private @columns(%x: memref<4x2xf32, strided<[8, 1]>> {kernel.read}, %y: memref<4x2xf32>) { return }
+func.func @main(%x: tensor<4x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<4x2xf32>) {
+  %a = graph.slice %x {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<2x8xf32>
+  %y = kernel.launch @rows(%a) : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %b = kernel.launch @step(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %c = graph.slice %b {starts = array<i64: 2, 0>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<2x8xf32>
+  %z = kernel.launch @rows(%c) : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %d = graph.slice %x {starts = array<i64: 0, 4>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<4x2xf32>
+  %v = kernel.launch @columns(%d) : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %y, %z, %v : tensor<2x8xf32>, tensor<2x8xf32>, tensor<4x2xf32>
+}
+
+// What is written part by part creeps over what is read part by part: four rows of 32 bytes
+// and one more instead of eight. The first row lies before all of the operand's.
+// CREEP: ingot.arena_bytes = 160 : i64
+// CREEP: ingot.arena_lower_bound = 160 : i64
+// CREEP: kernel.arena 32 : memref<4x8xf32>
+// CREEP: kernel.arena 0 : memref<1x8xf32>
+// CREEP: kernel.arena 96 : memref<1x8xf32>
+//--- creep.mlir
+func.func private @step(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { return }
+func.func private @row(%x: memref<1x8xf32> {kernel.read}, %y: memref<1x8xf32>) { return }
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = kernel.launch @step(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = graph.slice %a {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %p = kernel.launch @row(%0) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %1 = graph.slice %a {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %q = kernel.launch @row(%1) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %2 = graph.slice %a {starts = array<i64: 2, 0>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %r = kernel.launch @row(%2) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %3 = graph.slice %a {starts = array<i64: 3, 0>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %s = kernel.launch @row(%3) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %b = graph.concat %p, %q, %r, %s {axis = 0 : i64} : (tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %y = kernel.launch @step(%b) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
 }
