@@ -10,4 +10,9 @@ def PlanMemory : Pass<"memory-plan", "::mlir::ModuleOp"> {
   let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
 }
 
+def OrderLaunches : Pass<"memory-order-launches", "::mlir::ModuleOp"> {
+  let summary = "Reorder the launches of @main where less is alive at a time then";
+  let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
+}
+
 #endif
