@@ -31,4 +31,11 @@ def FormGroups : Pass<"graph-form-groups", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def StripeRows : Pass<"graph-stripe-rows", "::mlir::ModuleOp"> {
+  let summary = "Compute chains of groups some rows at a time where the arena would be too large";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,
+                 Option<"maxBytes", "max-bytes", "int64_t", "0", "What the arena may take">,
+                 Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
+}
+
 #endif

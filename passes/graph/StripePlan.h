@@ -1,0 +1,37 @@
+//===- StripePlan.h - which groups are computed in stripes ------*- C++ -*-===//
+
+#ifndef INGOT_PASSES_GRAPH_STRIPEPLAN_H
+#define INGOT_PASSES_GRAPH_STRIPEPLAN_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/GroupRows.h"
+
+namespace ingot::graph {
+
+/// Consecutive groups of which only the last one's result is stored as a whole.
+/// It is computed `height` rows at a time, by all of the groups in turn.
+struct Chain {
+  std::vector<GroupOp> groups;
+  int64_t height = 0;
+  /// The operand whose rows are read for the last time by the chain, so that
+  /// the result may creep over them; null if there is none.
+  mlir::OpOperand *input = nullptr;
+};
+
+/// For `last` rows of the last group's result, the rows of each group's. None
+/// if the chain is not computed row by row.
+std::optional<std::vector<Rows>> rowsOfStripe(llvm::ArrayRef<GroupOp> groups,
+                                              Rows last);
+
+/// The multiply-adds of a group's operators that have them.
+int64_t multiplyAddsOf(GroupOp group);
+
+/// The chains that bring the memory alive at any time, as estimated, down to
+/// `maxBytes` with the least work done twice; if none do, those that bring it
+/// down most.
+std::vector<Chain> planStripes(mlir::func::FuncOp main, int64_t maxBytes,
+                               int64_t alignment);
+
+} // namespace ingot::graph
+
+#endif // INGOT_PASSES_GRAPH_STRIPEPLAN_H
