@@ -95,6 +95,7 @@ bool Compilation::advance(Stage stage) {
   PipelineOptions pipeline;
   pipeline.target = options.target;
   pipeline.strict = options.strict;
+  pipeline.maxArena = options.maxArena();
   if (failed(runPipeline(*moduleRef, pipeline, stage)) && diagnostics.empty())
     diagnostics.report(DiagnosticId::Internal,
                        "a compiler pass failed without a message");

@@ -56,6 +56,10 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(createCSEPass());
   }
   functions.addPass(graph::createFormGroups({options.target->name.str()}));
+  if (options.maxArena)
+    pm.addPass(
+        graph::createStripeRows({options.target->name.str(), *options.maxArena,
+                                 options.target->bufferAlign}));
 }
 
 /// Each group is one private function; equal groups share one.
@@ -71,6 +75,8 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
 /// Every buffer is (region, offset, size). Launches that are planned may pass
 /// buffers of any shape, so that kernels can serve several.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
+  if (!options.evaluating)
+    pm.addPass(memory::createOrderLaunches({options.target->bufferAlign}));
   pm.addPass(memory::createPlanMemory({options.target->bufferAlign}));
   if (options.target->smallCode)
     pm.addPass(kernel::createShareKernels());

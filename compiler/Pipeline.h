@@ -27,6 +27,8 @@ struct PipelineOptions {
   const TargetDescription *target = nullptr;
   /// Keep the order of floating-point operations.
   bool strict = false;
+  /// What the arena may take: with less memory some work is done twice.
+  std::optional<int64_t> maxArena;
   /// For the values of a constant subgraph: no search for better code.
   bool evaluating = false;
   /// Check the IR after each pass.
