@@ -19,6 +19,13 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
   return constant(DenseElementsAttr::get(type, attr));
 }
 
+Value OnnxNode::cast(Value value, Type elementType) {
+  if (elementOf(value) == elementType)
+    return value;
+  return CastOp::create(
+      builder, loc, RankedTensorType::get(shapeOf(value), elementType), value);
+}
+
 Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
   if (!value)
     return {};
@@ -103,6 +110,10 @@ OnnxRegistry::OnnxRegistry() {
   registerForestImports(*this);
   registerReductionImports(*this);
   registerContractionImports(*this);
+  registerQuantizedImports(*this);
+  registerDeformableImports(*this);
+  registerTextImports(*this);
+  registerTrainingImports(*this);
   registerWindowImports(*this);
   registerNormalizationImports(*this);
 }

@@ -72,6 +72,8 @@ public:
     return ConstantOp::create(builder, loc, value);
   }
   mlir::Value scalarConstant(double value, mlir::Type elementType);
+  /// The elements converted to another type; `value` itself if they have it.
+  mlir::Value cast(mlir::Value value, mlir::Type elementType);
   /// The same elements in another shape; `value` itself if it has that shape.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// `value` with axes of size 1 in front and behind, so that its axes begin at
@@ -169,6 +171,10 @@ void registerRecurrentImports(OnnxRegistry &registry);
 void registerForestImports(OnnxRegistry &registry);
 void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
+void registerQuantizedImports(OnnxRegistry &registry);
+void registerDeformableImports(OnnxRegistry &registry);
+void registerTextImports(OnnxRegistry &registry);
+void registerTrainingImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);
 void registerNormalizationImports(OnnxRegistry &registry);
 

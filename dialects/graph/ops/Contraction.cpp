@@ -1,6 +1,7 @@
 //===- Contraction.cpp - matrix products and convolutions -----------------===//
 
-#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Contraction.h"
+
 #include "dialects/graph/ops/WindowGeometry.h"
 
 using namespace mlir;
@@ -181,7 +182,7 @@ Expr UnpackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 // Import
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
+FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
   SmallVector<int64_t> as(shapeOf(a)), bs(shapeOf(b));
   if (as.empty() || bs.empty())
     return node.invalid("a matrix product needs operands of rank 1 or more");
@@ -274,8 +275,7 @@ static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
   return success();
 }
 
-static ImportResult importConv(OnnxNode &node) {
-  Value x = node.input(0), w = node.input(1), bias = node.input(2);
+FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
   if (failed(checkConvInputs(node, x, w)))
     return failure();
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
@@ -297,7 +297,7 @@ static ImportResult importConv(OnnxNode &node) {
                                toChannelsLast(node, x), kernelLast(node, w),
                                bias, geometry->strides, geometry->dilations,
                                geometry->low, groups);
-  return SmallVector<Value>{toChannelsFirst(node, y)};
+  return toChannelsFirst(node, y);
 }
 
 static ImportResult importConvTranspose(OnnxNode &node) {
@@ -372,7 +372,13 @@ void registerContractionImports(OnnxRegistry &registry) {
     return SmallVector<Value>{*y};
   });
   registry.add("Gemm", importGemm);
-  registry.add("Conv", importConv);
+  registry.add("Conv", [](OnnxNode &node) -> ImportResult {
+    FailureOr<Value> y =
+        importConv(node, node.input(0), node.input(1), node.input(2));
+    if (failed(y))
+      return failure();
+    return SmallVector<Value>{*y};
+  });
   registry.add("ConvTranspose", importConvTranspose);
 }
 
