@@ -630,6 +630,12 @@ def range_without_end(folder):
                  outputs=[info("y", ("n",), I64)])
 
 
+@case("invalid-node", node="the_node", text="contradicts auto_pad")
+def pads_beside_auto_pad(folder):
+    return model([node("MaxPool", kernel_shape=[3, 3], strides=[3, 3], pads=[0, 0, 0, 0], auto_pad="SAME_UPPER")],
+                 inputs=[info("x", (1, 1, 14, 14))], outputs=[info("y", (1, 1, 5, 5))])
+
+
 @case("invalid-node", node="the_node", text="scalar")
 def features_of_a_scalar(folder):
     m = model([helper.make_node("ArrayFeatureExtractor", ["x", "i"], ["y"], name="the_node", domain="ai.onnx.ml")],

@@ -73,14 +73,18 @@ static ImportResult importLogSumExp(OnnxNode &node) {
   auto axes = reducedAxes(node, 18);
   if (failed(axes))
     return failure();
-  Value x = node.input(0);
+  // Of integers in double precision.
+  Type given = elementOf(node.input(0));
+  Value x = node.cast(
+      node.input(0), isa<FloatType>(given) ? given : node.builder.getF64Type());
   Value maximum = reduce<ReduceMaxOp>(node, x, *axes);
   Value infinite = node.elementwise<IsInfOp>(maximum);
   Value m = node.elementwise<WhereOp>(
       {infinite, node.scalarConstant(0, elementOf(x)), maximum});
   Value terms = node.elementwise<ExpOp>(node.elementwise<SubOp>({x, m}));
   Value sum = reduce<ReduceLogSumOp>(node, terms, *axes);
-  return finishReduction(node, node.elementwise<AddOp>({sum, m}), *axes);
+  return finishReduction(
+      node, node.cast(node.elementwise<AddOp>({sum, m}), given), *axes);
 }
 
 template <typename OpT>

@@ -61,6 +61,12 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
       if (ceil && (output - 1) * g.strides[i] >= spatial[i] + low)
         --output;
     }
+    // ONNX's shape rule goes by the pads, its text by auto_pad.
+    bool automatic = autoPad != "NOTSET" && !autoPad.empty();
+    int64_t given = spatial[i] + pads[i] + pads[rank + i] - extent;
+    if (automatic && node.hasAttr("pads") &&
+        (given < 0 || given / g.strides[i] + 1 != output))
+      return node.invalid("pads contradicts auto_pad");
     g.low.push_back(low);
     g.high.push_back(high);
     g.output.push_back(output);
