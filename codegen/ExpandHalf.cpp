@@ -98,23 +98,16 @@ struct Bits {
   Type i32() const { return withElement(like, b.getI32Type()); }
   Type f32() const { return withElement(like, b.getF32Type()); }
 
+  Value constant(Type type, TypedAttr value) const {
+    if (auto vector = dyn_cast<VectorType>(type))
+      value = DenseElementsAttr::get(vector, Attribute(value));
+    return arith::ConstantOp::create(b, loc, type, value);
+  }
   Value c(uint32_t value) const {
-    Type type = i32();
-    auto attr = b.getI32IntegerAttr(static_cast<int32_t>(value));
-    return arith::ConstantOp::create(
-        b, loc, type,
-        isa<VectorType>(type) ? TypedAttr(DenseElementsAttr::get(
-                                    cast<VectorType>(type), Attribute(attr)))
-                              : TypedAttr(attr));
+    return constant(i32(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
   }
   Value f(float value) const {
-    Type type = f32();
-    auto attr = b.getF32FloatAttr(value);
-    return arith::ConstantOp::create(
-        b, loc, type,
-        isa<VectorType>(type) ? TypedAttr(DenseElementsAttr::get(
-                                    cast<VectorType>(type), Attribute(attr)))
-                              : TypedAttr(attr));
+    return constant(f32(), b.getF32FloatAttr(value));
   }
   Value add(Value x, Value y) const {
     return arith::AddIOp::create(b, loc, x, y);

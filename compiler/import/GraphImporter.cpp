@@ -149,7 +149,7 @@ void GraphImporter::importNodes(const NodeList &nodes, Scope &scope) {
 
 /// Binds all results of a node to `binding`.
 static void bindAll(const onnx::NodeProto &node, Scope &scope,
-                    Binding binding) {
+                    const Binding &binding) {
   for (const std::string &output : node.output())
     if (!output.empty())
       scope.bindings[output] = binding;

@@ -181,9 +181,8 @@ checkAttributes(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
     if (it == formal.end()) {
       // Old exporters leave attributes of other opsets behind; only what the
       // operator never had is a mistake.
-      std::vector<std::string> names;
-      for (auto &entry : formal)
-        names.push_back(entry.first);
+      auto names = llvm::map_to_vector(
+          formal, [](const auto &entry) { return entry.first; });
       llvm::sort(names);
       return error("`" + schema.Name() + "` has no attribute " + shown +
                        " since opset " + Twine(schema.SinceVersion()),

@@ -13,40 +13,57 @@ namespace ingot {
 namespace {
 /// One row per TensorProto.DataType, by its number.
 struct DataTypeRow {
-  StringRef name;
+  StringLiteral name;
   unsigned bits;
+  /// The type of its elements here; null if there is none.
+  Type (*type)(MLIRContext *context);
 };
 } // namespace
 
-static const DataTypeRow dataTypes[] = {{"", 0},
-                                        {"float32", 32},
-                                        {"uint8", 8},
-                                        {"int8", 8},
-                                        {"uint16", 16},
-                                        {"int16", 16},
-                                        {"int32", 32},
-                                        {"int64", 64},
-                                        {"string", 0},
-                                        {"bool", 8},
-                                        {"float16", 16},
-                                        {"float64", 64},
-                                        {"uint32", 32},
-                                        {"uint64", 64},
-                                        {"complex64", 64},
-                                        {"complex128", 128},
-                                        {"bfloat16", 16},
-                                        {"float8e4m3fn", 8},
-                                        {"float8e4m3fnuz", 8},
-                                        {"float8e5m2", 8},
-                                        {"float8e5m2fnuz", 8},
-                                        {"uint4", 4},
-                                        {"int4", 4},
-                                        {"float4e2m1", 4},
-                                        {"float8e8m0", 8},
-                                        {"uint2", 2},
-                                        {"int2", 2},
-                                        {"float6e2m3", 6},
-                                        {"float6e3m2", 6}};
+template <typename FloatT> static Type floating(MLIRContext *context) {
+  return FloatT::get(context);
+}
+template <unsigned bits> static Type signedInteger(MLIRContext *context) {
+  return IntegerType::get(context, bits, IntegerType::Signed);
+}
+template <unsigned bits> static Type unsignedInteger(MLIRContext *context) {
+  return IntegerType::get(context, bits, IntegerType::Unsigned);
+}
+static Type boolean(MLIRContext *context) {
+  return IntegerType::get(context, 1);
+}
+
+static constexpr DataTypeRow dataTypes[] = {
+    {"", 0, nullptr},
+    {"float32", 32, floating<Float32Type>},
+    {"uint8", 8, unsignedInteger<8>},
+    {"int8", 8, signedInteger<8>},
+    {"uint16", 16, unsignedInteger<16>},
+    {"int16", 16, signedInteger<16>},
+    {"int32", 32, signedInteger<32>},
+    {"int64", 64, signedInteger<64>},
+    {"string", 0, nullptr},
+    {"bool", 8, boolean},
+    {"float16", 16, floating<Float16Type>},
+    {"float64", 64, floating<Float64Type>},
+    {"uint32", 32, unsignedInteger<32>},
+    {"uint64", 64, unsignedInteger<64>},
+    {"complex64", 64, nullptr},
+    {"complex128", 128, nullptr},
+    {"bfloat16", 16, floating<BFloat16Type>},
+    {"float8e4m3fn", 8, floating<Float8E4M3FNType>},
+    {"float8e4m3fnuz", 8, floating<Float8E4M3FNUZType>},
+    {"float8e5m2", 8, floating<Float8E5M2Type>},
+    {"float8e5m2fnuz", 8, floating<Float8E5M2FNUZType>},
+    {"uint4", 4, unsignedInteger<4>},
+    {"int4", 4, signedInteger<4>},
+    {"float4e2m1", 4, floating<Float4E2M1FNType>},
+    {"float8e8m0", 8, floating<Float8E8M0FNUType>},
+    {"uint2", 2, unsignedInteger<2>},
+    {"int2", 2, signedInteger<2>},
+    {"float6e2m3", 6, nullptr},
+    {"float6e3m2", 6, nullptr},
+};
 
 static const DataTypeRow &rowOf(int64_t dataType) {
   return dataTypes[dataType > 0 && dataType < int64_t(std::size(dataTypes))
@@ -58,50 +75,8 @@ StringRef dataTypeName(int64_t dataType) { return rowOf(dataType).name; }
 unsigned dataTypeBits(int64_t dataType) { return rowOf(dataType).bits; }
 
 Type elementType(int64_t dataType, MLIRContext *context) {
-  auto integer = [&](unsigned bits, bool isSigned) -> Type {
-    return IntegerType::get(
-        context, bits, isSigned ? IntegerType::Signed : IntegerType::Unsigned);
-  };
-  switch (dataType) {
-  case onnx::TensorProto::FLOAT:
-    return Float32Type::get(context);
-  case onnx::TensorProto::DOUBLE:
-    return Float64Type::get(context);
-  case onnx::TensorProto::FLOAT16:
-    return Float16Type::get(context);
-  case onnx::TensorProto::BFLOAT16:
-    return BFloat16Type::get(context);
-  case onnx::TensorProto::FLOAT8E4M3FN:
-    return Float8E4M3FNType::get(context);
-  case onnx::TensorProto::FLOAT8E4M3FNUZ:
-    return Float8E4M3FNUZType::get(context);
-  case onnx::TensorProto::FLOAT8E5M2:
-    return Float8E5M2Type::get(context);
-  case onnx::TensorProto::FLOAT8E5M2FNUZ:
-    return Float8E5M2FNUZType::get(context);
-  case onnx::TensorProto::FLOAT8E8M0:
-    return Float8E8M0FNUType::get(context);
-  case onnx::TensorProto::FLOAT4E2M1:
-    return Float4E2M1FNType::get(context);
-  case onnx::TensorProto::BOOL:
-    return IntegerType::get(context, 1);
-  case onnx::TensorProto::INT2:
-  case onnx::TensorProto::INT4:
-  case onnx::TensorProto::INT8:
-  case onnx::TensorProto::INT16:
-  case onnx::TensorProto::INT32:
-  case onnx::TensorProto::INT64:
-    return integer(dataTypeBits(dataType), true);
-  case onnx::TensorProto::UINT2:
-  case onnx::TensorProto::UINT4:
-  case onnx::TensorProto::UINT8:
-  case onnx::TensorProto::UINT16:
-  case onnx::TensorProto::UINT32:
-  case onnx::TensorProto::UINT64:
-    return integer(dataTypeBits(dataType), false);
-  default:
-    return {};
-  }
+  auto *type = rowOf(dataType).type;
+  return type ? type(context) : Type();
 }
 
 int64_t onnxDataType(Type type) {
@@ -264,69 +239,57 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
   return true;
 }
 
-template <typename Field>
-static bool checkCount(const Field &field, int64_t count, std::string &error) {
-  if (field.size() == count)
-    return true;
-  error = countError(field.size(), "values", count);
-  return false;
-}
-
+/// The elements from the typed field that ONNX keeps this type in: as they
+/// are, cut to their width, or as a stream of bits.
 static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
                       Elements &elements, std::string &error) {
+  auto hasCount = [&](const auto &field) {
+    if (field.size() != count)
+      error = countError(field.size(), "values", count);
+    return field.size() == count;
+  };
   auto view = [&](const auto &field) {
     elements.bytes =
         ArrayRef<char>(reinterpret_cast<const char *>(field.data()),
                        field.size() * sizeof(*field.data()));
+    return hasCount(field);
   };
-  auto copy = [&] {
-    elements.own.resize(count * elementBytes(type));
+  auto cut = [&](auto width, const auto &field) {
+    if (!hasCount(field))
+      return false;
+    elements.own.resize(count * sizeof(width));
     elements.isOwn = true;
+    narrow<decltype(width)>(field, elements.own);
+    return true;
   };
-  unsigned bits = dataTypeBits(tensor.data_type());
+  const auto &ints = tensor.int32_data();
   switch (tensor.data_type()) {
   case onnx::TensorProto::FLOAT:
-    return checkCount(tensor.float_data(), count, error) &&
-           (view(tensor.float_data()), true);
+    return view(tensor.float_data());
   case onnx::TensorProto::DOUBLE:
-    return checkCount(tensor.double_data(), count, error) &&
-           (view(tensor.double_data()), true);
+    return view(tensor.double_data());
   case onnx::TensorProto::INT64:
-    return checkCount(tensor.int64_data(), count, error) &&
-           (view(tensor.int64_data()), true);
+    return view(tensor.int64_data());
   case onnx::TensorProto::UINT64:
-    return checkCount(tensor.uint64_data(), count, error) &&
-           (view(tensor.uint64_data()), true);
-  case onnx::TensorProto::INT32:
-    return checkCount(tensor.int32_data(), count, error) &&
-           (view(tensor.int32_data()), true);
+    return view(tensor.uint64_data());
   case onnx::TensorProto::UINT32:
-    if (!checkCount(tensor.uint64_data(), count, error))
+    return cut(uint32_t(), tensor.uint64_data());
+  case onnx::TensorProto::INT32:
+    return view(ints);
+  case onnx::TensorProto::BOOL:
+    if (!cut(uint8_t(), ints))
       return false;
-    copy();
-    narrow<uint32_t>(tensor.uint64_data(), elements.own);
+    llvm::transform(ints, elements.own.begin(),
+                    [](int32_t value) { return value != 0; });
     return true;
   default:
     break;
   }
-  const auto &field = tensor.int32_data();
-  if (bits == 16 || bits == 8) {
-    if (!checkCount(field, count, error))
-      return false;
-    copy();
-    if (type.isInteger(1))
-      llvm::transform(field, elements.own.begin(),
-                      [](int32_t value) { return value != 0; });
-    else if (bits == 16)
-      narrow<uint16_t>(field, elements.own);
-    else
-      narrow<uint8_t>(field, elements.own);
-    return true;
-  }
+  unsigned bits = dataTypeBits(tensor.data_type());
+  if (bits >= 8)
+    return bits == 16 ? cut(uint16_t(), ints) : cut(uint8_t(), ints);
   // Each entry holds one byte of the stream.
-  std::string stream;
-  for (int32_t value : field)
-    stream.push_back(static_cast<char>(value));
+  std::string stream(ints.begin(), ints.end());
   return readStream(stream, bits, type, count, elements, error);
 }
 

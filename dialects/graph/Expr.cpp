@@ -347,9 +347,8 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
     return v;
   // Beyond the bound the largest integer, which the float does not express.
   Expr result{&b, v, to};
-  APInt highBits = high;
-  Value highV = arith::ConstantOp::create(b.builder, b.loc,
-                                          IntegerAttr::get(type, highBits));
+  Value highV =
+      arith::ConstantOp::create(b.builder, b.loc, IntegerAttr::get(type, high));
   return select(x > hi, Expr{&b, highV, to}, result).value;
 }
 

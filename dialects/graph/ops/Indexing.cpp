@@ -269,9 +269,10 @@ void TopKOp::emitBody(BodyBuilder &b) {
     };
     Expr zero = b.index(0), full = b.index(k);
     b.forRange(zero, full, [&](Expr i) { heap.store(element(i), i); });
-    if (k > 1)
-      b.forRange(zero, b.index(k / 2), [&](Expr i) {
-        Expr slot = static_cast<double>(k / 2 - 1) - i;
+    int64_t parents = k / 2;
+    if (parents > 0)
+      b.forRange(zero, b.index(parents), [&](Expr i) {
+        Expr slot = static_cast<double>(parents - 1) - i;
         heap.sift(heap.load(slot), slot, full, k);
       });
     if (k < size)

@@ -366,7 +366,7 @@ static Expr repeatedIndex(ElementBuilder &b, Expr i, int64_t size, int64_t low,
   if (mode == "wrap") {
     Expr r = i;
     if (low > 0)
-      r = r + static_cast<double>((low + size - 1) / size * size);
+      r = r + static_cast<double>(llvm::alignTo(low, size));
     return r % static_cast<double>(size);
   }
   if (low < size && high < size) {
@@ -376,7 +376,7 @@ static Expr repeatedIndex(ElementBuilder &b, Expr i, int64_t size, int64_t low,
   }
   // Bounces back and forth more than once.
   int64_t period = 2 * size - 2;
-  Expr r = (i + static_cast<double>((low + period - 1) / period * period)) %
+  Expr r = (i + static_cast<double>(llvm::alignTo(low, period))) %
            static_cast<double>(period);
   return min(r, static_cast<double>(period) - r);
 }

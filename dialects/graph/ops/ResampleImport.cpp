@@ -308,7 +308,7 @@ static ImportResult importResize(OnnxNode &node) {
                                           : std::max(scale, r.scale);
     for (ResizedAxis &r : resized) {
       r.scale = scale;
-      r.to = static_cast<int64_t>(scale * static_cast<double>(r.from) + 0.5);
+      r.to = std::llround(scale * static_cast<double>(r.from));
     }
   }
   return SmallVector<Value>{resize(node, mode, resized)};
