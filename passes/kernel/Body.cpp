@@ -35,8 +35,11 @@ public:
             type.isInteger(1) ? IntegerType::get(type.getContext(), 8) : type);
       }
     };
-    llvm::for_each(anchor->getOperands(), consider);
-    llvm::for_each(anchor->getResults(), consider);
+    // Lanes would sum apart from each other.
+    if (!b.group.isStrict()) {
+      llvm::for_each(anchor->getOperands(), consider);
+      llvm::for_each(anchor->getResults(), consider);
+    }
     cast<BodyOpInterface>(anchor).emitBody(b);
   }
 };

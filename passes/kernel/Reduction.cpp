@@ -255,6 +255,10 @@ public:
     if (!reduction || group.results().size() != 1 ||
         shapeOf(group.results()[0]) != shapeOf(reduction->getResult(0)))
       return false;
+    // Maxima and integers are the same in any order.
+    if (group.isStrict() && !isa<ReduceMaxOp, ReduceMinOp>(group.anchor()) &&
+        isa<FloatType>(elementOf(reduction.getInput())))
+      return false;
     ArrayRef<int64_t> shape = shapeOf(reduction.getInput());
     ArrayRef<int64_t> axes = reduction.getAxes();
     return !axes.empty() &&

@@ -60,6 +60,11 @@ bool GroupView::isElementwise() const {
   });
 }
 
+bool GroupView::isStrict() const {
+  auto module = block->getParentOp()->getParentOfType<ModuleOp>();
+  return module && module->hasAttr(kStrictAttr);
+}
+
 void KernelBuilder::parallelFor(int64_t extent,
                                 llvm::function_ref<void(Expr)> body) {
   if (extent == 1)

@@ -27,7 +27,12 @@ struct GroupView {
   /// there is none or more than one.
   mlir::Operation *anchor() const;
   bool isElementwise() const;
+  /// Whether sums keep the order of their terms.
+  bool isStrict() const;
 };
+
+/// On the module: floating-point operations keep their order.
+inline constexpr llvm::StringLiteral kStrictAttr = "ingot.strict";
 
 /// What a strategy builds in: the kernel function with its buffers bound.
 class KernelBuilder : public graph::BodyBuilder {

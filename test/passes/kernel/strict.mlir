@@ -1,0 +1,16 @@
+// RUN: %ingot-opt %s -graph-form-groups=target=x86-64-v4 -lower-outline-groups -kernel-schedule=target=x86-64-v4 | FileCheck %s
+// RUN: sed 's/attributes {ingot.strict}//' %s | %ingot-opt - -graph-form-groups=target=x86-64-v4 -lower-outline-groups -kernel-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=LOOSE
+// REQUIRES: ingot-opt
+
+// Terms are added one after another; without the attribute in lanes.
+module attributes {ingot.strict} {
+
+// CHECK-NOT: vector.reduction
+// CHECK-NOT: arith.addf {{.*}} : vector<
+// LOOSE: arith.addf {{.*}} : vector<16xf32>
+func.func @main(%x: tensor<4x256xf32>, %z: tensor<4x256xf32>) -> (tensor<4x1xf32>, tensor<4x256xf32>) {
+  %y = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<4x256xf32>) -> tensor<4x1xf32>
+  %s = graph.softmax %z {axis = 1 : i64} : (tensor<4x256xf32>) -> tensor<4x256xf32>
+  return %y, %s : tensor<4x1xf32>, tensor<4x256xf32>
+}
+}
