@@ -35,9 +35,7 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
     return nullptr;
   }
   std::string source = folder.file("model.cpp"),
-              object = folder.file("model.o"),
-              weights = folder.file("model.weights.o"),
-              mainObject = folder.file("main.o");
+              weights = folder.file("model.weights.o");
   if (!model->generate(compilation, source))
     return nullptr;
   auto bytes = [](ArrayRef<RankedTensorType> types) {
@@ -49,36 +47,13 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
   };
   model->program.add({model->name, model->arenaSize, model->arenaAlign,
                       bytes(model->inTypes), bytes(model->outTypes)});
-  auto main = model->program.writeMain({folder.file("model.h")});
-  if (!main) {
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       llvm::toString(main.takeError()));
-    return nullptr;
-  }
-  Progress progress("building the C++");
-  std::vector<std::string> objects{object};
-  std::vector<std::pair<std::string, std::string>> sources{{source, object}};
-  // Where another program links, it is that one which has the C library.
-  if (target.linker.empty()) {
-    sources.push_back({*main, mainObject});
-    objects.push_back(mainObject);
-  } else {
-    objects.push_back(*main);
-  }
-  for (auto &[from, to] : sources) {
-    std::vector<std::string> arguments(flags.begin(), flags.end());
-    arguments.insert(arguments.end(), {"-c", from, "-o", to});
-    if (!compileGenerated(target, arguments, diagnostics))
-      return nullptr;
-  }
+  std::vector<std::string> objects;
   if (llvm::sys::fs::exists(weights))
     objects.push_back(weights);
-  if (llvm::Error error = model->program.link(objects)) {
-    diagnostics.report(DiagnosticId::RunFailed,
-                       "the program for " + target.name + " does not link: " +
-                           firstError(llvm::toString(std::move(error))));
+  Progress progress("building the C++");
+  if (!model->program.build(source, {folder.file("model.h")}, flags, objects,
+                            diagnostics))
     return nullptr;
-  }
   return model;
 }
 

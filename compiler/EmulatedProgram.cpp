@@ -3,6 +3,7 @@
 #include "compiler/EmulatedProgram.h"
 
 #include "codegen/Toolchain.h"
+#include "compiler/BuiltModel.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -78,7 +79,7 @@ unsigned EmulatedProgram::add(Model model) {
   return models.size() - 1;
 }
 
-std::string EmulatedProgram::path(StringRef name) const {
+std::string EmulatedProgram::path(const Twine &name) const {
   SmallString<128> result(folder);
   sys::path::append(result, name);
   // The program may run somewhere else.
@@ -182,6 +183,35 @@ Error EmulatedProgram::link(ArrayRef<std::string> objects) const {
     command.push_back(flag.str());
   command.insert(command.end(), {"-o", program()});
   return runProgram(command);
+}
+
+bool EmulatedProgram::build(ArrayRef<std::string> sources,
+                            ArrayRef<std::string> headers,
+                            ArrayRef<std::string> flags,
+                            ArrayRef<std::string> objects,
+                            Diagnostics &diagnostics) {
+  Expected<std::string> main = writeMain(headers);
+  if (!main) {
+    diagnostics.report(DiagnosticId::CannotWrite, toString(main.takeError()));
+    return false;
+  }
+  std::vector<std::string> parts(sources), linked(objects);
+  // Where another program links, it is that one which has the C library.
+  (target.linker.empty() ? parts : linked).push_back(*main);
+  for (auto [number, source] : enumerate(parts)) {
+    linked.push_back(path("part" + Twine(number) + ".o"));
+    std::vector<std::string> arguments(flags);
+    arguments.insert(arguments.end(), {"-c", source, "-o", linked.back()});
+    if (!compileGenerated(target, arguments, diagnostics))
+      return false;
+  }
+  Error error = link(linked);
+  if (!error)
+    return true;
+  diagnostics.report(DiagnosticId::RunFailed,
+                     "the program for " + target.name + " does not link: " +
+                         firstError(toString(std::move(error))));
+  return false;
 }
 
 /// The results of `calls` as far as they are there.

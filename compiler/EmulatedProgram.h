@@ -18,6 +18,7 @@
 #ifndef INGOT_COMPILER_EMULATEDPROGRAM_H
 #define INGOT_COMPILER_EMULATEDPROGRAM_H
 
+#include "compiler/report/Diagnostics.h"
 #include "runtime_support/ingot.h"
 #include "targets/TargetDescription.h"
 
@@ -50,22 +51,25 @@ public:
 
   /// The number of the model.
   unsigned add(Model model);
-  /// Writes the main function, which includes `headers`, beside the models' own
-  /// sources; returns its path.
-  llvm::Expected<std::string>
-  writeMain(llvm::ArrayRef<std::string> headers) const;
-  /// Links objects, that of the main function among them.
-  llvm::Error link(llvm::ArrayRef<std::string> objects) const;
+  /// Builds the program of generated `sources` with their `headers`, compiled
+  /// with `flags`, and `objects`; false with diagnostics: Internal if a source
+  /// does not compile, RunFailed if the program does not link.
+  bool build(llvm::ArrayRef<std::string> sources,
+             llvm::ArrayRef<std::string> headers,
+             llvm::ArrayRef<std::string> flags,
+             llvm::ArrayRef<std::string> objects, Diagnostics &diagnostics);
   /// As many results as calls were finished; less than there are calls means
   /// that the program died, and `error` says how.
   std::vector<Result> run(llvm::ArrayRef<Call> calls, unsigned seconds,
                           std::string &error) const;
 
-  /// What link makes.
-  std::string program() const { return path("program"); }
-
 private:
-  std::string path(llvm::StringRef name) const;
+  std::string path(const llvm::Twine &name) const;
+  std::string program() const { return path("program"); }
+  /// Writes the main function; returns its path.
+  llvm::Expected<std::string>
+  writeMain(llvm::ArrayRef<std::string> headers) const;
+  llvm::Error link(llvm::ArrayRef<std::string> objects) const;
 
   const TargetDescription &target;
   std::string folder;

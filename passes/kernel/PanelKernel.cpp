@@ -81,6 +81,9 @@ TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
                                 static_cast<double>(r) / factors / perCycle +
                                     static_cast<double>(v) / perCycle,
                                 latency});
+        // Where loads are few, they are not all free either.
+        if (factors > 1)
+          step += 0.1 * (static_cast<double>(r) / factors + v);
         return step + fixed * (8 + static_cast<double>(r * v));
       };
       auto overColumns = [&](int64_t r) {

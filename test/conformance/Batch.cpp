@@ -7,12 +7,17 @@
 //     header of unit3                  one after the other, guards are unique
 //     namespace unit3 { source }       the function has C linkage
 //
+// Where this machine has the target's instructions, they become a library,
+// which is loaded; else a program for the target's emulator.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Batch.h"
 #include "Runner.h"
 
 #include "codegen/Interface.h"
+#include "codegen/Toolchain.h"
+#include "compiler/EmulatedProgram.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -59,6 +64,9 @@ public:
       listener.begin(unit, "compile");
       prepare(unit);
     }
+    const TargetDescription &target = *settings.target;
+    if (!target.runsOnThisHost || !target.runsOnThisHost())
+      return emulate();
     build();
     for (const Prepared &prepared : ready)
       call(prepared);
@@ -77,9 +85,18 @@ private:
   void prepare(int unit);
   int addText(Compilation &compilation, int unit);
   void build();
+  std::string nameOf(int text) const;
+  std::vector<std::string> writeSource(ArrayRef<int> which, StringRef name);
   bool buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
                     std::string &error);
+  bool readData(const Prepared &prepared, InputData &data, std::string &reason);
   void call(const Prepared &prepared);
+
+  void emulate();
+  void emulate(ArrayRef<int> which, StringRef level);
+  void runCalls(const EmulatedProgram &program,
+                ArrayRef<const Prepared *> prepared,
+                ArrayRef<EmulatedProgram::Call> calls);
 
   ArrayRef<Unit> units;
   const Settings &settings;
@@ -197,48 +214,59 @@ void Batch::prepare(int number) {
   imported.push_back({text, prepared});
 }
 
-bool Batch::buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
-                         std::string &error) {
-  std::string source = path(name + ".cpp"), library = path(name + ".so"),
-              log = path(name + ".log");
+/// The symbol of weights in an object cannot be replaced.
+std::string Batch::nameOf(int text) const {
+  return texts[text].object.empty() ? "unit" + llvm::utostr(text) : mark.str();
+}
+
+/// Writes `name`.cpp with the texts, `name`.h with their headers; returns the
+/// objects with their weights.
+std::vector<std::string> Batch::writeSource(ArrayRef<int> which,
+                                            StringRef name) {
   std::error_code code;
-  llvm::raw_fd_ostream os(source, code);
-  os << "#include <stddef.h>\n#include <stdint.h>\n"
-     << "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n";
+  llvm::raw_fd_ostream os(path(name + ".cpp"), code);
+  llvm::raw_fd_ostream headers(path(name + ".h"), code);
+  os << "#include <stddef.h>\n#include <stdint.h>\n";
+  for (StringRef include : settings.target->includes)
+    os << "#include <" << include << ">\n";
   std::vector<std::string> objects;
-  auto nameOf = [&](int text) {
-    // The symbol of weights in an object cannot be replaced.
-    return texts[text].object.empty() ? "unit" + llvm::utostr(text)
-                                      : mark.str();
-  };
   for (int text : which) {
     std::string to = nameOf(text), macro = StringRef(to).upper();
     auto renamed = [&](const std::string &text) {
       return replaced(replaced(text, mark, to), macroMark, macro);
     };
+    headers << renamed(texts[text].header);
     os << renamed(texts[text].header) << "namespace space_" << to << " {\n"
        << renamed(texts[text].source) << "}\n";
     if (!texts[text].object.empty())
       objects.push_back(texts[text].object);
   }
-  os.close();
-  std::string compiler;
-  for (StringRef candidate : settings.target->compilers)
-    if (auto found = llvm::sys::findProgramByName(candidate);
-        found && compiler.empty())
-      compiler = *found;
-  std::vector<std::string> command{
-      compiler,    "-std=c++17", "-shared",         "-fPIC",    "-w",
-      "-fno-rtti", "-g0",        "-fno-exceptions", level.str()};
+  return objects;
+}
+
+bool Batch::buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
+                         std::string &error) {
+  std::string source = path(name + ".cpp"), library = path(name + ".so"),
+              log = path(name + ".log");
+  std::vector<std::string> objects = writeSource(which, name);
+  llvm::Expected<std::vector<std::string>> command =
+      findCompiler(*settings.target);
+  if (!command) {
+    error = llvm::toString(command.takeError());
+    return false;
+  }
+  command->insert(command->end(),
+                  {"-std=c++17", "-shared", "-fPIC", "-w", "-fno-rtti", "-g0",
+                   "-fno-exceptions", level.str()});
   for (StringRef flag : settings.target->compilerFlags)
-    command.push_back(flag.str());
-  command.push_back(source);
-  command.insert(command.end(), objects.begin(), objects.end());
-  command.insert(command.end(), {"-o", library});
-  SmallVector<StringRef> argv(command.begin(), command.end());
+    command->push_back(flag.str());
+  command->push_back(source);
+  command->insert(command->end(), objects.begin(), objects.end());
+  command->insert(command->end(), {"-o", library});
+  SmallVector<StringRef> argv(command->begin(), command->end());
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
                                           StringRef(log)};
-  if (llvm::sys::ExecuteAndWait(compiler, argv, std::nullopt, redirects)) {
+  if (llvm::sys::ExecuteAndWait(argv[0], argv, std::nullopt, redirects)) {
     std::string said = contents(log);
     SmallVector<StringRef> lines;
     StringRef(said).split(lines, '\n');
@@ -276,26 +304,131 @@ void Batch::build() {
     buildLibrary(text, "single" + llvm::utostr(text), "-O0", texts[text].error);
 }
 
+bool Batch::readData(const Prepared &prepared, InputData &data,
+                     std::string &reason) {
+  const Unit &unit = units[prepared.unit];
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.model = caseFolder(unit) + "/declared/model.onnx";
+  options.target = settings.target;
+  Compilation compilation(options, *context, diagnostics);
+  if (readInputFolder(compilation, caseFolder(unit), data))
+    return fitsInputs(prepared.signature, data, reason);
+  reason = firstReason(diagnostics);
+  return false;
+}
+
 void Batch::call(const Prepared &prepared) {
   const Unit &unit = units[prepared.unit];
   listener.begin(prepared.unit, "run");
   const Text &text = texts[prepared.text];
   if (!text.function)
     return listener.end(prepared.unit, Status::Error, text.error);
-  Diagnostics diagnostics;
-  CompileOptions options;
-  options.model = caseFolder(unit) + "/declared/model.onnx";
-  options.target = settings.target;
-  Compilation compilation(options, *context, diagnostics);
   InputData data;
   std::string reason;
   Status status = Status::Error;
-  if (readInputFolder(compilation, caseFolder(unit), data))
+  if (readData(prepared, data, reason))
     status = runFunction(text.function, prepared.signature, data, unit,
                          caseFolder(unit), context.get(), reason);
-  else
-    reason = firstReason(diagnostics);
   listener.end(prepared.unit, status, reason);
+}
+
+//===----------------------------------------------------------------------===//
+// Under an emulator
+//===----------------------------------------------------------------------===//
+
+void Batch::emulate() {
+  SmallVector<int> together;
+  for (int text = 0, e = texts.size(); text < e; ++text) {
+    if (texts[text].object.empty())
+      together.push_back(text);
+    else
+      emulate(text, "-O1");
+  }
+  if (!together.empty())
+    emulate(together, "-O0");
+}
+
+/// Builds and runs a program of these texts; in halves if that is too large, or
+/// one of them does not compile.
+void Batch::emulate(ArrayRef<int> which, StringRef level) {
+  listener.begin(-1, "build");
+  SmallVector<const Prepared *> prepared;
+  std::vector<InputData> data;
+  for (const Prepared &candidate : ready) {
+    if (!llvm::is_contained(which, candidate.text))
+      continue;
+    std::string reason;
+    InputData read;
+    if (!readData(candidate, read, reason)) {
+      listener.end(candidate.unit, Status::Error, reason);
+      continue;
+    }
+    prepared.push_back(&candidate);
+    data.push_back(std::move(read));
+  }
+  Diagnostics diagnostics;
+  EmulatedProgram program(*settings.target, folder);
+  llvm::DenseMap<int, unsigned> models;
+  for (int text : which)
+    for (const Prepared *one : prepared)
+      if (one->text == text && !models.contains(text)) {
+        const Signature &s = one->signature;
+        models[text] = program.add({nameOf(text), s.arenaBytes, s.arenaAlign,
+                                    s.inputBytes(), s.outputBytes()});
+      }
+  std::vector<std::string> objects = writeSource(which, "batch");
+  if (!program.build(path("batch.cpp"), path("batch.h"), level.str(), objects,
+                     diagnostics)) {
+    if (which.size() > 1) {
+      emulate(which.take_front(which.size() / 2), level);
+      return emulate(which.drop_front(which.size() / 2), level);
+    }
+    for (const Prepared *one : prepared)
+      listener.end(one->unit, Status::Error, firstReason(diagnostics));
+    return;
+  }
+  std::vector<EmulatedProgram::Call> calls;
+  for (auto [one, inputs] : llvm::zip(prepared, data)) {
+    EmulatedProgram::Call &call = calls.emplace_back();
+    call.model = models[one->text];
+    for (const std::optional<Tensor> &tensor : inputs)
+      call.inputs.push_back(tensor->bytes);
+  }
+  runCalls(program, prepared, calls);
+}
+
+void Batch::runCalls(const EmulatedProgram &program,
+                     ArrayRef<const Prepared *> prepared,
+                     ArrayRef<EmulatedProgram::Call> calls) {
+  // A program that dies takes only the call with it that it was at.
+  while (!calls.empty()) {
+    listener.begin(-1, "run");
+    std::string error;
+    auto results = program.run(calls, settings.seconds, error);
+    for (auto [one, result] : llvm::zip(prepared, results)) {
+      std::string reason;
+      Status status = Status::Error;
+      const Unit &unit = units[one->unit];
+      if (result.status != INGOT_OK)
+        reason = "the function returns: " + statusText(result.status).str();
+      else if (result.overflow)
+        reason = "memory beside a buffer was written";
+      else if (result.inputWritten)
+        reason = "an input was written";
+      else
+        status = compareOutputs(std::move(result.outputs), one->signature, unit,
+                                caseFolder(unit), context.get(), reason);
+      listener.end(one->unit, status, reason);
+    }
+    prepared = prepared.drop_front(results.size());
+    calls = calls.drop_front(results.size());
+    if (calls.empty())
+      return;
+    listener.end(prepared.front()->unit, Status::Crash, firstError(error));
+    prepared = prepared.drop_front();
+    calls = calls.drop_front();
+  }
 }
 
 void runBatch(ArrayRef<Unit> units, const Settings &settings, StringRef folder,

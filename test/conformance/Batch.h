@@ -28,6 +28,8 @@ struct Unit {
 struct Settings {
   std::string suite, work;
   const TargetDescription *target = nullptr;
+  /// For one run of an emulated program.
+  unsigned seconds = 0;
 };
 
 enum class Status { Pass, Unsupported, Mismatch, Error, Crash };

@@ -2,6 +2,9 @@
 //
 // usage: ingot-conformance SUITE WORK TARGET JOBS BATCH TIMEOUT < cases
 //
+// TARGET may be CODE@MACHINE: the portable code of one target, say, built and
+// run as for another.
+//
 // Reads lines of the suite's cases.tsv, runs each in all modes and prints a
 // line a unit: kind, name, mode, status, reason. Batches run in processes of
 // their own. One that dies takes only the unit with it that it was at: the
@@ -181,15 +184,39 @@ static Queue readCases(size_t perBatch) {
   return queue;
 }
 
+/// "generic@cortex-m4": the code of the first for the machine of the second.
+static const TargetDescription *findTarget(StringRef name) {
+  auto [code, machine] = name.split('@');
+  const TargetDescription *target = lookupTarget(code);
+  if (machine.empty() || !target)
+    return target;
+  static TargetDescription both;
+  const TargetDescription *on = lookupTarget(machine);
+  if (!on)
+    return nullptr;
+  both = *target;
+  both.compilers = on->compilers;
+  both.compilerFlags = on->compilerFlags;
+  both.linker = on->linker;
+  both.linkFlags = on->linkFlags;
+  both.programText = on->programText;
+  both.emulator = on->emulator;
+  both.elf = on->elf;
+  both.runsOnThisHost = on->runsOnThisHost;
+  return &both;
+}
+
 int main(int argc, char **argv) {
   if (argc != 7) {
     errs() << "usage: ingot-conformance SUITE WORK TARGET JOBS BATCH TIMEOUT "
               "< cases\n";
     return 1;
   }
-  Settings settings{argv[1], argv[2], lookupTarget(argv[3])};
+  Settings settings{argv[1], argv[2], findTarget(argv[3]),
+                    unsigned(atoi(argv[6]))};
   size_t jobs = atoi(argv[4]), perBatch = atoi(argv[5]);
-  std::chrono::seconds timeout(atoi(argv[6]));
+  // A worker that waits for an emulator waits a little longer.
+  std::chrono::seconds timeout(settings.seconds + 10);
   if (!settings.target || !jobs || !perBatch) {
     errs() << "ingot-conformance: wrong argument\n";
     return 1;

@@ -46,6 +46,17 @@ private:
 };
 } // namespace
 
+static SmallVector<int64_t> sizesOf(ArrayRef<RankedTensorType> types) {
+  SmallVector<int64_t> bytes;
+  for (RankedTensorType type : types)
+    bytes.push_back(type.getNumElements() *
+                    elementBytes(type.getElementType()));
+  return bytes;
+}
+
+SmallVector<int64_t> Signature::inputBytes() const { return sizesOf(inputs); }
+SmallVector<int64_t> Signature::outputBytes() const { return sizesOf(outputs); }
+
 static Status compareOutput(const Tensor &got, const Unit &unit, unsigned index,
                             StringRef caseFolder, MLIRContext *context,
                             std::string &reason) {
@@ -76,14 +87,46 @@ static Status compareOutput(const Tensor &got, const Unit &unit, unsigned index,
   return Status::Mismatch;
 }
 
+bool fitsInputs(const Signature &signature, const InputData &data,
+                std::string &reason) {
+  if (signature.inputs.size() != data.size()) {
+    reason = "the function takes another number of inputs";
+    return false;
+  }
+  for (auto [type, tensor] : llvm::zip(signature.inputs, data))
+    if (!tensor || tensor->type != type) {
+      reason = "an input is " + (tensor ? describe(tensor->type) : "missing") +
+               ", but the function takes " + describe(type);
+      return false;
+    }
+  return true;
+}
+
+Status compareOutputs(std::vector<std::vector<char>> outputs,
+                      const Signature &signature, const Unit &unit,
+                      StringRef caseFolder, MLIRContext *context,
+                      std::string &reason) {
+  if (signature.outputs.size() != unit.outputs.size()) {
+    reason = llvm::utostr(signature.outputs.size()) + " outputs, expected " +
+             llvm::utostr(unit.outputs.size());
+    return Status::Mismatch;
+  }
+  for (auto [i, type] : llvm::enumerate(signature.outputs)) {
+    Tensor got{type, std::move(outputs[i])};
+    Status result = compareOutput(got, unit, i, caseFolder, context, reason);
+    if (result != Status::Pass)
+      return result;
+    reason.clear();
+  }
+  return Status::Pass;
+}
+
 Status runFunction(Function function, const Signature &signature,
                    const InputData &data, const Unit &unit,
                    StringRef caseFolder, MLIRContext *context,
                    std::string &reason) {
-  if (signature.inputs.size() != data.size()) {
-    reason = "the function takes another number of inputs";
+  if (!fitsInputs(signature, data, reason))
     return Status::Error;
-  }
   GuardedBuffer arena(signature.arenaBytes, signature.arenaAlign);
   std::vector<std::unique_ptr<GuardedBuffer>> buffers;
   std::vector<void *> io;
@@ -92,16 +135,10 @@ Status runFunction(Function function, const Signature &signature,
     io.push_back(buffers.back()->data());
     return buffers.back()->data();
   };
-  for (auto [type, tensor] : llvm::zip(signature.inputs, data)) {
-    if (!tensor || tensor->type != type) {
-      reason = "an input is " + (tensor ? describe(tensor->type) : "missing") +
-               ", but the function takes " + describe(type);
-      return Status::Error;
-    }
+  for (const std::optional<Tensor> &tensor : data)
     llvm::copy(tensor->bytes, add(tensor->bytes.size()));
-  }
-  for (RankedTensorType type : signature.outputs)
-    add(type.getNumElements() * elementBytes(type.getElementType()));
+  for (int64_t bytes : signature.outputBytes())
+    add(bytes);
   ingot_status status = function(io.data(), arena.data(), nullptr);
   if (status != INGOT_OK) {
     reason = "the function returns: " + statusText(status).str();
@@ -118,23 +155,13 @@ Status runFunction(Function function, const Signature &signature,
       reason = "an input was written";
       return Status::Error;
     }
-  if (signature.outputs.size() != unit.outputs.size()) {
-    reason = llvm::utostr(signature.outputs.size()) + " outputs, expected " +
-             llvm::utostr(unit.outputs.size());
-    return Status::Mismatch;
-  }
-  for (auto [i, type] : llvm::enumerate(signature.outputs)) {
-    Tensor got;
-    got.type = type;
+  std::vector<std::vector<char>> outputs;
+  for (auto [i, bytes] : llvm::enumerate(signature.outputBytes())) {
     char *from = buffers[data.size() + i]->data();
-    got.bytes.assign(from, from + type.getNumElements() *
-                                      elementBytes(type.getElementType()));
-    Status result = compareOutput(got, unit, i, caseFolder, context, reason);
-    if (result != Status::Pass)
-      return result;
-    reason.clear();
+    outputs.emplace_back(from, from + bytes);
   }
-  return Status::Pass;
+  return compareOutputs(std::move(outputs), signature, unit, caseFolder,
+                        context, reason);
 }
 
 } // namespace ingot::conformance

@@ -16,9 +16,22 @@ using Function = ingot_status (*)(const void *io, void *arena,
 struct Signature {
   llvm::SmallVector<mlir::RankedTensorType> inputs, outputs;
   int64_t arenaBytes = 0, arenaAlign = 64;
+
+  llvm::SmallVector<int64_t> inputBytes() const;
+  llvm::SmallVector<int64_t> outputBytes() const;
 };
 
+/// Whether the data are what the unit takes.
+bool fitsInputs(const Signature &signature, const InputData &data,
+                std::string &reason);
+
 /// Reads the expected outputs and compares; `reason` says what differs.
+Status compareOutputs(std::vector<std::vector<char>> outputs,
+                      const Signature &signature, const Unit &unit,
+                      llvm::StringRef caseFolder, mlir::MLIRContext *context,
+                      std::string &reason);
+
+/// Calls the function, with guards around all buffers, and compares.
 Status runFunction(Function function, const Signature &signature,
                    const InputData &data, const Unit &unit,
                    llvm::StringRef caseFolder, mlir::MLIRContext *context,

@@ -39,6 +39,8 @@ def select(args, folder):
         lines = [line for line in lines[::args.every] if not line.startswith("real\t")]
     if args.filter:
         lines = [line for line in lines if re.search(args.filter, line.split("\t")[1])]
+    if args.skip:
+        lines = [line for line in lines if not re.search(args.skip, line.split("\t")[1])]
     return lines
 
 
@@ -140,6 +142,7 @@ def main():
     parser.add_argument("--timeout", type=int, default=300, help="seconds for one step of one case")
     parser.add_argument("--every", type=int, default=1, help="a sample: every N-th case")
     parser.add_argument("--filter", help="only names in which this is found")
+    parser.add_argument("--skip", help="names in which this is found are left out")
     parser.add_argument("--csv", help="write the results here, too")
     parser.add_argument("--update", action="store_true", help="renew results.csv and README.md")
     args = parser.parse_args()
