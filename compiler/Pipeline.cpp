@@ -21,6 +21,7 @@
 #include "passes/graph/Passes.h"
 #include "passes/kernel/ExpandMath.h"
 #include "passes/kernel/Passes.h"
+#include "passes/kernel/Strategy.h"
 #include "passes/lower/Passes.h"
 #include "passes/memory/Passes.h"
 
@@ -37,13 +38,15 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   // Before dequantized weights become constants.
-  functions.addPass(graph::createHoistScales());
+  if (!options.strict)
+    functions.addPass(graph::createHoistScales());
   functions.addPass(graph::createFoldConstants());
   functions.addPass(graph::createAssignLayout());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   functions.addPass(graph::createFoldConstants());
-  functions.addPass(graph::createFoldScales());
+  if (!options.strict)
+    functions.addPass(graph::createFoldScales());
 }
 
 /// Each operator belongs to a fusion group with a strategy; the last stage at
@@ -95,6 +98,8 @@ LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
   for (auto [stage, build] : stages)
     if (stage <= stopAfter)
       build(pm, options);
+  if (options.strict)
+    module->setAttr(kernel::kStrictAttr, UnitAttr::get(module.getContext()));
   if (failed(pm.run(module)))
     return failure();
   return stopAfter < Stage::Schedule ? success() : expandMath(module);
@@ -123,6 +128,8 @@ static LogicalResult lowerForEvaluation(ModuleOp module) {
   PipelineOptions options;
   options.target = lookupTarget("generic");
   options.evaluating = true;
+  // The same constants whatever the options.
+  options.strict = true;
   options.verify = false;
   if (failed(runPipeline(module, options)))
     return failure();
