@@ -129,6 +129,8 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
     return;
+  if (b.group.isStrict())
+    splits = 1;
   // Where a multiply-add takes a lane of a register, one load brings the
   // factors of as many steps as there are lanes.
   Type type = tile.sums[first].type;
