@@ -16,9 +16,15 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
 #include <string>
 
 namespace ingot {
+
+/// What the target's compiler made of the text.
+struct MeasuredBytes {
+  int64_t flash = 0, stack = 0;
+};
 
 struct CodegenOptions {
   /// Prefix of all that the header declares; made an identifier by Names.h.
@@ -30,6 +36,10 @@ struct CodegenOptions {
   WeightsMode weights = WeightsMode::Auto;
   /// Call ingot_context::trace around every kernel.
   bool trace = false;
+  /// Defines the arena in this section; empty: the caller has one.
+  std::string arenaSection;
+  /// For the header, where known.
+  std::optional<MeasuredBytes> measured;
 };
 
 /// Expands what the target lacks and checks that all that is left prints.

@@ -1,4 +1,4 @@
-//===- RuntimeHeader.h - the text that every header contains ----*- C++ -*-===//
+//===- RuntimeHeader.h - texts that generated files contain ------*- C++ -*-===//
 
 #ifndef INGOT_CODEGEN_RUNTIMEHEADER_H
 #define INGOT_CODEGEN_RUNTIMEHEADER_H
@@ -9,6 +9,8 @@ namespace ingot {
 
 /// runtime_support/ingot.h, put here by the build.
 extern const llvm::StringRef kRuntimeHeaderText;
+/// runtime_support/ingot_test.h likewise.
+extern const llvm::StringRef kTestHeaderText;
 
 } // namespace ingot
 

@@ -11,19 +11,18 @@ using namespace mlir;
 
 namespace ingot {
 
-void printWeightArray(memref::GlobalOp global, StringRef name,
-                      TextWriter &out) {
-  MemRefType type = global.getType();
-  Type element = type.getElementType();
+using Pieces =
+    llvm::function_ref<void(llvm::function_ref<void(ArrayRef<char>)>)>;
+
+static void printArray(Type element, int64_t count, StringRef name,
+                       Pieces forEachPiece, TextWriter &out) {
   int64_t elementSize = kernel::elementBytes(element);
-  int64_t count = std::max<int64_t>(type.getNumElements(), 1);
   llvm::raw_ostream &os = out.raw();
-  os << "alignas(" << std::max<int64_t>(global.getAlignment().value_or(64), 1)
-     << ") const " << storageTypeName(element) << ' ' << name << '[' << count
-     << "] = {";
+  os << "const " << storageTypeName(element) << ' ' << name << '['
+     << std::max<int64_t>(count, 1) << "] = {";
   int64_t column = 0;
   bool first = true;
-  forEachPiece(global, [&](ArrayRef<char> piece) {
+  forEachPiece([&](ArrayRef<char> piece) {
     for (int64_t at = 0, e = piece.size(); at + elementSize <= e;
          at += elementSize) {
       uint64_t start = os.tell();
@@ -39,6 +38,26 @@ void printWeightArray(memref::GlobalOp global, StringRef name,
     }
   });
   os << (first ? "" : "\n") << "};\n\n";
+}
+
+void printArray(Type element, ArrayRef<char> bytes, StringRef name,
+                TextWriter &out) {
+  printArray(
+      element, bytes.size() / kernel::elementBytes(element), name,
+      [&](llvm::function_ref<void(ArrayRef<char>)> use) { use(bytes); }, out);
+}
+
+void printWeightArray(memref::GlobalOp global, StringRef name,
+                      TextWriter &out) {
+  MemRefType type = global.getType();
+  out.raw() << "alignas("
+            << std::max<int64_t>(global.getAlignment().value_or(64), 1) << ") ";
+  printArray(
+      type.getElementType(), type.getNumElements(), name,
+      [&](llvm::function_ref<void(ArrayRef<char>)> use) {
+        forEachPiece(global, use);
+      },
+      out);
 }
 
 static void printWeightsCheck(const Interface &interface,

@@ -8,6 +8,11 @@
 
 namespace ingot {
 
+/// `const T name[] = {...};` of elements as they lie in memory, with a blank
+/// line after it.
+void printArray(mlir::Type element, llvm::ArrayRef<char> bytes,
+                llvm::StringRef name, TextWriter &out);
+
 /// A weight as an array called `name`, with a blank line after it.
 void printWeightArray(mlir::memref::GlobalOp global, llvm::StringRef name,
                       TextWriter &out);

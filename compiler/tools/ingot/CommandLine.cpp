@@ -35,6 +35,11 @@ struct Options {
   cl::opt<std::string> output{
       "o", cl::desc("The file to write: .cpp (with .h beside it) or .o"),
       cl::value_desc("FILE"), TOP};
+  cl::opt<std::string> emitTest{
+      "emit-test",
+      cl::desc("Write NAME_test.cpp as well, which runs the model on these "
+               "data sets where it is to run, and compares"),
+      cl::value_desc("DIR"), TOP};
   cl::opt<std::string> target{
       "target",
       cl::desc("The instruction set (see `ingot targets`; default: native), or "
@@ -242,6 +247,7 @@ static void readArguments(const Options &options, Arguments &arguments,
         "letters, digits, `.`, `_`, `$` and `-`");
   arguments.output = options.output;
   arguments.outputDir = options.outputDir;
+  arguments.emitTest = options.emitTest;
   arguments.json = options.json;
   arguments.markdown = options.markdown;
   arguments.perGroup = options.perGroup;

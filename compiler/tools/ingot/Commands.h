@@ -18,6 +18,8 @@ struct Arguments {
   std::vector<std::string> positional;
   CompileOptions compile;
   std::string output, outputDir;
+  /// The folder of data sets that a test is written for; empty: none.
+  std::string emitTest;
   std::vector<std::pair<std::string, std::string>> inputs;
   std::optional<Stage> stopAfter;
   bool json = false, markdown = false, perGroup = false;

@@ -4,11 +4,62 @@
 
 #include "compiler/import/TensorData.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
 
 namespace ingot {
+
+static std::string inFolder(StringRef folder, const Twine &name) {
+  SmallString<256> path(folder);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
+std::string outputFile(StringRef folder, size_t index) {
+  return inFolder(folder, "output_" + Twine(index) + ".pb");
+}
+
+std::vector<std::string> dataSetsIn(StringRef folder) {
+  std::vector<std::pair<unsigned, std::string>> sets;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(folder, error), end;
+       it != end && !error; it.increment(error)) {
+    StringRef name = llvm::sys::path::filename(it->path());
+    unsigned number;
+    if ((name.consume_front("test_data_set_") ||
+         name.consume_front("test_data_")) &&
+        !name.getAsInteger(10, number))
+      sets.emplace_back(number, it->path());
+  }
+  llvm::sort(sets);
+  std::vector<std::string> paths;
+  for (auto &[number, path] : sets)
+    paths.push_back(path);
+  if (paths.empty() && (llvm::sys::fs::exists(outputFile(folder, 0)) ||
+                        llvm::sys::fs::exists(inFolder(folder, "input_0.pb"))))
+    paths.push_back(folder.str());
+  return paths;
+}
+
+Tolerance readTolerance(StringRef folder) {
+  Tolerance tolerance;
+  auto buffer = llvm::MemoryBuffer::getFile(inFolder(folder, "case.json"));
+  if (!buffer)
+    return tolerance;
+  auto json = llvm::json::parse((*buffer)->getBuffer());
+  if (!json) {
+    llvm::consumeError(json.takeError());
+    return tolerance;
+  }
+  if (const llvm::json::Object *fields = json->getAsObject()) {
+    tolerance.relative = fields->getNumber("rtol").value_or(tolerance.relative);
+    tolerance.absolute = fields->getNumber("atol").value_or(tolerance.absolute);
+  }
+  return tolerance;
+}
 
 bool readInputFolder(Compilation &compilation, StringRef folder,
                      InputData &data) {
@@ -19,9 +70,7 @@ bool readInputFolder(Compilation &compilation, StringRef folder,
       fedInputs(file->model(), &compilation.context());
   data.assign(inputs.size(), std::nullopt);
   for (auto [i, input] : llvm::enumerate(inputs)) {
-    SmallString<256> path(folder);
-    llvm::sys::path::append(path, "input_" + Twine(i) + ".pb");
-    std::string error;
+    std::string path = inFolder(folder, "input_" + Twine(i) + ".pb"), error;
     // What is no tensor the importer refuses, with a better reason.
     if (input.elementType)
       data[i] = readTensorProto(path, &compilation.context(), error);

@@ -4,11 +4,20 @@
 #define INGOT_COMPILER_TOOLS_INGOT_DATASETS_H
 
 #include "compiler/BuiltModel.h"
+#include "compiler/tools/ingot/Compare.h"
 
 namespace ingot {
 
 /// The inputs of one run, in the order of the graph's inputs.
 using InputData = std::vector<std::optional<Tensor>>;
+
+/// The test_data_set_<n> folders in `folder`, by number; the folder itself if
+/// it is one.
+std::vector<std::string> dataSetsIn(llvm::StringRef folder);
+/// rtol and atol of the case.json in `folder`, if there is one.
+Tolerance readTolerance(llvm::StringRef folder);
+/// The path of output_<index>.pb.
+std::string outputFile(llvm::StringRef folder, size_t index);
 
 /// input_0.pb, input_1.pb, ... of a folder.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,

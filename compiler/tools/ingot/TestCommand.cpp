@@ -10,60 +10,12 @@
 #include "compiler/tools/ingot/DataSets.h"
 
 #include "compiler/import/TensorData.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
 
 namespace ingot {
-
-static std::string inFolder(StringRef folder, const Twine &name) {
-  SmallString<256> path(folder);
-  llvm::sys::path::append(path, name);
-  return path.str().str();
-}
-
-/// The data sets of a folder, by number; the folder itself if it is one.
-static std::vector<std::string> dataSets(StringRef folder) {
-  std::vector<std::pair<unsigned, std::string>> sets;
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(folder, error), end;
-       it != end && !error; it.increment(error)) {
-    StringRef name = llvm::sys::path::filename(it->path());
-    unsigned number;
-    if ((name.consume_front("test_data_set_") ||
-         name.consume_front("test_data_")) &&
-        !name.getAsInteger(10, number))
-      sets.emplace_back(number, it->path());
-  }
-  llvm::sort(sets);
-  std::vector<std::string> paths;
-  for (auto &[number, path] : sets)
-    paths.push_back(path);
-  if (paths.empty() && llvm::sys::fs::exists(inFolder(folder, "output_0.pb")))
-    paths.push_back(folder.str());
-  return paths;
-}
-
-static Tolerance readTolerance(StringRef folder) {
-  Tolerance tolerance;
-  auto buffer = llvm::MemoryBuffer::getFile(inFolder(folder, "case.json"));
-  if (!buffer)
-    return tolerance;
-  auto json = llvm::json::parse((*buffer)->getBuffer());
-  if (!json) {
-    llvm::consumeError(json.takeError());
-    return tolerance;
-  }
-  if (const llvm::json::Object *fields = json->getAsObject()) {
-    tolerance.relative = fields->getNumber("rtol").value_or(tolerance.relative);
-    tolerance.absolute = fields->getNumber("atol").value_or(tolerance.absolute);
-  }
-  return tolerance;
-}
 
 /// One line; false if the output is wrong.
 static bool printComparison(StringRef set, StringRef name, const Tensor &got,
@@ -103,8 +55,8 @@ static bool runSet(DataRunner &runner, StringRef folder,
   bool good = true;
   for (auto [i, output] : llvm::enumerate(outputs)) {
     std::string error;
-    auto want = readTensorProto(inFolder(folder, "output_" + Twine(i) + ".pb"),
-                                output.type.getContext(), error);
+    auto want =
+        readTensorProto(outputFile(folder, i), output.type.getContext(), error);
     if (!want) {
       diagnostics.report(DiagnosticId::CannotRead, "the expected output `" +
                                                        printable(names[i]) +
@@ -138,7 +90,7 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (!file)
     return diagnostics.exitCode();
   std::vector<std::string> names = outputNames(file->model());
-  std::vector<std::string> sets = dataSets(folder);
+  std::vector<std::string> sets = dataSetsIn(folder);
   if (sets.empty()) {
     diagnostics.report(DiagnosticId::CannotRead,
                        "there are no test_data_set_* folders in `" +

@@ -1,0 +1,148 @@
+//===- EmitTest.cpp - ingot MODEL -o FILE --emit-test=DIR -----------------===//
+//
+// The expected outputs are those of the data set, if it has them, else those of
+// the reference, which also tells what each kernel should leave behind.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/tools/ingot/EmitTest.h"
+
+#include "codegen/OutputFiles.h"
+#include "compiler/NodeReference.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/report/Progress.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/Path.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot {
+
+bool EmitTest::read(StringRef folder, CompileOptions &options,
+                    MLIRContext &context, Diagnostics &diagnostics) {
+  // The trace hook tells when a kernel is done.
+  options.trace = true;
+  Compilation compilation(options, context, diagnostics);
+  for (const std::string &path : dataSetsIn(folder)) {
+    DataSet &set = sets.emplace_back();
+    set.folder = path;
+    if (!readInputFolder(compilation, path, set.inputs))
+      return false;
+  }
+  tolerance = readTolerance(folder);
+  if (options.weights == WeightsMode::File)
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--emit-test writes a program without files",
+                       "use --weights source or object");
+  if (sets.empty()) {
+    diagnostics.report(DiagnosticId::CannotRead,
+                       "there are no test_data_set_* folders in `" +
+                           printable(folder) + "`");
+    return false;
+  }
+  bindData(compilation, sets.front().inputs);
+  options.import = compilation.options.import;
+  return diagnostics.empty();
+}
+
+/// From the least to the largest value.
+static double rangeOf(const Tensor &tensor) {
+  double least = INFINITY, most = -INFINITY;
+  for (int64_t i = 0, e = tensor.elements(); i < e; ++i)
+    if (double x = tensor.number(i); std::isfinite(x)) {
+      least = std::min(least, x);
+      most = std::max(most, x);
+    }
+  return most > least ? most - least : std::abs(most);
+}
+
+bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
+                       std::vector<TestCase> &cases) {
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  CompileOptions options = compilation.options;
+  Compilation decided(options, compilation.context(), diagnostics);
+  if (!decided.advance(Stage::Decide))
+    return false;
+  TestCase &testCase = cases.emplace_back();
+  testCase.name = llvm::sys::path::filename(set.folder).str();
+  auto main = decided.module().lookupSymbol<func::FuncOp>("main");
+  SmallVector<const Tensor *> inputs;
+  for (auto [tensor, type] : llvm::zip(set.inputs, main.getArgumentTypes())) {
+    if (!tensor || tensor->type != type) {
+      diagnostics.report(DiagnosticId::InputMismatch,
+                         "an input of the data set `" +
+                             printable(testCase.name) + "` is " +
+                             (tensor ? describe(tensor->type) : "missing") +
+                             ", but the model takes " + describe(type));
+      return false;
+    }
+    inputs.push_back(&*tensor);
+    testCase.data.push_back(tensor->bytes);
+    testCase.tolerances.push_back({0, 0});
+  }
+  std::optional<NodeReference> reference =
+      NodeReference::evaluate(decided.module(), inputs);
+  if (!reference) {
+    diagnostics.report(DiagnosticId::Internal,
+                       "the reference cannot be evaluated");
+    return false;
+  }
+  for (auto [i, output] : llvm::enumerate(reference->outputs())) {
+    std::string error;
+    auto given = readTensorProto(outputFile(set.folder, i),
+                                 &compilation.context(), error);
+    if (given && given->type != output.type) {
+      diagnostics.report(DiagnosticId::InputMismatch,
+                         "the expected output " + Twine(i) +
+                             " of the data set `" + printable(testCase.name) +
+                             "` is " + describe(given->type) +
+                             ", but the model gives " + describe(output.type));
+      return false;
+    }
+    StringRef type = testType(output.type.getElementType());
+    if (type.empty()) {
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--emit-test cannot compare the output " + Twine(i) +
+                             ", which is " + describe(output.type));
+      return false;
+    }
+    types.resize(inputs.size() + i);
+    types.push_back(type);
+    Tolerance allowed =
+        given ? tolerance : Tolerance{0, 1e-4 * rangeOf(output)};
+    if (type == "BF16")
+      allowed.relative = std::max(allowed.relative, 0x1p-6);
+    testCase.data.push_back(given ? given->bytes : output.bytes);
+    testCase.tolerances.push_back({allowed.relative, allowed.absolute});
+  }
+  nodes.clear();
+  reference->find(compilation.module(), nodes, testCase.signatures);
+  return true;
+}
+
+void EmitTest::write(Compilation &compilation, StringRef output) {
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  Progress progress("evaluating the reference");
+  std::vector<TestCase> cases;
+  for (const DataSet &set : sets)
+    if (!addCase(set, compilation, cases))
+      return;
+  CodegenOptions codegen = compilation.codegenOptions(output);
+  Interface interface(compilation.module(), codegen);
+  SmallString<128> path(output);
+  llvm::sys::path::replace_extension(path, "");
+  path += "_test.cpp";
+  OutputFiles files;
+  llvm::Error error = files.write(path, [&](llvm::raw_ostream &os) {
+    printTest(interface, codegen, types, nodes, cases, os);
+  });
+  if (!error)
+    error = files.commit();
+  if (error)
+    diagnostics.report(DiagnosticId::CannotWrite,
+                       llvm::toString(std::move(error)));
+}
+
+} // namespace ingot
