@@ -437,6 +437,13 @@ void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   variables[cursor] = {name, Sign::Signed};
   out.line("const " + storageTypeName(type.getElementType()) + " *" + name +
            " = " + text + ";");
+  // What some compilers have to be told of it.
+  if (const Intrinsic *row = context.target.intrinsic(
+          cursor->getName().getStringRef(), type.getElementType(),
+          type.getElementType())) {
+    std::string statement = row->spelling.str();
+    out.line(statement.replace(statement.find("{0}"), 3, name) + ";");
+  }
 }
 
 void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {

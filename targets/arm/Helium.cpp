@@ -1,0 +1,32 @@
+//===- Helium.cpp - vectors of microcontrollers ---------------------------===//
+//
+// MVE has eight vector registers, and a multiply-add that takes its factor from
+// a core register: a scalar is loaded there, with its address moving on, and
+// used without a broadcast. Compilers find both, and the loops without overhead
+// (DLS, LE), in plain C; so the table has little to say.
+//
+//===----------------------------------------------------------------------===//
+
+#include "targets/arm/Helium.h"
+
+namespace ingot::targets {
+
+static const std::vector<Intrinsic> intrinsics = {
+    // Cursors whose distance is known are merged by clang, which then computes
+    // each address anew in the inner loop instead of moving it on.
+    {"kernel.cursor", "f32", "f32", "__asm__(\"\" : \"+r\"({0}))"},
+    {"math.floor", "f32x4", "f32x4", "vrndmq_f32({0})"},
+    {"math.ceil", "f32x4", "f32x4", "vrndpq_f32({0})"},
+    {"math.roundeven", "f32x4", "f32x4", "vrndnq_f32({0})"},
+    {"math.trunc", "f32x4", "f32x4", "vrndq_f32({0})"},
+};
+
+void addHelium(TargetDescription &target) {
+  target.vectorBytes = {16};
+  target.vectorRegisters = 8;
+  target.fma = true;
+  target.intrinsics = intrinsics;
+  target.includes = {"arm_mve.h"};
+}
+
+} // namespace ingot::targets
