@@ -7,6 +7,7 @@
 
 #include "codegen/ElfObject.h"
 
+#include "codegen/Weights.h"
 #include "targets/TargetDescription.h"
 
 #include "llvm/BinaryFormat/ELF.h"
@@ -18,7 +19,8 @@ using namespace llvm;
 namespace ingot {
 
 namespace {
-constexpr uint64_t kDataAlign = 4096;
+/// Of each weight; more would be lost between code and weights.
+constexpr uint64_t kDataAlign = kWeightAlign;
 
 struct Section {
   uint32_t name, type;

@@ -17,8 +17,8 @@ namespace ingot {
 struct ElfIdentity;
 
 /// A relocatable ELF object whose .rodata is `bytes` bytes that `payload`
-/// writes, page-aligned, named by one hidden symbol. No assembler is involved
-/// and nothing is copied.
+/// writes, aligned as weights are, named by one hidden symbol. No assembler is
+/// involved and nothing is copied.
 void writeDataObject(llvm::StringRef symbol, int64_t bytes,
                      const ElfIdentity &elf, llvm::raw_ostream &os,
                      llvm::function_ref<void(llvm::raw_ostream &)> payload);

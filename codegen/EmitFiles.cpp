@@ -8,6 +8,7 @@
 
 #include "codegen/Codegen.h"
 #include "codegen/Names.h"
+#include "codegen/ObjectSizes.h"
 #include "codegen/OutputFiles.h"
 #include "codegen/Toolchain.h"
 
@@ -17,6 +18,7 @@
 
 using namespace mlir;
 using llvm::Error;
+using llvm::Expected;
 using llvm::StringRef;
 
 namespace ingot {
@@ -40,11 +42,15 @@ struct Emission {
   /// Its compiler takes the text of all targets.
   const TargetDescription &target() const { return *variants.back().target; }
 
+  Error writeHeader(OutputFiles &files, StringRef header) const {
+    return files.write(header, [&](llvm::raw_ostream &os) {
+      printHeader(variants, options, os);
+    });
+  }
+
   Error writeSourceAndHeader(OutputFiles &files, StringRef source,
                              StringRef header) const {
-    if (Error error = files.write(header, [&](llvm::raw_ostream &os) {
-          printHeader(variants, options, os);
-        }))
+    if (Error error = writeHeader(files, header))
       return error;
     return files.write(source, [&](llvm::raw_ostream &os) {
       printSource(variants, options, os);
@@ -83,7 +89,7 @@ static Error emitSource(const Emission &emission, StringRef output) {
   return files.commit();
 }
 
-static Error emitObject(const Emission &emission, StringRef output) {
+static Error emitObject(Emission emission, StringRef output) {
   llvm::SmallString<128> folder;
   if (std::error_code code =
           llvm::sys::fs::createUniqueDirectory("ingot", folder))
@@ -109,11 +115,20 @@ static Error emitObject(const Emission &emission, StringRef output) {
       return error;
   if (Error error = scratch.commit())
     return error;
-  if (Error error = compileSource(target, source, object))
+  if (Error error = compileSource(target, source, object, measuringFlags()))
     return error;
+  std::vector<std::string> parts = {object};
+  if (separate)
+    parts.push_back(weightsObject);
+  Expected<ObjectSizes> sizes =
+      measureObjects(target, parts, inside("model.su"), folder);
+  if (!sizes)
+    return sizes.takeError();
+  emission.options.measured =
+      sizes->measured(toIdentifier(emission.options.name));
   if (separate) {
     std::string merged = inside("merged.o");
-    if (Error error = mergeObjects(target, {object, weightsObject}, merged))
+    if (Error error = mergeObjects(target, parts, merged))
       return error;
     object = merged;
   }
@@ -121,8 +136,8 @@ static Error emitObject(const Emission &emission, StringRef output) {
   OutputFiles files;
   if (Error error = files.copy(output, object))
     return error;
-  if (Error error = files.copy(withExtension(output, ".h"),
-                               inside(emission.options.headerName)))
+  // The one that was compiled could not know the sizes yet.
+  if (Error error = emission.writeHeader(files, withExtension(output, ".h")))
     return error;
   if (emission.mode == WeightsMode::File)
     if (Error error =

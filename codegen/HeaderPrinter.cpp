@@ -24,7 +24,9 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-static void printMacros(const Interface &interface, TextWriter &out) {
+static void printMacros(const Interface &interface,
+                        const CodegenOptions &options, const Weights &weights,
+                        TextWriter &out) {
   const std::string &macro = interface.macro;
   out.line("/* Scratch memory for one call. */");
   out.line("#define " + macro + "_ARENA_BYTES " + Twine(interface.arenaBytes) +
@@ -34,6 +36,21 @@ static void printMacros(const Interface &interface, TextWriter &out) {
   if (interface.weightsMode == WeightsMode::File)
     out.line("#define " + macro + "_WEIGHTS_ALIGN " + Twine(kWeightAlign) +
              "u");
+  bool isFile = interface.weightsMode == WeightsMode::File;
+  int64_t weightBytes =
+      isFile ? kWeightsHeaderBytes + weights.payloadBytes() : 0;
+  for (const Weight &weight : weights.all())
+    weightBytes += isFile ? 0 : weight.bytes;
+  out.line(isFile ? "/* The weights file. */"
+                  : "/* Constants of the model; they are only read. */");
+  out.line("#define " + macro + "_WEIGHTS_BYTES " + Twine(weightBytes) + "u");
+  if (options.measured) {
+    out.line("/* As measured: code and constants; the stack of a call. */");
+    out.line("#define " + macro + "_FLASH_BYTES " +
+             Twine(options.measured->flash) + "u");
+    out.line("#define " + macro + "_STACK_BYTES " +
+             Twine(options.measured->stack) + "u");
+  }
   out.line("/* Numbers of elements. */");
   NameScope names;
   for (const InterfaceTensor &tensor : interface.tensors)
@@ -75,8 +92,16 @@ static void printIo(const Interface &interface, TextWriter &out) {
 }
 
 static void printFunctions(const Interface &interface,
+                           const CodegenOptions &options,
                            ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.name;
+  if (!options.arenaSection.empty()) {
+    out.line("/* An arena, in the section \"" + options.arenaSection +
+             "\". */");
+    out.line("extern unsigned char " + name + "_arena[" +
+             Twine(std::max<int64_t>(interface.arenaBytes, 1)) + "];");
+    out.blank();
+  }
   out.line("/* Runs the model once. `arena` is " + interface.macro +
            "_ARENA_BYTES of scratch memory; two");
   out.line(" * threads may run at once with an arena each. `context` may be "
@@ -126,7 +151,8 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
 
 void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
-  Interface interface(variants.back().module, options, Weights(variants));
+  Weights weights(variants);
+  Interface interface(variants.back().module, options, weights);
   TextWriter out(os);
   std::string about = toCommentText(interface.model);
   llvm::erase(about, '\n');
@@ -144,9 +170,9 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
   out.line("extern \"C\" {");
   out.line("#endif");
   out.blank();
-  printMacros(interface, out);
+  printMacros(interface, options, weights, out);
   printIo(interface, out);
-  printFunctions(interface, variants, out);
+  printFunctions(interface, options, variants, out);
   out.blank();
   printWrapper(interface, out);
   out.line("#endif /* INGOT_MODEL_" + guard + " */");

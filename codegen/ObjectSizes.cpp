@@ -229,29 +229,24 @@ Expected<ObjectSizes> readObjectSizes(StringRef object, StringRef stackUsage) {
   return sizes;
 }
 
-Expected<ObjectSizes> measureSource(const TargetDescription &target,
-                                    StringRef source,
-                                    ArrayRef<std::string> objects,
-                                    StringRef folder) {
-  auto inside = [&](StringRef name) {
-    SmallString<128> path(folder);
-    sys::path::append(path, name);
-    return path.str().str();
-  };
-  std::string object = inside("measured.o");
-  if (Error error = compileSource(target, source, object,
-                                  {"-fstack-usage", "-ffunction-sections"}))
-    return std::move(error);
-  std::vector<std::string> parts = {object};
-  append_range(parts, objects);
+ArrayRef<StringRef> measuringFlags() {
+  static const StringRef flags[] = {"-fstack-usage", "-ffunction-sections"};
+  return flags;
+}
+
+Expected<ObjectSizes> measureObjects(const TargetDescription &target,
+                                     ArrayRef<std::string> objects,
+                                     StringRef stackUsage, StringRef folder) {
+  std::vector<std::string> parts = objects.vec();
   if (target.freestanding)
     append_range(parts, std::vector<std::string>{"-lc", "-lgcc"});
-  if (parts.size() > 1) {
-    object = inside("merged.o");
-    if (Error error = mergeObjects(target, parts, object))
-      return std::move(error);
-  }
-  return readObjectSizes(object, inside("measured.su"));
+  if (parts.size() == 1)
+    return readObjectSizes(parts.front(), stackUsage);
+  SmallString<128> merged = folder;
+  sys::path::append(merged, "measured.o");
+  if (Error error = mergeObjects(target, parts, merged))
+    return std::move(error);
+  return readObjectSizes(merged, stackUsage);
 }
 
 } // namespace ingot

@@ -12,6 +12,8 @@
 #ifndef INGOT_CODEGEN_OBJECTSIZES_H
 #define INGOT_CODEGEN_OBJECTSIZES_H
 
+#include "codegen/Codegen.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -20,8 +22,6 @@
 #include <vector>
 
 namespace ingot {
-
-struct TargetDescription;
 
 struct ObjectSizes {
   struct Function {
@@ -37,6 +37,11 @@ struct ObjectSizes {
   /// What somebody else has to provide.
   std::vector<std::string> undefined;
 
+  int64_t flash() const { return code + constants + data; }
+  /// Of the model that is called `name`.
+  MeasuredBytes measured(llvm::StringRef name) const {
+    return {flash(), function((name + "_run").str()).stack};
+  }
   /// Zeros for what the compiler has inlined.
   Function function(llvm::StringRef name) const {
     return functions.lookup(name);
@@ -48,13 +53,16 @@ struct ObjectSizes {
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 
-/// Compiles `source` in `folder` as compileSource does, together with
-/// `objects`. Without an operating system the functions of the compiler's
-/// library that the code calls are part of it.
-llvm::Expected<ObjectSizes> measureSource(const TargetDescription &target,
-                                          llvm::StringRef source,
-                                          llvm::ArrayRef<std::string> objects,
-                                          llvm::StringRef folder);
+/// What compileSource needs for that.
+llvm::ArrayRef<llvm::StringRef> measuringFlags();
+
+/// Of several objects together, the first compiled with measuringFlags().
+/// Without an operating system the functions of the compiler's library that
+/// they call are part of them. Scratch files go to `folder`.
+llvm::Expected<ObjectSizes> measureObjects(const TargetDescription &target,
+                                           llvm::ArrayRef<std::string> objects,
+                                           llvm::StringRef stackUsage,
+                                           llvm::StringRef folder);
 
 } // namespace ingot
 

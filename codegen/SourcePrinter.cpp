@@ -178,6 +178,20 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
   out.blank();
 }
 
+/// Zero at first, so that it takes no flash if the section says so.
+static void printArena(const Interface &interface, StringRef section,
+                       TextWriter &out) {
+  if (section.empty())
+    return;
+  out.line("extern \"C\" {");
+  out.line("alignas(" + interface.macro + "_ARENA_ALIGN) unsigned char " +
+           interface.name + "_arena[" +
+           Twine(std::max<int64_t>(interface.arenaBytes, 1)) + "]");
+  out.line("    __attribute__((section(\"" + section + "\")));");
+  out.line("}");
+  out.blank();
+}
+
 /// In the anonymous namespace before all targets; their names, by position.
 static std::vector<std::string> printSharedWeights(const Weights &weights,
                                                    WeightsMode mode,
@@ -215,8 +229,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   for (const char *local :
        {"weights", "memory", "io", "arena", "context", "begin", "end"})
     names.reserve(local);
-  for (const char *suffix : {"", "_io", "_run", "_weights", "_check_weights",
-                             "_is_header", "_target"})
+  for (const char *suffix : {"", "_io", "_run", "_arena", "_weights",
+                             "_check_weights", "_is_header", "_target"})
     names.reserve(interface.name + suffix);
 
   out.comment(interface.model + ", compiled by " + options.producer + " for " +
@@ -224,6 +238,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
               ".\n\nGenerated; edit the model, not this file.");
   out.blank();
   printIncludes(variants, options.headerName, out);
+  printArena(interface, options.arenaSection, out);
   if (variants.size() == 1) {
     VariantPrinter(variants.front(), options, weights, {}, names, out)
         .print(/*inside=*/"");

@@ -111,6 +111,8 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   codegen.headerName = (llvm::sys::path::stem(output) + ".h").str();
   codegen.weights = options.weights;
   codegen.trace = options.trace;
+  codegen.arenaSection = options.arenaSection;
+  codegen.measured = options.measured;
   return codegen;
 }
 

@@ -32,8 +32,10 @@ struct CompileOptions {
   int64_t stackBytes = 0;
   /// A command that compiles for sizes in place of the target's compiler.
   std::string measureWith;
-  /// Where the generated code has an arena of its own; empty: nowhere.
+  /// The section of an arena of the generated code's own; empty: it has none.
   std::string arenaSection;
+  /// For the header.
+  std::optional<MeasuredBytes> measured;
 
   /// What maxRam leaves for the arena.
   std::optional<int64_t> maxArena() const;

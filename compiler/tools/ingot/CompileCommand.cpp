@@ -1,5 +1,6 @@
 //===- CompileCommand.cpp - ingot MODEL -o FILE ---------------------------===//
 
+#include "compiler/Footprint.h"
 #include "compiler/tools/ingot/Commands.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -41,14 +42,25 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   auto context = makeContext();
   Compilation compilation(arguments.compile, *context, diagnostics);
   if (arguments.stopAfter && *arguments.stopAfter < Stage::Print) {
-    if (compilation.advance(*arguments.stopAfter))
+    if (requireOneTarget(arguments, "--stop-after", diagnostics) &&
+        compilation.advance(*arguments.stopAfter))
       printModule(compilation.module(), arguments.output, diagnostics);
     return diagnostics.exitCode();
   }
   std::string output = arguments.output;
   if (output.empty())
     output = nameOfModel(arguments.compile.model) + ".cpp";
-  compilation.emit(output);
+  if (!arguments.compile.maxRam && !arguments.compile.maxFlash) {
+    compilation.emit(output);
+    return diagnostics.exitCode();
+  }
+  if (!requireOneTarget(arguments, "a budget", diagnostics))
+    return InvalidInput;
+  Footprint footprint;
+  auto measured =
+      planAndMeasure(arguments.compile, *context, footprint, diagnostics);
+  if (measured && checkBudget(arguments.compile, footprint, diagnostics))
+    measured->emit(output);
   return diagnostics.exitCode();
 }
 

@@ -1,19 +1,23 @@
 //===- InspectCommand.cpp - ingot inspect MODEL ---------------------------===//
 //
-// What the file says, what each fusion group becomes, and what it all costs.
-// For a model that cannot be compiled: what the file says, and why not.
+// What the file says, what each fusion group becomes, and what it all costs on
+// the target: the code is compiled to see. For a model that cannot be compiled:
+// what the file says, and why not.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Footprint.h"
 #include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/graph/GraphDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
+
+#include <deque>
 
 using namespace mlir;
 
@@ -21,16 +25,25 @@ namespace ingot {
 
 namespace {
 
-/// One kernel call.
+/// One fusion group, as the graph has it.
 struct GroupRow {
   std::string strategy, result;
   std::vector<std::string> nodes;
-  int64_t macs = 0, parameters = 0, weightBytes = 0, bytes = 0;
+  int64_t macs = 0, parameters = 0, bytes = 0;
 };
 
-struct Totals {
-  int64_t macs = 0, parameters = 0, weightBytes = 0;
-  int64_t arena = 0, lowerBound = 0, kernels = 0;
+/// One kernel call.
+struct Row : GroupRow {
+  Footprint::Launch launch;
+};
+
+struct Report {
+  bool isPlanned = false;
+  std::vector<Row> rows;
+  int64_t macs = 0, parameters = 0;
+  Footprint footprint;
+  /// Why code and stack are unknown.
+  std::string unmeasured;
 };
 
 } // namespace
@@ -86,7 +99,6 @@ static GroupRow rowOf(graph::GroupOp group) {
     if (!input.getDefiningOp<graph::ConstantOp>())
       continue;
     row.parameters += graph::tensorType(input).getNumElements();
-    row.weightBytes += storedBytes(input.getType());
   }
   SmallVector<std::string> results;
   for (Value output : group.getOutputs()) {
@@ -132,38 +144,73 @@ static void printSummary(const ModelSummary &summary) {
      << " bytes\n";
 }
 
-static void printRows(ArrayRef<GroupRow> rows, const Totals &totals) {
+/// Exact, as budgets are; "=" for what another call has already.
+static std::string sizeText(const Report &report, int64_t bytes, bool shared) {
+  if (!report.footprint.object)
+    return "?";
+  return shared ? "=" : std::to_string(bytes);
+}
+
+static void printRows(const Report &report) {
   llvm::raw_ostream &os = llvm::outs();
-  os << "\n"
-     << llvm::left_justify("strategy", 18) << " "
-     << llvm::left_justify("result", 24) << " "
-     << llvm::right_justify("MACs", 8) << " "
-     << llvm::right_justify("params", 8) << " "
-     << llvm::right_justify("bytes", 8) << "  nodes\n";
-  for (const GroupRow &row : rows) {
+  auto line = [&](StringRef strategy, StringRef result,
+                  std::initializer_list<std::string> numbers, StringRef nodes) {
+    os << llvm::left_justify(strategy, 18) << " "
+       << llvm::left_justify(result, 24);
+    for (const std::string &number : numbers)
+      os << " " << llvm::right_justify(number, 8);
+    os << "  " << nodes << "\n";
+  };
+  os << "\n";
+  line("strategy", "result",
+       {"MACs", "moved", "weights", "code", "arena", "stack"}, "nodes");
+  for (const Row &row : report.rows) {
     std::vector<std::string> shown(row.nodes.begin(),
                                    row.nodes.begin() +
                                        std::min<size_t>(row.nodes.size(), 4));
-    os << llvm::left_justify(row.strategy, 18) << " "
-       << llvm::left_justify(row.result, 24) << " "
-       << llvm::right_justify(shortNumber(row.macs), 8) << " "
-       << llvm::right_justify(shortNumber(row.parameters), 8) << " "
-       << llvm::right_justify(shortNumber(row.bytes), 8) << "  "
-       << llvm::join(shown, " ")
-       << (row.nodes.size() > 4 ? " +" + std::to_string(row.nodes.size() - 4)
-                                : "")
-       << "\n";
+    if (row.nodes.size() > 4)
+      shown.push_back("+" + std::to_string(row.nodes.size() - 4));
+    const Footprint::Launch &launch = row.launch;
+    line(row.strategy, row.result,
+         {shortNumber(row.macs), shortNumber(row.bytes),
+          std::to_string(launch.weights),
+          sizeText(report, launch.code, !launch.isFirst),
+          std::to_string(launch.arena), sizeText(report, launch.stack, false)},
+         llvm::join(shown, " "));
   }
-  os << "\n"
-     << rows.size() << " kernel calls of " << totals.kernels << " kernels, "
-     << shortNumber(totals.macs) << " MACs, " << shortNumber(totals.parameters)
-     << " parameters\narena " << totals.arena << " bytes (lower bound "
-     << totals.lowerBound << "), weights " << totals.weightBytes << " bytes\n";
 }
 
-static void printJson(const ModelSummary &summary, ArrayRef<GroupRow> rows,
-                      const Totals &totals, StringRef target,
-                      const Diagnostics &diagnostics) {
+static void printTotals(const Report &report) {
+  const Footprint &footprint = report.footprint;
+  llvm::raw_ostream &os = llvm::outs();
+  os << "\n"
+     << report.rows.size() << " kernel calls of " << footprint.kernels
+     << " kernels, " << shortNumber(report.macs) << " MACs, "
+     << shortNumber(report.parameters) << " parameters\narena "
+     << footprint.arena << " bytes (lower bound " << footprint.arenaLowerBound
+     << "), weights " << footprint.weights << " bytes\n";
+  if (!footprint.object) {
+    os << "code and stack unknown: " << report.unmeasured << "\n";
+    return;
+  }
+  const ObjectSizes &object = *footprint.object;
+  int64_t inKernels = 0;
+  for (const Row &row : report.rows)
+    inKernels += row.launch.code;
+  os << "flash " << footprint.flash() << " bytes: code " << object.code << " ("
+     << inKernels << " in kernels), constants " << object.constants;
+  if (object.data)
+    os << ", values of variables " << object.data;
+  os << "\nRAM " << footprint.ram() << " bytes: arena " << footprint.arena
+     << ", stack " << footprint.stack;
+  if (footprint.variables)
+    os << ", variables " << footprint.variables;
+  os << "\n";
+}
+
+static void printJson(const ModelSummary &summary, const Report &report,
+                      StringRef target, const Diagnostics &diagnostics) {
+  const Footprint &footprint = report.footprint;
   llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
   auto text = [](StringRef s) { return llvm::json::fixUTF8(s); };
   auto values = [&](StringRef key,
@@ -191,28 +238,43 @@ static void printJson(const ModelSummary &summary, ArrayRef<GroupRow> rows,
     });
     json.attribute("initializer_bytes", summary.initializerBytes);
     json.attribute("target", target);
-    json.attribute("compiles", diagnostics.empty());
-    if (diagnostics.empty()) {
+    json.attribute("compiles", report.isPlanned);
+    if (report.isPlanned) {
       json.attributeArray("groups", [&] {
-        for (const GroupRow &row : rows)
+        for (const Row &row : report.rows)
           json.object([&] {
             json.attribute("strategy", row.strategy);
+            json.attribute("kernel", row.launch.kernel);
             json.attribute("result", row.result);
             json.attribute("macs", row.macs);
             json.attribute("parameters", row.parameters);
             json.attribute("bytes", row.bytes);
+            json.attribute("weight_bytes", row.launch.weights);
+            json.attribute("arena_bytes", row.launch.arena);
+            if (footprint.object) {
+              json.attribute("code_bytes", row.launch.code);
+              json.attribute("stack_bytes", row.launch.stack);
+            }
             json.attributeArray("nodes", [&] {
               for (const std::string &node : row.nodes)
                 json.value(text(node));
             });
           });
       });
-      json.attribute("kernels", totals.kernels);
-      json.attribute("macs", totals.macs);
-      json.attribute("parameters", totals.parameters);
-      json.attribute("weight_bytes", totals.weightBytes);
-      json.attribute("arena_bytes", totals.arena);
-      json.attribute("arena_lower_bound", totals.lowerBound);
+      json.attribute("kernels", footprint.kernels);
+      json.attribute("macs", report.macs);
+      json.attribute("parameters", report.parameters);
+      json.attribute("weight_bytes", footprint.weights);
+      json.attribute("arena_bytes", footprint.arena);
+      json.attribute("arena_lower_bound", footprint.arenaLowerBound);
+      if (footprint.object) {
+        json.attribute("code_bytes", footprint.object->code);
+        json.attribute("constant_bytes", footprint.object->constants);
+        json.attribute("variable_bytes", footprint.variables);
+        json.attribute("stack_bytes", footprint.stack);
+        json.attribute("flash_bytes", footprint.flash());
+        json.attribute("ram_bytes", footprint.ram());
+      }
     }
     json.attributeArray("diagnostics", [&] {
       for (const Diagnostic &d : diagnostics.list())
@@ -227,9 +289,29 @@ static void printJson(const ModelSummary &summary, ArrayRef<GroupRow> rows,
   llvm::outs() << "\n";
 }
 
-static int64_t integerAttr(ModuleOp module, StringRef name) {
-  auto attr = module->getAttrOfType<IntegerAttr>(name);
-  return attr ? attr.getInt() : 0;
+/// The calls of the planned module with the groups that they come from.
+static Report makeReport(ModuleOp grouped, Footprint footprint) {
+  Report report;
+  report.isPlanned = true;
+  // Groups of one place are called in their order.
+  llvm::MapVector<Location, std::deque<GroupRow>> groups;
+  grouped.walk([&](graph::GroupOp group) {
+    GroupRow row = rowOf(group);
+    report.macs += row.macs;
+    report.parameters += row.parameters;
+    groups[group.getLoc()].push_back(std::move(row));
+  });
+  for (const Footprint::Launch &launch : footprint.launches) {
+    GroupRow row;
+    row.strategy = launch.strategy;
+    if (auto &same = groups[launch.location]; !same.empty()) {
+      row = std::move(same.front());
+      same.pop_front();
+    }
+    report.rows.push_back({std::move(row), launch});
+  }
+  report.footprint = std::move(footprint);
+  return report;
 }
 
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
@@ -238,6 +320,8 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
                        "`ingot inspect` takes one model");
     return InvalidInput;
   }
+  if (!requireOneTarget(arguments, "`ingot inspect`", diagnostics))
+    return InvalidInput;
   arguments.compile.model = arguments.positional[0];
   auto context = makeContext();
   // One compilation stops where the groups are visible, the other has the
@@ -247,36 +331,30 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (!file)
     return diagnostics.exitCode();
   ModelSummary summary = summarize(file->model());
-  std::vector<GroupRow> rows;
-  Totals totals;
+  Report report;
   if (groups.advance(Stage::Decide)) {
-    groups.module().walk(
-        [&](graph::GroupOp group) { rows.push_back(rowOf(group)); });
-    for (const GroupRow &row : rows) {
-      totals.macs += row.macs;
-      totals.parameters += row.parameters;
-      totals.weightBytes += row.weightBytes;
-    }
-    Compilation planned(arguments.compile, *context, diagnostics);
-    if (planned.advance(Stage::Plan)) {
-      totals.arena = integerAttr(planned.module(), "ingot.arena_bytes");
-      totals.lowerBound =
-          integerAttr(planned.module(), "ingot.arena_lower_bound");
-      for (auto function : planned.module().getOps<func::FuncOp>())
-        totals.kernels += function.isPrivate();
-    }
+    Footprint footprint;
+    auto planned =
+        planAndMeasure(arguments.compile, *context, footprint, diagnostics);
+    if (planned)
+      report = makeReport(groups.module(), std::move(footprint));
+    if (auto compiler = findMeasuringCompiler(arguments.compile); !compiler)
+      report.unmeasured = llvm::toString(compiler.takeError());
   }
+  if (report.isPlanned)
+    checkBudget(arguments.compile, report.footprint, diagnostics);
   if (arguments.json) {
-    printJson(summary, rows, totals, arguments.compile.target->name,
-              diagnostics);
+    printJson(summary, report, arguments.compile.target->name, diagnostics);
     arguments.json = false; // the diagnostics are part of it
     return diagnostics.exitCode();
   }
   llvm::outs() << printable(arguments.compile.model, 400) << " for "
                << arguments.compile.target->name << "\n";
   printSummary(summary);
-  if (diagnostics.empty())
-    printRows(rows, totals);
+  if (report.isPlanned) {
+    printRows(report);
+    printTotals(report);
+  }
   return diagnostics.exitCode();
 }
 
