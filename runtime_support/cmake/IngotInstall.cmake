@@ -22,7 +22,7 @@ configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/installed/IngotConfig.cmake"
   INSTALL_DESTINATION "${package}" PATH_VARS INGOT_PROGRAM INGOT_INCLUDE)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/installed/IngotConfigVersion.cmake"
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES
   "${PROJECT_BINARY_DIR}/installed/IngotConfig.cmake"
   "${PROJECT_BINARY_DIR}/installed/IngotConfigVersion.cmake"
@@ -38,7 +38,7 @@ configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
   INSTALL_DESTINATION "${PROJECT_BINARY_DIR}/cmake" INSTALL_PREFIX "${PROJECT_BINARY_DIR}"
   PATH_VARS INGOT_PROGRAM INGOT_INCLUDE)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/IngotConfigVersion.cmake"
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 foreach(file IngotAddModel cortex-m)
   configure_file("${sources}/cmake/${file}.cmake"
     "${PROJECT_BINARY_DIR}/cmake/${file}.cmake" COPYONLY)
