@@ -2,6 +2,7 @@
 
 #include "compiler/Footprint.h"
 #include "compiler/tools/ingot/Commands.h"
+#include "compiler/tools/ingot/EmitTest.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -40,8 +41,8 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   }
   arguments.compile.model = arguments.positional.front();
   auto context = makeContext();
-  Compilation compilation(arguments.compile, *context, diagnostics);
   if (arguments.stopAfter && *arguments.stopAfter < Stage::Print) {
+    Compilation compilation(arguments.compile, *context, diagnostics);
     if (requireOneTarget(arguments, "--stop-after", diagnostics) &&
         compilation.advance(*arguments.stopAfter))
       printModule(compilation.module(), arguments.output, diagnostics);
@@ -50,17 +51,26 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   std::string output = arguments.output;
   if (output.empty())
     output = nameOfModel(arguments.compile.model) + ".cpp";
-  if (!arguments.compile.maxRam && !arguments.compile.maxFlash) {
-    compilation.emit(output);
-    return diagnostics.exitCode();
-  }
-  if (!requireOneTarget(arguments, "a budget", diagnostics))
+  bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
+  bool hasTest = !arguments.emitTest.empty();
+  if ((hasBudget && !requireOneTarget(arguments, "a budget", diagnostics)) ||
+      (hasTest && !requireOneTarget(arguments, "--emit-test", diagnostics)))
     return InvalidInput;
-  Footprint footprint;
-  auto measured =
-      planAndMeasure(arguments.compile, *context, footprint, diagnostics);
-  if (measured && checkBudget(arguments.compile, footprint, diagnostics))
-    measured->emit(output);
+  EmitTest test;
+  if (hasTest &&
+      !test.read(arguments.emitTest, arguments.compile, *context, diagnostics))
+    return diagnostics.exitCode();
+  auto compilation =
+      std::make_unique<Compilation>(arguments.compile, *context, diagnostics);
+  if (hasBudget) {
+    Footprint footprint;
+    compilation =
+        planAndMeasure(arguments.compile, *context, footprint, diagnostics);
+    if (!compilation || !checkBudget(arguments.compile, footprint, diagnostics))
+      return diagnostics.exitCode();
+  }
+  if (compilation->emit(output) && hasTest)
+    test.write(*compilation, output);
   return diagnostics.exitCode();
 }
 
