@@ -70,7 +70,7 @@ public:
       Exprs position = b.delinearize(number, result.drop_back(2));
       if (isBand)
         fillBand(position);
-      forCoveringTiles(b, columns.output, rows, [&](Expr first) {
+      forCoveringTiles(b, columns.output, positionsTogether(), [&](Expr first) {
         panels.forEach(
             [&](const Panel &panel) { tileAt(position, first, panel); });
       });
@@ -119,7 +119,11 @@ private:
 
   void prepareScratch() {
     if (isBand) {
-      band = b.scratch({bandRows(), bandColumns() * channels}, type);
+      int64_t width = bandColumns() * channels;
+      band = b.scratch({bandRows(), width}, type);
+      b.forEach({bandRows(), width}, [&](ArrayRef<Expr> at) {
+        b.store(band, b.constant(0, type), at);
+      });
       return;
     }
     if (columns.isInterior(0, columns.output))
@@ -139,32 +143,43 @@ private:
                                  position.value, b.index(size).value);
   }
 
+  /// Copies the rows inside the input, which may be in another order there. The
+  /// columns in the padding stay zero.
   void fillBand(ArrayRef<Expr> position) {
-    int64_t height = bandRows();
-    b.forEach({height, bandColumns()}, [&](ArrayRef<Expr> i) {
-      Expr column = i[1] - double(columns.low);
-      Value inside = isInside(column, columns.input);
+    int64_t width = bandColumns() * channels;
+    int64_t count = std::min(columns.input, bandColumns() - columns.low);
+    b.loop(bandRows(), {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
       Exprs at{position[0]};
-      if (axes.size() == 2) {
-        at.push_back(topOf(position[1]) + i[0]);
-        inside = arith::AndIOp::create(b.builder, b.loc, inside,
-                                       isInside(at[1], axes[0].input));
+      if (axes.size() == 2)
+        at.push_back(topOf(position[1]) + i);
+      auto copy = [&] {
+        b.forEach({count, channels}, [&](ArrayRef<Expr> j) {
+          Exprs from(at);
+          from.append({j[0], j[1]});
+          b.store(band, b.load(conv.getX(), from),
+                  {i, (j[0] + double(columns.low)) * double(channels) + j[1]});
+        });
+      };
+      if (axes.size() == 1) {
+        copy();
+        return {};
       }
-      at.push_back(column);
-      b.forRange(b.index(0), b.index(channels), [&](Expr c) {
-        at.push_back(c);
-        Expr x = b.ifElse(
-            b.wrap(inside, b.builder.getI1Type()),
-            [&] { return b.load(conv.getX(), at); },
-            [&] { return b.constant(0, type); });
-        b.store(band, x, {i[0], i[1] * double(channels) + c});
-        at.pop_back();
+      Expr inside =
+          b.wrap(isInside(at[1], axes[0].input), b.builder.getI1Type());
+      b.when(inside, copy);
+      b.when(~inside, [&] {
+        b.forRange(b.index(0), b.index(width),
+                   [&](Expr j) { b.store(band, b.constant(0, type), {i, j}); });
       });
+      return {};
     });
   }
 
+  /// Positions of a tile, or of the tiles that share a window.
+  int64_t positionsTogether() const { return std::max(rows, window.back()); }
+
   void tileAt(ArrayRef<Expr> position, Expr first, const Panel &panel) {
-    auto sums = [&](ArrayRef<Expr> outer) {
+    auto sums = [&](ArrayRef<Expr> outer, Expr first) {
       Tile tile = panels.firstSums(rows, panel);
       isBand ? sumBand(tile, position, outer, first, panel)
              : sumDirectly(tile, outer, first, panel);
@@ -173,7 +188,7 @@ private:
     if (pool)
       return emitPooledTile(b, conv, pool, position, first, rows, panel.vectors,
                             panel.firstColumn, sums, panels.laterBias(panel));
-    Tile tile = sums(position);
+    Tile tile = sums(position, first);
     storeTile(
         b, tile, conv.getResult(),
         [&](int64_t row, Expr column) {
@@ -222,26 +237,45 @@ private:
         [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
           Value weights = panels.weightsFrom(
               panel, kernelRow * double(columns.kernel * channels));
-          return b.loop(
-              columns.kernel, sums, [&](Expr k, ArrayRef<Expr> carried) {
-                Tile part = tile;
-                part.sums.assign(carried.begin(), carried.end());
-                SmallVector<Value> cursors;
-                for (int64_t row = 0; row < rows; ++row) {
-                  Expr column = start + k * double(columns.dilation) +
-                                double(row * columns.stride);
-                  Exprs from(at);
-                  from.append({column, b.index(0)});
-                  cursors.push_back(cursorAt(
-                      b, buffer, from, "x",
-                      zeros ? isInside(column, columns.input) : Value(),
-                      zeros));
-                }
-                accumulateNext(b, part, type, channels, together, cursors,
-                               weights);
-                return part.sums;
-              });
+          auto [count, trips] = stretches(start);
+          return b.loop(b.index(0), count, 1, sums,
+                        [&, trips = trips](Expr k, ArrayRef<Expr> carried) {
+                          Tile part = tile;
+                          part.sums.assign(carried.begin(), carried.end());
+                          SmallVector<Value> cursors;
+                          for (int64_t row = 0; row < rows; ++row) {
+                            Expr column = start + k * double(columns.dilation) +
+                                          double(row * columns.stride);
+                            Exprs from(at);
+                            from.append({column, b.index(0)});
+                            cursors.push_back(
+                                cursorAt(b, buffer, from, "x",
+                                         zeros ? isInside(column, columns.input)
+                                               : Value(),
+                                         zeros));
+                          }
+                          accumulateNext(b, part, type, trips, together,
+                                         cursors, weights);
+                          return part.sums;
+                        });
         });
+  }
+
+  /// In how many stretches, of how many trips each, a kernel row is read for
+  /// the tile whose first input column is `start`: column by column, or all at
+  /// once where none of it is padding, since its columns follow each other.
+  std::pair<Expr, Expr> stretches(Expr start) {
+    int64_t trips = channels / together;
+    std::pair<Expr, Expr> one{b.index(1), b.index(columns.kernel * trips)},
+        each{b.index(columns.kernel), b.index(trips)};
+    int64_t last = columns.input - columns.kernel - (rows - 1) * columns.stride;
+    if (columns.dilation != 1 || last < 0)
+      return each;
+    if (!zeros)
+      return one;
+    Expr inside = b.wrap(isInside(start, last + 1), b.builder.getI1Type());
+    return {select(inside, one.first, each.first),
+            select(inside, one.second, each.second)};
   }
 
   KernelBuilder &b;

@@ -2,6 +2,8 @@
 
 #include "passes/kernel/CompactPanels.h"
 
+#include "passes/kernel/VectorTile.h"
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -63,15 +65,9 @@ Value CompactPanels::weightsFrom(const Panel &panel, Expr step) {
 
 CursorTileChoice chooseCompactTile(KernelBuilder &b, const TileWork &work,
                                    const PackedPanels &panels) {
-  if (b.target.maxLanes(panels.type) == 1)
-    return chooseCursorTile(work, b.target, panels.type, panels.panelWidth);
-  int64_t rows = chooseTile(work.positions, panels.columns, panels.steps,
-                            b.target, panels.type)
-                     .rows;
-  rows = std::max(work.multiple, rows / work.multiple * work.multiple);
-  while (work.exact && work.positions % rows != 0)
-    rows -= work.multiple;
-  return {rows, panels.panelWidth, 1};
+  auto choose =
+      b.target.maxLanes(panels.type) == 1 ? chooseCursorTile : chooseVectorTile;
+  return choose(work, b.target, panels.type, panels.panelWidth);
 }
 
 static bool isEpilogueOperand(Value input, Operation *anchor) {

@@ -5,6 +5,7 @@
 #include "dialects/kernel/KernelDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/kernel/VectorTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -57,7 +58,7 @@ public:
     // Larger tiles are more code, and so is a second shape for what is left.
     double code = 1 + 0.0005 * static_cast<double>(sums * t.together);
     if (work.columns % t.columns != 0)
-      code += 0.1;
+      code += 0.2;
     return tiles * tile * code;
   }
 
@@ -79,22 +80,24 @@ private:
 
 } // namespace
 
-CursorTileChoice chooseCursorTile(const TileWork &work,
-                                  const TargetDescription &target, Type type,
-                                  int64_t panelWidth) {
+/// The cheapest tile for the work, with `panelWidth` columns unless that is 0.
+static std::pair<CursorTileChoice, double>
+cheapestTile(const TileWork &work, const TargetDescription &target, Type type,
+             int64_t panelWidth) {
   CostModel model(work, target, type);
-  CursorTileChoice best{work.multiple, panelWidth ? panelWidth : 1, 1};
+  CursorTileChoice best{1, panelWidth ? panelWidth : 1, 1};
   double bestCost = std::numeric_limits<double>::infinity();
   int64_t mostSums = target.smallestCode ? 4 : target.vectorRegisters;
+  int64_t most = std::min<int64_t>(work.positions, target.vectorRegisters);
   for (int64_t columns = 1;
        columns <= std::min<int64_t>(work.columns, target.vectorRegisters);
        ++columns) {
     if (panelWidth && columns != panelWidth)
       continue;
-    for (int64_t rows = work.multiple; rows <= work.positions;
-         rows += work.multiple) {
-      if ((work.exact && work.positions % rows != 0) ||
-          (rows > work.multiple && rows * columns > mostSums))
+    for (int64_t rows = 1; rows <= most; ++rows) {
+      bool fits = rows % work.multiple == 0 || work.multiple % rows == 0;
+      if (!fits || (work.exact && work.positions % rows != 0) ||
+          (rows > 1 && rows * columns > mostSums))
         continue;
       for (int64_t together : {1, 2, 4}) {
         if (target.smallestCode && together > 1)
@@ -107,13 +110,34 @@ CursorTileChoice chooseCursorTile(const TileWork &work,
       }
     }
   }
-  return best;
+  return {best, bestCost};
+}
+
+CursorTileChoice chooseCursorTile(const TileWork &work,
+                                  const TargetDescription &target, Type type,
+                                  int64_t panelWidth) {
+  auto [best, bestCost] = cheapestTile(work, target, type, panelWidth);
+  // One tile for all kernels, so that they can share their code: another only
+  // where it saves much. It is the best one for large matrices.
+  constexpr double much = 1.06;
+  constexpr int64_t large = 5040;
+  CursorTileChoice usual =
+      cheapestTile({large, large, large}, target, type, panelWidth).first;
+  bool fits =
+      usual.rows <= work.positions && usual.columns <= work.columns &&
+      (!work.exact || work.positions % usual.rows == 0) &&
+      (usual.rows % work.multiple == 0 || work.multiple % usual.rows == 0);
+  return fits && CostModel(work, target, type).of(usual) < much * bestCost
+             ? usual
+             : best;
 }
 
 int64_t panelWidth(const TileWork &work, const TargetDescription &target,
                    Type type) {
-  if (target.smallCode && target.maxLanes(type) == 1)
-    return chooseCursorTile(work, target, type).columns;
+  if (target.smallCode)
+    return target.maxLanes(type) == 1
+               ? chooseCursorTile(work, target, type).columns
+               : chooseVectorTile(work, target, type).columns;
   return chooseTile(work.positions, work.columns, work.steps * work.stretches,
                     target, type)
              .vectors *
@@ -163,40 +187,55 @@ Exprs loadSeveral(KernelBuilder &b, Value cursor, Type type, int64_t count,
   return values;
 }
 
-void accumulateNext(KernelBuilder &b, Tile &tile, Type type, int64_t steps,
-                    int64_t together, ArrayRef<Value> rows, Value weights) {
+/// One trip of the inner loop: so many steps together.
+static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
+                            int64_t together, ArrayRef<Value> rows,
+                            Value weights, ArrayRef<Expr> carried) {
   ArrayRef<int64_t> lanes = tile.columns.lanes;
   int64_t columns = lanes.size();
   bool scalars = llvm::all_of(lanes, [](int64_t n) { return n == 1; });
+  bool several = together > 1 && canLoadSeveral(b.target, type, together);
   int64_t weightRegister = b.target.loadRegisterCount - columns;
   int64_t rowRegister =
       weightRegister - static_cast<int64_t>(rows.size()) * together;
+  Exprs sums(carried);
+  SmallVector<Exprs> x;
+  if (several)
+    for (auto [row, cursor] : llvm::enumerate(rows))
+      x.push_back(
+          loadSeveral(b, cursor, type, together,
+                      rowRegister + static_cast<int64_t>(row) * together));
+  for (int64_t step = 0; step < together; ++step) {
+    Exprs w;
+    if (scalars && canLoadSeveral(b.target, type, columns))
+      w = loadSeveral(b, weights, type, columns, weightRegister);
+    else
+      for (int64_t n : lanes)
+        w.push_back(loadNext(b, weights, type, n));
+    for (auto [row, cursor] : llvm::enumerate(rows)) {
+      Expr value = several ? x[row][step] : loadNext(b, cursor, type);
+      for (int64_t v = 0; v < columns; ++v) {
+        Expr &sum = sums[row * columns + v];
+        sum = fma(value, w[v], sum);
+      }
+    }
+  }
+  return sums;
+}
+
+void accumulateNext(KernelBuilder &b, Tile &tile, Type type, int64_t steps,
+                    int64_t together, ArrayRef<Value> rows, Value weights) {
   tile.sums =
       b.loop(steps / together, tile.sums, [&](Expr, ArrayRef<Expr> carried) {
-        Exprs sums(carried);
-        SmallVector<Exprs> x;
-        if (together > 1)
-          for (auto [row, cursor] : llvm::enumerate(rows))
-            x.push_back(loadSeveral(b, cursor, type, together,
-                                    rowRegister +
-                                        static_cast<int64_t>(row) * together));
-        for (int64_t step = 0; step < together; ++step) {
-          Exprs w;
-          if (scalars && canLoadSeveral(b.target, type, columns))
-            w = loadSeveral(b, weights, type, columns, weightRegister);
-          else
-            for (int64_t n : lanes)
-              w.push_back(loadNext(b, weights, type, n));
-          for (auto [row, cursor] : llvm::enumerate(rows)) {
-            Expr value =
-                together > 1 ? x[row][step] : loadNext(b, cursor, type);
-            for (int64_t v = 0; v < columns; ++v) {
-              Expr &sum = sums[row * columns + v];
-              sum = fma(value, w[v], sum);
-            }
-          }
-        }
-        return sums;
+        return accumulateTrip(b, tile, type, together, rows, weights, carried);
+      });
+}
+
+void accumulateNext(KernelBuilder &b, Tile &tile, Type type, Expr trips,
+                    int64_t together, ArrayRef<Value> rows, Value weights) {
+  tile.sums = b.loop(
+      b.index(0), trips, 1, tile.sums, [&](Expr, ArrayRef<Expr> carried) {
+        return accumulateTrip(b, tile, type, together, rows, weights, carried);
       });
 }
 

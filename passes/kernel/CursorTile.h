@@ -29,7 +29,7 @@ struct TileWork {
   /// Steps that read a row and the weights front to back, and how many such
   /// stretches follow one another.
   int64_t steps, stretches = 1;
-  /// A tile's rows are a multiple of this.
+  /// A tile's rows are a multiple of this, or divide it.
   int64_t multiple = 1;
   /// A tile must not compute a position that another one has computed.
   bool exact = false;
@@ -73,6 +73,10 @@ bool canLoadSeveral(const TargetDescription &target, mlir::Type type,
 /// for k in [0, steps): tile += next of each row * next of the weights.
 void accumulateNext(KernelBuilder &b, Tile &tile, mlir::Type type,
                     int64_t steps, int64_t together,
+                    llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
+/// The same where the code computes the steps: trips * together.
+void accumulateNext(KernelBuilder &b, Tile &tile, mlir::Type type,
+                    graph::Expr trips, int64_t together,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
 
 } // namespace ingot::kernel
