@@ -240,6 +240,13 @@ void Placement::findChains(Region &body) {
         return fma.getAcc();
       if (auto fma = value.getDefiningOp<math::FmaOp>())
         return fma.getC();
+      if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
+        auto isProduct = [](Value v) {
+          return v.getDefiningOp<arith::MulFOp>() && v.hasOneUse();
+        };
+        if (isProduct(sum.getLhs()) != isProduct(sum.getRhs()))
+          return isProduct(sum.getLhs()) ? sum.getRhs() : sum.getLhs();
+      }
       return {};
     };
     if (op->getNumResults() == 1 && !isShared(op->getResult(0))) {

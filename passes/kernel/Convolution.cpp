@@ -421,8 +421,8 @@ private:
       emitPooledTile(
           b, conv, pool, position, first, count, panel.vectors,
           panel.firstColumn,
-          [&](ArrayRef<Expr> outer) {
-            return sumsOf(outer, first, known, count, panel);
+          [&](ArrayRef<Expr> outer, Expr start) {
+            return sumsOf(outer, start, known, count, panel);
           },
           conv.getBias());
     }

@@ -33,10 +33,13 @@ SmallVector<Piece> piecesOf(const ColumnVectors &columns) {
 void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
                     ArrayRef<Expr> position, Expr first, int64_t count,
                     const ColumnVectors &columns, Expr firstColumn,
-                    llvm::function_ref<Tile(ArrayRef<Expr>)> sums, Value bias) {
+                    llvm::function_ref<Tile(ArrayRef<Expr>, Expr)> sums,
+                    Value bias) {
   Type type = elementOf(conv.getX());
   ArrayRef<int64_t> window = windowOf(pool);
-  int64_t across = window.back(), results = count / across;
+  int64_t across = window.back();
+  int64_t results = std::max<int64_t>(count / across, 1),
+          parts = std::max<int64_t>(across / count, 1);
   SmallVector<Piece> pieces = piecesOf(columns);
   bool isMax = isa<MaxPoolOp>(pool);
   Exprs pooled;
@@ -49,13 +52,13 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
   int64_t rows = 1;
   for (int64_t size : window.drop_back())
     rows *= size;
-  pooled = b.loop(rows, pooled, [&](Expr row, ArrayRef<Expr> carried) {
+  auto combine = [&](Expr row, Expr start, ArrayRef<Expr> carried) {
     Exprs next(carried.begin(), carried.end());
     Exprs inWindow = b.delinearize(row, window.drop_back());
     Exprs outer{position[0]};
     for (size_t i = 0; i + 1 < window.size(); ++i)
       outer.push_back(position[1 + i] * double(window[i]) + inWindow[i]);
-    Tile tile = sums(outer);
+    Tile tile = sums(outer, start);
     for (int64_t c = 0; c < count; ++c)
       for (auto [n, p] : llvm::enumerate(pieces))
         b.withLanes(p.lanes, [&, n = n, p = p] {
@@ -65,7 +68,7 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
             sum = sum + b.load(bias, {column});
           b.bindElement(conv.getResult(), sum);
           Exprs at(outer);
-          at.push_back(first + double(c));
+          at.push_back(start + double(c));
           at.push_back(column);
           Expr x = b.broadcast(b.load(chain, at), p.lanes);
           Expr &into = next[c / across * pieces.size() + n];
@@ -74,6 +77,12 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
         });
     b.unbindElement(conv.getResult());
     return next;
+  };
+  pooled = b.loop(rows, pooled, [&](Expr row, ArrayRef<Expr> carried) {
+    return b.loop(parts, carried, [&](Expr part, ArrayRef<Expr> inner) {
+      return combine(row, parts == 1 ? first : first + part * double(count),
+                     inner);
+    });
   });
   for (int64_t r = 0; r < results; ++r)
     for (auto [n, p] : llvm::enumerate(pieces))

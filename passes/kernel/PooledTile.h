@@ -13,16 +13,19 @@
 
 namespace ingot::kernel {
 
-/// The results for `count` columns of the convolution from `first` on, a
-/// multiple of the window's width; `position` is the batch and the result's
-/// position on the axes but the last. `sums` computes the convolution's tile at
-/// a batch and a position on its axes but the last; `bias` is added to it.
-void emitPooledTile(
-    KernelBuilder &b, graph::ConvOp conv, mlir::Operation *pool,
-    llvm::ArrayRef<graph::Expr> position, graph::Expr first, int64_t count,
-    const ColumnVectors &columns, graph::Expr firstColumn,
-    llvm::function_ref<Tile(llvm::ArrayRef<graph::Expr> outer)> sums,
-    mlir::Value bias);
+/// The results for columns of the convolution from `first` on: `count` of them,
+/// a multiple of the window's width, or a whole window in parts of `count`.
+/// `position` is the batch and the result's position on the axes but the last.
+/// `sums` computes `count` columns of the convolution from `first` on, at a
+/// batch and a position on its axes but the last; `bias` is added to it.
+void emitPooledTile(KernelBuilder &b, graph::ConvOp conv, mlir::Operation *pool,
+                    llvm::ArrayRef<graph::Expr> position, graph::Expr first,
+                    int64_t count, const ColumnVectors &columns,
+                    graph::Expr firstColumn,
+                    llvm::function_ref<Tile(llvm::ArrayRef<graph::Expr> outer,
+                                            graph::Expr first)>
+                        sums,
+                    mlir::Value bias);
 
 } // namespace ingot::kernel
 
