@@ -97,7 +97,8 @@ NodeReference::evaluate(ModuleOp decided, ArrayRef<const Tensor *> inputs) {
   }
   NodeReference reference;
   main.walk([&](graph::GroupOp group) {
-    Group &known = reference.groups.emplace_back(Group{group.getLoc(), {}, {}});
+    Group &known = reference.groups.emplace_back(
+        Group{group.getLoc(), group->getNumOperands(), {}, {}});
     if (auto strides = group.getOutputStridesAttr())
       known.strides = strides.asArrayRef();
   });
@@ -212,8 +213,8 @@ void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
     if (left.empty())
       continue;
     const Group &group = *left.pop_back_val();
-    auto buffers = launch.getOperands().take_back(
-        std::min<size_t>(group.results.size(), launch.getOperands().size()));
+    // Scratch memory may follow.
+    auto buffers = launch.getOperands().drop_front(group.operands);
     for (auto [buffer, result] : llvm::zip(buffers, group.results)) {
       node.type = testType(result.type.getElementType());
       node.argument = -1;

@@ -36,6 +36,7 @@ public:
 private:
   struct Group {
     mlir::Location location;
+    size_t operands;
     /// Of each result in elements; empty: row-major.
     llvm::ArrayRef<int64_t> strides;
     std::vector<Tensor> results;

@@ -21,8 +21,10 @@ extern "C" void INGOT_TEST_PRINT(const char *text);
 #endif
 #ifdef INGOT_TEST_MAIN
 #define INGOT_TEST_MAIN_DECLARATION extern "C" int INGOT_TEST_MAIN(void)
-#else
+#elif __STDC_HOSTED__
 #define INGOT_TEST_MAIN_DECLARATION int main()
+#else
+#define INGOT_TEST_MAIN_DECLARATION extern "C" int main()
 #endif
 
 namespace ingot_test {
