@@ -112,6 +112,7 @@ OnnxRegistry::OnnxRegistry() {
   registerContractionImports(*this);
   registerQuantizedImports(*this);
   registerDeformableImports(*this);
+  registerSelectionImports(*this);
   registerTextImports(*this);
   registerTrainingImports(*this);
   registerWindowImports(*this);

@@ -173,6 +173,7 @@ void registerReductionImports(OnnxRegistry &registry);
 void registerContractionImports(OnnxRegistry &registry);
 void registerQuantizedImports(OnnxRegistry &registry);
 void registerDeformableImports(OnnxRegistry &registry);
+void registerSelectionImports(OnnxRegistry &registry);
 void registerTextImports(OnnxRegistry &registry);
 void registerTrainingImports(OnnxRegistry &registry);
 void registerWindowImports(OnnxRegistry &registry);

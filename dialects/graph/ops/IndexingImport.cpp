@@ -86,8 +86,8 @@ static ImportResult importGatherND(OnnxNode &node) {
 static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1);
   int64_t count = tensorType(indices).getNumElements();
-  if (shapeOf(x).empty())
-    return node.invalid("X is a scalar");
+  if (shapeOf(x).empty() || (shapeOf(x).back() == 0 && count != 0))
+    return node.invalid("X is a scalar or empty");
   if (shapeOf(x).size() < 2)
     x = node.reshape(x, {1, tensorType(x).getNumElements()});
   indices = node.reshape(indices, {count});

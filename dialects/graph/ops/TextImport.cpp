@@ -72,9 +72,9 @@ static ImportResult importTfIdf(OnnxNode &node) {
       return node.unsupported("n-grams that share an output");
     outputs = std::max(outputs, index + 1);
   }
-  if (!weights.empty() && int64_t(weights.size()) != outputs)
+  if (!weights.empty() && weights.size() != indexes.size())
     return node.invalid("weights has " + Twine(weights.size()) +
-                        " entries for " + Twine(outputs) + " outputs");
+                        " entries for " + Twine(indexes.size()) + " n-grams");
 
   Value x = node.input(0);
   int64_t length = shape.back(), rows = shape.size() == 2 ? shape[0] : 1;
@@ -132,9 +132,13 @@ static ImportResult importTfIdf(OnnxNode &node) {
       /*inRange=*/true);
   if (mode == "IDF")
     y = node.elementwise<MinimumOp>({y, node.scalarConstant(1, f32)});
-  if (mode != "TF" && !weights.empty())
+  if (mode != "TF" && !weights.empty()) {
+    SmallVector<double> byOutput(outputs, 0);
+    for (auto [index, weight] : llvm::zip_equal(indexes, weights))
+      byOutput[index] = weight;
     y = node.elementwise<MulOp>(
-        {y, floatConstant(node, {outputs}, weights, f32)});
+        {y, floatConstant(node, {outputs}, byOutput, f32)});
+  }
   return SmallVector<Value>{
       node.reshape(y, shape.size() == 1 ? SmallVector<int64_t>{outputs}
                                         : SmallVector<int64_t>{rows, outputs})};

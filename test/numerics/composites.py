@@ -1,0 +1,95 @@
+"""Operators that become several: integer products, unrolled loops, sequences, n-grams, beside ONNX Runtime.
+
+    composites.py --ingot BIN [--target NAME] [--filter TEXT]
+"""
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from beside_onnxruntime import Case, compare, data, ints, one
+
+
+def bytes_of(shape, dtype):
+    return data(shape, np.int32, 60 if dtype == np.int8 else 100).astype(dtype)
+
+
+def some(shape, dtype=np.float32):
+    return np.asarray(0.01 + 0.02 * np.abs(data(shape)), dtype)
+
+
+def integer_products():
+    for dtype in (np.int8, np.uint8):
+        name = np.dtype(dtype).name
+        a, b = bytes_of((9, 37), dtype), bytes_of((37, 21), dtype)
+        zero = np.asarray(3, dtype)
+        yield one(f"matmul-integer-{name}", "MatMulInteger", {"a": a, "b": b}, {"az": zero, "bz": zero})
+        yield one(f"matmul-integer-columns-{name}", "MatMulInteger", {"a": a}, {"b": b, "az": zero, "bz": bytes_of((21,), dtype)})
+        yield one(f"matmul-integer-no-zeros-{name}", "MatMulInteger", {"a": bytes_of((2, 3, 5, 37), dtype), "b": b})
+        constants = {"as": some(()), "az": zero, "b": b, "bs": some((21,)), "bz": bytes_of((21,), dtype), "ys": some(()), "yz": zero}
+        yield one(f"qlinear-matmul-{name}", "QLinearMatMul", {"a": a}, constants)
+        constants |= {"bs": some(()), "bz": zero}
+        yield one(f"qlinear-matmul-3d-{name}", "QLinearMatMul", {"a": bytes_of((4, 9, 37), dtype)}, constants)
+    x = bytes_of((2, 6, 13, 11), np.uint8)
+    zero, w_zero = np.uint8(7), np.uint8(5)
+    for group, attributes in ((1, {}), (1, {"pads": [1, 1, 2, 0], "strides": [2, 1]}), (2, {"dilations": [2, 2]}), (6, {"auto_pad": "SAME_UPPER"})):
+        w = bytes_of((12, 6 // group, 3, 3), np.uint8)
+        name = f"{group}-{'-'.join(attributes)}"
+        if group == 1:
+            yield one(f"conv-integer-{name}", "ConvInteger", {"x": x}, {"w": w, "xz": zero, "wz": w_zero}, **attributes)
+        signed = bytes_of(w.shape, np.int8)
+        constants = {"xs": some(()), "xz": zero, "w": signed, "ws": some((12,)), "wz": np.zeros(12, np.int8), "ys": np.float32(0.3),
+                     "yz": np.uint8(100), "b": data((12,), np.int32, 1000)}
+        yield one(f"qlinear-conv-{name}", "QLinearConv", {"x": x}, constants, group=group, **attributes)
+
+
+def body(nodes, inputs, outputs):
+    value = lambda n, t, s: helper.make_tensor_value_info(n, t, s)
+    return helper.make_graph(nodes, "body", [value(*i) for i in inputs], [value(*o) for o in outputs])
+
+
+F = TensorProto.FLOAT
+
+
+def loops():
+    step = [helper.make_node("MatMul", ["h", "w"], ["m"]), helper.make_node("Add", ["m", "x"], ["s"]),
+            helper.make_node("Tanh", ["s"], ["h_new"]), helper.make_node("Neg", ["h_new"], ["y"])]
+    cell = body(step, [("h", F, (2, 19)), ("x", F, (2, 19))], [("h_new", F, (2, 19)), ("y", F, (2, 19))])
+    for axis, reverse in ((0, 0), (1, 1)):
+        x = data((5, 2, 19) if axis == 0 else (2, 5, 19))
+        attributes = {"scan_input_axes": [axis], "scan_output_axes": [axis], "scan_input_directions": [reverse], "scan_output_directions": [reverse]}
+        yield one(f"scan-{axis}{reverse}", "Scan", {"h0": data((2, 19)), "xs": x}, {"w": 0.2 * data((19, 19))}, outputs=("last", "out"),
+                  order=["h0", "xs"], body=cell, num_scan_inputs=1, **attributes)
+    iteration = body([helper.make_node("Cast", ["i"], ["f"], to=F), helper.make_node("Add", ["a", "f"], ["b"]),
+                      helper.make_node("Less", ["i", "three"], ["go"]), helper.make_node("Mul", ["b", "b"], ["y"])],
+                     [("i", TensorProto.INT64, ()), ("c", TensorProto.BOOL, ()), ("a", F, (7, 3))],
+                     [("go", TensorProto.BOOL, ()), ("b", F, (7, 3)), ("y", F, (7, 3))])
+    for count, known in ((3, True), (9, True), (9, False)):
+        constants = {"n": np.array(count), "three": np.array(3)} | ({"go_on": np.array(True)} if known else {})
+        yield one(f"loop-{count}-{known}", "Loop", {"a0": data((7, 3))}, constants, outputs=("last", "out"),
+                  order=["n", "go_on" if known else "", "a0"], body=iteration)
+
+
+def sequences():
+    x = data((6, 5, 8))
+    nodes = [helper.make_node("SplitToSequence", ["x", "n"], ["s"], axis=1), helper.make_node("SequenceAt", ["s", "one"], ["middle"]),
+             helper.make_node("Exp", ["middle"], ["e"]), helper.make_node("SequenceInsert", ["s", "e", "zero"], ["t"]),
+             helper.make_node("SequenceErase", ["t"], ["u"]), helper.make_node("ConcatFromSequence", ["u"], ["out"], axis=1)]
+    yield Case("sequence", nodes, {"x": x}, {"n": np.array(2), "one": np.array(1), "zero": np.array(0)})
+    nodes = [helper.make_node("SplitToSequence", ["x"], ["s"], keepdims=0, axis=2), helper.make_node("SequenceLength", ["s"], ["length"]),
+             helper.make_node("ConcatFromSequence", ["s"], ["out"], axis=0, new_axis=1)]
+    yield Case("sequence-stack", nodes, {"x": x}, outputs=("out", "length"))
+
+
+def n_grams():
+    text = data((3, 50), np.int64, 4)
+    pool = {"ngram_counts": [0, 4, 12], "pool_int64s": [0, 1, 2, -1, 0, 1, 1, 1, 2, 0, 1, 2, 0, 1, 2, 1, 0, -1], "ngram_indexes": [8, 0, 1, 2, 3, 4, 5, 6, 7, 9]}
+    weights = [0.5 + i / 8 for i in range(10)]
+    for mode in ("TF", "IDF", "TFIDF"):
+        for shortest, longest, skips in ((1, 1, 0), (1, 3, 0), (2, 3, 3)):
+            yield one(f"n-grams-{mode}-{shortest}{longest}{skips}", "TfIdfVectorizer", {"x": text}, mode=mode, min_gram_length=shortest,
+                      max_gram_length=longest, max_skip_count=skips, weights=weights, **pool)
+
+
+if __name__ == "__main__":
+    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams()))
