@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-/// "x86-64-v3, x86-64-v4", for comments.
+/// Their names with commas, for comments.
 std::string targetNames(llvm::ArrayRef<Variant> variants);
 
 class Selector {
