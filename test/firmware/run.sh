@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# examples/firmware on the emulated board of a core: ten of ten digits, and the
-# four networks of MLPerf Tiny as ONNX Runtime sees them.
+# examples/firmware on the emulated board of a core: ten of ten digits, their
+# scores checked on the board, and the four networks of MLPerf Tiny as ONNX
+# Runtime sees them.
 # usage: run.sh CMAKE SOURCE BUILD SCRATCH CORE PYTHON
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4 core=$5 python=$6
@@ -18,12 +19,13 @@ if grep -qi 'warning' "$scratch/log"; then
   echo "run.sh: a warning"
   exit 1
 fi
-for image in digits tiny; do
+for image in digits check tiny; do
   "$cmake" --build "$scratch/images" --target run-$image </dev/null >"$scratch/$image.log" 2>&1 ||
     { cat "$scratch/$image.log"; exit 1; }
   cat "$scratch/$image.log"
 done
 grep -q '10 of 10 right' "$scratch/digits.log"
+grep -q 'all outputs are as expected' "$scratch/check.log"
 for image in digits tiny; do
   grep -Eq 'text [0-9]+ data [0-9]+ bss [0-9]+ stack [0-9]+ bytes' "$scratch/$image.log"
 done
