@@ -7,6 +7,8 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Ingot")
 set(sources "${PROJECT_SOURCE_DIR}/runtime_support")
+# Toolchain files, for projects that build for another machine.
+file(GLOB toolchains CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/targets/*/*.cmake")
 
 if(TARGET ingot)
   set_target_properties(ingot PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
@@ -27,7 +29,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/installed/IngotConfig.cmake"
   "${PROJECT_BINARY_DIR}/installed/IngotConfigVersion.cmake"
   "${sources}/cmake/IngotAddModel.cmake"
-  "${sources}/cmake/cortex-m.cmake"
+  ${toolchains}
   DESTINATION "${package}")
 
 # The package of the build folder.
@@ -39,7 +41,7 @@ configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
   PATH_VARS INGOT_PROGRAM INGOT_INCLUDE)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/IngotConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
-foreach(file IngotAddModel cortex-m)
-  configure_file("${sources}/cmake/${file}.cmake"
-    "${PROJECT_BINARY_DIR}/cmake/${file}.cmake" COPYONLY)
+foreach(file IN LISTS toolchains ITEMS "${sources}/cmake/IngotAddModel.cmake")
+  get_filename_component(name "${file}" NAME)
+  configure_file("${file}" "${PROJECT_BINARY_DIR}/cmake/${name}" COPYONLY)
 endforeach()
