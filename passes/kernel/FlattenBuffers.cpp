@@ -4,10 +4,10 @@
 //     %v = memref.load %x[%i, %j]        ->       %at = %i * 8 + %j
 //                                                 %v = memref.load %x[%at]
 //
-// Each access has arithmetic of its own, with each stride but the last as a
-// constant of its own that knows the buffer's name: kernels for two shapes then
-// differ in constants only, even where one shape has equal strides and the
-// other has not. Local buffers and tables stay as they are.
+// Each access has arithmetic of its own, each stride is a constant of its own
+// that knows the buffer's name, and neither `* 1` nor `+ 0` is left out:
+// kernels for two shapes then differ in constants only, whatever their strides.
+// Local buffers and tables stay as they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,14 +28,13 @@ namespace {
 /// Where the elements of a buffer, or of a view of it, lie.
 struct Layout {
   Value root;
-  ArrayRef<int64_t> shape;
   SmallVector<int64_t> strides;
   int64_t offset = 0;
 
   /// Nothing if views change the size of elements.
   static std::optional<Layout> of(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
-    Layout layout{buffer, type.getShape(), {}, 0};
+    Layout layout{buffer, {}, 0};
     if (type.getNumElements() == 0 ||
         failed(type.getStridesAndOffset(layout.strides, layout.offset)))
       return std::nullopt;
@@ -105,24 +104,22 @@ private:
     if (!argument)
       return true;
     OpBuilder b(op);
+    int64_t offset = layout->offset;
     Value at;
-    auto add = [&](Value term) {
-      at = at ? arith::AddIOp::create(b, op->getLoc(), at, term) : term;
-    };
     Location named = NameLoc::get(b.getStringAttr(nameOf(argument)));
-    size_t last = layout->shape.size() - 1;
-    for (auto [i, use] : llvm::enumerate(indices)) {
-      Value index = use.get();
-      if (layout->shape[i] == 1 || matchPattern(index, m_Zero()))
+    for (auto [use, stride] : llvm::zip_equal(indices, layout->strides)) {
+      APInt constant;
+      if (matchPattern(use.get(), m_ConstantInt(&constant))) {
+        offset += constant.getSExtValue() * stride;
         continue;
-      if (i != last || layout->strides[i] != 1)
-        index = arith::MulIOp::create(
-            b, op->getLoc(), index,
-            arith::ConstantIndexOp::create(b, named, layout->strides[i]));
-      add(index);
+      }
+      Value term = arith::MulIOp::create(
+          b, op->getLoc(), use.get(),
+          arith::ConstantIndexOp::create(b, named, stride));
+      at = at ? arith::AddIOp::create(b, op->getLoc(), at, term) : term;
     }
-    if (layout->offset != 0 || !at)
-      add(arith::ConstantIndexOp::create(b, op->getLoc(), layout->offset));
+    Value rest = arith::ConstantIndexOp::create(b, op->getLoc(), offset);
+    at = at ? arith::AddIOp::create(b, op->getLoc(), at, rest) : rest;
     buffer.set(argument);
     indices.assign(at);
     return true;

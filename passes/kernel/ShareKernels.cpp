@@ -324,9 +324,22 @@ private:
     }
     for (Kernel *kernel : group.members)
       symbols.erase(kernel->function);
+    dropNeutral(shared);
     IRRewriter rewriter(shared.getContext());
     DominanceInfo dominance(shared);
     eliminateCommonSubExpressions(rewriter, dominance, shared);
+  }
+
+  /// Flat accesses multiply by 1 and add 0 where shapes ask for nothing else.
+  static void dropNeutral(func::FuncOp function) {
+    function.walk([](Operation *op) {
+      bool product = isa<arith::MulIOp>(op);
+      if ((product || isa<arith::AddIOp>(op)) &&
+          constantIndex(op->getOperand(1)) == (product ? 1 : 0)) {
+        op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+        op->erase();
+      }
+    });
   }
 
   /// Behind the buffers, before begin and end of a parallel loop.

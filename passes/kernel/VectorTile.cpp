@@ -31,8 +31,9 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
     return static_cast<double>(work.stretches) * stretch +
            static_cast<double>(rows * v) * (costs.store + 4) + 12;
   };
-  double columns = static_cast<double>(columnVectors / vectors) * tile(vectors);
-  if (int64_t left = columnVectors % vectors)
+  int64_t full = columnVectors / vectors, left = columnVectors % vectors;
+  double columns = static_cast<double>(full) * tile(vectors);
+  if (left > 0)
     columns += tile(left);
   return static_cast<double>(llvm::divideCeil(work.positions, rows)) * columns;
 }
