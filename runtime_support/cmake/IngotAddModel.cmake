@@ -16,15 +16,55 @@
 # into the generated code, as NAME_arena in that section of the program.
 #
 # The target property INGOT_OUTPUT_DIR says where NAME.cpp and NAME.h lie.
+#
+# ingot_add_model_test(NAME MODEL model.onnx DATA dir ...)
+#
+# makes NAME a program that runs the model on the data sets in a folder
+# (test_data_set_*, as ONNX has them) where it is meant to run, and compares. Other
+# arguments are as above. On a bare machine link it with the start-up code and
+# define INGOT_TEST_PRINT and perhaps INGOT_TEST_MAIN (see ingot_test.h).
 
 function(ingot_add_model name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG ""
-    "MODEL;TARGET;WEIGHTS;MAX_RAM;MAX_FLASH;ARENA_SECTION" "DIMS;OPTIONS;DEPENDS")
+  _ingot_generate(${name} outputs directory ${ARGN})
+  list(FILTER outputs EXCLUDE REGEX "\\.weights$")
+  add_library(${name} STATIC ${outputs})
+  _ingot_set_up(${name} "${directory}")
+endfunction()
+
+function(ingot_add_model_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "DATA" "")
+  if(NOT ARG_DATA)
+    message(FATAL_ERROR "ingot_add_model_test(${name}): which DATA?")
+  endif()
+  get_filename_component(data "${ARG_DATA}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  _ingot_generate(${name} outputs directory ${ARG_UNPARSED_ARGUMENTS} TEST_DATA "${data}")
+  add_executable(${name} ${outputs})
+  _ingot_set_up(${name} "${directory}")
+endfunction()
+
+# Properties of what is made of generated sources.
+function(_ingot_set_up name directory)
+  target_include_directories(${name} PUBLIC "${directory}")
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  # An unoptimized network is of no use, also in a debug build of its user.
+  target_compile_options(${name} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-O2 -fno-exceptions -fno-rtti>)
+  set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}")
+  # Bare machines have no loader that would need it.
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
+endfunction()
+
+# The command that compiles a model; which files it writes, and where.
+function(_ingot_generate name outputs_variable directory_variable)
+  cmake_parse_arguments(PARSE_ARGV 3 ARG ""
+    "MODEL;TARGET;WEIGHTS;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA" "DIMS;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "ingot_add_model(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "${name}: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT ARG_MODEL)
-    message(FATAL_ERROR "ingot_add_model(${name}): which MODEL?")
+    message(FATAL_ERROR "${name}: which MODEL?")
   endif()
   get_filename_component(model "${ARG_MODEL}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   if(NOT ARG_TARGET AND INGOT_TARGET)
@@ -40,7 +80,7 @@ function(ingot_add_model name)
       set(ARG_WEIGHTS object)
     endif()
   elseif(NOT ARG_WEIGHTS MATCHES "^(source|object|file)$")
-    message(FATAL_ERROR "ingot_add_model(${name}): WEIGHTS is source, object or file")
+    message(FATAL_ERROR "${name}: WEIGHTS is source, object or file")
   endif()
 
   set(directory "${CMAKE_CURRENT_BINARY_DIR}/${name}.ingot")
@@ -67,26 +107,22 @@ function(ingot_add_model name)
     endif()
     list(APPEND options --cxx "${compiler}")
   endif()
+  set(data "")
+  if(ARG_TEST_DATA)
+    list(APPEND options --emit-test "${ARG_TEST_DATA}")
+    list(APPEND outputs "${directory}/${name}_test.cpp")
+    file(GLOB_RECURSE data CONFIGURE_DEPENDS "${ARG_TEST_DATA}/*.pb")
+  endif()
   foreach(dim IN LISTS ARG_DIMS)
     list(APPEND options --dim "${dim}")
   endforeach()
 
   add_custom_command(OUTPUT ${outputs}
     COMMAND Ingot::ingot "${model}" -o "${directory}/${name}.cpp" ${options} ${ARG_OPTIONS}
-    DEPENDS "${model}" ${ARG_DEPENDS} $<TARGET_FILE:Ingot::ingot>
+    DEPENDS "${model}" ${ARG_DEPENDS} ${data} $<TARGET_FILE:Ingot::ingot>
     COMMENT "Compiling ${ARG_MODEL} to ${name}.cpp (${ARG_TARGET})"
     VERBATIM)
 
-  list(FILTER outputs EXCLUDE REGEX "\\.weights$")
-  add_library(${name} STATIC ${outputs})
-  target_include_directories(${name} PUBLIC "${directory}")
-  target_compile_features(${name} PUBLIC cxx_std_17)
-  # An unoptimized network is of no use, also in a debug build of its user.
-  target_compile_options(${name} PRIVATE
-    $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-O2 -fno-exceptions -fno-rtti>)
-  set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}")
-  # Bare machines have no loader that would need it.
-  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  endif()
+  set(${outputs_variable} ${outputs} PARENT_SCOPE)
+  set(${directory_variable} "${directory}" PARENT_SCOPE)
 endfunction()
