@@ -16,7 +16,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "..", "firmware"))
 from count import Target, run  # noqa: E402
 
 REAL = os.path.join(HERE, "..", "networks", "models", "real")
