@@ -5,7 +5,7 @@
 //
 // A math function that the target's table has for scalars but not for this
 // vector is computed lane by lane; vectors that are wider than the widest row
-// are cut in halves first.
+// are cut in halves first. Where multiply-adds take lanes, each names its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,12 +118,36 @@ struct InsertOneLane : OpRewritePattern<vector::InsertStridedSliceOp> {
   }
 };
 
+/// A lane that is a factor stands in each multiply-add that takes it.
+struct SplitLaneUses : OpRewritePattern<vector::FMAOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::FMAOp op,
+                                PatternRewriter &rewriter) const override {
+    for (OpOperand &factor : op->getOpOperands().drop_back()) {
+      auto splat = factor.get().getDefiningOp<vector::BroadcastOp>();
+      auto lane = splat ? splat.getSource().getDefiningOp<vector::ExtractOp>()
+                        : vector::ExtractOp();
+      if (!lane || lane.hasDynamicPosition() ||
+          (splat->hasOneUse() && lane->hasOneUse()))
+        continue;
+      Value own = rewriter.clone(*lane)->getResult(0);
+      own = vector::BroadcastOp::create(rewriter, op.getLoc(), splat.getType(),
+                                        own);
+      rewriter.modifyOpInPlace(op, [&] { factor.set(own); });
+      return success();
+    }
+    return failure();
+  }
+};
+
 } // namespace
 
 void populateExpandVector(RewritePatternSet &patterns,
                           const TargetDescription &target) {
   patterns.add<ExpandReduction, InsertOneLane>(patterns.getContext());
   patterns.add<SplitFunction>(patterns.getContext(), target);
+  if (target.multiplyByLane)
+    patterns.add<SplitLaneUses>(patterns.getContext());
 }
 
 } // namespace ingot

@@ -82,12 +82,13 @@ Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
   return {text, negative ? Binding::Unary : Binding::Primary, sign};
 }
 
-Expression KernelPrinter::intrinsic(const Intrinsic &row, Operation *op) {
+Expression KernelPrinter::intrinsic(const Intrinsic &row, ValueRange operands,
+                                    Type type) {
   std::string text;
   llvm::StringRef rest = row.spelling;
   while (!rest.empty()) {
     if (rest.size() >= 3 && rest[0] == '{' && rest[2] == '}') {
-      text += within(value(op->getOperand(rest[1] - '0')), Binding::Unary);
+      text += within(value(operands[rest[1] - '0']), Binding::Unary);
       rest = rest.drop_front(3);
     } else {
       text += rest.front();
@@ -95,13 +96,41 @@ Expression KernelPrinter::intrinsic(const Intrinsic &row, Operation *op) {
     }
   }
   // The table's own vector types become ours; they may differ in element.
-  Type type = op->getResult(0).getType();
   Expression call = {text, Binding::Unary, Sign::Unsigned};
   if (isVector(type)) {
     call = castTo(typeName(type, Sign::Unsigned), call);
     call.sign = Sign::Unsigned;
   }
   return call;
+}
+
+/// What the target's table has for the operation. A multiply-add with one lane
+/// of a vector as its factor has names of its own, as "vector.fma[2]".
+std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
+  if (op->getNumOperands() == 0 || op->getNumResults() == 0)
+    return std::nullopt;
+  StringRef name = op->getName().getStringRef();
+  Type type = op->getResult(0).getType();
+  if (auto product = dyn_cast<vector::FMAOp>(op))
+    for (bool swap : {false, true}) {
+      Value factor = swap ? product.getRhs() : product.getLhs(),
+            other = swap ? product.getLhs() : product.getRhs();
+      auto splat = factor.getDefiningOp<vector::BroadcastOp>();
+      auto lane = splat ? splat.getSource().getDefiningOp<vector::ExtractOp>()
+                        : vector::ExtractOp();
+      if (!lane || lane.hasDynamicPosition())
+        continue;
+      std::string withLane =
+          (name + "[" + Twine(lane.getStaticPosition().front()) + "]").str();
+      if (const Intrinsic *row = context.target.intrinsic(
+              withLane, lane.getSource().getType(), type))
+        return intrinsic(*row, {lane.getSource(), other, product.getAcc()},
+                         type);
+    }
+  if (const Intrinsic *row =
+          context.target.intrinsic(name, op->getOperand(0).getType(), type))
+    return intrinsic(*row, op->getOperands(), type);
+  return std::nullopt;
 }
 
 /// Index values that are surely not negative: their unsigned division is C's.
@@ -126,10 +155,8 @@ static bool isNonNegative(Value value, unsigned depth = 0) {
 
 Expression KernelPrinter::ofOperation(Operation *op) {
   Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
-  if (op->getNumOperands() > 0)
-    if (const Intrinsic *row = context.target.intrinsic(
-            op->getName().getStringRef(), op->getOperand(0).getType(), type))
-      return intrinsic(*row, op);
+  if (std::optional<Expression> call = intrinsic(op))
+    return *call;
   // Sums and products of index stay signed.
   bool isIndex = type && type.isIndex();
   Sign wrapping = isIndex ? Sign::Signed : Sign::Unsigned;

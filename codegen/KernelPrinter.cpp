@@ -224,7 +224,9 @@ void KernelPrinter::declareUninitialized(Value value) {
 bool KernelPrinter::printUpdate(Operation *op) {
   Value result = op->getResult(0);
   auto known = variables.find(placement.variable(result));
-  if (known == variables.end() || !placement.isShared(result))
+  if (known == variables.end() || !placement.isShared(result) ||
+      context.target.intrinsic(op->getName().getStringRef(), result.getType(),
+                               result.getType()))
     return false;
   auto isSelf = [&](Value value) {
     return placement.isShared(value) &&

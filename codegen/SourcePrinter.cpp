@@ -40,8 +40,14 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
                               ? (bits == 32 ? "float" : "double")
                               : "uint" + llvm::utostr(bits) + "_t";
     // Subtracting zero keeps -0.0, which adding would not.
+    std::string splat = ("x - " + type + "{}").str();
+    for (const Intrinsic &row : context.target.intrinsics)
+      if (row.op == "vector.broadcast" && row.result == type) {
+        splat = ("(" + type + ")" + row.spelling).str();
+        splat.replace(splat.find("{0}"), 3, "x");
+      }
     out.line("inline " + type + " splat_" + type + "(" + element +
-             " x) { return x - " + type + "{}; }");
+             " x) { return " + splat + "; }");
   }
   for (const auto &[name, row] : context.extrema) {
     StringRef type = StringRef(name).drop_front(4);

@@ -20,7 +20,20 @@ namespace ingot::targets {
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
 
+/// {0} is the vector with the lane, which is one of a pair of halves.
+#define BY_LANE(LANE, HALF, IN_HALF)                                           \
+  {"vector.fma[" LANE "]", "f32x4", "f32x4",                                   \
+   "vmlaq_lane_f32({2}, {1}, vget_" HALF "_f32({0}), " IN_HALF ")"},           \
+      {"vector.fma[" LANE "]", "f32x4", "f32x2",                               \
+       "vmla_lane_f32({2}, {1}, vget_" HALF "_f32({0}), " IN_HALF ")"}
+
 static const std::vector<Intrinsic> intrinsics = {
+    BY_LANE("0", "low", "0"),
+    BY_LANE("1", "low", "1"),
+    BY_LANE("2", "high", "0"),
+    BY_LANE("3", "high", "1"),
+    {"arith.fptosi", "f32x4", "i32x4", "vcvtq_s32_f32({0})"},
+    {"arith.sitofp", "i32x4", "f32x4", "vcvtq_f32_s32((int32x4_t){0})"},
     BINARY("arith.addf", "vadd"),
     BINARY("arith.subf", "vsub"),
     BINARY("arith.mulf", "vmul"),
