@@ -94,8 +94,9 @@ private:
 
   void emulate();
   void emulate(ArrayRef<int> which, StringRef level);
-  void runCalls(const EmulatedProgram &program,
-                ArrayRef<const Prepared *> prepared,
+  /// Units of one case with one text: they share a call.
+  using Modes = SmallVector<const Prepared *>;
+  void runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
                 ArrayRef<EmulatedProgram::Call> calls);
 
   ArrayRef<Unit> units;
@@ -353,27 +354,32 @@ void Batch::emulate() {
 /// one of them does not compile.
 void Batch::emulate(ArrayRef<int> which, StringRef level) {
   listener.begin(-1, "build");
-  SmallVector<const Prepared *> prepared;
+  std::vector<Modes> prepared;
   std::vector<InputData> data;
   for (const Prepared &candidate : ready) {
     if (!llvm::is_contained(which, candidate.text))
       continue;
+    if (!prepared.empty() && prepared.back()[0]->text == candidate.text &&
+        units[prepared.back()[0]->unit].name == units[candidate.unit].name) {
+      prepared.back().push_back(&candidate);
+      continue;
+    }
     std::string reason;
     InputData read;
     if (!readData(candidate, read, reason)) {
       listener.end(candidate.unit, Status::Error, reason);
       continue;
     }
-    prepared.push_back(&candidate);
+    prepared.push_back({&candidate});
     data.push_back(std::move(read));
   }
   Diagnostics diagnostics;
   EmulatedProgram program(*settings.target, folder);
   llvm::DenseMap<int, unsigned> models;
   for (int text : which)
-    for (const Prepared *one : prepared)
-      if (one->text == text && !models.contains(text)) {
-        const Signature &s = one->signature;
+    for (const Modes &modes : prepared)
+      if (modes[0]->text == text && !models.contains(text)) {
+        const Signature &s = modes[0]->signature;
         models[text] = program.add({nameOf(text), s.arenaBytes, s.arenaAlign,
                                     s.inputBytes(), s.outputBytes()});
       }
@@ -384,32 +390,32 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
       emulate(which.take_front(which.size() / 2), level);
       return emulate(which.drop_front(which.size() / 2), level);
     }
-    for (const Prepared *one : prepared)
-      listener.end(one->unit, Status::Error, firstReason(diagnostics));
+    for (const Modes &modes : prepared)
+      for (const Prepared *one : modes)
+        listener.end(one->unit, Status::Error, firstReason(diagnostics));
     return;
   }
   std::vector<EmulatedProgram::Call> calls;
-  for (auto [one, inputs] : llvm::zip(prepared, data)) {
+  for (auto [modes, inputs] : llvm::zip(prepared, data)) {
     EmulatedProgram::Call &call = calls.emplace_back();
-    call.model = models[one->text];
+    call.model = models[modes[0]->text];
     for (const std::optional<Tensor> &tensor : inputs)
       call.inputs.push_back(tensor->bytes);
   }
   runCalls(program, prepared, calls);
 }
 
-void Batch::runCalls(const EmulatedProgram &program,
-                     ArrayRef<const Prepared *> prepared,
+void Batch::runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
                      ArrayRef<EmulatedProgram::Call> calls) {
   // A program that dies takes only the call with it that it was at.
   while (!calls.empty()) {
     listener.begin(-1, "run");
     std::string error;
     auto results = program.run(calls, settings.seconds, error);
-    for (auto [one, result] : llvm::zip(prepared, results)) {
+    for (auto [modes, result] : llvm::zip(prepared, results)) {
       std::string reason;
       Status status = Status::Error;
-      const Unit &unit = units[one->unit];
+      const Unit &unit = units[modes[0]->unit];
       if (result.status != INGOT_OK)
         reason = "the function returns: " + statusText(result.status).str();
       else if (result.overflow)
@@ -417,15 +423,17 @@ void Batch::runCalls(const EmulatedProgram &program,
       else if (result.inputWritten)
         reason = "an input was written";
       else
-        status = compareOutputs(std::move(result.outputs), one->signature, unit,
-                                caseFolder(unit), context.get(), reason);
-      listener.end(one->unit, status, reason);
+        status = compareOutputs(std::move(result.outputs), modes[0]->signature,
+                                unit, caseFolder(unit), context.get(), reason);
+      for (const Prepared *one : modes)
+        listener.end(one->unit, status, reason);
     }
     prepared = prepared.drop_front(results.size());
     calls = calls.drop_front(results.size());
     if (calls.empty())
       return;
-    listener.end(prepared.front()->unit, Status::Crash, firstError(error));
+    for (const Prepared *one : prepared.front())
+      listener.end(one->unit, Status::Crash, firstError(error));
     prepared = prepared.drop_front();
     calls = calls.drop_front();
   }
