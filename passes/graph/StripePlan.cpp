@@ -14,18 +14,22 @@
 #include "passes/memory/Buffers.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <map>
+#include <tuple>
+
 using namespace mlir;
 
 namespace ingot::graph {
 
 std::optional<std::vector<Rows>> rowsOfStripe(ArrayRef<GroupOp> groups,
-                                              Rows last) {
+                                              Rows last, ReadRows read) {
   std::vector<Rows> rows(groups.size());
   rows.back() = last;
   for (size_t i = groups.size(); i-- > 0;) {
     GroupOp group = groups[i];
-    auto reads =
-        rows[i].size() > 0 ? operandRows(group, rows[i]) : std::nullopt;
+    if (rows[i].size() == 0)
+      return std::nullopt;
+    const auto &reads = read(group, rows[i]);
     if (!reads)
       return std::nullopt;
     for (const OperandRows &read : *reads) {
@@ -77,9 +81,11 @@ constexpr double launchWork = 500;
 /// Longer chains pay with too much work done twice.
 constexpr size_t longestChain = 12;
 
-class Planning {
+} // namespace
+
+class StripePlanner::Search {
 public:
-  Planning(func::FuncOp main, int64_t alignment)
+  Search(func::FuncOp main, int64_t alignment)
       : alignment(alignment), buffers(main, {}, /*inPlace=*/false) {
     for (auto [time, op] : llvm::enumerate(buffers.steps()))
       if (auto group = dyn_cast<GroupOp>(op)) {
@@ -93,12 +99,12 @@ public:
   }
 
   std::vector<Chain> plan(int64_t maxBytes) {
-    for (size_t i = 0; i < groups.size(); ++i)
-      for (size_t j = i; j < std::min(groups.size(), i + longestChain); ++j)
-        if (llvm::any_of(ArrayRef(alone).slice(i, j - i + 1),
-                         [&](int64_t bytes) { return bytes > maxBytes; }))
-          if (!consider(i, j))
-            break;
+    // With a lower limit there is more to consider.
+    if (maxBytes < considered) {
+      candidates.clear();
+      considered = maxBytes - maxBytes / 8;
+      considerAll();
+    }
     std::vector<Chain> chains;
     int64_t limit = std::max(maxBytes, leastPeak());
     for (const Candidate *candidate : cheapest(limit))
@@ -117,6 +123,25 @@ private:
     OpOperand *input;
   };
 
+  void considerAll() {
+    for (size_t i = 0; i < groups.size(); ++i)
+      for (size_t j = i; j < std::min(groups.size(), i + longestChain); ++j)
+        if (llvm::any_of(ArrayRef(alone).slice(i, j - i + 1),
+                         [&](int64_t bytes) { return bytes > considered; }))
+          if (!consider(i, j))
+            break;
+  }
+
+  /// operandRows, remembered: chains ask for the same rows again and again.
+  const std::optional<SmallVector<OperandRows>> &reads(GroupOp group,
+                                                       Rows rows) {
+    auto [it, isNew] =
+        known.insert({{group.getOperation(), rows.begin, rows.end}, {}});
+    if (isNew)
+      it->second = operandRows(group, rows);
+    return it->second;
+  }
+
   /// Adds what the groups i .. j can be as a chain; false if no longer chain
   /// from i on is one.
   bool consider(size_t i, size_t j) {
@@ -126,6 +151,9 @@ private:
           shapeOf(group->getResult(0)).size() < 3 ||
           shapeOf(group->getResult(0))[0] != 1)
         return false;
+    // Whether it is row by row at all does not depend on the rows.
+    if (!reads(chain.back(), {0, 1}))
+      return false;
     // What is computed in between is read inside alone.
     for (GroupOp group : chain.drop_back())
       if (!llvm::all_of(group->getUsers(), [&](Operation *user) {
@@ -133,16 +161,18 @@ private:
           }))
         return true;
     int64_t rows = shapeOf(chain.back()->getResult(0))[1];
-    // Whether it is row by row at all does not depend on the rows.
-    if (!operandRows(chain.front(), {0, 1}))
-      return false;
+    std::vector<OpOperand *> inputs;
+    for (GroupOp group : chain)
+      for (OpOperand &read : group->getOpOperands())
+        if (isReadByRows(i, j, read.get()))
+          inputs.push_back(&read);
     int64_t before = 0;
     for (int64_t stripes = 2; stripes <= rows; ++stripes) {
       int64_t height = llvm::divideCeil(rows, stripes);
       if (height == before)
         continue;
       before = height;
-      if (!evaluate(i, j, height))
+      if (!evaluate(i, j, height, inputs))
         break;
     }
     return true;
@@ -155,7 +185,8 @@ private:
     double count;
   };
 
-  bool evaluate(size_t i, size_t j, int64_t height) {
+  bool evaluate(size_t i, size_t j, int64_t height,
+                ArrayRef<OpOperand *> inputs) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
     int64_t rows = shapeOf(chain.back()->getResult(0))[1];
     int64_t stripes = llvm::divideCeil(rows, height);
@@ -167,7 +198,10 @@ private:
     std::vector<Sample> samples;
     for (int64_t k : chosen) {
       Rows last{k * height, std::min(rows, (k + 1) * height)};
-      auto needed = rowsOfStripe(chain, last);
+      auto needed =
+          rowsOfStripe(chain, last, [&](GroupOp group, Rows rows) -> auto & {
+            return reads(group, rows);
+          });
       if (!needed)
         return false;
       samples.push_back({last, std::move(*needed), 1});
@@ -188,7 +222,7 @@ private:
     work = std::max(work, 0.0) +
            launchWork * static_cast<double>((stripes - 1) * chain.size());
     OpOperand *input = nullptr;
-    int64_t ends = bytesOfEnds(i, j, samples, input);
+    int64_t ends = bytesOfEnds(i, j, samples, inputs, input);
     candidates.push_back(
         {i, j, height,
          aliveAcross(i, j, input ? input->get() : Value()) + ends + between,
@@ -242,13 +276,12 @@ private:
 
   /// What the chain reads of `value` in a stripe; none if not just some rows.
   std::optional<Rows> rowsRead(ArrayRef<GroupOp> chain, const Sample &sample,
-                               Value value, bool byLastOnly) const {
+                               Value value, bool byLastOnly) {
     std::optional<Rows> all;
     for (auto [group, part] : llvm::zip(chain, sample.rows)) {
       if (byLastOnly && group != chain.back())
         continue;
-      auto reads = *operandRows(group, part);
-      for (const OperandRows &read : reads) {
+      for (const OperandRows &read : *reads(group, part)) {
         Value operand = group->getOperand(read.operand);
         if (operand != value || read.axis != 1)
           continue;
@@ -261,7 +294,7 @@ private:
   }
 
   /// Whether all reads of `value`'s buffer are of rows of it, by this chain.
-  bool isReadByRows(size_t i, size_t j, Value value) const {
+  bool isReadByRows(size_t i, size_t j, Value value) {
     auto place = buffers.placeOf(value);
     const auto &buffer = buffers[place.buffer];
     if (buffer.kind != memory::Buffers::Arena || place.offset != 0 ||
@@ -271,8 +304,10 @@ private:
       return false;
     for (size_t k = i; k <= j; ++k) {
       GroupOp group = groups[k];
-      auto reads = *operandRows(group, {0, shapeOf(group->getResult(0))[1]});
-      for (const OperandRows &read : reads) {
+      const auto &all = reads(group, {0, shapeOf(group->getResult(0))[1]});
+      if (!all)
+        return false;
+      for (const OperandRows &read : *all) {
         Value operand = group->getOperand(read.operand);
         if (buffers.placeOf(operand).buffer == place.buffer &&
             (operand != value || read.axis != 1))
@@ -284,7 +319,7 @@ private:
 
   /// What result and input take together, and the input that counts.
   int64_t bytesOfEnds(size_t i, size_t j, ArrayRef<Sample> samples,
-                      OpOperand *&input) const {
+                      ArrayRef<OpOperand *> inputs, OpOperand *&input) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
     Value result = chain.back()->getResult(0);
     bool stored =
@@ -292,11 +327,9 @@ private:
     int64_t resultBytes =
         stored ? aligned(memory::bytesOf(result.getType())) : 0;
     int64_t saved = 0, total = resultBytes;
-    for (GroupOp group : chain)
-      for (OpOperand &read : group->getOpOperands()) {
-        Value operand = read.get();
-        if (!stored || !isReadByRows(i, j, operand))
-          continue;
+    if (stored)
+      for (OpOperand *read : inputs) {
+        Value operand = read->get();
         // The input has to begin so far behind the result that what is written
         // stays before what is still to be read.
         int64_t bytes = aligned(memory::bytesOf(operand.getType()));
@@ -318,7 +351,7 @@ private:
         if (resultBytes + bytes - together > saved) {
           saved = resultBytes + bytes - together;
           total = together;
-          input = &read;
+          input = read;
         }
       }
     return total;
@@ -366,14 +399,20 @@ private:
   std::vector<int64_t> stepOf;
   /// What is alive while a group runs as it is.
   std::vector<int64_t> alone;
+  /// Chains with a group that needs more than `considered` as it is.
   std::vector<Candidate> candidates;
+  int64_t considered = std::numeric_limits<int64_t>::max();
+  std::map<std::tuple<Operation *, int64_t, int64_t>,
+           std::optional<SmallVector<OperandRows>>>
+      known;
 };
 
-} // namespace
+StripePlanner::StripePlanner(func::FuncOp main, int64_t alignment)
+    : search(std::make_unique<Search>(main, alignment)) {}
+StripePlanner::~StripePlanner() = default;
 
-std::vector<Chain> planStripes(func::FuncOp main, int64_t maxBytes,
-                               int64_t alignment) {
-  return Planning(main, alignment).plan(maxBytes);
+std::vector<Chain> StripePlanner::plan(int64_t maxBytes) {
+  return search->plan(maxBytes);
 }
 
 } // namespace ingot::graph

@@ -6,6 +6,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GroupRows.h"
 
+#include <memory>
+
 namespace ingot::graph {
 
 /// Consecutive groups of which only the last one's result is stored as a whole.
@@ -18,19 +20,33 @@ struct Chain {
   mlir::OpOperand *input = nullptr;
 };
 
+using ReadRows =
+    llvm::function_ref<const std::optional<llvm::SmallVector<OperandRows>> &(
+        GroupOp, Rows)>;
+
 /// For `last` rows of the last group's result, the rows of each group's. None
-/// if the chain is not computed row by row.
+/// if the chain is not computed row by row. `read` is operandRows.
 std::optional<std::vector<Rows>> rowsOfStripe(llvm::ArrayRef<GroupOp> groups,
-                                              Rows last);
+                                              Rows last, ReadRows read);
 
 /// The multiply-adds of a group's operators that have them.
 int64_t multiplyAddsOf(GroupOp group);
 
-/// The chains that bring the memory alive at any time, as estimated, down to
-/// `maxBytes` with the least work done twice; if none do, those that bring it
-/// down most.
-std::vector<Chain> planStripes(mlir::func::FuncOp main, int64_t maxBytes,
-                               int64_t alignment);
+/// Chooses chains of one function, for several limits.
+class StripePlanner {
+public:
+  StripePlanner(mlir::func::FuncOp main, int64_t alignment);
+  ~StripePlanner();
+
+  /// The chains that bring the memory alive at any time, as estimated, down to
+  /// `maxBytes` with the least work done twice; if none do, those that bring it
+  /// down most.
+  std::vector<Chain> plan(int64_t maxBytes);
+
+private:
+  class Search;
+  std::unique_ptr<Search> search;
+};
 
 } // namespace ingot::graph
 

@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/graph/ops/Movement.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/StripePlan.h"
 #include "passes/memory/Buffers.h"
@@ -40,9 +41,13 @@ Value buildStripes(const Chain &chain, bool fromEnd,
   SmallVector<Value> parts(stripes);
   for (int64_t n = 0; n < stripes; ++n) {
     int64_t k = fromEnd ? stripes - 1 - n : n;
-    std::vector<Rows> needed =
-        *rowsOfStripe(chain.groups, {k * chain.height,
-                                     std::min(rows, (k + 1) * chain.height)});
+    std::optional<SmallVector<OperandRows>> reads;
+    std::vector<Rows> needed = *rowsOfStripe(
+        chain.groups,
+        {k * chain.height, std::min(rows, (k + 1) * chain.height)},
+        [&](GroupOp group, Rows its) -> auto & {
+          return reads = operandRows(group, its);
+        });
     llvm::DenseMap<Value, std::pair<Value, Rows>> made;
     for (auto [group, its] : llvm::zip(chain.groups, needed)) {
       GroupOp built =
@@ -79,32 +84,36 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || arenaOf(main) <= maxBytes)
       return;
-    const TargetDescription &target = *lookupTarget(targetName);
     // The plan is an estimate: what it comes to is measured, and the limit
     // lowered by what it was off.
     int64_t limit = maxBytes, least = std::numeric_limits<int64_t>::max();
     OwningOpRef<func::FuncOp> best;
-    for (int attempt = 0; attempt < 6; ++attempt) {
-      OwningOpRef<func::FuncOp> trial(main.clone());
-      std::vector<Chain> chains = planStripes(*trial, limit, alignment);
-      llvm::DenseMap<Value, bool> builtFromEnd;
-      for (Chain &chain : chains) {
-        auto before = builtFromEnd.find(chain.input ? rootOf(chain.input->get())
-                                                    : Value());
-        bool fromEnd = before != builtFromEnd.end() && !before->second;
-        builtFromEnd[buildStripes(chain, fromEnd, target)] = fromEnd;
-      }
-      int64_t bytes = arenaOf(*trial);
-      if (bytes < least) {
-        least = bytes;
-        best = std::move(trial);
-      }
-      if (bytes <= maxBytes || chains.empty())
+    StripePlanner planner(main, alignment);
+    for (int attempt = 0; attempt < 16 && limit > 0; ++attempt) {
+      int64_t reached = std::numeric_limits<int64_t>::max();
+      std::vector<Chain> chains = planner.plan(limit);
+      if (chains.empty())
         break;
-      limit -= std::max<int64_t>(bytes - maxBytes, alignment);
-      if (limit <= 0)
+      // Which directions leave fewer gaps is not known before.
+      for (bool inTurn : {true, false}) {
+        IRMapping mapping;
+        OwningOpRef<func::FuncOp> trial(main.clone(mapping));
+        buildAll(chains, mapping, inTurn);
+        int64_t bytes = arenaOf(*trial);
+        reached = std::min(reached, bytes);
+        if (bytes < least) {
+          least = bytes;
+          best = std::move(trial);
+        }
+        if (bytes <= maxBytes)
+          break;
+      }
+      if (reached <= maxBytes)
         break;
+      limit -= std::max<int64_t>({(reached - maxBytes) / 4, maxBytes / 64, alignment});
     }
+    if (!best)
+      return;
     int64_t recomputed = multiplyAdds(*best) - multiplyAdds(main);
     main.getBody().takeBody(best->getBody());
     getOperation()->setAttr(
@@ -113,6 +122,25 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
   }
 
 private:
+  void buildAll(std::vector<Chain> chains, const IRMapping &mapping,
+                bool inTurn) const {
+    llvm::DenseMap<Value, bool> builtFromEnd;
+    for (Chain &chain : chains) {
+      // In the copy.
+      for (GroupOp &group : chain.groups)
+        group = mapping.lookup(group.getResult(0)).getDefiningOp<GroupOp>();
+      Value input;
+      if (OpOperand *read = chain.input)
+        input = mapping.lookup(read->getOwner()->getResult(0))
+                    .getDefiningOp()
+                    ->getOperand(read->getOperandNumber());
+      auto before = builtFromEnd.find(rootOf(input));
+      bool fromEnd = inTurn && before != builtFromEnd.end() && !before->second;
+      builtFromEnd[buildStripes(chain, fromEnd, *lookupTarget(targetName))] =
+          fromEnd;
+    }
+  }
+
   /// The tensor that a view is of.
   static Value rootOf(Value v) {
     while (v && isa_and_nonnull<ReshapeOp, SliceOp>(v.getDefiningOp()))
