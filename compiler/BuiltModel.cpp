@@ -22,7 +22,7 @@ TemporaryFolder::TemporaryFolder() {
 
 TemporaryFolder::~TemporaryFolder() {
   if (valid())
-    llvm::sys::fs::remove_directories(folder);
+    (void)llvm::sys::fs::remove_directories(folder);
 }
 
 std::string TemporaryFolder::file(StringRef name) const {

@@ -83,7 +83,7 @@ std::string EmulatedProgram::path(const Twine &name) const {
   SmallString<128> result(folder);
   sys::path::append(result, name);
   // The program may run somewhere else.
-  sys::fs::make_absolute(result);
+  (void)sys::fs::make_absolute(result);
   return result.str().str();
 }
 
@@ -266,7 +266,7 @@ EmulatedProgram::run(ArrayRef<Call> calls, unsigned seconds,
     os.clear_error();
     return {};
   }
-  sys::fs::remove(path("results"));
+  (void)sys::fs::remove(path("results"));
   command.push_back(program());
   if (Error failure = runProgram(command, seconds))
     error = toString(std::move(failure));

@@ -28,7 +28,10 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
     diagnostics.report(DiagnosticId::RunFailed,
                        "this machine cannot run code for the target " +
                            target.name,
-                       "see `ingot targets`");
+                       target.emulator.empty()
+                           ? "see `ingot targets`"
+                           : "`ingot run` and `ingot test` use an emulator, of "
+                             "which times say nothing");
     return nullptr;
   }
   TemporaryFolder folder;
@@ -76,7 +79,7 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
 }
 
 ingot_status HostModel::run(ArrayRef<void *> io, const ingot_context *context) {
-  return function(io.data(), arena, context);
+  return function(static_cast<const void *>(io.data()), arena, context);
 }
 
 bool HostModel::run(ArrayRef<const Tensor *> inputs,
