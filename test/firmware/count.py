@@ -244,7 +244,7 @@ def measure(arguments, target, work):
     with open(start, "w") as file:
         file.write(target.program_text)
     elf = os.path.join(work, "count.elf")
-    run(target.linker + ["-std=c++17", "-O2", "-I", work, os.path.join(HERE, "CountMain.cpp"), start] + objects +
+    run(target.linker + ["-std=c++17", "-O2", "-masm-syntax-unified", "-I", work, os.path.join(HERE, "CountMain.cpp"), start] + objects +
         target.link_flags + (["-lm"] if arguments.emx else []) + ["-o", elf])
     plugin = os.path.join(work, "libcount.so")
     run(["cc", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", os.path.join(HERE, "CountPlugin.c"), "-o", plugin])
