@@ -2,6 +2,10 @@
 """Compiles a network for each target, runs it, and compares with ONNX Runtime.
 
     run.py NAME --ingot PROGRAM --work DIR [--targets generic,x86-64-v3,native]
+           [--max-ram BYTES --recomputed PERCENT]
+
+With --max-ram the arena must be that small, and no more than PERCENT of the
+multiply-adds may be computed again for it.
 
 NAME is a folder of models/real (its own inputs are used, and its own expected
 outputs are checked too) or a file of models/graphs (filled with seeded weights;
@@ -10,6 +14,7 @@ machine cannot run is skipped, with a word.
 """
 import argparse
 import glob
+import json
 import os
 import subprocess
 import sys
@@ -87,7 +92,7 @@ def check(args, model, session, folder, target):
     for i, (value, array) in enumerate(zip(session.get_inputs(), inputs)):
         save_tensor(os.path.join(input_dir, f"input_{i}.pb"), value.name, array)
 
-    command = [args.ingot, "run", model, input_dir, output_dir, "--target", target]
+    command = [args.ingot, "run", model, input_dir, output_dir, "--target", target, *args.limit]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         print(f"{target}: exit code {done.returncode}: {' '.join(command)}\n{done.stderr}")
@@ -103,6 +108,19 @@ def check(args, model, session, folder, target):
     return wrong
 
 
+def check_memory(args, model, target):
+    """Whether the limit is kept, and at which price."""
+    def inspect(*options):
+        command = [args.ingot, "inspect", model, "--target", target, "--json", *options]
+        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    limited, free = inspect(*args.limit), inspect()
+    price = 100 * (limited["macs"] - free["macs"]) / free["macs"]
+    bad = limited["arena_bytes"] > args.max_ram or price > args.recomputed
+    print(f"{target:10} arena {limited['arena_bytes']} instead of {free['arena_bytes']} bytes, "
+          f"{price:.2f} % recomputed{'  WRONG' if bad else ''}")
+    return bad
+
+
 def runs_here(ingot, target):
     """Whether `ingot targets` says that this machine runs it, itself or by an emulator."""
     listing = subprocess.run([ingot, "targets"], capture_output=True, text=True).stdout
@@ -116,7 +134,10 @@ def main():
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--work", required=True)
     parser.add_argument("--targets", default="generic,x86-64-v3,native")
+    parser.add_argument("--max-ram", type=int)
+    parser.add_argument("--recomputed", type=float, default=0)
     args = parser.parse_args()
+    args.limit = ["--max-ram", str(args.max_ram)] if args.max_ram else []
     os.makedirs(args.work, exist_ok=True)
     model, folders = find_model(args.name, args.work)
     options = onnxruntime.SessionOptions()
@@ -129,9 +150,11 @@ def main():
             continue
         for folder in folders[:1] or [None]:
             wrong += check(args, model, session, folder, target)
+        if args.max_ram:
+            wrong += check_memory(args, model, target)
     # All data sets and the outputs that came with them, on the last target.
     if folders and runs_here(args.ingot, target):
-        command = [args.ingot, "test", model, "--target", target]
+        command = [args.ingot, "test", model, "--target", target, *args.limit]
         done = subprocess.run(command)
         if done.returncode:
             print(f"exit code {done.returncode}: {' '.join(command)}")
