@@ -14,20 +14,54 @@ using namespace mlir;
 
 namespace ingot {
 
-GraphImporter::Special
-GraphImporter::specialImport(const onnx::NodeProto &node) {
-  static const llvm::StringMap<Special> specials = {
-      {"Identity", &GraphImporter::importIdentity},
-      {"Constant", &GraphImporter::importConstant},
-      {"Shape", &GraphImporter::importShape},
-      {"Size", &GraphImporter::importSize},
-      {"If", &GraphImporter::importIf},
-      {"Loop", &GraphImporter::importLoop},
-      {"Scan", &GraphImporter::importScan},
+const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
+  using G = GraphImporter;
+  constexpr auto may = Special::May, only = Special::Only;
+  static const llvm::StringMap<Special> table = {
+      {"Identity", {&G::importIdentity, "", may}},
+      {"Constant", {&G::importConstant, "strings"}},
+      {"Shape", {&G::importShape}},
+      {"Size", {&G::importSize}},
+      {"If", {&G::importIf, "conditions that are only known at run time", may}},
+      {"Loop",
+       {&G::importLoop, "counts and conditions that are only known at run time",
+        may}},
+      {"Scan", {&G::importScan, "sequence_lens; no iterations"}},
+      {"SequenceEmpty", {&G::importSequenceConstruct, "", only}},
+      {"SequenceConstruct", {&G::importSequenceConstruct, "", only}},
+      {"SequenceInsert", {&G::importSequenceInsert, "", only}},
+      {"SequenceErase", {&G::importSequenceErase, "", only}},
+      {"SequenceAt", {&G::importSequenceAt, "", only}},
+      {"SequenceLength", {&G::importSequenceLength, "", only}},
+      {"SplitToSequence", {&G::importSplitToSequence, "", only}},
+      {"ConcatFromSequence", {&G::importConcatFromSequence, "", only}},
+      {"Optional", {&G::importOptional, "", only}},
+      {"OptionalHasElement", {&G::importOptionalHasElement, "", only}},
+      {"OptionalGetElement", {&G::importOptionalGetElement, "", only}},
   };
-  return canonicalDomain(node.domain()).empty()
-             ? specials.lookup(node.op_type())
-             : nullptr;
+  return table;
+}
+
+const GraphImporter::Special *GraphImporter::lookupSpecial(StringRef domain,
+                                                           StringRef name) {
+  auto it = specials().find(name);
+  return canonicalDomain(domain).empty() && it != specials().end() ? &it->second
+                                                                   : nullptr;
+}
+
+std::optional<StringRef> GraphImporter::limitsOf(StringRef domain,
+                                                 StringRef name) {
+  const Special *special = lookupSpecial(domain, name);
+  if (!special)
+    return std::nullopt;
+  // The interface has tensors only.
+  if (special->sequences == Special::Only)
+    return "sequences and optional values as inputs or outputs of the model";
+  return special->limits;
+}
+
+std::optional<StringRef> resolvedLimits(StringRef domain, StringRef name) {
+  return GraphImporter::limitsOf(domain, name);
 }
 
 NodeResults GraphImporter::importIdentity(NodePlace &at) {

@@ -240,22 +240,17 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   if (local != functions.end())
     return call(*local->second, at, /*isLocal=*/true);
 
-  // ONNX's rules for sequences would have to be told of their types.
-  if (Special special = sequenceImport(node))
-    return (this->*special)(at);
-  bool readsSequence = llvm::any_of(at.bindings, [](const Binding &binding) {
+  const Special *special = lookupSpecial(node.domain(), node.op_type());
+  bool ofSequence = llvm::any_of(at.bindings, [](const Binding &binding) {
     return binding.kind == Binding::Sequence;
   });
-  if (readsSequence) {
-    Special special = specialImport(node);
-    if (special && special != &GraphImporter::importConstant &&
-        special != &GraphImporter::importShape &&
-        special != &GraphImporter::importSize)
-      return (this->*special)(at);
+  if (ofSequence && (!special || special->sequences == Special::No)) {
     report(DiagnosticId::UnsupportedForm,
            "`" + printable(node.op_type()) + "` of a sequence", at);
     return failure();
   }
+  if (special && (ofSequence || special->sequences == Special::Only))
+    return (this->*special->import)(at);
   if (at.schema)
     if (auto error = checkTypes(node, *at.schema, at.inputs, at.inferred)) {
       report(error->id, "`" + node.op_type() + "`: " + error->message, at,
@@ -284,8 +279,8 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
     return failure();
   if (!checkTensorAttributes(at))
     return failure();
-  if (Special special = specialImport(node))
-    return (this->*special)(at);
+  if (special)
+    return (this->*special->import)(at);
   if (const graph::OnnxOperator *op =
           graph::OnnxRegistry::get().lookup(node.domain(), node.op_type())) {
     ProtoNode protoNode(*this, at);

@@ -85,6 +85,9 @@ public:
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location locationOf(const NodePlace &at);
   ModelFile &getFile() { return file; }
+  /// The limits of an operator that is resolved here; none of any other.
+  static std::optional<llvm::StringRef> limitsOf(llvm::StringRef domain,
+                                                 llvm::StringRef name);
 
 private:
   // Inputs and outputs.
@@ -119,8 +122,17 @@ private:
   bool checkEqualShapes(NodePlace &at);
 
   // ControlNodes.cpp: operators without a counterpart in the graph dialect.
-  using Special = NodeResults (GraphImporter::*)(NodePlace &);
-  static Special specialImport(const onnx::NodeProto &node);
+  struct Special {
+    NodeResults (GraphImporter::*import)(NodePlace &);
+    /// What of the operator is not supported, in words.
+    llvm::StringRef limits = "";
+    /// Whether operands may be sequences; Only: ONNX's type rules, which would
+    /// have to be told of those, are not asked.
+    enum { No, May, Only } sequences = No;
+  };
+  static const llvm::StringMap<Special> &specials();
+  static const Special *lookupSpecial(llvm::StringRef domain,
+                                      llvm::StringRef name);
   NodeResults importIdentity(NodePlace &at);
   NodeResults importConstant(NodePlace &at);
   NodeResults importShape(NodePlace &at);
@@ -145,7 +157,6 @@ private:
                     int64_t axis);
 
   // SequenceNodes.cpp.
-  static Special sequenceImport(const onnx::NodeProto &node);
   NodeResults importSequenceConstruct(NodePlace &at);
   NodeResults importSequenceInsert(NodePlace &at);
   NodeResults importSequenceErase(NodePlace &at);

@@ -41,6 +41,11 @@ struct ImportOptions {
       evaluate;
 };
 
+/// What is not supported of an operator that the importer resolves itself; none
+/// for all others.
+std::optional<llvm::StringRef> resolvedLimits(llvm::StringRef domain,
+                                              llvm::StringRef name);
+
 /// Null with diagnostics if there are errors. The module's constants point into
 /// `file`. Loads the dialects it needs into `context`.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(ModelFile &file,

@@ -15,26 +15,6 @@ using namespace mlir;
 
 namespace ingot {
 
-GraphImporter::Special
-GraphImporter::sequenceImport(const onnx::NodeProto &node) {
-  static const llvm::StringMap<Special> specials = {
-      {"SequenceEmpty", &GraphImporter::importSequenceConstruct},
-      {"SequenceConstruct", &GraphImporter::importSequenceConstruct},
-      {"SequenceInsert", &GraphImporter::importSequenceInsert},
-      {"SequenceErase", &GraphImporter::importSequenceErase},
-      {"SequenceAt", &GraphImporter::importSequenceAt},
-      {"SequenceLength", &GraphImporter::importSequenceLength},
-      {"SplitToSequence", &GraphImporter::importSplitToSequence},
-      {"ConcatFromSequence", &GraphImporter::importConcatFromSequence},
-      {"Optional", &GraphImporter::importOptional},
-      {"OptionalHasElement", &GraphImporter::importOptionalHasElement},
-      {"OptionalGetElement", &GraphImporter::importOptionalGetElement},
-  };
-  return canonicalDomain(node.domain()).empty()
-             ? specials.lookup(node.op_type())
-             : nullptr;
-}
-
 /// Whether the node's input 0 is a sequence; says so if not.
 static bool checkSequence(ProtoNode &node, const NodePlace &at) {
   if (!at.bindings.empty() && at.bindings[0].kind == Binding::Sequence)

@@ -404,6 +404,11 @@ def bound_to_no_number(folder):
     return shape_is_an_input(folder)
 
 
+@case("over-budget", args=["--max-flash", "50", "--target", "generic"], text="more than --max-flash 50")
+def more_flash_than_there_is(folder):
+    return model([node("MatMul", ["x", "w"])], initializers=[weights(shape=(4, 4))])
+
+
 @case("bad-option", args=["--target", "z80"])
 def unknown_target(folder):
     return model([node("Relu")])

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/import/ImportOnnx.h"
 #include "compiler/import/Schema.h"
 #include "compiler/tools/ingot/Commands.h"
 
@@ -26,26 +27,15 @@ struct OperatorRow {
 };
 } // namespace
 
-/// ai.onnx's operators that the importer resolves itself, and what of them it
-/// cannot.
-static const char *resolvedLimits(StringRef name) {
-  return StringSwitch<const char *>(name)
-      .Cases({"Constant", "Identity", "Shape", "Size"}, "")
-      .Case("If", "conditions that are only known at run time")
-      .Default(nullptr);
-}
-
 static OperatorRow rowOf(const OperatorInfo &info) {
   OperatorRow row;
   row.name = (info.domain.empty() ? "" : info.domain + ".") + info.name;
   row.versions = info.versions;
   const graph::OnnxOperator *op =
       graph::OnnxRegistry::get().lookup(info.domain, info.name);
-  const char *limits =
-      info.domain.empty() ? resolvedLimits(info.name) : nullptr;
-  if (limits) {
+  if (auto limits = resolvedLimits(info.domain, info.name)) {
     row.how = "resolved on import";
-    row.limits = limits;
+    row.limits = limits->str();
   } else if (op) {
     row.how = op->graphOperator.empty() ? "import function" : op->graphOperator;
     row.limits = op->limits;
