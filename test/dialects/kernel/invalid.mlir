@@ -21,6 +21,24 @@ func.func @other_shape(%x: memref<4xf32>, %y: memref<2x2xf32>) {
 
 // -----
 
+func.func private @k(%x: memref<?xf32>, %n: index)
+func.func @missing_integer(%x: memref<4xf32>) {
+  // expected-error @+1 {{passes 0 integers to 'k', which takes 1}}
+  kernel.launch @k(%x) : (memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @k(%x: memref<?xf32>)
+func.func @other_element(%x: memref<4xf64>) {
+  // expected-error @+1 {{buffer 0 of 'k' is 'memref<?xf32>', not 'memref<4xf64>'}}
+  kernel.launch @k(%x) : (memref<4xf64>) -> ()
+  return
+}
+
+// -----
+
 func.func @no_callee(%x: memref<4xf32>) {
   // expected-error @+1 {{launches 'nothing', which is no function}}
   kernel.launch @nothing(%x) : (memref<4xf32>) -> ()
