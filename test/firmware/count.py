@@ -66,10 +66,9 @@ def parse_arguments():
     parser.add_argument("--mix", action="store_true", help="how often each instruction runs")
     parser.add_argument("--hot", type=int, default=0, metavar="N", help="the N blocks that cost most")
     parser.add_argument("--json", action="store_true")
-    own, _, options = (sys.argv[1:], 0, []) if "--" not in sys.argv else (
-        sys.argv[1:sys.argv.index("--")], 0, sys.argv[sys.argv.index("--") + 1:])
-    arguments = parser.parse_args(own)
-    arguments.options = options
+    split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    arguments = parser.parse_args(sys.argv[1:split])
+    arguments.options = sys.argv[split + 1:]
     return arguments
 
 
@@ -116,7 +115,8 @@ def write_interface(path, name, facts, target, emx):
         lines += [f'#include "{name}.h"',
                   f"alignas({name.upper()}_ARENA_ALIGN) static char count_arena[{name.upper()}_ARENA_BYTES + 1];"]
     pointers, fill = [], []
-    for i, (tensor, is_input) in enumerate([(t, True) for t in facts["inputs"]] + [(t, False) for t in facts["outputs"]]):
+    for i, tensor in enumerate(facts["inputs"] + facts["outputs"]):
+        is_input = i < len(facts["inputs"])
         size, kind = shape_bytes(tensor["type"])
         lines.append(f"alignas(16) static char count_tensor_{i}[{max(size, 1)}];")
         pointers.append(f"count_tensor_{i}")
@@ -136,7 +136,7 @@ def write_interface(path, name, facts, target, emx):
 
 
 def section_sizes(objects):
-    """Bytes of code and of constants, and of each function."""
+    """Bytes of code and of constants."""
     code = constants = 0
     for path in objects:
         for line in run(["arm-none-eabi-objdump", "-h", "-w", path]).splitlines():
@@ -176,7 +176,7 @@ def list_length(operands):
 
 def weight_of(mnemonic, operands, weights):
     if "q" in weights and re.search(r"\bq\d", operands):
-        return eval(weights["q"])
+        return int(weights["q"])
     best = max((key for key in weights if key != "q" and mnemonic.startswith(key)), key=len)
     formula = weights[best]
     if formula == "1 + n":
@@ -225,7 +225,8 @@ class Count:
 def measure(arguments, target, work):
     """Compiles, runs and counts; a dictionary of figures."""
     name = "model"
-    facts = json.loads(run([arguments.ingot, "inspect", "--json", arguments.model, "--target", target.name] + arguments.options))
+    options = ["--target", target.name] + arguments.options
+    facts = json.loads(run([arguments.ingot, "inspect", "--json", arguments.model] + options))
     code_object = os.path.join(work, name + ".o")
     if arguments.emx:
         source = os.path.join(work, name + ".c")
@@ -235,7 +236,7 @@ def measure(arguments, target, work):
         compiler = target.c_compiler
     else:
         source = os.path.join(work, name + ".cpp")
-        run([arguments.ingot, arguments.model, "-o", source, "--name", name, "--target", target.name] + arguments.options)
+        run([arguments.ingot, arguments.model, "-o", source, "--name", name] + options)
         compiler = target.compiler + ["-std=c++17", "-fno-exceptions", "-fno-rtti"]
     write_interface(os.path.join(work, "count_model.h"), name, facts, target, arguments.emx)
     run(compiler + target.flags + arguments.flags.split() + ["-I", work, "-c", source, "-o", code_object])
@@ -244,7 +245,8 @@ def measure(arguments, target, work):
     with open(start, "w") as file:
         file.write(target.program_text)
     elf = os.path.join(work, "count.elf")
-    run(target.linker + ["-std=c++17", "-O2", "-masm-syntax-unified", "-I", work, os.path.join(HERE, "CountMain.cpp"), start] + objects +
+    main_text = os.path.join(HERE, "CountMain.cpp")
+    run(target.linker + ["-std=c++17", "-O2", "-masm-syntax-unified", "-I", work, main_text, start] + objects +
         target.link_flags + (["-lm"] if arguments.emx else []) + ["-o", elf])
     plugin = os.path.join(work, "libcount.so")
     run(["cc", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", os.path.join(HERE, "CountPlugin.c"), "-o", plugin])
