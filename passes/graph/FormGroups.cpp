@@ -239,7 +239,8 @@ private:
                    const llvm::SetVector<Operation *> &members) {
     SmallVector<Operation *> chain;
     if (!llvm::all_of(producer->getUsers(), [&](Operation *user) {
-          return members.contains(user) && kernel::isDisjointPool(user);
+          return members.contains(user) &&
+                 kernel::joinsConvolution(user, target);
         }))
       return {};
     for (Operation *op = producer; op;) {

@@ -27,7 +27,8 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
     const TargetDescription &target = *lookupTarget(targetName);
     getOperation().walk([&](Operation *op) {
       if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getGroups() == 1)
-        pack(op, kernel::convolutionWork(conv, poolBehind(conv)), target);
+        pack(op, kernel::convolutionWork(conv, poolBehind(conv, target)),
+             target);
       else if (auto product = dyn_cast<MatMulOp>(op);
                product && shapeOf(product.getB()).size() == 2)
         pack(op, productWork(product), target);
@@ -35,14 +36,15 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
   }
 
   /// The pool that the convolution will be computed with, or null.
-  static Operation *poolBehind(Operation *conv) {
+  static Operation *poolBehind(Operation *conv,
+                               const TargetDescription &target) {
     Operation *op = conv;
     do {
       if (!op->hasOneUse())
         return nullptr;
       op = *op->getUsers().begin();
     } while (isa<ElementwiseOpInterface>(op));
-    return kernel::isDisjointPool(op) ? op : nullptr;
+    return kernel::joinsConvolution(op, target) ? op : nullptr;
   }
 
   static kernel::TileWork productWork(MatMulOp product) {

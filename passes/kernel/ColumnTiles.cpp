@@ -3,6 +3,7 @@
 #include "passes/kernel/ColumnTiles.h"
 
 #include "dialects/graph/ops/WindowGeometry.h"
+#include "passes/kernel/CursorTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -56,19 +57,21 @@ using KernelBody =
 /// The axes from the i-th on.
 Exprs overKernelFrom(KernelBuilder &b, ArrayRef<WindowAxis> axes,
                      ArrayRef<Expr> outer, size_t i, Expr kernel, Exprs at,
-                     ArrayRef<Expr> sums, KernelBody body) {
+                     ArrayRef<Expr> sums, KernelBody body, bool alike) {
   if (i == axes.size())
     return body(kernel, at, sums);
   const WindowAxis &axis = axes[i];
-  Expr start = outer[1 + i] * double(axis.stride) - double(axis.low);
+  Expr start = alike
+                   ? shifted(b, scaled(b, outer[1 + i], axis.stride), -axis.low)
+                   : outer[1 + i] * double(axis.stride) - double(axis.low);
   auto inner = [&](Expr k, ArrayRef<Expr> carried) {
     Exprs next(at);
     next.push_back(start + k * double(axis.dilation));
     return overKernelFrom(b, axes, outer, i + 1,
-                          kernel * double(axis.kernel) + k, next, carried,
-                          body);
+                          kernel * double(axis.kernel) + k, next, carried, body,
+                          alike);
   };
-  if (axis.isInterior(0, axis.output))
+  if (!alike && axis.isInterior(0, axis.output))
     return b.loop(axis.kernel, sums, inner);
   auto [lo, hi] = insideWindow(start, axis.kernel, axis.dilation, axis.input);
   return b.loop(lo, hi, 1, sums, inner);
@@ -77,8 +80,10 @@ Exprs overKernelFrom(KernelBuilder &b, ArrayRef<WindowAxis> axes,
 } // namespace
 
 Exprs overKernel(KernelBuilder &b, ArrayRef<WindowAxis> axes,
-                 ArrayRef<Expr> outer, ArrayRef<Expr> sums, KernelBody body) {
-  return overKernelFrom(b, axes, outer, 0, b.index(0), {outer[0]}, sums, body);
+                 ArrayRef<Expr> outer, ArrayRef<Expr> sums, KernelBody body,
+                 bool alike) {
+  return overKernelFrom(b, axes, outer, 0, b.index(0), {outer[0]}, sums, body,
+                        alike);
 }
 
 } // namespace ingot::kernel

@@ -55,13 +55,16 @@ llvm::SmallVector<WindowAxis> windowAxes(graph::ConvOp conv);
 /// Loops over the kernel's positions along `axes` that lie inside the input:
 /// `body` gets the flat kernel position, batch and input positions, and the
 /// carried sums. `outer` is the batch and the output's position on these axes.
+/// `alike`: the same code for all shapes, bounds also where there is no
+/// padding.
 graph::Exprs
 overKernel(KernelBuilder &b, llvm::ArrayRef<WindowAxis> axes,
            llvm::ArrayRef<graph::Expr> outer, llvm::ArrayRef<graph::Expr> sums,
            llvm::function_ref<graph::Exprs(graph::Expr kernel,
                                            llvm::ArrayRef<graph::Expr> at,
                                            llvm::ArrayRef<graph::Expr> sums)>
-               body);
+               body,
+           bool alike = false);
 
 } // namespace ingot::kernel
 

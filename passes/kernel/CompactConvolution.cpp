@@ -97,9 +97,8 @@ private:
         work.exact = true;
         b.allowInPlace(0, i);
       }
-    CursorTileChoice choice = chooseCompactTile(b, work, panels.panels);
+    choice = chooseCompactTile(b, work, panels.panels);
     rows = choice.rows;
-    together = choice.together;
   }
 
   //===--------------------------------------------------------------------===//
@@ -126,8 +125,6 @@ private:
       });
       return;
     }
-    if (columns.isInterior(0, columns.output))
-      return;
     zeros = b.scratch({channels}, type);
     b.forRange(b.index(0), b.index(channels),
                [&](Expr c) { b.store(zeros, b.constant(0, type), {c}); });
@@ -153,11 +150,11 @@ private:
       if (axes.size() == 2)
         at.push_back(topOf(position[1]) + i);
       auto copy = [&] {
-        b.forEach({count, channels}, [&](ArrayRef<Expr> j) {
+        b.forEach({channels, count}, [&](ArrayRef<Expr> j) {
           Exprs from(at);
-          from.append({j[0], j[1]});
+          from.append({j[1], j[0]});
           b.store(band, b.load(conv.getX(), from),
-                  {i, (j[0] + double(columns.low)) * double(channels) + j[1]});
+                  {i, (j[1] + double(columns.low)) * double(channels) + j[0]});
         });
       };
       if (axes.size() == 1) {
@@ -224,55 +221,52 @@ private:
                 {axes.size() == 2 ? bandRow : b.index(0),
                  (first + double(row)) * double(columns.stride * channels)},
                 "x"));
-          accumulateNext(b, part, type, steps, together, cursors, weights);
+          accumulateNext(b, part, type, steps, choice, cursors, weights);
           return part.sums;
         });
   }
 
   void sumDirectly(Tile &tile, ArrayRef<Expr> outer, Expr first,
                    const Panel &panel) {
-    Expr start = first * double(columns.stride) - double(columns.low);
+    Expr start = shifted(b, scaled(b, first, columns.stride), -columns.low);
     tile.sums = overKernel(
         b, ArrayRef(axes).drop_back(), outer, tile.sums,
         [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
           Value weights = panels.weightsFrom(
               panel, kernelRow * double(columns.kernel * channels));
           auto [count, trips] = stretches(start);
-          return b.loop(b.index(0), count, 1, sums,
-                        [&, trips = trips](Expr k, ArrayRef<Expr> carried) {
-                          Tile part = tile;
-                          part.sums.assign(carried.begin(), carried.end());
-                          SmallVector<Value> cursors;
-                          for (int64_t row = 0; row < rows; ++row) {
-                            Expr column = start + k * double(columns.dilation) +
-                                          double(row * columns.stride);
-                            Exprs from(at);
-                            from.append({column, b.index(0)});
-                            cursors.push_back(
-                                cursorAt(b, buffer, from, "x",
-                                         zeros ? isInside(column, columns.input)
-                                               : Value(),
-                                         zeros));
-                          }
-                          accumulateNext(b, part, type, trips, together,
-                                         cursors, weights);
-                          return part.sums;
-                        });
-        });
+          return b.loop(
+              b.index(0), count, 1, sums,
+              [&, trips = trips](Expr k, ArrayRef<Expr> carried) {
+                Tile part = tile;
+                part.sums.assign(carried.begin(), carried.end());
+                SmallVector<Value> cursors;
+                for (int64_t row = 0; row < rows; ++row) {
+                  Expr column = start + scaled(b, k, columns.dilation) +
+                                double(row * columns.stride);
+                  Exprs from(at);
+                  from.append({column, b.index(0)});
+                  cursors.push_back(cursorAt(b, buffer, from, "x",
+                                             isInside(column, columns.input),
+                                             zeros));
+                }
+                accumulateNext(b, part, type, trips, choice, cursors, weights);
+                return part.sums;
+              });
+        },
+        /*alike=*/true);
   }
 
   /// In how many stretches, of how many trips each, a kernel row is read for
   /// the tile whose first input column is `start`: column by column, or all at
   /// once where none of it is padding, since its columns follow each other.
   std::pair<Expr, Expr> stretches(Expr start) {
-    int64_t trips = channels / together;
+    int64_t trips = channels / choice.stepsOfTrip();
     std::pair<Expr, Expr> one{b.index(1), b.index(columns.kernel * trips)},
         each{b.index(columns.kernel), b.index(trips)};
     int64_t last = columns.input - columns.kernel - (rows - 1) * columns.stride;
     if (columns.dilation != 1 || last < 0)
       return each;
-    if (!zeros)
-      return one;
     Expr inside = b.wrap(isInside(start, last + 1), b.builder.getI1Type());
     return {select(inside, one.first, each.first),
             select(inside, one.second, each.second)};
@@ -290,7 +284,8 @@ private:
   SmallVector<int64_t> window;
   ArrayRef<int64_t> result; // shape of the pool or the convolution
   bool isBand = false;
-  int64_t rows = 1, together = 1;
+  CursorTileChoice choice;
+  int64_t rows = 1;
   Value band, zeros; // scratch
 };
 

@@ -35,7 +35,7 @@ public:
 
   bool emit() {
     if (axes.size() != 2 || !buffer || b.target.maxLanes(type) > 1 ||
-        kernelSize() > mostTaps)
+        kernelSize() > mostTaps || axes[1].output < fewColumns)
       return false;
     width = chooseWidth();
     stripRows = chooseStripRows();
@@ -44,16 +44,22 @@ public:
     b.forEach({planeRows(), planeColumns()}, [&](ArrayRef<Expr> at) {
       b.store(plane, b.constant(0, type), at);
     });
-    b.forEach({y[0], axes[0].output / stripRows, y.back()},
-              [&](ArrayRef<Expr> i) {
-                Expr firstRow = i[1] * double(stripRows);
-                copyChannel(i[0], firstRow * double(axes[0].stride), i[2]);
-                filterChannel(i[0], firstRow, i[2]);
-              });
+    // The same loops whatever the shape: kernels can be shared then.
+    b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
+      forAlways(b, axes[0].output / stripRows, [&](Expr strip) {
+        Expr firstRow = strip * double(stripRows);
+        forAlways(b, y.back(), [&](Expr channel) {
+          copyChannel(batch[0], firstRow * double(axes[0].stride), channel);
+          filterChannel(batch[0], firstRow, channel);
+        });
+      });
+    });
     return true;
   }
 
 private:
+  /// Shorter rows are one tile anyway, without a copy.
+  static constexpr int64_t fewColumns = 6;
   /// The filter has to fit into registers beside the tile.
   static constexpr int64_t mostTaps = 12;
 
@@ -67,6 +73,9 @@ private:
            (axes[1].kernel - 1) * axes[1].dilation + 1;
   }
   int64_t planeColumns() const { return seenColumns(axes[1].output); }
+
+  /// What a position more in the tile may cost at least to be worth its code.
+  static constexpr double codePrice = 0.03;
 
   /// The cheapest width of tiles.
   int64_t chooseWidth() const {
@@ -92,7 +101,7 @@ private:
                      15;
       double cost =
           static_cast<double>(llvm::divideCeil(axes[1].output, n) * tile) *
-          (1 + 0.002 * static_cast<double>(n));
+          (1 + codePrice * static_cast<double>(n));
       if (cost < bestCost) {
         bestCost = cost;
         best = n;
@@ -119,26 +128,27 @@ private:
   void copyChannel(Expr batch, Expr top, Expr channel) {
     int64_t low = axes[0].low, left = axes[1].low;
     int64_t count = std::min(axes[1].input, planeColumns() - left);
-    auto copyRow = [&](Expr row) {
-      b.forRange(b.index(0), b.index(count), [&](Expr column) {
-        Expr x = b.load(conv.getX(),
-                        {batch, top + row - double(low), column, channel});
-        b.store(plane, x, {row, column + double(left)});
-      });
-    };
-    if (stripRows == axes[0].output) {
-      // Rows in the padding are zero from the beginning.
-      int64_t end = std::min(low + axes[0].input, planeRows());
-      return b.forRange(b.index(low), b.index(end), copyRow);
-    }
-    b.forRange(b.index(0), b.index(planeRows()), [&](Expr row) {
-      Value inside = arith::CmpIOp::create(
-          b.builder, b.loc, arith::CmpIPredicate::ult,
-          (top + row - double(low)).value, b.index(axes[0].input).value);
+    // So many columns at once: the loop costs more than the copying.
+    int64_t together = 6;
+    while (count % together != 0)
+      --together;
+    forAlways(b, planeRows(), [&](Expr row) {
+      Expr from = top + row - double(low);
+      Value inside =
+          arith::CmpIOp::create(b.builder, b.loc, arith::CmpIPredicate::ult,
+                                from.value, b.index(axes[0].input).value);
       Expr isInside = b.wrap(inside, b.builder.getI1Type());
-      b.when(isInside, [&] { copyRow(row); });
+      b.when(isInside, [&] {
+        forCoveringTiles(b, count, together, [&](Expr column) {
+          for (int64_t n = 0; n < together; ++n)
+            b.store(
+                plane,
+                b.load(conv.getX(), {batch, from, column + double(n), channel}),
+                {row, column + double(left + n)});
+        });
+      });
       b.when(~isInside, [&] {
-        b.forRange(b.index(0), b.index(count), [&](Expr column) {
+        forAlways(b, count, [&](Expr column) {
           b.store(plane, b.constant(0, type), {row, column + double(left)});
         });
       });
@@ -152,7 +162,7 @@ private:
       taps.push_back(b.loadFrom(weights, type, {b.index(k), channel}));
     Expr first = conv.getBias() ? b.load(conv.getBias(), {channel})
                                 : b.constant(0, type);
-    b.forRange(b.index(0), b.index(stripRows), [&](Expr row) {
+    forAlways(b, stripRows, [&](Expr row) {
       forCoveringTiles(b, axes[1].output, width, [&](Expr column) {
         Exprs sums(width, first);
         for (int64_t k = 0; k < axes[0].kernel; ++k)

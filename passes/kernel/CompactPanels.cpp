@@ -20,10 +20,8 @@ CompactPanels::Panel CompactPanels::panelOf(std::optional<Expr> number) const {
 
 void CompactPanels::forEach(llvm::function_ref<void(const Panel &)> body) {
   if (panels.fullPanels > 0)
-    b.loop(panels.fullPanels, {}, [&](Expr number, ArrayRef<Expr>) -> Exprs {
-      body(panelOf(number));
-      return {};
-    });
+    forAlways(b, panels.fullPanels,
+              [&](Expr number) { body(panelOf(number)); });
   if (panels.tailWidth > 0)
     body(panelOf(std::nullopt));
 }
@@ -126,8 +124,8 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
       for (int64_t row = 0; row < choice.rows; ++row)
         cursors.push_back(
             cursorAt(b, x, {first + double(row), b.index(0)}, "x"));
-      accumulateNext(b, tile, panels.panels.type, steps, choice.together,
-                     cursors, panels.weightsFrom(panel, b.index(0)));
+      accumulateNext(b, tile, panels.panels.type, steps, choice, cursors,
+                     panels.weightsFrom(panel, b.index(0)));
       storeTile(
           b, tile, anchor->getResult(0),
           [&](int64_t row, Expr column) {

@@ -36,19 +36,21 @@ public:
         sums + t.columns + std::max<int64_t>(loaded, 1) + (separate ? 1 : 0);
     if (registers > target.vectorRegisters || t.rows > mostRows)
       return never;
-    if (t.together > 1 && (work.steps % t.together != 0 ||
-                           !canLoadSeveral(target, type, t.together) ||
+    if (work.steps % t.stepsOfTrip() != 0)
+      return never;
+    if (t.together > 1 && (!canLoadSeveral(target, type, t.together) ||
                            loaded + t.columns > target.loadRegisterCount))
       return never;
     double multiplyAdd =
         std::min(costs.multiplyAdd, costs.multiply + costs.add);
-    double trip =
+    double group =
         static_cast<double>(t.rows) * load(t.together) +
         static_cast<double>(t.together) *
-            (load(t.columns) + static_cast<double>(sums) * multiplyAdd) +
-        costs.add + costs.takenBranch;
+            (load(t.columns) + static_cast<double>(sums) * multiplyAdd);
+    double trip =
+        static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
     // Addresses of the rows, a comparison each where they may be padding.
-    double stretch = static_cast<double>(work.steps / t.together) * trip +
+    double stretch = static_cast<double>(work.steps / t.stepsOfTrip()) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;
     double tile = static_cast<double>(work.stretches) * stretch +
                   static_cast<double>(sums) * (costs.store + 6) + 20;
@@ -56,10 +58,13 @@ public:
         static_cast<double>(llvm::divideCeil(work.positions, t.rows) *
                             llvm::divideCeil(work.columns, t.columns));
     // Larger tiles are more code, and so is a second shape for what is left.
-    double code = 1 + 0.0005 * static_cast<double>(sums * t.together);
-    if (work.columns % t.columns != 0)
-      code += 0.2;
-    return tiles * tile * code;
+    constexpr double instructionPrice = 12;
+    double code = 2.0 * static_cast<double>(sums * t.stepsOfTrip() + sums);
+    if (work.columns % t.columns != 0) {
+      code *= 2;
+      tiles *= 1.1;
+    }
+    return tiles * tile + instructionPrice * code;
   }
 
 private:
@@ -102,10 +107,17 @@ cheapestTile(const TileWork &work, const TargetDescription &target, Type type,
       for (int64_t together : {1, 2, 4}) {
         if (target.smallestCode && together > 1)
           continue;
-        CursorTileChoice choice{rows, columns, together};
-        if (double cost = model.of(choice); cost < bestCost) {
-          bestCost = cost;
-          best = choice;
+        for (int64_t groups : {1, 2}) {
+          // Short stretches, and products of vectors, which wait for their
+          // weights, gain little.
+          if (groups > 1 && (target.smallestCode || rows == 1 ||
+                             work.steps < 4 * together * groups))
+            continue;
+          CursorTileChoice choice{rows, columns, together, groups};
+          if (double cost = model.of(choice); cost < bestCost) {
+            bestCost = cost;
+            best = choice;
+          }
         }
       }
     }
@@ -121,10 +133,11 @@ CursorTileChoice chooseCursorTile(const TileWork &work,
   // where it saves much. It is the best one for large matrices.
   constexpr double much = 1.06;
   constexpr int64_t large = 5040;
+  TileWork largest{work.positions == 1 ? 1 : large, large, large};
   CursorTileChoice usual =
-      cheapestTile({large, large, large}, target, type, panelWidth).first;
+      cheapestTile(largest, target, type, panelWidth).first;
   bool fits =
-      usual.rows <= work.positions && usual.columns <= work.columns &&
+      usual.rows <= work.positions && work.columns % usual.columns == 0 &&
       (!work.exact || work.positions % usual.rows == 0) &&
       (usual.rows % work.multiple == 0 || work.multiple % usual.rows == 0);
   return fits && CostModel(work, target, type).of(usual) < much * bestCost
@@ -144,10 +157,33 @@ int64_t panelWidth(const TileWork &work, const TargetDescription &target,
          target.maxLanes(type);
 }
 
+Exprs loopAlways(KernelBuilder &b, int64_t trips, ArrayRef<Expr> init,
+                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
+  return b.loop(b.index(0), b.index(trips), 1, init, body);
+}
+
+void forAlways(KernelBuilder &b, int64_t trips,
+               llvm::function_ref<void(Expr)> body) {
+  loopAlways(b, trips, {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+    body(i);
+    return {};
+  });
+}
+
+Expr scaled(KernelBuilder &b, Expr x, int64_t factor) {
+  return b.wrap(
+      arith::MulIOp::create(b.builder, b.loc, x.value, b.index(factor).value),
+      x.type);
+}
+
+Expr shifted(KernelBuilder &b, Expr x, int64_t term) {
+  return b.wrap(
+      arith::AddIOp::create(b.builder, b.loc, x.value, b.index(term).value),
+      x.type);
+}
+
 void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
                       llvm::function_ref<void(Expr)> body) {
-  if (rows >= positions)
-    return body(b.index(0));
   b.loop(b.index(0), b.index(positions), rows, {},
          [&](Expr first, ArrayRef<Expr>) -> Exprs {
            if (positions % rows != 0) {
@@ -224,19 +260,23 @@ static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
 }
 
 void accumulateNext(KernelBuilder &b, Tile &tile, Type type, int64_t steps,
-                    int64_t together, ArrayRef<Value> rows, Value weights) {
-  tile.sums =
-      b.loop(steps / together, tile.sums, [&](Expr, ArrayRef<Expr> carried) {
-        return accumulateTrip(b, tile, type, together, rows, weights, carried);
-      });
+                    const CursorTileChoice &choice, ArrayRef<Value> rows,
+                    Value weights) {
+  accumulateNext(b, tile, type, b.index(steps / choice.stepsOfTrip()), choice,
+                 rows, weights);
 }
 
 void accumulateNext(KernelBuilder &b, Tile &tile, Type type, Expr trips,
-                    int64_t together, ArrayRef<Value> rows, Value weights) {
-  tile.sums = b.loop(
-      b.index(0), trips, 1, tile.sums, [&](Expr, ArrayRef<Expr> carried) {
-        return accumulateTrip(b, tile, type, together, rows, weights, carried);
-      });
+                    const CursorTileChoice &choice, ArrayRef<Value> rows,
+                    Value weights) {
+  tile.sums = b.loop(b.index(0), trips, 1, tile.sums,
+                     [&](Expr, ArrayRef<Expr> carried) {
+                       Exprs sums(carried);
+                       for (int64_t group = 0; group < choice.groups; ++group)
+                         sums = accumulateTrip(b, tile, type, choice.together,
+                                               rows, weights, sums);
+                       return sums;
+                     });
 }
 
 } // namespace ingot::kernel

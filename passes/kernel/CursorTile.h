@@ -39,6 +39,10 @@ struct CursorTileChoice {
   int64_t rows = 1, columns = 1;
   /// Elements of a row that are loaded at once.
   int64_t together = 1;
+  /// How many such groups one trip of the loop computes.
+  int64_t groups = 1;
+
+  int64_t stepsOfTrip() const { return together * groups; }
 };
 
 /// The cheapest tile; with `panelWidth` columns if that is not 0.
@@ -49,6 +53,21 @@ CursorTileChoice chooseCursorTile(const TileWork &work,
 /// How wide panels of weights are to be for such work.
 int64_t panelWidth(const TileWork &work, const TargetDescription &target,
                    mlir::Type type);
+
+// What differs between shapes is left in the code as it is, so that kernels are
+// alike but for numbers and can be one (ShareKernels.h): loops of one trip,
+// products with 1, sums with 0.
+
+/// for i in [0, trips), carrying values.
+graph::Exprs loopAlways(
+    KernelBuilder &b, int64_t trips, llvm::ArrayRef<graph::Expr> init,
+    llvm::function_ref<graph::Exprs(graph::Expr i, llvm::ArrayRef<graph::Expr>)>
+        body);
+void forAlways(KernelBuilder &b, int64_t trips,
+               llvm::function_ref<void(graph::Expr)> body);
+/// x * factor + term, whatever these are.
+graph::Expr scaled(KernelBuilder &b, graph::Expr x, int64_t factor);
+graph::Expr shifted(KernelBuilder &b, graph::Expr x, int64_t term);
 
 /// Calls `body(first)` in one loop of tiles that cover [0, positions), rows
 /// being at most positions. If they do not come out even, the last one begins
@@ -72,11 +91,11 @@ bool canLoadSeveral(const TargetDescription &target, mlir::Type type,
 
 /// for k in [0, steps): tile += next of each row * next of the weights.
 void accumulateNext(KernelBuilder &b, Tile &tile, mlir::Type type,
-                    int64_t steps, int64_t together,
+                    int64_t steps, const CursorTileChoice &choice,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
-/// The same where the code computes the steps: trips * together.
+/// The same where the code computes the number of trips.
 void accumulateNext(KernelBuilder &b, Tile &tile, mlir::Type type,
-                    graph::Expr trips, int64_t together,
+                    graph::Expr trips, const CursorTileChoice &choice,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
 
 } // namespace ingot::kernel

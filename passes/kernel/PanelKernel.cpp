@@ -2,8 +2,6 @@
 
 #include "passes/kernel/PanelKernel.h"
 
-#include "passes/kernel/CursorTile.h"
-
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -55,11 +53,6 @@ static int64_t factorLanes(const TargetDescription &target, Type type,
 TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
                       const TargetDescription &target, Type type) {
   int64_t lanes = target.maxLanes(type);
-  if (target.smallCode && lanes == 1) {
-    CursorTileChoice choice =
-        chooseCursorTile({rows, columns, steps}, target, type);
-    return {choice.rows, choice.columns, 1};
-  }
   // Scalar code has at least this many registers worth naming.
   int64_t registers = lanes == 1 ? 16 : target.vectorRegisters;
   constexpr double latency = 4, perCycle = 2;
@@ -287,6 +280,16 @@ bool isDisjointPool(Operation *op) {
   if (auto average = dyn_cast<AveragePoolOp>(op))
     return disjoint(average);
   return false;
+}
+
+bool joinsConvolution(Operation *pool, const TargetDescription &target) {
+  if (!isDisjointPool(pool))
+    return false;
+  // Where code is small, the convolution shares it with others; a pool over all
+  // positions is little work of its own.
+  ArrayRef<int64_t> y = shapeOf(pool->getResult(0));
+  return !target.smallCode ||
+         ShapedType::getNumElements(y.drop_front().drop_back()) != 1;
 }
 
 } // namespace ingot::kernel

@@ -92,6 +92,8 @@ bool isFusableConvolution(mlir::Operation *op);
 /// A maximum or mean over windows that neither overlap nor reach into padding:
 /// it can be computed while its operand is.
 bool isDisjointPool(mlir::Operation *op);
+/// Such a pool is to be computed with the convolution that it alone reads.
+bool joinsConvolution(mlir::Operation *pool, const TargetDescription &target);
 llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
 
 /// Packed weights: where panel `panel` (or the tail, if that is null) starts.
