@@ -11,6 +11,7 @@
 
 #include "passes/graph/StripePlan.h"
 
+#include "passes/graph/Work.h"
 #include "passes/memory/Buffers.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -46,32 +47,6 @@ std::optional<std::vector<Rows>> rowsOfStripe(ArrayRef<GroupOp> groups,
     }
   }
   return rows;
-}
-
-static int64_t multiplyAddsOf(Operation *op) {
-  auto elements = [](Value v) { return tensorType(v).getNumElements(); };
-  if (auto conv = dyn_cast<ConvOp>(op))
-    return elements(conv.getResult()) *
-           (elements(conv.getW()) / shapeOf(conv.getW()).back());
-  if (auto product = dyn_cast<MatMulOp>(op))
-    return elements(product.getResult()) * shapeOf(product.getA()).back();
-  return 0;
-}
-
-int64_t multiplyAddsOf(GroupOp group) {
-  int64_t sum = 0;
-  for (Operation &op : group.getBody().front().without_terminator())
-    sum += multiplyAddsOf(&op);
-  return sum;
-}
-
-/// Multiply-adds, and an element of any other operator for one.
-static int64_t workOf(GroupOp group) {
-  int64_t sum = multiplyAddsOf(group);
-  for (Operation &op : group.getBody().front().without_terminator())
-    if (!isa<ConstantOp, UnpackPanelsOp>(op))
-      sum += tensorType(op.getResult(0)).getNumElements();
-  return sum;
 }
 
 namespace {

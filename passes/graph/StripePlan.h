@@ -29,9 +29,6 @@ using ReadRows =
 std::optional<std::vector<Rows>> rowsOfStripe(llvm::ArrayRef<GroupOp> groups,
                                               Rows last, ReadRows read);
 
-/// The multiply-adds of a group's operators that have them.
-int64_t multiplyAddsOf(GroupOp group);
-
 /// Chooses chains of one function, for several limits.
 class StripePlanner {
 public:

@@ -21,6 +21,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/StripePlan.h"
+#include "passes/graph/Work.h"
 #include "passes/memory/Buffers.h"
 
 using namespace mlir;
@@ -110,7 +111,8 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
       }
       if (reached <= maxBytes)
         break;
-      limit -= std::max<int64_t>({(reached - maxBytes) / 4, maxBytes / 64, alignment});
+      limit -= std::max<int64_t>(
+          {(reached - maxBytes) / 4, maxBytes / 64, alignment});
     }
     if (!best)
       return;
