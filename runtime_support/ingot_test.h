@@ -1,4 +1,5 @@
-// ingot_test.h - checks a compiled model where it runs; see `ingot --emit-test`.
+// ingot_test.h - checks a compiled model where it runs; see `ingot
+// --emit-test`.
 //
 // The text of this file begins every generated test. It needs no library if
 // INGOT_TEST_PRINT names a function of the program that takes text,
@@ -76,17 +77,28 @@ inline double element(const void *data, Type type, size_t index) {
   const unsigned char *bytes = static_cast<const unsigned char *>(data);
   switch (type) {
   case F16:
-  case BF16: return readHalf(bytes + 2 * index, type == BF16);
-  case F32: return read<float>(bytes + 4 * index);
-  case F64: return read<double>(bytes + 8 * index);
-  case I8: return read<int8_t>(bytes + index);
-  case U8: return read<uint8_t>(bytes + index);
-  case I16: return read<int16_t>(bytes + 2 * index);
-  case U16: return read<uint16_t>(bytes + 2 * index);
-  case I32: return read<int32_t>(bytes + 4 * index);
-  case U32: return read<uint32_t>(bytes + 4 * index);
-  case I64: return read<int64_t>(bytes + 8 * index);
-  case U64: return read<uint64_t>(bytes + 8 * index);
+  case BF16:
+    return readHalf(bytes + 2 * index, type == BF16);
+  case F32:
+    return read<float>(bytes + 4 * index);
+  case F64:
+    return read<double>(bytes + 8 * index);
+  case I8:
+    return read<int8_t>(bytes + index);
+  case U8:
+    return read<uint8_t>(bytes + index);
+  case I16:
+    return read<int16_t>(bytes + 2 * index);
+  case U16:
+    return read<uint16_t>(bytes + 2 * index);
+  case I32:
+    return read<int32_t>(bytes + 4 * index);
+  case U32:
+    return read<uint32_t>(bytes + 4 * index);
+  case I64:
+    return read<int64_t>(bytes + 8 * index);
+  case U64:
+    return read<uint64_t>(bytes + 8 * index);
   }
   return 0;
 }

@@ -7,7 +7,8 @@
 #include <cstring>
 
 alignas(MNIST_ARENA_ALIGN) static unsigned char arena[MNIST_ARENA_BYTES];
-static float image[MNIST_INPUT3_ELEMENTS], scores[MNIST_PLUS214_OUTPUT_0_ELEMENTS];
+static float image[MNIST_INPUT3_ELEMENTS],
+    scores[MNIST_PLUS214_OUTPUT_0_ELEMENTS];
 
 int main() {
   const mnist_io io = {image, scores};
