@@ -3,6 +3,7 @@
 #include "codegen/ObjectSizes.h"
 
 #include "codegen/Toolchain.h"
+#include "codegen/UnwindFrames.h"
 #include "targets/TargetDescription.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -89,8 +90,9 @@ namespace {
 /// Who calls whom, from the relocations in each function's bytes.
 class CallGraph {
 public:
-  CallGraph(const ELFObjectFileBase &file, const StringMap<int64_t> &frames)
-      : file(file), frames(frames) {}
+  CallGraph(const ELFObjectFileBase &file, const StringMap<int64_t> &frames,
+            const UnwindFrames &unwindFrames)
+      : file(file), frames(frames), unwindFrames(unwindFrames) {}
 
   Error build() {
     for (ELFSymbolRef symbol : file.symbols()) {
@@ -106,7 +108,12 @@ public:
         continue;
       uint64_t index = (*section)->getIndex();
       inSection[index].push_back(nodes.size());
-      nodes.push_back({plainSymbolName(*name), *value, symbol.getSize(), {}});
+      std::string plain = plainSymbolName(*name);
+      auto frame = frames.find(plain);
+      nodes.push_back({plain, *value, symbol.getSize(),
+                       frame != frames.end()
+                           ? frame->second
+                           : unwindFrames.lookup({index, *value})});
       nodeOf[symbol.getRawDataRefImpl().d.b] = nodes.size() - 1;
     }
     for (SectionRef section : file.sections()) {
@@ -127,7 +134,7 @@ public:
     for (size_t i = 0; i < nodes.size(); ++i) {
       ObjectSizes::Function &function = functions[nodes[i].name];
       function.code += nodes[i].size;
-      function.frame = frames.lookup(nodes[i].name);
+      function.frame = std::max(function.frame, nodes[i].frame);
       function.stack = std::max(function.stack, depthOf(i));
     }
   }
@@ -136,6 +143,7 @@ private:
   struct Node {
     std::string name;
     uint64_t begin, size;
+    int64_t frame;
     SmallSetVector<size_t, 4> calls;
     int64_t depth = -1;
     bool visiting = false;
@@ -179,11 +187,12 @@ private:
     for (size_t callee : node.calls)
       below = std::max(below, depthOf(callee));
     node.visiting = false;
-    return node.depth = frames.lookup(node.name) + below;
+    return node.depth = node.frame + below;
   }
 
   const ELFObjectFileBase &file;
   const StringMap<int64_t> &frames;
+  const UnwindFrames &unwindFrames;
   std::vector<Node> nodes;
   DenseMap<uint64_t, SmallVector<size_t>> inSection;
   DenseMap<uint64_t, size_t> nodeOf;
@@ -222,7 +231,10 @@ Expected<ObjectSizes> readObjectSizes(StringRef object, StringRef stackUsage) {
       sizes.undefined.push_back(name->str());
   }
   StringMap<int64_t> frames = readFrames((*usage)->getBuffer());
-  CallGraph calls(*file, frames);
+  Expected<UnwindFrames> unwindFrames = readUnwindFrames(*file);
+  if (!unwindFrames)
+    return createFileError(object, unwindFrames.takeError());
+  CallGraph calls(*file, frames, *unwindFrames);
   if (Error error = calls.build())
     return createFileError(object, std::move(error));
   calls.collect(sizes.functions);

@@ -49,7 +49,8 @@ struct ObjectSizes {
 };
 
 /// `stackUsage` is the file that compilers write for -fstack-usage. What has no
-/// line there (functions of the compiler's library) counts without a frame.
+/// line there, functions of the compiler's library, has the frame that it
+/// describes to debuggers, if any.
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 

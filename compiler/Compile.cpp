@@ -26,12 +26,14 @@ std::string nameOfModel(StringRef path) {
 std::optional<int64_t> CompileOptions::maxArena() const {
   if (!maxRam)
     return std::nullopt;
-  return std::max<int64_t>(*maxRam - stackBytes, 0);
+  return std::max<int64_t>(*maxRam - reservedRam, 0);
 }
 
 bool CompileOptions::runsOnThisHost() const {
-  auto runs = [](const TargetDescription *target) {
-    return target->runsOnThisHost && target->runsOnThisHost();
+  // One program has the code of all, so it must be one for this machine.
+  auto runs = [&](const TargetDescription *level) {
+    return level->elf.machine == target->elf.machine && level->runsOnThisHost &&
+           level->runsOnThisHost();
   };
   return runs(target) || llvm::any_of(fallbacks, runs);
 }

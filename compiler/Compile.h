@@ -28,8 +28,8 @@ struct CompileOptions {
   bool trace = false;
   /// Limits in bytes: of arena and stack, and of code and constants.
   std::optional<int64_t> maxRam, maxFlash;
-  /// What the stack takes of maxRam, where that was measured.
-  int64_t stackBytes = 0;
+  /// What of maxRam is not for the arena: the stack, where that is known.
+  int64_t reservedRam = 0;
   /// A command that compiles for sizes in place of the target's compiler.
   std::string measureWith;
   /// The section of an arena of the generated code's own; empty: it has none.

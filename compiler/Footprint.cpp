@@ -46,6 +46,7 @@ static Footprint planFootprint(Compilation &compilation) {
   ModuleOp module = compilation.module();
   footprint.arena = integerAttr(module, "ingot.arena_bytes");
   footprint.arenaLowerBound = integerAttr(module, "ingot.arena_lower_bound");
+  footprint.macsRecomputed = integerAttr(module, "ingot.macs_recomputed");
   auto use = module->getAttrOfType<DenseI64ArrayAttr>("ingot.arena_use");
   SymbolTable symbols(module);
   llvm::DenseSet<Operation *> counted;
@@ -144,24 +145,32 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             Footprint &footprint,
                                             Diagnostics &diagnostics) {
   CompileOptions given = options;
-  while (true) {
+  bool canMeasure = true;
+  if (auto compiler = findMeasuringCompiler(given); !compiler) {
+    llvm::consumeError(compiler.takeError());
+    canMeasure = false;
+  }
+  std::unique_ptr<Compilation> best;
+  for (int plansLeft = 4;; --plansLeft) {
     auto compilation =
         std::make_unique<Compilation>(given, context, diagnostics);
     if (!compilation->advance(Stage::Plan))
       return nullptr;
-    footprint = planFootprint(*compilation);
-    if (auto compiler = findMeasuringCompiler(given); !compiler) {
-      llvm::consumeError(compiler.takeError());
-      return compilation;
+    Footprint plan = planFootprint(*compilation);
+    if (!best || plan.arena < footprint.arena) {
+      if (canMeasure && !measure(*compilation, plan))
+        return nullptr;
+      best = std::move(compilation);
+      footprint = std::move(plan);
     }
-    if (!measure(*compilation, footprint))
-      return nullptr;
-    // The kernels of a smaller plan may take another stack, hence the loop; it
-    // ends because the stack that is left free only grows.
-    if (!given.maxRam || footprint.ram() <= *given.maxRam ||
-        footprint.stack <= given.stackBytes || footprint.stack >= *given.maxRam)
-      return compilation;
-    given.stackBytes = footprint.stack;
+    int64_t limit = given.maxRam.value_or(footprint.ram());
+    if (footprint.ram() <= limit || given.reservedRam >= limit ||
+        plansLeft == 0)
+      return best;
+    // Too much by the stack, which is known only now, or by gaps in the arena,
+    // which close in no foreseeable way.
+    given.reservedRam +=
+        given.reservedRam ? limit / 16 : footprint.ram() - limit;
   }
 }
 

@@ -30,6 +30,8 @@ struct Footprint {
 
   std::vector<Launch> launches;
   int64_t kernels = 0, weights = 0, arena = 0, arenaLowerBound = 0;
+  /// Multiply-adds that maxRam costs.
+  int64_t macsRecomputed = 0;
   /// After measure().
   std::optional<ObjectSizes> object;
   /// Of the model's function, with all that it calls.
@@ -47,8 +49,9 @@ llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options);
 
 /// Plans the model; measures it where the compiler above is installed. A plan
-/// that leaves too little of CompileOptions::maxRam for the stack is made again
-/// with less. Null with diagnostics if a step fails.
+/// that takes more than CompileOptions::maxRam is made again with less for the
+/// arena, a few times; then the best counts. Null with diagnostics if a step
+/// fails.
 std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             mlir::MLIRContext &context,
                                             Footprint &footprint,

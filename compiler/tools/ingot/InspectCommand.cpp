@@ -11,6 +11,7 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/graph/GraphDialect.h"
+#include "passes/graph/Work.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -53,26 +54,6 @@ static int64_t storedBytes(Type type) {
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
 
-/// Multiply-adds of the operators that have them: each element of the result
-/// takes as many as the contracted part of the weights.
-static int64_t macsOf(Operation *op) {
-  if (op->getNumResults() != 1 || op->getNumOperands() < 2)
-    return 0;
-  int64_t outputs = graph::tensorType(op->getResult(0)).getNumElements();
-  StringRef name = op->getName().stripDialect();
-  ArrayRef<int64_t> x = graph::shapeOf(op->getOperand(0)),
-                    w = graph::shapeOf(op->getOperand(1));
-  if (name == "conv" && !w.empty() && w.back() > 0)
-    return outputs *
-           (graph::tensorType(op->getOperand(1)).getNumElements() / w.back());
-  if (name == "conv_transpose" && !x.empty() && x.back() > 0 && !w.empty())
-    return graph::tensorType(op->getOperand(0)).getNumElements() / x.back() *
-           graph::tensorType(op->getOperand(1)).getNumElements();
-  if (name.starts_with("matmul") || name == "gemm")
-    return x.empty() ? 0 : outputs * x.back();
-  return 0;
-}
-
 /// The ONNX nodes that a location names.
 static void collectNodes(Location loc, llvm::SetVector<StringRef> &names) {
   loc->walk([&](Location part) {
@@ -85,12 +66,12 @@ static void collectNodes(Location loc, llvm::SetVector<StringRef> &names) {
 static GroupRow rowOf(graph::GroupOp group) {
   GroupRow row;
   row.strategy = group.getStrategy().str();
+  row.macs = graph::multiplyAddsOf(group);
   llvm::SetVector<StringRef> names;
   for (Operation &op : *group.getBody().begin()) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       continue;
     collectNodes(op.getLoc(), names);
-    row.macs += macsOf(&op);
   }
   for (StringRef name : names)
     row.nodes.push_back(name.str());
@@ -186,9 +167,14 @@ static void printTotals(const Report &report) {
   os << "\n"
      << report.rows.size() << " kernel calls of " << footprint.kernels
      << " kernels, " << shortNumber(report.macs) << " MACs, "
-     << shortNumber(report.parameters) << " parameters\narena "
-     << footprint.arena << " bytes (lower bound " << footprint.arenaLowerBound
-     << "), weights " << footprint.weights << " bytes\n";
+     << shortNumber(report.parameters) << " parameters\n";
+  if (int64_t again = footprint.macsRecomputed)
+    os << shortNumber(again) << " MACs recomputed for --max-ram ("
+       << llvm::format("%.1f", 100.0 * again / (report.macs - again))
+       << " %)\n";
+  os << "arena " << footprint.arena << " bytes (lower bound "
+     << footprint.arenaLowerBound << "), weights " << footprint.weights
+     << " bytes\n";
   if (!footprint.object) {
     os << "code and stack unknown: " << report.unmeasured << "\n";
     return;
@@ -263,6 +249,7 @@ static void printJson(const ModelSummary &summary, const Report &report,
       });
       json.attribute("kernels", footprint.kernels);
       json.attribute("macs", report.macs);
+      json.attribute("macs_recomputed", footprint.macsRecomputed);
       json.attribute("parameters", report.parameters);
       json.attribute("weight_bytes", footprint.weights);
       json.attribute("arena_bytes", footprint.arena);
@@ -324,19 +311,18 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return InvalidInput;
   arguments.compile.model = arguments.positional[0];
   auto context = makeContext();
-  // One compilation stops where the groups are visible, the other has the
-  // memory plan.
-  Compilation groups(arguments.compile, *context, diagnostics);
-  ModelFile *file = groups.open();
+  Compilation reader(arguments.compile, *context, diagnostics);
+  ModelFile *file = reader.open();
   if (!file)
     return diagnostics.exitCode();
   ModelSummary summary = summarize(file->model());
   Report report;
-  if (groups.advance(Stage::Decide)) {
-    Footprint footprint;
-    auto planned =
-        planAndMeasure(arguments.compile, *context, footprint, diagnostics);
-    if (planned)
+  Footprint footprint;
+  if (auto planned =
+          planAndMeasure(arguments.compile, *context, footprint, diagnostics)) {
+    // The same options give the same groups, with what the plan has of them.
+    Compilation groups(planned->options, *context, diagnostics);
+    if (groups.advance(Stage::Decide))
       report = makeReport(groups.module(), std::move(footprint));
     if (auto compiler = findMeasuringCompiler(arguments.compile); !compiler)
       report.unmeasured = llvm::toString(compiler.takeError());
