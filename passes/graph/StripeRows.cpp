@@ -83,18 +83,27 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
 
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!main || arenaOf(main) <= maxBytes)
+    if (!main)
+      return;
+    int64_t least = arenaOf(main);
+    if (least <= maxBytes)
       return;
     // The plan is an estimate: what it comes to is measured, and the limit
     // lowered by what it was off.
-    int64_t limit = maxBytes, least = std::numeric_limits<int64_t>::max();
+    int64_t limit = maxBytes, step = 0;
     OwningOpRef<func::FuncOp> best;
     StripePlanner planner(main, alignment);
-    for (int attempt = 0; attempt < 16 && limit > 0; ++attempt) {
+    std::vector<Chain> before;
+    for (int attempt = 0; attempt < 16 && limit > 0; ++attempt, limit -= step) {
       int64_t reached = std::numeric_limits<int64_t>::max();
       std::vector<Chain> chains = planner.plan(limit);
       if (chains.empty())
         break;
+      if (llvm::equal(chains, before, [](const Chain &a, const Chain &b) {
+            return a.groups == b.groups && a.height == b.height;
+          }))
+        continue;
+      before = chains;
       // Which directions leave fewer gaps is not known before.
       for (bool inTurn : {true, false}) {
         IRMapping mapping;
@@ -111,7 +120,7 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
       }
       if (reached <= maxBytes)
         break;
-      limit -= std::max<int64_t>(
+      step = std::max<int64_t>(
           {(reached - maxBytes) / 4, maxBytes / 64, alignment});
     }
     if (!best)
