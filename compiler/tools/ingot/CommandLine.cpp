@@ -58,7 +58,9 @@ struct Options {
       cl::desc("Where the weights go: source, object, file (default: by size)"),
       cl::value_desc("KIND"), TOP, cl::sub(inspect)};
   cl::opt<std::string> maxRam{
-      "max-ram", cl::desc("Fail where arena and stack together take more"),
+      "max-ram",
+      cl::desc("What arena and stack may take: chains of "
+               "operators are computed in stripes for it"),
       cl::value_desc("BYTES|nK|nM"), MODELS};
   cl::opt<std::string> maxFlash{
       "max-flash", cl::desc("Fail where code and constants together take more"),
@@ -329,6 +331,7 @@ int runCommandLine(int argc, char **argv) {
   if (!diagnostics.empty()) {
     if (arguments.json)
       diagnostics.printJson(outs());
+    outs().flush();
     diagnostics.print(errs(), errs().has_colors());
     code = std::max<int>(code, diagnostics.exitCode());
   }
