@@ -6,6 +6,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <deque>
+#include <map>
+
 using namespace mlir;
 
 namespace ingot {
@@ -28,11 +31,26 @@ llvm::ArrayRef<TargetDescription> allTargets() {
   return all;
 }
 
+/// The same machine, with code as small as it can be.
+static TargetDescription inLittleCode(const TargetDescription &target) {
+  TargetDescription little = target;
+  static std::deque<std::string> names;
+  little.name = names.emplace_back((target.name + littleCodeSuffix).str());
+  little.smallCode = little.smallestCode = true;
+  little.compilerFlags.push_back("-Os");
+  return little;
+}
+
 const TargetDescription *lookupTarget(llvm::StringRef name) {
+  bool isLittle = name.consume_back(littleCodeSuffix);
+  // As long as allTargets.
+  static std::map<const TargetDescription *, TargetDescription> little;
   for (const TargetDescription &target : llvm::reverse(allTargets()))
     if (name == target.name ||
         (name == "native" && target.runsOnThisHost && target.runsOnThisHost()))
-      return &target;
+      return isLittle ? &little.try_emplace(&target, inLittleCode(target))
+                             .first->second
+                      : &target;
   return nullptr;
 }
 

@@ -128,6 +128,9 @@ std::string intrinsicTypeName(mlir::Type type);
 /// All targets, each kind from least to most able.
 llvm::ArrayRef<TargetDescription> allTargets();
 
+/// Behind a target's name: the same machine, code as small as it can be.
+inline constexpr llvm::StringLiteral littleCodeSuffix = ":size";
+
 /// By name; "native" is the ablest that this machine runs. Null if unknown.
 const TargetDescription *lookupTarget(llvm::StringRef name);
 

@@ -268,8 +268,13 @@ private:
     if (columns.dilation != 1 || last < 0)
       return each;
     Expr inside = b.wrap(isInside(start, last + 1), b.builder.getI1Type());
-    return {select(inside, one.first, each.first),
-            select(inside, one.second, each.second)};
+    // Also where both are the same, as for one kernel column.
+    auto choose = [&](Expr x, Expr y) {
+      return b.wrap(arith::SelectOp::create(b.builder, b.loc, inside.value,
+                                            x.value, y.value),
+                    x.type);
+    };
+    return {choose(one.first, each.first), choose(one.second, each.second)};
   }
 
   KernelBuilder &b;

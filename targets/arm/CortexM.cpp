@@ -51,7 +51,8 @@ static std::string makeSmallFpuOpenText() {
 #pragma clang fp contract(off)
 #else
 #pragma GCC push_options
-#pragma GCC optimize("fp-contract=off", "no-schedule-insns")
+#pragma GCC optimize("fp-contract=off", "no-schedule-insns", \
+                     "no-tree-loop-distribute-patterns")
 #endif
 )";
   for (unsigned count = 2; count <= mostLoaded; ++count) {
@@ -208,6 +209,8 @@ void cortexM(std::vector<TargetDescription> &targets) {
   m55.compilers = {"clang++-22 --target=arm-none-eabi",
                    "clang++ --target=arm-none-eabi"};
   m55.linker = "arm-none-eabi-g++";
+  // Kernels are unrolled where that pays.
+  m55.compilerFlags.push_back("-fno-unroll-loops");
   targets.push_back(std::move(m55));
 }
 

@@ -40,6 +40,11 @@ struct Options {
       cl::desc("Write NAME_test.cpp as well, which runs the model on these "
                "data sets where it is to run, and compares"),
       cl::value_desc("DIR"), TOP};
+  cl::opt<std::string> optimize{
+      "optimize",
+      cl::desc("What for: `size` makes the code as small as it can "
+               "be (default: what suits the target)"),
+      cl::value_desc("size"), MODELS};
   cl::opt<std::string> target{
       "target",
       cl::desc("The instruction set (see `ingot targets`; default: native), or "
@@ -212,6 +217,16 @@ static void readTargets(const Options &options, Arguments &arguments,
             "`ingot targets`");
         return;
       }
+  if (options.optimize == "size") {
+    for (const TargetDescription *&target : targets)
+      target = lookupTarget((target->name + littleCodeSuffix).str());
+  } else if (!options.optimize.empty()) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--optimize `" + printable(options.optimize) +
+                           "` is no aim",
+                       "--optimize=size makes the code as small as it can be");
+    return;
+  }
   arguments.compile.target = targets.pop_back_val();
   arguments.compile.fallbacks = std::move(targets);
 }
