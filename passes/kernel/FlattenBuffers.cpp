@@ -140,7 +140,7 @@ private:
   std::string nameOf(BlockArgument argument) {
     auto name =
         kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr);
-    return (name ? name.str() : "buffer") + "_stride";
+    return "%" + (name ? name.str() : "buffer") + "_stride";
   }
 
   func::FuncOp kernel;

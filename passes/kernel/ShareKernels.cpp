@@ -201,8 +201,11 @@ std::string nameFor(const Parameter &parameter) {
   };
   for (OpOperand *use : parameter.uses) {
     Operation *user = use->getOwner();
-    if (auto named = dyn_cast<NameLoc>(use->get().getLoc()))
-      offer(1, named.getName());
+    // Names of values begin so; others are those of nodes.
+    auto named = dyn_cast<NameLoc>(use->get().getLoc());
+    StringRef text = named ? named.getName().getValue() : "";
+    if (text.consume_front("%"))
+      offer(1, text);
     else if (isa<scf::ForOp>(user))
       offer(use->getOperandNumber() == 1 ? 0 : 2,
             use->getOperandNumber() == 0   ? "first"
