@@ -52,10 +52,13 @@ StringRef statusText(ingot_status status) {
 std::string firstError(StringRef output) {
   SmallVector<StringRef> lines;
   output.split(lines, '\n');
-  // The first line is the command, which may have the word in it.
+  // The first line is the command, which may have the word in it. Linkers name
+  // their faults in other words, before they say that there was an error.
   for (StringRef line : llvm::drop_begin(lines))
-    if (line.contains("error") || line.contains("overflowed"))
-      return printable(line, 600);
+    for (StringRef word :
+         {"error", "overflowed", "assertion fail", "undefined reference"})
+      if (line.contains(word))
+        return printable(line, 600);
   return printable(output.take_back(600), 600);
 }
 
