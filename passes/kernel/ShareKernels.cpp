@@ -80,6 +80,12 @@ private:
     return i == left.end() && j == right.end();
   }
 
+  /// Both are integers, or the same value.
+  bool fits(Value x, Value y) const {
+    bool m = constantIndex(x).has_value(), n = constantIndex(y).has_value();
+    return m || n ? m && n : mapping.lookupOrNull(x) == y;
+  }
+
   bool areAlike(Operation &a, Operation &b) {
     if (a.getName() != b.getName() ||
         a.getAttrDictionary() != b.getAttrDictionary() ||
@@ -87,15 +93,18 @@ private:
         a.getNumOperands() != b.getNumOperands() ||
         a.getNumRegions() != b.getNumRegions())
       return false;
-    for (auto [x, y] : llvm::zip_equal(a.getOpOperands(), b.getOpOperands())) {
-      std::optional<int64_t> m = constantIndex(x.get()),
-                             n = constantIndex(y.get());
-      if (m && n) {
-        uses.push_back(&x);
-        first.push_back(*m);
-        second.push_back(*n);
-      } else if (m || n || mapping.lookupOrNull(x.get()) != y.get()) {
+    SmallVector<Value> operands(b.getOperands());
+    if (a.hasTrait<OpTrait::IsCommutative>() && operands.size() == 2 &&
+        !(fits(a.getOperand(0), operands[0]) &&
+          fits(a.getOperand(1), operands[1])))
+      std::swap(operands[0], operands[1]);
+    for (auto [x, y] : llvm::zip_equal(a.getOpOperands(), operands)) {
+      if (!fits(x.get(), y))
         return false;
+      if (std::optional<int64_t> integer = constantIndex(x.get())) {
+        uses.push_back(&x);
+        first.push_back(*integer);
+        second.push_back(*constantIndex(y));
       }
     }
     for (auto [x, y] : llvm::zip_equal(a.getRegions(), b.getRegions())) {

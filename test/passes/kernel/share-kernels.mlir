@@ -7,9 +7,10 @@
 
 // Two shapes, one function: what differs is an argument behind the buffers, named by
 // what it is; integers that are equal in both kernels stay. Views are arithmetic. The
-// comment has the nodes of both. An argument may alias if it may in one of them.
-// SHAPES-NOT: @double_8x4
-// SHAPES: func.func private @double(%[[X:[a-z0-9]*]]: memref<?xf32> {kernel.may_alias, kernel.name = "x", kernel.read}, %[[Y:[a-z0-9]*]]: memref<?xf32> {kernel.name = "y"},
+// comment has the nodes of both. An argument may alias if it may in one of them. The
+// order of operands that commute does not matter.
+// SHAPES-NOT: @plus_8x4
+// SHAPES: func.func private @plus(%[[X:[a-z0-9]*]]: memref<?xf32> {kernel.may_alias, kernel.name = "x", kernel.read}, %[[Y:[a-z0-9]*]]: memref<?xf32> {kernel.name = "y"},
 // SHAPES-SAME: %[[N:[a-z0-9]*]]: index {kernel.name = "count"}, %[[M:[a-z0-9]*]]: index {kernel.name = "count"})
 // SHAPES-SAME: kernel.comment = "A: 8x4\0AB: 6x5"
 // SHAPES: scf.for %[[I:.*]] = %c0 to %{{.*}} step %c1
@@ -19,10 +20,11 @@
 // SHAPES: memref.load %[[X]][%[[AT]]] : memref<?xf32>
 // SHAPES: %[[NEXT:.*]] = arith.addi %{{.*}}, %c1
 // SHAPES: memref.store %{{.*}}, %[[Y]][%{{.*}}] : memref<?xf32>
-// SHAPES: kernel.launch @double(%{{.*}}, %{{.*}}) {values = array<i64: 4, 8>} : (memref<8x4xf32>, memref<33xf32>) -> ()
-// SHAPES: kernel.launch @double(%{{.*}}, %{{.*}}) {values = array<i64: 5, 6>} : (memref<6x5xf32>, memref<31xf32>) -> ()
+// SHAPES: kernel.launch @plus(%{{.*}}, %{{.*}}) {values = array<i64: 4, 8>} : (memref<8x4xf32>, memref<33xf32>) -> ()
+// SHAPES: kernel.launch @plus(%{{.*}}, %{{.*}}) {values = array<i64: 5, 6>} : (memref<6x5xf32>, memref<31xf32>) -> ()
 //--- shapes.mlir
-func.func private @double_8x4(%x: memref<8x4xf32> {kernel.name = "x", kernel.read}, %y: memref<33xf32> {kernel.name = "y"}) attributes {kernel.comment = "A: 8x4"} {
+func.func private @plus_8x4(%x: memref<8x4xf32> {kernel.name = "x", kernel.read}, %y: memref<33xf32> {kernel.name = "y"}) attributes {kernel.comment = "A: 8x4"} {
+  %one = arith.constant 1.0 : f32
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -31,13 +33,14 @@ func.func private @double_8x4(%x: memref<8x4xf32> {kernel.name = "x", kernel.rea
   scf.for %i = %c0 to %c8 step %c1 {
     scf.for %j = %c0 to %c4 step %c1 {
       %a = memref.load %x[%i, %j] : memref<8x4xf32>
-      %b = arith.addf %a, %a : f32
+      %b = arith.addf %a, %one : f32
       memref.store %b, %v[%i, %j] : memref<8x4xf32>
     }
   }
   return
 }
-func.func private @double_6x5(%x: memref<6x5xf32> {kernel.name = "x", kernel.read, kernel.may_alias}, %y: memref<31xf32> {kernel.name = "y"}) attributes {kernel.comment = "B: 6x5"} {
+func.func private @plus_6x5(%x: memref<6x5xf32> {kernel.name = "x", kernel.read, kernel.may_alias}, %y: memref<31xf32> {kernel.name = "y"}) attributes {kernel.comment = "B: 6x5"} {
+  %one = arith.constant 1.0 : f32
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c5 = arith.constant 5 : index
@@ -46,15 +49,15 @@ func.func private @double_6x5(%x: memref<6x5xf32> {kernel.name = "x", kernel.rea
   scf.for %i = %c0 to %c6 step %c1 {
     scf.for %j = %c0 to %c5 step %c1 {
       %a = memref.load %x[%i, %j] : memref<6x5xf32>
-      %b = arith.addf %a, %a : f32
+      %b = arith.addf %one, %a : f32
       memref.store %b, %v[%i, %j] : memref<6x5xf32>
     }
   }
   return
 }
 func.func @main(%a: memref<8x4xf32>, %b: memref<6x5xf32>, %c: memref<33xf32>, %d: memref<31xf32>) {
-  kernel.launch @double_8x4(%a, %c) : (memref<8x4xf32>, memref<33xf32>) -> ()
-  kernel.launch @double_6x5(%b, %d) : (memref<6x5xf32>, memref<31xf32>) -> ()
+  kernel.launch @plus_8x4(%a, %c) : (memref<8x4xf32>, memref<33xf32>) -> ()
+  kernel.launch @plus_6x5(%b, %d) : (memref<6x5xf32>, memref<31xf32>) -> ()
   return
 }
 
