@@ -102,7 +102,7 @@ cheapestTile(const TileWork &work, const TargetDescription &target, Type type,
     for (int64_t rows = 1; rows <= most; ++rows) {
       bool fits = rows % work.multiple == 0 || work.multiple % rows == 0;
       if (!fits || (work.exact && work.positions % rows != 0) ||
-          (rows > 1 && rows * columns > mostSums))
+          ((!panelWidth || rows > 1) && rows * columns > mostSums))
         continue;
       for (int64_t together : {1, 2, 4}) {
         if (target.smallestCode && together > 1)
