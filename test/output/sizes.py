@@ -163,8 +163,8 @@ def check_image(target, directory, objects, prediction, header):
     error = prediction["flash_bytes"] / linked - 1
     if abs(error) > 0.03:
         raise Failure(f"flash: {prediction['flash_bytes']} bytes predicted, {linked} linked ({error:+.1%})")
-    arena = re.search(r"\s(\d+)\s+OBJECT\s.*\snet_memory$", sh(["readelf", "-sW", image]), re.M)
-    if int(arena[1]) != max(prediction["arena_bytes"], 1):
+    arena = re.search(r"\s(0x[0-9a-f]+|\d+)\s+OBJECT\s.*\snet_memory$", sh(["readelf", "-sW", image]), re.M)
+    if int(arena[1], 0) != max(prediction["arena_bytes"], 1):
         raise Failure(f"arena: {prediction['arena_bytes']} bytes predicted, {arena[1]} linked")
     for path in objects:
         for name, size, flags, _ in sections(path):
