@@ -20,7 +20,7 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
 }
 
 Value OnnxNode::cast(Value value, Type elementType) {
-  if (elementOf(value) == elementType)
+  if (!value || elementOf(value) == elementType)
     return value;
   return CastOp::create(
       builder, loc, RankedTensorType::get(shapeOf(value), elementType), value);

@@ -286,8 +286,7 @@ static Value featureRows(OnnxNode &node) {
     return {};
   }
   if (!elementOf(x).isF32() && !elementOf(x).isF64())
-    x = node.build<CastOp>(
-        RankedTensorType::get(shapeOf(x), node.builder.getF32Type()), x);
+    x = node.cast(x, node.builder.getF32Type());
   return x;
 }
 

@@ -59,6 +59,13 @@ static Expr plus(Expr x, Expr y) { return x + y; }
 /// A NaN is ignored: the sum of exponentials will find it.
 static Expr larger(Expr x, Expr y) { return select(y > x, y, x); }
 
+static Expr largest(BodyBuilder &b, Type type, AxisLoops loops,
+                    llvm::function_ref<Expr(Expr)> load) {
+  return loops.reduce(
+      lowest(b, type), [&](Expr i, Expr acc) { return larger(acc, load(i)); },
+      larger);
+}
+
 /// As it would be if it had been stored.
 static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
@@ -73,9 +80,7 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
               at[axis] = i;
               return b.load(getInput(), at);
             };
-            Expr top = loops.reduce(
-                lowest(b, type),
-                [&](Expr i, Expr acc) { return larger(acc, load(i)); }, larger);
+            Expr top = largest(b, type, loops, load);
             // The result waits as the terms of the sum. In a narrow type terms
             // and sum are rounded, as the operator's definition has it.
             Expr sum = loops.reduce(
@@ -103,9 +108,7 @@ void LogSoftmaxOp::emitBody(BodyBuilder &b) {
               at[axis] = i;
               return b.load(getInput(), at);
             };
-            Expr top = loops.reduce(
-                lowest(b, type),
-                [&](Expr i, Expr acc) { return larger(acc, load(i)); }, larger);
+            Expr top = largest(b, type, loops, load);
             Expr sum = loops.reduce(
                 b.constant(0, type),
                 [&](Expr i, Expr acc) { return acc + exp(load(i) - top); },

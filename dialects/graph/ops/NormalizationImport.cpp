@@ -61,14 +61,6 @@ static Value deviation(OnnxNode &node, Value variance, double epsilon) {
   return node.elementwise<SqrtOp>(sum);
 }
 
-static Value castTo(OnnxNode &node, Value x, Type type) {
-  if (!x)
-    return {};
-  if (elementOf(x) == type)
-    return x;
-  return node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x);
-}
-
 /// LayerNormalization and RMSNormalization: rows of all axes from `axis` on.
 static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   Value x = node.input(0), scale = node.input(1),
@@ -101,9 +93,9 @@ static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   y = node.reshape(y, shape);
   if (!inKernel) {
     if (scale)
-      y = node.elementwise<MulOp>({y, castTo(node, scale, elementOf(x))});
+      y = node.elementwise<MulOp>({y, node.cast(scale, elementOf(x))});
     if (y && bias)
-      y = node.elementwise<AddOp>({y, castTo(node, bias, elementOf(x))});
+      y = node.elementwise<AddOp>({y, node.cast(bias, elementOf(x))});
     if (!y)
       return failure();
   }
@@ -112,7 +104,7 @@ static ImportResult importLayerNorm(OnnxNode &node, bool center) {
     Type stash = node.elementType(node.intAttr("stash_type", 1));
     auto axes = llvm::to_vector(llvm::seq<int64_t>(*axis, shape.size()));
     Moments moments =
-        momentsOver(node, castTo(node, x, stash ? stash : elementOf(x)), axes);
+        momentsOver(node, node.cast(x, stash ? stash : elementOf(x)), axes);
     results.push_back(moments.mean);
     results.push_back(node.elementwise<ReciprocalOp>(
         deviation(node, moments.variance, epsilon)));
@@ -153,7 +145,7 @@ static ImportResult importBatchNorm(OnnxNode &node) {
     Moments moments = momentsOver(node, x, allAxesBut(rank, 1));
     auto blend = [&](Value before, Value now) {
       Type type = elementOf(before);
-      now = castTo(node, now, type);
+      now = node.cast(now, type);
       return node.elementwise<AddOp>(
           {node.elementwise<MulOp>(
                {before, node.scalarConstant(momentum, type)}),
@@ -168,19 +160,19 @@ static ImportResult importBatchNorm(OnnxNode &node) {
   }
   // The parameters may have a wider type than x.
   Type wide = elementOf(variance);
-  Value scale = castTo(node, node.input(1), wide),
-        bias = castTo(node, node.input(2), wide);
+  Value scale = node.cast(node.input(1), wide),
+        bias = node.cast(node.input(2), wide);
   scale = node.elementwise<DivOp>({scale, deviation(node, variance, epsilon)});
   bias = node.elementwise<SubOp>(
-      {bias, node.elementwise<MulOp>({castTo(node, mean, wide), scale})});
+      {bias, node.elementwise<MulOp>({node.cast(mean, wide), scale})});
   int64_t channelAxis = rank > 1 ? 1 : 0;
   Value scaled = node.elementwise<MulOp>(
-      {castTo(node, x, wide), node.alignAt(scale, channelAxis, rank)});
+      {node.cast(x, wide), node.alignAt(scale, channelAxis, rank)});
   if (!scaled)
     return failure();
   Value y =
       node.elementwise<AddOp>({scaled, node.alignAt(bias, channelAxis, rank)});
-  SmallVector<Value> results{castTo(node, y, type)};
+  SmallVector<Value> results{node.cast(y, type)};
   llvm::append_range(results, running);
   results.resize(node.numOutputs());
   return results;
@@ -216,8 +208,8 @@ static ImportResult importGroupNorm(OnnxNode &node) {
       tensorType(rows), rows, ValueRange{},
       node.builder.getF32FloatAttr(node.floatAttr("epsilon", 1e-5)),
       node.builder.getBoolAttr(true));
-  Value scale = castTo(node, node.input(1), type),
-        bias = castTo(node, node.input(2), type);
+  Value scale = node.cast(node.input(1), type),
+        bias = node.cast(node.input(2), type);
   bool perGroup = shapeOf(scale)[0] == groups && groups != shape[1];
   if (!perGroup)
     y = node.reshape(y, shape);

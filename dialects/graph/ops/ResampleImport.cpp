@@ -201,8 +201,7 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   }
   Type type = elementOf(x);
   if (!isa<FloatType>(type))
-    x = node.build<CastOp>(
-        RankedTensorType::get(shapeOf(x), node.builder.getF32Type()), x);
+    x = node.cast(x, node.builder.getF32Type());
   // A few elements are summed at once; many axis by axis, the most shrinking
   // first.
   int64_t taps = 1;
@@ -221,7 +220,7 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
     x = extrapolate(node, x, *axis, mode.extrapolation);
   if (!isa<FloatType>(type)) {
     x = node.build<RoundOp>(tensorType(x), x);
-    x = node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x);
+    x = node.cast(x, type);
   }
   return x;
 }

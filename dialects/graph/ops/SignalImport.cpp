@@ -236,15 +236,10 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
   Type wide = type.isF32() && !inverse && length <= 64
                   ? node.builder.getF64Type()
                   : type;
-  auto converted = [&](Value v, Type to) -> Value {
-    return elementOf(v) == to
-               ? v
-               : node.build<CastOp>(RankedTensorType::get(shapeOf(v), to), v);
-  };
   Value y = transform.along(
-      converted(node.reshape(x, {batch, shape[rank - 2], parts}), wide));
+      node.cast(node.reshape(x, {batch, shape[rank - 2], parts}), wide));
   if (y)
-    y = converted(y, type);
+    y = node.cast(y, type);
   if (!y)
     return node.unsupported("a transform of length " + Twine(length));
   shape[rank - 2] = shapeOf(y)[1];
