@@ -419,8 +419,8 @@ void KernelPrinter::declareLoadRegisters() {
   for (int64_t number : registers) {
     std::string name = (context.target.loadRegisters + Twine(number)).str();
     names.reserve(name);
-    text += (text.empty() ? "register float " : ", ") + name + " __asm__(\"" +
-            name + "\")";
+    text += text.empty() ? "register float " : ", ";
+    text += (name + Twine(" __asm__(\"") + name + "\")").str();
   }
   if (!text.empty())
     out.line(text + ";");

@@ -128,6 +128,7 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   for (const HostModel::Bound &bound : model->bound)
     tensors[bound.input].bytes = bound.bytes;
   std::vector<void *> io;
+  io.reserve(tensors.size());
   for (Tensor &tensor : tensors)
     io.push_back(tensor.bytes.data());
 

@@ -36,6 +36,7 @@ std::vector<std::string> dataSetsIn(StringRef folder) {
   }
   llvm::sort(sets);
   std::vector<std::string> paths;
+  paths.reserve(sets.size());
   for (auto &[number, path] : sets)
     paths.push_back(path);
   if (paths.empty() && (llvm::sys::fs::exists(outputFile(folder, 0)) ||
@@ -95,6 +96,7 @@ bool readInputFiles(Compilation &compilation,
       fedInputs(file->model(), &compilation.context());
   data.assign(inputs.size(), std::nullopt);
   std::vector<std::string> names;
+  names.reserve(inputs.size());
   for (const GraphInput &input : inputs)
     names.push_back("`" + printable(input.name) + "`");
   for (const auto &[name, path] : files) {
