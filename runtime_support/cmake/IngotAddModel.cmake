@@ -1,6 +1,6 @@
 # ingot_add_model(NAME MODEL model.onnx
 #                 [TARGET native] [WEIGHTS source|object|file]
-#                 [MAX_RAM 64K] [MAX_FLASH 512K] [ARENA_SECTION .name]
+#                 [OPTIMIZE size] [MAX_RAM 64K] [MAX_FLASH 512K] [ARENA_SECTION .name]
 #                 [DIMS batch=1...] [OPTIONS --strict...] [DEPENDS weights.bin...])
 #
 # compiles an ONNX model to C++ and makes NAME a library target: link it and
@@ -10,6 +10,7 @@
 # toolchain file sets. Without WEIGHTS those of a model below a megabyte stand in
 # the source, others in an object file beside it.
 #
+# OPTIMIZE size makes the code as small as it can be, at the price of time.
 # MAX_RAM limits arena and stack, MAX_FLASH code and weights, as the project's
 # compiler makes them: a model that takes more fails the build and names what is
 # heaviest. Within them the header has the numbers. ARENA_SECTION puts the arena
@@ -28,7 +29,7 @@ function(ingot_add_model name)
   _ingot_generate(${name} outputs directory ${ARGN})
   list(FILTER outputs EXCLUDE REGEX "\\.weights$")
   add_library(${name} STATIC ${outputs})
-  _ingot_set_up(${name} "${directory}")
+  _ingot_set_up(${name} "${directory}" ${ARGN})
 endfunction()
 
 function(ingot_add_model_test name)
@@ -39,16 +40,22 @@ function(ingot_add_model_test name)
   get_filename_component(data "${ARG_DATA}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   _ingot_generate(${name} outputs directory ${ARG_UNPARSED_ARGUMENTS} TEST_DATA "${data}")
   add_executable(${name} ${outputs})
-  _ingot_set_up(${name} "${directory}")
+  _ingot_set_up(${name} "${directory}" ${ARGN})
 endfunction()
 
 # Properties of what is made of generated sources.
 function(_ingot_set_up name directory)
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "OPTIMIZE" "")
+  if(ARG_OPTIMIZE STREQUAL "size")
+    set(level -Os)
+  else()
+    set(level -O2)
+  endif()
   target_include_directories(${name} PUBLIC "${directory}")
   target_compile_features(${name} PUBLIC cxx_std_17)
   # An unoptimized network is of no use, also in a debug build of its user.
   target_compile_options(${name} PRIVATE
-    $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-O2 -fno-exceptions -fno-rtti>)
+    $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:${level} -fno-exceptions -fno-rtti>)
   set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}")
   # Bare machines have no loader that would need it.
   if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
@@ -59,7 +66,7 @@ endfunction()
 # The command that compiles a model; which files it writes, and where.
 function(_ingot_generate name outputs_variable directory_variable)
   cmake_parse_arguments(PARSE_ARGV 3 ARG ""
-    "MODEL;TARGET;WEIGHTS;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA" "DIMS;OPTIONS;DEPENDS")
+    "MODEL;TARGET;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA" "DIMS;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -92,7 +99,7 @@ function(_ingot_generate name outputs_variable directory_variable)
     list(APPEND outputs "${directory}/${name}.weights")
   endif()
   set(options --target "${ARG_TARGET}" --name "${name}" --weights "${ARG_WEIGHTS}")
-  foreach(option MAX_RAM MAX_FLASH ARENA_SECTION)
+  foreach(option OPTIMIZE MAX_RAM MAX_FLASH ARENA_SECTION)
     if(ARG_${option})
       string(TOLOWER "--${option}" word)
       string(REPLACE "_" "-" word "${word}")

@@ -16,17 +16,20 @@ cmake_minimum_required(VERSION 3.22)
 project(budget LANGUAGES C CXX)
 find_package(Ingot REQUIRED)
 ingot_add_model(mnist MODEL mnist.onnx TARGET generic MAX_RAM 9K MAX_FLASH 64K ARENA_SECTION .bss.fast)
+ingot_add_model(small MODEL mnist.onnx TARGET generic OPTIMIZE size MAX_FLASH 64K)
 ingot_add_model(flashy MODEL mnist.onnx TARGET generic MAX_FLASH 16K)
 ingot_add_model(hungry MODEL mnist.onnx TARGET generic MAX_RAM 1K)
 set_target_properties(flashy hungry PROPERTIES EXCLUDE_FROM_ALL ON)
 add_executable(program main.cpp)
-target_link_libraries(program PRIVATE mnist)
+target_link_libraries(program PRIVATE mnist small)
 END
 cat > "$scratch/project/main.cpp" <<'END'
 #include "mnist.h"
+#include "small.h"
 static_assert(MNIST_ARENA_BYTES + MNIST_STACK_BYTES <= 9 * 1024, "RAM");
 static_assert(MNIST_WEIGHTS_BYTES < MNIST_FLASH_BYTES && MNIST_FLASH_BYTES <= 64 * 1024, "flash");
 static_assert(sizeof mnist_arena == MNIST_ARENA_BYTES, "the arena");
+static_assert(SMALL_FLASH_BYTES < MNIST_FLASH_BYTES, "optimized for size");
 int main() {
   static float image[28 * 28], scores[10];
   mnist_io io = {image, scores};
