@@ -99,9 +99,17 @@ private:
       int64_t tile = axes[0].kernel * (load(seen) + 3) +
                      n * kernelSize() * multiplyAdd + n * (costs.store + 6) +
                      15;
-      double cost =
-          static_cast<double>(llvm::divideCeil(axes[1].output, n) * tile) *
-          (1 + codePrice * static_cast<double>(n));
+      // Maps are halved along a network: a width that suits what becomes of
+      // this one serves those layers with the same code.
+      double cost = 0;
+      int64_t sizes = 0;
+      for (int64_t size = axes[1].output; size >= n && sizes < 3; size /= 2) {
+        cost += static_cast<double>(llvm::divideCeil(size, n) * tile) /
+                static_cast<double>(size);
+        ++sizes;
+      }
+      cost *=
+          (1 + codePrice * static_cast<double>(n)) / static_cast<double>(sizes);
       if (cost < bestCost) {
         bestCost = cost;
         best = n;
