@@ -3,8 +3,7 @@ diagnostic, the right exit code, the name of the node, and no output file.
 
     broken_models.py INGOT DIAGNOSTICS_DEF FOLDER [NAME...]
 
-A case is a function that returns a model (or bytes, or a path); the decorator
-says what is expected of ingot. Every diagnostic of the model's or the user's
+Cases are written as cases.py says. Every diagnostic of the model's or the user's
 fault must be the result of some case.
 """
 import os
@@ -16,35 +15,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-cases = []
-F = TensorProto.FLOAT
-I64 = TensorProto.INT64
-
-
-def case(diagnostic, node=None, code=1, args=(), text=None, command=()):
-    def add(build):
-        cases.append((build.__name__, build, diagnostic, node, code, list(args), text, list(command)))
-        return build
-    return add
-
-
-def info(name, shape=(1, 4), dtype=F):
-    return helper.make_tensor_value_info(name, dtype, shape)
-
-
-def model(nodes, inputs=None, outputs=None, initializers=(), opset=17, imports=None, functions=()):
-    graph = helper.make_graph(nodes, "g", inputs if inputs is not None else [info("x")],
-                              outputs if outputs is not None else [info("y")], list(initializers))
-    imports = imports or [helper.make_opsetid("", opset)]
-    return helper.make_model(graph, opset_imports=imports, ir_version=8, functions=list(functions))
-
-
-def node(op, inputs=("x",), outputs=("y",), name="the_node", **attrs):
-    return helper.make_node(op, list(inputs), list(outputs), name=name, **attrs)
-
-
-def weights(name="w", shape=(4, 4), dtype=np.float32):
-    return numpy_helper.from_array(np.zeros(shape, dtype), name)
+import broken_nodes  # registers its cases
+from cases import F, I64, case, cases, info, model, node, weights
 
 
 # ------------------------------------------------------------------ the file
@@ -590,129 +562,6 @@ def condition_at_run_time(folder):
     branch = helper.make_graph([node("Relu", ["x"], ["t"])], "b", [], [info("t")])
     return model([node("If", ["c"], then_branch=branch, else_branch=branch)],
                  inputs=[info("x"), info("c", [], TensorProto.BOOL)])
-
-
-# ------------------------------------------------- older and odd forms of nodes
-
-@case("invalid-node", node="the_node", text="broadcast=1")
-def opset_6_shapes_differ(folder):
-    return model([node("Add", ["x", "w"])], initializers=[weights(shape=(4,))], opset=6)
-
-
-@case("invalid-node", node="the_node", text="does not broadcast to the first")
-def opset_6_first_would_broadcast(folder):
-    return model([node("Mul", ["x", "w"], broadcast=1)], initializers=[weights(shape=(3, 4))],
-                 outputs=[info("y", (3, 4))], opset=6)
-
-
-@case("invalid-node", node="the_node", text="does not fit at `axis`")
-def opset_6_axis_too_far(folder):
-    return model([node("Sub", ["x", "w"], broadcast=1, axis=1)], initializers=[weights(shape=(4, 1))], opset=6)
-
-
-@case("invalid-node", node="the_node", text="since opset 8")
-def opset_7_sum_of_different_shapes(folder):
-    return model([node("Sum", ["x", "w"])], initializers=[weights(shape=(4,))], opset=7)
-
-
-@case("invalid-node", node="the_node", text="since opset 11")
-def opset_6_negative_axis(folder):
-    return model([node("Unsqueeze", axes=[-1])], outputs=[info("y", (1, 4, 1))], opset=6)
-
-
-@case("invalid-node", node="the_node", text="one element")
-def range_from_two_starts(folder):
-    return model([node("Range", ["a", "b", "b"])], inputs=[],
-                 initializers=[weights("a", (2,), np.int64), weights("b", (0,), np.int64)],
-                 outputs=[info("y", ("n",), I64)])
-
-
-@case("invalid-node", node="the_node", text="no end")
-def range_without_end(folder):
-    bounds = [numpy_helper.from_array(np.array(v, np.int64), n)
-              for n, v in (("a", -(1 << 62)), ("b", 1 << 62), ("c", 1))]
-    return model([node("Range", ["a", "b", "c"])], inputs=[], initializers=bounds,
-                 outputs=[info("y", ("n",), I64)])
-
-
-@case("invalid-node", node="the_node", text="contradicts auto_pad")
-def pads_beside_auto_pad(folder):
-    return model([node("MaxPool", kernel_shape=[3, 3], strides=[3, 3], pads=[0, 0, 0, 0], auto_pad="SAME_UPPER")],
-                 inputs=[info("x", (1, 1, 14, 14))], outputs=[info("y", (1, 1, 5, 5))])
-
-
-@case("invalid-node", node="the_node", text="scalar")
-def features_of_a_scalar(folder):
-    m = model([helper.make_node("ArrayFeatureExtractor", ["x", "i"], ["y"], name="the_node", domain="ai.onnx.ml")],
-              inputs=[info("x", ())], initializers=[weights("i", (1,), np.int64)], outputs=[info("y", (1,))],
-              imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)])
-    return m
-
-
-@case("invalid-attribute", node="the_node", text="`body` is missing")
-def loop_without_a_body(folder):
-    return model([node("Loop", ["m", "c", "x"], ["y", "z"])],
-                 initializers=[weights("m", (), np.int64), weights("c", (), np.bool_)])
-
-
-def loop(body, inputs=("m", "c", "x"), carried=1, inits=(), outputs=("y",)):
-    names = ["i", "c_in", "s_in"][:2 + carried]
-    types = [info("i", (), I64), info("c_in", (), TensorProto.BOOL), info("s_in")][:2 + carried]
-    graph = helper.make_graph(body, "body", types,
-                              [info("c_out", (), TensorProto.BOOL), info("s_out")])
-    return model([node("Loop", inputs, outputs, body=graph)], initializers=inits)
-
-
-@case("unsupported-form", node="the_node", code=3, text="a condition that is computed at run time")
-def loop_until_data_says_so(folder):
-    body = [helper.make_node("Neg", ["s_in"], ["s_out"]),
-            helper.make_node("ReduceMax", ["s_in"], ["largest"], keepdims=0),
-            helper.make_node("Greater", ["largest", "zero"], ["c_out"])]
-    return loop(body, ("", "c", "x"), inits=[numpy_helper.from_array(np.array(True), "c"), weights("zero", ())])
-
-
-@case("unsupported-form", node="the_node", code=3, text="or more iterations")
-def loop_without_end(folder):
-    body = [helper.make_node("Neg", ["s_in"], ["s_out"]), helper.make_node("Identity", ["c_in"], ["c_out"])]
-    return loop(body, ("", "c", "x"), inits=[numpy_helper.from_array(np.array(True), "c")])
-
-
-@case("unbound-value", node="the_node", text="trip count")
-def loop_as_often_as_an_input_says(folder):
-    body = [helper.make_node("Neg", ["s_in"], ["s_out"]), helper.make_node("Identity", ["c_in"], ["c_out"])]
-    m = loop(body, ("m", "", "x"))
-    m.graph.input.append(info("m", (), I64))
-    return m
-
-
-@case("invalid-node", node="the_node", text="the body has 2 inputs")
-def loop_whose_body_takes_less(folder):
-    body = [helper.make_node("Identity", ["x"], ["s_out"]), helper.make_node("Identity", ["c_in"], ["c_out"])]
-    return loop(body, ("m", "", "x"), carried=0, inits=[numpy_helper.from_array(np.array(2), "m")])
-
-
-@case("invalid-node", node="the_node", text="differ in their length")
-def scan_of_different_lengths(folder):
-    body = helper.make_graph([helper.make_node("Add", ["a", "b"], ["c"])], "body",
-                             [info("a", (4,)), info("b", (4,))], [info("c", (4,))])
-    return model([node("Scan", ["x", "w"], body=body, num_scan_inputs=2)],
-                 inputs=[info("x", (3, 4))], initializers=[weights()])
-
-
-@case("invalid-node", node="the_node", text="outside of the sequence")
-def position_behind_the_sequence(folder):
-    return model([helper.make_node("SequenceConstruct", ["x", "x"], ["s"]), node("SequenceAt", ["s", "p"])],
-                 initializers=[numpy_helper.from_array(np.array(2), "p")])
-
-
-@case("unsupported-form", node="the_node", code=3, text="of a sequence")
-def relu_of_a_sequence(folder):
-    return model([helper.make_node("SequenceConstruct", ["x", "x"], ["s"]), node("Relu", ["s"])])
-
-
-@case("unsupported-type", code=3, text="is a sequence")
-def sequence_as_output(folder):
-    return model([helper.make_node("SequenceConstruct", ["x", "x"], ["y"])])
 
 
 @case("unsupported-opset", node="the_node", code=3)

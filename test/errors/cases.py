@@ -1,0 +1,35 @@
+"""How a case of broken_models.py is written: a function that returns a model (or
+bytes, or a path); the decorator says what is expected of ingot.
+"""
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+cases = []
+F = TensorProto.FLOAT
+I64 = TensorProto.INT64
+
+
+def case(diagnostic, node=None, code=1, args=(), text=None, command=()):
+    def add(build):
+        cases.append((build.__name__, build, diagnostic, node, code, list(args), text, list(command)))
+        return build
+    return add
+
+
+def info(name, shape=(1, 4), dtype=F):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model(nodes, inputs=None, outputs=None, initializers=(), opset=17, imports=None, functions=()):
+    graph = helper.make_graph(nodes, "g", inputs if inputs is not None else [info("x")],
+                              outputs if outputs is not None else [info("y")], list(initializers))
+    imports = imports or [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8, functions=list(functions))
+
+
+def node(op, inputs=("x",), outputs=("y",), name="the_node", **attrs):
+    return helper.make_node(op, list(inputs), list(outputs), name=name, **attrs)
+
+
+def weights(name="w", shape=(4, 4), dtype=np.float32):
+    return numpy_helper.from_array(np.zeros(shape, dtype), name)
