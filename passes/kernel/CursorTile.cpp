@@ -50,7 +50,8 @@ public:
     double trip =
         static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
     // Addresses of the rows, a comparison each where they may be padding.
-    double stretch = static_cast<double>(work.steps / t.stepsOfTrip()) * trip +
+    int64_t trips = work.steps / t.stepsOfTrip();
+    double stretch = static_cast<double>(trips) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;
     double tile = static_cast<double>(work.stretches) * stretch +
                   static_cast<double>(sums) * (costs.store + 6) + 20;
@@ -58,7 +59,7 @@ public:
         static_cast<double>(llvm::divideCeil(work.positions, t.rows) *
                             llvm::divideCeil(work.columns, t.columns));
     // Larger tiles are more code, and so is a second shape for what is left.
-    constexpr double instructionPrice = 12;
+    constexpr double instructionPrice = 120;
     double code = 2.0 * static_cast<double>(sums * t.stepsOfTrip() + sums);
     if (work.columns % t.columns != 0) {
       code *= 2;

@@ -98,7 +98,8 @@ private:
                                            axis.kernel);
         return std::max({multiplies / 2, loads / 2, 4.0}) + 1;
       };
-      double total = static_cast<double>(axis.output / width) * cost(width);
+      int64_t tiles = axis.output / width;
+      double total = static_cast<double>(tiles) * cost(width);
       if (axis.output % width)
         total += cost(axis.output % width) * 1.05;
       if (total < bestCost * 0.999) {

@@ -80,13 +80,13 @@ TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
         return step + fixed * (8 + static_cast<double>(r * v));
       };
       auto overColumns = [&](int64_t r) {
-        double full =
-            static_cast<double>(vectorsNeeded / vectors) * cost(r, vectors);
+        int64_t panels = vectorsNeeded / vectors;
+        double full = static_cast<double>(panels) * cost(r, vectors);
         return full +
                (vectorsNeeded % vectors ? cost(r, vectorsNeeded % vectors) : 0);
       };
-      double total =
-          static_cast<double>(rows / tileRows) * overColumns(tileRows);
+      int64_t tiles = rows / tileRows;
+      double total = static_cast<double>(tiles) * overColumns(tileRows);
       // A second shape of tile is more code: a small price breaks ties.
       if (rows % tileRows)
         total += overColumns(rows % tileRows) * 1.02;
@@ -100,7 +100,8 @@ TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
   }
   int64_t sums = best.rows * best.vectors;
   while (best.splits < 4 && sums * best.splits * 2 <= latency * perCycle &&
-         best.splits * 2 <= steps)
+         best.splits * 2 <= steps &&
+         (lanes == 1 || sums * best.splits * 2 + best.vectors + 1 <= registers))
     best.splits *= 2;
   return best;
 }

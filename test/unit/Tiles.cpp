@@ -1,7 +1,7 @@
 // How kernels are cut into tiles: properties that hold for every target.
 #include "mlir/IR/BuiltinTypes.h"
 #include "passes/kernel/ColumnTiles.h"
-#include "passes/kernel/PanelKernel.h"
+#include "passes/kernel/CursorTile.h"
 
 #include <catch2/catch.hpp>
 
@@ -36,6 +36,9 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
     for (int64_t rows : {1, 2, 7, 8, 14, 49, 56, 3136})
       for (int64_t columns : {1, 3, 10, 16, 24, 40, 64, 1000})
         for (int64_t steps : {1, 3, 27, 64, 4608}) {
+          // Those have tiles of their own.
+          if (target.smallCode && target.maxLanes(f32) == 1)
+            continue;
           INFO(target.name.str() << ": " << rows << " x " << columns << ", "
                                  << steps << " steps");
           TileChoice tile = chooseTile(rows, columns, steps, target, f32);
@@ -50,6 +53,35 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
             CHECK(tile.rows * tile.vectors * tile.splits + tile.vectors + 1 <=
                   target.vectorRegisters);
         }
+}
+
+TEST_CASE("tiles that are read through cursors fit into the registers",
+          "[kernel]") {
+  mlir::MLIRContext context;
+  mlir::Type f32 = mlir::Float32Type::get(&context);
+  for (const TargetDescription &target : allTargets())
+    for (int64_t rows : {1, 5, 9, 14, 125, 2304})
+      for (int64_t columns : {1, 3, 10, 16, 64, 1001})
+        for (int64_t steps : {1, 3, 9, 16, 640})
+          for (bool exact : {false, true}) {
+            if (!target.smallCode || target.maxLanes(f32) > 1)
+              continue;
+            INFO(target.name.str() << ": " << rows << " x " << columns << ", "
+                                   << steps << " steps");
+            TileWork work{rows, columns, steps};
+            work.exact = exact;
+            CursorTileChoice tile = chooseCursorTile(work, target, f32);
+            CHECK(tile.rows >= 1);
+            CHECK(tile.rows <= rows);
+            CHECK(tile.columns <= columns);
+            CHECK(steps % tile.stepsOfTrip() == 0);
+            CHECK((!exact || rows % tile.rows == 0));
+            CHECK(tile.rows * tile.columns + tile.columns + 1 <=
+                  target.vectorRegisters);
+            if (tile.together > 1)
+              CHECK(tile.rows * tile.together + tile.columns <=
+                    target.loadRegisterCount);
+          }
 }
 
 TEST_CASE("what a kernel position reads inside the input", "[kernel]") {
