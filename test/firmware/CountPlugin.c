@@ -34,6 +34,9 @@ size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
 
 EXPORT int qemu_plugin_version = 1;
 
+/* The smallest pages of a microcontroller. */
+#define PAGE_BYTES 1024
+
 struct block {
   uint64_t begin, end, instructions, runs, taken;
   struct block *next;
@@ -51,6 +54,10 @@ static void run_block(unsigned cpu, void *user) {
     counting = true;
   if (block->begin == end_address)
     counting = false;
+  /* Before an instruction that crosses a page a block ends; QEMU looks at its
+     first half and gives the plugin these two bytes as well. */
+  if (last && last->end == block->begin + 2 && last->end % PAGE_BYTES == 0)
+    last->end = block->begin;
   if (last && last->end != block->begin)
     ++last->taken;
   last = counting ? block : NULL;
