@@ -13,7 +13,7 @@
 // arguments. An integer that is the same for all of them stays in the code, as
 // does what makes the register tile: that is the number of operations. Integers
 // that are equal in each of the functions are one argument; one that is always
-// a multiple of another, or a product of two, is computed from them.
+// a multiple of another, a product of two or one plus a constant, is computed.
 //
 // For targets whose code has to be small; runs on planned launches, whose
 // buffers no longer have to match in shape.
@@ -153,9 +153,10 @@ struct Group {
 struct Parameter {
   SmallVector<int64_t> values;
   SmallVector<OpOperand *> uses;
-  /// Is factor * this parameter (times another one), where there is one.
+  /// Is factor * this parameter (times another one) + addend, where there is
+  /// one.
   int base = -1, other = -1;
-  int64_t factor = 1;
+  int64_t factor = 1, addend = 0;
 };
 
 SmallVector<Parameter> parametersOf(const Group &group) {
@@ -180,18 +181,28 @@ SmallVector<Parameter> parametersOf(const Group &group) {
     };
     for (size_t j = 0; j < i && p.base < 0; ++j) {
       const Parameter &a = parameters[j];
-      if (a.base >= 0 || a.values[0] == 0)
-        continue;
-      int64_t by = p.values[0] / a.values[0];
-      if (by > 1 && isProduct(a, nullptr, by)) {
+      int64_t by = a.values[0] ? p.values[0] / a.values[0] : 0;
+      if (by > 1 && a.base < 0 && isProduct(a, nullptr, by)) {
         p.base = static_cast<int>(j);
         p.factor = by;
       }
       for (size_t k = j; k < i && p.base < 0; ++k)
-        if (parameters[k].base < 0 && isProduct(a, &parameters[k], 1)) {
+        if (isProduct(a, &parameters[k], 1)) {
           p.base = static_cast<int>(j);
           p.other = static_cast<int>(k);
         }
+    }
+    // A size and its padding.
+    for (size_t j = 0; j < i && p.base < 0; ++j) {
+      int64_t more = p.values[0] - parameters[j].values[0];
+      bool isSum = llvm::all_of(
+          llvm::zip_equal(p.values, parameters[j].values), [&](auto pair) {
+            return std::get<0>(pair) - std::get<1>(pair) == more;
+          });
+      if (isSum && p.values.size() > 2) {
+        p.base = static_cast<int>(j);
+        p.addend = more;
+      }
     }
   }
   return parameters;
@@ -377,7 +388,13 @@ private:
                        ? arith::ConstantIndexOp::create(inside, loc, p.factor)
                              .getResult()
                        : values[p.other];
-        value = arith::MulIOp::create(inside, place, values[p.base], by);
+        value = p.addend
+                    ? arith::AddIOp::create(
+                          inside, place, values[p.base],
+                          arith::ConstantIndexOp::create(inside, loc, p.addend))
+                          .getResult()
+                    : arith::MulIOp::create(inside, place, values[p.base], by)
+                          .getResult();
       }
       values.push_back(value);
       for (OpOperand *use : p.uses)
