@@ -5,12 +5,9 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cstdint>
-
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
 
 namespace ingot {
 

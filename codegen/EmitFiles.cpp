@@ -94,8 +94,8 @@ static Error emitObject(Emission emission, StringRef output) {
   if (std::error_code code =
           llvm::sys::fs::createUniqueDirectory("ingot", folder))
     return llvm::createFileError(folder, code);
-  auto cleanup =
-      llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  auto cleanup = llvm::scope_exit(
+      [&] { (void)llvm::sys::fs::remove_directories(folder); });
   auto inside = [&](StringRef name) {
     llvm::SmallString<128> path = folder;
     llvm::sys::path::append(path, name);

@@ -43,7 +43,7 @@ void MainPrinter::printRun(StringRef function) {
       std::string element = storageTypeName(type.getElementType());
       std::string hint = "t";
       std::string name = names.numbered(hint);
-      out.line(element + " *const " + name + " = (" + element +
+      out.line(Twine(element) + " *const " + name + " = (" + element +
                " *)(memory + " + Twine(buffer.getOffset()) + ");");
       named[buffer] = {name, element, false};
     }

@@ -52,9 +52,10 @@ void TextWriter::comment(StringRef text) {
   std::string clean = toCommentText(text);
   SmallVector<StringRef> paragraphs;
   StringRef(clean).split(paragraphs, '\n');
+  const size_t indent = 2 * size_t(depth);
   for (StringRef paragraph : paragraphs) {
-    while (2 * depth + paragraph.size() > kColumns - 3) {
-      size_t at = paragraph.take_front(kColumns - 3 - 2 * depth).rfind(' ');
+    while (indent + paragraph.size() > kColumns - 3) {
+      size_t at = paragraph.take_front(kColumns - 3 - indent).rfind(' ');
       if (at == StringRef::npos || at == 0)
         break;
       os.indent(2 * depth) << "// " << paragraph.take_front(at) << '\n';

@@ -139,7 +139,7 @@ private:
     int64_t begin = 0, end = 0;
     SmallVector<void *> arguments;
     for (char *&buffer : buffers)
-      arguments.push_back(&buffer);
+      arguments.push_back(static_cast<void *>(&buffer));
     if (auto extent = callee->getAttrOfType<IntegerAttr>("kernel.extent")) {
       end = extent.getInt();
       arguments.push_back(&begin);

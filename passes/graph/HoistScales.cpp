@@ -210,7 +210,7 @@ private:
   }
 
   /// `bias`, if not empty, is added to the product of the first two operands.
-  void hoistProduct(Operation *op, MutableOperandRange bias) {
+  void hoistProduct(Operation *op, const MutableOperandRange &bias) {
     std::optional<Dequantized> x = Dequantized::match(op->getOperand(0)),
                                w = Dequantized::match(op->getOperand(1));
     Value y = op->getResult(0);

@@ -118,8 +118,9 @@ private:
                        });
                      })
                    : forTilesParallel(positions, [&](Expr first, int64_t rows) {
-                       forPanelsHere(
-                           [&](Panel panel) { pointwise(first, rows, panel); });
+                       forPanelsHere([&](const Panel &panel) {
+                         pointwise(first, rows, panel);
+                       });
                      });
       if (weightsFirst)
         return forPanels([&](Panel panel) {

@@ -138,8 +138,8 @@ private:
     bool hasRest = length() % lanes != 0;
     if (hasRest && lanes > 1)
       acc.push_back(init);
-    std::function<Exprs(size_t, Exprs)> nest = [&](size_t depth,
-                                                   Exprs acc) -> Exprs {
+    std::function<Exprs(size_t, const Exprs &)> nest =
+        [&](size_t depth, const Exprs &acc) -> Exprs {
       if (depth == outer.size())
         return inner(at, lanes, unroll, acc);
       return b.loop(shape[outer[depth]], acc,

@@ -12,6 +12,7 @@
 #include "targets/arm/Arm.h"
 #include "targets/arm/Helium.h"
 
+#include "llvm/ADT/Twine.h"
 #include "llvm/BinaryFormat/ELF.h"
 
 namespace ingot::targets {
@@ -58,16 +59,16 @@ static std::string makeSmallFpuOpenText() {
   for (unsigned count = 2; count <= mostLoaded; ++count) {
     std::string parameters, list, outputs;
     for (unsigned i = 0; i < count; ++i) {
-      std::string name = "R" + std::to_string(i);
-      parameters += ", " + name;
-      list += (i ? ", %" : "%") + std::to_string(i + 1);
-      outputs += ", \"=t\"(" + name + ")";
+      parameters += (", R" + llvm::Twine(i)).str();
+      list += ((i ? ", %" : "%") + llvm::Twine(i + 1)).str();
+      outputs += (", \"=t\"(R" + llvm::Twine(i) + ")").str();
     }
-    std::string number = std::to_string(count);
-    text += "#define INGOT_LOAD_" + number + "(FROM" + parameters +
-            ") \\\n  __asm__(\"vldmia %0!, {" + list +
-            "}\" \\\n          : \"+r\"(FROM)" + outputs +
-            " \\\n          : \"m\"(*(const float(*)[" + number + "])FROM))\n";
+    text += ("#define INGOT_LOAD_" + llvm::Twine(count) + "(FROM" + parameters +
+             ") \\\n  __asm__(\"vldmia %0!, {" + list +
+             "}\" \\\n          : \"+r\"(FROM)" + outputs +
+             " \\\n          : \"m\"(*(const float(*)[" + llvm::Twine(count) +
+             "])FROM))\n")
+                .str();
   }
   return text;
 }
@@ -75,7 +76,7 @@ static std::string makeSmallFpuOpenText() {
 static const std::vector<Intrinsic> &severalLoads() {
   static std::vector<std::string> texts;
   static const std::vector<Intrinsic> rows = [] {
-    texts.reserve(2 * mostLoaded);
+    texts.reserve(2 * size_t(mostLoaded));
     std::vector<Intrinsic> rows;
     for (unsigned count = 2; count <= mostLoaded; ++count) {
       std::string number = std::to_string(count);

@@ -286,8 +286,9 @@ static void readArguments(const Options &options, Arguments &arguments,
   for (const std::string &text : options.inputs)
     if (splitPair(text, "input", pair, diagnostics))
       arguments.inputs.push_back(pair);
-  if (!options.stopAfter.empty() &&
-      !(arguments.stopAfter = parseStage(options.stopAfter)))
+  if (!options.stopAfter.empty())
+    arguments.stopAfter = parseStage(options.stopAfter);
+  if (!options.stopAfter.empty() && !arguments.stopAfter)
     bad("there is no stage `" + printable(options.stopAfter.getValue()) + "`",
         "stages: import, simplify, decide, lower, schedule, plan, print, "
         "object");
