@@ -1,4 +1,4 @@
-//===- RuntimeHeader.h - texts that generated files contain ------*- C++ -*-===//
+//===- RuntimeHeader.h - texts that generated files contain -----*- C++ -*-===//
 
 #ifndef INGOT_CODEGEN_RUNTIMEHEADER_H
 #define INGOT_CODEGEN_RUNTIMEHEADER_H

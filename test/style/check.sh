@@ -27,5 +27,8 @@ git ls-files '*[Uu]tils*' '*[Cc]ommon*' '*[Hh]elpers*' '*[Mm]isc*' |
   complain "A file name that says nothing"
 git grep -nE '[[:space:]]+$' -- '*.cpp' '*.h' '*.td' '*.py' '*.cmake' '*CMakeLists.txt' |
   complain "White space at the end of a line"
+git ls-files -z '*.cpp' '*.h' '*.c' | xargs -0 clang-format-22 --dry-run 2>&1 |
+  grep -E 'warning|error|not found' | cut -d: -f1,2 | sort -u |
+  complain "Not formatted (./dev format)"
 
 exit $failed
