@@ -59,7 +59,7 @@ public:
         static_cast<double>(llvm::divideCeil(work.positions, t.rows) *
                             llvm::divideCeil(work.columns, t.columns));
     // Larger tiles are more code, and so is a second shape for what is left.
-    constexpr double instructionPrice = 40;
+    double instructionPrice = target.smallestCode ? 40 : 12;
     double code = 2.0 * static_cast<double>(sums * t.stepsOfTrip() + sums);
     if (work.columns % t.columns != 0) {
       code *= 2;
