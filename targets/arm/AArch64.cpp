@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "targets/FeaturePragmas.h"
 #include "targets/arm/Arm.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -14,22 +15,6 @@
 #include "llvm/TargetParser/Triple.h"
 
 namespace ingot::targets {
-
-/// Both compilers take the same string.
-#define OPEN_TEXT(FEATURES)                                                    \
-  "#if defined(__clang__)\n"                                                   \
-  "#pragma clang attribute push(__attribute__((target(\"" FEATURES             \
-  "\"))), apply_to = function)\n"                                              \
-  "#else\n"                                                                    \
-  "#pragma GCC push_options\n"                                                 \
-  "#pragma GCC target(\"" FEATURES "\")\n"                                     \
-  "#endif\n"
-
-static constexpr llvm::StringLiteral closeText = "#if defined(__clang__)\n"
-                                                 "#pragma clang attribute pop\n"
-                                                 "#else\n"
-                                                 "#pragma GCC pop_options\n"
-                                                 "#endif\n";
 
 /// A function of all widths; its intrinsics begin with NAME.
 #define UNARY(OP, NAME)                                                        \
@@ -141,23 +126,24 @@ void aarch64(std::vector<TargetDescription> &targets) {
     target.name = name;
     target.summary = summary;
     target.openText = openText;
-    target.closeText = closeText;
+    target.closeText = closeFeatures;
     target.selectCondition = selectCondition;
     target.runsOnThisHost = runsOnThisHost;
     targets.push_back(std::move(target));
   };
   level("armv8.2-a+dotprod", "64-bit Arm with products of bytes (Cortex-A75)",
-        OPEN_TEXT("arch=armv8.2-a+dotprod"), "level() >= 1",
+        INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod"), "level() >= 1",
         [] { return hostHas({"dotprod"}); });
   level("armv8.2-a+fp16", "that and half floats (Cortex-A55, A76, Neoverse N1)",
-        OPEN_TEXT("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
+        INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
         [] { return hostHas({"dotprod", "fullfp16"}); });
   level("armv8.2-a+i8mm", "that and matrices of bytes",
-        OPEN_TEXT("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
+        INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
         [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); });
   level("armv8.2-a+bf16",
         "that and bfloat16 (Neoverse V1, N2, Cortex-A510 and later)",
-        OPEN_TEXT("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"), "level() >= 4",
+        INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"),
+        "level() >= 4",
         [] { return hostHas({"dotprod", "fullfp16", "i8mm", "bf16"}); });
 }
 

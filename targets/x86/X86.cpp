@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -22,21 +23,6 @@ namespace ingot::targets {
 #define V2_FEATURES "sse3,ssse3,sse4.1,sse4.2,popcnt"
 #define V3_FEATURES V2_FEATURES ",avx,avx2,fma,f16c,bmi,bmi2,lzcnt,movbe"
 #define V4_FEATURES V3_FEATURES ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
-
-#define OPEN_TEXT(FEATURES)                                                    \
-  "#if defined(__clang__)\n"                                                   \
-  "#pragma clang attribute push(__attribute__((target(\"" FEATURES             \
-  "\"))), apply_to = function)\n"                                              \
-  "#else\n"                                                                    \
-  "#pragma GCC push_options\n"                                                 \
-  "#pragma GCC target(\"" FEATURES "\")\n"                                     \
-  "#endif\n"
-
-static constexpr llvm::StringLiteral closeText = "#if defined(__clang__)\n"
-                                                 "#pragma clang attribute pop\n"
-                                                 "#else\n"
-                                                 "#pragma GCC pop_options\n"
-                                                 "#endif\n";
 
 static bool hostHas(llvm::StringRef features) {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -216,8 +202,8 @@ void x86(std::vector<TargetDescription> &targets) {
   v2.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
   v2.intrinsics = v2Intrinsics;
   v2.includes = {"immintrin.h"};
-  v2.openText = OPEN_TEXT(V2_FEATURES);
-  v2.closeText = closeText;
+  v2.openText = INGOT_OPEN_FEATURES(V2_FEATURES);
+  v2.closeText = closeFeatures;
   v2.family = "x86-64";
   v2.selectText = selectText;
   v2.selectCondition = conditions[0];
@@ -233,7 +219,7 @@ void x86(std::vector<TargetDescription> &targets) {
   v3.fma = true;
   v3.l2Bytes = 512 << 10;
   append(v3.intrinsics, v3Intrinsics);
-  v3.openText = OPEN_TEXT(V3_FEATURES);
+  v3.openText = INGOT_OPEN_FEATURES(V3_FEATURES);
   v3.selectCondition = conditions[1];
   v3.emulator = "qemu-x86_64 -cpu max";
   v3.runsOnThisHost = [] { return hostHas(V3_FEATURES); };
@@ -246,7 +232,7 @@ void x86(std::vector<TargetDescription> &targets) {
   v4.l1Bytes = 48 << 10;
   v4.l2Bytes = 1 << 20;
   append(v4.intrinsics, v4Intrinsics);
-  v4.openText = OPEN_TEXT(V4_FEATURES);
+  v4.openText = INGOT_OPEN_FEATURES(V4_FEATURES);
   v4.selectCondition = conditions[2];
   // The emulator knows AVX2, not AVX-512.
   v4.emulator = "";

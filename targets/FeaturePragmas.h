@@ -1,0 +1,34 @@
+//===- FeaturePragmas.h - an instruction set for some functions -*- C++ -*-===//
+//
+// Text around generated functions that lets clang and GCC use instructions
+// beyond those of the command line. Both take the same list of features.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_TARGETS_FEATUREPRAGMAS_H
+#define INGOT_TARGETS_FEATUREPRAGMAS_H
+
+#include "llvm/ADT/StringRef.h"
+
+/// FEATURES is a string literal.
+#define INGOT_OPEN_FEATURES(FEATURES)                                          \
+  "#if defined(__clang__)\n"                                                   \
+  "#pragma clang attribute push(__attribute__((target(\"" FEATURES             \
+  "\"))), apply_to = function)\n"                                              \
+  "#else\n"                                                                    \
+  "#pragma GCC push_options\n"                                                 \
+  "#pragma GCC target(\"" FEATURES "\")\n"                                     \
+  "#endif\n"
+
+namespace ingot::targets {
+
+inline constexpr llvm::StringLiteral closeFeatures =
+    "#if defined(__clang__)\n"
+    "#pragma clang attribute pop\n"
+    "#else\n"
+    "#pragma GCC pop_options\n"
+    "#endif\n";
+
+} // namespace ingot::targets
+
+#endif // INGOT_TARGETS_FEATUREPRAGMAS_H
