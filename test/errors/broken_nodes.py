@@ -126,3 +126,8 @@ def relu_of_a_sequence(folder):
 @case("unsupported-type", code=3, text="is a sequence")
 def sequence_as_output(folder):
     return model([helper.make_node("SequenceConstruct", ["x", "x"], ["y"])])
+
+
+@case("invalid-node", node="the_node", text="one element for each channel or group")
+def group_norm_scale_is_a_matrix(folder):
+    return model([node("GroupNormalization", ["x", "w", "w"], num_groups=1)], initializers=[weights(shape=(3, 4))], opset=21)

@@ -200,6 +200,11 @@ static ImportResult importGroupNorm(OnnxNode &node) {
   int64_t rank = shape.size(), groups = node.intAttr("num_groups", 0);
   if (rank < 2 || groups <= 0 || shape[1] % groups != 0)
     return node.invalid("`num_groups` must divide the channels");
+  for (unsigned i : {1, 2})
+    if (ArrayRef<int64_t> per = shapeOf(node.input(i));
+        per.size() != 1 || (per[0] != groups && per[0] != shape[1]))
+      return node.invalid(
+          "scale and bias must have one element for each channel or group");
   int64_t inGroup =
       tensorType(x).getNumElements() / std::max<int64_t>(1, shape[0] * groups);
   Type type = elementOf(x);
