@@ -131,3 +131,8 @@ def sequence_as_output(folder):
 @case("invalid-node", node="the_node", text="one element for each channel or group")
 def group_norm_scale_is_a_matrix(folder):
     return model([node("GroupNormalization", ["x", "w", "w"], num_groups=1)], initializers=[weights(shape=(3, 4))], opset=21)
+
+
+@case("invalid-node", node="the_node", text="since opset 11")
+def opset_6_negative_squeeze(folder):
+    return model([node("Squeeze", axes=[-1])], outputs=[info("y", (1, 4))], opset=6)

@@ -104,6 +104,9 @@ static ImportResult importSqueeze(OnnxNode &node) {
   auto axes = attrOrInput(node, "axes", 13, 1);
   if (failed(axes))
     return failure();
+  if (node.opset < 11 &&
+      llvm::any_of(*axes, [](int64_t axis) { return axis < 0; }))
+    return node.invalid("negative axes exist since opset 11");
   auto normal = normalizeAxes(node, *axes, from.size());
   if (failed(normal))
     return failure();
