@@ -98,15 +98,21 @@ static ImportResult importReshape(OnnxNode &node) {
   return reshaped(node, *shape);
 }
 
+/// Of Squeeze and Unsqueeze.
+static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
+  auto axes = attrOrInput(node, "axes", 13, 1);
+  if (succeeded(axes) && node.opset < 11 &&
+      llvm::any_of(*axes, [](int64_t axis) { return axis < 0; }))
+    return node.invalid("negative axes exist since opset 11");
+  return axes;
+}
+
 static ImportResult importSqueeze(OnnxNode &node) {
   ArrayRef<int64_t> from = shapeOf(node.input(0));
   bool given = node.opset < 13 ? node.hasAttr("axes") : node.hasInput(1);
-  auto axes = attrOrInput(node, "axes", 13, 1);
+  auto axes = axesOfSqueeze(node);
   if (failed(axes))
     return failure();
-  if (node.opset < 11 &&
-      llvm::any_of(*axes, [](int64_t axis) { return axis < 0; }))
-    return node.invalid("negative axes exist since opset 11");
   auto normal = normalizeAxes(node, *axes, from.size());
   if (failed(normal))
     return failure();
@@ -124,13 +130,10 @@ static ImportResult importSqueeze(OnnxNode &node) {
 
 static ImportResult importUnsqueeze(OnnxNode &node) {
   ArrayRef<int64_t> from = shapeOf(node.input(0));
-  auto axes = attrOrInput(node, "axes", 13, 1);
+  auto axes = axesOfSqueeze(node);
   if (failed(axes))
     return failure();
   int64_t rank = from.size() + axes->size();
-  if (node.opset < 11 &&
-      llvm::any_of(*axes, [](int64_t axis) { return axis < 0; }))
-    return node.invalid("negative axes exist since opset 11");
   auto normal = normalizeAxes(node, *axes, rank);
   if (failed(normal))
     return failure();
