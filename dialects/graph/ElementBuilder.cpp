@@ -136,22 +136,9 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
   if (auto bound = elements.find(tensor); bound != elements.end())
     return rounded(bound->second);
   Type elementType = cast<RankedTensorType>(tensor.getType()).getElementType();
-  auto gatherLanes = [&]() -> Expr {
-    int64_t lanes = laneCount;
-    SmallVector<Value> values;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      Exprs at(idx.begin(), idx.end());
-      at.back() = at.back() + static_cast<double>(lane);
-      values.push_back(withLanes(1, [&] { return load(tensor, at); }).value);
-    }
-    auto type = VectorType::get({lanes}, values[0].getType());
-    return {this, vector::FromElementsOp::create(builder, loc, type, values),
-            elementType};
-  };
   if (Value buffer = buffers.lookup(tensor))
     return loadBuffer(buffer, elementType, idx);
-  Operation *op = tensor.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+  if (auto constant = tensor.getDefiningOp<ConstantOp>()) {
     // What reads a tensor of no elements has no valid index.
     if (constant.getValue().empty())
       return this->constantInt(0, elementType);
@@ -166,10 +153,33 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
                            : static_cast<int64_t>(bits.getZExtValue()),
                        elementType);
   }
-  auto element = cast<ElementOpInterface>(op);
-  if (laneCount > 1 && !element.passesLanes())
-    return gatherLanes();
-  return rounded(element.emitElement(*this, idx));
+  ++loadDepth;
+  llvm::scope_exit leave([&] {
+    if (--loadDepth == 0)
+      memo.clear();
+  });
+  ElementMemo::Key key = memo.keyOf(tensor, laneCount, idx);
+  Block *block = builder.getInsertionBlock();
+  if (Expr known = memo.lookup(key, block))
+    return known;
+  Expr element = build(tensor, idx);
+  memo.remember(key, element, block);
+  return element;
+}
+
+Expr ElementBuilder::build(Value tensor, ArrayRef<Expr> idx) {
+  auto op = cast<ElementOpInterface>(tensor.getDefiningOp());
+  if (laneCount == 1 || op.passesLanes())
+    return rounded(op.emitElement(*this, idx));
+  SmallVector<Value> lanes;
+  for (int64_t lane = 0; lane < laneCount; ++lane) {
+    Exprs at(idx.begin(), idx.end());
+    at.back() = at.back() + static_cast<double>(lane);
+    lanes.push_back(loadScalar(tensor, at).value);
+  }
+  auto type = VectorType::get({laneCount}, lanes[0].getType());
+  return {this, vector::FromElementsOp::create(builder, loc, type, lanes),
+          cast<RankedTensorType>(tensor.getType()).getElementType()};
 }
 
 Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {
@@ -275,6 +285,8 @@ Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then,
   Expr x, y;
   {
     OpBuilder::InsertionGuard guard(builder);
+    for (Block *side : {thenBlock, elseBlock})
+      memo.nest(side, builder.getInsertionBlock());
     builder.setInsertionPointToEnd(thenBlock);
     x = broadcast(then(), laneCount);
     scf::YieldOp::create(builder, loc, x.value);

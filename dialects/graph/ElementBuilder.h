@@ -3,6 +3,7 @@
 #ifndef INGOT_GRAPH_ELEMENTBUILDER_H
 #define INGOT_GRAPH_ELEMENTBUILDER_H
 
+#include "dialects/graph/ElementMemo.h"
 #include "dialects/graph/Expr.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -95,10 +96,18 @@ public:
 protected:
   Expr loadBuffer(mlir::Value buffer, mlir::Type elementType,
                   llvm::ArrayRef<Expr> idx);
+  /// The element as its operator defines it.
+  Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
 
   int64_t laneCount = 1;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::DenseMap<mlir::Value, Expr> elements;
+
+private:
+  /// What the outermost `load` in progress has built; empty between such loads,
+  /// when buffers may be written and elements bound anew.
+  ElementMemo memo;
+  unsigned loadDepth = 0;
 };
 
 /// For operators that write whole results.

@@ -25,6 +25,8 @@
 #include "passes/memory/Buffers.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <queue>
+
 using namespace mlir;
 
 namespace ingot::graph {
@@ -47,6 +49,12 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
     strides[i - 1] = strides[i] * shape[i];
   return strides;
 }
+
+/// Bounds what a group expands to. Elements are built by recursion, a few
+/// stack frames for each member on the way; and an operator whose readers want
+/// its elements at several places computes them again for each.
+constexpr size_t mostMembers = 256;
+constexpr int64_t mostTimes = 64;
 
 class Grouping {
 public:
@@ -175,60 +183,91 @@ private:
     }
   }
 
-  /// The operators that `root` is computed together with, in program order.
-  llvm::SetVector<Operation *> collect(Operation *root) {
+  /// How a group is grown: which operators are members, and at which indices
+  /// their elements are computed for one element of the group's result.
+  struct Growth {
     llvm::SetVector<Operation *> members;
-    members.insert(root);
-    if (isa<BodyOpInterface>(root) || root->getNumResults() != 1)
-      return members;
-    bool anchored = !cast<ElementOpInterface>(root).isCheap();
-    // Operators whose elements are at the result's own index.
-    llvm::DenseSet<Operation *> aligned{root};
-    bool grew = true;
-    while (grew) {
-      grew = false;
-      SmallVector<Operation *> candidates;
-      for (Operation *member : members)
-        for (Value operand : member->getOperands())
-          if (Operation *producer = operand.getDefiningOp())
-            if (!members.contains(producer) && mayJoin(producer, members))
-              candidates.push_back(producer);
-      // The latest first: of two anchors the earlier one is computed before.
-      llvm::sort(candidates, [](Operation *a, Operation *b) {
-        return b->isBeforeInBlock(a);
-      });
-      for (Operation *producer : candidates) {
-        if (members.contains(producer))
-          continue;
-        // A convolution whose only reader is such a pool is computed by it.
-        if (SmallVector<Operation *> chain =
-                convolutionUnder(producer, members);
-            !chain.empty()) {
-          members.insert(chain.begin(), chain.end());
-          grew = true;
-          break;
-        }
-        bool sameIndex =
-            llvm::all_of(producer->getUsers(), [&](Operation *user) {
-              return aligned.contains(user) &&
-                     isa<ElementwiseOpInterface>(user) &&
-                     shapeOf(user->getResult(0)) ==
-                         shapeOf(producer->getResult(0));
-            });
-        bool cheap = cast<ElementOpInterface>(producer).isCheap();
-        if (!cheap && (anchored || !sameIndex))
-          continue;
-        if (cheap && !worthPulling(producer, members))
-          continue;
-        members.insert(producer);
-        if (sameIndex)
-          aligned.insert(producer);
-        anchored |= !cheap;
-        grew = true;
-        break;
+    /// Elements of equal `index` are at the same place, whatever the place of
+    /// the result; 0: at the result's own place. `times`: how often an element
+    /// is computed at most.
+    struct Place {
+      int64_t index, times;
+    };
+    llvm::DenseMap<Operation *, Place> places;
+    int64_t nextIndex = 1;
+
+    /// Where the elements of `producer` are computed, all of whose readers are
+    /// members.
+    Place placeOf(Operation *producer) {
+      std::optional<int64_t> index;
+      bool oneIndex = true;
+      int64_t times = 0;
+      llvm::SmallDenseSet<int64_t> counted;
+      for (OpOperand &use : producer->getUses()) {
+        Operation *user = use.getOwner();
+        Place at = places.lookup(user);
+        bool same = isa<ElementwiseOpInterface>(user) &&
+                    shapeOf(user->getResult(0)) == shapeOf(use.get());
+        oneIndex &= same && index.value_or(at.index) == at.index;
+        index = at.index;
+        if (!same || counted.insert(at.index).second)
+          times += at.times;
       }
+      return {oneIndex ? *index : nextIndex++, times};
     }
-    return members;
+  };
+
+  /// Returns the operators that `root` is computed together with. Each producer
+  /// is looked at once, when all of its readers are members, and the latest
+  /// first: of two anchors the earlier one is computed before.
+  llvm::SetVector<Operation *> collect(Operation *root) {
+    Growth growth;
+    growth.members.insert(root);
+    if (isa<BodyOpInterface>(root) || root->getNumResults() != 1)
+      return growth.members;
+    bool anchored = !cast<ElementOpInterface>(root).isCheap();
+    growth.places[root] = {0, 1};
+    auto isEarlier = [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    };
+    std::priority_queue<Operation *, SmallVector<Operation *>,
+                        decltype(isEarlier)>
+        candidates(isEarlier);
+    auto addProducersOf = [&](Operation *member) {
+      llvm::SmallDenseSet<Operation *> added;
+      for (Value operand : member->getOperands())
+        if (Operation *producer = operand.getDefiningOp();
+            producer && added.insert(producer).second &&
+            mayJoin(producer, growth.members))
+          candidates.push(producer);
+    };
+    addProducersOf(root);
+    while (!candidates.empty() && growth.members.size() < mostMembers) {
+      Operation *producer = candidates.top();
+      candidates.pop();
+      if (growth.members.contains(producer))
+        continue;
+      // A convolution whose only reader is such a pool is computed by it.
+      if (SmallVector<Operation *> chain =
+              convolutionUnder(producer, growth.members);
+          !chain.empty()) {
+        growth.members.insert(chain.begin(), chain.end());
+        for (Operation *op : chain)
+          growth.places[op] = {growth.nextIndex++, 1};
+        llvm::for_each(chain, addProducersOf);
+        continue;
+      }
+      Growth::Place place = growth.placeOf(producer);
+      bool cheap = cast<ElementOpInterface>(producer).isCheap();
+      if (cheap ? place.times > mostTimes || !worthPulling(producer)
+                : anchored || place.index != 0)
+        continue;
+      growth.members.insert(producer);
+      growth.places[producer] = place;
+      anchored |= !cheap;
+      addProducersOf(producer);
+    }
+    return growth.members;
   }
 
   /// The operators from `producer`, read by a pool among the members alone, up
@@ -274,8 +313,7 @@ private:
   }
 
   /// Whether each element of a cheap producer is read about once.
-  bool worthPulling(Operation *producer,
-                    const llvm::SetVector<Operation *> &members) {
+  static bool worthPulling(Operation *producer) {
     int64_t produced = tensorType(producer->getResult(0)).getNumElements();
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
       auto element = cast<ElementOpInterface>(user);

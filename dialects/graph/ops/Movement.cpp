@@ -271,19 +271,23 @@ LogicalResult ConcatOp::verify() {
 
 Expr ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis();
+  // A tree of branches, so that many operands do not nest deeply.
   std::function<Expr(OperandRange, int64_t)> from =
       [&](OperandRange inputs, int64_t offset) -> Expr {
-    int64_t end = offset + shapeOf(inputs[0])[axis];
-    auto load = [&] {
+    if (inputs.size() == 1) {
       Exprs at(idx.begin(), idx.end());
       if (offset != 0)
         at[axis] = at[axis] - static_cast<double>(offset);
       return b.load(inputs[0], at);
-    };
-    if (inputs.size() == 1)
-      return load();
-    return b.ifElse(idx[axis] < static_cast<double>(end), load,
-                    [&] { return from(inputs.drop_front(), end); });
+    }
+    size_t half = inputs.size() / 2;
+    int64_t middle = offset;
+    for (Value x : inputs.take_front(half))
+      middle += shapeOf(x)[axis];
+    return b.ifElse(
+        idx[axis] < static_cast<double>(middle),
+        [&] { return from(inputs.take_front(half), offset); },
+        [&] { return from(inputs.drop_front(half), middle); });
   };
   return from(getInputs(), 0);
 }

@@ -1,0 +1,60 @@
+// Remembers the elements that one pull through a group has built, so that an
+// element with several readers is built once, however long the chain:
+//
+//   y = x * sigmoid(x), z = y * sigmoid(y), ...    z reads y twice, y reads x
+//                                                  twice: without the memo the
+//                                                  code doubles with each step
+//
+// Elements are known by tensor, number of lanes and index. Two indices are
+// equal if they are the same constant, the same value plus the same constant,
+// or the same operation on equal operands.
+
+#ifndef INGOT_GRAPH_ELEMENTMEMO_H
+#define INGOT_GRAPH_ELEMENTMEMO_H
+
+#include "dialects/graph/Expr.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace ingot::graph {
+
+class ElementMemo {
+public:
+  using Key = llvm::SmallVector<int64_t, 8>;
+
+  Key keyOf(mlir::Value tensor, int64_t lanes, llvm::ArrayRef<Expr> idx);
+  /// Returns the element if it was built in `block` or in a block around it;
+  /// else an empty expression.
+  Expr lookup(const Key &key, mlir::Block *block) const;
+  void remember(const Key &key, Expr element, mlir::Block *block);
+  /// States that `inner`, which has no parent operation yet, will get one in
+  /// `outer`.
+  void nest(mlir::Block *inner, mlir::Block *outer) {
+    outerOfDetached[inner] = outer;
+  }
+  void clear();
+
+private:
+  /// A value as `base + offset`; the base 0 is the number zero.
+  struct Number {
+    int64_t base, offset;
+  };
+  Number numberOf(mlir::Value value);
+  /// The same number for the same key.
+  int64_t baseOf(const Key &key);
+  bool encloses(mlir::Block *outer, mlir::Block *inner) const;
+
+  struct Element {
+    Expr value;
+    mlir::Block *block;
+  };
+  llvm::DenseMap<Key, Element> elements;
+  llvm::DenseMap<mlir::Value, Number> numbers;
+  llvm::DenseMap<Key, int64_t> bases;
+  llvm::DenseMap<mlir::Block *, mlir::Block *> outerOfDetached;
+};
+
+} // namespace ingot::graph
+
+#endif // INGOT_GRAPH_ELEMENTMEMO_H
