@@ -75,6 +75,7 @@ static LogicalResult checkMain(func::FuncOp main, ModuleOp module) {
       global.emitError("the constant has no value");
       valid = false;
     }
+  SymbolTable symbols(module);
   for (Operation &op : main.getBody().front()) {
     if (!isa<kernel::ArenaOp, kernel::ViewOp, kernel::LaunchOp,
              kernel::RequireEqualOp, memref::GetGlobalOp, func::ReturnOp>(op)) {
@@ -85,7 +86,7 @@ static LogicalResult checkMain(func::FuncOp main, ModuleOp module) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
     if (!launch)
       continue;
-    auto callee = module.lookupSymbol<func::FuncOp>(launch.getCallee());
+    auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
     if (!callee || launch->getNumResults() != 0) {
       launch.emitOpError("is not planned: it has no callee, or results");
       valid = false;

@@ -11,12 +11,13 @@ namespace ingot {
 bool MainPrinter::usesThreads() const {
   bool threads = false;
   interface.main->walk([&](kernel::LaunchOp launch) {
-    auto callee =
-        launch->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
-            launch.getCallee());
-    threads |= kernel::parallelExtent(callee).value_or(1) > 1;
+    threads |= kernel::parallelExtent(calleeOf(launch)).value_or(1) > 1;
   });
   return threads;
+}
+
+func::FuncOp MainPrinter::calleeOf(kernel::LaunchOp launch) const {
+  return symbols.lookup<func::FuncOp>(launch.getCallee());
 }
 
 void MainPrinter::printHelpers() {
@@ -112,6 +113,7 @@ void MainPrinter::printWeightsBase() {
              field + " + " + Twine(kWeightsHeaderBytes) + ";");
     base = "weights";
   }
+  llvm::StringSet<> declared;
   interface.main->walk([&](memref::GetGlobalOp op) {
     const Weight &weight = weightOf(op);
     if (weight.offset < 0 || op->use_empty())
@@ -119,9 +121,7 @@ void MainPrinter::printWeightsBase() {
     std::string element = storageTypeName(op.getType().getElementType());
     std::string &name = context.globals[op.getName()];
     // One name even if the main function asks for the weight twice.
-    if (!named.count(op) && llvm::none_of(named, [&](auto &entry) {
-          return entry.second.text == name;
-        }))
+    if (!named.count(op) && declared.insert(name).second)
       out.line("const " + element + " *const " + name + " = (const " + element +
                " *)(" + base + " + " + Twine(weight.offset) + ");");
     named[op] = {name, element, true};
@@ -129,9 +129,8 @@ void MainPrinter::printWeightsBase() {
 }
 
 const Weight &MainPrinter::weightOf(memref::GetGlobalOp op) const {
-  auto global = op->getParentOfType<ModuleOp>().lookupSymbol<memref::GlobalOp>(
-      op.getName());
-  return weights.all()[weights.indexOf(global)];
+  return weights
+      .all()[weights.indexOf(symbols.lookup<memref::GlobalOp>(op.getName()))];
 }
 
 MainPrinter::Pointer MainPrinter::pointer(Value memref) {
@@ -180,8 +179,7 @@ std::string MainPrinter::argument(Value memref, bool readOnly) {
 }
 
 void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
-  auto callee = launch->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
-      launch.getCallee());
+  func::FuncOp callee = calleeOf(launch);
   std::string call = context.functions[launch.getCallee()] + "(";
   for (auto [index, operand] : llvm::enumerate(launch.getOperands())) {
     bool readOnly = callee.getArgAttr(index, kernel::kReadAttr) != nullptr;

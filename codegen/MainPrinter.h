@@ -18,7 +18,8 @@ public:
               const CodegenOptions &options, SourceContext &context,
               NameScope &names, const std::string &parallel, TextWriter &out)
       : interface(interface), weights(weights), options(options),
-        context(context), names(names), parallel(parallel), out(out) {}
+        context(context), names(names), parallel(parallel), out(out),
+        symbols(interface.main->getParentOp()) {}
   /// In the anonymous namespace of the kernels.
   void printHelpers();
   /// `function` is its result and name: "extern "C" ingot_status mnist_run".
@@ -31,6 +32,7 @@ private:
     bool isConst;
   };
 
+  mlir::func::FuncOp calleeOf(kernel::LaunchOp launch) const;
   bool usesThreads() const;
   void printParallel();
   void printChecks();
@@ -49,6 +51,7 @@ private:
   /// The function that spreads a kernel over threads.
   std::string parallel;
   TextWriter &out;
+  mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Value, Pointer> named;
 };
 

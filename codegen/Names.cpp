@@ -105,8 +105,9 @@ std::string toCommentText(StringRef text) {
 
 std::string NameScope::unique(StringRef name) {
   std::string base = toIdentifier(name), result = base;
-  for (unsigned number = 2; taken.lookup(result); ++number)
-    result = base + "_" + utostr(number);
+  for (unsigned &last = lastSuffix.try_emplace(base, 1).first->second;
+       taken.lookup(result);)
+    result = base + "_" + utostr(++last);
   taken[result] = true;
   return result;
 }

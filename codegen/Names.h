@@ -48,6 +48,8 @@ public:
 private:
   llvm::StringMap<bool> taken;
   llvm::StringMap<unsigned> nextNumber;
+  /// The last number behind a name that others had already.
+  llvm::StringMap<unsigned> lastSuffix;
 };
 
 } // namespace ingot

@@ -65,15 +65,15 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
 }
 
 /// Helpers that kernels call stand before them.
-static void collectKernels(func::FuncOp function, ModuleOp module,
-                           SmallVectorImpl<func::FuncOp> &order) {
-  if (llvm::is_contained(order, function))
+static void collectKernels(func::FuncOp function, const SymbolTable &symbols,
+                           llvm::SetVector<func::FuncOp> &order) {
+  if (order.contains(function))
     return;
   function.walk([&](func::CallOp call) {
-    if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee()))
-      collectKernels(callee, module, order);
+    if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee()))
+      collectKernels(callee, symbols, order);
   });
-  order.push_back(function);
+  order.insert(function);
 }
 
 namespace {
@@ -100,9 +100,10 @@ public:
           weights.all()[index].shared ? sharedNames[index]
                                       : this->names.unique(global.getSymName());
     }
+    SymbolTable symbols(module);
     for (auto function : module.getOps<func::FuncOp>())
       if (function != interface.main && !function.isDeclaration())
-        collectKernels(function, module, kernels);
+        collectKernels(function, symbols, kernels);
     for (func::FuncOp kernel : kernels)
       context.functions[kernel.getSymName()] =
           this->names.unique(kernel.getSymName());
@@ -163,7 +164,7 @@ private:
   NameScope names;
   TextWriter &out;
   SourceContext context;
-  SmallVector<func::FuncOp> kernels;
+  llvm::SetVector<func::FuncOp> kernels;
   /// The function that spreads a kernel over threads.
   std::string parallel;
 };

@@ -17,6 +17,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
 #include "passes/lower/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -53,13 +54,12 @@ std::string nameFor(graph::GroupOp group) {
 }
 
 /// Which ONNX nodes a kernel computes, for the reader of the C++.
-void collectNames(Location loc, SmallVectorImpl<std::string> &names) {
+void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   if (auto fused = dyn_cast<FusedLoc>(loc)) {
     for (Location part : fused.getLocations())
       collectNames(part, names);
   } else if (auto name = dyn_cast<NameLoc>(loc)) {
-    if (!llvm::is_contained(names, name.getName().str()))
-      names.push_back(name.getName().str());
+    names.insert(name.getName().getValue());
   }
 }
 
@@ -67,13 +67,14 @@ void collectNames(Location loc, SmallVectorImpl<std::string> &names) {
 std::string describe(graph::GroupOp group) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::interleave(
-      llvm::make_filter_range(
-          group.getBody().front().without_terminator(),
-          [](Operation &op) {
-            return !isa<graph::ConstantOp, graph::UnpackPanelsOp>(op);
-          }),
-      os, [&](Operation &op) { os << op.getName().stripDialect(); }, " + ");
+  SmallVector<StringRef> operators;
+  for (Operation &op : group.getBody().front().without_terminator())
+    if (!isa<graph::ConstantOp, graph::UnpackPanelsOp>(op))
+      operators.push_back(op.getName().stripDialect());
+  constexpr size_t mostListed = 16;
+  llvm::interleave(ArrayRef(operators).take_front(mostListed), os, " + ");
+  if (operators.size() > mostListed)
+    os << " + ... (" << operators.size() << " operators)";
   os << " by " << group.getStrategy();
   auto tensor = [&](Type type) {
     auto ranked = cast<RankedTensorType>(type);
@@ -111,7 +112,9 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     module.walk([&](graph::GroupOp group) { groups.push_back(group); });
     OpBuilder builder(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
-    llvm::DenseMap<Operation *, SmallVector<std::string>> names;
+    llvm::DenseMap<Operation *, llvm::SetVector<StringRef>> names;
+    // How many functions have a name made from this one.
+    llvm::StringMap<unsigned> numbered;
     for (graph::GroupOp group : groups) {
       uint64_t hash = hashOf(group);
       func::FuncOp function;
@@ -127,8 +130,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
           function = candidate;
       if (!function) {
         std::string base = nameFor(group), name = base;
-        for (unsigned n = 2; !used.insert(name).second; ++n)
-          name = base + "_" + std::to_string(n);
+        while (!used.insert(name).second)
+          name = base + "_" + std::to_string(++numbered[base] + 1);
         auto type = builder.getFunctionType(group.getOperandTypes(),
                                             group.getResultTypes());
         function = func::FuncOp::create(builder, group.getLoc(), name, type);
@@ -161,12 +164,12 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     for (auto &[function, list] : names) {
       std::string comment;
       size_t listed = 0;
-      for (const std::string &name : list) {
+      for (StringRef name : list) {
         if (listed++ == 6) {
           comment += ", ... (" + std::to_string(list.size()) + " in all)";
           break;
         }
-        comment += (comment.empty() ? "" : ", ") + name;
+        comment += (comment.empty() ? "" : ", ") + name.str();
       }
       auto what =
           function->getAttrOfType<StringAttr>("kernel.comment").getValue();
