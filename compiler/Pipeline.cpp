@@ -55,6 +55,8 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   if (!options.evaluating) {
     functions.addPass(graph::createPackWeights({options.target->name.str()}));
+    // While it is still known what the panels are made from.
+    functions.addPass(graph::createTieWeights());
     functions.addPass(graph::createFoldConstants());
     functions.addPass(createCSEPass());
   }

@@ -16,6 +16,11 @@ int64_t bytesPerElement(Type type) {
   return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
+bool hasData(ElementsAttr value) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(value);
+  return !resource || resource.getRawHandle().getBlob();
+}
+
 ArrayRef<char> elementBytes(ElementsAttr value, std::vector<char> &storage) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
     return resource.getRawHandle().getBlob()->getData();

@@ -12,6 +12,10 @@ namespace ingot::graph {
 /// byte for i1 and for types narrower than a byte.
 int64_t bytesPerElement(mlir::Type type);
 
+/// Returns whether the bytes are there: text that was written without its
+/// resources has constants without data.
+bool hasData(mlir::ElementsAttr value);
+
 /// The bytes of `value` in row-major order; `storage` holds them where the
 /// attribute does not (splats, bits).
 llvm::ArrayRef<char> elementBytes(mlir::ElementsAttr value,

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "passes/graph/Evaluate.h"
 #include "passes/graph/Passes.h"
@@ -32,7 +33,7 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
         return v.getDefiningOp() && constant.contains(v.getDefiningOp());
       };
       auto given = dyn_cast<ConstantOp>(op);
-      if (given ? hasData(given)
+      if (given ? hasData(given.getValue())
                 : isPure(&op) && !isa<UnpackPanelsOp>(op) && !isLarge(&op) &&
                       llvm::all_of(op.getOperands(), isConstant))
         constant.insert(&op);
@@ -62,12 +63,6 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
     for (Operation *op : llvm::reverse(constant))
       if (op->use_empty())
         op->erase();
-  }
-
-  /// Text that was written without its resources has constants without data.
-  static bool hasData(ConstantOp op) {
-    auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
-    return !resource || resource.getRawHandle().getBlob();
   }
 
   /// The resources that are still referred to when the frontier has been

@@ -26,6 +26,10 @@ def PackWeights : Pass<"graph-pack-weights", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to pack for">];
 }
 
+def TieWeights : Pass<"graph-tie-weights", "::mlir::func::FuncOp"> {
+  let summary = "Gather from the packed weights that a table is the transpose of, instead of storing both";
+}
+
 def FormGroups : Pass<"graph-form-groups", "::mlir::func::FuncOp"> {
   let summary = "Decide which operators become one kernel, and by which strategy";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

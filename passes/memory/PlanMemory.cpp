@@ -25,6 +25,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/memory/Buffers.h"
 #include "passes/memory/Passes.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -124,12 +125,13 @@ private:
       }
       return known;
     };
+    SymbolTable symbols(module);
     for (Operation &op : main.getBody().front()) {
       auto launch = dyn_cast<kernel::LaunchOp>(op);
       if (!launch)
         continue;
       SmallVector<Value> operands;
-      auto callee = module.lookupSymbol<func::FuncOp>(launch.getCallee());
+      auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
       for (auto [i, v] : llvm::enumerate(
                llvm::concat<Value>(launch.getOperands(), launch.getResults())))
         operands.push_back(place(v, callee.getArgumentTypes()[i]));
@@ -149,15 +151,20 @@ private:
     auto constant = root.getDefiningOp<ConstantOp>();
     auto memref = storageType(tensorType(root));
     memref::GlobalOp &known = globals[constant.getValue()];
+    if (!known)
+      known = equalGlobal(constant.getValue(), memref.getElementType());
     if (!known) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(module.getBody());
       ElementsAttr value = signless(constant.getValue());
-      std::string name = "constant_" + std::to_string(globals.size() - 1);
+      std::string name = "constant_" + std::to_string(globalCount++);
       known = memref::GlobalOp::create(
           builder, constant.getLoc(), name, builder.getStringAttr("private"),
           memref, value,
           /*constant=*/true, builder.getI64IntegerAttr(alignment));
+      if (hasData(constant.getValue()))
+        globalsByHash[hashOf(constant.getValue())].push_back(
+            {constant.getValue(), known});
     }
     Value v = memref::GetGlobalOp::create(builder, tensor.getLoc(),
                                           known.getType(), known.getSymName());
@@ -166,6 +173,26 @@ private:
                : kernel::ViewOp::create(builder, tensor.getLoc(), type, v,
                                         offset)
                      .getResult();
+  }
+
+  static uint64_t hashOf(ElementsAttr value) {
+    std::vector<char> storage;
+    ArrayRef<char> bytes = elementBytes(value, storage);
+    return llvm::xxh3_64bits(StringRef(bytes.data(), bytes.size()));
+  }
+
+  /// The global with the same bytes and element type, under whatever shape;
+  /// null if there is none.
+  memref::GlobalOp equalGlobal(ElementsAttr value, Type elementType) {
+    if (!hasData(value))
+      return {};
+    std::vector<char> ours, theirs;
+    ArrayRef<char> bytes = elementBytes(value, ours);
+    for (auto &[other, global] : globalsByHash.lookup(hashOf(value)))
+      if (global.getType().getElementType() == elementType &&
+          elementBytes(other, theirs) == bytes)
+        return global;
+    return {};
   }
 
   static ElementsAttr signless(ElementsAttr value) {
@@ -187,6 +214,11 @@ private:
   /// In the arena, of buffers that are no part of others.
   llvm::DenseMap<unsigned, int64_t> offsets;
   llvm::DenseMap<Attribute, memref::GlobalOp> globals;
+  unsigned globalCount = 0;
+  /// The same by the hash of their bytes.
+  llvm::DenseMap<uint64_t,
+                 SmallVector<std::pair<ElementsAttr, memref::GlobalOp>>>
+      globalsByHash;
 };
 
 struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
