@@ -6,9 +6,14 @@
 # compiles an ONNX model to C++ and makes NAME a library target: link it and
 # include "NAME.h". All names in the generated code begin with NAME. It is
 # compiled again when the model, a file of DEPENDS (external data) or Ingot
-# itself changes. Without TARGET the variable INGOT_TARGET counts, which a
-# toolchain file sets. Without WEIGHTS those of a model below a megabyte stand in
-# the source, others in an object file beside it.
+# itself changes. Without WEIGHTS those of a model below a megabyte stand in
+# the source, others in an object file beside it. A model that a step of the
+# build makes needs the source file property GENERATED where it is used.
+#
+# Without TARGET the variable INGOT_TARGET counts, which a toolchain file sets,
+# and without both the target is `native`. In a cross build `native` becomes the
+# plainest target of the machine that the toolchain file describes: by
+# CMAKE_SYSTEM_PROCESSOR, on bare Arm cores by the compiler's -mcpu.
 #
 # OPTIMIZE size makes the code as small as it can be, at the price of time.
 # MAX_RAM limits arena and stack, MAX_FLASH code and weights, as the project's
@@ -74,17 +79,27 @@ function(_ingot_generate name outputs_variable directory_variable)
     message(FATAL_ERROR "${name}: which MODEL?")
   endif()
   get_filename_component(model "${ARG_MODEL}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  get_source_file_property(generated "${model}" GENERATED)
+  if(NOT generated AND (NOT EXISTS "${model}" OR IS_DIRECTORY "${model}"))
+    message(FATAL_ERROR "${name}: there is no model ${model}. If a step of the build makes it:\n"
+      "  set_source_files_properties(\"${model}\" PROPERTIES GENERATED TRUE)")
+  endif()
   if(NOT ARG_TARGET AND INGOT_TARGET)
     set(ARG_TARGET "${INGOT_TARGET}")
   elseif(NOT ARG_TARGET)
     set(ARG_TARGET native)
   endif()
+  if(CMAKE_CROSSCOMPILING AND ARG_TARGET MATCHES "(^|,)native(,|$)")
+    _ingot_cross_target(${name} cross)
+    string(REGEX REPLACE "(^|,)native(,|$)" "\\1${cross}\\2" ARG_TARGET "${ARG_TARGET}")
+  endif()
   if(NOT ARG_WEIGHTS)
-    file(SIZE "${model}" bytes)
-    if(bytes LESS 1000000)
-      set(ARG_WEIGHTS source)
-    else()
-      set(ARG_WEIGHTS object)
+    set(ARG_WEIGHTS object)
+    if(EXISTS "${model}")
+      file(SIZE "${model}" bytes)
+      if(bytes LESS 1000000)
+        set(ARG_WEIGHTS source)
+      endif()
     endif()
   elseif(NOT ARG_WEIGHTS MATCHES "^(source|object|file)$")
     message(FATAL_ERROR "${name}: WEIGHTS is source, object or file")
@@ -132,4 +147,50 @@ function(_ingot_generate name outputs_variable directory_variable)
 
   set(${outputs_variable} ${outputs} PARENT_SCOPE)
   set(${directory_variable} "${directory}" PARENT_SCOPE)
+endfunction()
+
+# The target of a cross build; an error that says what to do if it is not known.
+function(_ingot_cross_target name variable)
+  string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" processor)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  get_directory_property(options COMPILE_OPTIONS)
+  string(JOIN " " flags ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} ${options})
+  set(bare OFF)
+  if(CMAKE_SYSTEM_NAME MATCHES "^Generic")
+    set(bare ON)
+  endif()
+  set(target "")
+  if(processor MATCHES "^(aarch64|arm64|armv8-?a)$")
+    set(target armv8-a)
+  elseif(processor MATCHES "^(x86_64|amd64|x64)$")
+    set(target x86-64-v2)
+    if(flags MATCHES "-march=(x86-64-v[234])( |$)")
+      set(target "${CMAKE_MATCH_1}")
+    endif()
+  elseif(processor MATCHES "^(arm|armhf|armv7.*|armv8l)$" AND NOT bare)
+    set(target armv7-a)
+  elseif(bare AND flags MATCHES "-mcpu=(cortex-m[0-9a-z]+)( |$)")
+    set(target "${CMAKE_MATCH_1}")
+  elseif(bare AND processor MATCHES "^cortex-m[0-9a-z]+$")
+    set(target "${processor}")
+  endif()
+  get_target_property(program Ingot::ingot IMPORTED_LOCATION)
+  execute_process(COMMAND "${program}" targets OUTPUT_VARIABLE known ERROR_QUIET)
+  string(REGEX MATCHALL "(^|\n)[^ \n]+" names "${known}")
+  list(TRANSFORM names STRIP)
+  if(NOT target OR (names AND NOT target IN_LIST names))
+    if(target)
+      set(machine "the core ${target}")
+    else()
+      set(machine "CMAKE_SYSTEM_PROCESSOR `${CMAKE_SYSTEM_PROCESSOR}` of ${CMAKE_SYSTEM_NAME}")
+    endif()
+    if(bare AND processor MATCHES "^(arm|cortex|thumb)")
+      list(FILTER names INCLUDE REGEX "^cortex-")
+    endif()
+    list(JOIN names ", " names)
+    message(FATAL_ERROR "${name}: this is a cross build, and Ingot knows no target for ${machine}. "
+      "Name one with TARGET or -DINGOT_TARGET=...: ${names}, or `generic`, which any machine runs")
+  endif()
+  message(STATUS "${name}: compiled for ${target}; INGOT_TARGET chooses another target")
+  set(${variable} "${target}" PARENT_SCOPE)
 endfunction()
