@@ -32,6 +32,16 @@ install(FILES
   ${toolchains}
   DESTINATION "${package}")
 
+# What the package is, how it is used, and programs that do so.
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
+  "${PROJECT_SOURCE_DIR}/dialects/graph/OPS.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+file(RELATIVE_PATH INGOT_BIN_FROM_PC "/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/${INGOT_PROGRAM}")
+file(RELATIVE_PATH INGOT_INCLUDE_FROM_PC "/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/${INGOT_INCLUDE}")
+configure_file("${sources}/cmake/ingot.pc.in" "${PROJECT_BINARY_DIR}/installed/ingot.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/installed/ingot.pc"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+
 # The package of the build folder.
 set(INGOT_PROGRAM "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ingot")
 set(INGOT_INCLUDE "${sources}")

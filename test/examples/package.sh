@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # examples/cmake against an installation: it builds and runs, does nothing when
-# nothing has changed, and compiles the network again when the model changes.
+# nothing has changed, and compiles the network again when the model changes. The
+# installation has what a package should have, also after it has moved.
 # usage: package.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -28,3 +29,29 @@ touch "$scratch/examples/mnist/model.onnx"
 "$cmake" --build "$scratch/tree"
 [ "$generated" -nt "$scratch/marker" ] || fail "a changed model is not compiled again"
 "$scratch/tree/compare"
+
+# Licence, manual, examples.
+cmp "$source/LICENSE" "$scratch/prefix/share/doc/Ingot/LICENSE" || fail "no licence is installed"
+for file in README.md OPS.md examples/mnist/model.onnx examples/cmake/CMakeLists.txt; do
+  [ -s "$scratch/prefix/share/doc/Ingot/$file" ] || fail "$file is not installed"
+done
+
+# Without CMake, from another place than it was installed to; and the installed
+# examples build there as well.
+mv "$scratch/prefix" "$scratch/moved"
+export PKG_CONFIG_PATH=$scratch/moved/share/pkgconfig
+ingot=$(pkg-config --variable=ingot ingot)
+[ "$(pkg-config --modversion ingot)" = "$("$ingot" --version | sed 's/ingot \([^ ]*\) .*/\1/')" ] ||
+  fail "ingot.pc has another version than the program"
+cat > "$scratch/threads.cpp" <<'END'
+#include "ingot_thread_pool.h"
+int main() { return ingot::ThreadPool(2).context().parallel_for ? 0 : 1; }
+END
+# shellcheck disable=SC2046
+g++ -std=c++17 -Wall -Wextra -Werror $(pkg-config --cflags ingot) "$scratch/threads.cpp" -pthread -o "$scratch/threads"
+"$scratch/threads"
+"$cmake" -S "$scratch/moved/share/doc/Ingot/examples/mnist" -B "$scratch/digits" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$scratch/moved" -DCMAKE_CXX_COMPILER=g++
+"$cmake" --build "$scratch/digits"
+"$scratch/digits/digits" "$scratch/moved/share/doc/Ingot/examples/mnist" | grep -q '10 of 10 right' ||
+  fail "the installed example is wrong"
