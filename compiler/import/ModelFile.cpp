@@ -147,8 +147,34 @@ static bool readEntries(const onnx::TensorProto &tensor,
   return !entries.location.empty();
 }
 
-/// The real path of `location`, if it is a regular file inside `folder`.
-static std::string resolveInside(StringRef folder, StringRef location,
+/// Returns the folder of `model` and, where `model` is a link, the folder of
+/// the file behind it, without links. Caches of downloaded models give both
+/// files names by links: `name/model.onnx` to `blobs/a`, `name/model.onnx_data`
+/// to `blobs/b`.
+static SmallVector<SmallString<256>, 2> foldersOf(StringRef model) {
+  SmallVector<SmallString<256>, 2> folders;
+  auto add = [&](StringRef folder) {
+    SmallString<256> real;
+    if (!fs::real_path(folder, real) && !llvm::is_contained(folders, real))
+      folders.push_back(real);
+  };
+  StringRef folder = path::parent_path(model);
+  add(folder.empty() ? "." : folder);
+  SmallString<256> realModel;
+  if (!fs::real_path(model, realModel))
+    add(path::parent_path(realModel));
+  return folders;
+}
+
+/// Returns whether the real path `file` is below the real path `folder`.
+static bool isBelow(StringRef file, StringRef folder) {
+  return file.consume_front(folder) &&
+         (folder.ends_with("/") || file.starts_with("/"));
+}
+
+/// Returns the real path of `location` if it is a regular file in or below a
+/// folder of the model; empty with the reason in `error` if not.
+static std::string resolveBeside(StringRef model, StringRef location,
                                  std::string &error) {
   std::string shown = "`" + printable(location) + "`";
   bool escapes = path::is_absolute(location) || location.contains('\0') ||
@@ -160,20 +186,31 @@ static std::string resolveInside(StringRef folder, StringRef location,
     error = "its external data " + shown + " is not inside the model's folder";
     return "";
   }
-  SmallString<256> joined(folder.empty() ? "." : folder), real, realFolder;
-  if (fs::real_path(joined, realFolder)) {
+  SmallVector<SmallString<256>, 2> folders = foldersOf(model);
+  if (folders.empty()) {
     error = "the model's folder cannot be read";
     return "";
   }
-  path::append(joined, location);
-  if (std::error_code code = fs::real_path(joined, real)) {
-    error = "its external data " + shown + " cannot be read: " + code.message();
+  SmallString<256> real;
+  std::error_code missing;
+  for (StringRef folder : folders) {
+    SmallString<256> joined(folder);
+    path::append(joined, location);
+    std::error_code code = fs::real_path(joined, real);
+    if (!code)
+      break;
+    real.clear();
+    if (!missing)
+      missing = code;
+  }
+  if (real.empty()) {
+    error =
+        "its external data " + shown + " cannot be read: " + missing.message();
     return "";
   }
   // Links may point anywhere.
-  if (!realFolder.ends_with("/"))
-    realFolder += '/';
-  if (!StringRef(real).starts_with(realFolder)) {
+  if (llvm::none_of(folders,
+                    [&](StringRef folder) { return isBelow(real, folder); })) {
     error = "its external data " + shown +
             " is a link to outside of the model's folder";
     return "";
@@ -191,8 +228,7 @@ ModelFile::externalData(const onnx::TensorProto &tensor,
   ExternalEntries entries;
   if (!readEntries(tensor, entries, error))
     return nullptr;
-  std::string real =
-      resolveInside(path::parent_path(filePath), entries.location, error);
+  std::string real = resolveBeside(filePath, entries.location, error);
   if (real.empty())
     return nullptr;
   auto cannotRead = [&](std::error_code code) {

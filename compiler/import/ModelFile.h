@@ -2,7 +2,8 @@
 //
 // Turns a path into a parsed ModelProto. Nothing about the file is trusted:
 // every fault becomes a diagnostic. External data is mapped, and only from
-// regular files inside the model's folder.
+// regular files in or below the model's folder or, where the model is a link,
+// the folder of the file that it leads to.
 //
 //===----------------------------------------------------------------------===//
 

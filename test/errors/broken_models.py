@@ -466,6 +466,31 @@ def external_data_behind_a_link(folder):
     return external(location="link.bin", length=64)
 
 
+def linked_model(folder, **entries):
+    """A model as a link in one folder, to a file in another one."""
+    names, blobs = os.path.join(folder, "names"), os.path.join(folder, "blobs")
+    for path in (names, blobs):
+        os.makedirs(path, exist_ok=True)
+    with open(os.path.join(blobs, "a"), "wb") as f:
+        f.write(external(**entries).SerializeToString())
+    with open(os.path.join(folder, "elsewhere.bin"), "wb") as f:
+        f.write(bytes(64))
+    for link, to in (("model.onnx", "../blobs/a"), ("data.bin", "../elsewhere.bin")):
+        if not os.path.islink(os.path.join(names, link)):
+            os.symlink(to, os.path.join(names, link))
+    return os.path.join(names, "model.onnx")
+
+
+@case("external-data", text="link to outside")
+def external_data_outside_of_both_folders(folder):
+    return linked_model(folder, location="data.bin", length=64)
+
+
+@case("external-data", text="not inside")
+def external_data_above_a_linked_model(folder):
+    return linked_model(folder, location="../elsewhere.bin", length=64)
+
+
 @case("external-data", text="cannot be read")
 def external_data_missing(folder):
     return external(location="nothing.bin")
