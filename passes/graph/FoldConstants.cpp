@@ -8,11 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "passes/graph/Evaluate.h"
+#include "passes/graph/FoldableValues.h"
 #include "passes/graph/Passes.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -27,25 +26,7 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
 
   void runOnOperation() override {
     Block &body = getOperation().getBody().front();
-    llvm::SetVector<Operation *> constant;
-    for (Operation &op : body.without_terminator()) {
-      auto isConstant = [&](Value v) {
-        return v.getDefiningOp() && constant.contains(v.getDefiningOp());
-      };
-      auto given = dyn_cast<ConstantOp>(op);
-      if (given ? hasData(given.getValue())
-                : isPure(&op) && !isa<UnpackPanelsOp>(op) && !isLarge(&op) &&
-                      llvm::all_of(op.getOperands(), isConstant))
-        constant.insert(&op);
-    }
-    SmallVector<Value> frontier;
-    for (Operation *op : constant)
-      for (Value result : op->getResults())
-        if (!isa<ConstantOp>(op) &&
-            llvm::any_of(result.getUsers(), [&](Operation *user) {
-              return !constant.contains(user);
-            }))
-          frontier.push_back(result);
+    auto [constant, frontier] = findFoldableValues(body);
     if (frontier.empty())
       return;
     llvm::DenseSet<const void *> kept = resourcesAfter(constant, frontier);
@@ -90,15 +71,6 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
       keep(value.getDefiningOp());
     }
     return kept;
-  }
-
-  static bool isLarge(Operation *op) {
-    int64_t made = 0, from = 0;
-    for (Value v : op->getResults())
-      made += tensorType(v).getNumElements();
-    for (Value v : op->getOperands())
-      from += tensorType(v).getNumElements();
-    return made > (1 << 16) && made > 4 * from;
   }
 };
 

@@ -11,6 +11,8 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/FoldableValues.h"
 #include "passes/graph/Work.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -43,6 +45,7 @@ struct Report {
   std::vector<Row> rows;
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
+  graph::WidenedWeights quantized;
   /// Why code and stack are unknown.
   std::string unmeasured;
 };
@@ -105,6 +108,11 @@ static std::string shortNumber(int64_t number) {
   return text;
 }
 
+/// 12345678 as "12.3 MB".
+static std::string shortBytes(int64_t bytes) {
+  return shortNumber(bytes) + (bytes < 1000 ? " bytes" : "B");
+}
+
 static void printSummary(const ModelSummary &summary) {
   llvm::raw_ostream &os = llvm::outs();
   os << "producer: "
@@ -161,6 +169,14 @@ static void printRows(const Report &report) {
   }
 }
 
+/// "float32", or "float32 and int32".
+static std::string storedTypes(const graph::WidenedWeights &weights) {
+  std::vector<std::string> names;
+  for (Type type : weights.storedTypes)
+    names.push_back(dataTypeName(onnxDataType(type)).str());
+  return llvm::join(names, " and ");
+}
+
 static void printTotals(const Report &report) {
   const Footprint &footprint = report.footprint;
   llvm::raw_ostream &os = llvm::outs();
@@ -175,6 +191,12 @@ static void printTotals(const Report &report) {
   os << "arena " << footprint.arena << " bytes (lower bound "
      << footprint.arenaLowerBound << "), weights " << footprint.weights
      << " bytes\n";
+  if (const auto &weights = report.quantized; weights.bytes)
+    os << "quantized weights are stored as " << storedTypes(weights) << ": "
+       << shortBytes(weights.bytes) << " become "
+       << shortBytes(weights.storedBytes) << " (x "
+       << llvm::format("%.1f", double(weights.storedBytes) / weights.bytes)
+       << ")\n";
   if (!footprint.object) {
     os << "code and stack unknown: " << report.unmeasured << "\n";
     return;
@@ -252,6 +274,12 @@ static void printJson(const ModelSummary &summary, const Report &report,
       json.attribute("macs_recomputed", footprint.macsRecomputed);
       json.attribute("parameters", report.parameters);
       json.attribute("weight_bytes", footprint.weights);
+      if (const auto &weights = report.quantized; weights.bytes)
+        json.attributeObject("quantized_weights", [&] {
+          json.attribute("bytes", weights.bytes);
+          json.attribute("stored_bytes", weights.storedBytes);
+          json.attribute("stored_as", storedTypes(weights));
+        });
       json.attribute("arena_bytes", footprint.arena);
       json.attribute("arena_lower_bound", footprint.arenaLowerBound);
       if (footprint.object) {
@@ -322,8 +350,13 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
           planAndMeasure(arguments.compile, *context, footprint, diagnostics)) {
     // The same options give the same groups, with what the plan has of them.
     Compilation groups(planned->options, *context, diagnostics);
+    graph::WidenedWeights quantized;
+    if (groups.advance(Stage::Import))
+      quantized = graph::findWidenedWeights(
+          groups.module().lookupSymbol<func::FuncOp>("main").front());
     if (groups.advance(Stage::Decide))
       report = makeReport(groups.module(), std::move(footprint));
+    report.quantized = std::move(quantized);
     if (auto compiler = findMeasuringCompiler(arguments.compile); !compiler)
       report.unmeasured = llvm::toString(compiler.takeError());
   }
