@@ -3,6 +3,7 @@
 #include "compiler/Footprint.h"
 
 #include "codegen/Names.h"
+#include "codegen/NodeNames.h"
 #include "codegen/Toolchain.h"
 #include "compiler/BuiltModel.h"
 #include "compiler/report/Progress.h"
@@ -10,23 +11,18 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
 namespace ingot {
 
-/// The ONNX nodes that a location names.
-static std::string nodesOf(Location location) {
-  llvm::SetVector<StringRef> names;
-  location->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      names.insert(name.getName().getValue());
-    return WalkResult::advance();
-  });
+/// Lists the ONNX nodes that a location names, at most `most` of them.
+static std::string listNodes(Location location, size_t most) {
   std::string text;
-  for (auto [i, name] : llvm::enumerate(names)) {
-    if (i == 3) {
+  for (auto [i, name] : llvm::enumerate(nodesOf(location))) {
+    if (i == most) {
       text += ", ...";
       break;
     }
@@ -174,28 +170,129 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
   }
 }
 
-/// "  weights 10240 + code 312: matmul_1x10 (Times212)", heaviest first.
+namespace {
+
+/// The calls that are computed for the same nodes: those of the parts that a
+/// chain of operators is computed in, for example.
+struct NodeCalls {
+  std::string nodes;
+  llvm::SetVector<StringRef> kernels;
+  int64_t calls = 0, weights = 0, code = 0, arena = 0, stack = 0;
+  /// How many other nodes have the same kernel and the same numbers.
+  int64_t others = 0;
+};
+
+} // namespace
+
+/// Returns what the calls of the same nodes take together: their flash adds up,
+/// but one runs after the other.
+static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
+  std::vector<NodeCalls> rows;
+  llvm::StringMap<size_t> places;
+  for (const Footprint::Launch &launch : footprint.launches) {
+    auto [place, isNew] =
+        places.try_emplace(listNodes(launch.location, SIZE_MAX), rows.size());
+    if (isNew)
+      rows.emplace_back();
+    NodeCalls &row = rows[place->second];
+    row.nodes = listNodes(launch.location, 3);
+    row.kernels.insert(launch.kernel);
+    ++row.calls;
+    row.weights += launch.weights;
+    row.code += launch.code;
+    if (launch.arena + launch.stack > row.arena + row.stack) {
+      row.arena = launch.arena;
+      row.stack = launch.stack;
+    }
+  }
+  return rows;
+}
+
+/// Lists "weights 10240 + code 312: matmul_1x10 (Times212)", heaviest first,
+/// what is equal once.
 static std::string heaviest(const Footprint &footprint, StringRef what,
-                            int64_t Footprint::Launch::*first, StringRef other,
-                            int64_t Footprint::Launch::*second) {
-  std::vector<Footprint::Launch> rows = footprint.launches;
-  llvm::stable_sort(rows, [&](const auto &a, const auto &b) {
+                            int64_t NodeCalls::*first, StringRef other,
+                            int64_t NodeCalls::*second) {
+  std::vector<NodeCalls> all = callsByNodes(footprint), rows;
+  llvm::stable_sort(all, [&](const auto &a, const auto &b) {
     return a.*first + a.*second > b.*first + b.*second;
   });
+  for (NodeCalls &row : all) {
+    auto same = llvm::find_if(rows, [&](const NodeCalls &listed) {
+      return listed.kernels == row.kernels && listed.*first == row.*first &&
+             listed.*second == row.*second;
+    });
+    if (same != rows.end())
+      ++same->others;
+    else
+      rows.push_back(std::move(row));
+  }
   std::string text;
-  for (const Footprint::Launch &row : llvm::ArrayRef(rows).take_front(5)) {
+  for (const NodeCalls &row : llvm::ArrayRef(rows).take_front(5)) {
     if (!text.empty())
       text += "\n      ";
     text += (what + " " + Twine(row.*first) + " + " + other + " " +
-             Twine(row.*second) + ": " + row.kernel + " (" +
-             nodesOf(row.location) + ")")
+             Twine(row.*second) + ": " + row.kernels.front() + " (" +
+             row.nodes + ")")
                 .str();
+    if (row.calls > 1)
+      text += ", " + std::to_string(row.calls) + " calls";
+    if (row.kernels.size() > 1)
+      text += " of " + std::to_string(row.kernels.size()) + " kernels";
+    if (row.others)
+      text += ", and " + std::to_string(row.others) + " more like it";
   }
   return text;
 }
 
+/// Measures the model with other options; nullopt if that fails.
+static std::optional<Footprint> tryOptions(const CompileOptions &options,
+                                           MLIRContext &context) {
+  Diagnostics ignored;
+  Footprint footprint;
+  if (!planAndMeasure(options, context, footprint, ignored) ||
+      !footprint.object)
+    return std::nullopt;
+  return footprint;
+}
+
+/// Says what less code would save, unless it is the constants that are too
+/// many.
+static std::string flashHint(const CompileOptions &options,
+                             const Footprint &footprint, MLIRContext &context) {
+  int64_t constants = footprint.flash() - footprint.object->code;
+  if (constants > *options.maxFlash)
+    return ("the constants alone take " + Twine(constants) + " bytes").str();
+  if (options.target->smallestCode)
+    return "";
+  CompileOptions smaller = options;
+  smaller.target =
+      lookupTarget((options.target->name + littleCodeSuffix).str());
+  std::optional<Footprint> small = tryOptions(smaller, context);
+  if (!small || small->flash() >= footprint.flash())
+    return "";
+  return ("with --optimize=size it takes " + Twine(small->flash()) +
+          " bytes of flash, " + Twine(footprint.flash() - small->flash()) +
+          " fewer")
+      .str();
+}
+
+/// Says what RAM the model can be compiled for: a plan that misses maxRam is
+/// the smallest that the search has found.
+static std::string ramHint(const Footprint &footprint) {
+  std::string text =
+      ("no plan with less was found; --max-ram " + Twine(footprint.ram()) +
+       " is kept: arena " + Twine(footprint.arena) + " + stack " +
+       Twine(footprint.stack))
+          .str();
+  if (footprint.macsRecomputed > 0)
+    text += ", " + std::to_string(footprint.macsRecomputed) +
+            " multiply-adds done twice";
+  return text;
+}
+
 bool checkBudget(const CompileOptions &options, const Footprint &footprint,
-                 Diagnostics &diagnostics) {
+                 MLIRContext &context, Diagnostics &diagnostics) {
   if (!options.maxFlash && !options.maxRam)
     return true;
   if (!footprint.object) {
@@ -207,7 +304,7 @@ bool checkBudget(const CompileOptions &options, const Footprint &footprint,
     return false;
   }
   auto check = [&](StringRef memory, StringRef option, int64_t taken,
-                   std::optional<int64_t> limit, auto details) {
+                   std::optional<int64_t> limit, auto details, auto hint) {
     if (!limit || taken <= *limit)
       return true;
     Diagnostic diagnostic;
@@ -218,19 +315,25 @@ bool checkBudget(const CompileOptions &options, const Footprint &footprint,
             .str();
     diagnostic.file = options.model;
     diagnostic.operands = details();
+    if (std::string text = hint(); !text.empty())
+      diagnostic.hints.push_back(std::move(text));
     diagnostics.report(std::move(diagnostic));
     return false;
   };
-  bool fits =
-      check("flash", "--max-flash", footprint.flash(), options.maxFlash, [&] {
-        return heaviest(footprint, "weights", &Footprint::Launch::weights,
-                        "code", &Footprint::Launch::code);
-      });
-  return check("RAM", "--max-ram", footprint.ram(), options.maxRam,
-               [&] {
-                 return heaviest(footprint, "arena", &Footprint::Launch::arena,
-                                 "stack", &Footprint::Launch::stack);
-               }) &&
+  bool fits = check(
+      "flash", "--max-flash", footprint.flash(), options.maxFlash,
+      [&] {
+        return heaviest(footprint, "weights", &NodeCalls::weights, "code",
+                        &NodeCalls::code);
+      },
+      [&] { return flashHint(options, footprint, context); });
+  return check(
+             "RAM", "--max-ram", footprint.ram(), options.maxRam,
+             [&] {
+               return heaviest(footprint, "arena", &NodeCalls::arena, "stack",
+                               &NodeCalls::stack);
+             },
+             [&] { return ramHint(footprint); }) &&
          fits;
 }
 

@@ -58,9 +58,10 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             Diagnostics &diagnostics);
 
 /// Compares with CompileOptions::maxFlash and maxRam; false with diagnostics
-/// that name what weighs most.
+/// that name what weighs most and say what can be reached, for which the model
+/// is compiled again.
 bool checkBudget(const CompileOptions &options, const Footprint &footprint,
-                 Diagnostics &diagnostics);
+                 mlir::MLIRContext &context, Diagnostics &diagnostics);
 
 } // namespace ingot
 

@@ -2,6 +2,7 @@
 
 #include "compiler/NodeReference.h"
 
+#include "codegen/NodeNames.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -139,12 +140,7 @@ static TestSignature signatureOf(const Tensor &tensor, StringRef type) {
 
 /// The ONNX nodes that a location names, and the kernel.
 static std::string describe(kernel::LaunchOp launch) {
-  llvm::SetVector<StringRef> nodes;
-  launch.getLoc()->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      nodes.insert(name.getName().getValue());
-    return WalkResult::advance();
-  });
+  llvm::SetVector<StringRef> nodes = nodesOf(launch.getLoc());
   std::string text;
   for (StringRef node : ArrayRef(nodes.getArrayRef()).take_front(4))
     text += (text.empty() ? "" : ", ") + node.str();

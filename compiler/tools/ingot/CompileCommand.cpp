@@ -66,7 +66,8 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
     Footprint footprint;
     compilation =
         planAndMeasure(arguments.compile, *context, footprint, diagnostics);
-    if (!compilation || !checkBudget(arguments.compile, footprint, diagnostics))
+    if (!compilation ||
+        !checkBudget(arguments.compile, footprint, *context, diagnostics))
       return diagnostics.exitCode();
   }
   if (compilation->emit(output) && hasTest)

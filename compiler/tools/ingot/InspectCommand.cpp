@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/NodeNames.h"
 #include "compiler/Footprint.h"
 #include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
@@ -57,15 +58,6 @@ static int64_t storedBytes(Type type) {
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
 
-/// The ONNX nodes that a location names.
-static void collectNodes(Location loc, llvm::SetVector<StringRef> &names) {
-  loc->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      names.insert(name.getName().getValue());
-    return WalkResult::advance();
-  });
-}
-
 static GroupRow rowOf(graph::GroupOp group) {
   GroupRow row;
   row.strategy = group.getStrategy().str();
@@ -74,7 +66,7 @@ static GroupRow rowOf(graph::GroupOp group) {
   for (Operation &op : *group.getBody().begin()) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       continue;
-    collectNodes(op.getLoc(), names);
+    names.insert_range(nodesOf(op.getLoc()));
   }
   for (StringRef name : names)
     row.nodes.push_back(name.str());
@@ -361,7 +353,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
       report.unmeasured = llvm::toString(compiler.takeError());
   }
   if (report.isPlanned)
-    checkBudget(arguments.compile, report.footprint, diagnostics);
+    checkBudget(arguments.compile, report.footprint, *context, diagnostics);
   if (arguments.json) {
     printJson(summary, report, arguments.compile.target->name, diagnostics);
     arguments.json = false; // the diagnostics are part of it

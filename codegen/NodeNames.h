@@ -1,0 +1,17 @@
+//===- NodeNames.h - which ONNX nodes a piece of code is for ----*- C++ -*-===//
+
+#ifndef INGOT_CODEGEN_NODENAMES_H
+#define INGOT_CODEGEN_NODENAMES_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace ingot {
+
+/// Returns the ONNX nodes that a location names, each once.
+llvm::SetVector<llvm::StringRef> nodesOf(mlir::Location location);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_NODENAMES_H
