@@ -117,6 +117,13 @@ static void printFunctions(const Interface &interface,
              "_run then returns INGOT_ERROR_TARGET. */");
     out.line("const char *" + name + "_target(void);");
   }
+  if (options.trace && variants.size() == 1) {
+    out.blank();
+    out.line("/* What the kernel with this number computes, as "
+             "ingot_context's trace gets it; null");
+    out.line(" * if there is none. */");
+    out.line("const char *" + name + "_kernel_name(int32_t kernel);");
+  }
   if (interface.weightsMode == WeightsMode::File) {
     out.blank();
     out.line("/* Reads all `bytes` of a weights file and compares its checksum "

@@ -2,6 +2,8 @@
 
 #include "codegen/MainPrinter.h"
 
+#include "codegen/Names.h"
+#include "codegen/NodeNames.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -211,6 +213,27 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
     out.close("});");
   }
   trace(1);
+}
+
+void MainPrinter::printKernelNames() {
+  out.blank();
+  out.open("extern \"C\" const char *" + interface.name +
+           "_kernel_name(int32_t kernel) {");
+  out.open("switch (kernel) {");
+  unsigned number = 0;
+  interface.main->walk([&](kernel::LaunchOp launch) {
+    std::string text = context.functions[launch.getCallee()];
+    std::string nodes = llvm::join(nodesOf(launch.getLoc()), ", ");
+    if (!nodes.empty())
+      text += ": " + toCommentText(StringRef(nodes).take_front(200));
+    llvm::replace(text, '"', '\'');
+    llvm::replace(text, '\n', ' ');
+    // Names have spaces, where lines are not to be broken.
+    out.raw() << "    case " << number++ << ": return \"" << text << "\";\n";
+  });
+  out.line("default: return nullptr;");
+  out.close();
+  out.close();
 }
 
 void MainPrinter::printRequireEqual(kernel::RequireEqualOp require) {

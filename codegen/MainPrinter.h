@@ -24,6 +24,8 @@ public:
   void printHelpers();
   /// `function` is its result and name: "extern "C" ingot_status mnist_run".
   void printRun(llvm::StringRef function);
+  /// Prints <name>_kernel_name, which says what the trace hook is called for.
+  void printKernelNames();
 
 private:
   /// A pointer: its text, its C element type, what it points into.

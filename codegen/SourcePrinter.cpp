@@ -127,6 +127,8 @@ public:
       out.blank();
       printWeightsElsewhere(interface, weights, out);
       main.printRun("extern \"C\" ingot_status " + interface.name + "_run");
+      if (options.trace)
+        main.printKernelNames();
     } else {
       main.printRun("ingot_status run");
       out.blank();
@@ -236,8 +238,9 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   for (const char *local :
        {"weights", "memory", "io", "arena", "context", "begin", "end"})
     names.reserve(local);
-  for (const char *suffix : {"", "_io", "_run", "_arena", "_weights",
-                             "_check_weights", "_is_header", "_target"})
+  for (const char *suffix :
+       {"", "_io", "_run", "_arena", "_weights", "_check_weights", "_is_header",
+        "_target", "_kernel_name"})
     names.reserve(interface.name + suffix);
 
   out.comment(interface.model + ", compiled by " + options.producer + " for " +

@@ -82,6 +82,9 @@ struct Options {
   cl::opt<bool> strict{"strict",
                        cl::desc("Keep the order of floating-point operations"),
                        MODELS};
+  cl::opt<bool> trace{
+      "trace", cl::desc("Call the context's trace hook around each kernel"),
+      TOP};
   cl::opt<std::string> stopAfter{
       "stop-after",
       cl::desc("Print the program after a stage: import, simplify, decide, "
@@ -127,6 +130,7 @@ EXAMPLES:
   ingot inspect net.onnx                        nodes, kernels, memory
   ingot test net.onnx                           its test_data_set_* folders
   ingot run net.onnx --input x=x.npy --output-dir out
+  ingot run net.onnx IN_DIR OUT_DIR             input_0.pb... to output_0.pb...
   ingot bench net.onnx --seconds 5
   ingot ops Resize                              what is supported of Resize
 
@@ -252,6 +256,7 @@ static void readArguments(const Options &options, Arguments &arguments,
   readTargets(options, arguments, diagnostics);
   arguments.compile.name = options.name;
   arguments.compile.strict = options.strict;
+  arguments.compile.trace = options.trace;
   arguments.compile.maxRam = readBytes(options.maxRam, "max-ram", diagnostics);
   arguments.compile.maxFlash =
       readBytes(options.maxFlash, "max-flash", diagnostics);

@@ -54,7 +54,9 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
   bool hasTest = !arguments.emitTest.empty();
   if ((hasBudget && !requireOneTarget(arguments, "a budget", diagnostics)) ||
-      (hasTest && !requireOneTarget(arguments, "--emit-test", diagnostics)))
+      (hasTest && !requireOneTarget(arguments, "--emit-test", diagnostics)) ||
+      (arguments.compile.trace &&
+       !requireOneTarget(arguments, "--trace", diagnostics)))
     return InvalidInput;
   EmitTest test;
   if (hasTest &&
