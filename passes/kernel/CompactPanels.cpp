@@ -36,9 +36,11 @@ Tile CompactPanels::firstSums(int64_t rows, const Panel &panel) {
   Exprs first;
   int64_t column = 0;
   for (int64_t lanes : panel.vectors.lanes) {
-    first.push_back(b.withLanes(lanes, [&] {
+    Expr loaded = b.withLanes(lanes, [&] {
       return b.load(bias, {panel.firstColumn + double(column)});
-    }));
+    });
+    // A bias whose elements are all equal is loaded as one number.
+    first.push_back(b.broadcast(loaded, lanes));
     column += lanes;
   }
   Tile tile{rows, panel.vectors, {}};

@@ -38,3 +38,15 @@ func.func private @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> ten
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x6x6x16xf32>
   return %y : tensor<1x6x6x16xf32>
 }
+
+// A bias whose elements are all equal is one number; sums begin with a vector of it.
+// CHECK-LABEL: @equal_bias(
+// CHECK: %[[B:.*]] = vector.broadcast %{{.*}} : f32 to vector<4xf32>
+// CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[B]]
+// CHECK: vector.fma
+func.func private @equal_bias(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {kernel.strategy = "convolution", kernel.comment = ""} {
+  %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x16x16xf32>
+  %b = graph.constant dense<0.5> : tensor<16xf32> : tensor<16xf32>
+  %y = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<1x1x16x16xf32>, tensor<16xf32>) -> tensor<1x6x6x16xf32>
+  return %y : tensor<1x6x6x16xf32>
+}
