@@ -1,148 +1,154 @@
 //===- Main.cpp - ingot-fuzz ----------------------------------------------===//
 //
-// usage: ingot-fuzz [--seconds S] [--seed N] [--keep DIR] MODEL...
+// usage: ingot-fuzz [--seconds S] [--seed N] [--keep DIR] [MODEL|FOLDER...]
 //
-// Compiles mutated models up to the text, for each target in turn, each in a
-// process of its own.
-// A crash or a hang is a failure, its model is kept; so is an exit without a
-// diagnostic, or one that leaves output behind. Models that only make us report
-// an internal error are counted and the first ones named.
+// Compiles models that are nearly right up to the text, with random options,
+// each in a process of its own:
+//
+//   nodes    of every operator, with random operands
+//   parts    of the models given, with one operator changed
+//   models   given, with changes to their structure or their bytes
+//
+// A crash, a hang, an internal error, an exit without a diagnostic and output
+// that is left behind are faults. Each kind is named once, with the options
+// that show it and, if --keep says where, its model.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Mutate.h"
-#include "compiler/Compile.h"
+#include "Seeds.h"
+#include "Trial.h"
 
 #include <csignal>
-#include <cstdio>
-#include <fcntl.h>
+#include <cstring>
 #include <fstream>
 #include <iostream>
-#include <sstream>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace ingot;
+using namespace ingot::fuzz;
 
-static constexpr unsigned secondsAllowed = 20;
+namespace {
+struct Arguments {
+  double seconds = 10;
+  uint64_t seed = 1;
+  std::filesystem::path keep;
+  Seeds seeds;
+};
 
-/// Beside the exit codes: what counts as a crash.
-static constexpr int saidNothing = 99, outputLeftBehind = 98;
+/// A model in any state, and its bytes.
+struct Subject {
+  onnx::ModelProto model;
+  std::string bytes;
+};
+} // namespace
 
-/// What a child does; never returns.
-[[noreturn]] static void compileIn(const std::string &path,
-                                   const std::string &log,
-                                   const TargetDescription &target) {
-  int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  dup2(file, 1);
-  dup2(file, 2);
-  rlimit memory{rlim_t(6) << 30, rlim_t(6) << 30};
-  setrlimit(RLIMIT_AS, &memory);
-  rlimit core{0, 0};
-  setrlimit(RLIMIT_CORE, &core);
-  alarm(secondsAllowed);
-  Diagnostics diagnostics;
-  auto context = makeContext();
-  CompileOptions options;
-  options.model = path;
-  options.target = &target;
-  Compilation compilation(options, *context, diagnostics);
-  bool good = compilation.emit(path + ".cpp");
-  diagnostics.print(llvm::errs());
-  // Failure without a word is as bad as a crash.
-  _exit(good == diagnostics.empty() ? diagnostics.exitCode() : saidNothing);
+static bool readArguments(int argc, char **argv, Arguments &arguments) {
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    bool hasValue = i + 1 < argc;
+    if (argument == "--seconds" && hasValue)
+      arguments.seconds = std::atof(argv[++i]);
+    else if (argument == "--seed" && hasValue)
+      arguments.seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--keep" && hasValue)
+      arguments.keep = argv[++i];
+    else if (!arguments.seeds.add(argument)) {
+      std::cerr << "ingot-fuzz: no models in `" << argument << "`\n";
+      return false;
+    }
+  }
+  return true;
 }
 
-static std::string readFile(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
+static Subject randomSubject(Seeds &seeds, Random &random) {
+  size_t kind = below(random, 100);
+  std::optional<onnx::ModelProto> model;
+  if (kind < 70 && !seeds.empty())
+    model = seeds.part(random);
+  else if (kind < 80 && !seeds.empty())
+    model = seeds.whole(random);
+  bool isGiven = model.has_value();
+  if (!model)
+    model = randomNode(random);
+  size_t change = below(random, 20);
+  if (change < (isGiven ? 13 : 4)) {
+    for (size_t changes = 1 + below(random, 2); changes; --changes)
+      mutateOperator(*model, random);
+  } else if (change < 17 && change >= (isGiven ? 13 : 10)) {
+    mutateModel(*model, random);
+  }
+  std::string bytes = model->SerializeAsString();
+  if (change == 19)
+    mutateBytes(bytes, random);
+  return {std::move(*model), std::move(bytes)};
+}
+
+/// What a fault is about, without the names and numbers of this model.
+static std::string kindOf(const Outcome &outcome) {
+  std::string text = std::to_string(outcome.code) + " ";
+  size_t line = 0;
+  for (const char *mark : {"Assertion", "internal-error", "error"})
+    if (size_t at = outcome.said.find(mark); at != std::string::npos) {
+      line = at;
+      break;
+    }
+  bool quoted = false;
+  for (char c : outcome.said.substr(line, outcome.said.find('\n', line) - line))
+    if (c == '`')
+      quoted = !quoted;
+    else if (!quoted && !(c >= '0' && c <= '9'))
+      text += c;
+  return text;
+}
+
+static std::string describe(const Outcome &outcome) {
+  std::string what = outcome.code == -SIGXCPU || outcome.code == -SIGALRM ||
+                             outcome.code == -SIGKILL
+                         ? "takes too long"
+                     : outcome.code < 0 ? strsignal(-outcome.code)
+                     : outcome.code == SaidNothing
+                         ? "fails without a diagnostic"
+                     : outcome.code == OutputLeftBehind
+                         ? "leaves files behind"
+                         : "exit code " + std::to_string(outcome.code);
+  size_t line = outcome.said.find("Assertion");
+  std::string said =
+      outcome.said.substr(line == std::string::npos ? 0 : line, 400);
+  return what + ": " + said;
 }
 
 int main(int argc, char **argv) {
-  double seconds = 10;
-  uint64_t seed = 1;
-  std::string keep = ".";
-  std::vector<std::string> seeds;
-  for (int i = 1; i < argc; ++i) {
-    std::string argument = argv[i];
-    if (argument == "--seconds" && i + 1 < argc)
-      seconds = std::atof(argv[++i]);
-    else if (argument == "--seed" && i + 1 < argc)
-      seed = std::strtoull(argv[++i], nullptr, 10);
-    else if (argument == "--keep" && i + 1 < argc)
-      keep = argv[++i];
-    else
-      seeds.push_back(readFile(argument));
-  }
-  std::cout << "seed " << seed << "\n";
-  fuzz::Random random(seed);
-  std::string path = keep + "/fuzz-" + std::to_string(getpid()) + ".onnx";
-  std::string log = path + ".log";
-  llvm::ArrayRef<TargetDescription> targets = allTargets();
+  Arguments arguments;
+  if (!readArguments(argc, argv, arguments))
+    return 2;
+  std::cout << "seed " << arguments.seed << std::endl;
+  Random random(arguments.seed);
+  Workspace workspace;
   std::map<int, size_t> codes;
-  size_t failures = 0, internal = 0, count = 0;
-  time_t end = time(nullptr) + time_t(seconds);
-  for (; time(nullptr) < end && failures < 20; ++count) {
-    std::string bytes;
-    size_t kind = random() % 4;
-    onnx::ModelProto model;
-    if (kind < 2 || seeds.empty()) {
-      model = fuzz::randomNode(random);
-      if (kind == 1)
-        fuzz::mutateModel(model, random);
-      bytes = model.SerializeAsString();
-    } else {
-      bytes = seeds[random() % seeds.size()];
-      if (kind == 2 && model.ParseFromString(bytes)) {
-        fuzz::mutateModel(model, random);
-        bytes = model.SerializeAsString();
-      } else {
-        fuzz::mutateBytes(bytes, random);
-      }
-    }
-    std::ofstream(path, std::ios::binary) << bytes;
-    std::cout.flush();
-    pid_t child = fork();
-    if (child == 0)
-      compileIn(path, log, targets[count % targets.size()]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-    bool wrote = false;
-    for (const char *output : {".cpp", ".h"})
-      wrote |= unlink((path + output).c_str()) == 0;
-    if (wrote && code != Success)
-      code = outputLeftBehind;
-    ++codes[code];
-    bool isKnown =
-        code == Success || code == InvalidInput || code == Unsupported;
-    if (isKnown)
+  std::map<std::string, size_t> faults;
+  constexpr size_t mostFaults = 40;
+  size_t count = 0;
+  time_t end = time(nullptr) + static_cast<time_t>(arguments.seconds);
+  for (; time(nullptr) < end && faults.size() < mostFaults; ++count) {
+    Subject subject = randomSubject(arguments.seeds, random);
+    Trial trial = randomTrial(subject.model, random);
+    Outcome outcome = workspace.compile(subject.bytes, trial);
+    if (Workspace::isInterrupted())
+      break;
+    ++codes[outcome.code];
+    if (!isFault(outcome.code) || faults[kindOf(outcome)]++)
       continue;
-    bool bad = code != InternalError;
-    failures += bad;
-    internal += !bad;
-    if (!bad && internal > 20)
-      continue;
-    std::string kept = keep + "/" + (bad ? "crash-" : "internal-") +
-                       std::to_string(seed) + "-" + std::to_string(count) +
-                       ".onnx";
-    std::ofstream(kept, std::ios::binary) << bytes;
-    std::string said = readFile(log);
-    size_t line = said.find("Assertion");
-    said = said.substr(line == std::string::npos ? 0 : line, 300);
-    std::cout << kept << ": "
-              << (code == -SIGALRM ? "takes too long"
-                                   : "code " + std::to_string(code))
-              << ": " << said.substr(0, said.find('\n')) << "\n";
+    std::string name = "fault-" + std::to_string(arguments.seed) + "-" +
+                       std::to_string(count) + ".onnx";
+    if (!arguments.keep.empty())
+      std::ofstream(arguments.keep / name, std::ios::binary) << subject.bytes;
+    std::cout << name << trial.commandLine << "\n  " << describe(outcome)
+              << std::endl;
   }
-  unlink(path.c_str());
-  unlink(log.c_str());
   std::cout << count << " models:";
   for (auto [code, n] : codes)
     std::cout << " code " << code << " x" << n;
-  std::cout << "; " << failures << " crashes\n";
-  return failures != 0;
+  std::cout << "; " << faults.size() << " kinds of fault\n";
+  if (Workspace::isInterrupted())
+    return 2;
+  return !faults.empty();
 }
