@@ -185,7 +185,9 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
   NodeResults results = failure();
   try {
     results = buildNode(at);
-    if (succeeded(results) && !checkResults(at, *results))
+    // Import functions may go on after they have reported a fault.
+    bool isSound = diagnostics.size() == reported && !at.poisoned;
+    if (succeeded(results) && (!isSound || !checkResults(at, *results)))
       results = failure();
   } catch (const std::exception &error) {
     results = failure();
@@ -251,12 +253,18 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   }
   if (special && (ofSequence || special->sequences == Special::Only))
     return (this->*special->import)(at);
-  if (at.schema)
-    if (auto error = checkTypes(node, *at.schema, at.inputs, at.inferred)) {
+  if (at.schema) {
+    // Bodies of ONNX's own operators are written for some opset; the model may
+    // import an older one.
+    auto error = at.scope.call ? checkForm(node, *at.schema) : std::nullopt;
+    if (!error)
+      error = checkTypes(node, *at.schema, at.inputs, at.inferred);
+    if (error) {
       report(error->id, "`" + node.op_type() + "`: " + error->message, at,
              error->supported);
       return failure();
     }
+  }
   for (const onnx::TypeProto &type : at.inferred) {
     SmallVector<int64_t> shape;
     for (const auto &dim : type.tensor_type().shape().dim())

@@ -2,6 +2,7 @@
 
 #include "compiler/import/Schema.h"
 
+#include "compiler/import/OperandShapes.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/graph/OnnxImport.h"
 #include "onnx/defs/shape_inference.h"
@@ -358,12 +359,42 @@ checkElementTypes(const onnx::OpSchema &schema, ArrayRef<Value> inputs) {
   return std::nullopt;
 }
 
+/// Checks what OperandShapes.def says of the operator.
+static std::optional<SchemaError> checkShapes(const onnx::NodeProto &node,
+                                              const onnx::OpSchema &schema,
+                                              ArrayRef<Value> inputs) {
+  StringRef rule = operandRule(schema.domain(), schema.Name());
+  SmallVector<OperandShape> shapes;
+  for (auto [i, value] : llvm::enumerate(inputs)) {
+    const auto *formal = formalOf(schema.inputs(), i);
+    if (value && formal)
+      shapes.push_back({formal->GetName(), graph::shapeOf(value)});
+  }
+  auto attribute = [&](StringRef name) -> std::optional<int64_t> {
+    for (const auto &attr : node.attribute())
+      if (attr.name() == name && attr.has_i())
+        return attr.i();
+    auto formal = schema.attributes().find(name.str());
+    if (formal == schema.attributes().end() ||
+        !formal->second.default_value.has_i())
+      return std::nullopt;
+    return formal->second.default_value.i();
+  };
+  auto mismatch = checkOperandShapes(rule, shapes, attribute);
+  if (!mismatch)
+    return std::nullopt;
+  return SchemaError{DiagnosticId::InvalidNode, mismatch->message,
+                     mismatch->rule};
+}
+
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
                                       const onnx::OpSchema &schema,
                                       ArrayRef<Value> inputs,
                                       std::vector<onnx::TypeProto> &outputs) {
   try {
     if (auto error = checkElementTypes(schema, inputs))
+      return error;
+    if (auto error = checkShapes(node, schema, inputs))
       return error;
     // Rules that look into graphs trust that everything is there.
     bool hasGraph = llvm::any_of(schema.attributes(), [](const auto &formal) {

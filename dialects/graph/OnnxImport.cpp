@@ -33,7 +33,8 @@ Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
     return value;
   if (RankedTensorType::get(shape, elementOf(value)).getNumElements() !=
       tensorType(value).getNumElements())
-    // The caller gets what it asked for; the module is not used.
+    // The caller gets a value all the same, so that import functions need not
+    // ask after each step; the module is not used.
     (void)invalid("an operand's shape does not fit the others");
   OperationState state(loc, "graph.reshape");
   state.addOperands(value);
@@ -46,7 +47,7 @@ Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
     return {};
   if (axis + int64_t(shapeOf(value).size()) > rank) {
     (void)invalid("an operand has too many axes");
-    return {};
+    return value; // as in reshape
   }
   SmallVector<int64_t> shape(rank, 1);
   llvm::copy(shapeOf(value), shape.begin() + axis);
@@ -79,7 +80,7 @@ OnnxNode::elementwiseType(ValueRange operands,
   auto shape = broadcastShapes(shapes);
   if (!shape) {
     (void)invalid("the shapes of the inputs do not broadcast");
-    return {};
+    shape = llvm::to_vector(shapes.front()); // as in reshape
   }
   return RankedTensorType::get(*shape, element(types));
 }

@@ -16,6 +16,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import broken_nodes  # registers its cases
+import broken_operands
 from cases import F, I64, case, cases, info, model, node, weights
 
 

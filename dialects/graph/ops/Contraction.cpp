@@ -255,17 +255,11 @@ static Value kernelLast(OnnxNode &node, Value w) {
   return buildTranspose(node.builder, node.loc, w, perm);
 }
 
-static LogicalResult checkBias(OnnxNode &node, Value bias, int64_t channels) {
-  if (bias && shapeOf(bias) != ArrayRef<int64_t>{channels})
-    return node.invalid("the bias must have one entry per output channel (" +
-                        Twine(channels) + ")");
-  return success();
-}
-
 static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
-  if (shapeOf(x).size() < 3 || shapeOf(w).size() != shapeOf(x).size())
-    return node.invalid(
-        "input and weights must have the same rank of at least 3");
+  if (shapeOf(w).size() != shapeOf(x).size())
+    return node.invalid("the input has rank " + Twine(shapeOf(x).size()) +
+                        ", but the weights have rank " +
+                        Twine(shapeOf(w).size()));
   SmallVector<int64_t> declared =
       node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
   if (ArrayRef<int64_t>(declared) != shapeOf(w).drop_front(2))
@@ -280,12 +274,10 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
     return failure();
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
   int64_t groups = node.intAttr("group", 1);
-  if (ws[1] * groups != xs[1] || ws[0] % groups != 0)
-    return node.invalid("weights for " + Twine(ws[1]) + " channels in " +
-                        Twine(groups) + " groups do not fit an input of " +
-                        Twine(xs[1]) + " channels");
-  if (failed(checkBias(node, bias, ws[0])))
-    return failure();
+  if (ws[0] % groups != 0)
+    return node.invalid("the weights are for " + Twine(ws[0]) +
+                        " channels of the result, which " + Twine(groups) +
+                        " groups do not divide");
   auto geometry =
       WindowGeometry::read(node, xs.drop_front(2), ws.drop_front(2));
   if (failed(geometry))
@@ -307,11 +299,9 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
   size_t rank = xs.size() - 2;
   int64_t groups = node.intAttr("group", 1);
-  if (ws[0] != xs[1] || xs[1] % groups != 0)
-    return node.invalid("weights for " + Twine(ws[0]) +
-                        " channels do not fit an input of " + Twine(xs[1]));
-  if (failed(checkBias(node, bias, ws[1] * groups)))
-    return failure();
+  if (xs[1] % groups != 0)
+    return node.invalid("the input has " + Twine(xs[1]) + " channels, which " +
+                        Twine(groups) + " groups do not divide");
   SmallVector<int64_t> strides =
       node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
   SmallVector<int64_t> dilations =
@@ -328,25 +318,31 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       (!wanted.empty() && wanted.size() != rank))
     return node.invalid(
         "an attribute does not have one entry per spatial axis");
-  std::string autoPad = node.stringAttr("auto_pad", "NOTSET");
+  auto autoPad = readAutoPad(node);
+  if (failed(autoPad))
+    return failure();
   SmallVector<int64_t> low, shape{xs[0]};
   for (size_t i = 0; i < rank; ++i) {
     if (strides[i] < 1 || dilations[i] < 1)
       return node.invalid("strides and dilations must be positive");
     int64_t full = strides[i] * (xs[2 + i] - 1) + extra[i] +
                    (ws[2 + i] - 1) * dilations[i] + 1;
-    bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
+    int64_t given = full - pads[i] - pads[rank + i];
+    bool same =
+        *autoPad == AutoPad::SameUpper || *autoPad == AutoPad::SameLower;
     if (!wanted.empty() || same) {
       int64_t size = wanted.empty() ? xs[2 + i] * strides[i] : wanted[i];
       int64_t total = std::max<int64_t>(0, full - size);
-      low.push_back(autoPad == "SAME_UPPER" ? total / 2 : total - total / 2);
+      low.push_back(*autoPad == AutoPad::SameUpper ? total / 2
+                                                   : total - total / 2);
       shape.push_back(size);
     } else {
-      if (autoPad == "VALID")
-        pads[i] = pads[rank + i] = 0;
-      low.push_back(pads[i]);
-      shape.push_back(full - pads[i] - pads[rank + i]);
+      low.push_back(*autoPad == AutoPad::Valid ? 0 : pads[i]);
+      shape.push_back(*autoPad == AutoPad::Valid ? full : given);
     }
+    // ONNX's shape rule goes by the pads, its text by auto_pad.
+    if (wanted.empty() && node.hasAttr("pads") && shape.back() != given)
+      return node.invalid("pads contradicts auto_pad");
     if (shape.back() < 1)
       return node.invalid("the output would be empty on spatial axis " +
                           Twine(i));

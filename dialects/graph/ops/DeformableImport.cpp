@@ -71,8 +71,7 @@ static ImportResult importDeformConv(OnnxNode &node) {
               ws[2] * ws[3],
               geometry->output[0] * geometry->output[1]};
   int64_t own = sizes.offsetGroups;
-  if (sizes.groups < 1 || own < 1 || ws[1] * sizes.groups != xs[1] ||
-      ws[0] % sizes.groups || xs[1] % own)
+  if (sizes.groups < 1 || own < 1 || ws[0] % sizes.groups || xs[1] % own)
     return node.invalid("the groups do not divide the channels");
   if (xs[2] == 0 || xs[3] == 0)
     return node.invalid("samples an empty axis");
@@ -83,8 +82,6 @@ static ImportResult importDeformConv(OnnxNode &node) {
   perPlace[1] *= 2;
   if (os != ArrayRef<int64_t>(perPlace))
     return node.invalid("the offsets do not fit the output");
-  if (bias && shapeOf(bias) != ArrayRef<int64_t>{ws[0]})
-    return node.invalid("the bias must have one entry per output channel");
 
   OpBuilder &b = node.builder;
   int64_t each = sizes.channels / own, images = sizes.batch * own;

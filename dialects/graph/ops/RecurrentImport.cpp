@@ -90,9 +90,6 @@ public:
 
 LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
   x = node.input(0);
-  if (shapeOf(x).size() != 3 || shapeOf(node.input(1)).size() != 3 ||
-      shapeOf(node.input(2)).size() != 3)
-    return node.invalid("X, W and R are not of rank 3");
   batchFirst = node.intAttr("layout", 0) != 0;
   if (batchFirst)
     x = TransposeOp::create(node.builder, node.loc, x,
@@ -106,14 +103,12 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
   directions = direction == "bidirectional" ? 2 : 1;
   backwards = direction == "reverse";
   hidden = shapeOf(node.input(2))[2];
-  if (shapeOf(node.input(1)) !=
-          ArrayRef<int64_t>{directions, gateCount * hidden, shapeOf(x)[2]} ||
-      shapeOf(node.input(2)) !=
-          ArrayRef<int64_t>{directions, gateCount * hidden, hidden})
-    return node.invalid(
-        "W and R do not fit the input, the hidden size and the direction");
-  if (time == 0 || batch == 0)
-    return node.unsupported("no steps or no sequences");
+  if (int64_t given = shapeOf(node.input(2))[0]; given != directions)
+    return node.invalid("W and R have " + Twine(given) +
+                        (given == 1 ? " direction" : " directions") +
+                        ", but `direction` is " + direction);
+  if (time == 0 || batch == 0 || hidden == 0)
+    return node.unsupported("no steps, no sequences or no units");
 
   activationsEach = defaultActivations.size();
   SmallVector<std::string> given = node.stringsAttr("activations");

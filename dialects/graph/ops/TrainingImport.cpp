@@ -27,9 +27,13 @@ public:
     if (node.numInputs() < 2 + kinds || (node.numInputs() - 2) % kinds)
       return node.invalid("the inputs are not R, T and " + Twine(kinds) +
                           " for each tensor");
-    for (unsigned i = 0; i < node.numInputs(); ++i)
-      if (!node.hasInput(i))
-        return node.invalid("input " + Twine(i) + " is missing");
+    for (unsigned i = 0; i < count; ++i)
+      for (unsigned kind = 1; kind < kinds; ++kind)
+        if (Value other = node.input(2 + kind * count + i);
+            other.getType() != x(i).getType())
+          return node.invalid("input " + Twine(2 + kind * count + i) +
+                              " belongs to input " + Twine(2 + i) +
+                              ", but differs from it in shape or type");
     return success();
   }
   Value x(unsigned i) const { return node.input(2 + i); }
@@ -74,14 +78,8 @@ public:
 } // namespace
 
 /// All new tensors, then all new running values, by kind.
-static ImportResult results(const Optimizer &optimizer,
-                            ArrayRef<SmallVector<Value>> kinds) {
+static ImportResult results(ArrayRef<SmallVector<Value>> kinds) {
   SmallVector<Value> all;
-  for (unsigned i = 0; i < optimizer.count; ++i)
-    for (const SmallVector<Value> &kind : kinds)
-      if (!kind[i] || shapeOf(kind[i]) != shapeOf(optimizer.x(i)))
-        return optimizer.node.invalid("the shapes of tensor " + Twine(i) +
-                                      " differ");
   for (const SmallVector<Value> &kind : kinds)
     llvm::append_range(all, kind);
   return all;
@@ -101,7 +99,7 @@ static ImportResult importAdagrad(OnnxNode &node) {
     tensors.push_back(
         o.sub(x, o.div(o.mul(o.div(o.rate(x), decay), g), width)));
   }
-  return results(o, {tensors, squares});
+  return results({tensors, squares});
 }
 
 static ImportResult importAdam(OnnxNode &node) {
@@ -125,7 +123,7 @@ static ImportResult importAdam(OnnxNode &node) {
     Value moved = o.sub(x, o.div(o.mul(rate, means[i]), width));
     tensors.push_back(o.scaled(1 - o.attr("norm_coefficient_post", 0), moved));
   }
-  return results(o, {tensors, means, squares});
+  return results({tensors, means, squares});
 }
 
 static ImportResult importMomentum(OnnxNode &node) {
@@ -145,7 +143,7 @@ static ImportResult importMomentum(OnnxNode &node) {
         mode == "standard" ? momenta[i] : o.add(g, o.scaled(alpha, momenta[i]));
     tensors.push_back(o.sub(x, o.mul(o.rate(x), way)));
   }
-  return results(o, {tensors, momenta});
+  return results({tensors, momenta});
 }
 
 void registerTrainingImports(OnnxRegistry &registry) {

@@ -3,10 +3,24 @@
 #include "dialects/graph/ops/WindowGeometry.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace ingot::graph {
+
+FailureOr<AutoPad> readAutoPad(OnnxNode &node) {
+  std::string name = node.stringAttr("auto_pad", "NOTSET");
+  auto kind = llvm::StringSwitch<std::optional<AutoPad>>(name)
+                  .Cases({"NOTSET", ""}, AutoPad::No)
+                  .Case("VALID", AutoPad::Valid)
+                  .Case("SAME_UPPER", AutoPad::SameUpper)
+                  .Case("SAME_LOWER", AutoPad::SameLower)
+                  .Default(std::nullopt);
+  if (!kind)
+    return node.invalid("auto_pad `" + name + "` does not exist");
+  return *kind;
+}
 
 FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
                                                ArrayRef<int64_t> spatial,
@@ -23,7 +37,9 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
     return node.invalid("kernel_shape, strides, dilations or pads do not have "
                         "one entry per spatial axis (" +
                         Twine(rank) + ")");
-  std::string autoPad = node.stringAttr("auto_pad", "NOTSET");
+  auto autoPad = readAutoPad(node);
+  if (failed(autoPad))
+    return failure();
   bool ceil = node.intAttr("ceil_mode", 0) != 0;
   for (size_t i = 0; i < rank; ++i) {
     if (g.strides[i] < 1 || g.dilations[i] < 1 || kernel[i] < 1)
@@ -37,17 +53,15 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
     if (std::abs(low) > (int64_t(1) << 31) ||
         std::abs(high) > (int64_t(1) << 31))
       return node.invalid("pads are absurd");
-    if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
+    if (*autoPad == AutoPad::SameUpper || *autoPad == AutoPad::SameLower) {
       output = (spatial[i] + g.strides[i] - 1) / g.strides[i];
       int64_t total = std::max<int64_t>(0, (output - 1) * g.strides[i] +
                                                extent - spatial[i]);
-      low = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      low = *autoPad == AutoPad::SameUpper ? total / 2 : total - total / 2;
       high = total - low;
     } else {
-      if (autoPad == "VALID")
+      if (*autoPad == AutoPad::Valid)
         low = high = 0;
-      else if (autoPad != "NOTSET" && !autoPad.empty())
-        return node.invalid("auto_pad `" + autoPad + "` does not exist");
       int64_t room = spatial[i] + low + high - extent;
       if (room < 0)
         return node.invalid("the kernel (" + Twine(extent) +
@@ -62,9 +76,8 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
         --output;
     }
     // ONNX's shape rule goes by the pads, its text by auto_pad.
-    bool automatic = autoPad != "NOTSET" && !autoPad.empty();
     int64_t given = spatial[i] + pads[i] + pads[rank + i] - extent;
-    if (automatic && node.hasAttr("pads") &&
+    if (*autoPad != AutoPad::No && node.hasAttr("pads") &&
         (given < 0 || given / g.strides[i] + 1 != output))
       return node.invalid("pads contradicts auto_pad");
     g.low.push_back(low);

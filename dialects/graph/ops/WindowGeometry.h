@@ -12,6 +12,10 @@
 
 namespace ingot::graph {
 
+/// ONNX's attribute auto_pad.
+enum class AutoPad { No, Valid, SameUpper, SameLower };
+mlir::FailureOr<AutoPad> readAutoPad(OnnxNode &node);
+
 struct WindowGeometry {
   llvm::SmallVector<int64_t> kernel, strides, dilations, low, high, output;
 

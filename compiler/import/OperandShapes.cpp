@@ -1,0 +1,249 @@
+//===- OperandShapes.cpp --------------------------------------------------===//
+
+#include "compiler/import/OperandShapes.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace ingot {
+
+StringRef operandRule(StringRef domain, StringRef name) {
+  static const std::map<std::pair<StringRef, StringRef>, StringRef> rules{
+#define INGOT_OPERANDS(DOMAIN, NAME, RULE) {{DOMAIN, NAME}, RULE},
+#include "compiler/import/OperandShapes.def"
+#undef INGOT_OPERANDS
+  };
+  auto it = rules.find({domain == "ai.onnx" ? "" : domain, name});
+  return it == rules.end() ? "" : it->second;
+}
+
+namespace {
+
+/// One input of a rule: its name and the text behind it, "[N,C]|[]".
+struct RuleInput {
+  StringRef name, shapes;
+};
+
+/// One of the alternatives of a rule.
+struct Clause {
+  /// "layout=1", or empty.
+  StringRef condition;
+  StringRef text;
+  SmallVector<RuleInput> inputs;
+};
+
+SmallVector<StringRef> splitTrimmed(StringRef text, char separator) {
+  SmallVector<StringRef> parts;
+  text.split(parts, separator, -1, /*KeepEmpty=*/false);
+  for (StringRef &part : parts)
+    part = part.trim();
+  return parts;
+}
+
+SmallVector<Clause> clausesOf(StringRef rule) {
+  SmallVector<Clause> clauses;
+  for (StringRef text : splitTrimmed(rule, ';')) {
+    Clause clause;
+    if (text.contains(':'))
+      std::tie(clause.condition, text) = text.split(':');
+    clause.text = text.trim();
+    for (StringRef word : splitTrimmed(clause.text, ' '))
+      clause.inputs.push_back(
+          {word.take_until([](char c) { return c == '['; }),
+           word.drop_until([](char c) { return c == '['; })});
+    clauses.push_back(std::move(clause));
+  }
+  return clauses;
+}
+
+/// The sizes between a pair of brackets.
+SmallVector<StringRef> sizesOf(StringRef shape) {
+  return splitTrimmed(shape.drop_front().drop_back(), ',');
+}
+
+bool isLetter(StringRef name) { return !name.empty() && isUpper(name.front()); }
+
+/// What the letters of a rule stand for, as far as inputs have shown.
+class Bindings {
+public:
+  explicit Bindings(AttributeValue attribute) : attribute(attribute) {}
+
+  bool matchShape(StringRef text, ArrayRef<int64_t> shape) {
+    SmallVector<StringRef> sizes = sizesOf(text);
+    auto *run =
+        find_if(sizes, [](StringRef size) { return size.ends_with("..."); });
+    size_t before = run - sizes.begin();
+    if (run == sizes.end())
+      return sizes.size() == shape.size() && matchSizes(sizes, shape);
+    size_t after = sizes.size() - before - 1;
+    if (shape.size() < before + after)
+      return false;
+    ArrayRef<StringRef> all = sizes;
+    return matchSizes(all.take_front(before), shape.take_front(before)) &&
+           matchSizes(all.take_back(after), shape.take_back(after)) &&
+           matchRun(run->drop_back(3),
+                    shape.drop_front(before).drop_back(after));
+  }
+
+  /// "D=1, H=4" for those letters of a shape that are known.
+  std::string describe(StringRef text) const {
+    std::string known;
+    for (StringRef size : sizesOf(text)) {
+      for (StringRef factor : splitTrimmed(size, '*')) {
+        std::optional<int64_t> value = valueOf(factor);
+        if (!value || isDigit(factor.front()))
+          continue;
+        std::string pair = (factor + "=" + Twine(*value)).str();
+        if (!StringRef(known).contains(pair))
+          known += (known.empty() ? "" : ", ") + pair;
+      }
+    }
+    return known;
+  }
+
+private:
+  bool matchSizes(ArrayRef<StringRef> texts, ArrayRef<int64_t> sizes) {
+    return all_of(zip_equal(texts, sizes), [&](auto pair) {
+      return matchSize(std::get<0>(pair), std::get<1>(pair));
+    });
+  }
+
+  /// All factors but one are known, or the product is not checked.
+  bool matchSize(StringRef text, int64_t size) {
+    int64_t known = 1;
+    StringRef open;
+    for (StringRef factor : splitTrimmed(text, '*')) {
+      if (std::optional<int64_t> value = valueOf(factor)) {
+        if (MulOverflow(known, *value, known))
+          return false;
+        continue;
+      }
+      if (!isLetter(factor) || !open.empty())
+        return true;
+      open = factor;
+    }
+    if (open.empty())
+      return size == known;
+    if (known <= 0 || size % known != 0)
+      return false;
+    letters[open] = size / known;
+    return true;
+  }
+
+  bool matchRun(StringRef name, ArrayRef<int64_t> sizes) {
+    if (name.empty())
+      return true;
+    auto [it, isNew] = runs.try_emplace(name, sizes);
+    return isNew || it->second == sizes;
+  }
+
+  std::optional<int64_t> valueOf(StringRef factor) const {
+    int64_t number;
+    if (!factor.getAsInteger(10, number))
+      return number;
+    if (!isLetter(factor))
+      return factor == "_" ? std::nullopt : attribute(factor);
+    auto it = letters.find(factor);
+    return it == letters.end() ? std::nullopt : std::optional(it->second);
+  }
+
+  AttributeValue attribute;
+  std::map<StringRef, int64_t> letters;
+  std::map<StringRef, ArrayRef<int64_t>> runs;
+};
+
+std::string list(ArrayRef<int64_t> shape) {
+  return "[" +
+         join(map_range(shape, [](int64_t n) { return itostr(n); }), ",") + "]";
+}
+
+/// The first contradiction, and how many inputs fit before it.
+std::pair<std::optional<OperandMismatch>, size_t>
+checkClause(const Clause &clause, ArrayRef<OperandShape> inputs,
+            AttributeValue attribute) {
+  Bindings bindings(attribute);
+  size_t fitting = 0;
+  for (const RuleInput &rule : clause.inputs) {
+    for (const OperandShape &input : inputs) {
+      if (input.name != rule.name)
+        continue;
+      SmallVector<StringRef> shapes = splitTrimmed(rule.shapes, '|');
+      bool fits = any_of(shapes, [&](StringRef shape) {
+        Bindings attempt = bindings;
+        if (!attempt.matchShape(shape, input.shape))
+          return false;
+        bindings = attempt;
+        return true;
+      });
+      if (fits) {
+        ++fitting;
+        continue;
+      }
+      std::string known = bindings.describe(shapes.front());
+      std::string message = "the input `" + input.name.str() +
+                            "` has the shape " + list(input.shape) +
+                            ", but must be " + join(shapes, " or ") +
+                            (known.empty() ? "" : " with " + known);
+      return {OperandMismatch{message, clause.text.str()}, fitting};
+    }
+  }
+  return {std::nullopt, fitting};
+}
+
+} // namespace
+
+std::optional<OperandMismatch> checkOperandShapes(StringRef rule,
+                                                  ArrayRef<OperandShape> inputs,
+                                                  AttributeValue attribute) {
+  std::optional<OperandMismatch> closest;
+  size_t most = 0;
+  for (const Clause &clause : clausesOf(rule)) {
+    auto [name, value] = clause.condition.split('=');
+    int64_t wanted;
+    if (!value.getAsInteger(10, wanted) &&
+        attribute(name).value_or(0) != wanted)
+      continue;
+    auto [mismatch, fitting] = checkClause(clause, inputs, attribute);
+    if (!mismatch)
+      return std::nullopt;
+    if (!closest || fitting > most) {
+      closest = std::move(mismatch);
+      most = fitting;
+    }
+  }
+  return closest;
+}
+
+std::string checkRuleText(StringRef rule, ArrayRef<std::string> names,
+                          ArrayRef<std::string> attributes) {
+  for (const Clause &clause : clausesOf(rule)) {
+    auto [name, value] = clause.condition.split('=');
+    if (!name.empty() && !is_contained(attributes, name))
+      return "no attribute " + name.str();
+    for (const RuleInput &input : clause.inputs) {
+      if (!is_contained(names, input.name))
+        return "no input " + input.name.str();
+      for (StringRef shape : splitTrimmed(input.shapes, '|')) {
+        if (!shape.starts_with("[") || !shape.ends_with("]"))
+          return "no shape " + shape.str();
+        for (StringRef size : sizesOf(shape)) {
+          size.consume_back("...");
+          int64_t number;
+          for (StringRef factor : splitTrimmed(size, '*'))
+            if (!isLetter(factor) && factor != "_" &&
+                factor.getAsInteger(10, number) &&
+                !is_contained(attributes, factor))
+              return "no attribute " + factor.str();
+        }
+      }
+    }
+  }
+  return "";
+}
+
+} // namespace ingot

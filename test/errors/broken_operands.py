@@ -1,0 +1,65 @@
+"""Operands whose shapes contradict each other or the operator, for broken_models.py.
+"""
+from onnx import TensorProto, helper
+
+from cases import F, case, info, model, node, weights
+
+
+def recurrent(op, gates, shapes, outputs=("y",), **attrs):
+    """A node whose inputs, X, W, R, B, ..., have these shapes."""
+    shapes = [(3, 1, 2), (1, gates * 4, 2), (1, gates * 4, 4), *shapes]
+    names = [f"i{i}" for i in range(len(shapes))]
+    return model([node(op, names, outputs, **{"hidden_size": 4, **attrs})],
+                 inputs=[info(n, s, TensorProto.INT32 if n == "i4" else F) for n, s in zip(names, shapes)],
+                 outputs=[helper.make_empty_tensor_value_info(o) for o in outputs if o])
+
+
+@case("invalid-node", node="the_node", text="the input `B` has the shape [3,1,2], but must be [D,8*H] with D=1, H=4")
+def lstm_bias_of_rank_3(folder):
+    return recurrent("LSTM", 4, [(3, 1, 2)])
+
+
+@case("invalid-node", node="the_node", text="the input `initial_h` has the shape [1], but must be [D,N,H]")
+def gru_state_of_rank_1(folder):
+    return recurrent("GRU", 3, [(1, 24), (1,), (1,)])
+
+
+@case("invalid-node", node="the_node", text="`initial_h` has the shape [1,1,4], but must be [N,D,H] with N=3")
+def lstm_states_of_the_other_layout(folder):
+    return recurrent("LSTM", 4, [(1, 32), (3,), (1, 1, 4)], layout=1)
+
+
+@case("invalid-node", node="the_node", text="`R` has the shape [1,4,4], but must be [_,_,hidden_size] with hidden_size=2")
+def rnn_hidden_size_of_others(folder):
+    return recurrent("RNN", 1, [], outputs=("", "y"), hidden_size=2)
+
+
+@case("invalid-node", node="the_node", text="1 direction, but `direction` is bidirectional")
+def gru_of_one_direction(folder):
+    return recurrent("GRU", 3, [], direction="bidirectional")
+
+
+@case("invalid-node", node="the_node", text="the input `W` has the shape [2,4,1,1], but must be [M,C,_,...] with C=3")
+def conv_weights_for_other_channels(folder):
+    return model([node("Conv", ["x", "w"])], inputs=[info("x", (1, 3, 4, 4))],
+                 initializers=[weights(shape=(2, 4, 1, 1))], outputs=[info("y", None)])
+
+
+@case("invalid-node", node="the_node", text="must be [N,group*C,_,...] with group=0")
+def conv_of_no_groups(folder):
+    return model([node("Conv", ["x", "w"], group=0)], inputs=[info("x", (1, 3, 4, 4))],
+                 initializers=[weights(shape=(2, 3, 1, 1))], outputs=[info("y", None)])
+
+
+@case("invalid-node", node="the_node", text="`nonpad_kv_seqlen` has the shape [2], but must be [N] with N=1")
+def attention_lengths_of_another_batch(folder):
+    inputs = [info(n, (1, 2, 4, 8)) for n in "qkv"] + [info("n", (2,), TensorProto.INT64)]
+    return model([node("Attention", ["q", "k", "v", "", "", "", "n"])], inputs=inputs, outputs=[info("y", None)], opset=24)
+
+
+@case("invalid-attribute", node="the_node", text="has no attribute `start` since opset 1")
+def body_needs_a_newer_opset(folder):
+    q = [info(n, (2, 4, 8, 16)) for n in "qkv"]
+    return model([helper.make_node("FlexAttention", ["q", "k", "v"], ["y"], name="the_node", domain="ai.onnx.preview")],
+                 inputs=q, outputs=[info("y", None)],
+                 imports=[helper.make_opsetid("", 3), helper.make_opsetid("ai.onnx.preview", 1)])

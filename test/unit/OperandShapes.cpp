@@ -1,0 +1,92 @@
+// compiler/import/OperandShapes.h: the rules, and how they are read.
+#include "compiler/import/OperandShapes.h"
+#include "onnx/defs/schema.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+using namespace ingot;
+
+namespace {
+/// A rule of its own, so that the test does not follow OperandShapes.def.
+std::string check(llvm::StringRef rule,
+                  std::map<std::string, std::vector<int64_t>> shapes,
+                  std::map<std::string, int64_t> attributes = {}) {
+  std::vector<OperandShape> inputs;
+  for (const auto &[name, shape] : shapes)
+    inputs.push_back({name, shape});
+  auto attribute = [&](llvm::StringRef name) -> std::optional<int64_t> {
+    auto it = attributes.find(name.str());
+    return it == attributes.end() ? std::nullopt : std::optional(it->second);
+  };
+  auto mismatch = checkOperandShapes(rule, inputs, attribute);
+  return mismatch ? mismatch->message : "";
+}
+} // namespace
+
+TEST_CASE("rules name inputs and attributes that ONNX has", "[operands]") {
+  std::map<std::pair<std::string, std::string>, bool> found;
+  for (const onnx::OpSchema &schema :
+       onnx::OpSchemaRegistry::get_all_schemas()) {
+    llvm::StringRef rule = operandRule(schema.domain(), schema.Name());
+    if (rule.empty())
+      continue;
+    found[{schema.domain(), schema.Name()}] = true;
+    INFO(schema.Name());
+    std::vector<std::string> names, attributes;
+    for (const auto &input : schema.inputs())
+      names.push_back(input.GetName());
+    for (const auto &[name, attribute] : schema.attributes())
+      attributes.push_back(name);
+    CHECK(checkRuleText(rule, names, attributes) == "");
+  }
+#define INGOT_OPERANDS(DOMAIN, NAME, RULE) CHECK(found.count({DOMAIN, NAME}));
+#include "compiler/import/OperandShapes.def"
+#undef INGOT_OPERANDS
+}
+
+TEST_CASE("a letter is the same size everywhere", "[operands]") {
+  llvm::StringRef rule = "x[N,C] w[M,C] b[M]";
+  CHECK(check(rule, {{"x", {2, 3}}, {"w", {4, 3}}, {"b", {4}}}) == "");
+  CHECK(check(rule, {{"x", {2, 3}}, {"w", {4, 3}}}) == "");
+  CHECK(check(rule, {{"x", {2, 3}}, {"w", {4, 3}}, {"b", {5}}}) ==
+        "the input `b` has the shape [5], but must be [M] with M=4");
+  CHECK(check(rule, {{"x", {2, 3}}, {"w", {3}}}) ==
+        "the input `w` has the shape [3], but must be [M,C] with C=3");
+}
+
+TEST_CASE("a product binds its one unknown factor", "[operands]") {
+  llvm::StringRef rule = "x[N,group*C] w[M,C] b[4*M]";
+  CHECK(check(rule, {{"x", {1, 6}}, {"w", {5, 3}}, {"b", {20}}},
+              {{"group", 2}}) == "");
+  CHECK(check(rule, {{"x", {1, 7}}, {"w", {5, 3}}}, {{"group", 2}}) ==
+        "the input `x` has the shape [1,7], but must be [N,group*C] with "
+        "group=2");
+  CHECK(check(rule, {{"x", {1, 6}}, {"w", {5, 6}}}, {{"group", 2}}) != "");
+  CHECK(check(rule, {{"x", {1, 6}}, {"w", {5, 3}}, {"b", {21}}},
+              {{"group", 2}}) != "");
+  // Nothing divides by these.
+  CHECK(check(rule, {{"x", {1, 6}}}, {{"group", 0}}) != "");
+  CHECK(check(rule, {{"x", {1, 6}}}, {{"group", -1}}) != "");
+  CHECK(check("x[a*a*a*N]", {{"x", {6}}}, {{"a", INT64_MAX}}) != "");
+  // An attribute without a value says nothing.
+  CHECK(check(rule, {{"x", {1, 7}}, {"w", {5, 3}}}) == "");
+}
+
+TEST_CASE("runs of axes, alternatives and conditions", "[operands]") {
+  CHECK(check("x[N,R...] y[R...]", {{"x", {1, 2, 3}}, {"y", {2, 3}}}) == "");
+  CHECK(check("x[N,R...] y[R...]", {{"x", {1}}, {"y", {}}}) == "");
+  CHECK(check("x[N,R...] y[R...]", {{"x", {1, 2, 3}}, {"y", {3, 2}}}) != "");
+  CHECK(check("x[N,...,C]", {{"x", {1}}}) != "");
+  CHECK(check("x[N,C] s[]|[1]|[C]", {{"x", {1, 2}}, {"s", {1}}}) == "");
+  CHECK(check("x[N,C] s[]|[1]|[C]", {{"x", {1, 2}}, {"s", {3}}}) != "");
+  llvm::StringRef layouts = "last=0: x[N,C,S] s[C]; last=1: x[N,S,C] s[C]";
+  CHECK(check(layouts, {{"x", {1, 2, 3}}, {"s", {2}}}) == "");
+  CHECK(check(layouts, {{"x", {1, 2, 3}}, {"s", {2}}}, {{"last", 1}}) != "");
+  CHECK(check(layouts, {{"x", {1, 2, 3}}, {"s", {3}}}, {{"last", 1}}) == "");
+  llvm::StringRef ranks = "x[N,C] y[C]; x[N,H,C] y[H,C]";
+  CHECK(check(ranks, {{"x", {1, 2, 3}}, {"y", {2, 3}}}) == "");
+  // The alternative that comes closest is the one to mend.
+  CHECK(check(ranks, {{"x", {1, 2, 3}}, {"y", {2, 4}}}) ==
+        "the input `y` has the shape [2,4], but must be [H,C] with H=2, C=3");
+}
