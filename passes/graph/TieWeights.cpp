@@ -25,17 +25,22 @@ namespace {
 /// Smaller tables are not worth the longer way to an element.
 constexpr int64_t leastElements = 1 << 12;
 
+/// Returns whether `constant` is a large table that is only gathered from, a
+/// few rows at a time. One number repeated is no table: kernels hold it
+/// themselves.
 bool isTable(ConstantOp constant) {
   auto type = tensorType(constant.getResult());
-  return type.getRank() == 2 && type.getNumElements() >= leastElements &&
-         !constant->use_empty() &&
-         llvm::all_of(constant->getUsers(), [&](Operation *user) {
-           auto gather = dyn_cast<GatherOp>(user);
-           return gather && gather.getX() == constant.getResult() &&
-                  gather.getIndices() != constant.getResult() &&
-                  4 * tensorType(gather.getResult()).getNumElements() <=
-                      type.getNumElements();
-         });
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (type.getRank() != 2 || type.getNumElements() < leastElements ||
+      (dense && dense.isSplat()) || constant->use_empty())
+    return false;
+  return llvm::all_of(constant->getUsers(), [&](Operation *user) {
+    auto gather = dyn_cast<GatherOp>(user);
+    return gather && gather.getX() == constant.getResult() &&
+           gather.getIndices() != constant.getResult() &&
+           4 * tensorType(gather.getResult()).getNumElements() <=
+               type.getNumElements();
+  });
 }
 
 bool areTransposed(ConstantOp a, ConstantOp b) {
