@@ -321,6 +321,7 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
     if (!isLocal || own.empty())
       own.try_emplace(entry.first(), entry.second);
 
+  at.isExpanded = true;
   Scope body;
   body.opsets = &own;
   body.inside = at.scope.inside;
@@ -424,10 +425,15 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
                                                   "LayerNormalization",
                                                   "RMSNormalization",
                                                   "GroupNormalization"};
-    if (differs && unidirectional.contains(at.node.op_type())) {
+    // ONNX's own body of an operator can only contradict ONNX's shape rule if
+    // the operands contradict each other.
+    if (differs &&
+        (at.isExpanded || unidirectional.contains(at.node.op_type()))) {
       report(DiagnosticId::InvalidNode,
              "`" + at.node.op_type() +
-                 "`: the parameters do not fit the input's shape",
+                 "`: the shapes of the inputs contradict each other: the "
+                 "output " +
+                 Twine(i) + " would be " + describe(type),
              at);
       return false;
     }

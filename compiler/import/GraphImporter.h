@@ -65,6 +65,8 @@ struct NodePlace {
   std::vector<onnx::TypeProto> inferred = {};
   /// It failed because of an inner node, which has been reported.
   bool poisoned = false;
+  /// It was built from the body that ONNX defines the operator by.
+  bool isExpanded = false;
 };
 
 class GraphImporter {
