@@ -134,14 +134,15 @@ void aarch64(std::vector<TargetDescription> &targets) {
   level("armv8.2-a+dotprod", "64-bit Arm with products of bytes (Cortex-A75)",
         INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod"), "level() >= 1",
         [] { return hostHas({"dotprod"}); });
-  level("armv8.2-a+fp16", "that and half floats (Cortex-A55, A76, Neoverse N1)",
+  level("armv8.2-a+fp16",
+        "armv8.2-a+dotprod and half floats (Cortex-A55, A76, Neoverse N1)",
         INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
         [] { return hostHas({"dotprod", "fullfp16"}); });
-  level("armv8.2-a+i8mm", "that and matrices of bytes",
+  level("armv8.2-a+i8mm", "armv8.2-a+fp16 and matrices of bytes",
         INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
         [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); });
   level("armv8.2-a+bf16",
-        "that and bfloat16 (Neoverse V1, N2, Cortex-A510 and later)",
+        "armv8.2-a+i8mm and bfloat16 (Neoverse V1, N2, Cortex-A510 and later)",
         INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"),
         "level() >= 4",
         [] { return hostHas({"dotprod", "fullfp16", "i8mm", "bf16"}); });
