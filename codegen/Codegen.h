@@ -15,6 +15,7 @@
 #include "targets/TargetDescription.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
 
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ struct CodegenOptions {
   std::string arenaSection;
   /// For the header, where known.
   std::optional<MeasuredBytes> measured;
+  /// A command that compiles objects in place of the target's compiler.
+  std::string compiler;
 };
 
 /// Expands what the target lacks and checks that all that is left prints.
@@ -55,11 +58,10 @@ void printSource(llvm::ArrayRef<Variant> variants,
 
 /// All files of one compilation, written whole or not at all: `output` is the
 /// .cpp, with .h and weights beside it, or a .o (plus the .h), for which the
-/// compiler of the ablest target is run on that very text. Errors are emitted
-/// on the last module.
-mlir::LogicalResult emitFiles(llvm::ArrayRef<Variant> variants,
-                              const CodegenOptions &options,
-                              llvm::StringRef output);
+/// compiler of the ablest target is run on that very text. What cannot be
+/// printed is reported on its module, too.
+llvm::Error emitFiles(llvm::ArrayRef<Variant> variants,
+                      const CodegenOptions &options, llvm::StringRef output);
 
 } // namespace ingot
 

@@ -10,9 +10,9 @@
 #include "codegen/Names.h"
 #include "codegen/ObjectSizes.h"
 #include "codegen/OutputFiles.h"
+#include "codegen/TemporaryFolder.h"
 #include "codegen/Toolchain.h"
 
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 
@@ -90,18 +90,12 @@ static Error emitSource(const Emission &emission, StringRef output) {
 }
 
 static Error emitObject(Emission emission, StringRef output) {
-  llvm::SmallString<128> folder;
-  if (std::error_code code =
-          llvm::sys::fs::createUniqueDirectory("ingot", folder))
-    return llvm::createFileError(folder, code);
-  auto cleanup = llvm::scope_exit(
-      [&] { (void)llvm::sys::fs::remove_directories(folder); });
-  auto inside = [&](StringRef name) {
-    llvm::SmallString<128> path = folder;
-    llvm::sys::path::append(path, name);
-    return path.str().str();
-  };
-  const TargetDescription &target = emission.target();
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  auto inside = [&](StringRef name) { return folder->file(name); };
+  TargetDescription target =
+      withCompiler(emission.target(), emission.options.compiler);
   std::string source = inside("model.cpp"), object = inside("model.o");
   std::string weightsObject = inside("weights.o");
   bool separate = emission.mode == WeightsMode::Object;
@@ -121,7 +115,7 @@ static Error emitObject(Emission emission, StringRef output) {
   if (separate)
     parts.push_back(weightsObject);
   Expected<ObjectSizes> sizes =
-      measureObjects(target, parts, inside("model.su"), folder);
+      measureObjects(target, parts, inside("model.su"), folder->path());
   if (!sizes)
     return sizes.takeError();
   emission.options.measured =
@@ -146,19 +140,14 @@ static Error emitObject(Emission emission, StringRef output) {
   return files.commit();
 }
 
-LogicalResult emitFiles(ArrayRef<Variant> variants,
-                        const CodegenOptions &options, StringRef output) {
+Error emitFiles(ArrayRef<Variant> variants, const CodegenOptions &options,
+                StringRef output) {
   for (const Variant &variant : variants)
     if (failed(legalizeForPrinting(variant.module, *variant.target)))
-      return failure();
+      return llvm::createStringError("the module cannot be printed");
   Emission emission(variants, options, output);
   bool isObject = llvm::sys::path::extension(output) == ".o";
-  if (Error error = isObject ? emitObject(emission, output)
-                             : emitSource(emission, output)) {
-    ModuleOp last = variants.back().module;
-    return last.emitError(llvm::toString(std::move(error)));
-  }
-  return success();
+  return isObject ? emitObject(emission, output) : emitSource(emission, output);
 }
 
 } // namespace ingot

@@ -4,6 +4,7 @@
 
 #include "codegen/Toolchain.h"
 #include "compiler/EmulatedModel.h"
+#include "compiler/Faults.h"
 #include "compiler/HostModel.h"
 #include "compiler/import/TensorData.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,23 +14,6 @@
 using namespace mlir;
 
 namespace ingot {
-
-TemporaryFolder::TemporaryFolder() {
-  SmallString<128> path;
-  if (!llvm::sys::fs::createUniqueDirectory("ingot", path))
-    folder = path.str().str();
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  if (valid())
-    (void)llvm::sys::fs::remove_directories(folder);
-}
-
-std::string TemporaryFolder::file(StringRef name) const {
-  SmallString<128> path(folder);
-  llvm::sys::path::append(path, name);
-  return path.str().str();
-}
 
 StringRef statusText(ingot_status status) {
   switch (status) {
@@ -49,26 +33,12 @@ StringRef statusText(ingot_status status) {
   return "an unknown error";
 }
 
-std::string firstError(StringRef output) {
-  SmallVector<StringRef> lines;
-  output.split(lines, '\n');
-  // The first line is the command, which may have the word in it. Linkers name
-  // their faults in other words, before they say that there was an error.
-  for (StringRef line : llvm::drop_begin(lines))
-    for (StringRef word :
-         {"error", "overflowed", "assertion fail", "undefined reference"})
-      if (line.contains(word))
-        return printable(line, 600);
-  return printable(output.take_back(600), 600);
-}
-
 bool compileGenerated(const TargetDescription &target,
                       ArrayRef<std::string> arguments,
                       Diagnostics &diagnostics) {
   llvm::Expected<std::vector<std::string>> command = findCompiler(target);
   if (!command) {
-    diagnostics.report(DiagnosticId::RunFailed,
-                       llvm::toString(command.takeError()));
+    reportFault(command.takeError(), diagnostics);
     return false;
   }
   command->insert(command->end(),
@@ -79,9 +49,8 @@ bool compileGenerated(const TargetDescription &target,
   llvm::Error error = runProgram(*command);
   if (!error)
     return true;
-  diagnostics.report(DiagnosticId::Internal,
-                     "the generated C++ did not compile: " +
-                         firstError(llvm::toString(std::move(error))));
+  reportFault(std::move(error), diagnostics,
+              "the generated C++ did not compile");
   return false;
 }
 

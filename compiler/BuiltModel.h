@@ -63,21 +63,6 @@ bool compileGenerated(const TargetDescription &target,
                       llvm::ArrayRef<std::string> arguments,
                       Diagnostics &diagnostics);
 
-/// The line of a failed program's output that tells most.
-std::string firstError(llvm::StringRef output);
-
-/// A folder that is removed with its contents at the end.
-class TemporaryFolder {
-public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  bool valid() const { return !folder.empty(); }
-  std::string file(llvm::StringRef name) const;
-
-private:
-  std::string folder;
-};
-
 } // namespace ingot
 
 #endif // INGOT_COMPILER_BUILTMODEL_H

@@ -3,6 +3,7 @@
 #include "compiler/Compile.h"
 
 #include "codegen/Names.h"
+#include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/graph/Evaluate.h"
@@ -115,6 +116,7 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   codegen.trace = options.trace;
   codegen.arenaSection = options.arenaSection;
   codegen.measured = options.measured;
+  codegen.compiler = options.compiler;
   return codegen;
 }
 
@@ -173,10 +175,12 @@ bool Compilation::emit(StringRef output) {
     return success();
   });
   Progress progress("writing " + printable(output));
-  if (failed(emitFiles(variants, codegenOptions(output), output)) &&
-      diagnostics.empty())
-    diagnostics.report(DiagnosticId::Internal,
-                       "writing the code failed without a message");
+  llvm::Error error = emitFiles(variants, codegenOptions(output), output);
+  if (error && diagnostics.empty())
+    reportFault(std::move(error), diagnostics,
+                "the generated C++ did not compile", options.compiler);
+  else
+    llvm::consumeError(std::move(error));
   return diagnostics.empty();
 }
 

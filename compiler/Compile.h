@@ -30,8 +30,9 @@ struct CompileOptions {
   std::optional<int64_t> maxRam, maxFlash;
   /// What of maxRam is not for the arena: the stack, where that is known.
   int64_t reservedRam = 0;
-  /// A command that compiles for sizes in place of the target's compiler.
-  std::string measureWith;
+  /// A command that compiles objects, and code whose size is measured, in place
+  /// of the target's compiler.
+  std::string compiler;
   /// The section of an arena of the generated code's own; empty: it has none.
   std::string arenaSection;
   /// For the header.

@@ -3,6 +3,7 @@
 #include "compiler/EmulatedModel.h"
 
 #include "codegen/Toolchain.h"
+#include "compiler/Faults.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Progress.h"
 #include "llvm/Support/FileSystem.h"
@@ -27,13 +28,14 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
                                         : "install " + Twine(emulator));
     return nullptr;
   }
-  std::unique_ptr<EmulatedModel> model(new EmulatedModel(target));
-  TemporaryFolder &folder = model->folder;
-  if (!folder.valid()) {
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       "no temporary folder can be made");
+  auto scratch = TemporaryFolder::create();
+  if (!scratch) {
+    reportFault(scratch.takeError(), diagnostics);
     return nullptr;
   }
+  std::unique_ptr<EmulatedModel> model(
+      new EmulatedModel(target, std::move(*scratch)));
+  TemporaryFolder &folder = model->folder;
   std::string source = folder.file("model.cpp"),
               weights = folder.file("model.weights.o");
   if (!model->generate(compilation, source))
@@ -63,15 +65,19 @@ bool EmulatedModel::run(ArrayRef<const Tensor *> inputs,
   EmulatedProgram::Call call;
   for (const Tensor *tensor : inputs)
     call.inputs.push_back(tensor->bytes);
-  std::string error;
   auto fail = [&](const Twine &what) {
     diagnostics.report(DiagnosticId::Internal, what);
     return false;
   };
+  llvm::Error error = llvm::Error::success();
   auto results = program.run(call, mostSeconds, error);
-  if (results.empty())
-    return fail("the emulated program failed: " +
-                (error.empty() ? "it wrote no result" : firstError(error)));
+  if (results.empty()) {
+    if (!error)
+      return fail("the emulated program wrote no result");
+    reportFault(std::move(error), diagnostics, "the emulated program failed");
+    return false;
+  }
+  llvm::consumeError(std::move(error));
   EmulatedProgram::Result &result = results.front();
   if (result.status != INGOT_OK)
     return fail("the compiled model failed: " + statusText(result.status));

@@ -8,6 +8,7 @@
 #ifndef INGOT_COMPILER_EMULATEDMODEL_H
 #define INGOT_COMPILER_EMULATEDMODEL_H
 
+#include "codegen/TemporaryFolder.h"
 #include "compiler/BuiltModel.h"
 #include "compiler/EmulatedProgram.h"
 
@@ -23,8 +24,8 @@ public:
            Diagnostics &diagnostics) override;
 
 private:
-  explicit EmulatedModel(const TargetDescription &target)
-      : program(target, folder.file("")) {}
+  EmulatedModel(const TargetDescription &target, TemporaryFolder scratch)
+      : folder(std::move(scratch)), program(target, folder.path()) {}
 
   TemporaryFolder folder;
   EmulatedProgram program;

@@ -4,6 +4,7 @@
 
 #include "codegen/Toolchain.h"
 #include "compiler/BuiltModel.h"
+#include "compiler/Faults.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -157,8 +158,10 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
        << "  fclose(results);\n  return 0;\n}\n"
        << target.programText;
   main.close();
-  if (main.has_error())
-    return createFileError(file, main.error());
+  if (std::error_code failure = main.error()) {
+    main.clear_error();
+    return createFileError(file, failure);
+  }
   return file;
 }
 
@@ -167,9 +170,10 @@ Error EmulatedProgram::link(ArrayRef<std::string> objects) const {
   if (!target.linker.empty()) {
     command = installedCommand(target.linker);
     if (command.empty())
-      return createStringError("`" + target.linker.split(' ').first +
-                               "`, which links programs for " + target.name +
-                               ", is not installed");
+      return make_error<MissingProgram>(("`" + target.linker.split(' ').first +
+                                         "`, which links programs for " +
+                                         target.name + ", is not installed")
+                                            .str());
   } else {
     Expected<std::vector<std::string>> compiler = findCompiler(target);
     if (!compiler)
@@ -192,7 +196,7 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
                             Diagnostics &diagnostics) {
   Expected<std::string> main = writeMain(headers);
   if (!main) {
-    diagnostics.report(DiagnosticId::CannotWrite, toString(main.takeError()));
+    reportFault(main.takeError(), diagnostics);
     return false;
   }
   std::vector<std::string> parts(sources), linked(objects);
@@ -208,9 +212,13 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
   Error error = link(linked);
   if (!error)
     return true;
-  diagnostics.report(DiagnosticId::RunFailed,
-                     "the program for " + target.name + " does not link: " +
-                         firstError(toString(std::move(error))));
+  // What does not fit on a board is no fault of ours.
+  if (error.isA<StringError>())
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "the program for " + target.name + " does not link: " +
+                           firstError(toString(std::move(error))));
+  else
+    reportFault(std::move(error), diagnostics);
   return false;
 }
 
@@ -242,14 +250,16 @@ readResults(StringRef bytes, ArrayRef<EmulatedProgram::Call> calls,
   return results;
 }
 
-std::vector<EmulatedProgram::Result>
-EmulatedProgram::run(ArrayRef<Call> calls, unsigned seconds,
-                     std::string &error) const {
+std::vector<EmulatedProgram::Result> EmulatedProgram::run(ArrayRef<Call> calls,
+                                                          unsigned seconds,
+                                                          Error &error) const {
+  ErrorAsOutParameter out(error);
   std::vector<std::string> command = installedCommand(target.emulator);
   if (command.empty()) {
-    error = ("`" + target.emulator.split(' ').first +
-             "`, which runs programs for " + target.name + ", is not installed")
-                .str();
+    error = make_error<MissingProgram>(("`" + target.emulator.split(' ').first +
+                                        "`, which runs programs for " +
+                                        target.name + ", is not installed")
+                                           .str());
     return {};
   }
   std::error_code code;
@@ -262,14 +272,13 @@ EmulatedProgram::run(ArrayRef<Call> calls, unsigned seconds,
   }
   os.close();
   if (os.has_error()) {
-    error = "`" + path("calls") + "`: " + os.error().message();
+    error = createFileError(path("calls"), os.error());
     os.clear_error();
     return {};
   }
   (void)sys::fs::remove(path("results"));
   command.push_back(program());
-  if (Error failure = runProgram(command, seconds))
-    error = toString(std::move(failure));
+  error = runProgram(command, seconds);
   auto buffer = MemoryBuffer::getFile(path("results"), /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   return readResults(buffer ? (*buffer)->getBuffer() : "", calls, models);

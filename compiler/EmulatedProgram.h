@@ -61,7 +61,7 @@ public:
   /// As many results as calls were finished; less than there are calls means
   /// that the program died, and `error` says how.
   std::vector<Result> run(llvm::ArrayRef<Call> calls, unsigned seconds,
-                          std::string &error) const;
+                          llvm::Error &error) const;
 
 private:
   std::string path(const llvm::Twine &name) const;

@@ -4,8 +4,9 @@
 
 #include "codegen/Names.h"
 #include "codegen/NodeNames.h"
+#include "codegen/TemporaryFolder.h"
 #include "codegen/Toolchain.h"
-#include "compiler/BuiltModel.h"
+#include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -74,50 +75,38 @@ static Footprint planFootprint(Compilation &compilation) {
   return footprint;
 }
 
-/// The target as it is measured.
-static TargetDescription measuredTarget(const CompileOptions &options) {
-  TargetDescription target = *options.target;
-  if (!options.measureWith.empty())
-    target.compilers = {options.measureWith};
-  return target;
-}
-
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options) {
-  return findCompiler(measuredTarget(options));
+  return findCompiler(withCompiler(*options.target, options.compiler));
 }
 
 /// Compiles what emit() writes.
 static bool measure(Compilation &compilation, Footprint &footprint) {
   const CompileOptions &options = compilation.options;
   Diagnostics &diagnostics = compilation.getDiagnostics();
-  TemporaryFolder folder;
-  std::string source = folder.file("model.cpp"),
-              weights = folder.file("model.weights.o");
-  if (!folder.valid()) {
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       "no temporary folder can be made");
+  auto fail = [&](llvm::Error error) {
+    reportFault(std::move(error), diagnostics, "the C++ could not be measured",
+                options.compiler);
     return false;
-  }
+  };
+  auto folder = TemporaryFolder::create();
+  if (!folder)
+    return fail(folder.takeError());
+  std::string source = folder->file("model.cpp"),
+              weights = folder->file("model.weights.o");
   if (!compilation.emit(source))
     return false;
   Progress progress("compiling the C++ for its sizes");
   std::vector<std::string> objects;
   if (llvm::sys::fs::exists(weights))
     objects.push_back(weights);
-  TargetDescription target = measuredTarget(options);
-  std::string object = folder.file("model.o");
-  auto fail = [&](llvm::Error error) {
-    diagnostics.report(DiagnosticId::Internal,
-                       "the C++ could not be measured: " +
-                           firstError(llvm::toString(std::move(error))));
-    return false;
-  };
+  TargetDescription target = withCompiler(*options.target, options.compiler);
+  std::string object = folder->file("model.o");
   if (auto error = compileSource(target, source, object, measuringFlags()))
     return fail(std::move(error));
   objects.insert(objects.begin(), object);
   auto sizes =
-      measureObjects(target, objects, folder.file("model.su"), folder.file(""));
+      measureObjects(target, objects, folder->file("model.su"), folder->path());
   if (!sizes)
     return fail(sizes.takeError());
   footprint.object = std::move(*sizes);

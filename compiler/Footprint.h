@@ -43,7 +43,7 @@ struct Footprint {
   int64_t ram() const { return arena + stack + variables; }
 };
 
-/// The compiler that measures: the command in CompileOptions::measureWith, or
+/// The compiler that measures: the command in CompileOptions::compiler, or
 /// the target's; an error that names those that are not installed.
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options);

@@ -2,6 +2,8 @@
 
 #include "compiler/HostModel.h"
 
+#include "codegen/TemporaryFolder.h"
+#include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -34,15 +36,14 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
                              "which times say nothing");
     return nullptr;
   }
-  TemporaryFolder folder;
-  if (!folder.valid()) {
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       "no temporary folder can be made");
+  auto folder = TemporaryFolder::create();
+  if (!folder) {
+    reportFault(folder.takeError(), diagnostics);
     return nullptr;
   }
-  std::string source = folder.file("model.cpp"),
-              object = folder.file("model.weights.o"),
-              shared = folder.file("model.so");
+  std::string source = folder->file("model.cpp"),
+              object = folder->file("model.weights.o"),
+              shared = folder->file("model.so");
   std::unique_ptr<HostModel> model(new HostModel);
   if (!model->generate(compilation, source))
     return nullptr;

@@ -18,6 +18,7 @@
 #include "codegen/Interface.h"
 #include "codegen/Toolchain.h"
 #include "compiler/EmulatedProgram.h"
+#include "compiler/Faults.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -410,8 +411,9 @@ void Batch::runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
   // A program that dies takes only the call with it that it was at.
   while (!calls.empty()) {
     listener.begin(-1, "run");
-    std::string error;
+    llvm::Error error = llvm::Error::success();
     auto results = program.run(calls, settings.seconds, error);
+    std::string died = firstError(llvm::toString(std::move(error)));
     for (auto [modes, result] : llvm::zip(prepared, results)) {
       std::string reason;
       Status status = Status::Error;
@@ -433,7 +435,7 @@ void Batch::runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
     if (calls.empty())
       return;
     for (const Prepared *one : prepared.front())
-      listener.end(one->unit, Status::Crash, firstError(error));
+      listener.end(one->unit, Status::Crash, died);
     prepared = prepared.drop_front();
     calls = calls.drop_front();
   }

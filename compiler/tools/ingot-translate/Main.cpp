@@ -62,8 +62,14 @@ int main(int argc, char **argv) {
     llvm::errs() << "no target is called '" << targetName << "'\n";
     return 1;
   }
-  if (!outputFile.empty())
-    return failed(ingot::emitFiles(variant, options, outputFile));
+  if (!outputFile.empty()) {
+    llvm::Error error = ingot::emitFiles(variant, options, outputFile);
+    if (!error)
+      return 0;
+    llvm::errs() << "ingot-translate: " << llvm::toString(std::move(error))
+                 << "\n";
+    return 1;
+  }
   if (failed(ingot::legalizeForPrinting(*module, *variant.target)))
     return 1;
   if (legalizeOnly)

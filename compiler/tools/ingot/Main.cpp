@@ -1,5 +1,6 @@
 //===- Main.cpp - the program `ingot` -------------------------------------===//
 
+#include "codegen/Interrupts.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "llvm/Support/Signals.h"
 
@@ -8,6 +9,7 @@
 /// A crash is our own fault like any other: said so, with where it happened,
 /// and the same exit code.
 static void reportCrash(void *) {
+  ingot::cleanUpAfterSignal();
   llvm::sys::PrintStackTrace(llvm::errs());
   llvm::errs() << "internal error: ingot has crashed; please report this text "
                   "with the model\n";
@@ -15,6 +17,7 @@ static void reportCrash(void *) {
 }
 
 int main(int argc, char **argv) {
+  ingot::installInterruptHandlers();
   llvm::sys::PrintStackTraceOnErrorSignal(argv[0],
                                           /*DisableCrashReporting=*/true);
   llvm::sys::AddSignalHandler(reportCrash, nullptr);

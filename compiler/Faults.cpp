@@ -1,0 +1,58 @@
+//===- Faults.cpp ---------------------------------------------------------===//
+
+#include "compiler/Faults.h"
+
+#include "codegen/Toolchain.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+using llvm::StringRef;
+
+namespace ingot {
+
+std::string firstError(StringRef messages) {
+  llvm::SmallVector<StringRef> lines;
+  messages.split(lines, '\n');
+  // The first line is the command, which may have the word in it. Linkers name
+  // their faults in other words, before they say that there was an error.
+  for (StringRef line : llvm::drop_begin(lines))
+    for (StringRef word :
+         {"error", "overflowed", "assertion fail", "undefined reference"})
+      if (line.contains(word))
+        return printable(line, 600);
+  return printable(messages.take_back(600), 600);
+}
+
+void reportFault(llvm::Error error, Diagnostics &diagnostics, StringRef what,
+                 StringRef userCompiler) {
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const llvm::FileError &fault) {
+        diagnostics.report(
+            DiagnosticId::CannotWrite,
+            "`" + printable(fault.getFileName()) +
+                "` cannot be written: " + fault.convertToErrorCode().message());
+      },
+      [&](const MachineFault &fault) {
+        diagnostics.report(DiagnosticId::MachineFault,
+                           printable(fault.message(), 600));
+      },
+      [&](const MissingProgram &fault) {
+        diagnostics.report(DiagnosticId::MissingProgram,
+                           printable(fault.message(), 600),
+                           "install it, or name another compiler with --cxx");
+      },
+      [&](const llvm::ErrorInfoBase &fault) {
+        std::string message = firstError(fault.message());
+        if (!userCompiler.empty())
+          diagnostics.report(DiagnosticId::CompilerFailed,
+                             "--cxx `" + printable(userCompiler) +
+                                 "` failed: " + message,
+                             "without --cxx the target's compiler is used");
+        else
+          diagnostics.report(DiagnosticId::Internal,
+                             (what.empty() ? "" : what + ": ") + message);
+      });
+}
+
+} // namespace ingot
