@@ -73,19 +73,25 @@ static std::unique_ptr<llvm::MemoryBuffer> readFile(StringRef path,
   return nullptr;
 }
 
+/// Writes a file whole or not at all.
 static bool writeFile(StringRef path, StringRef first, StringRef second,
                       std::string &error) {
-  std::error_code code;
-  llvm::raw_fd_ostream os(path, code);
-  if (!code) {
+  auto write = [&](llvm::raw_ostream &os) -> llvm::Error {
     os << first << second;
-    os.close();
-    code = os.error();
-    os.clear_error();
-  }
-  if (code)
-    error = "`" + printable(path) + "` cannot be written: " + code.message();
-  return !code;
+    os.flush();
+    auto &file = static_cast<llvm::raw_fd_ostream &>(os);
+    std::error_code code = file.error();
+    file.clear_error();
+    return llvm::errorCodeToError(code);
+  };
+  llvm::Error failure = llvm::writeToOutput(path, write);
+  if (!failure)
+    return true;
+  error = "`" + printable(path) + "` cannot be written: ";
+  llvm::handleAllErrors(std::move(failure), [&](llvm::ErrorInfoBase &reason) {
+    error += reason.convertToErrorCode().message();
+  });
+  return false;
 }
 
 std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
@@ -150,6 +156,21 @@ static std::string npyType(Type element) {
   return kind + std::to_string(elementBytes(element));
 }
 
+/// Returns the name of an element type of NumPy in words: "float64" for "f8",
+/// which is not to be taken for one of ONNX's types of 8 bits.
+static std::string npyTypeName(StringRef descr) {
+  static constexpr std::pair<char, StringLiteral> kinds[] = {
+      {'f', "float"}, {'i', "int"}, {'u', "uint"}, {'c', "complex"}};
+  unsigned bytes;
+  if (descr == "b1")
+    return "bool";
+  for (auto [kind, name] : kinds)
+    if (descr.starts_with(StringRef(&kind, 1)) &&
+        !descr.drop_front().getAsInteger(10, bytes) && bytes <= 32)
+      return name.str() + std::to_string(bytes * 8);
+  return "`" + printable(descr, 60) + "`";
+}
+
 /// The text between `key`'s colon and the end of its value.
 static StringRef headerField(StringRef header, StringRef key) {
   size_t at = header.find(("'" + key + "'").str());
@@ -185,15 +206,19 @@ std::optional<Tensor> readNpy(StringRef path, Type element,
   data = data.drop_front(start + length);
 
   StringRef descr = headerField(header, "descr");
-  bool bigEndian = descr.consume_front(">");
+  bool isBigEndian = descr.consume_front(">");
   descr = descr.trim("<|=");
   std::string wanted = npyType(element);
   bool rawBits = descr == "V" + std::to_string(elementBytes(element)) ||
                  descr == "u" + std::to_string(elementBytes(element));
   bool isExtra = isa<FloatType>(element) && wanted[0] == 'u';
-  if (bigEndian || (descr != wanted && !(isExtra && rawBits)))
-    return fail("has the element type " + descr + ", but the input is " +
-                describe(element));
+  if (descr != wanted && !(isExtra && rawBits)) {
+    std::string name = dataTypeName(onnxDataType(element)).str();
+    return fail(
+        "holds " + npyTypeName(descr) + ", but the input takes " + name +
+        (isExtra ? " (save its bits as " : " (convert it with astype(\"") +
+        npyTypeName(wanted) + (isExtra ? ")" : "\"))"));
+  }
   SmallVector<int64_t> shape;
   SmallVector<StringRef> sizes;
   headerField(header, "shape").split(sizes, ',', -1, /*KeepEmpty=*/false);
@@ -212,6 +237,9 @@ std::optional<Tensor> readNpy(StringRef path, Type element,
                 " bytes of data, which is not what its shape needs");
   Tensor tensor{RankedTensorType::get(shape, element),
                 std::vector<char>(data.begin(), data.end())};
+  unsigned size = elementBytes(element);
+  for (size_t i = 0; isBigEndian && i < tensor.bytes.size(); i += size)
+    std::reverse(&tensor.bytes[i], &tensor.bytes[i] + size);
   if (element.isInteger(1))
     for (char &c : tensor.bytes)
       c = c != 0;

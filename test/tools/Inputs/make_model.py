@@ -34,3 +34,14 @@ for name, value in (("input_0", x), ("input_1", shape), ("output_0", y)):
         f.write(numpy_helper.from_array(value).SerializeToString())
 for name, value in (("x", x), ("shape", shape), ("y", y)):
     np.save(os.path.join(folder, name + ".npy"), value)
+
+# Exporters write `?` for sizes that have nothing to do with each other.
+graph = helper.make_graph(
+    [helper.make_node("Relu", ["x"], ["y"])], "anonymous",
+    [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["?", "?"])],
+    [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["?", "?"])])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+          os.path.join(folder, "anonymous.onnx"))
+wide = rng.standard_normal((2, 5)).astype(np.float32)
+for name, value in (("wide", wide), ("big_endian", wide.astype(">f4")), ("double", wide.astype(np.float64))):
+    np.save(os.path.join(folder, name + ".npy"), value)
