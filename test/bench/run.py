@@ -103,7 +103,7 @@ def main():
         limits = ["--threads", str(args.threads), "--seconds", str(args.seconds)]
         commands = [
             [sys.executable, __file__, "--ingot", args.ingot, "--work", args.work, "--reference", model, *limits],
-            [args.ingot, "bench", model, *limits],
+            [args.ingot, "bench", model, "--raw", *limits],
         ]
         medians = [[], []]
         for _ in range(args.rounds):

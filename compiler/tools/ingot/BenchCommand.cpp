@@ -1,7 +1,9 @@
 //===- BenchCommand.cpp - ingot bench MODEL -------------------------------===//
 //
-// Milliseconds of each run, one number a line, so that other programs can time
-// it beside theirs; on a terminal a summary instead.
+// The median, the fastest run and what 90 % of the runs take at most. Other
+// programs that time it beside theirs get the milliseconds of each run, a
+// number a line, with --raw or where standard output is no terminal; the
+// summary then goes to standard error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +13,7 @@
 #include "compiler/tools/ingot/Commands.h"
 #include "runtime_support/ingot_thread_pool.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
 
 #include <chrono>
 
@@ -81,14 +84,26 @@ static std::vector<std::string> launchNames(ModuleOp module) {
   return names;
 }
 
-static void printSummary(std::vector<double> times) {
+namespace {
+/// Milliseconds of a run.
+struct Summary {
+  double median, fastest, p90;
+  size_t runs;
+};
+} // namespace
+
+static Summary summarize(std::vector<double> times) {
   llvm::sort(times);
   auto at = [&](double part) {
     return times[size_t(part * (times.size() - 1))];
   };
-  llvm::outs() << llvm::format(
-      "%.4f ms (median of %zu runs; fastest %.4f, 90%% below %.4f)\n", at(0.5),
-      times.size(), at(0), at(0.9));
+  return {at(0.5), at(0), at(0.9), times.size()};
+}
+
+static void printSummary(const Summary &summary, llvm::raw_ostream &os) {
+  os << llvm::format(
+      "%.4f ms (median of %zu runs; fastest %.4f, 90%% below %.4f)\n",
+      summary.median, summary.runs, summary.fastest, summary.p90);
 }
 
 static void printKernels(const KernelTimes &kernels,
@@ -102,14 +117,33 @@ static void printKernels(const KernelTimes &kernels,
                  << (i < names.size() ? names[i] : std::to_string(i)) << "\n";
 }
 
+static void printJson(const Summary &summary, const KernelTimes *kernels,
+                      ArrayRef<std::string> names) {
+  llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("unit", "ms");
+    json.attribute("median", summary.median);
+    json.attribute("fastest", summary.fastest);
+    json.attribute("p90", summary.p90);
+    json.attribute("runs", static_cast<int64_t>(summary.runs));
+    if (!kernels)
+      return;
+    json.attributeArray("kernels", [&] {
+      for (size_t i = 0; i < kernels->total.size(); ++i)
+        json.object([&] {
+          json.attribute("name",
+                         i < names.size() ? names[i] : std::to_string(i));
+          json.attribute("mean", kernels->total[i] / summary.runs);
+        });
+    });
+  });
+  llvm::outs() << "\n";
+}
+
 int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  if (arguments.positional.size() != 1 || arguments.threads == 0 ||
-      !(arguments.seconds > 0)) {
-    diagnostics.report(
-        DiagnosticId::BadOption,
-        "`ingot bench` takes one model, at least one thread and a time");
+  if (arguments.raw && !refuseUnused(arguments, {"json", "per-group"},
+                                     "with --raw", diagnostics))
     return InvalidInput;
-  }
   if (arguments.perGroup &&
       !requireOneTarget(arguments, "--per-group", diagnostics))
     return InvalidInput;
@@ -146,20 +180,29 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   hooks.trace_user = &kernels;
 
   std::vector<double> times;
-  bool summary = llvm::outs().is_displayed() || arguments.perGroup;
   for (auto start = Clock::now();
        times.empty() || millisecondsSince(start) < arguments.seconds * 1000;) {
     auto begin = Clock::now();
     model->run(io, &hooks);
     times.push_back(millisecondsSince(begin));
   }
+  Summary summary = summarize(times);
+  std::vector<std::string> names;
   if (arguments.perGroup)
-    printKernels(kernels, launchNames(compilation.module()), times.size());
-  if (summary)
-    printSummary(times);
-  else
-    for (double time : times)
+    names = launchNames(compilation.module());
+  if (arguments.json) {
+    printJson(summary, arguments.perGroup ? &kernels : nullptr, names);
+    return Success;
+  }
+  // Programs that read the output of older versions want plain numbers.
+  bool isRaw =
+      arguments.raw || (!arguments.perGroup && !llvm::outs().is_displayed());
+  for (double time : times)
+    if (isRaw)
       llvm::outs() << llvm::format("%.6f\n", time);
+  if (arguments.perGroup)
+    printKernels(kernels, names, times.size());
+  printSummary(summary, isRaw ? llvm::errs() : llvm::outs());
   return Success;
 }
 
