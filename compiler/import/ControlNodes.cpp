@@ -223,9 +223,8 @@ NodeResults GraphImporter::runBody(NodePlace &at, const Scope &shared,
 NodeResults GraphImporter::importIf(NodePlace &at) {
   DenseElementsAttr condition = requireConstant(at.inputs[0]);
   if (!condition) {
-    report(DiagnosticId::UnsupportedForm,
-           "`If`: a condition that is computed at run time", at,
-           "conditions that are known when compiling");
+    reportRuntimeCondition(at, at.inputs[0],
+                           "conditions that are known when compiling");
     return failure();
   }
   if (condition.getNumElements() != 1) {

@@ -170,8 +170,10 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
   }
   for (const std::string &input : node.input()) {
     Binding binding = input.empty() ? Binding::absent() : scope.lookup(input);
-    if (binding.kind == Binding::Poisoned)
+    if (binding.kind == Binding::Poisoned) {
+      reportIfUnimplemented({node, index, at.opset, scope});
       return bindAll(node, scope, Binding::poisoned());
+    }
     if (binding.value)
       binding.value = resolve(binding.value);
     for (Value &element : binding.elements)
@@ -297,6 +299,12 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   if (at.schema)
     if (auto body = functionBody(node, *at.schema, at.opset, at.inputs))
       return call(file.keep(std::move(*body)), at, /*isLocal=*/false);
+  reportUnimplemented(at);
+  return failure();
+}
+
+void GraphImporter::reportUnimplemented(const NodePlace &at) {
+  const onnx::NodeProto &node = at.node;
   report(DiagnosticId::UnsupportedOperator,
          "the operator `" + printable(node.op_type()) + "`" +
              (canonicalDomain(node.domain()).empty()
@@ -304,7 +312,25 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
                   : " of " + printable(node.domain(), 60)) +
              " is not implemented",
          at);
-  return failure();
+}
+
+void GraphImporter::reportIfUnimplemented(const NodePlace &at) {
+  const onnx::NodeProto &node = at.node;
+  const onnx::OpSchema *schema =
+      lookupSchema(node.domain(), node.op_type(), at.opset);
+  bool isFunction = functions.count(functionKey(node.domain(), node.op_type(),
+                                                node.overload())) ||
+                    (schema && (schema->HasFunction() ||
+                                schema->HasContextDependentFunction()));
+  if (!isFunction && !lookupSpecial(node.domain(), node.op_type()) &&
+      !graph::OnnxRegistry::get().lookup(node.domain(), node.op_type()))
+    reportUnimplemented(at);
+  for (const auto &attr : node.attribute())
+    for (int i = 0; attr.has_g() && i < attr.g().node_size(); ++i) {
+      const onnx::NodeProto &inner = attr.g().node(i);
+      int64_t opset = at.scope.opsets->lookup(canonicalDomain(inner.domain()));
+      reportIfUnimplemented({inner, i, opset, at.scope});
+    }
 }
 
 NodeResults GraphImporter::call(const onnx::FunctionProto &function,

@@ -2,8 +2,9 @@
 //
 // Walks a validated model in topological order. A node becomes what its
 // operator's import function builds, or the body of its function. A node that
-// fails poisons its results: what depends on them is skipped in silence, so
-// that each fault is reported once and all in one run.
+// fails poisons its results: what depends on them is skipped, in silence unless
+// its operator is unknown to us, so that each fault is reported once and all in
+// one run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,6 +85,10 @@ public:
               std::string supported = "", std::string hint = "");
   /// Reports that the value of input `i` must be known.
   void reportNotConstant(const NodePlace &at, unsigned i, llvm::StringRef what);
+  /// Reports that a node's condition is only known at run time; with --bind as
+  /// the way out where that is one.
+  void reportRuntimeCondition(const NodePlace &at, mlir::Value condition,
+                              std::string supported);
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location locationOf(const NodePlace &at);
   ModelFile &getFile() { return file; }
@@ -101,7 +106,16 @@ private:
   dimension(const onnx::ValueInfoProto &input, int axis,
             const onnx::TensorShapeProto::Dimension &dim);
   void bindDataShapes(const onnx::GraphProto &graph);
+  void bindDataSize(const onnx::ValueInfoProto &input, int axis,
+                    const onnx::TensorShapeProto::Dimension *dim, int64_t size,
+                    const std::string &shown);
+  void reportUnknownInput(llvm::StringRef option, llvm::StringRef what,
+                          llvm::StringRef name,
+                          llvm::ArrayRef<std::string> known);
   bool checkDimOptions(const onnx::GraphProto &graph);
+  /// Returns the inputs whose values decide `value`; none where it depends on
+  /// too much to be bound.
+  std::vector<std::string> bindableInputs(mlir::Value value) const;
   bool bindInput(mlir::BlockArgument argument, mlir::DenseElementsAttr value);
   void bindOption(const std::string &name, const std::string &text);
   void importInitializers(const onnx::GraphProto &graph, Scope &scope);
@@ -112,6 +126,10 @@ private:
   void importNodes(const NodeList &nodes, Scope &scope);
   void importNode(const onnx::NodeProto &node, int64_t index, Scope &scope);
   NodeResults buildNode(NodePlace &at);
+  void reportUnimplemented(const NodePlace &at);
+  /// For a node that is skipped because an operand of it failed: what can be
+  /// said without operands.
+  void reportIfUnimplemented(const NodePlace &at);
   NodeResults call(const onnx::FunctionProto &function, NodePlace &at,
                    bool isLocal);
   bool checkResults(NodePlace &at, llvm::ArrayRef<Binding> results);

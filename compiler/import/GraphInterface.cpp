@@ -7,6 +7,7 @@
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/report/Suggest.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -40,99 +41,142 @@ static std::string placeName(const onnx::ValueInfoProto &input, int axis) {
   return input.name() + ":" + std::to_string(axis);
 }
 
+/// Returns the symbol of a dimension; empty if it has none. Exporters write
+/// names that stand for "some size" at many places; these sizes differ.
+static StringRef symbolOf(const onnx::TensorShapeProto::Dimension &dim) {
+  StringRef name = dim.dim_param();
+  bool isAnonymous = name == "?" || name == "-1" || name == "None";
+  return isAnonymous ? "" : name;
+}
+
+/// Returns the size that the model fixes; some exporters write -1 for none.
+static std::optional<int64_t>
+fixedSize(const onnx::TensorShapeProto::Dimension &dim) {
+  if (dim.has_dim_value() && dim.dim_value() != -1)
+    return dim.dim_value();
+  return std::nullopt;
+}
+
+/// Complains that an option names what no input is or has; `known` are those
+/// that there are.
+void GraphImporter::reportUnknownInput(StringRef option, StringRef what,
+                                       StringRef name,
+                                       ArrayRef<std::string> known) {
+  std::string hint = didYouMean(name, known);
+  if (hint.empty() && !known.empty())
+    hint = "there are `" + printable(llvm::join(known, "`, `"), 400) + "`";
+  diagnostics.report(DiagnosticId::BadOption,
+                     option + ": " + what + " `" + printable(name) + "`", hint);
+}
+
 bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
-  std::vector<std::string> known;
-  bool good = true;
+  size_t reported = diagnostics.size();
+  std::vector<std::string> known, inputs;
   for (const auto *input : fedInputs(graph)) {
+    inputs.push_back(input->name());
     const auto &dims = input->type().tensor_type().shape().dim();
     for (int i = 0; i < dims.size(); ++i) {
-      if (!dims[i].dim_param().empty())
-        known.push_back(dims[i].dim_param());
-      known.push_back(placeName(*input, i));
+      std::string place = placeName(*input, i);
+      known.push_back(place);
+      if (StringRef symbol = symbolOf(dims[i]);
+          !symbol.empty() && !llvm::is_contained(known, symbol))
+        known.push_back(symbol.str());
+      auto wanted = options.dims.find(place);
+      auto fixed = fixedSize(dims[i]);
+      if (fixed && wanted != options.dims.end() && wanted->second != *fixed)
+        diagnostics.report(
+            DiagnosticId::BadOption,
+            "--dim " + printable(place) + "=" + Twine(wanted->second) +
+                ": the model fixes this dimension to " + Twine(*fixed),
+            "only unknown dimensions can be given a size");
     }
     if (!input->type().tensor_type().has_shape())
       for (int i = 0; i < 8; ++i)
         known.push_back(placeName(*input, i));
   }
-  for (const auto &[name, size] : options.dims) {
-    if (llvm::is_contained(known, name)) {
+  for (const auto &[name, size] : options.dims)
+    if (llvm::is_contained(known, name))
       symbols[name] = size;
-      continue;
-    }
-    std::vector<std::string> close = suggestions(name, known);
-    diagnostics.report(
-        DiagnosticId::BadOption,
-        "--dim: no input has a dimension `" + printable(name) + "`",
-        close.empty()
-            ? ""
-            : "did you mean `" + printable(llvm::join(close, "`, `")) + "`?");
-    good = false;
-  }
+    else
+      reportUnknownInput("--dim", "no input has a dimension", name, known);
   for (const auto &[name, text] : options.bind)
-    if (llvm::none_of(fedInputs(graph), [&, &name = name](const auto *input) {
-          return input->name() == name;
-        })) {
-      std::vector<std::string> names;
-      for (const auto *input : fedInputs(graph))
-        names.push_back(input->name());
-      std::vector<std::string> close = suggestions(name, names);
-      diagnostics.report(
-          DiagnosticId::BadOption,
-          "--bind: the model has no input `" + printable(name) + "`",
-          close.empty()
-              ? ""
-              : "did you mean `" + printable(llvm::join(close, "`, `")) + "`?");
-      good = false;
-    }
-  return good;
+    if (!llvm::is_contained(inputs, name))
+      reportUnknownInput("--bind", "the model has no input", name, inputs);
+  return diagnostics.size() == reported;
+}
+
+/// Checks one axis of given data, and binds its symbol to it. What --dim says
+/// of this very axis comes before what its symbol is.
+void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
+                                 const onnx::TensorShapeProto::Dimension *dim,
+                                 int64_t size, const std::string &shown) {
+  std::string place = placeName(input, axis);
+  StringRef symbol = dim ? symbolOf(*dim) : "";
+  if (auto wanted = options.dims.find(place); wanted != options.dims.end()) {
+    if (wanted->second != size)
+      diagnostics.report(DiagnosticId::InputMismatch,
+                         shown + ", but --dim says " + printable(place) + "=" +
+                             Twine(wanted->second));
+    return;
+  }
+  if (auto fixed = dim ? fixedSize(*dim) : std::nullopt) {
+    if (*fixed != size)
+      diagnostics.report(DiagnosticId::InputMismatch,
+                         shown + ", but the model declares " + Twine(*fixed) +
+                             " at axis " + Twine(axis));
+    return;
+  }
+  std::string name = symbol.empty() ? place : symbol.str();
+  auto [it, isNew] = symbols.try_emplace(name, size);
+  if (it->second == size)
+    return;
+  bool isOption = options.dims.count(name);
+  diagnostics.report(
+      DiagnosticId::InputMismatch,
+      isOption ? shown + ", but --dim says " + printable(name) + "=" +
+                     Twine(it->second)
+               : shown + ", but `" + printable(name) + "` is " +
+                     Twine(it->second) + " already",
+      isOption ? ""
+               : "where one name stands for several sizes, give them by place: "
+                 "--dim " +
+                     printable(place) + "=" + Twine(size));
 }
 
 void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
   for (const auto *input : fedInputs(graph)) {
     auto given = options.shapes.find(input->name());
     const auto &type = input->type().tensor_type();
-    if (given == options.shapes.end() || !type.has_shape())
+    if (given == options.shapes.end())
       continue;
     std::string shown = "the data for the input `" + printable(input->name()) +
                         "` has the shape " + shapeText(given->second);
-    if (int(given->second.size()) != type.shape().dim_size()) {
+    if (type.has_shape() &&
+        int(given->second.size()) != type.shape().dim_size()) {
       diagnostics.report(DiagnosticId::InputMismatch,
                          shown + ", but the model declares " +
                              Twine(type.shape().dim_size()) + " dimensions");
       continue;
     }
-    for (auto [axis, size] : llvm::enumerate(given->second)) {
-      const auto &dim = type.shape().dim(axis);
-      bool isFixed = dim.has_dim_value() && dim.dim_value() >= 0;
-      std::string symbol =
-          dim.dim_param().empty() ? placeName(*input, axis) : dim.dim_param();
-      auto [it, isNew] = symbols.try_emplace(symbol, size);
-      if (isFixed && dim.dim_value() != size)
-        diagnostics.report(DiagnosticId::InputMismatch,
-                           shown + ", but the model declares " +
-                               Twine(dim.dim_value()) + " at axis " +
-                               Twine(axis));
-      else if (!isFixed && it->second != size)
-        diagnostics.report(DiagnosticId::InputMismatch,
-                           shown + ", but `" + printable(symbol) + "` is " +
-                               Twine(it->second) + " already");
-    }
+    for (auto [axis, size] : llvm::enumerate(given->second))
+      bindDataSize(*input, axis,
+                   type.has_shape() ? &type.shape().dim(axis) : nullptr, size,
+                   shown);
   }
 }
 
 std::optional<int64_t>
 GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
                          const onnx::TensorShapeProto::Dimension &dim) {
-  // Some exporters write -1 for an unknown dimension.
-  if (dim.has_dim_value() && dim.dim_value() != -1)
-    return dim.dim_value();
+  if (auto fixed = fixedSize(dim))
+    return fixed;
   if (auto it = symbols.find(placeName(input, axis)); it != symbols.end())
     return it->second;
-  if (auto it = symbols.find(dim.dim_param());
-      it != symbols.end() && !dim.dim_param().empty())
+  std::string symbol = symbolOf(dim).str();
+  if (auto it = symbols.find(symbol); it != symbols.end() && !symbol.empty())
     return it->second;
-  bool isNamed = !dim.dim_param().empty();
-  std::string name = isNamed ? dim.dim_param() : placeName(input, axis);
+  bool isNamed = !symbol.empty();
+  std::string name = isNamed ? symbol : placeName(input, axis);
   // A symbol is asked for once, wherever it stands.
   if (unbound.insert(name).second)
     diagnostics.report(DiagnosticId::UnboundDimension,
@@ -164,6 +208,14 @@ bool GraphImporter::inputShape(const onnx::ValueInfoProto &input,
   for (auto it = symbols.find(placeName(input, 0)); it != symbols.end();
        it = symbols.find(placeName(input, shape.size())))
     shape.push_back(it->second);
+  for (int axis = shape.size() + 1; axis < 8 && !shape.empty(); ++axis)
+    if (symbols.count(placeName(input, axis))) {
+      diagnostics.report(
+          DiagnosticId::BadOption,
+          "--dim gives a size for " + printable(placeName(input, axis)) +
+              ", but none for " + printable(placeName(input, shape.size())));
+      return false;
+    }
   if (!shape.empty())
     return true;
   diagnostics.report(DiagnosticId::UnboundDimension,

@@ -110,29 +110,52 @@ bool GraphImporter::bindInput(BlockArgument argument, DenseElementsAttr value) {
   return true;
 }
 
+std::vector<std::string> GraphImporter::bindableInputs(Value value) const {
+  SmallVector<BlockArgument> arguments;
+  if (!collectArguments(resolve(value), arguments))
+    return {};
+  std::vector<std::string> names;
+  for (BlockArgument argument : arguments) {
+    if (cast<RankedTensorType>(argument.getType()).getNumElements() >
+        maxBoundElements)
+      return {};
+    names.push_back(argumentNames[argument.getArgNumber()]);
+  }
+  return names;
+}
+
+/// Returns "give the values with --bind a=VALUES --bind b=VALUES".
+static std::string bindHint(ArrayRef<std::string> inputs) {
+  std::string text = "give the values with";
+  for (const std::string &name : inputs)
+    text += " --bind " + printable(name) + "=VALUES";
+  return text;
+}
+
 void GraphImporter::reportNotConstant(const NodePlace &at, unsigned i,
                                       StringRef what) {
-  SmallVector<BlockArgument> arguments;
-  bool small = collectArguments(resolve(at.inputs[i]), arguments);
-  for (BlockArgument argument : arguments)
-    small &= cast<RankedTensorType>(argument.getType()).getNumElements() <=
-             maxBoundElements;
+  std::vector<std::string> inputs = bindableInputs(at.inputs[i]);
   std::string message = "`" + printable(at.node.op_type()) + "`: its " +
                         what.str() + " must be known when compiling";
-  if (arguments.empty() || !small)
+  if (inputs.empty())
     return report(DiagnosticId::RuntimeShape,
                   message + ", but is computed at run time", at);
-  std::vector<std::string> names, flags;
-  for (BlockArgument argument : arguments) {
-    names.push_back("`" + printable(argumentNames[argument.getArgNumber()]) +
-                    "`");
-    flags.push_back("--bind " +
-                    printable(argumentNames[argument.getArgNumber()]) +
-                    "=VALUES");
-  }
   report(DiagnosticId::UnboundValue,
-         message + ", but comes from the input " + llvm::join(names, ", "), at,
-         "", "give the values with " + llvm::join(flags, " "));
+         message + ", but comes from the input `" +
+             printable(llvm::join(inputs, "`, `"), 400) + "`",
+         at, "", bindHint(inputs));
+}
+
+void GraphImporter::reportRuntimeCondition(const NodePlace &at, Value condition,
+                                           std::string supported) {
+  std::vector<std::string> inputs = bindableInputs(condition);
+  report(DiagnosticId::UnsupportedForm,
+         "`" + printable(at.node.op_type()) + "`: its condition" +
+             (inputs.empty()
+                  ? " is computed at run time"
+                  : " depends on the input `" +
+                        printable(llvm::join(inputs, "`, `"), 400) + "`"),
+         at, std::move(supported), inputs.empty() ? "" : bindHint(inputs));
 }
 
 } // namespace ingot

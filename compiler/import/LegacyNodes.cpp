@@ -15,10 +15,12 @@ namespace ingot {
 
 bool GraphImporter::raiseLegacy(NodePlace &at) {
   const onnx::NodeProto &node = at.node;
-  const onnx::OpSchema *six = lookupSchema("", node.op_type(), 6);
+  const onnx::OpSchema *six = lookupSchema("", node.op_type(), oldestOpset);
   if (!six || !at.schema || six->SinceVersion() != at.schema->SinceVersion()) {
     report(DiagnosticId::UnsupportedOpset,
-           "`" + node.op_type() + "` of an opset older than 6", at, "",
+           "`" + node.op_type() + "` of an opset older than " +
+               Twine(oldestOpset),
+           at, "",
            "export the model again with a newer opset, or raise it with "
            "onnx.version_converter");
     return false;

@@ -99,8 +99,11 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   for (int64_t i = 0; i < count; ++i) {
     if (condition) {
       auto known = goesOn();
-      if (!known)
-        return node.unsupported("a condition that is computed at run time");
+      if (!known) {
+        reportRuntimeCondition(at, condition,
+                               "conditions that are known when compiling");
+        return failure();
+      }
       if (!*known)
         break;
     }

@@ -6,6 +6,7 @@
 #include "compiler/import/TensorData.h"
 #include "dialects/graph/OnnxImport.h"
 #include "onnx/defs/shape_inference.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -48,26 +49,6 @@ int64_t firstOpset(StringRef domain, StringRef name) {
   return 0;
 }
 
-std::vector<std::string> suggestions(StringRef name,
-                                     ArrayRef<std::string> candidates) {
-  std::string lower = name.take_front(64).lower();
-  unsigned limit =
-      lower.size() < 3 ? 1 : std::max<unsigned>(2, lower.size() / 3);
-  std::vector<std::pair<unsigned, std::string>> close;
-  for (const std::string &candidate : candidates) {
-    unsigned distance = StringRef(lower).edit_distance(
-        StringRef(candidate).lower(), /*AllowReplacements=*/true, limit);
-    if (distance <= limit)
-      close.emplace_back(distance, candidate);
-  }
-  llvm::sort(close);
-  std::vector<std::string> best;
-  for (auto &[distance, candidate] : close)
-    if (best.size() < 4 && !llvm::is_contained(best, candidate))
-      best.push_back(candidate);
-  return best;
-}
-
 std::vector<std::string> operatorNames(StringRef domain) {
   llvm::StringSet<> names;
   for (const onnx::OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas())
@@ -81,6 +62,40 @@ std::vector<std::string> operatorNames(StringRef domain) {
     sorted.push_back(entry.first().str());
   llvm::sort(sorted);
   return sorted;
+}
+
+/// Returns the element types of a type constraint, those that Ingot has.
+static std::string elementTypes(const onnx::DataTypeSet &allowed) {
+  std::vector<int64_t> types;
+  MLIRContext context;
+  for (onnx::DataType type : allowed) {
+    onnx::TypeProto proto = onnx::Utils::DataTypeUtils::ToTypeProto(type);
+    int64_t element = proto.tensor_type().elem_type();
+    if (proto.has_tensor_type() && elementType(element, &context))
+      types.push_back(element);
+  }
+  llvm::sort(types);
+  types.erase(llvm::unique(types), types.end());
+  return llvm::join(llvm::map_range(types, dataTypeName), ", ");
+}
+
+/// Returns the element types of an operator's operands; operands of one type
+/// together.
+static std::vector<std::pair<std::string, std::string>>
+elementTypes(const onnx::OpSchema &schema) {
+  llvm::MapVector<StringRef, std::pair<std::string, std::string>> ofConstraint;
+  auto add = [&](const onnx::OpSchema::FormalParameter &operand) {
+    auto &[names, types] = ofConstraint[operand.GetTypeStr()];
+    names += (names.empty() ? "" : ", ") + operand.GetName();
+    types = elementTypes(operand.GetTypes());
+  };
+  llvm::for_each(schema.inputs(), add);
+  llvm::for_each(schema.outputs(), add);
+  std::vector<std::pair<std::string, std::string>> list;
+  for (auto &[constraint, entry] : ofConstraint)
+    if (!entry.second.empty())
+      list.push_back(std::move(entry));
+  return list;
 }
 
 std::vector<OperatorInfo> standardOperators() {
@@ -100,6 +115,8 @@ std::vector<OperatorInfo> standardOperators() {
     info.isFunction =
         schema.HasFunction() || schema.HasContextDependentFunction();
     llvm::sort(info.versions);
+    info.newest = newestOpset(info.domain);
+    info.types = elementTypes(schema);
   }
   std::vector<OperatorInfo> list;
   for (auto &[key, info] : all)

@@ -22,15 +22,15 @@ int64_t newestOpset(llvm::StringRef domain);
 /// valid model.
 bool isVendorDomain(llvm::StringRef domain);
 
+/// The oldest opset of ONNX itself whose operators are imported.
+inline constexpr int64_t oldestOpset = 6;
+
 /// The definition in force at `opset`; null if there is none.
 const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
                                    int64_t opset);
 /// The oldest opset of the domain that has the operator; 0 if none has.
 int64_t firstOpset(llvm::StringRef domain, llvm::StringRef name);
 
-/// Up to four of `candidates` that `name` may be a misspelling of.
-std::vector<std::string> suggestions(llvm::StringRef name,
-                                     llvm::ArrayRef<std::string> candidates);
 /// All operators of a domain, ONNX's and ours.
 std::vector<std::string> operatorNames(llvm::StringRef domain);
 
@@ -38,8 +38,12 @@ struct OperatorInfo {
   std::string domain, name;
   /// ONNX defines it by others.
   bool isFunction = false;
-  /// The opsets that changed it, from the first on.
+  /// The opsets that changed it, from the first on, and the newest that has it.
   std::vector<int64_t> versions;
+  int64_t newest = 0;
+  /// Operands that have one type, with the element types that ONNX allows and
+  /// Ingot has, as in the newest opset: {"X, Y", "float32, float64"}.
+  std::vector<std::pair<std::string, std::string>> types;
 };
 /// Every operator of ONNX, deprecated ones left out; sorted by domain and name.
 std::vector<OperatorInfo> standardOperators();

@@ -3,6 +3,7 @@
 #include "compiler/import/Validate.h"
 
 #include "compiler/import/Schema.h"
+#include "compiler/report/Suggest.h"
 #include "dialects/graph/OnnxImport.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -147,11 +148,9 @@ private:
                   const onnx::NodeProto &node, int index, const Place &place,
                   std::string supported = "", std::string hint = "");
   void report(DiagnosticId id, const Twine &message, const Twine &hint = "") {
-    if (diagnostics.size() < maxReports)
-      diagnostics.report(id, message, hint);
+    diagnostics.report(id, message, hint);
   }
 
-  static constexpr size_t maxReports = 100;
   const onnx::ModelProto &model;
   Diagnostics &diagnostics;
   llvm::StringMap<const onnx::FunctionProto *> functions;
@@ -164,8 +163,6 @@ void Validator::reportNode(DiagnosticId id, const Twine &message,
                            const onnx::NodeProto &node, int index,
                            const Place &place, std::string supported,
                            std::string hint) {
-  if (diagnostics.size() >= maxReports)
-    return;
   Diagnostic diagnostic;
   diagnostic.id = id;
   diagnostic.message = message.str();
@@ -176,20 +173,6 @@ void Validator::reportNode(DiagnosticId id, const Twine &message,
   if (!hint.empty())
     diagnostic.hints.push_back(std::move(hint));
   diagnostics.report(std::move(diagnostic));
-}
-
-static std::string didYouMean(StringRef name,
-                              ArrayRef<std::string> candidates) {
-  std::vector<std::string> close = suggestions(name, candidates);
-  if (close.empty())
-    return "";
-  return "did you mean " +
-         llvm::join(llvm::map_range(close,
-                                    [](const std::string &s) {
-                                      return "`" + printable(s) + "`";
-                                    }),
-                    ", ") +
-         "?";
 }
 
 bool Validator::checkName(StringRef name, StringRef what, const Place &place) {

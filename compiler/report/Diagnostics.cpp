@@ -24,6 +24,30 @@ const DiagnosticInfo &infoOf(DiagnosticId id) {
 
 llvm::ArrayRef<DiagnosticInfo> allDiagnostics() { return table; }
 
+ExitCode exitCodeOf(DiagnosticClass kind) {
+  switch (kind) {
+  case DiagnosticClass::Invalid:
+    return ExitCode::InvalidInput;
+  case DiagnosticClass::Unsupported:
+    return ExitCode::Unsupported;
+  case DiagnosticClass::Internal:
+    return ExitCode::InternalError;
+  }
+  return ExitCode::InternalError;
+}
+
+StringRef meaningOf(DiagnosticClass kind) {
+  switch (kind) {
+  case DiagnosticClass::Invalid:
+    return "the model, the command line or the machine is at fault";
+  case DiagnosticClass::Unsupported:
+    return "the model is valid, but uses something that Ingot lacks";
+  case DiagnosticClass::Internal:
+    return "Ingot itself is at fault";
+  }
+  return "";
+}
+
 /// The length of the well-formed UTF-8 sequence that `text` starts with, or 0.
 static size_t utf8Length(StringRef text) {
   auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.begin());
@@ -68,10 +92,37 @@ std::string printable(StringRef text, size_t limit) {
   return out;
 }
 
+static constexpr size_t mostOfAKind = 100;
+
 void Diagnostics::report(Diagnostic diagnostic) {
   if (diagnostic.file.empty())
     diagnostic.file = currentFile;
+  ++reported;
+  Kind &kind = kinds[diagnostic.id];
+  if (!diagnostic.node.empty()) {
+    std::string words = infoOf(diagnostic.id).name.str() + "\n" +
+                        diagnostic.file + "\n" + diagnostic.message + "\n" +
+                        diagnostic.supported;
+    if (auto it = ofNodes.find(words); it != ofNodes.end()) {
+      ++all[it->second].count;
+      return;
+    }
+    if (kind.kept < mostOfAKind)
+      ofNodes[words] = all.size();
+  }
+  if (kind.kept == mostOfAKind) {
+    ++kind.left;
+    return;
+  }
+  ++kind.kept;
   all.push_back(std::move(diagnostic));
+}
+
+void Diagnostics::clear() {
+  all.clear();
+  ofNodes.clear();
+  kinds.clear();
+  reported = 0;
 }
 
 void Diagnostics::report(DiagnosticId id, const llvm::Twine &message,
@@ -113,7 +164,10 @@ void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
     paint(llvm::raw_ostream::RED);
     os << "error[" << infoOf(d.id).name << "]";
     plain();
-    os << ": " << d.message << "\n";
+    os << ": " << d.message;
+    if (d.count > 1)
+      os << " (" << d.count << " nodes; the first is shown)";
+    os << "\n";
     if (!d.file.empty() || !d.node.empty()) {
       os << "  --> " << printable(d.file, 400);
       if (!d.node.empty())
@@ -127,6 +181,10 @@ void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
     for (const std::string &hint : d.hints)
       os << "  hint: " << hint << "\n";
   }
+  for (const auto &[id, kind] : kinds)
+    if (kind.left)
+      os << "error[" << infoOf(id).name << "]: and " << kind.left
+         << " more of this kind\n";
   if (all.empty() || exitCode() == ExitCode::InvalidInput)
     return;
   // Scripts read the last line.
@@ -154,6 +212,8 @@ void Diagnostics::printJson(llvm::raw_ostream &os) const {
     if (d.nodeIndex >= 0)
       json.attribute("node", d.nodeIndex);
     text("name", d.nodeName);
+    if (d.count > 1)
+      json.attribute("count", static_cast<int64_t>(d.count));
     text("operator", d.operatorName);
     text("operands", d.operands);
     text("supported", d.supported);

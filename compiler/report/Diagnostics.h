@@ -2,7 +2,8 @@
 //
 // A diagnostic is data: an id from Diagnostics.def, a sentence, and where it
 // happened. They are collected, not thrown, so that one run names all faults;
-// printed as text or JSON at the end; the worst class gives the exit code.
+// printed as text or JSON at the end; the worst class gives the exit code. What
+// is said of many nodes in the same words is one diagnostic with a count.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,10 +11,12 @@
 #define INGOT_COMPILER_REPORT_DIAGNOSTICS_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,6 +45,9 @@ struct DiagnosticInfo {
 };
 const DiagnosticInfo &infoOf(DiagnosticId id);
 llvm::ArrayRef<DiagnosticInfo> allDiagnostics();
+ExitCode exitCodeOf(DiagnosticClass kind);
+/// Returns whose fault it is, in words.
+llvm::StringRef meaningOf(DiagnosticClass kind);
 
 struct Diagnostic {
   DiagnosticId id = DiagnosticId::Internal;
@@ -57,6 +63,8 @@ struct Diagnostic {
   std::string operands;
   std::string supported;
   std::vector<std::string> hints;
+  /// How many nodes it is about; the parts above show the first of them.
+  size_t count = 1;
 };
 
 class Diagnostics {
@@ -70,10 +78,12 @@ public:
               const llvm::Twine &hint = "");
 
   bool empty() const { return all.empty(); }
-  size_t size() const { return all.size(); }
+  /// How many were reported, those that are counted only included.
+  size_t size() const { return reported; }
+  /// Those that are printed: of one id up to 100 that differ in their words.
   llvm::ArrayRef<Diagnostic> list() const { return all; }
   bool has(DiagnosticId id) const;
-  void clear() { all.clear(); }
+  void clear();
 
   /// 70 before 1 before 3; 0 if there are none.
   ExitCode exitCode() const;
@@ -83,6 +93,15 @@ public:
 
 private:
   std::vector<Diagnostic> all;
+  /// Of each that is about a node: its words, and its index in `all`.
+  llvm::StringMap<size_t> ofNodes;
+  size_t reported = 0;
+  /// How many of an id are in `all`, and how many are not: a damaged model may
+  /// have a fault in each of a million nodes, in other words each.
+  struct Kind {
+    size_t kept = 0, left = 0;
+  };
+  std::map<DiagnosticId, Kind> kinds;
   std::string currentFile;
 };
 

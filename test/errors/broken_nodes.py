@@ -76,7 +76,7 @@ def loop(body, inputs=("m", "c", "x"), carried=1, inits=(), outputs=("y",)):
     return model([node("Loop", inputs, outputs, body=graph)], initializers=inits)
 
 
-@case("unsupported-form", node="the_node", code=3, text="a condition that is computed at run time")
+@case("unsupported-form", node="the_node", code=3, text="its condition depends on the input `x`")
 def loop_until_data_says_so(folder):
     body = [helper.make_node("Neg", ["s_in"], ["s_out"]),
             helper.make_node("ReduceMax", ["s_in"], ["largest"], keepdims=0),

@@ -5,6 +5,7 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/import/TensorFile.h"
 #include "compiler/import/Validate.h"
+#include "compiler/report/Suggest.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -107,6 +108,8 @@ TEST_CASE("suggestions are close and at most four") {
         std::vector<std::string>{"Conv"});
   CHECK(suggestions("zzzzzz", {"Conv", "Add"}).empty());
   CHECK(suggestions("a", {"b", "c", "d", "e", "f"}).size() == 4);
+  CHECK(didYouMean("Cnov", {"Conv", "Add"}) == "did you mean `Conv`?");
+  CHECK(didYouMean("zzzzzz", {"Conv", "Add"}).empty());
 }
 
 TEST_CASE("sizes that overflow are no sizes") {
@@ -288,6 +291,31 @@ TEST_CASE("all faults of a model are reported in one run") {
   CHECK(imported.ids == std::vector<std::string>{"unknown-operator",
                                                  "undefined-value",
                                                  "operand-count"});
+}
+
+TEST_CASE("what is said of many nodes is said once, of the first") {
+  ingot::Diagnostics diagnostics;
+  for (int i = 0; i < 182; ++i) {
+    ingot::Diagnostic diagnostic;
+    diagnostic.id = DiagnosticId::UnsupportedOperator;
+    diagnostic.message = i == 7 ? "no `B`" : "no `A`";
+    diagnostic.node = "node #" + std::to_string(i);
+    diagnostics.report(std::move(diagnostic));
+  }
+  REQUIRE(diagnostics.list().size() == 2);
+  CHECK(diagnostics.size() == 182);
+  CHECK(diagnostics.list()[0].count == 181);
+  CHECK(diagnostics.list()[0].node == "node #0");
+  CHECK(diagnostics.list()[1].count == 1);
+  CHECK(diagnostics.list()[1].node == "node #7");
+  // Faults of the file have no node; each counts.
+  for (int i = 0; i < 150; ++i)
+    diagnostics.report(DiagnosticId::DuplicateName, "the same");
+  CHECK(diagnostics.list().size() == 102);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  diagnostics.print(os);
+  CHECK(text.find("and 50 more of this kind") != std::string::npos);
 }
 
 TEST_CASE("tensors survive .npy and .pb files") {

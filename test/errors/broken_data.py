@@ -1,0 +1,53 @@
+"""Data that does not fit its model: cases as cases.py says."""
+import os
+
+import numpy as np
+from onnx import numpy_helper
+
+from cases import case, info, model, node
+
+
+def data_folder(folder, shape, wrong=False):
+    path = os.path.join(folder, "test_data_set_0")
+    os.makedirs(path, exist_ok=True)
+    x = np.ones(shape, np.float32)
+    for name, value in (("input_0", x), ("output_0", x + (1 if wrong else 0))):
+        with open(os.path.join(path, name + ".pb"), "wb") as f:
+            f.write(numpy_helper.from_array(value).SerializeToString())
+
+
+@case("mismatch", command=["test"])
+def expected_output_differs(folder):
+    data_folder(folder, (1, 4), wrong=True)
+    return model([node("Relu")])
+
+
+@case("input-mismatch", command=["test"])
+def data_of_another_shape(folder):
+    data_folder(folder, (1, 5))
+    return model([node("Relu")])
+
+
+def data_of_two_symbols(folder):
+    path = os.path.join(folder, "test_data_set_0")
+    os.makedirs(path, exist_ok=True)
+    for name, shape in (("input_0", (2, 4)), ("input_1", (3, 4))):
+        with open(os.path.join(path, name + ".pb"), "wb") as f:
+            f.write(numpy_helper.from_array(np.ones(shape, np.float32)).SerializeToString())
+    return model([node("Relu"), node("Relu", ["z"], ["w"], name="other")],
+                 inputs=[info("x", ("n", 4)), info("z", ("n", 4))], outputs=[info("y", None), info("w", None)])
+
+
+@case("input-mismatch", command=["test"], text="give them by place: --dim z:0=3")
+def data_of_two_sizes_of_one_symbol(folder):
+    return data_of_two_symbols(folder)
+
+
+@case("input-mismatch", command=["test"], args=["--dim", "x:0=5"], text="but --dim says x:0=5")
+def data_against_an_axis_that_was_given(folder):
+    return data_of_two_symbols(folder)
+
+
+@case("input-mismatch", command=["test"], args=["--dim", "n=5"], text="but --dim says n=5")
+def data_against_a_symbol_that_was_given(folder):
+    return data_of_two_symbols(folder)
