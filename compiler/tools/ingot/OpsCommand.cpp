@@ -7,6 +7,7 @@
 
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/Schema.h"
+#include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Commands.h"
 
 #include "codegen/Toolchain.h"
@@ -21,26 +22,33 @@ namespace ingot {
 
 namespace {
 struct OperatorRow {
-  std::string name, how, limits;
-  std::vector<int64_t> versions;
+  std::string name;
+  /// What it becomes.
+  std::string how;
+  /// What of it is not supported.
+  std::string limits;
+  OperatorInfo info;
   bool supported = true;
 };
 } // namespace
 
+static constexpr StringLiteral severalOperators = "several operators";
+
 static OperatorRow rowOf(const OperatorInfo &info) {
   OperatorRow row;
   row.name = (info.domain.empty() ? "" : info.domain + ".") + info.name;
-  row.versions = info.versions;
+  row.info = info;
   const graph::OnnxOperator *op =
       graph::OnnxRegistry::get().lookup(info.domain, info.name);
   if (auto limits = resolvedLimits(info.domain, info.name)) {
-    row.how = "resolved on import";
+    row.how = "decided when compiling";
     row.limits = limits->str();
   } else if (op) {
-    row.how = op->graphOperator.empty() ? "import function" : op->graphOperator;
+    row.how =
+        op->graphOperator.empty() ? severalOperators.str() : op->graphOperator;
     row.limits = op->limits;
   } else if (info.isFunction) {
-    row.how = "function body of ONNX";
+    row.how = "the operators that ONNX defines it by";
   } else {
     row.how = "not supported";
     row.supported = false;
@@ -56,7 +64,7 @@ static std::vector<OperatorRow> operatorRows() {
   for (const graph::OnnxOperator *op : graph::OnnxRegistry::get().all())
     if (!op->domain.empty() && !newestOpset(op->domain))
       rows.push_back({op->domain + "." + op->name,
-                      "import function",
+                      severalOperators.str(),
                       op->limits,
                       {},
                       true});
@@ -65,7 +73,7 @@ static std::vector<OperatorRow> operatorRows() {
 
 static std::string versionList(const OperatorRow &row) {
   return join(
-      map_range(row.versions, [](int64_t v) { return std::to_string(v); }),
+      map_range(row.info.versions, [](int64_t v) { return std::to_string(v); }),
       ", ");
 }
 
@@ -78,36 +86,57 @@ static void printMarkdown(ArrayRef<OperatorRow> rows) {
            << (row.supported ? row.limits : "all") << " |\n";
 }
 
+static int reportUnknown(StringRef wanted, ArrayRef<OperatorRow> rows,
+                         Diagnostics &diagnostics) {
+  std::vector<std::string> names;
+  for (const OperatorRow &row : rows)
+    names.push_back(row.name);
+  if (isVendorDomain(wanted))
+    diagnostics.report(DiagnosticId::UnsupportedOperator,
+                       "the operator `" + printable(wanted) +
+                           "` is not implemented",
+                       "`ingot ops` lists those that are");
+  else
+    diagnostics.report(DiagnosticId::UnknownOperator,
+                       "there is no operator `" + printable(wanted) + "`",
+                       didYouMean(wanted, names));
+  return diagnostics.exitCode();
+}
+
 static int showOperator(StringRef wanted, ArrayRef<OperatorRow> rows,
                         Diagnostics &diagnostics) {
   auto row = llvm::find_if(
       rows, [&](const OperatorRow &row) { return row.name == wanted; });
-  if (row == rows.end()) {
-    std::vector<std::string> names;
-    for (const OperatorRow &row : rows)
-      names.push_back(row.name);
-    std::vector<std::string> close = suggestions(wanted, names);
-    diagnostics.report(
-        DiagnosticId::UnknownOperator,
-        "there is no operator `" + printable(wanted) + "`",
-        close.empty() ? "" : "did you mean `" + join(close, "`, `") + "`?");
-    return InvalidInput;
-  }
-  outs() << row->name << ": " << row->how << "\n";
-  if (!row->versions.empty())
-    outs() << "changed in the opsets " << versionList(*row) << "\n";
+  if (row == rows.end())
+    return reportUnknown(wanted, rows, diagnostics);
+  const OperatorInfo &info = row->info;
+  outs() << row->name
+         << (row->supported ? " is supported" : " is not supported");
+  if (info.newest)
+    outs() << (row->supported ? " in models of opset "
+                              : "; ONNX has it in opset ")
+           << (row->supported && info.domain.empty()
+                   ? std::max(info.versions.front(), oldestOpset)
+                   : info.versions.front())
+           << " to " << info.newest << " (changed in " << versionList(*row)
+           << ")";
+  outs() << "\n";
+  if (!row->supported)
+    return Success;
   if (!row->limits.empty())
-    outs() << "not supported: " << row->limits << "\n";
+    outs() << "not supported of it: " << row->limits << "\n";
+  for (const auto &[operands, types] : info.types)
+    outs() << "element types of " << operands << ": " << types << "\n";
+  outs() << "compiled as: " << row->how << "\n";
   return Success;
 }
 
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
   std::vector<OperatorRow> rows = operatorRows();
-  if (arguments.positional.size() > 1) {
-    diagnostics.report(DiagnosticId::BadOption,
-                       "`ingot ops` takes at most one operator");
+  if (!arguments.positional.empty() &&
+      !refuseUnused(arguments, {"markdown"}, "on a single operator",
+                    diagnostics))
     return InvalidInput;
-  }
   if (!arguments.positional.empty())
     return showOperator(arguments.positional.front(), rows, diagnostics);
   if (arguments.markdown) {
