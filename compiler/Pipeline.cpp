@@ -107,22 +107,18 @@ LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
   return stopAfter < Stage::Schedule ? success() : expandMath(module);
 }
 
-static constexpr std::pair<Stage, StringLiteral> stageNames[] = {
-    {Stage::Import, "import"},     {Stage::Simplify, "simplify"},
-    {Stage::Decide, "decide"},     {Stage::Lower, "lower"},
-    {Stage::Schedule, "schedule"}, {Stage::Plan, "plan"},
-    {Stage::Print, "print"},       {Stage::Object, "object"},
-};
+static constexpr StringLiteral names[] = {"import", "simplify", "decide",
+                                          "lower",  "schedule", "plan"};
 
-std::optional<Stage> parseStage(StringRef name) {
-  for (auto [stage, text] : stageNames)
-    if (text == name)
-      return stage;
-  return std::nullopt;
+std::vector<std::string> stageNames() {
+  return {std::begin(names), std::end(names)};
 }
 
-StringRef stageName(Stage stage) {
-  return stageNames[static_cast<size_t>(stage)].second;
+std::optional<Stage> parseStage(StringRef name) {
+  const auto *found = llvm::find(names, name);
+  if (found == std::end(names))
+    return std::nullopt;
+  return static_cast<Stage>(found - std::begin(names));
 }
 
 /// How constant subgraphs become code: the same stages, for a scalar target.

@@ -8,20 +8,13 @@
 
 namespace ingot {
 
-/// The stages of a compilation, in order; names as in `--stop-after`.
-enum class Stage {
-  Import,
-  Simplify,
-  Decide,
-  Lower,
-  Schedule,
-  Plan,
-  Print,
-  Object
-};
+/// The stages of a compilation that leave a module behind, in order; printing
+/// follows.
+enum class Stage { Import, Simplify, Decide, Lower, Schedule, Plan };
 
+/// Names of the stages, in order, as `--stop-after` takes them.
+std::vector<std::string> stageNames();
 std::optional<Stage> parseStage(llvm::StringRef name);
-llvm::StringRef stageName(Stage stage);
 
 struct PipelineOptions {
   const TargetDescription *target = nullptr;

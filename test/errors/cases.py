@@ -9,9 +9,11 @@ F = TensorProto.FLOAT
 I64 = TensorProto.INT64
 
 
-def case(diagnostic, node=None, code=1, args=(), text=None, command=()):
+def case(diagnostic, node=None, code=1, args=(), text=None, command=(), env=None, most_bytes=None):
+    """FOLDER in an argument is the folder of the case; no file may get larger than `most_bytes`."""
     def add(build):
-        cases.append((build.__name__, build, diagnostic, node, code, list(args), text, list(command)))
+        cases.append((build.__name__, build, diagnostic, node, code, list(args), text, list(command), env or {},
+                      most_bytes))
         return build
     return add
 

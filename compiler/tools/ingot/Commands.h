@@ -16,13 +16,17 @@ namespace ingot {
 struct Arguments {
   /// What stands without a dash after the command.
   std::vector<std::string> positional;
+  /// The names of the options that were given, without dashes.
+  std::vector<std::string> given;
+  /// The id of a diagnostic that is to be explained.
+  std::string explain;
   CompileOptions compile;
   std::string output, outputDir;
   /// The folder of data sets that a test is written for; empty: none.
   std::string emitTest;
   std::vector<std::pair<std::string, std::string>> inputs;
   std::optional<Stage> stopAfter;
-  bool json = false, markdown = false, perGroup = false;
+  bool json = false, markdown = false, perGroup = false, raw = false;
   unsigned threads = 1;
   double seconds = 3;
 };
@@ -40,6 +44,12 @@ int targetsCommand(Arguments &arguments, Diagnostics &diagnostics);
 /// Complains if there are several targets, of which `what` shows one.
 bool requireOneTarget(const Arguments &arguments, llvm::StringRef what,
                       Diagnostics &diagnostics);
+
+/// Complains of each of the options `unused` that was given: it has no effect
+/// `why`. False if there is one.
+bool refuseUnused(const Arguments &arguments,
+                  llvm::ArrayRef<llvm::StringRef> unused,
+                  const llvm::Twine &why, Diagnostics &diagnostics);
 
 int runCommandLine(int argc, char **argv);
 

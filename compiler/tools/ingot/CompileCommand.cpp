@@ -1,10 +1,13 @@
 //===- CompileCommand.cpp - ingot MODEL -o FILE ---------------------------===//
 
+#include "codegen/Names.h"
+#include "codegen/OutputFiles.h"
+#include "compiler/Faults.h"
 #include "compiler/Footprint.h"
+#include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "compiler/tools/ingot/EmitTest.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -13,63 +16,131 @@ namespace ingot {
 
 /// Prints the module after a stage: complete into a file; without locations and
 /// the bytes of large weights to the terminal.
-static bool printModule(ModuleOp module, StringRef output,
+static void printModule(ModuleOp module, StringRef output,
                         Diagnostics &diagnostics) {
   OpPrintingFlags flags;
   if (output.empty() || output == "-") {
     flags.elideLargeElementsAttrs(16).elideLargeResourceString(64);
     module.print(llvm::outs(), flags);
-    return true;
+    return;
   }
-  std::error_code error;
-  llvm::raw_fd_ostream os(output, error);
-  if (error) {
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       "`" + printable(output) +
-                           "` cannot be written: " + error.message());
+  OutputFiles files;
+  llvm::Error error = files.write(output, [&](llvm::raw_ostream &os) {
+    module.print(os, flags.enableDebugInfo());
+  });
+  if (!error)
+    error = files.commit();
+  if (error)
+    reportFault(std::move(error), diagnostics);
+}
+
+/// Prints the program after the stage of --stop-after.
+static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
+                           Diagnostics &diagnostics) {
+  if (!refuseUnused(arguments,
+                    {"arena-section", "cxx", "emit-test", "max-flash", "name",
+                     "trace", "weights"},
+                    "with --stop-after, which writes no C++", diagnostics) ||
+      !requireOneTarget(arguments, "--stop-after", diagnostics))
+    return;
+  Compilation compilation(arguments.compile, context, diagnostics);
+  if (compilation.advance(*arguments.stopAfter))
+    printModule(compilation.module(), arguments.output, diagnostics);
+}
+
+/// Says what kind of file -o names; none with a diagnostic.
+static std::optional<bool> isObjectName(StringRef output,
+                                        Diagnostics &diagnostics) {
+  StringRef extension = llvm::sys::path::extension(output);
+  bool isObject = extension == ".o";
+  if (!isObject && !llvm::is_contained({".cpp", ".cc", ".cxx"}, extension))
+    diagnostics.report(DiagnosticId::BadOption,
+                       "-o `" + printable(output) + "` " +
+                           (extension.empty() ? Twine("has no extension")
+                                              : "has the extension `" +
+                                                    printable(extension) + "`"),
+                       "name a .cpp file (.cc, .cxx) for C++, or a .o file for "
+                       "an object");
+  else if (llvm::sys::path::stem(output).empty())
+    diagnostics.report(DiagnosticId::BadOption,
+                       "-o `" + printable(output) +
+                           "` has no name before its extension",
+                       "for example model" + extension);
+  else
+    return isObject;
+  return std::nullopt;
+}
+
+/// Checks that the options go together.
+static bool checkOptions(const Arguments &arguments, bool isObject,
+                         Diagnostics &diagnostics) {
+  bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
+  bool hasTest = !arguments.emitTest.empty();
+  if (!isObject && !hasBudget &&
+      !refuseUnused(arguments, {"cxx"},
+                    "on C++ without a budget: it compiles the .o and measures "
+                    "sizes",
+                    diagnostics))
     return false;
+  bool hasTrace = arguments.compile.trace;
+  return (!hasBudget || requireOneTarget(arguments, "a budget", diagnostics)) &&
+         (!hasTest ||
+          requireOneTarget(arguments, "--emit-test", diagnostics)) &&
+         (!hasTrace || requireOneTarget(arguments, "--trace", diagnostics));
+}
+
+static int explain(const Arguments &arguments, Diagnostics &diagnostics) {
+  SmallVector<StringRef> others(arguments.given.begin(), arguments.given.end());
+  llvm::erase(others, "explain");
+  if (!refuseUnused(arguments, others, "with --explain", diagnostics))
+    return InvalidInput;
+  std::vector<std::string> names;
+  for (const DiagnosticInfo &info : allDiagnostics()) {
+    names.push_back(info.name.str());
+    if (info.name != arguments.explain)
+      continue;
+    llvm::outs() << info.name << ": " << info.meaning << "\n"
+                 << "exit code " << exitCodeOf(info.kind) << ": "
+                 << meaningOf(info.kind) << "\n";
+    return Success;
   }
-  module.print(os, flags.enableDebugInfo());
-  return true;
+  std::string close = didYouMean(arguments.explain, names);
+  diagnostics.report(DiagnosticId::BadOption,
+                     "there is no error `" + printable(arguments.explain) + "`",
+                     close.empty() ? "errors: " + llvm::join(names, ", ")
+                                   : close);
+  return InvalidInput;
 }
 
 int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  if (arguments.positional.empty()) {
-    diagnostics.report(DiagnosticId::BadOption, "no model is given",
-                       "ingot MODEL.onnx -o model.cpp; see ingot --help");
-    return InvalidInput;
-  }
-  arguments.compile.model = arguments.positional.front();
+  if (!arguments.explain.empty())
+    return explain(arguments, diagnostics);
+  CompileOptions &options = arguments.compile;
+  options.model = arguments.positional.front();
   auto context = makeContext();
-  if (arguments.stopAfter && *arguments.stopAfter < Stage::Print) {
-    Compilation compilation(arguments.compile, *context, diagnostics);
-    if (requireOneTarget(arguments, "--stop-after", diagnostics) &&
-        compilation.advance(*arguments.stopAfter))
-      printModule(compilation.module(), arguments.output, diagnostics);
+  if (arguments.stopAfter) {
+    stopAfterStage(arguments, *context, diagnostics);
     return diagnostics.exitCode();
   }
-  std::string output = arguments.output;
-  if (output.empty())
-    output = nameOfModel(arguments.compile.model) + ".cpp";
-  bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
-  bool hasTest = !arguments.emitTest.empty();
-  if ((hasBudget && !requireOneTarget(arguments, "a budget", diagnostics)) ||
-      (hasTest && !requireOneTarget(arguments, "--emit-test", diagnostics)) ||
-      (arguments.compile.trace &&
-       !requireOneTarget(arguments, "--trace", diagnostics)))
+  bool hasOutput = llvm::is_contained(arguments.given, "o");
+  std::string output =
+      hasOutput ? arguments.output : nameOfModel(options.model) + ".cpp";
+  auto isObject = isObjectName(output, diagnostics);
+  if (!isObject || !checkOptions(arguments, *isObject, diagnostics))
     return InvalidInput;
+  // What is called x.cpp declares x_run, whatever the model is called.
+  if (options.name.empty())
+    options.name = toIdentifier(llvm::sys::path::stem(output));
+  bool hasTest = !arguments.emitTest.empty();
   EmitTest test;
-  if (hasTest &&
-      !test.read(arguments.emitTest, arguments.compile, *context, diagnostics))
+  if (hasTest && !test.read(arguments.emitTest, options, *context, diagnostics))
     return diagnostics.exitCode();
   auto compilation =
-      std::make_unique<Compilation>(arguments.compile, *context, diagnostics);
-  if (hasBudget) {
+      std::make_unique<Compilation>(options, *context, diagnostics);
+  if (options.maxRam || options.maxFlash) {
     Footprint footprint;
-    compilation =
-        planAndMeasure(arguments.compile, *context, footprint, diagnostics);
-    if (!compilation ||
-        !checkBudget(arguments.compile, footprint, *context, diagnostics))
+    compilation = planAndMeasure(options, *context, footprint, diagnostics);
+    if (!compilation || !checkBudget(options, footprint, *context, diagnostics))
       return diagnostics.exitCode();
   }
   if (compilation->emit(output) && hasTest)

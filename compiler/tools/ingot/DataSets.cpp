@@ -184,6 +184,14 @@ bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
     }
     inputs.push_back(&*data[i]);
   }
+  for (const BuiltModel::Bound &bound : model->bound)
+    if (data[bound.input]->bytes != bound.bytes) {
+      diagnostics.report(DiagnosticId::InputMismatch,
+                         "the data for the input `" +
+                             printable(model->inputs()[bound.input].onnxName) +
+                             "` differs from what --bind says");
+      return false;
+    }
   return model->run(inputs, outputs, diagnostics);
 }
 

@@ -290,6 +290,8 @@ static void printJson(const ModelSummary &summary, const Report &report,
           json.attribute("message", text(d.message));
           if (!d.nodeName.empty())
             json.attribute("node", text(d.nodeName));
+          if (d.count > 1)
+            json.attribute("count", static_cast<int64_t>(d.count));
         });
     });
   });
@@ -322,11 +324,6 @@ static Report makeReport(ModuleOp grouped, Footprint footprint) {
 }
 
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  if (arguments.positional.size() != 1) {
-    diagnostics.report(DiagnosticId::BadOption,
-                       "`ingot inspect` takes one model");
-    return InvalidInput;
-  }
   if (!requireOneTarget(arguments, "`ingot inspect`", diagnostics))
     return InvalidInput;
   arguments.compile.model = arguments.positional[0];

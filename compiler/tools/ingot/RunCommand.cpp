@@ -47,7 +47,10 @@ static void writeOutputs(const Arguments &arguments, StringRef folder,
 
 int runCommand(Arguments &arguments, Diagnostics &diagnostics) {
   const auto &positional = arguments.positional;
-  bool folders = positional.size() == 3 && arguments.inputs.empty();
+  bool folders = positional.size() == 3;
+  if (folders && !refuseUnused(arguments, {"input", "output-dir"},
+                               "beside IN_DIR and OUT_DIR", diagnostics))
+    return InvalidInput;
   if (!folders && (positional.size() != 1 || arguments.outputDir.empty())) {
     diagnostics.report(DiagnosticId::BadOption,
                        "`ingot run` takes a model, data, and a folder",

@@ -71,13 +71,6 @@ static bool runSet(DataRunner &runner, StringRef folder,
 
 int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
   const auto &positional = arguments.positional;
-  if (positional.empty() || positional.size() > 2) {
-    diagnostics.report(DiagnosticId::BadOption,
-                       "`ingot test` takes a model and, if it is elsewhere, "
-                       "the folder of its data sets",
-                       "ingot test MODEL.onnx [DIR]");
-    return InvalidInput;
-  }
   arguments.compile.model = positional[0];
   std::string folder = positional.size() == 2
                            ? positional[1]

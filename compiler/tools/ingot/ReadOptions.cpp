@@ -1,0 +1,321 @@
+//===- ReadOptions.cpp - from options to arguments ------------------------===//
+//
+// Everything that can be said of an option without the model. Nothing that a
+// user writes is ignored: what has no effect, or is said twice, is an error.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/report/Suggest.h"
+#include "compiler/tools/ingot/Options.h"
+
+#include "codegen/Toolchain.h"
+
+using namespace llvm;
+
+namespace ingot {
+
+/// NAME=VALUE, split at the first `=`.
+static bool splitPair(StringRef text, StringRef option,
+                      std::pair<std::string, std::string> &pair,
+                      Diagnostics &diagnostics) {
+  auto [key, value] = text.split('=');
+  if (key.empty() || value.empty() || key.size() == text.size()) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--" + option + " `" + printable(text) +
+                           "` is not of the form NAME=VALUE");
+    return false;
+  }
+  pair = {key.str(), value.str()};
+  return true;
+}
+
+/// A number of bytes, or of 1024 (K) or 1024 * 1024 (M) of them.
+static std::optional<int64_t> readBytes(StringRef text, StringRef option,
+                                        Diagnostics &diagnostics) {
+  if (text.empty())
+    return std::nullopt;
+  StringRef digits = text;
+  int64_t unit = digits.consume_back_insensitive("K")   ? 1 << 10
+                 : digits.consume_back_insensitive("M") ? 1 << 20
+                                                        : 1;
+  int64_t count;
+  if (!digits.getAsInteger(10, count) && count >= 0 && count < (1ll << 40))
+    return count * unit;
+  diagnostics.report(DiagnosticId::BadOption,
+                     "--" + option + " `" + printable(text) +
+                         "` is no number of bytes",
+                     "for example --" + option + " 65536, 64K or 1M");
+  return std::nullopt;
+}
+
+static const TargetDescription *findTarget(StringRef wanted,
+                                           Diagnostics &diagnostics) {
+  if (const TargetDescription *target = lookupTarget(wanted))
+    return target;
+  std::vector<std::string> names{"native"};
+  for (const TargetDescription &known : allTargets())
+    names.push_back(known.name.str());
+  std::string close = didYouMean(wanted, names);
+  diagnostics.report(DiagnosticId::BadOption,
+                     "there is no target `" + printable(wanted) + "`",
+                     close.empty() ? "targets: " + join(names, ", ") : close);
+  return nullptr;
+}
+
+/// Whether both may be in one output.
+static bool goTogether(const TargetDescription &a, const TargetDescription &b) {
+  return !a.selectCondition.empty() && !b.selectCondition.empty() &&
+         (a.family.empty() || b.family.empty() || a.family == b.family);
+}
+
+/// One name, or several in any order: the ablest becomes the target, the others
+/// what it falls back on.
+static void readTargets(const Options &options, Arguments &arguments,
+                        Diagnostics &diagnostics) {
+  std::string list =
+      options.target.empty() ? "native" : options.target.getValue();
+  SmallVector<StringRef> wanted;
+  StringRef(list).split(wanted, ',');
+  SmallVector<const TargetDescription *, 0> targets;
+  for (StringRef name : wanted)
+    if (const TargetDescription *target = findTarget(name, diagnostics))
+      targets.push_back(target);
+  if (targets.size() < wanted.size())
+    return;
+  for (size_t i = 0; i < targets.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (targets[i] == targets[j]) {
+        diagnostics.report(
+            DiagnosticId::BadOption,
+            wanted[i] == wanted[j]
+                ? "--target names `" + printable(wanted[i]) + "` twice"
+                : "the targets `" + printable(wanted[j]) + "` and `" +
+                      printable(wanted[i]) + "` are the same on this machine");
+        return;
+      }
+  // The list of all targets goes from less to more able.
+  llvm::sort(targets);
+  for (const TargetDescription *other : targets)
+    for (const TargetDescription *target : targets)
+      if (other < target && !goTogether(*other, *target)) {
+        diagnostics.report(
+            DiagnosticId::BadOption,
+            "the targets `" + other->name + "` and `" + target->name +
+                "` cannot be in one output",
+            "programs that choose at run time have levels of one family; see "
+            "`ingot targets`");
+        return;
+      }
+  if (options.optimize == "size") {
+    for (const TargetDescription *&target : targets)
+      target = lookupTarget((target->name + littleCodeSuffix).str());
+  } else if (!options.optimize.empty()) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--optimize `" + printable(options.optimize) +
+                           "` is no aim",
+                       "--optimize=size makes the code as small as it can be");
+    return;
+  }
+  arguments.compile.target = targets.pop_back_val();
+  arguments.compile.fallbacks = std::move(targets);
+}
+
+bool requireOneTarget(const Arguments &arguments, StringRef what,
+                      Diagnostics &diagnostics) {
+  if (!arguments.compile.fallbacks.empty())
+    diagnostics.report(DiagnosticId::BadOption, what + " is for one target",
+                       "say which with --target");
+  return arguments.compile.fallbacks.empty();
+}
+
+/// Reads NAME=VALUE pairs, each name once.
+static std::vector<std::pair<std::string, std::string>>
+readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string &text : option) {
+    std::pair<std::string, std::string> pair;
+    if (!splitPair(text, option.ArgStr, pair, diagnostics))
+      continue;
+    auto first = llvm::find_if(
+        pairs, [&](const auto &other) { return other.first == pair.first; });
+    if (first != pairs.end())
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--" + option.ArgStr + " names `" +
+                             printable(pair.first) + "` twice: `" +
+                             printable(first->second) + "` and `" +
+                             printable(pair.second) + "`");
+    else
+      pairs.push_back(std::move(pair));
+  }
+  return pairs;
+}
+
+static void readDims(const Options &options, Arguments &arguments,
+                     Diagnostics &diagnostics) {
+  for (const auto &[name, text] : readPairs(options.dims, diagnostics)) {
+    int64_t size;
+    if (StringRef(text).getAsInteger(10, size) || size < 0)
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--dim " + printable(name) + ": the size `" +
+                             printable(text) + "` is not a whole number");
+    else
+      arguments.compile.import.dims[name] = size;
+  }
+}
+
+static void readStage(StringRef name, Arguments &arguments,
+                      Diagnostics &diagnostics) {
+  arguments.stopAfter = parseStage(name);
+  if (arguments.stopAfter)
+    return;
+  std::string close = didYouMean(name, stageNames());
+  diagnostics.report(
+      DiagnosticId::BadOption, "there is no stage `" + printable(name) + "`",
+      close.empty() ? "stages: " + join(stageNames(), ", ") : close);
+}
+
+static void readWeights(StringRef kind, Arguments &arguments,
+                        Diagnostics &diagnostics) {
+  static constexpr std::pair<StringLiteral, WeightsMode> kinds[] = {
+      {"source", WeightsMode::Source},
+      {"object", WeightsMode::Object},
+      {"file", WeightsMode::File}};
+  for (const auto &[name, mode] : kinds)
+    if (name == kind) {
+      arguments.compile.weights = mode;
+      return;
+    }
+  diagnostics.report(DiagnosticId::BadOption,
+                     "--weights is `" + printable(kind) +
+                         "`, but can be source, object or file");
+}
+
+/// A name that the linker scripts of all targets take.
+static void readSection(StringRef name, Arguments &arguments,
+                        Diagnostics &diagnostics) {
+  static constexpr StringLiteral letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._$-";
+  if (name.find_first_not_of(letters) != StringRef::npos)
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--arena-section `" + printable(name) +
+                           "` is no name of a section",
+                       "letters, digits, `.`, `_`, `$` and `-`");
+  arguments.compile.arenaSection = name.str();
+}
+
+static void readCompiler(StringRef command, Arguments &arguments,
+                         Diagnostics &diagnostics) {
+  if (installedCommand(command).empty())
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--cxx: there is no program `" +
+                           printable(command.ltrim().split(' ').first) + "`");
+  arguments.compile.compiler = command.str();
+}
+
+static void readTiming(const Options &options, Arguments &arguments,
+                       Diagnostics &diagnostics) {
+  arguments.threads = options.threads;
+  arguments.seconds = options.seconds;
+  if (arguments.threads < 1 || arguments.threads > 1024)
+    diagnostics.report(DiagnosticId::BadOption, "--threads is " +
+                                                    Twine(arguments.threads) +
+                                                    ", but can be 1 to 1024");
+  if (!(arguments.seconds >= 0 && arguments.seconds <= 1e6))
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--seconds can be 0 to 1000000");
+}
+
+/// Complains if there are too few or too many words that are no options.
+static void checkPositional(const Options &options,
+                            const CommandSyntax &command,
+                            const Arguments &arguments,
+                            Diagnostics &diagnostics) {
+  size_t count = arguments.positional.size();
+  if (!options.explain.empty() ||
+      (count >= command.least && count <= command.most))
+    return;
+  std::string usage =
+      ("usage: " + command.shown() + " [options] " + command.takes).str();
+  if (count < command.least)
+    return diagnostics.report(DiagnosticId::BadOption, "no model is given",
+                              usage);
+  std::string first = printable(arguments.positional[command.most]);
+  for (const CommandSyntax &other : options.commands)
+    for (const std::string &word : arguments.positional)
+      if (!word.empty() && other.parser->getName() == word)
+        usage = "a command comes first: " + other.shown() + " [options] " +
+                other.takes.str();
+  diagnostics.report(
+      DiagnosticId::BadOption,
+      "`" + command.shown() + "` takes " +
+          (command.most ? "at most " + Twine(command.most) : Twine("no")) +
+          " argument" + (command.most == 1 ? "" : "s") +
+          ", but there is also `" + first + "`",
+      usage);
+}
+
+bool refuseUnused(const Arguments &arguments, ArrayRef<StringRef> unused,
+                  const Twine &why, Diagnostics &diagnostics) {
+  bool good = true;
+  for (StringRef name : unused)
+    if (is_contained(arguments.given, name)) {
+      diagnostics.report(DiagnosticId::BadOption,
+                         (name.size() == 1 ? "-" : "--") + name +
+                             " has no effect " + why);
+      good = false;
+    }
+  return good;
+}
+
+void readArguments(const Options &options, Arguments &arguments,
+                   Diagnostics &diagnostics) {
+  const CommandSyntax &command = options.commands[options.chosen()];
+  const auto &positional = *options.positional[options.chosen()];
+  arguments.positional.assign(positional.begin(), positional.end());
+  for (auto &[name, option] : cl::getRegisteredOptions(*command.parser)) {
+    if (option->getNumOccurrences())
+      arguments.given.push_back(name.str());
+    bool isList = option->getNumOccurrencesFlag() == cl::ZeroOrMore;
+    if (option->getNumOccurrences() > 1 && !isList)
+      diagnostics.report(DiagnosticId::BadOption,
+                         (name.size() == 1 ? "-" : "--") + name + " is given " +
+                             Twine(option->getNumOccurrences()) +
+                             " times, but takes one value");
+  }
+  llvm::sort(arguments.given);
+  auto isGiven = [&](const cl::Option &option) {
+    return is_contained(arguments.given, option.ArgStr);
+  };
+  arguments.json = options.json;
+  arguments.explain = options.explain;
+  checkPositional(options, command, arguments, diagnostics);
+  readTargets(options, arguments, diagnostics);
+  readDims(options, arguments, diagnostics);
+  for (auto &[name, values] : readPairs(options.binds, diagnostics))
+    arguments.compile.import.bind[name] = values;
+  arguments.inputs = readPairs(options.inputs, diagnostics);
+  readTiming(options, arguments, diagnostics);
+  if (isGiven(options.stopAfter))
+    readStage(options.stopAfter, arguments, diagnostics);
+  if (isGiven(options.weights))
+    readWeights(options.weights, arguments, diagnostics);
+  if (isGiven(options.arenaSection))
+    readSection(options.arenaSection, arguments, diagnostics);
+  if (isGiven(options.compiler))
+    readCompiler(options.compiler, arguments, diagnostics);
+  arguments.compile.name = options.name;
+  arguments.compile.strict = options.strict;
+  arguments.compile.trace = options.trace;
+  arguments.compile.maxRam = readBytes(options.maxRam, "max-ram", diagnostics);
+  arguments.compile.maxFlash =
+      readBytes(options.maxFlash, "max-flash", diagnostics);
+  if (isGiven(options.output))
+    arguments.output = options.output;
+  arguments.outputDir = options.outputDir;
+  arguments.emitTest = options.emitTest;
+  arguments.markdown = options.markdown;
+  arguments.perGroup = options.perGroup;
+  arguments.raw = options.raw;
+}
+
+} // namespace ingot
