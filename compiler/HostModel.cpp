@@ -61,10 +61,14 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
     model->function = reinterpret_cast<Function>(
         dlsym(model->library, (model->name + "_run").c_str()));
   if (!model->function) {
-    const char *reason = dlerror();
-    diagnostics.report(DiagnosticId::Internal,
+    const char *error = dlerror();
+    StringRef reason = error ? error : "";
+    // A file system that executes nothing, or too little memory.
+    bool isMachine = reason.contains("failed to map segment");
+    diagnostics.report(isMachine ? DiagnosticId::MachineFault
+                                 : DiagnosticId::Internal,
                        "the generated library cannot be loaded: " +
-                           Twine(reason ? printable(reason) : ""));
+                           Twine(printable(reason)));
     return nullptr;
   }
   size_t align = std::max<size_t>(model->arenaAlign, 64);
