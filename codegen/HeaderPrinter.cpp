@@ -28,7 +28,7 @@ static void printMacros(const Interface &interface,
                         const CodegenOptions &options, const Weights &weights,
                         TextWriter &out) {
   const std::string &macro = interface.macro;
-  out.line("/* Scratch memory for one call. */");
+  out.blockComment("Scratch memory for one call.");
   out.line("#define " + macro + "_ARENA_BYTES " + Twine(interface.arenaBytes) +
            "u");
   out.line("#define " + macro + "_ARENA_ALIGN " + Twine(interface.arenaAlign) +
@@ -41,17 +41,17 @@ static void printMacros(const Interface &interface,
       isFile ? kWeightsHeaderBytes + weights.payloadBytes() : 0;
   for (const Weight &weight : weights.all())
     weightBytes += isFile ? 0 : weight.bytes;
-  out.line(isFile ? "/* The weights file. */"
-                  : "/* Constants of the model; they are only read. */");
+  out.blockComment(isFile ? "The weights file."
+                          : "Constants of the model; they are only read.");
   out.line("#define " + macro + "_WEIGHTS_BYTES " + Twine(weightBytes) + "u");
   if (options.measured) {
-    out.line("/* As measured: code and constants; the stack of a call. */");
+    out.blockComment("As measured: code and constants; the stack of a call.");
     out.line("#define " + macro + "_FLASH_BYTES " +
              Twine(options.measured->flash) + "u");
     out.line("#define " + macro + "_STACK_BYTES " +
              Twine(options.measured->stack) + "u");
   }
-  out.line("/* Numbers of elements. */");
+  out.blockComment("Numbers of elements.");
   NameScope names;
   for (const InterfaceTensor &tensor : interface.tensors)
     out.line("#define " + macro + "_" +
@@ -61,11 +61,10 @@ static void printMacros(const Interface &interface,
 }
 
 static void printIo(const Interface &interface, TextWriter &out) {
-  out.line("/* Row-major, without padding. No output may overlap another "
-           "tensor. float16,");
-  out.line(" * bfloat16 and float8 are their bits, bool is 0 or 1 in a byte, "
-           "narrower types");
-  out.line(" * are the low bits of a byte. */");
+  out.blockComment("Row-major, without padding. No output may overlap another "
+                   "tensor. float16, bfloat16 and float8 are their bits, bool "
+                   "is 0 or 1 in a byte, narrower types are the low bits of a "
+                   "byte.");
   out.open("typedef struct " + interface.name + "_io {");
   for (bool outputs : {false, true})
     for (const InterfaceTensor &tensor : interface.tensors) {
@@ -96,25 +95,24 @@ static void printFunctions(const Interface &interface,
                            ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.name;
   if (!options.arenaSection.empty()) {
-    out.line("/* An arena, in the section \"" + options.arenaSection +
-             "\". */");
+    out.blockComment("An arena, in the section \"" + options.arenaSection +
+                     "\".");
     out.line("extern unsigned char " + name + "_arena[" +
              Twine(std::max<int64_t>(interface.arenaBytes, 1)) + "];");
     out.blank();
   }
-  out.line("/* Runs the model once. `arena` is " + interface.macro +
-           "_ARENA_BYTES of scratch memory; two");
-  out.line(" * threads may run at once with an arena each. `context` may be "
-           "null. */");
+  out.blockComment("Runs the model once. `arena` is " + interface.macro +
+                   "_ARENA_BYTES of scratch memory; two threads may run at "
+                   "once with an arena each. `context` may be null.");
   out.line("ingot_status " + name + "_run(const " + name +
            "_io *io, void *arena,");
   out.line("                         const ingot_context *context);");
   if (variants.size() > 1) {
     out.blank();
-    out.line("/* The target whose code " + name +
-             "_run calls on this machine. Null if it runs none");
-    out.line(" * of them; " + name +
-             "_run then returns INGOT_ERROR_TARGET. */");
+    out.blockComment("The target whose code " + name +
+                     "_run calls on this machine. Null if it runs none of "
+                     "them; " +
+                     name + "_run then returns INGOT_ERROR_TARGET.");
     out.line("const char *" + name + "_target(void);");
   }
   if (options.trace && variants.size() == 1) {
@@ -126,10 +124,10 @@ static void printFunctions(const Interface &interface,
   }
   if (interface.weightsMode == WeightsMode::File) {
     out.blank();
-    out.line("/* Reads all `bytes` of a weights file and compares its checksum "
-             "with the one");
-    out.line(" * of this model; " + name +
-             "_run itself looks at the file's header only. */");
+    out.blockComment(
+        "Reads all `bytes` of a weights file and compares its checksum with "
+        "the one of this model; " +
+        name + "_run itself looks at the file's header only.");
     out.line("ingot_status " + name +
              "_check_weights(const void *weights, size_t bytes);");
   }
@@ -144,7 +142,8 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("using io = ::" + name + "_io;");
   out.line("inline constexpr size_t arena_bytes = " + macro + "_ARENA_BYTES;");
   out.line("inline constexpr size_t arena_align = " + macro + "_ARENA_ALIGN;");
-  out.line("/* Memory for one call at a time, to be placed by the caller. */");
+  out.blockComment("Memory for one call at a time, to be placed by the "
+                   "caller.");
   out.line("struct alignas(arena_align) arena {");
   out.line("  unsigned char bytes[arena_bytes > 0 ? arena_bytes : 1];");
   out.line("};");
@@ -161,12 +160,9 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
   Weights weights(variants);
   Interface interface(variants.back().module, options, weights);
   TextWriter out(os);
-  std::string about = toCommentText(interface.model);
-  llvm::erase(about, '\n');
-  out.line("/* " + about + ", compiled by " + toCommentText(options.producer) +
-           " for " + targetNames(variants) + ".");
-  out.line(" *");
-  out.line(" * Generated; edit the model, not this file. */");
+  out.blockComment(interface.model + ", compiled by " + options.producer +
+                   " for " + targetNames(variants) +
+                   ".\n\nGenerated; edit the model, not this file.");
   std::string guard = interface.macro + "_H";
   out.line("#ifndef INGOT_MODEL_" + guard);
   out.line("#define INGOT_MODEL_" + guard);

@@ -99,8 +99,7 @@ private:
           text += (text.empty() ? "" : ", ") + std::to_string(value);
         return "{" + text + "}";
       };
-      // Names have spaces, where lines are not to be broken.
-      out.raw() << "    {" << node.kernel << ", " << quoted(node.name) << ",\n";
+      out.line("    {" + Twine(node.kernel) + ", " + quoted(node.name) + ",");
       out.line("    " + node.type + ", " +
                (node.argument < 0 ? arena : outputName(node.argument)) + ", " +
                Twine(node.offset) + ", " + four(node.sizes) + ", " +
@@ -137,8 +136,7 @@ private:
                                   : "(const " + tensor.cType + " *)" +
                                         dataName(number, index)) +
                  ";");
-      out.raw() << "    const char *const set = " << quoted(testCase.name)
-                << ";\n";
+      out.line("const char *const set = " + quoted(testCase.name) + ";");
       out.line("const ingot_context context = check.begin(set, " +
                (nodes.empty() ? std::string("nullptr")
                               : "signatures_" + std::to_string(number)) +

@@ -10,8 +10,9 @@
 
 namespace ingot {
 
-/// Writes lines at the current indentation; a line that is too long is broken
-/// at a space, which C allows everywhere that this compiler prints one.
+/// Writes lines at the current indentation. What is too long is broken at a
+/// space where C allows that: never in a directive of the preprocessor, in a
+/// comment or in quotes.
 class TextWriter {
 public:
   explicit TextWriter(llvm::raw_ostream &os) : os(os) {}
@@ -20,6 +21,8 @@ public:
   void blank() { os << '\n'; }
   /// `text` as // comments, one paragraph for each of its lines.
   void comment(llvm::StringRef text);
+  /// The same between the marks that C had before C99, as headers have them.
+  void blockComment(llvm::StringRef text);
   /// A line that ends in {, then deeper.
   void open(const llvm::Twine &text);
   /// A line between: } else {
@@ -30,6 +33,9 @@ public:
 
 private:
   static constexpr size_t kColumns = 100;
+  /// Columns behind an indentation.
+  static size_t room(unsigned indent);
+
   llvm::raw_ostream &os;
   unsigned depth = 0;
 };
