@@ -143,7 +143,7 @@ void KernelPrinter::printStatement(Operation *op) {
     return;
   }
   // Terminators are printed by what they end.
-  if (op->hasTrait<OpTrait::IsTerminator>() || op->use_empty())
+  if (op->hasTrait<OpTrait::IsTerminator>())
     return;
   if (!printUpdate(op))
     define(op->getResult(0), ofOperation(op));

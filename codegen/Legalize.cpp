@@ -1,9 +1,10 @@
 //===- Legalize.cpp - what the printer may be given -----------------------===//
 //
 // Turns a planned module into one that prints: expansions in each kernel until
-// nothing changes, then arguments that are never written are marked read-only,
-// then every operation is checked. After it the printer cannot fail. A failure
-// here is ours, not the user's: what a model may contain was decided long ago.
+// nothing changes, which leaves no dead operation, then arguments that are
+// never written are marked read-only, then every operation is checked. After it
+// the printer cannot fail. A failure here is ours, not the user's: what a model
+// may contain was decided long ago.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +39,8 @@ static LogicalResult expand(ModuleOp module, const TargetDescription &target) {
   populateExpandHalf(patterns, target);
   populateExpandSqrt(patterns, target);
   populateExpandVector(patterns, target);
+  populateFoldIndices(patterns);
+  populateDropUnread(patterns);
   FrozenRewritePatternSet frozen(std::move(patterns));
 
   GreedyRewriteConfig config;

@@ -32,6 +32,12 @@ void populateExpandArith(mlir::RewritePatternSet &patterns,
 void populateExpandVector(mlir::RewritePatternSet &patterns,
                           const TargetDescription &target);
 
+/// Indices that make no difference, as of dimensions that have one element,
+/// become the constant 0.
+void populateFoldIndices(mlir::RewritePatternSet &patterns);
+/// Values that loops and conditionals hand on and nothing reads are dropped.
+void populateDropUnread(mlir::RewritePatternSet &patterns);
+
 /// Whether the printer knows the operation; if not, says why on it.
 mlir::LogicalResult checkPrintable(mlir::Operation *op,
                                    const TargetDescription &target);

@@ -315,15 +315,11 @@ std::string KernelPrinter::address(Value memref, ValueRange indices) {
   else
     (void)type.getStridesAndOffset(strides, offset);
   std::string text;
-  for (auto [index, stride, size] :
-       llvm::zip_equal(indices, strides, type.getShape())) {
+  for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
     if (auto constant = index.getDefiningOp<arith::ConstantIndexOp>()) {
       offset += constant.value() * stride;
       continue;
     }
-    // The only element of a dimension is at 0.
-    if (size == 1 || stride == 0)
-      continue;
     Expression expression = value(index);
     text += text.empty() ? "" : " + ";
     text += stride == 1 ? within(expression,
