@@ -2,6 +2,8 @@
 
 #include "dialects/graph/OnnxImport.h"
 
+#include "dialects/graph/ElementsData.h"
+
 using namespace mlir;
 
 namespace ingot::graph {
@@ -17,6 +19,16 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
                            static_cast<uint64_t>(static_cast<int64_t>(value)),
                            /*isSigned=*/true, /*implicitTrunc=*/true));
   return constant(DenseElementsAttr::get(type, attr));
+}
+
+Value OnnxNode::unlessZeros(Value value) {
+  auto constant = value ? value.getDefiningOp<ConstantOp>() : ConstantOp();
+  if (!constant)
+    return value;
+  std::vector<char> storage;
+  bool isZero = llvm::all_of(elementBytes(constant.getValueAttr(), storage),
+                             [](char byte) { return byte == 0; });
+  return isZero ? Value() : value;
 }
 
 Value OnnxNode::cast(Value value, Type elementType) {

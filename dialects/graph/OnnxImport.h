@@ -72,6 +72,10 @@ public:
     return ConstantOp::create(builder, loc, value);
   }
   mlir::Value scalarConstant(double value, mlir::Type elementType);
+  /// Returns null for a constant whose elements are all 0, else `value`. For
+  /// optional operands that ONNX takes to be zeros where they are left out:
+  /// adding zeros changes nothing but the sign of a result that is zero.
+  static mlir::Value unlessZeros(mlir::Value value);
   /// The elements converted to another type; `value` itself if they have it.
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
   /// The same elements in another shape; `value` itself if it has that shape.

@@ -27,7 +27,7 @@ def layer(name, op, time, batch, size, hidden, direction="forward", lengths=Fals
         names[place] = key
 
     if bias:
-        optional(3, "b", data((d, 2 * gates)), weights)
+        optional(3, "b", np.zeros((d, 2 * gates), np.float32) if bias == "zeros" else data((d, 2 * gates)), weights)
     if lengths:
         optional(4, "n", (np.arange(batch) * 5 % (time + 1)).clip(1).astype(np.int32), inputs)
     if states:
@@ -50,6 +50,8 @@ def layers():
         for direction, lengths, states, bias in itertools.product(("forward", "reverse", "bidirectional"), (0, 1), (0, 1), (0, 1)):
             yield layer(f"{direction}-{lengths}-{states}-{bias}", op, 6, 4, 9, 20, direction, lengths, states, bias)
         yield layer("clip", op, 5, 2, 9, 20, clip=0.5)
+        for direction, lengths in itertools.product(("forward", "reverse", "bidirectional"), (0, 1)):
+            yield layer(f"one-step-{direction}-{lengths}", op, 1, 2, 9, 20, direction, lengths, bias="zeros")
     for bias in (0, 1):
         yield layer(f"linear-{bias}", "GRU", 6, 2, 9, 37, "bidirectional", bias=bias, linear_before_reset=1)
     yield layer("peepholes", "LSTM", 6, 2, 9, 37, "bidirectional", peepholes=True)

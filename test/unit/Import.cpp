@@ -283,6 +283,48 @@ TEST_CASE("opset 6 broadcasts from an axis") {
   CHECK(count(imported.text(), "tensor<1x3x1xf32>") > 0);
 }
 
+TEST_CASE("optional operands of zeros are left out, others are kept") {
+  auto import = [](const std::string &x) {
+    std::string two = "{" + x + ", " + x + "}",
+                eight = "{" + x + ", 0, 0, 0, 0, 0, 0, 0}";
+    return Imported(header(18) +
+                    "g (float[1, 2, 4, 4] image, float[2, 2, 1, 1] w, "
+                    "float[1, 2, 3] steps, float[1, 4, 3] k, "
+                    "float[1, 4, 4] r, int32[2] lengths, float[2, 3] m, "
+                    "float[3, 2] n) => (a, b, c, d)\n"
+                    "<float[2] bias = " +
+                    two + ", float[1, 8] biases = " + eight +
+                    ", float[1, 2, 4] state = " + eight +
+                    ">\n{ a = Conv(image, w, bias)\n"
+                    "b = ConvTranspose(image, w, bias)\n"
+                    "c = RNN<hidden_size = 4>(steps, k, r, biases, lengths, "
+                    "state)\n"
+                    "d = Gemm(m, n, bias) }");
+  };
+  Imported zeros = import("0"), others = import("1"), minus = import("-0.0");
+  CHECK(count(zeros.text(), "graph.add") == 0);
+  CHECK(count(others.text(), "graph.add") == 3);
+  // -0 is not what ONNX puts in place of an operand.
+  CHECK(count(minus.text(), "graph.add") == 3);
+  auto hasBiases = [](Imported &model) {
+    unsigned biases = 0;
+    model.module->walk([&](Operation *op) {
+      if (auto conv = dyn_cast<graph::ConvOp>(op))
+        biases += conv.getBias() != nullptr;
+      else if (auto conv = dyn_cast<graph::ConvTransposeOp>(op))
+        biases += conv.getBias() != nullptr;
+    });
+    return biases;
+  };
+  CHECK(hasBiases(zeros) == 0);
+  CHECK(hasBiases(others) == 2);
+  // The shape is checked nevertheless.
+  Imported wrong(header(18) +
+                 "g (float[1, 2, 4, 4] x, float[2, 2, 1, 1] w) => (y)\n"
+                 "<float[3] bias = {0, 0, 0}>\n{ y = Conv(x, w, bias) }");
+  CHECK(wrong.ids == std::vector<std::string>{"invalid-node"});
+}
+
 TEST_CASE("all faults of a model are reported in one run") {
   Imported imported(header(17) + R"(
     g (float[2] x) => (float[2] y) { a = Rellu(x)

@@ -234,12 +234,14 @@ static ImportResult importGemm(OnnxNode &node) {
   if (double alpha = node.floatAttr("alpha", 1); alpha != 1)
     y = node.elementwise<MulOp>({y, node.scalarConstant(alpha, element)});
   if (c) {
+    const bool isZero = !OnnxNode::unlessZeros(c);
     if (double beta = node.floatAttr("beta", 1); beta != 1)
       c = node.elementwise<MulOp>({c, node.scalarConstant(beta, element)});
     auto shape = broadcastShapes({shapeOf(y), shapeOf(c)});
     if (!shape || ArrayRef<int64_t>(*shape) != shapeOf(y))
       return node.invalid("C does not broadcast to the product");
-    y = node.elementwise<AddOp>({y, c});
+    if (!isZero)
+      y = node.elementwise<AddOp>({y, c});
   }
   return SmallVector<Value>{y};
 }
@@ -287,8 +289,8 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
   shape.push_back(ws[0]);
   Value y = node.build<ConvOp>(RankedTensorType::get(shape, elementOf(x)),
                                toChannelsLast(node, x), kernelLast(node, w),
-                               bias, geometry->strides, geometry->dilations,
-                               geometry->low, groups);
+                               OnnxNode::unlessZeros(bias), geometry->strides,
+                               geometry->dilations, geometry->low, groups);
   return toChannelsFirst(node, y);
 }
 
@@ -355,8 +357,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   perm.append({0, 1});
   Value y = node.build<ConvTransposeOp>(
       RankedTensorType::get(shape, elementOf(x)), toChannelsLast(node, x),
-      buildTranspose(node.builder, node.loc, w, perm), bias, strides, dilations,
-      low, groups);
+      buildTranspose(node.builder, node.loc, w, perm),
+      OnnxNode::unlessZeros(bias), strides, dilations, low, groups);
   return SmallVector<Value>{toChannelsFirst(node, y)};
 }
 

@@ -121,7 +121,7 @@ static ImportResult importDeformConv(OnnxNode &node) {
   y = buildTranspose(b, node.loc, y, {0, 1, 3, 2});
   y = node.reshape(y, {sizes.batch, sizes.outputs, geometry->output[0],
                        geometry->output[1]});
-  if (bias)
+  if (OnnxNode::unlessZeros(bias))
     y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, 4)});
   return SmallVector<Value>{y};
 }

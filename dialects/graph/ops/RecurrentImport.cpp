@@ -46,7 +46,8 @@ public:
   /// The input of the gates of one direction: [time, batch, gates * hidden].
   /// `bias` leaves recurrent biases from that gate on to the caller.
   Value inputGates(int64_t direction, int64_t recurrentBiases);
-  /// The slice of optional input `i` that belongs to a direction.
+  /// The slice of input `i` that belongs to a direction. Null if the input is
+  /// left out, or could be because it is zeros.
   Value part(unsigned i, int64_t direction);
   Value initialState(unsigned i, int64_t direction);
   Value recurrentWeights(int64_t direction);
@@ -153,7 +154,10 @@ DenseF64ArrayAttr RecurrentLayer::values(int64_t direction,
 }
 
 Value RecurrentLayer::part(unsigned i, int64_t direction) {
+  constexpr unsigned firstOptional = 3;
   Value all = node.input(i);
+  if (i >= firstOptional)
+    all = OnnxNode::unlessZeros(all);
   if (!all)
     return {};
   return node.reshape(slice(node.builder, node.loc, all, 0, direction, 1),
@@ -161,7 +165,7 @@ Value RecurrentLayer::part(unsigned i, int64_t direction) {
 }
 
 Value RecurrentLayer::initialState(unsigned i, int64_t direction) {
-  Value all = node.input(i);
+  Value all = OnnxNode::unlessZeros(node.input(i));
   if (!all)
     return ExpandOp::create(node.builder, node.loc,
                             node.scalarConstant(0, elementOf(x)),
