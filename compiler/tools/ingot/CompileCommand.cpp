@@ -20,7 +20,8 @@ static void printModule(ModuleOp module, StringRef output,
                         Diagnostics &diagnostics) {
   OpPrintingFlags flags;
   if (output.empty() || output == "-") {
-    flags.elideLargeElementsAttrs(16).elideLargeResourceString(64);
+    // Local scope: no section for the resources whose bytes are left out.
+    flags.elideLargeElementsAttrs(16).useLocalScope();
     module.print(llvm::outs(), flags);
     return;
   }
