@@ -57,6 +57,12 @@ def attention_lengths_of_another_batch(folder):
     return model([node("Attention", ["q", "k", "v", "", "", "", "n"])], inputs=inputs, outputs=[info("y", None)], opset=24)
 
 
+@case("invalid-node", node="the_node", text="`stash_type` must be a type of floats")
+def moments_in_integers(folder):
+    return model([helper.make_node("LayerNormalization", ["x", "s"], ["y", "mean"], name="the_node", stash_type=TensorProto.INT8)],
+                 inputs=[info("x", (2, 4)), info("s", (4,))], outputs=[info("y", None), info("mean", None)])
+
+
 @case("invalid-node", node="the_node", text="the shapes of the inputs contradict each other: the output 0 would be f32[2,4,4,6]")
 def attention_mask_of_other_queries(folder):
     inputs = [info("q", (2, 4, 1, 8)), info("k", (2, 2, 6, 8)), info("v", (2, 2, 6, 6)), info("m", (2, 4, 4, 6))]

@@ -102,9 +102,11 @@ static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   SmallVector<Value> results{y};
   if (node.numOutputs() > 1 && (node.wantsOutput(1) || node.wantsOutput(2))) {
     Type stash = node.elementType(node.intAttr("stash_type", 1));
+    if (!isa_and_nonnull<FloatType>(stash))
+      return node.invalid("`stash_type` must be a type of floats, to compute "
+                          "mean and deviation in");
     auto axes = llvm::to_vector(llvm::seq<int64_t>(*axis, shape.size()));
-    Moments moments =
-        momentsOver(node, node.cast(x, stash ? stash : elementOf(x)), axes);
+    Moments moments = momentsOver(node, node.cast(x, stash), axes);
     results.push_back(moments.mean);
     results.push_back(node.elementwise<ReciprocalOp>(
         deviation(node, moments.variance, epsilon)));
