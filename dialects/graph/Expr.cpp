@@ -223,6 +223,9 @@ Expr fma(Expr x, Expr y, Expr z) {
   ElementBuilder::unify(y, z);
   if (!isFloat(x))
     return x * y + z;
+  // The first product of a sum: at most the sign of a zero differs.
+  if (matchPattern(z.value, m_PosZeroFloat()))
+    return x * y;
   if (isa<VectorType>(x.value.getType()))
     return {x.builder, make<vector::FMAOp>(x, x.value, y.value, z.value),
             x.type};

@@ -75,7 +75,8 @@ Expr max(Expr x, Expr y);
 Expr min(Expr x, Expr y);
 Expr max(Expr x, double y);
 Expr min(Expr x, double y);
-/// x * y + z, fused where the target can.
+/// x * y + z, fused where the target can; x * y if z is the constant 0, though
+/// 0 + -0 would be 0.
 Expr fma(Expr x, Expr y, Expr z);
 
 Expr abs(Expr x);
