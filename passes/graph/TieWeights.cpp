@@ -53,11 +53,16 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   ArrayRef<char> as = elementBytes(a.getValue(), storageOfA),
                  bs = elementBytes(b.getValue(), storageOfB);
   int64_t size = bytesPerElement(type.getElementType());
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      if (std::memcmp(as.data() + (row * columns + column) * size,
-                      bs.data() + (column * rows + row) * size, size))
-        return false;
+  // Square by square, so that the lines of both stay in the cache.
+  constexpr int64_t side = 16;
+  for (int64_t top = 0; top < rows; top += side)
+    for (int64_t left = 0; left < columns; left += side)
+      for (int64_t row = top; row < std::min(top + side, rows); ++row)
+        for (int64_t column = left; column < std::min(left + side, columns);
+             ++column)
+          if (std::memcmp(as.data() + (row * columns + column) * size,
+                          bs.data() + (column * rows + row) * size, size))
+            return false;
   return true;
 }
 
