@@ -131,7 +131,7 @@ TEST_CASE("an element with several readers is built once") {
 TEST_CASE("every stage is linear in the length of a chain") {
   for (const Chain &chain : chains)
     for (Stage stage : {Stage::Decide, Stage::Schedule, Stage::Plan}) {
-      INFO(chain.name << " after " << stageName(stage).str());
+      INFO(chain.name << " after " << stageNames()[static_cast<size_t>(stage)]);
       size_t shorter = countAfter(chain.function(100), stage),
              longer = countAfter(chain.function(200), stage);
       CHECK(longer <= 2.2 * shorter);
