@@ -27,7 +27,17 @@ namespace ingot::graph {
 
 namespace {
 
-bool isConstant(Value v) { return v.getDefiningOp<ConstantOp>() != nullptr; }
+/// Returns whether `v` is a constant, or moved from one: it will be folded.
+bool isWeight(Value v) {
+  while (auto op = v.getDefiningOp()) {
+    if (isa<ConstantOp>(op))
+      return true;
+    if (!isa<ReshapeOp, TransposeOp>(op))
+      return false;
+    v = op->getOperand(0);
+  }
+  return false;
+}
 
 bool isIdentity(ArrayRef<int64_t> perm) {
   for (auto [i, p] : llvm::enumerate(perm))
@@ -90,11 +100,13 @@ private:
       return false;
     size_t rank = shapeOf(op->getResult(0)).size();
     // The permutation that saves most: of the largest transposed operand.
+    // Transposes of weights cost nothing, and would otherwise call back the one
+    // that has just moved past them.
     TransposeOp leading;
     int64_t removed = 0, added = 0;
     for (Value operand : op->getOperands())
       if (auto transpose = operand.getDefiningOp<TransposeOp>())
-        if (transpose.getPerm().size() == rank &&
+        if (transpose.getPerm().size() == rank && !isWeight(operand) &&
             (!leading || tensorType(operand).getNumElements() >
                              tensorType(leading).getNumElements()))
           leading = transpose;
@@ -102,13 +114,13 @@ private:
       return false;
     SmallVector<int64_t> perm(leading.getPerm());
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      if (!permutable.permutesOperand(i))
+      if (!permutable.permutesOperand(i) || isWeight(operand))
         continue;
       auto transpose = operand.getDefiningOp<TransposeOp>();
       int64_t elements = tensorType(operand).getNumElements();
       if (transpose && transpose.getPerm() == ArrayRef<int64_t>(perm))
         removed += elements;
-      else if (!isConstant(operand))
+      else
         added += elements;
     }
     // Only what is strictly less: otherwise two operators could hand a
@@ -180,18 +192,6 @@ private:
     product.getAMutable().assign(
         buildReshape(builder, loc, transpose.getX(), flat));
     return true;
-  }
-
-  /// A constant, or moved from one: it will be folded.
-  static bool isWeight(Value v) {
-    while (auto op = v.getDefiningOp()) {
-      if (isa<ConstantOp>(op))
-        return true;
-      if (!isa<ReshapeOp, TransposeOp>(op))
-        return false;
-      v = op->getOperand(0);
-    }
-    return false;
   }
 
   static void finish(TransposeOp transpose) {

@@ -84,3 +84,15 @@ func.func @ones(%x: tensor<1x1x8x8xf32>) -> tensor<1x8x8x1xf32> {
   %t = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x1x8x8xf32>) -> tensor<1x8x8x1xf32>
   return %t : tensor<1x8x8x1xf32>
 }
+
+// A constant moves along however large it is: its transpose will be folded, and does not call
+// back the one that has just moved past it.
+// CHECK-LABEL: @small_beside_large_constant(
+// CHECK: graph.less_or_equal
+// CHECK: return
+func.func @small_beside_large_constant(%x: tensor<1x2x3x4xf32>) -> tensor<8x4x2x3xi1> {
+  %c = graph.constant dense<1.0> : tensor<8x4x2x3xf32> : tensor<8x4x2x3xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x2x3x4xf32>) -> tensor<1x4x2x3xf32>
+  %y = graph.less_or_equal %t, %c : (tensor<1x4x2x3xf32>, tensor<8x4x2x3xf32>) -> tensor<8x4x2x3xi1>
+  return %y : tensor<8x4x2x3xi1>
+}
