@@ -57,6 +57,11 @@ def attention_lengths_of_another_batch(folder):
     return model([node("Attention", ["q", "k", "v", "", "", "", "n"])], inputs=inputs, outputs=[info("y", None)], opset=24)
 
 
+@case("invalid-node", node="the_node", text="ceil_mode must be 0 or 1, not 3")
+def pool_that_rounds_otherwise(folder):
+    return model([node("MaxPool", ["x"], kernel_shape=[2, 2], ceil_mode=3)], inputs=[info("x", (1, 1, 5, 5))], outputs=[info("y", None)])
+
+
 @case("invalid-node", node="the_node", text="`stash_type` must be a type of floats")
 def moments_in_integers(folder):
     return model([helper.make_node("LayerNormalization", ["x", "s"], ["y", "mean"], name="the_node", stash_type=TensorProto.INT8)],

@@ -40,7 +40,9 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
   auto autoPad = readAutoPad(node);
   if (failed(autoPad))
     return failure();
-  bool ceil = node.intAttr("ceil_mode", 0) != 0;
+  int64_t ceil = node.intAttr("ceil_mode", 0);
+  if (ceil != 0 && ceil != 1)
+    return node.invalid("ceil_mode must be 0 or 1, not " + Twine(ceil));
   for (size_t i = 0; i < rank; ++i) {
     if (g.strides[i] < 1 || g.dilations[i] < 1 || kernel[i] < 1)
       return node.invalid(
