@@ -17,6 +17,7 @@ config.excludes = ["unit", "Inputs", "models"]
 
 config.substitutions += [
     # The longer name first: lit replaces one after the other.
+    ("%ingot-fuzz", os.path.join(config.ingot_bin, "ingot-fuzz")),
     ("%ingot-opt", os.path.join(config.ingot_bin, "ingot-opt")),
     ("%ingot-translate", os.path.join(config.ingot_bin, "ingot-translate")),
     ("%ingot", os.path.join(config.ingot_bin, "ingot")),
@@ -35,7 +36,7 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 
 if config.models and os.path.isdir(config.models):
     config.available_features.add("models")
-for program in ("ingot", "ingot-opt", "ingot-translate"):
+for program in ("ingot", "ingot-fuzz", "ingot-opt", "ingot-translate"):
     if os.path.exists(os.path.join(config.ingot_bin, program)):
         config.available_features.add(program)
 for program in ("g++", "aarch64-linux-gnu-g++", "qemu-x86_64", "qemu-aarch64", "arm-none-eabi-g++",

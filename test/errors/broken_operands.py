@@ -74,6 +74,29 @@ def attention_mask_of_other_queries(folder):
     return model([node("Attention", ["q", "k", "v", "m"])], inputs=inputs, outputs=[info("y", None)], opset=24)
 
 
+@case("invalid-node", node="the_node", text="input 4 belongs to input 2, but differs")
+def optimizer_values_of_other_shapes(folder):
+    shapes = {"R": (), "T": (), "x": (1, 2), "g": (1, 2), "h": (2,)}
+    inputs = [info(n, s, TensorProto.INT64 if n == "T" else F) for n, s in shapes.items()]
+    return model([helper.make_node("Adagrad", list(shapes), ["y", "h_new"], name="the_node",
+                                   domain="ai.onnx.preview.training")],
+                 inputs=inputs, outputs=[info("y", (1, 2)), info("h_new", (2,))],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.preview.training", 1)])
+
+
+@case("invalid-node", node="the_node", text="pads contradicts auto_pad")
+def conv_transpose_pads_beside_auto_pad(folder):
+    return model([node("ConvTranspose", ["x", "w"], strides=[3, 2], output_padding=[1, 1], pads=[1, 1, 1, 1],
+                       auto_pad="SAME_UPPER")],
+                 inputs=[info("x", (1, 3, 7, 6))], initializers=[weights(shape=(3, 4, 3, 3))], outputs=[info("y", None)])
+
+
+@case("invalid-node", node="the_node", text="auto_pad `SAME` does not exist")
+def conv_transpose_of_unknown_auto_pad(folder):
+    return model([node("ConvTranspose", ["x", "w"], auto_pad="SAME")],
+                 inputs=[info("x", (1, 3, 7, 6))], initializers=[weights(shape=(3, 4, 3, 3))], outputs=[info("y", None)])
+
+
 @case("invalid-attribute", node="the_node", text="has no attribute `start` since opset 1")
 def body_needs_a_newer_opset(folder):
     q = [info(n, (2, 4, 8, 16)) for n in "qkv"]

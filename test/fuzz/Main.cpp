@@ -76,6 +76,8 @@ static Subject randomSubject(Seeds &seeds, Random &random) {
   } else if (change < 17 && change >= (isGiven ? 13 : 10)) {
     mutateModel(*model, random);
   }
+  if (below(random, 5) == 0)
+    makeConstant(*model->mutable_graph(), random);
   std::string bytes = model->SerializeAsString();
   if (change == 19)
     mutateBytes(bytes, random);

@@ -42,6 +42,9 @@ void mutateAttribute(onnx::AttributeProto &attr, Random &random);
 /// operand, an attribute, the number of operands, the operator. All else stays
 /// consistent: a constant has as many elements as its shape says.
 void mutateOperator(onnx::ModelProto &model, Random &random);
+/// Gives small inputs values, so that what reads them is computed by the
+/// compiler.
+void makeConstant(onnx::GraphProto &graph, Random &random);
 /// A few changes to the structure: shapes, attributes, names, nodes, types.
 void mutateModel(onnx::ModelProto &model, Random &random);
 /// A few changes to the bytes.

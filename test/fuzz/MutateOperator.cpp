@@ -242,6 +242,25 @@ static void mutateArity(onnx::NodeProto &node, onnx::GraphProto &graph,
   }
 }
 
+void makeConstant(onnx::GraphProto &graph, Random &random) {
+  for (int i = graph.input_size() - 1; i >= 0; --i) {
+    const auto &type = graph.input(i).type().tensor_type();
+    onnx::TensorProto tensor;
+    tensor.set_name(graph.input(i).name());
+    tensor.set_data_type(type.elem_type());
+    bool isStatic = graph.input(i).type().has_tensor_type();
+    for (const auto &dim : type.shape().dim()) {
+      tensor.add_dims(dim.dim_value());
+      isStatic &= dim.has_dim_value();
+    }
+    if (!isStatic || tensorBytes(tensor) > (1 << 16))
+      continue;
+    fillTensor(tensor, random);
+    *graph.add_initializer() = std::move(tensor);
+    graph.mutable_input()->DeleteSubrange(i, 1);
+  }
+}
+
 void mutateOperator(onnx::ModelProto &model, Random &random) {
   onnx::GraphProto &graph = *model.mutable_graph();
   if (!graph.node_size())
