@@ -264,12 +264,16 @@ namespace {
 /// Answers the schema's shape rule from values already imported.
 class NodeInference : public onnx::InferenceContext {
 public:
-  NodeInference(const onnx::NodeProto &node, ArrayRef<Value> inputs,
-                std::vector<onnx::TypeProto> &outputs)
+  NodeInference(const onnx::NodeProto &node, const onnx::OpSchema &schema,
+                ArrayRef<Value> inputs, std::vector<onnx::TypeProto> &outputs)
       : inputs(inputs), outputs(outputs), types(inputs.size()),
         data(inputs.size()) {
     for (const auto &attr : node.attribute())
       attributes[attr.name()] = &attr;
+    // Rules have defaults of their own, and not always the schema's.
+    for (const auto &[name, formal] : schema.attributes())
+      if (formal.default_value.type() != onnx::AttributeProto::UNDEFINED)
+        attributes.try_emplace(name, &formal.default_value);
     for (auto [value, type] : llvm::zip(inputs, types))
       if (value)
         type = typeProto(value);
@@ -424,7 +428,7 @@ std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
     hasGraph |= node.op_type() == "Range";
     if (hasGraph || !schema.has_type_and_shape_inference_function())
       return std::nullopt;
-    NodeInference context(node, inputs, outputs);
+    NodeInference context(node, schema, inputs, outputs);
     schema.GetTypeAndShapeInferenceFunction()(context);
   } catch (const std::exception &error) {
     return SchemaError{DiagnosticId::InvalidNode, cleanMessage(error.what()),

@@ -385,3 +385,13 @@ TEST_CASE("tensors survive .npy and .pb files") {
   }
   llvm::sys::fs::remove(path);
 }
+
+TEST_CASE("shape rules of ONNX see the defaults of its schema") {
+  // ONNX's rule takes an absent `onesided` for 0, its schema says 1.
+  Imported model(header(17) + R"(
+    agraph (float[1,128,1] x) => (float[1,15,9,2] y) <int64 step = {8}, int64 size = {16}> {
+      y = STFT(x, step, , size)
+    })");
+  CHECK(model.ids.empty());
+  CHECK(model.module);
+}
