@@ -65,10 +65,9 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
     StringRef reason = error ? error : "";
     // A file system that executes nothing, or too little memory.
     bool isMachine = reason.contains("failed to map segment");
-    diagnostics.report(isMachine ? DiagnosticId::MachineFault
-                                 : DiagnosticId::Internal,
-                       "the generated library cannot be loaded: " +
-                           Twine(printable(reason)));
+    diagnostics.report(
+        isMachine ? DiagnosticId::MachineFault : DiagnosticId::Internal,
+        "the generated library cannot be loaded: " + Twine(printable(reason)));
     return nullptr;
   }
   size_t align = std::max<size_t>(model->arenaAlign, 64);
