@@ -3,6 +3,7 @@
 #include "codegen/Toolchain.h"
 
 #include "codegen/Interrupts.h"
+#include "codegen/TemporaryFolder.h"
 #include "targets/TargetDescription.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -10,15 +11,16 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/Signals.h"
 
 #include <cerrno>
+#include <chrono>
+#include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -88,26 +90,28 @@ static StringRef machineFaultIn(StringRef messages) {
 }
 
 /// Starts a command as a process group of its own, so that it can be ended with
-/// all that it starts. Its messages, in English, go to the file `log`.
-static int start(ArrayRef<std::string> command, StringRef log, pid_t &child) {
-  std::string logPath = log.str();
+/// all that it starts. It speaks English, to `output`, and has `folder` for its
+/// temporary files: compilers that fail leave some behind.
+static int start(ArrayRef<std::string> command, StringRef folder, int output,
+                 pid_t &child) {
+  std::string variables[] = {"LC_ALL=C", ("TMPDIR=" + folder).str()};
   std::vector<char *> words, environment;
   for (const std::string &word : command)
     words.push_back(const_cast<char *>(word.c_str()));
   for (char **entry = environ; *entry; ++entry)
-    if (!StringRef(*entry).starts_with("LC_ALL="))
+    if (!StringRef(*entry).starts_with("LC_ALL=") &&
+        !StringRef(*entry).starts_with("TMPDIR="))
       environment.push_back(*entry);
-  char english[] = "LC_ALL=C";
-  environment.push_back(english);
+  for (std::string &variable : variables)
+    environment.push_back(variable.data());
   words.push_back(nullptr);
   environment.push_back(nullptr);
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, logPath.c_str(),
-                                   O_WRONLY | O_TRUNC, 0);
-  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  posix_spawn_file_actions_adddup2(&files, output, 1);
+  posix_spawn_file_actions_adddup2(&files, output, 2);
   SignalsHeld held;
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
@@ -123,40 +127,69 @@ static int start(ArrayRef<std::string> command, StringRef log, pid_t &child) {
   return code;
 }
 
-Error runProgram(ArrayRef<std::string> command, unsigned seconds) {
-  SmallString<128> messages;
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("ingot", "log", messages)) {
-    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, messages);
-    return createFileError(messages, code);
+/// Reads what a program says until it ends; false if that takes more than
+/// `seconds`, if these are not 0.
+static bool readMessages(int input, unsigned seconds, std::string &messages) {
+  using Clock = std::chrono::steady_clock;
+  auto end = Clock::now() + std::chrono::seconds(seconds);
+  char buffer[4096];
+  while (true) {
+    int wait = -1;
+    if (seconds)
+      wait = std::max<int64_t>(
+          0, std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now())
+                 .count());
+    pollfd ready = {input, POLLIN, 0};
+    int count = poll(&ready, 1, wait);
+    if (count == 0)
+      return false;
+    if (count < 0 && errno == EINTR)
+      continue;
+    ssize_t size = read(input, buffer, sizeof buffer);
+    if (size <= 0)
+      return true;
+    messages.append(buffer, size);
   }
-  FileRemover remover(messages);
-  sys::RemoveFileOnSignal(messages);
-  scope_exit keep([&] { sys::DontRemoveFileOnSignal(messages); });
-  sys::ProcessInfo process;
-  if (int code = start(command, messages, process.Pid))
+}
+
+Error runProgram(ArrayRef<std::string> command, unsigned seconds) {
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  auto fault = [&](const Twine &what) {
     return make_error<MachineFault>(
-        "`" + command.front() +
-        "` cannot be run: " + std::generic_category().message(code));
-  process.Process = process.Pid;
-  std::string problem;
-  std::optional<unsigned> limit;
-  if (seconds)
-    limit = seconds;
-  int status = sys::Wait(process, limit, &problem).ReturnCode;
+        ("`" + sys::path::filename(command.front()) + "` " + what).str());
+  };
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC))
+    return fault("cannot be run: " + std::generic_category().message(errno));
+  pid_t child = 0;
+  int code = start(command, folder->path(), ends[1], child);
+  close(ends[1]);
+  auto done = scope_exit([&] { close(ends[0]); });
+  if (code)
+    return fault("cannot be run: " + std::generic_category().message(code));
+  std::string messages;
+  bool isInTime = readMessages(ends[0], seconds, messages);
+  if (!isInTime)
+    kill(-child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
   setRunningProgram(0);
-  if (status == 0)
+  if (isInTime && WIFEXITED(status) && WEXITSTATUS(status) == 0)
     return Error::success();
-  std::string text;
-  if (auto buffer = MemoryBuffer::getFile(messages))
-    text = (*buffer)->getBuffer().str();
-  if (StringRef line = machineFaultIn(problem + "\n" + text); !line.empty())
-    return make_error<MachineFault>("`" +
-                                    sys::path::filename(command.front()).str() +
-                                    "` failed: " + line.str());
-  return createStringError("'" + join(command, " ") + "' failed" +
-                           (problem.empty() ? "" : ": " + problem) + "\n" +
-                           text);
+  if (StringRef line = machineFaultIn(messages); isInTime && !line.empty())
+    return fault("failed: " + line);
+  if (isInTime && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    return fault("was killed by the system, as for want of memory");
+  std::string how;
+  if (!isInTime)
+    how = " after " + std::to_string(seconds) + " seconds";
+  else if (WIFSIGNALED(status))
+    how = std::string(": ") + strsignal(WTERMSIG(status));
+  return createStringError("'" + join(command, " ") + "' failed" + how + "\n" +
+                           messages);
 }
 
 Error compileSource(const TargetDescription &target, StringRef source,

@@ -9,9 +9,8 @@ import subprocess
 import sys
 import time
 
-# Leaves a part of the object, a file of its own in TMPDIR unless it is asked to end, and a child.
+# Leaves a part of the object, a file of its own in TMPDIR, and a child.
 COMPILER = """#!/bin/sh
-trap 'rm -f "$TMPDIR/own"; exit 1' TERM
 for last; do :; done
 echo part > "$last"
 echo part > "$TMPDIR/own"
@@ -37,17 +36,27 @@ def lives(process):
         return False
 
 
-def interrupt(ingot, model, folder, number):
+def prepare(folder, compiler_text):
+    """Returns the environment, and the arguments that make a .o with this compiler."""
     shutil.rmtree(folder, ignore_errors=True)
-    temporary, started = os.path.join(folder, "tmp"), os.path.join(folder, "started")
+    temporary, compiler = os.path.join(folder, "tmp"), os.path.join(folder, "compiler")
     os.makedirs(temporary)
-    compiler = os.path.join(folder, "compiler")
     with open(compiler, "w") as f:
-        f.write(COMPILER)
+        f.write(compiler_text)
     os.chmod(compiler, 0o755)
-    before = set(os.listdir(folder))
-    process = subprocess.Popen([ingot, model, "-o", os.path.join(folder, "out.o"), "--cxx", compiler],
-                               env={**os.environ, "TMPDIR": temporary, "FOLDER": folder})
+    return {**os.environ, "TMPDIR": temporary, "FOLDER": folder}, ["-o", os.path.join(folder, "out.o"), "--cxx", compiler]
+
+
+def check_clean(folder, when):
+    left = os.listdir(os.path.join(folder, "tmp")) + sorted(set(os.listdir(folder)) - {"tmp", "compiler"})
+    if left:
+        sys.exit(f"FAIL left after {when}: {left}")
+
+
+def interrupt(ingot, model, folder, number):
+    environment, arguments = prepare(folder, COMPILER)
+    started = os.path.join(folder, "started")
+    process = subprocess.Popen([ingot, model, *arguments], env=environment)
     wait_until(lambda: os.path.exists(started) and os.path.getsize(started), "the compiler does not start")
     with open(started) as f:
         child = int(f.read())
@@ -56,9 +65,15 @@ def interrupt(ingot, model, folder, number):
     if process.wait(timeout=20) != -number:
         sys.exit(f"FAIL the exit code is {process.returncode} after signal {number}")
     wait_until(lambda: not lives(child), "the compiler's child lives on")
-    left = os.listdir(temporary) + sorted(set(os.listdir(folder)) - before)
-    if left:
-        sys.exit(f"FAIL left after signal {number}: {left}")
+    check_clean(folder, f"signal {number}")
+
+
+def fail(ingot, model, folder):
+    """A compiler that fails may leave its own files, but not for long."""
+    environment, arguments = prepare(folder, '#!/bin/sh\necho part > "$TMPDIR/own"\nexit 1\n')
+    if subprocess.run([ingot, model, *arguments], env=environment, stderr=subprocess.DEVNULL).returncode != 1:
+        sys.exit("FAIL the exit code of a compiler that fails")
+    check_clean(folder, "a compiler that fails")
 
 
 ingot, model, folder = sys.argv[1:]
@@ -67,4 +82,5 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     interrupt(ingot, model, os.path.abspath(folder), number)
+fail(ingot, model, os.path.abspath(folder))
 print("nothing is left")
