@@ -270,9 +270,10 @@ public:
         data(inputs.size()) {
     for (const auto &attr : node.attribute())
       attributes[attr.name()] = &attr;
-    // Rules have defaults of their own, and not always the schema's.
+    // Rules have defaults of their own, and not always the schema's. Texts are
+    // left out: rules take an auto_pad that is there for one that was chosen.
     for (const auto &[name, formal] : schema.attributes())
-      if (formal.default_value.type() != onnx::AttributeProto::UNDEFINED)
+      if (formal.default_value.type() == onnx::AttributeProto::INT)
         attributes.try_emplace(name, &formal.default_value);
     for (auto [value, type] : llvm::zip(inputs, types))
       if (value)
