@@ -84,7 +84,7 @@ def optimizer_values_of_other_shapes(folder):
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.preview.training", 1)])
 
 
-@case("invalid-node", node="the_node", text="pads contradicts auto_pad")
+@case("invalid-node", node="the_node", text="The pads attribute cannot be used simultaneously with auto_pad")
 def conv_transpose_pads_beside_auto_pad(folder):
     return model([node("ConvTranspose", ["x", "w"], strides=[3, 2], output_padding=[1, 1], pads=[1, 1, 1, 1],
                        auto_pad="SAME_UPPER")],
