@@ -80,10 +80,25 @@ def distance(result, expected):
     return float(np.nanmax(np.abs(result - expected), initial=0) / (size or 1))
 
 
+def saturates(model):
+    """Whether ONNX Runtime is inexact here: on x86 without VNNI it adds two products of 8-bit numbers in 16 bits."""
+    with open("/proc/cpuinfo") as file:
+        cpu = file.read()
+    quantized = any(node.op_type == "QuantizeLinear" for node in onnx.load(model, load_external_data=False).graph.node)
+    return quantized and "avx2" in cpu and "vnni" not in cpu
+
+
+def outputs_of(args, session, folder, inputs):
+    """What ONNX Runtime computes, or the outputs that came with the model."""
+    if folder and args.own_outputs:
+        return [load_tensor(os.path.join(folder, f"output_{i}.pb")) for i in range(len(session.get_outputs()))]
+    return session.run(None, {v.name: a for v, a in zip(session.get_inputs(), inputs)})
+
+
 def check(args, model, session, folder, target):
     """Runs one data set on one target; the number of wrong outputs."""
     inputs = make_inputs(session, folder)
-    expected = session.run(None, {v.name: a for v, a in zip(session.get_inputs(), inputs)})
+    expected = outputs_of(args, session, folder, inputs)
     input_dir, output_dir = (os.path.join(args.work, args.name, target, d) for d in ("in", "out"))
     for directory in (input_dir, output_dir):
         os.makedirs(directory, exist_ok=True)
@@ -140,6 +155,7 @@ def main():
     args.limit = ["--max-ram", str(args.max_ram)] if args.max_ram else []
     os.makedirs(args.work, exist_ok=True)
     model, folders = find_model(args.name, args.work)
+    args.own_outputs = saturates(model)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
