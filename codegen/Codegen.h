@@ -1,17 +1,12 @@
-//===- Codegen.h - from the planned module to files -------------*- C++ -*-===//
+// From the planned module to files.
 //
-// The last stage. legalizeForPrinting changes the module into what the printer
-// knows, or says why it cannot; printHeader, printSource and writeWeights only
-// read it and cannot fail.
-//
-//     planned module --legalize--> printable module --print--> .h .cpp weights
-//
-//===----------------------------------------------------------------------===//
+// The last stage: it only reads modules, which the stage `legalize` left, and
+// cannot fail but for files that cannot be written.
 
 #ifndef INGOT_CODEGEN_CODEGEN_H
 #define INGOT_CODEGEN_CODEGEN_H
 
-#include "codegen/Weights.h"
+#include "codegen/files/Weights.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -45,10 +40,6 @@ struct CodegenOptions {
   std::string compiler;
 };
 
-/// Expands what the target lacks and checks that all that is left prints.
-mlir::LogicalResult legalizeForPrinting(mlir::ModuleOp module,
-                                        const TargetDescription &target);
-
 /// The versions of the model are legalized and stand from the least to the most
 /// able target. Of several the generated code picks one where it runs.
 void printHeader(llvm::ArrayRef<Variant> variants,
@@ -58,8 +49,7 @@ void printSource(llvm::ArrayRef<Variant> variants,
 
 /// All files of one compilation, written whole or not at all: `output` is the
 /// .cpp, with .h and weights beside it, or a .o (plus the .h), for which the
-/// compiler of the ablest target is run on that very text. What cannot be
-/// printed is reported on its module, too.
+/// compiler of the ablest target is run on that very text.
 llvm::Error emitFiles(llvm::ArrayRef<Variant> variants,
                       const CodegenOptions &options, llvm::StringRef output);
 

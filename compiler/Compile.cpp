@@ -1,12 +1,10 @@
-//===- Compile.cpp --------------------------------------------------------===//
-
 #include "compiler/Compile.h"
 
-#include "codegen/Names.h"
+#include "codegen/kernel/Names.h"
 #include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
 #include "mlir/IR/Diagnostics.h"
-#include "passes/graph/Evaluate.h"
+#include "passes/evaluate/Evaluate.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -75,7 +73,6 @@ bool Compilation::advance(Stage stage) {
       return false;
     done = Stage::Import;
   }
-  stage = std::min(stage, Stage::Plan);
   if (stage <= *done)
     return true;
   // The model is valid, so whatever goes wrong from here on is our own fault.
@@ -99,7 +96,7 @@ bool Compilation::advance(Stage stage) {
   pipeline.target = options.target;
   pipeline.strict = options.strict;
   pipeline.maxArena = options.maxArena();
-  if (failed(runPipeline(*moduleRef, pipeline, stage)) && diagnostics.empty())
+  if (failed(runPipeline(*moduleRef, pipeline, stage, *done)) && diagnostics.empty())
     diagnostics.report(DiagnosticId::Internal,
                        "a compiler pass failed without a message");
   done = stage;
@@ -159,11 +156,11 @@ bool Compilation::emit(StringRef output) {
     given.fallbacks.clear();
     others.push_back(
         std::make_unique<Compilation>(given, mlirContext, diagnostics));
-    if (!others.back()->advance(Stage::Plan))
+    if (!others.back()->advance(Stage::Legalize))
       return false;
     variants.push_back({others.back()->module(), fallback});
   }
-  if (!advance(Stage::Plan))
+  if (!advance(Stage::Legalize))
     return false;
   variants.push_back({*moduleRef, options.target});
   shareArena(variants);

@@ -1,8 +1,6 @@
-//===- Compile.h - one compilation, from file to files ----------*- C++ -*-===//
+// One compilation, from file to files.
 //
 // What the command line, the tests and CMake all call.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_COMPILE_H
 #define INGOT_COMPILER_COMPILE_H
@@ -58,10 +56,10 @@ public:
   /// Reads the file, so that options can depend on it; null with a diagnostic
   /// if it is no model.
   ModelFile *open();
-  /// Brings the module to the end of `stage` (at most Plan); false with
-  /// diagnostics if that fails. The stages after Import are run by one call.
+  /// Brings the module to the end of `stage`; false with diagnostics if that
+  /// fails.
   bool advance(Stage stage);
-  /// Writes .cpp and .h, or .o and .h; advances to Plan if necessary.
+  /// Writes .cpp and .h, or .o and .h; advances to Legalize if necessary.
   bool emit(llvm::StringRef output);
 
   /// That of the target, not of a fallback. Once written, the arena serves all.

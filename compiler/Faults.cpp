@@ -1,8 +1,6 @@
-//===- Faults.cpp ---------------------------------------------------------===//
-
 #include "compiler/Faults.h"
 
-#include "codegen/Toolchain.h"
+#include "codegen/objects/Toolchain.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 

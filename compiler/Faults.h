@@ -1,4 +1,4 @@
-//===- Faults.h - whose fault an error is -----------------------*- C++ -*-===//
+// Whose fault an error is.
 
 #ifndef INGOT_COMPILER_FAULTS_H
 #define INGOT_COMPILER_FAULTS_H

@@ -1,8 +1,7 @@
-//===- Pipeline.cpp - the stages, in order --------------------------------===//
+// The stages, in order.
 
 #include "compiler/Pipeline.h"
 
-#include "codegen/Codegen.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,13 +16,14 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
-#include "passes/graph/Evaluate.h"
-#include "passes/graph/Passes.h"
-#include "passes/kernel/ExpandMath.h"
-#include "passes/kernel/Passes.h"
-#include "passes/kernel/Strategy.h"
+#include "passes/decide/Passes.h"
+#include "passes/evaluate/Evaluate.h"
+#include "passes/legalize/Passes.h"
 #include "passes/lower/Passes.h"
-#include "passes/memory/Passes.h"
+#include "passes/plan/Passes.h"
+#include "passes/schedule/Passes.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/simplify/Passes.h"
 
 using namespace mlir;
 
@@ -39,14 +39,14 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(createCSEPass());
   // Before dequantized weights become constants.
   if (!options.strict)
-    functions.addPass(graph::createHoistScales());
-  functions.addPass(graph::createFoldConstants());
-  functions.addPass(graph::createAssignLayout());
+    functions.addPass(simplify::createHoistScales());
+  functions.addPass(simplify::createFoldConstants());
+  functions.addPass(simplify::createAssignLayout());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  functions.addPass(graph::createFoldConstants());
+  functions.addPass(simplify::createFoldConstants());
   if (!options.strict)
-    functions.addPass(graph::createFoldScales());
+    functions.addPass(simplify::createFoldScales());
 }
 
 /// Each operator belongs to a fusion group with a strategy; the last stage at
@@ -54,17 +54,17 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   if (!options.evaluating) {
-    functions.addPass(graph::createPackWeights({options.target->name.str()}));
+    functions.addPass(decide::createPackWeights({options.target->name.str()}));
     // While it is still known what the panels are made from.
-    functions.addPass(graph::createTieWeights());
-    functions.addPass(graph::createFoldConstants());
+    functions.addPass(decide::createTieWeights());
+    functions.addPass(simplify::createFoldConstants());
     functions.addPass(createCSEPass());
   }
-  functions.addPass(graph::createFormGroups({options.target->name.str()}));
+  functions.addPass(decide::createFormGroups({options.target->name.str()}));
   if (options.maxArena)
     pm.addPass(
-        graph::createStripeRows({options.target->name.str(), *options.maxArena,
-                                 options.target->bufferAlign}));
+        decide::createStripeRows({options.target->name.str(), *options.maxArena,
+                                  options.target->bufferAlign}));
 }
 
 /// Each group is one private function; equal groups share one.
@@ -74,41 +74,48 @@ static void addLower(OpPassManager &pm, const PipelineOptions &) {
 
 /// Loops, vectors and buffers of each kernel are explicit.
 static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addPass(kernel::createScheduleKernels({options.target->name.str()}));
+  pm.addPass(schedule::createScheduleKernels({options.target->name.str()}));
 }
 
 /// Every buffer is (region, offset, size). Launches that are planned may pass
 /// buffers of any shape, so that kernels can serve several.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating)
-    pm.addPass(memory::createOrderLaunches({options.target->bufferAlign}));
-  pm.addPass(memory::createPlanMemory({options.target->bufferAlign}));
+    pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
+  pm.addPass(plan::createPlanMemory({options.target->bufferAlign}));
   if (options.target->smallCode)
-    pm.addPass(kernel::createShareKernels());
+    pm.addPass(plan::createShareKernels());
+}
+
+/// Only operations are left that the printer knows on this target.
+static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
+  std::string target = options.target->name.str();
+  pm.addPass(legalize::createExpandMath());
+  pm.addPass(legalize::createExpandOperations({target}));
+  pm.addPass(legalize::createMarkReadOnly());
+  pm.addPass(legalize::createCheckPrintable({target}));
 }
 
 LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
-                          Stage stopAfter) {
+                          Stage last, Stage done) {
   PassManager pm(module.getContext());
   pm.enableVerifier(options.verify);
   const std::pair<Stage, void (*)(OpPassManager &, const PipelineOptions &)>
       stages[] = {
           {Stage::Simplify, addSimplify}, {Stage::Decide, addDecide},
           {Stage::Lower, addLower},       {Stage::Schedule, addSchedule},
-          {Stage::Plan, addPlan},
+          {Stage::Plan, addPlan},         {Stage::Legalize, addLegalize},
       };
   for (auto [stage, build] : stages)
-    if (stage <= stopAfter)
+    if (stage > done && stage <= last)
       build(pm, options);
   if (options.strict)
-    module->setAttr(kernel::kStrictAttr, UnitAttr::get(module.getContext()));
-  if (failed(pm.run(module)))
-    return failure();
-  return stopAfter < Stage::Schedule ? success() : expandMath(module);
+    module->setAttr(schedule::kStrictAttr, UnitAttr::get(module.getContext()));
+  return pm.run(module);
 }
 
-static constexpr StringLiteral names[] = {"import", "simplify", "decide",
-                                          "lower",  "schedule", "plan"};
+static constexpr StringLiteral names[] = {
+    "import", "simplify", "decide", "lower", "schedule", "plan", "legalize"};
 
 std::vector<std::string> stageNames() {
   return {std::begin(names), std::end(names)};
@@ -129,10 +136,7 @@ static LogicalResult lowerForEvaluation(ModuleOp module) {
   // The same constants whatever the options.
   options.strict = true;
   options.verify = false;
-  if (failed(runPipeline(module, options)))
-    return failure();
-  // Narrow floats become operations on bits here as well.
-  return legalizeForPrinting(module, *options.target);
+  return runPipeline(module, options);
 }
 
 void loadPipelineDialects(MLIRContext &context) {

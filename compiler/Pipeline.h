@@ -1,4 +1,4 @@
-//===- Pipeline.h - the way from graph to planned kernels -------*- C++ -*-===//
+// The way from graph to planned kernels.
 
 #ifndef INGOT_COMPILER_PIPELINE_H
 #define INGOT_COMPILER_PIPELINE_H
@@ -10,7 +10,15 @@ namespace ingot {
 
 /// The stages of a compilation that leave a module behind, in order; printing
 /// follows.
-enum class Stage { Import, Simplify, Decide, Lower, Schedule, Plan };
+enum class Stage {
+  Import,
+  Simplify,
+  Decide,
+  Lower,
+  Schedule,
+  Plan,
+  Legalize
+};
 
 /// Names of the stages, in order, as `--stop-after` takes them.
 std::vector<std::string> stageNames();
@@ -28,13 +36,14 @@ struct PipelineOptions {
   bool verify = true;
 };
 
-/// Runs the stages after import up to `stopAfter` (at most Plan) on a module
-/// with one function @main of graph operators. Afterwards it is in the form
-/// that the printer takes. Failure is a fault of ours, reported through the
-/// context's diagnostics.
+/// Runs the stages behind `done` up to `last` on a module that `done` left. One
+/// that was imported has one function @main of graph operators; after Legalize
+/// it is in the form that the printer takes. Failure is a fault of ours,
+/// reported through the context's diagnostics.
 mlir::LogicalResult runPipeline(mlir::ModuleOp module,
                                 const PipelineOptions &options,
-                                Stage stopAfter = Stage::Plan);
+                                Stage last = Stage::Legalize,
+                                Stage done = Stage::Import);
 
 /// Loads the dialects that the stages produce.
 void loadPipelineDialects(mlir::MLIRContext &context);

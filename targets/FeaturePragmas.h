@@ -1,9 +1,7 @@
-//===- FeaturePragmas.h - an instruction set for some functions -*- C++ -*-===//
+// An instruction set for some functions.
 //
 // Text around generated functions that lets clang and GCC use instructions
 // beyond those of the command line. Both take the same list of features.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_TARGETS_FEATUREPRAGMAS_H
 #define INGOT_TARGETS_FEATUREPRAGMAS_H

@@ -1,4 +1,4 @@
-//===- TargetDescription.cpp - the list of targets, and questions to one --===//
+// The list of targets, and questions to one.
 
 #include "targets/TargetDescription.h"
 
@@ -97,6 +97,12 @@ const Intrinsic *TargetDescription::intrinsic(llvm::StringRef op,
     if (row.op == op && row.operand == from && row.result == to)
       return &row;
   return nullptr;
+}
+
+const Intrinsic *TargetDescription::loadOfSeveral(mlir::Type element,
+                                                  unsigned count) const {
+  return intrinsic("kernel.load_next", element,
+                   mlir::VectorType::get(count, element));
 }
 
 } // namespace ingot

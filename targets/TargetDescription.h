@@ -1,4 +1,4 @@
-//===- TargetDescription.h - what the compiler knows of a target -*- C++ -*-==//
+// What the compiler knows of a target.
 //
 // A target is data: the facts that strategies choose by (widths, registers,
 // caches), the text that opens and closes its instruction set in a source file,
@@ -7,8 +7,6 @@
 //
 // A new target is a folder with one such description and one line in
 // Targets.def.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_TARGETS_TARGETDESCRIPTION_H
 #define INGOT_TARGETS_TARGETDESCRIPTION_H
@@ -119,6 +117,8 @@ struct TargetDescription {
   /// The row for an operation, or null; types are scalars or vectors.
   const Intrinsic *intrinsic(llvm::StringRef op, mlir::Type operand,
                              mlir::Type result) const;
+  /// The row that loads `count` elements into registers at once, or null.
+  const Intrinsic *loadOfSeveral(mlir::Type element, unsigned count) const;
 };
 
 /// The name of a type in intrinsics tables: "f32", "i16x8"; empty if it has

@@ -1,10 +1,8 @@
-//===- ControlNodes.cpp - operators that disappear on import --------------===//
+// Operators that disappear on import.
 //
 // Identity, Constant, Shape, Size, and If with a known condition become values
 // that exist already, or constants. Loop and Scan (LoopNodes.cpp) become their
 // bodies, once for each iteration.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

@@ -1,5 +1,3 @@
-//===- FunctionBody.cpp ---------------------------------------------------===//
-
 #include "compiler/import/FunctionBody.h"
 
 namespace ingot {

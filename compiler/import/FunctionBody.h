@@ -1,9 +1,7 @@
-//===- FunctionBody.h - attributes of function calls ------------*- C++ -*-===//
+// Attributes of function calls.
 //
 // Nodes in a function's body may refer to attributes of the call; these are put
 // in before a node is imported.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_FUNCTIONBODY_H
 #define INGOT_COMPILER_IMPORT_FUNCTIONBODY_H

@@ -1,4 +1,4 @@
-//===- GraphImporter.cpp - nodes, functions, constants --------------------===//
+// Nodes, functions, constants.
 
 #include "compiler/import/GraphImporter.h"
 

@@ -1,12 +1,10 @@
-//===- GraphImporter.h - builds graph operators from a model ----*- C++ -*-===//
+// Builds graph operators from a model.
 //
 // Walks a validated model in topological order. A node becomes what its
 // operator's import function builds, or the body of its function. A node that
 // fails poisons its results: what depends on them is skipped, in silence unless
 // its operator is unknown to us, so that each fault is reported once and all in
 // one run.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
 #define INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H

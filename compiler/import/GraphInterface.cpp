@@ -1,9 +1,7 @@
-//===- GraphInterface.cpp - the inputs and outputs of the graph -----------===//
+// The inputs and outputs of the graph.
 //
 // Gives each input a static shape (declared, by --dim, or that of given data)
 // and makes them the arguments of main.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/TensorData.h"

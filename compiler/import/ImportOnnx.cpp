@@ -1,5 +1,3 @@
-//===- ImportOnnx.cpp -----------------------------------------------------===//
-
 #include "compiler/import/ImportOnnx.h"
 
 #include "compiler/import/GraphImporter.h"

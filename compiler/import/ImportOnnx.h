@@ -1,4 +1,4 @@
-//===- ImportOnnx.h - an ONNX file as a module of graph operators -*- C++ -*-=//
+// An ONNX file as a module of graph operators.
 //
 // Turns model.onnx into
 //
@@ -10,8 +10,6 @@
 // the file. Afterwards only operators of the graph dialect are left, each with
 // the location of its ONNX node. Guarantees: any bytes give either a verified
 // module or diagnostics, all of one run.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_IMPORTONNX_H
 #define INGOT_COMPILER_IMPORT_IMPORTONNX_H

@@ -1,10 +1,8 @@
-//===- KnownValues.cpp - values known at compile time ---------------------===//
+// Values known at compile time.
 //
 // Import functions ask for shapes, axes and the like. What depends only on
 // constants is computed; what depends on inputs of the graph can be bound to
 // their data, which the generated code then insists on.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/TensorData.h"

@@ -1,10 +1,8 @@
-//===- LegacyNodes.cpp - nodes of opset 6 ---------------------------------===//
+// Nodes of opset 6.
 //
 // Import functions know the attributes of opset 6. What only its exporters did
 // is mended here, forms for training and what differs in still older opsets are
 // refused.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

@@ -1,10 +1,8 @@
-//===- LoopNodes.cpp - Loop and Scan, unrolled ----------------------------===//
+// Loop and Scan, unrolled.
 //
 // A loop whose number of iterations is known becomes its body, imported once
 // for each iteration; what it collects is concatenated. So iterations fuse and
 // share kernels like any other nodes.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

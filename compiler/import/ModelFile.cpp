@@ -1,5 +1,3 @@
-//===- ModelFile.cpp ------------------------------------------------------===//
-
 #include "compiler/import/ModelFile.h"
 
 #include "llvm/Support/FileSystem.h"

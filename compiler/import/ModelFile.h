@@ -1,11 +1,9 @@
-//===- ModelFile.h - reading a model file and its external data -*- C++ -*-===//
+// Reading a model file and its external data.
 //
 // Turns a path into a parsed ModelProto. Nothing about the file is trusted:
 // every fault becomes a diagnostic. External data is mapped, and only from
 // regular files in or below the model's folder or, where the model is a link,
 // the folder of the file that it leads to.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_MODELFILE_H
 #define INGOT_COMPILER_IMPORT_MODELFILE_H

@@ -1,5 +1,3 @@
-//===- OperandShapes.cpp --------------------------------------------------===//
-
 #include "compiler/import/OperandShapes.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- OperandShapes.h - what shapes an operator's inputs have --*- C++ -*-===//
+// What shapes an operator's inputs have.
 //
 // ONNX's own shape rules infer results; most of them look at one input and
 // trust the others. OperandShapes.def says for such operators what shapes all
@@ -23,8 +23,6 @@
 // are alternatives for all of them. A rule that begins with `name=number:` is
 // for nodes whose attribute has this value, or has none and the number is 0.
 // Absent inputs fit everything.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_OPERANDSHAPES_H
 #define INGOT_COMPILER_IMPORT_OPERANDSHAPES_H

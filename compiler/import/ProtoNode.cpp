@@ -1,5 +1,3 @@
-//===- ProtoNode.cpp ------------------------------------------------------===//
-
 #include "compiler/import/ProtoNode.h"
 
 #include "compiler/import/TensorData.h"

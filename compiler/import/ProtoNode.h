@@ -1,4 +1,4 @@
-//===- ProtoNode.h - an ONNX node as import functions see it ----*- C++ -*-===//
+// An ONNX node as import functions see it.
 
 #ifndef INGOT_COMPILER_IMPORT_PROTONODE_H
 #define INGOT_COMPILER_IMPORT_PROTONODE_H

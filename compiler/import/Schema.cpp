@@ -1,5 +1,3 @@
-//===- Schema.cpp ---------------------------------------------------------===//
-
 #include "compiler/import/Schema.h"
 
 #include "compiler/import/OperandShapes.h"

@@ -1,9 +1,7 @@
-//===- Schema.h - ONNX's operator definitions, asked ------------*- C++ -*-===//
+// ONNX's operator definitions, asked.
 //
 // Whether a node is what its operator's schema allows: arity, attributes,
 // operand types, shapes. Wraps the onnx library: no exception leaves here.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_SCHEMA_H
 #define INGOT_COMPILER_IMPORT_SCHEMA_H

@@ -1,10 +1,8 @@
-//===- SequenceNodes.cpp - lists of tensors -------------------------------===//
+// Lists of tensors.
 //
 // A sequence is a list of values that the importer keeps: its length and the
 // positions asked for must be known, then nothing of it is left in the graph.
 // An optional value is the value that it holds.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"

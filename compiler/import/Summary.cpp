@@ -1,5 +1,3 @@
-//===- Summary.cpp --------------------------------------------------------===//
-
 #include "compiler/import/Summary.h"
 
 #include "compiler/import/Schema.h"

@@ -1,8 +1,6 @@
-//===- Summary.h - what a model file says about itself ----------*- C++ -*-===//
+// What a model file says about itself.
 //
 // For reports on any model, also one that cannot be compiled.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_SUMMARY_H
 #define INGOT_COMPILER_IMPORT_SUMMARY_H

@@ -1,5 +1,3 @@
-//===- TensorData.cpp -----------------------------------------------------===//
-
 #include "compiler/import/TensorData.h"
 
 #include "compiler/import/ModelFile.h"

@@ -1,10 +1,8 @@
-//===- TensorData.h - ONNX tensors as MLIR attributes -----------*- C++ -*-===//
+// ONNX tensors as MLIR attributes.
 //
 // Turns TensorProto and TypeProto into builtin types and element attributes.
 // The bytes of large tensors stay where they are (in the protobuf or a mapped
 // file): their attribute is a resource that points there, or owns them.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_TENSORDATA_H
 #define INGOT_COMPILER_IMPORT_TENSORDATA_H

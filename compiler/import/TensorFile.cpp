@@ -1,5 +1,3 @@
-//===- TensorFile.cpp -----------------------------------------------------===//
-
 #include "compiler/import/TensorFile.h"
 
 #include "compiler/import/TensorData.h"

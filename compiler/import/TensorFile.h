@@ -1,9 +1,7 @@
-//===- TensorFile.h - tensors in .pb and .npy files -------------*- C++ -*-===//
+// Tensors in .pb and .npy files.
 //
 // The data that models are run on: ONNX's serialized TensorProto, and NumPy's
 // array format.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_TENSORFILE_H
 #define INGOT_COMPILER_IMPORT_TENSORFILE_H

@@ -1,5 +1,3 @@
-//===- Validate.cpp -------------------------------------------------------===//
-
 #include "compiler/import/Validate.h"
 
 #include "compiler/import/Schema.h"

@@ -1,9 +1,7 @@
-//===- Validate.h - is the model well-formed --------------------*- C++ -*-===//
+// Is the model well-formed.
 //
 // The structure of a model, before anything is built: names, opsets, operators,
 // who produces what, no cycles. Nested graphs and functions included.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_IMPORT_VALIDATE_H
 #define INGOT_COMPILER_IMPORT_VALIDATE_H

@@ -1,4 +1,4 @@
-//===- Diagnostics.cpp - collecting and printing diagnostics --------------===//
+// Collecting and printing diagnostics.
 
 #include "compiler/report/Diagnostics.h"
 

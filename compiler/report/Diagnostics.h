@@ -1,11 +1,9 @@
-//===- Diagnostics.h - what Ingot tells its users ---------------*- C++ -*-===//
+// What Ingot tells its users.
 //
 // A diagnostic is data: an id from Diagnostics.def, a sentence, and where it
 // happened. They are collected, not thrown, so that one run names all faults;
 // printed as text or JSON at the end; the worst class gives the exit code. What
 // is said of many nodes in the same words is one diagnostic with a count.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_REPORT_DIAGNOSTICS_H
 #define INGOT_COMPILER_REPORT_DIAGNOSTICS_H

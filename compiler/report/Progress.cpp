@@ -1,5 +1,3 @@
-//===- Progress.cpp -------------------------------------------------------===//
-
 #include "compiler/report/Progress.h"
 
 #include "llvm/Support/raw_ostream.h"

@@ -1,4 +1,4 @@
-//===- Progress.h - what is being done, on a terminal -----------*- C++ -*-===//
+// What is being done, on a terminal.
 
 #ifndef INGOT_COMPILER_REPORT_PROGRESS_H
 #define INGOT_COMPILER_REPORT_PROGRESS_H

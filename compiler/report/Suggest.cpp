@@ -1,5 +1,3 @@
-//===- Suggest.cpp --------------------------------------------------------===//
-
 #include "compiler/report/Suggest.h"
 
 #include "compiler/report/Diagnostics.h"

@@ -1,4 +1,4 @@
-//===- Suggest.h - what a misspelt name may have meant ----------*- C++ -*-===//
+// What a misspelt name may have meant.
 
 #ifndef INGOT_COMPILER_REPORT_SUGGEST_H
 #define INGOT_COMPILER_REPORT_SUGGEST_H

@@ -1,5 +1,3 @@
-//===- ElementBuilder.cpp -------------------------------------------------===//
-
 #include "dialects/graph/ElementBuilder.h"
 
 #include "dialects/graph/GraphDialect.h"

@@ -1,4 +1,4 @@
-//===- ElementBuilder.h - what operator definitions build with --*- C++ -*-===//
+// What operator definitions build with.
 
 #ifndef INGOT_GRAPH_ELEMENTBUILDER_H
 #define INGOT_GRAPH_ELEMENTBUILDER_H

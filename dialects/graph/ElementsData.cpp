@@ -1,5 +1,3 @@
-//===- ElementsData.cpp ---------------------------------------------------===//
-
 #include "dialects/graph/ElementsData.h"
 
 #include "mlir/IR/AsmState.h"

@@ -1,4 +1,4 @@
-//===- ElementsData.h - the bytes of constants ------------------*- C++ -*-===//
+// The bytes of constants.
 
 #ifndef INGOT_GRAPH_ELEMENTSDATA_H
 #define INGOT_GRAPH_ELEMENTSDATA_H

@@ -1,5 +1,3 @@
-//===- Expr.cpp -----------------------------------------------------------===//
-
 #include "dialects/graph/Expr.h"
 
 #include "dialects/graph/ElementBuilder.h"

@@ -1,10 +1,8 @@
-//===- Expr.h - scalar and vector expressions -------------------*- C++ -*-===//
+// Scalar and vector expressions.
 //
 // A value together with its ONNX element type, with C++ operators that build
 // arith and math operations. Operator definitions are written with it once and
 // serve scalars and vectors alike.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_GRAPH_EXPR_H
 #define INGOT_GRAPH_EXPR_H

@@ -1,4 +1,4 @@
-//===- ExprFunctions.cpp - scalar functions composed of simpler ones ------===//
+// Scalar functions composed of simpler ones.
 
 #include "dialects/graph/ElementBuilder.h"
 #include "mlir/IR/Matchers.h"

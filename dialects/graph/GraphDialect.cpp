@@ -1,5 +1,3 @@
-//===- GraphDialect.cpp ---------------------------------------------------===//
-
 #include "dialects/graph/GraphDialect.h"
 
 #include "mlir/IR/DialectImplementation.h"

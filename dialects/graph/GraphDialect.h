@@ -1,4 +1,4 @@
-//===- GraphDialect.h - the graph dialect's C++ face ------------*- C++ -*-===//
+// The graph dialect's C++ face.
 
 #ifndef INGOT_GRAPH_GRAPHDIALECT_H
 #define INGOT_GRAPH_GRAPHDIALECT_H

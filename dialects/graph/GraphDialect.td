@@ -1,4 +1,4 @@
-//===- GraphDialect.td - tensor-level operators ---------------------------===//
+// Tensor-level operators.
 //
 // The graph dialect holds a network as operators on statically shaped tensors.
 // It is not ONNX: composites are decomposed, attributes that were operands in
@@ -8,8 +8,6 @@
 // Why not TOSA or linalg: neither has signed and unsigned element types beside
 // each other with NumPy's broadcasting, and neither lets an operator say what
 // one element of its result is, which is what fusion by pulling needs.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_GRAPH_DIALECT_TD
 #define INGOT_GRAPH_DIALECT_TD

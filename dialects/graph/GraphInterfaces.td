@@ -1,4 +1,4 @@
-//===- GraphInterfaces.td - how an operator defines itself ----------------===//
+// How an operator defines itself.
 
 #ifndef INGOT_GRAPH_INTERFACES_TD
 #define INGOT_GRAPH_INTERFACES_TD

@@ -1,4 +1,4 @@
-//===- GraphOps.td - base classes, and the families' operators ------------===//
+// Base classes, and the families' operators.
 
 #ifndef INGOT_GRAPH_OPS_TD
 #define INGOT_GRAPH_OPS_TD

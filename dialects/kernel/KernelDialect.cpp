@@ -1,12 +1,10 @@
-//===- KernelDialect.cpp - verifiers of the kernel dialect ----------------===//
+// Verifiers of the kernel dialect.
 //
 // A launch is checked against its callee in every state of the pipeline: both
 // on tensors, the callee scheduled (memrefs) and the launch not yet planned, or
 // both on memrefs. Operands followed by results must match the arguments
 // (followed by results) in shape and element width; signedness is lost when a
 // kernel leaves the graph level.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/kernel/KernelDialect.h"
 

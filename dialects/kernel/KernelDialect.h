@@ -1,9 +1,7 @@
-//===- KernelDialect.h - launches, arena buffers, views ---------*- C++ -*-===//
+// Launches, arena buffers, views.
 //
 // The operations of the main function after lowering; see KernelOps.td for what
 // each is and why upstream has none like it.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
 #define INGOT_DIALECTS_KERNEL_KERNELDIALECT_H

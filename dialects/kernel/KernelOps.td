@@ -1,4 +1,4 @@
-//===- KernelOps.td - the few operations between graph and C++ ------------===//
+// The few operations between graph and C++.
 //
 // What remains of a model once each fusion group has become a function of
 // loops: one main function that launches kernels on buffers.
@@ -9,8 +9,6 @@
 //
 // Everything inside a kernel is upstream (scf, arith, vector, memref), but for
 // cursors, which small cores read with.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELOPS_TD
 #define INGOT_DIALECTS_KERNEL_KERNELOPS_TD

@@ -1,4 +1,4 @@
-//===- OutlineGroups.cpp - groups become functions ------------------------===//
+// Groups become functions.
 //
 //   %y = graph.group "conv" (%x, %w) {...}
 //     ->
@@ -8,8 +8,6 @@
 //
 // Groups that compute the same share one function; names and places of the
 // ONNX nodes do not count.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"

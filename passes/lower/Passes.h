@@ -1,4 +1,4 @@
-//===- Passes.h - the lower passes -----------------------------*- C++ -*-===//
+// The lower passes.
 
 #ifndef INGOT_PASSES_LOWER_PASSES_H
 #define INGOT_PASSES_LOWER_PASSES_H

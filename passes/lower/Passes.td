@@ -1,4 +1,4 @@
-//===- Passes.td - from groups to kernel functions ------------------------===//
+// From groups to kernel functions.
 
 #ifndef INGOT_PASSES_LOWER_PASSES_TD
 #define INGOT_PASSES_LOWER_PASSES_TD

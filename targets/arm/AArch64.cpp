@@ -1,10 +1,8 @@
-//===- AArch64.cpp - 64-bit Arm in levels ---------------------------------===//
+// 64-bit Arm in levels.
 //
 // NEON is part of the base: 16-byte vectors, 32 registers, a multiply-add that
 // takes a lane of a register as its factor. The levels above add instructions
 // for integer products and small floats, each to those of the level before.
-//
-//===----------------------------------------------------------------------===//
 
 #include "targets/FeaturePragmas.h"
 #include "targets/arm/Arm.h"

@@ -1,4 +1,4 @@
-//===- Arm.cpp - the list of Arm targets ----------------------------------===//
+// The list of Arm targets.
 
 #include "targets/arm/Arm.h"
 

@@ -1,8 +1,6 @@
-//===- Arm.h - the families of Arm targets ----------------------*- C++ -*-===//
+// The families of Arm targets.
 //
 // One function a family; each appends its descriptions, least able first.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_TARGETS_ARM_ARM_H
 #define INGOT_TARGETS_ARM_ARM_H

@@ -1,11 +1,9 @@
-//===- Armv7.cpp - 32-bit Arm with NEON -----------------------------------===//
+// 32-bit Arm with NEON.
 //
 // 16-byte vectors in 16 registers. Compilers must not use NEON for C's own
 // float operators, because it flushes denormals; the table says that it is
 // wanted. Products and sums are rounded one by one: the multiply-add that can
 // take a lane of a register is not fused.
-//
-//===----------------------------------------------------------------------===//
 
 #include "targets/arm/Arm.h"
 

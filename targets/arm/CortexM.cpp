@@ -1,4 +1,4 @@
-//===- CortexM.cpp - Arm's microcontrollers -------------------------------===//
+// Arm's microcontrollers.
 //
 // From the M0+ (no floating point, 16-bit instructions) to the M55 (vectors of
 // 16 bytes). None has an operating system: weights stay in flash, programs
@@ -6,8 +6,6 @@
 //
 // The costs are issue cycles from the cores' technical reference manuals; where
 // floats are emulated, those of the compiler's helper functions.
-//
-//===----------------------------------------------------------------------===//
 
 #include "targets/arm/Arm.h"
 #include "targets/arm/Helium.h"

@@ -1,4 +1,4 @@
-//===- Helium.cpp - vectors of microcontrollers ---------------------------===//
+// Vectors of microcontrollers.
 //
 // MVE has eight vector registers, and a multiply-add that takes its factor from
 // a core register: a scalar is loaded there, with its address moving on, and
@@ -8,8 +8,6 @@
 // Vectors flush denormals, and clang compares them with a scalar by LT, which
 // also holds for NaN (`x < 0 ? 0 : x` is 0 for NaN there): casts of either to
 // floats of 8 bits differ from other targets.
-//
-//===----------------------------------------------------------------------===//
 
 #include "targets/arm/Helium.h"
 

@@ -1,4 +1,4 @@
-//===- Helium.h - vectors of microcontrollers -------------------*- C++ -*-===//
+// Vectors of microcontrollers.
 
 #ifndef INGOT_TARGETS_ARM_HELIUM_H
 #define INGOT_TARGETS_ARM_HELIUM_H

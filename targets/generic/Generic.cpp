@@ -1,10 +1,8 @@
-//===- Generic.cpp - portable scalar C++ ----------------------------------===//
+// Portable scalar C++.
 //
 // The reference that every other target is compared with: no vectors, no
 // intrinsics, no assumption about the machine but IEEE floats and wrapping
 // conversions to signed integers.
-//
-//===----------------------------------------------------------------------===//
 
 #include "targets/TargetDescription.h"
 

@@ -1,10 +1,8 @@
-//===- X86.cpp - x86-64 in the levels of its psABI ------------------------===//
+// X86-64 in the levels of its psABI.
 //
 // x86-64-v2 has SSE4.2 (16-byte vectors, 16 registers), x86-64-v3 adds AVX2,
 // FMA and F16C (32-byte vectors), x86-64-v4 AVX-512 F/BW/CD/DQ/VL (64-byte
 // vectors, 32 registers).
-//
-//===----------------------------------------------------------------------===//
 
 #include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"

@@ -1,5 +1,3 @@
-//===- Batch.cpp ----------------------------------------------------------===//
-//
 // The names of all generated texts begin with one mark, which is replaced by a
 // number before they are put together:
 //
@@ -9,15 +7,13 @@
 //
 // Where this machine has the target's instructions, they become a library,
 // which is loaded; else a program for the target's emulator.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Batch.h"
 #include "Runner.h"
 
-#include "codegen/Interface.h"
-#include "codegen/Toolchain.h"
-#include "compiler/EmulatedProgram.h"
+#include "codegen/files/Interface.h"
+#include "codegen/objects/Toolchain.h"
+#include "compiler/run/EmulatedProgram.h"
 #include "compiler/Faults.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"

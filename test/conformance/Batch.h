@@ -1,17 +1,15 @@
-//===- Batch.h - conformance cases that are built together ------*- C++ -*-===//
+// Conformance cases that are built together.
 //
 // A unit is one case in one mode. Each is compiled to C++ in this process; all
 // texts of a batch then become one shared library, and each unit is run on its
 // case's data. Texts that are equal but for the file they came from are built
 // once.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_TEST_CONFORMANCE_BATCH_H
 #define INGOT_TEST_CONFORMANCE_BATCH_H
 
 #include "compiler/Compile.h"
-#include "compiler/tools/ingot/Compare.h"
+#include "compiler/run/Compare.h"
 
 #include <functional>
 

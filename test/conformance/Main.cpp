@@ -1,17 +1,15 @@
-//===- Main.cpp - ingot-conformance ---------------------------------------===//
+// Ingot-conformance.
 //
-// usage: ingot-conformance SUITE WORK TARGET JOBS BATCH TIMEOUT < cases
+// usage: ingot-conformance SUITE WORK TARGET JOBS BATCH TIMEOUT MODE... < cases
 //
 // TARGET may be CODE@MACHINE: the portable code of one target, say, built and
 // run as for another.
 //
-// Reads lines of the suite's cases.tsv, runs each in all modes and prints a
+// Reads lines of the suite's cases.tsv, runs each in these modes and prints a
 // line a unit: kind, name, mode, status, reason. Batches run in processes of
 // their own. One that dies takes only the unit with it that it was at: the
 // others are run again, together if that unit was being compiled or run, one by
 // one if it was the whole batch.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Batch.h"
 
@@ -156,7 +154,7 @@ static void finish(Worker &worker, Queue &queue, bool timedOut) {
   sys::fs::remove_directories(worker.folder);
 }
 
-static Queue readCases(size_t perBatch) {
+static Queue readCases(size_t perBatch, ArrayRef<char *> modes) {
   Queue queue;
   auto input = MemoryBuffer::getSTDIN();
   if (!input)
@@ -170,10 +168,11 @@ static Queue readCases(size_t perBatch) {
       report_fatal_error("not a case");
     // Whole networks are a batch each.
     bool isNetwork = fields[0] == "real";
-    if (queue.empty() || isNetwork || queue.back().size() >= 3 * perBatch ||
+    if (queue.empty() || isNetwork ||
+        queue.back().size() >= modes.size() * perBatch ||
         queue.back().back().kind == "real")
       queue.emplace_back();
-    for (StringRef mode : {"declared", "inferred", "symbolic"}) {
+    for (StringRef mode : modes) {
       Unit unit{
           fields[0].str(), fields[1].str(), mode.str(), {}, fields[4].str()};
       fields[2].getAsDouble(unit.tolerance.relative);
@@ -207,9 +206,9 @@ static const TargetDescription *findTarget(StringRef name) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 7) {
+  if (argc < 8) {
     errs() << "usage: ingot-conformance SUITE WORK TARGET JOBS BATCH TIMEOUT "
-              "< cases\n";
+              "MODE... < cases\n";
     return 1;
   }
   Settings settings{argv[1], argv[2], findTarget(argv[3]),
@@ -221,7 +220,7 @@ int main(int argc, char **argv) {
     errs() << "ingot-conformance: wrong argument\n";
     return 1;
   }
-  Queue queue = readCases(perBatch);
+  Queue queue = readCases(perBatch, ArrayRef(argv + 7, argc - 7));
   std::vector<std::unique_ptr<Worker>> workers;
   int number = 0;
   while (!queue.empty() || !workers.empty()) {

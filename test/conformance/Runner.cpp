@@ -1,8 +1,6 @@
-//===- Runner.cpp ---------------------------------------------------------===//
-
 #include "Runner.h"
 
-#include "compiler/BuiltModel.h"
+#include "compiler/run/BuiltModel.h"
 #include "compiler/import/TensorData.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"

@@ -1,10 +1,10 @@
-//===- Runner.h - one generated function on one data set --------*- C++ -*-===//
+// One generated function on one data set.
 
 #ifndef INGOT_TEST_CONFORMANCE_RUNNER_H
 #define INGOT_TEST_CONFORMANCE_RUNNER_H
 
 #include "Batch.h"
-#include "compiler/tools/ingot/DataSets.h"
+#include "compiler/run/DataSets.h"
 #include "runtime_support/ingot.h"
 
 namespace ingot::conformance {

@@ -48,7 +48,7 @@ def run(args, folder, lines):
     """Rows like those of results.csv, and every result that is not allowed, as text."""
     batches = os.path.join(args.work, f"batches-{os.getpid()}")
     process = subprocess.Popen(
-        [args.program, folder, batches, args.target, str(args.jobs), str(args.batch), str(args.timeout)],
+        [args.program, folder, batches, args.target, str(args.jobs), str(args.batch), str(args.timeout), *suite.MODES],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     process.stdin.writelines(lines)
     process.stdin.close()

@@ -1,10 +1,8 @@
-//===- CountMain.cpp - one run of a model, measured on the board ----------===//
+// One run of a model, measured on the board.
 //
 // count.py writes count_model.h beside it: count_fill_inputs(), count_run(),
 // and which timer the board has. Prints the status, the stack that the run
 // needed, the ticks of the run, and those of a loop of known length.
-//
-//===----------------------------------------------------------------------===//
 
 #include "count_model.h"
 

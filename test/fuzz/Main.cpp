@@ -1,4 +1,4 @@
-//===- Main.cpp - ingot-fuzz ----------------------------------------------===//
+// Ingot-fuzz.
 //
 // usage: ingot-fuzz [--seconds S] [--seed N] [--keep DIR] [MODEL|FOLDER...]
 //
@@ -12,8 +12,6 @@
 // A crash, a hang, an internal error, an exit without a diagnostic and output
 // that is left behind are faults. Each kind is named once, with the options
 // that show it and, if --keep says where, its model.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Seeds.h"
 #include "Trial.h"

@@ -1,5 +1,3 @@
-//===- Mutate.cpp ---------------------------------------------------------===//
-
 #include "Mutate.h"
 
 namespace ingot::fuzz {

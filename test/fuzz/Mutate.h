@@ -1,4 +1,4 @@
-//===- Mutate.h - models that are nearly right ------------------*- C++ -*-===//
+// Models that are nearly right.
 
 #ifndef INGOT_TEST_FUZZ_MUTATE_H
 #define INGOT_TEST_FUZZ_MUTATE_H

@@ -1,4 +1,4 @@
-//===- MutateOperator.cpp - one change to one node ------------------------===//
+// One change to one node.
 
 #include "Mutate.h"
 

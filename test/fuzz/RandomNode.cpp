@@ -1,5 +1,3 @@
-//===- RandomNode.cpp -----------------------------------------------------===//
-
 #include "Mutate.h"
 
 #include "onnx/defs/schema.h"

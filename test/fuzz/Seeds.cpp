@@ -1,5 +1,3 @@
-//===- Seeds.cpp ----------------------------------------------------------===//
-
 #include "Seeds.h"
 
 #include "onnx/shape_inference/implementation.h"

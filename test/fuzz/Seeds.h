@@ -1,4 +1,4 @@
-//===- Seeds.h - models to start from, and parts of them --------*- C++ -*-===//
+// Models to start from, and parts of them.
 
 #ifndef INGOT_TEST_FUZZ_SEEDS_H
 #define INGOT_TEST_FUZZ_SEEDS_H

@@ -1,4 +1,4 @@
-//===- Trial.h - one compilation in a process of its own --------*- C++ -*-===//
+// One compilation in a process of its own.
 
 #ifndef INGOT_TEST_FUZZ_TRIAL_H
 #define INGOT_TEST_FUZZ_TRIAL_H

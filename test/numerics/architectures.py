@@ -1,6 +1,6 @@
 """Small networks in the manner of known architectures, beside ONNX Runtime.
 
-    architectures.py --ingot BIN [--target NAME] [--filter TEXT]
+    architectures.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 
 Each at an old and a new opset, with odd channel counts and sizes, so that every
 way in which layers meet is met: residual, dense, inception and fire blocks,

@@ -15,6 +15,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 SEED = 7
+KIND = "numerics"
 rng = np.random.default_rng(SEED)
 
 
@@ -50,57 +51,48 @@ def one(name, op, inputs, constants=None, outputs=("out",), opset=18, tolerance=
     return Case(name, [helper.make_node(op, names, list(outputs), **attributes)], inputs, constants, outputs, opset, tolerance)
 
 
-def run(case, ingot, target, folder):
-    path = folder / "model.onnx"
-    onnx.save(case.model, path)
-    (folder / "in").mkdir(exist_ok=True)
-    (folder / "out").mkdir(exist_ok=True)
-    for old in itertools.chain((folder / "in").iterdir(), (folder / "out").iterdir()):
-        old.unlink()
+def write(case, folder):
+    """Writes the model and its data as ingot-conformance reads them; the line that describes the case to it."""
+    session = onnxruntime.SessionOptions()
+    session.log_severity_level = 4
+    want = onnxruntime.InferenceSession(case.model.SerializeToString(), session, providers=["CPUExecutionProvider"]).run(None, case.inputs)
+    folder = folder / KIND / case.name
+    (folder / "declared").mkdir(parents=True)
+    onnx.save(case.model, folder / "declared" / "model.onnx")
     for i, (name, value) in enumerate(case.inputs.items()):
-        (folder / "in" / f"input_{i}.pb").write_bytes(numpy_helper.from_array(value, name).SerializeToString())
-    done = subprocess.run([ingot, "run", path, folder / "in", folder / "out", *(["--target", target] if target else [])], capture_output=True, text=True, timeout=300)
-    if done.returncode != 0:
-        return f"exit {done.returncode}: {done.stderr.strip().splitlines()[0] if done.stderr.strip() else ''}"
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    want = onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, case.inputs)
-    for i, expected in enumerate(want):
-        given = numpy_helper.to_array(onnx.load_tensor(folder / "out" / f"output_{i}.pb"))
-        if given.shape != expected.shape or given.dtype != expected.dtype:
-            return f"output {i}: {given.dtype}{given.shape}, expected {expected.dtype}{expected.shape}"
-        if expected.dtype.kind == "f":
-            scale = max(1.0, float(np.abs(expected.astype(np.float64)).max(initial=0)))
-            wrong = ~(np.abs(given.astype(np.float64) - expected) <= case.tolerance * scale)
-            wrong &= ~(np.isnan(given) & np.isnan(expected))
-        else:
-            wrong = given != expected
-        if wrong.any():
-            at = tuple(int(i) for i in np.argwhere(wrong)[0])
-            return f"output {i}: {int(wrong.sum())} of {wrong.size} differ, first at {at}: {given[at]}, expected {expected[at]}"
-    return None
+        (folder / f"input_{i}.pb").write_bytes(numpy_helper.from_array(value, name).SerializeToString())
+    scale = 1.0
+    for i, (name, value) in enumerate(zip(case.outputs, want)):
+        (folder / f"output_{i}.pb").write_bytes(numpy_helper.from_array(np.asarray(value), name).SerializeToString())
+        if value.dtype.kind == "f" and value.size:
+            scale = max(scale, float(np.nanmax(np.abs(value.astype(np.float64)), initial=0, where=np.isfinite(value))))
+    return f"{KIND}\t{case.name}\t0\t{case.tolerance * scale:.17g}\t{'t' * len(want)}\n"
 
 
 def compare(doc, *cases):
     """The command line of a file of cases; its exit status."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ingot", required=True)
-    parser.add_argument("--target")
+    parser.add_argument("--program", required=True, help="the path of ingot-conformance, which builds many cases together")
+    parser.add_argument("--target", default="native")
     parser.add_argument("--filter", default="")
-    arguments = parser.parse_args()
+    arguments, _ = parser.parse_known_args()
     onnxruntime.set_default_logger_severity(4)
-    failures = count = 0
+    failures, lines = [], []
     with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
         for case in itertools.chain(*cases):
             if arguments.filter not in case.name:
                 continue
-            count += 1
             try:
-                problem = run(case, arguments.ingot, arguments.target, pathlib.Path(folder))
-            except Exception as e:  # ONNX Runtime refuses, or a time limit
-                problem = f"not compared: {str(e).splitlines()[0]}"
-            if problem:
-                failures += 1
-                print(f"{case.name}: {problem}", flush=True)
-    print(f"{count - failures} of {count} cases agree (seed {SEED})")
+                lines.append(write(case, folder / "suite"))
+            except Exception as e:  # ONNX Runtime refuses
+                failures.append(f"{case.name}: not compared: {str(e).splitlines()[0]}")
+        done = subprocess.run(
+            [arguments.program, folder / "suite", folder / "work", arguments.target, "1", "25", "300", "declared"],
+            input="".join(lines), stdout=subprocess.PIPE, text=True)
+    results = [line.split("\t") for line in done.stdout.splitlines()]
+    failures += [f"{name}: {status}: {reason}" for _, name, _, status, reason in results if status != "pass"]
+    if done.returncode or len(results) != len(lines):
+        failures.append(f"{len(lines)} cases were given, {len(results)} have a result")
+    print(*failures, f"{len(lines) - len(failures)} of {len(lines)} cases agree (seed {SEED})", sep="\n")
     return 1 if failures else 0

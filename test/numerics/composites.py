@@ -1,6 +1,6 @@
 """Operators that become several: integer products, unrolled loops, sequences, n-grams, beside ONNX Runtime.
 
-    composites.py --ingot BIN [--target NAME] [--filter TEXT]
+    composites.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 """
 import sys
 

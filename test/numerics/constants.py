@@ -1,6 +1,6 @@
 """Constants that several operators read, beside ONNX Runtime, and what they take.
 
-    constants.py --ingot BIN [--target NAME] [--filter TEXT]
+    constants.py --ingot BIN --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 
 Weights are stored once, also where an embedding is the last layer's weights
 transposed. Inputs come from a fixed seed.

@@ -1,6 +1,6 @@
 """Elementwise functions, reductions and normalizations beside ONNX Runtime.
 
-    functions.py --ingot BIN [--target NAME] [--filter TEXT]
+    functions.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 
 On shapes that fill vectors and leave a rest, along every axis, alone and fused
 with what is before and after; inputs come from a fixed seed.

@@ -1,6 +1,6 @@
 """Movers, gathers and resampling on shapes that fill vectors, beside ONNX Runtime.
 
-    movement.py --ingot BIN [--target NAME] [--filter TEXT]
+    movement.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 
 The official tests have tiny tensors; here axes are longer than a vector and do
 not divide by it, channels are last after a transpose, types vary. Each case is

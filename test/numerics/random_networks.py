@@ -1,6 +1,6 @@
 """Random networks beside ONNX Runtime: what fuses with what, in any order.
 
-    random_networks.py --ingot BIN [--target NAME] [--filter TEXT] [--seed N] [--count N]
+    random_networks.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT] [--seed N] [--count N]
 
 Layers are drawn one after the other and take any values that fit, so that
 results are read twice, behind a layer as before it, across a concatenation or

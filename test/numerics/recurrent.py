@@ -1,6 +1,6 @@
 """RNN, GRU and LSTM beside ONNX Runtime.
 
-    recurrent.py --ingot BIN [--target NAME] [--filter TEXT]
+    recurrent.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 
 With everything that they can have, on sizes that fill vectors and leave a rest;
 inputs come from a fixed seed.

@@ -1,6 +1,6 @@
 """Decision tree ensembles beside ONNX Runtime.
 
-    trees.py --ingot BIN [--target NAME] [--filter TEXT]
+    trees.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 
 Random trees with every comparison, missing values, several targets; features
 often equal thresholds. Inputs come from a fixed seed.

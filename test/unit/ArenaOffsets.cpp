@@ -1,5 +1,5 @@
-// What passes/memory/ArenaOffsets.h promises, on random and on simple requests.
-#include "passes/memory/ArenaOffsets.h"
+// What passes/plan/ArenaOffsets.h promises, on random and on simple requests.
+#include "passes/plan/ArenaOffsets.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

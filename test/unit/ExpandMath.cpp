@@ -16,8 +16,8 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "passes/graph/Jit.h"
-#include "passes/kernel/ExpandMath.h"
+#include "passes/evaluate/Jit.h"
+#include "passes/legalize/math/ExpandMath.h"
 #include <cmath>
 #include <cstring>
 #include <random>

@@ -1,5 +1,5 @@
-// The rule of codegen/Names.h, as users rely on it.
-#include "codegen/Names.h"
+// The rule of codegen/kernel/Names.h, as users rely on it.
+#include "codegen/kernel/Names.h"
 
 #include <catch2/catch.hpp>
 

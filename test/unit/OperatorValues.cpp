@@ -7,7 +7,7 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Verifier.h"
-#include "passes/graph/Evaluate.h"
+#include "passes/evaluate/Evaluate.h"
 #include <catch2/catch.hpp>
 #include <cmath>
 

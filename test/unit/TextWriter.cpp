@@ -1,5 +1,5 @@
-// What codegen/TextWriter.h may break, and what it may not.
-#include "codegen/TextWriter.h"
+// What codegen/kernel/TextWriter.h may break, and what it may not.
+#include "codegen/kernel/TextWriter.h"
 
 #include "llvm/ADT/SmallVector.h"
 

@@ -1,7 +1,7 @@
 // How kernels are cut into tiles: properties that hold for every target.
 #include "mlir/IR/BuiltinTypes.h"
-#include "passes/kernel/ColumnTiles.h"
-#include "passes/kernel/CursorTile.h"
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/CursorTile.h"
 
 #include <catch2/catch.hpp>
 

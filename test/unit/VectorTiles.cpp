@@ -1,6 +1,6 @@
 // Tiles of vectors on cores that finish one instruction after the other.
 #include "mlir/IR/BuiltinTypes.h"
-#include "passes/kernel/VectorTile.h"
+#include "passes/schedule/tiles/VectorTile.h"
 
 #include <catch2/catch.hpp>
 

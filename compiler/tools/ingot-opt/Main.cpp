@@ -1,17 +1,17 @@
-//===- Main.cpp - ingot-opt -----------------------------------------------===//
+// Ingot-opt.
 //
 // Runs passes on a module in text form, for tests: each pass of Ingot by its
 // flag, and upstream's canonicalizer and CSE.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/Pipeline.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
-#include "passes/graph/Passes.h"
-#include "passes/kernel/Passes.h"
+#include "passes/decide/Passes.h"
+#include "passes/legalize/Passes.h"
 #include "passes/lower/Passes.h"
-#include "passes/memory/Passes.h"
+#include "passes/plan/Passes.h"
+#include "passes/schedule/Passes.h"
+#include "passes/simplify/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,10 +32,12 @@ using namespace mlir;
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
 
-  ingot::graph::registerIngotGraphPasses();
+  ingot::simplify::registerIngotSimplifyPasses();
+  ingot::decide::registerIngotDecidePasses();
   ingot::lower::registerIngotLowerPasses();
-  ingot::kernel::registerIngotKernelPasses();
-  ingot::memory::registerIngotMemoryPasses();
+  ingot::schedule::registerIngotSchedulePasses();
+  ingot::plan::registerIngotPlanPasses();
+  ingot::legalize::registerIngotLegalizePasses();
   registerCanonicalizerPass();
   registerCSEPass();
 

@@ -1,11 +1,10 @@
-//===- Main.cpp - ingot-translate -----------------------------------------===//
+// Ingot-translate.
 //
 // The last stage alone, for tests: reads a planned module as text and prints
 // its C++ (or header, or the module as legalized), or writes all files.
-//
-//===----------------------------------------------------------------------===//
 
 #include "codegen/Codegen.h"
+#include "compiler/Pipeline.h"
 #include "dialects/kernel/KernelDialect.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -62,6 +61,11 @@ int main(int argc, char **argv) {
     llvm::errs() << "no target is called '" << targetName << "'\n";
     return 1;
   }
+  ingot::PipelineOptions pipeline;
+  pipeline.target = variant.target;
+  if (failed(ingot::runPipeline(*module, pipeline, ingot::Stage::Legalize,
+                                ingot::Stage::Plan)))
+    return 1;
   if (!outputFile.empty()) {
     llvm::Error error = ingot::emitFiles(variant, options, outputFile);
     if (!error)
@@ -70,8 +74,6 @@ int main(int argc, char **argv) {
                  << "\n";
     return 1;
   }
-  if (failed(ingot::legalizeForPrinting(*module, *variant.target)))
-    return 1;
   if (legalizeOnly)
     module->print(llvm::outs());
   else if (header)

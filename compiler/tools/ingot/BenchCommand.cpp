@@ -1,13 +1,11 @@
-//===- BenchCommand.cpp - ingot bench MODEL -------------------------------===//
+// Ingot bench MODEL.
 //
 // The median, the fastest run and what 90 % of the runs take at most. Other
 // programs that time it beside theirs get the milliseconds of each run, a
 // number a line, with --raw or where standard output is no terminal; the
 // summary then goes to standard error.
-//
-//===----------------------------------------------------------------------===//
 
-#include "compiler/HostModel.h"
+#include "compiler/run/HostModel.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Progress.h"
 #include "compiler/tools/ingot/Commands.h"

@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - from the command line to a command ---------------===//
+// From the command line to a command.
 
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Options.h"

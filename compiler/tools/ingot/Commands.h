@@ -1,9 +1,7 @@
-//===- Commands.h - what `ingot` can do -------------------------*- C++ -*-===//
+// What `ingot` can do.
 //
 // One function a subcommand, each in a file of its own. They return the exit
 // code; whatever they have to complain about is printed by runCommandLine.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H
 #define INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H

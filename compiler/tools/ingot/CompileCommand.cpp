@@ -1,9 +1,9 @@
-//===- CompileCommand.cpp - ingot MODEL -o FILE ---------------------------===//
+// Ingot MODEL -o FILE.
 
-#include "codegen/Names.h"
-#include "codegen/OutputFiles.h"
+#include "codegen/kernel/Names.h"
+#include "codegen/files/OutputFiles.h"
 #include "compiler/Faults.h"
-#include "compiler/Footprint.h"
+#include "compiler/measure/Footprint.h"
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "compiler/tools/ingot/EmitTest.h"

@@ -1,14 +1,12 @@
-//===- EmitTest.cpp - ingot MODEL -o FILE --emit-test=DIR -----------------===//
+// Ingot MODEL -o FILE --emit-test=DIR.
 //
 // The expected outputs are those of the data set, if it has them, else those of
 // the reference, which also tells what each kernel should leave behind.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/tools/ingot/EmitTest.h"
 
-#include "codegen/OutputFiles.h"
-#include "compiler/NodeReference.h"
+#include "codegen/files/OutputFiles.h"
+#include "compiler/run/NodeReference.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Progress.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,10 +1,10 @@
-//===- EmitTest.h - ingot MODEL -o FILE --emit-test=DIR ---------*- C++ -*-===//
+// Ingot MODEL -o FILE --emit-test=DIR.
 
 #ifndef INGOT_COMPILER_TOOLS_INGOT_EMITTEST_H
 #define INGOT_COMPILER_TOOLS_INGOT_EMITTEST_H
 
-#include "codegen/TestPrinter.h"
-#include "compiler/tools/ingot/DataSets.h"
+#include "codegen/files/TestPrinter.h"
+#include "compiler/run/DataSets.h"
 
 namespace ingot {
 

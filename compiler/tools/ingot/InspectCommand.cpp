@@ -1,20 +1,18 @@
-//===- InspectCommand.cpp - ingot inspect MODEL ---------------------------===//
+// Ingot inspect MODEL.
 //
 // What the file says, what each fusion group becomes, and what it all costs on
 // the target: the code is compiled to see. For a model that cannot be compiled:
 // what the file says, and why not.
-//
-//===----------------------------------------------------------------------===//
 
-#include "codegen/NodeNames.h"
-#include "compiler/Footprint.h"
+#include "codegen/files/NodeNames.h"
+#include "compiler/measure/Footprint.h"
 #include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/graph/FoldableValues.h"
-#include "passes/graph/Work.h"
+#include "passes/simplify/FoldableValues.h"
+#include "passes/decide/GroupCost.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,6 +1,6 @@
-//===- Main.cpp - the program `ingot` -------------------------------------===//
+// The program `ingot`.
 
-#include "codegen/Interrupts.h"
+#include "codegen/objects/Interrupts.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "llvm/Support/Signals.h"
 

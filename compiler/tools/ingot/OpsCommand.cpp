@@ -1,16 +1,14 @@
-//===- OpsCommand.cpp - ingot ops, ingot targets --------------------------===//
+// Ingot ops, ingot targets.
 //
 // What can be compiled, and for what, from the tables that the compiler itself
 // uses. The Markdown form is most of dialects/graph/OPS.md.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/Schema.h"
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Commands.h"
 
-#include "codegen/Toolchain.h"
+#include "codegen/objects/Toolchain.h"
 #include "dialects/graph/OnnxImport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

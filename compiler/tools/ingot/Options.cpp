@@ -1,5 +1,3 @@
-//===- Options.cpp --------------------------------------------------------===//
-
 #include "compiler/tools/ingot/Options.h"
 
 using namespace llvm;

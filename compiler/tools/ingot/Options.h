@@ -1,4 +1,4 @@
-//===- Options.h - the options of all commands ------------------*- C++ -*-===//
+// The options of all commands.
 
 #ifndef INGOT_COMPILER_TOOLS_INGOT_OPTIONS_H
 #define INGOT_COMPILER_TOOLS_INGOT_OPTIONS_H

@@ -1,14 +1,12 @@
-//===- ReadOptions.cpp - from options to arguments ------------------------===//
+// From options to arguments.
 //
 // Everything that can be said of an option without the model. Nothing that a
 // user writes is ignored: what has no effect, or is said twice, is an error.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Options.h"
 
-#include "codegen/Toolchain.h"
+#include "codegen/objects/Toolchain.h"
 
 using namespace llvm;
 

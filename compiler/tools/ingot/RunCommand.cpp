@@ -1,14 +1,12 @@
-//===- RunCommand.cpp - ingot run MODEL ... -------------------------------===//
+// Ingot run MODEL ...
 //
 // Two forms: named NumPy files in and out, and folders of input_<j>.pb and
 // output_<j>.pb, which test suites use.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/tools/ingot/Commands.h"
-#include "compiler/tools/ingot/DataSets.h"
+#include "compiler/run/DataSets.h"
 
-#include "codegen/Names.h"
+#include "codegen/kernel/Names.h"
 #include "compiler/import/TensorData.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

@@ -1,13 +1,11 @@
-//===- TestCommand.cpp - ingot test MODEL [DIR] ---------------------------===//
+// Ingot test MODEL [DIR].
 //
 // Runs the test_data_set_<n> folders beside a model, or in DIR, and compares
 // with the expected outputs. case.json may give rtol and atol.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/tools/ingot/Commands.h"
-#include "compiler/tools/ingot/Compare.h"
-#include "compiler/tools/ingot/DataSets.h"
+#include "compiler/run/Compare.h"
+#include "compiler/run/DataSets.h"
 
 #include "compiler/import/TensorData.h"
 #include "llvm/Support/Format.h"

@@ -1,4 +1,4 @@
-//===- Contraction.cpp - matrix products and convolutions -----------------===//
+// Matrix products and convolutions.
 
 #include "dialects/graph/ops/Contraction.h"
 

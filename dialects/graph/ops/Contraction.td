@@ -1,4 +1,4 @@
-//===- Contraction.td - matrix products and convolutions ------------------===//
+// Matrix products and convolutions.
 
 class Graph_Contraction<string mnemonic, list<Trait> traits = []>
     : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], traits)>;

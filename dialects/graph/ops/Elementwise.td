@@ -1,10 +1,8 @@
-//===- Elementwise.td - operators that are one scalar function ------------===//
+// Operators that are one scalar function.
 //
 // A regular operator is one record here and nothing else: its ONNX name, the
 // scalar function on `x` (and `y`, `z`), its attributes. Import, shape rule,
 // broadcasting, fusion, vectors, documentation follow from the record.
-//
-//===----------------------------------------------------------------------===//
 
 /// `scalar` is the C++ body of a function that gets ElementBuilder &b and the
 /// operands' elements `x`, `y`, `z` (as many as there are) and returns an Expr.

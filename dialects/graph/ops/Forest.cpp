@@ -1,4 +1,4 @@
-//===- Forest.cpp - definition of ensembles of decision trees -------------===//
+// Definition of ensembles of decision trees.
 
 #include "dialects/graph/GraphDialect.h"
 

@@ -1,4 +1,4 @@
-//===- Forest.td - ensembles of decision trees ----------------------------===//
+// Ensembles of decision trees.
 
 def Graph_ForestOp : Graph_BodyOp<"forest"> {
   let summary = "Combines the leaves that a row of features reaches in each tree";

@@ -1,4 +1,4 @@
-//===- Indexing.cpp - definitions of operators whose indices are data -----===//
+// Definitions of operators whose indices are data.
 
 #include "dialects/graph/ops/Movement.h"
 

@@ -1,9 +1,7 @@
-//===- Indexing.td - operators whose indices are data ---------------------===//
+// Operators whose indices are data.
 //
 // Indices may be negative, then they count from the end; any other index out of
 // range is clamped, so that no memory outside of an operand is ever touched.
-//
-//===----------------------------------------------------------------------===//
 
 /// Movers that compute so much for an element that it is not done twice.
 class Graph_Compute<string mnemonic>

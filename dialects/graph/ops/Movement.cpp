@@ -1,4 +1,4 @@
-//===- Movement.cpp - definitions of the operators that move elements -----===//
+// Definitions of the operators that move elements.
 
 #include "dialects/graph/ops/Movement.h"
 

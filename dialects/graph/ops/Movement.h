@@ -1,4 +1,4 @@
-//===- Movement.h - questions about operators that move elements *- C++ -*-===//
+// Questions about operators that move elements.
 
 #ifndef INGOT_GRAPH_OPS_MOVEMENT_H
 #define INGOT_GRAPH_OPS_MOVEMENT_H

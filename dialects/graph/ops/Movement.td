@@ -1,10 +1,8 @@
-//===- Movement.td - operators that only move elements --------------------===//
+// Operators that only move elements.
 //
 // Every element of the result is an element of an operand (or a fill value):
 // the definitions map indices. Attributes are in the axes of the result and
 // fully resolved: no negative axes, no clipped bounds, no defaults from ONNX.
-//
-//===----------------------------------------------------------------------===//
 
 class Graph_Move<string mnemonic, list<Trait> traits = []>
     : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits)>;

@@ -1,4 +1,4 @@
-//===- Normalization.cpp - softmax, layer normalization, LRN --------------===//
+// Softmax, layer normalization, LRN.
 
 #include "dialects/graph/GraphDialect.h"
 

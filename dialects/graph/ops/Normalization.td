@@ -1,9 +1,7 @@
-//===- Normalization.td - softmax and normalizations ----------------------===//
+// Softmax and normalizations.
 //
 // Only what gains from one kernel is an operator here; batch, instance, group
 // normalization and their like are built of others when imported.
-//
-//===----------------------------------------------------------------------===//
 
 class Graph_SoftmaxLike<string mnemonic> : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis);

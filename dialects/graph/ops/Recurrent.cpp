@@ -1,4 +1,4 @@
-//===- Recurrent.cpp - definitions of recurrent layers --------------------===//
+// Definitions of recurrent layers.
 
 #include "dialects/graph/GraphDialect.h"
 

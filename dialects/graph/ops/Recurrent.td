@@ -1,4 +1,4 @@
-//===- Recurrent.td - one direction of recurrent layers -------------------===//
+// One direction of recurrent layers.
 //
 // What does not depend on the previous step is a matrix product over all steps
 // at once, outside: the operands are its result, gates [time, batch, gates *
@@ -6,8 +6,6 @@
 // state. Results: the state after each step and after the last one; a sequence
 // shorter than the longest (`lengths`) yields zeros behind its end. `scratch` is
 // nobody's: one row of gates.
-//
-//===----------------------------------------------------------------------===//
 
 class Graph_Recurrent<string mnemonic, dag operands, dag attributes, dag states, list<Trait> traits = []>
     : Graph_BodyOp<mnemonic, traits> {

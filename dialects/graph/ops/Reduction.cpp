@@ -1,4 +1,4 @@
-//===- Reduction.cpp - positions of extremes, scans -----------------------===//
+// Positions of extremes, scans.
 
 #include "dialects/graph/GraphDialect.h"
 

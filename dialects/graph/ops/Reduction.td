@@ -1,10 +1,8 @@
-//===- Reduction.td - reductions and scans --------------------------------===//
+// Reductions and scans.
 //
 // A reduction is one record: how it begins, how it takes an element, how two
 // partial results join, how it ends. Reduced axes keep size 1 (a reshape drops
 // them), so that layouts can be moved through.
-//
-//===----------------------------------------------------------------------===//
 
 /// The codes are C++ bodies that get ElementBuilder &b and: `init` the element
 /// type `type`; `combine` the accumulator `acc` and the element `x`; `merge`

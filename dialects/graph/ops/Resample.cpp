@@ -1,4 +1,4 @@
-//===- Resample.cpp - definitions of operators that interpolate -----------===//
+// Definitions of operators that interpolate.
 
 #include "dialects/graph/ops/Movement.h"
 

@@ -1,4 +1,4 @@
-//===- Resample.td - values between the elements --------------------------===//
+// Values between the elements.
 
 def Graph_ResampleOp
     : Graph_ElementOp<"resample", [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,

@@ -1,4 +1,4 @@
-//===- Structure.td - constants and fusion groups -------------------------===//
+// Constants and fusion groups.
 
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"

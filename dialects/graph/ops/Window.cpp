@@ -1,4 +1,4 @@
-//===- Window.cpp - pooling -----------------------------------------------===//
+// Pooling.
 
 #include "dialects/graph/OnnxImport.h"
 #include "dialects/graph/ops/WindowGeometry.h"

@@ -1,4 +1,4 @@
-//===- Window.td - pooling ------------------------------------------------===//
+// Pooling.
 
 class Graph_Pool<string mnemonic, dag more = (ins)>
     : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>]> {

@@ -1,0 +1,148 @@
+// The files of one compilation.
+//
+//     model.cpp -> model.cpp, model.h, and model.weights.o or model.weights if
+//                  the weights are not in the source
+//     model.o   -> model.o (weights included unless they are a file), model.h
+
+#include "codegen/Codegen.h"
+#include "codegen/kernel/Names.h"
+#include "codegen/objects/ObjectSizes.h"
+#include "codegen/files/OutputFiles.h"
+#include "codegen/objects/TemporaryFolder.h"
+#include "codegen/objects/Toolchain.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace ingot {
+
+namespace {
+struct Emission {
+  ArrayRef<Variant> variants;
+  CodegenOptions options;
+  Weights weights;
+  WeightsMode mode;
+
+  Emission(ArrayRef<Variant> variants, const CodegenOptions &given,
+           StringRef output)
+      : variants(variants), options(given), weights(variants),
+        mode(weights.resolve(given.weights)) {
+    llvm::SmallString<128> header(llvm::sys::path::filename(output));
+    llvm::sys::path::replace_extension(header, ".h");
+    options.headerName = header.str().str();
+  }
+
+  /// Its compiler takes the text of all targets.
+  const TargetDescription &target() const { return *variants.back().target; }
+
+  Error writeHeader(OutputFiles &files, StringRef header) const {
+    return files.write(header, [&](llvm::raw_ostream &os) {
+      printHeader(variants, options, os);
+    });
+  }
+
+  Error writeSourceAndHeader(OutputFiles &files, StringRef source,
+                             StringRef header) const {
+    if (Error error = writeHeader(files, header))
+      return error;
+    return files.write(source, [&](llvm::raw_ostream &os) {
+      printSource(variants, options, os);
+    });
+  }
+
+  Error writeWeights(OutputFiles &files, StringRef path) const {
+    return files.write(path, [&](llvm::raw_ostream &os) {
+      if (mode == WeightsMode::File)
+        weights.writeFile(os);
+      else
+        weights.writeObject(toIdentifier(options.name) + "_weights",
+                            target().elf, os);
+    });
+  }
+};
+} // namespace
+
+static std::string withExtension(StringRef path, StringRef extension) {
+  llvm::SmallString<128> result(path);
+  llvm::sys::path::replace_extension(result, extension);
+  return result.str().str();
+}
+
+static Error emitSource(const Emission &emission, StringRef output) {
+  OutputFiles files;
+  if (Error error = emission.writeSourceAndHeader(files, output,
+                                                  withExtension(output, ".h")))
+    return error;
+  if (emission.mode != WeightsMode::Source)
+    if (Error error = emission.writeWeights(
+            files, withExtension(output, emission.mode == WeightsMode::File
+                                             ? ".weights"
+                                             : ".weights.o")))
+      return error;
+  return files.commit();
+}
+
+static Error emitObject(Emission emission, StringRef output) {
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  auto inside = [&](StringRef name) { return folder->file(name); };
+  TargetDescription target =
+      withCompiler(emission.target(), emission.options.compiler);
+  std::string source = inside("model.cpp"), object = inside("model.o");
+  std::string weightsObject = inside("weights.o");
+  bool separate = emission.mode == WeightsMode::Object;
+
+  OutputFiles scratch;
+  if (Error error = emission.writeSourceAndHeader(
+          scratch, source, inside(emission.options.headerName)))
+    return error;
+  if (separate)
+    if (Error error = emission.writeWeights(scratch, weightsObject))
+      return error;
+  if (Error error = scratch.commit())
+    return error;
+  if (Error error = compileSource(target, source, object, measuringFlags()))
+    return error;
+  std::vector<std::string> parts = {object};
+  if (separate)
+    parts.push_back(weightsObject);
+  Expected<ObjectSizes> sizes =
+      measureObjects(target, parts, inside("model.su"), folder->path());
+  if (!sizes)
+    return sizes.takeError();
+  emission.options.measured =
+      sizes->measured(toIdentifier(emission.options.name));
+  if (separate) {
+    std::string merged = inside("merged.o");
+    if (Error error = mergeObjects(target, parts, merged))
+      return error;
+    object = merged;
+  }
+
+  OutputFiles files;
+  if (Error error = files.copy(output, object))
+    return error;
+  // The one that was compiled could not know the sizes yet.
+  if (Error error = emission.writeHeader(files, withExtension(output, ".h")))
+    return error;
+  if (emission.mode == WeightsMode::File)
+    if (Error error =
+            emission.writeWeights(files, withExtension(output, ".weights")))
+      return error;
+  return files.commit();
+}
+
+Error emitFiles(ArrayRef<Variant> variants, const CodegenOptions &options,
+                StringRef output) {
+  Emission emission(variants, options, output);
+  bool isObject = llvm::sys::path::extension(output) == ".o";
+  return isObject ? emitObject(emission, output) : emitSource(emission, output);
+}
+
+} // namespace ingot

@@ -1,0 +1,182 @@
+// The .h of a model.
+//
+// C11 with a thin C++17 wrapper. The text of runtime_support/ingot.h is part of
+// it, under that file's own guard, so that a model is two files and no more.
+
+#include "codegen/files/Interface.h"
+#include "codegen/kernel/Names.h"
+#include "codegen/files/RuntimeHeader.h"
+#include "codegen/files/SelectorPrinter.h"
+#include "codegen/kernel/TextWriter.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text = "[";
+  for (auto [i, size] : llvm::enumerate(shape))
+    text += (i ? "," : "") + std::to_string(size);
+  return text + "]";
+}
+
+static void printMacros(const Interface &interface,
+                        const CodegenOptions &options, const Weights &weights,
+                        TextWriter &out) {
+  const std::string &macro = interface.macro;
+  out.blockComment("Scratch memory for one call.");
+  out.line("#define " + macro + "_ARENA_BYTES " + Twine(interface.arenaBytes) +
+           "u");
+  out.line("#define " + macro + "_ARENA_ALIGN " + Twine(interface.arenaAlign) +
+           "u");
+  if (interface.weightsMode == WeightsMode::File)
+    out.line("#define " + macro + "_WEIGHTS_ALIGN " + Twine(kWeightAlign) +
+             "u");
+  bool isFile = interface.weightsMode == WeightsMode::File;
+  int64_t weightBytes =
+      isFile ? kWeightsHeaderBytes + weights.payloadBytes() : 0;
+  for (const Weight &weight : weights.all())
+    weightBytes += isFile ? 0 : weight.bytes;
+  out.blockComment(isFile ? "The weights file."
+                          : "Constants of the model; they are only read.");
+  out.line("#define " + macro + "_WEIGHTS_BYTES " + Twine(weightBytes) + "u");
+  if (options.measured) {
+    out.blockComment("As measured: code and constants; the stack of a call.");
+    out.line("#define " + macro + "_FLASH_BYTES " +
+             Twine(options.measured->flash) + "u");
+    out.line("#define " + macro + "_STACK_BYTES " +
+             Twine(options.measured->stack) + "u");
+  }
+  out.blockComment("Numbers of elements.");
+  NameScope names;
+  for (const InterfaceTensor &tensor : interface.tensors)
+    out.line("#define " + macro + "_" +
+             names.unique(StringRef(tensor.field).upper()) + "_ELEMENTS " +
+             Twine(tensor.elements) + "u");
+  out.blank();
+}
+
+static void printIo(const Interface &interface, TextWriter &out) {
+  out.blockComment("Row-major, without padding. No output may overlap another "
+                   "tensor. float16, bfloat16 and float8 are their bits, bool "
+                   "is 0 or 1 in a byte, narrower types are the low bits of a "
+                   "byte.");
+  out.open("typedef struct " + interface.name + "_io {");
+  for (bool outputs : {false, true})
+    for (const InterfaceTensor &tensor : interface.tensors) {
+      if (tensor.isOutput != outputs)
+        continue;
+      std::string comment = tensor.type + " " + shapeText(tensor.shape);
+      if (tensor.onnxName != tensor.field)
+        comment += ", \"" +
+                   toCommentText(StringRef(tensor.onnxName).take_front(200)) +
+                   "\"";
+      llvm::erase(comment, '\n');
+      // One line, whatever its length: this is what users read.
+      out.raw() << "  " << (outputs ? "" : "const ") << tensor.cType << " *"
+                << tensor.field << "; /* " << (outputs ? "out: " : "in: ")
+                << comment << " */\n";
+    }
+  if (interface.weightsMode == WeightsMode::File)
+    out.line("const void *" + interface.weightsField +
+             "; /* the weights file, mapped or read */");
+  if (interface.tensors.empty() && interface.weightsField.empty())
+    out.line("const void *unused; /* this model has no tensors */");
+  out.close("} " + interface.name + "_io;");
+  out.blank();
+}
+
+static void printFunctions(const Interface &interface,
+                           const CodegenOptions &options,
+                           ArrayRef<Variant> variants, TextWriter &out) {
+  const std::string &name = interface.name;
+  if (!options.arenaSection.empty()) {
+    out.blockComment("An arena, in the section \"" + options.arenaSection +
+                     "\".");
+    out.line("extern unsigned char " + name + "_arena[" +
+             Twine(std::max<int64_t>(interface.arenaBytes, 1)) + "];");
+    out.blank();
+  }
+  out.blockComment("Runs the model once. `arena` is " + interface.macro +
+                   "_ARENA_BYTES of scratch memory; two threads may run at "
+                   "once with an arena each. `context` may be null.");
+  out.line("ingot_status " + name + "_run(const " + name +
+           "_io *io, void *arena,");
+  out.line("                         const ingot_context *context);");
+  if (variants.size() > 1) {
+    out.blank();
+    out.blockComment("The target whose code " + name +
+                     "_run calls on this machine. Null if it runs none of "
+                     "them; " +
+                     name + "_run then returns INGOT_ERROR_TARGET.");
+    out.line("const char *" + name + "_target(void);");
+  }
+  if (options.trace && variants.size() == 1) {
+    out.blank();
+    out.line("/* What the kernel with this number computes, as "
+             "ingot_context's trace gets it; null");
+    out.line(" * if there is none. */");
+    out.line("const char *" + name + "_kernel_name(int32_t kernel);");
+  }
+  if (interface.weightsMode == WeightsMode::File) {
+    out.blank();
+    out.blockComment(
+        "Reads all `bytes` of a weights file and compares its checksum with "
+        "the one of this model; " +
+        name + "_run itself looks at the file's header only.");
+    out.line("ingot_status " + name +
+             "_check_weights(const void *weights, size_t bytes);");
+  }
+}
+
+static void printWrapper(const Interface &interface, TextWriter &out) {
+  const std::string &name = interface.name, &macro = interface.macro;
+  out.line("#ifdef __cplusplus");
+  out.line("} /* extern \"C\" */");
+  out.blank();
+  out.line("namespace " + name + " {");
+  out.line("using io = ::" + name + "_io;");
+  out.line("inline constexpr size_t arena_bytes = " + macro + "_ARENA_BYTES;");
+  out.line("inline constexpr size_t arena_align = " + macro + "_ARENA_ALIGN;");
+  out.blockComment("Memory for one call at a time, to be placed by the "
+                   "caller.");
+  out.line("struct alignas(arena_align) arena {");
+  out.line("  unsigned char bytes[arena_bytes > 0 ? arena_bytes : 1];");
+  out.line("};");
+  out.line("inline ingot_status run(const io &tensors, arena &scratch,");
+  out.line("                        const ingot_context *context = nullptr) {");
+  out.line("  return ::" + name + "_run(&tensors, scratch.bytes, context);");
+  out.line("}");
+  out.line("} // namespace " + name);
+  out.line("#endif");
+}
+
+void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
+                 llvm::raw_ostream &os) {
+  Weights weights(variants);
+  Interface interface(variants.back().module, options, weights);
+  TextWriter out(os);
+  out.blockComment(interface.model + ", compiled by " + options.producer +
+                   " for " + targetNames(variants) +
+                   ".\n\nGenerated; edit the model, not this file.");
+  std::string guard = interface.macro + "_H";
+  out.line("#ifndef INGOT_MODEL_" + guard);
+  out.line("#define INGOT_MODEL_" + guard);
+  out.blank();
+  os << kRuntimeHeaderText;
+  out.blank();
+  out.line("#ifdef __cplusplus");
+  out.line("extern \"C\" {");
+  out.line("#endif");
+  out.blank();
+  printMacros(interface, options, weights, out);
+  printIo(interface, out);
+  printFunctions(interface, options, variants, out);
+  out.blank();
+  printWrapper(interface, out);
+  out.line("#endif /* INGOT_MODEL_" + guard + " */");
+}
+
+} // namespace ingot

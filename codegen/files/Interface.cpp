@@ -1,0 +1,84 @@
+// What the main function looks like to C.
+
+#include "codegen/files/Interface.h"
+
+#include "codegen/kernel/CTypes.h"
+#include "codegen/kernel/Names.h"
+
+#include "dialects/kernel/KernelModule.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// ONNX's name of a type that no attribute tells.
+static std::string onnxTypeName(Type element) {
+  if (element.isInteger(1))
+    return "bool";
+  if (element.isBF16())
+    return "bfloat16";
+  std::string bits = std::to_string(element.getIntOrFloatBitWidth());
+  return (isa<FloatType>(element) ? "float" : "int") + bits;
+}
+
+/// Floats that C lacks are their bits; types narrower than a byte take one.
+static std::string elementCType(llvm::StringRef onnxType) {
+  return llvm::StringSwitch<std::string>(onnxType)
+      .Cases({"float32", "float"}, "float")
+      .Cases({"float64", "double"}, "double")
+      .Cases({"float16", "bfloat16", "uint16"}, "uint16_t")
+      .Cases({"int8", "int4", "int2"}, "int8_t")
+      .Case("int16", "int16_t")
+      .Case("int32", "int32_t")
+      .Case("int64", "int64_t")
+      .Case("uint32", "uint32_t")
+      .Case("uint64", "uint64_t")
+      .Default("uint8_t");
+}
+
+Interface::Interface(ModuleOp module, const CodegenOptions &options)
+    : Interface(module, options, Weights(module)) {}
+
+Interface::Interface(ModuleOp module, const CodegenOptions &options,
+                     const Weights &weights)
+    : main(kernel::mainFunction(module)), name(toIdentifier(options.name)),
+      macro(toMacroPrefix(options.name)) {
+  auto integer = [&](llvm::StringRef attribute, int64_t otherwise) {
+    auto value = module->getAttrOfType<IntegerAttr>(attribute);
+    return value ? value.getInt() : otherwise;
+  };
+  arenaBytes = integer("ingot.arena_bytes", 0);
+  arenaAlign = integer("ingot.arena_align", 64);
+  model = options.model.empty() ? options.name : options.model;
+  weightsMode = weights.resolve(options.weights);
+
+  NameScope fields;
+  if (weightsMode == WeightsMode::File)
+    weightsField = fields.unique("weights");
+  for (BlockArgument argument : main.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    auto text = [&](llvm::StringRef attribute) -> std::string {
+      auto value = main.getArgAttrOfType<StringAttr>(index, attribute);
+      return value ? value.str() : "";
+    };
+    auto type = cast<MemRefType>(argument.getType());
+    InterfaceTensor tensor;
+    tensor.isOutput = main.getArgAttr(index, "ingot.output") != nullptr;
+    tensor.onnxName = text("ingot.onnx_name");
+    if (tensor.onnxName.empty())
+      tensor.onnxName =
+          (tensor.isOutput ? "output" : "input") + std::to_string(index);
+    tensor.field = fields.unique(tensor.onnxName);
+    tensor.type = text("ingot.type");
+    if (tensor.type.empty())
+      tensor.type = onnxTypeName(type.getElementType());
+    tensor.cType = elementCType(tensor.type);
+    tensor.shape.assign(type.getShape().begin(), type.getShape().end());
+    tensor.elements = type.getNumElements();
+    tensors.push_back(std::move(tensor));
+  }
+}
+
+} // namespace ingot

@@ -1,0 +1,45 @@
+// What the main function looks like to C.
+//
+// Read once from the planned module; header and source print the same facts.
+
+#ifndef INGOT_CODEGEN_FILES_INTERFACE_H
+#define INGOT_CODEGEN_FILES_INTERFACE_H
+
+#include "codegen/Codegen.h"
+#include "codegen/files/Weights.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+struct InterfaceTensor {
+  std::string field;    ///< in the io struct
+  std::string onnxName; ///< as the model has it
+  std::string type;     ///< ONNX's name: float32, int64, bool, ...
+  std::string cType;    ///< of an element
+  llvm::SmallVector<int64_t> shape;
+  int64_t elements = 0;
+  bool isOutput = false;
+};
+
+struct Interface {
+  Interface(mlir::ModuleOp module, const CodegenOptions &options);
+  /// `weights` are those of all modules that go into one output.
+  Interface(mlir::ModuleOp module, const CodegenOptions &options,
+            const Weights &weights);
+
+  mlir::func::FuncOp main;
+  std::string name, macro; ///< prefixes of functions and macros
+  std::string model;       ///< for comments
+  std::vector<InterfaceTensor> tensors;
+  int64_t arenaBytes = 0, arenaAlign = 64;
+  WeightsMode weightsMode;
+  std::string weightsField; ///< in the io struct, for a weights file
+};
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_FILES_INTERFACE_H

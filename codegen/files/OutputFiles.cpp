@@ -1,0 +1,55 @@
+// Files that appear whole or not at all.
+
+#include "codegen/files/OutputFiles.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+namespace ingot {
+
+OutputFiles::~OutputFiles() {
+  for (Pending &file : pending)
+    consumeError(file.file.discard());
+}
+
+Error OutputFiles::write(StringRef path,
+                         function_ref<void(raw_ostream &)> content) {
+  // As any program would create it: readable by all, less the umask.
+  auto mode = static_cast<sys::fs::perms>(0666);
+  Expected<sys::fs::TempFile> temporary =
+      sys::fs::TempFile::create(path + ".tmp-%%%%%%%%", mode);
+  if (!temporary)
+    return createFileError(path, temporary.takeError());
+  {
+    raw_fd_ostream os(temporary->FD, /*shouldClose=*/false);
+    content(os);
+    os.flush();
+    if (os.has_error()) {
+      std::error_code code = os.error();
+      os.clear_error();
+      consumeError(temporary->discard());
+      return createFileError(path, code);
+    }
+  }
+  pending.push_back({path.str(), std::move(*temporary)});
+  return Error::success();
+}
+
+Error OutputFiles::copy(StringRef path, StringRef from) {
+  auto buffer = MemoryBuffer::getFile(from, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return createFileError(from, buffer.getError());
+  return write(path, [&](raw_ostream &os) { os << (*buffer)->getBuffer(); });
+}
+
+Error OutputFiles::commit() {
+  for (Pending &file : pending)
+    if (Error error = file.file.keep(file.path))
+      return createFileError(file.path, std::move(error));
+  pending.clear();
+  return Error::success();
+}
+
+} // namespace ingot

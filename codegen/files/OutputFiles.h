@@ -1,0 +1,42 @@
+// Files that appear whole or not at all.
+
+#ifndef INGOT_CODEGEN_FILES_OUTPUTFILES_H
+#define INGOT_CODEGEN_FILES_OUTPUTFILES_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+/// The files of one compilation. Each is written under a temporary name beside
+/// its place; commit() puts all in their places, the destructor removes what
+/// was not committed (and so does a signal).
+class OutputFiles {
+public:
+  OutputFiles() = default;
+  OutputFiles(const OutputFiles &) = delete;
+  OutputFiles &operator=(const OutputFiles &) = delete;
+  ~OutputFiles();
+
+  /// Writes a file's content. An error is a full disk or a missing folder.
+  llvm::Error write(llvm::StringRef path,
+                    llvm::function_ref<void(llvm::raw_ostream &)> content);
+  /// Takes over a file that another program has written.
+  llvm::Error copy(llvm::StringRef path, llvm::StringRef from);
+  llvm::Error commit();
+
+private:
+  struct Pending {
+    std::string path;
+    llvm::sys::fs::TempFile file;
+  };
+  std::vector<Pending> pending;
+};
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_FILES_OUTPUTFILES_H

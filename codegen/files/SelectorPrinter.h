@@ -1,0 +1,39 @@
+// Which target, at run time.
+//
+// The end of a source file with the code of several targets: <name>_run asks
+// the machine once and calls the ablest of them that it runs.
+
+#ifndef INGOT_CODEGEN_FILES_SELECTORPRINTER_H
+#define INGOT_CODEGEN_FILES_SELECTORPRINTER_H
+
+#include "codegen/files/Interface.h"
+#include "codegen/kernel/Names.h"
+#include "codegen/kernel/TextWriter.h"
+
+namespace ingot {
+
+/// Their names with commas, for comments.
+std::string targetNames(llvm::ArrayRef<Variant> variants);
+
+class Selector {
+public:
+  /// Takes its names out of `names`.
+  Selector(llvm::ArrayRef<Variant> variants, const Interface &interface,
+           NameScope &names);
+  void print(TextWriter &out) const;
+
+  /// Where the `run` of each variant stands.
+  std::vector<std::string> namespaces;
+
+private:
+  void printNumber(TextWriter &out) const;
+
+  llvm::ArrayRef<Variant> variants;
+  const Interface &interface;
+  /// Its own namespace.
+  std::string inside;
+};
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_FILES_SELECTORPRINTER_H

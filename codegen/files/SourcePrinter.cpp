@@ -1,0 +1,268 @@
+// The .cpp of a model.
+//
+// From top to bottom: includes, vector types, weights, kernels (all in an
+// anonymous namespace, inside the text that enables the target's instructions),
+// then <name>_run, which checks its arguments and launches the kernels.
+//
+// Of several targets each has all that in a namespace of its own, its function
+// being called `run`. Before them stand the weights that they share, after them
+// the selector (SelectorPrinter.h) and the <name>_run that asks it.
+
+#include "codegen/files/Interface.h"
+#include "codegen/kernel/KernelPrinter.h"
+#include "codegen/files/MainPrinter.h"
+#include "codegen/files/SelectorPrinter.h"
+#include "codegen/files/WeightsPrinter.h"
+
+#include "dialects/kernel/KernelDialect.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static void printVectorTypes(const SourceContext &context, TextWriter &out) {
+  std::set<std::string> types = context.vectorTypes;
+  // The twin needs no sibling, but a reader expects both.
+  for (const std::string &name : context.vectorTypes)
+    printVectorTypedef(name, out.raw());
+  if (!types.empty())
+    out.blank();
+  for (const std::string &name : context.splats) {
+    StringRef type = name;
+    unsigned bits = 0;
+    type.drop_front().split('x').first.getAsInteger(10, bits);
+    std::string element = type.front() == 'f'
+                              ? (bits == 32 ? "float" : "double")
+                              : "uint" + llvm::utostr(bits) + "_t";
+    // Subtracting zero keeps -0.0, which adding would not.
+    std::string splat = ("x - " + type + "{}").str();
+    for (const Intrinsic &row : context.target.intrinsics)
+      if (row.op == "vector.broadcast" && row.result == type) {
+        splat = ("(" + type + ")" + row.spelling).str();
+        splat.replace(splat.find("{0}"), 3, "x");
+      }
+    out.line("inline " + type + " splat_" + type + "(" + element +
+             " x) { return " + splat + "; }");
+  }
+  for (const auto &[name, row] : context.extrema) {
+    StringRef type = StringRef(name).drop_front(4);
+    std::string call = row->spelling.str();
+    call.replace(call.find("{0}"), 3, "a");
+    call.replace(call.find("{1}"), 3, "b");
+    // A line of its own: behind a long call it would be wrapped.
+    out.line(std::string("// a ") + (name[1] == 'a' ? ">" : "<") +
+             " b ? a : b");
+    out.line("inline " + type + " " + name + "(" + type + " a, " + type +
+             " b) { return (" + type + ")" + call + "; }");
+  }
+  if (!context.splats.empty() || !context.extrema.empty())
+    out.blank();
+}
+
+/// Helpers that kernels call stand before them.
+static void collectKernels(func::FuncOp function, const SymbolTable &symbols,
+                           llvm::SetVector<func::FuncOp> &order) {
+  if (order.contains(function))
+    return;
+  function.walk([&](func::CallOp call) {
+    if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee()))
+      collectKernels(callee, symbols, order);
+  });
+  order.insert(function);
+}
+
+namespace {
+
+/// The whole text of one target.
+class VariantPrinter {
+public:
+  /// `names` are those that the text before has taken.
+  VariantPrinter(const Variant &variant, const CodegenOptions &options,
+                 const Weights &weights,
+                 const std::vector<std::string> &sharedNames, NameScope names,
+                 TextWriter &out)
+      : module(variant.module), target(*variant.target),
+        interface(variant.module, options, weights), options(options),
+        weights(weights), names(std::move(names)), out(out),
+        context{*variant.target, {}, {}, {}, {}, {}, {}} {
+    interface.main.walk([&](kernel::LaunchOp launch) {
+      context.launched.insert(launch.getCallee());
+    });
+    parallel = this->names.unique("parallel");
+    for (auto global : module.getOps<memref::GlobalOp>()) {
+      size_t index = weights.indexOf(global);
+      context.globals[global.getSymName()] =
+          weights.all()[index].shared ? sharedNames[index]
+                                      : this->names.unique(global.getSymName());
+    }
+    SymbolTable symbols(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function != interface.main && !function.isDeclaration())
+        collectKernels(function, symbols, kernels);
+    for (func::FuncOp kernel : kernels)
+      context.functions[kernel.getSymName()] =
+          this->names.unique(kernel.getSymName());
+  }
+
+  /// Alone in its file, or in the namespace `inside`.
+  void print(StringRef inside) {
+    out.raw() << target.openText;
+    if (!target.openText.empty())
+      out.blank();
+    out.line("namespace {");
+    if (!inside.empty())
+      out.line("namespace " + inside + " {");
+    out.blank();
+    printKernels();
+    MainPrinter main(interface, weights, options, context, names, parallel,
+                     out);
+    main.printHelpers();
+    if (inside.empty()) {
+      out.line("} // namespace");
+      out.blank();
+      printWeightsElsewhere(interface, weights, out);
+      main.printRun("extern \"C\" ingot_status " + interface.name + "_run");
+      if (options.trace)
+        main.printKernelNames();
+    } else {
+      main.printRun("ingot_status run");
+      out.blank();
+      out.line("} // namespace " + inside);
+      out.line("} // namespace");
+    }
+    out.raw() << target.closeText;
+  }
+
+private:
+  void printKernels() {
+    // The kernels say which vector types there are, which stand before them.
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    TextWriter kernelOut(stream);
+    for (func::FuncOp kernel : kernels) {
+      KernelPrinter(kernel, context, kernelOut).print();
+      kernelOut.blank();
+    }
+    printVectorTypes(context, out);
+    for (auto global : module.getOps<memref::GlobalOp>()) {
+      const Weight &weight = weights.all()[weights.indexOf(global)];
+      if (!weight.shared &&
+          (weight.offset < 0 || interface.weightsMode == WeightsMode::Source))
+        printWeightArray(global, context.globals[global.getSymName()], out);
+    }
+    out.raw() << text;
+  }
+
+  ModuleOp module;
+  const TargetDescription &target;
+  Interface interface;
+  const CodegenOptions &options;
+  const Weights &weights;
+  NameScope names;
+  TextWriter &out;
+  SourceContext context;
+  llvm::SetVector<func::FuncOp> kernels;
+  /// The function that spreads a kernel over threads.
+  std::string parallel;
+};
+
+} // namespace
+
+static void printIncludes(ArrayRef<Variant> variants, StringRef header,
+                          TextWriter &out) {
+  out.line("#include \"" + header + "\"");
+  out.blank();
+  llvm::SetVector<StringRef> includes;
+  for (StringRef standard : {"stddef.h", "stdint.h"})
+    includes.insert(standard);
+  for (const Variant &variant : variants)
+    includes.insert_range(variant.target->includes);
+  for (StringRef include : includes)
+    out.line("#include <" + include + ">");
+  out.blank();
+}
+
+/// Zero at first, so that it takes no flash if the section says so.
+static void printArena(const Interface &interface, StringRef section,
+                       TextWriter &out) {
+  if (section.empty())
+    return;
+  out.line("extern \"C\" {");
+  out.line("alignas(" + interface.macro + "_ARENA_ALIGN) unsigned char " +
+           interface.name + "_arena[" +
+           Twine(std::max<int64_t>(interface.arenaBytes, 1)) + "]");
+  out.line("    __attribute__((section(\"" + section + "\")));");
+  out.line("}");
+  out.blank();
+}
+
+/// In the anonymous namespace before all targets; their names, by position.
+static std::vector<std::string> printSharedWeights(const Weights &weights,
+                                                   WeightsMode mode,
+                                                   NameScope &names,
+                                                   TextWriter &out) {
+  std::vector<std::string> result;
+  bool any = false;
+  for (const Weight &weight : weights.all()) {
+    memref::GlobalOp global = weight.global;
+    result.push_back(weight.shared ? names.unique(global.getSymName()) : "");
+    if (!weight.shared || (weight.offset >= 0 && mode != WeightsMode::Source))
+      continue;
+    if (!any) {
+      out.line("namespace {");
+      out.blank();
+    }
+    any = true;
+    printWeightArray(global, result.back(), out);
+  }
+  if (any) {
+    out.line("} // namespace");
+    out.blank();
+  }
+  return result;
+}
+
+void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
+                 llvm::raw_ostream &os) {
+  Weights weights(variants);
+  Interface interface(variants.back().module, options, weights);
+  TextWriter out(os);
+
+  NameScope names;
+  // What the main function calls its own, and what the header declares.
+  for (const char *local :
+       {"weights", "memory", "io", "arena", "context", "begin", "end"})
+    names.reserve(local);
+  for (const char *suffix :
+       {"", "_io", "_run", "_arena", "_weights", "_check_weights", "_is_header",
+        "_target", "_kernel_name"})
+    names.reserve(interface.name + suffix);
+
+  out.comment(interface.model + ", compiled by " + options.producer + " for " +
+              targetNames(variants) +
+              ".\n\nGenerated; edit the model, not this file.");
+  out.blank();
+  printIncludes(variants, options.headerName, out);
+  printArena(interface, options.arenaSection, out);
+  if (variants.size() == 1) {
+    VariantPrinter(variants.front(), options, weights, {}, names, out)
+        .print(/*inside=*/"");
+    return;
+  }
+
+  names.reserve("run");
+  Selector selector(variants, interface, names);
+  printWeightsElsewhere(interface, weights, out);
+  std::vector<std::string> shared =
+      printSharedWeights(weights, interface.weightsMode, names, out);
+  for (auto [variant, inside] : llvm::zip(variants, selector.namespaces)) {
+    VariantPrinter(variant, options, weights, shared, names, out).print(inside);
+    out.blank();
+  }
+  selector.print(out);
+}
+
+} // namespace ingot

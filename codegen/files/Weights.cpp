@@ -1,0 +1,194 @@
+// Where a model's constants lie.
+
+#include "codegen/files/Weights.h"
+
+#include "codegen/objects/ElfObject.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/EndianStream.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static constexpr int64_t kLargestSourceBytes = 1 << 20;
+
+/// All bytes of an initial value in one piece, if need be in `storage`.
+static StringRef contentsOf(memref::GlobalOp global, std::string &storage) {
+  if (isa_and_nonnull<DenseResourceElementsAttr>(
+          global.getConstantInitValue())) {
+    StringRef contents;
+    kernel::forEachPiece(global, [&](ArrayRef<char> piece) {
+      contents = StringRef(piece.data(), piece.size());
+    });
+    return contents;
+  }
+  kernel::forEachPiece(global, [&](ArrayRef<char> piece) {
+    storage.append(piece.begin(), piece.end());
+  });
+  return storage;
+}
+
+/// Whether one array can stand for both.
+static bool isSame(const Weight &a, const Weight &b) {
+  memref::GlobalOp first = a.global, second = b.global;
+  if (a.bytes != b.bytes || (a.offset < 0) != (b.offset < 0) ||
+      first.getType().getElementType() != second.getType().getElementType() ||
+      first.getAlignment() != second.getAlignment())
+    return false;
+  std::string storage[2];
+  return contentsOf(first, storage[0]) == contentsOf(second, storage[1]);
+}
+
+Weights::Weights(ModuleOp module) {
+  for (const Weight &weight : read(module))
+    add(weight);
+}
+
+Weights::Weights(ArrayRef<Variant> variants) {
+  // By a hash of their bytes. What one module has twice stays there twice.
+  llvm::DenseMap<uint64_t, SmallVector<size_t>> known;
+  for (const Variant &variant : variants) {
+    SmallVector<std::pair<uint64_t, size_t>> added;
+    for (const Weight &weight : read(variant.module)) {
+      std::string storage;
+      uint64_t hash =
+          variants.size() > 1
+              ? llvm::xxh3_64bits(contentsOf(weight.global, storage))
+              : 0;
+      const size_t *same = llvm::find_if(known[hash], [&](size_t other) {
+        return isSame(weights[other], weight);
+      });
+      if (same != known[hash].end()) {
+        weights[*same].shared = true;
+        indices[weight.global] = *same;
+        continue;
+      }
+      added.push_back({hash, weights.size()});
+      add(weight);
+    }
+    for (auto [hash, index] : added)
+      known[hash].push_back(index);
+  }
+}
+
+std::vector<Weight> Weights::read(ModuleOp module) {
+  llvm::StringSet<> tables;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPrivate())
+      function.walk(
+          [&](memref::GetGlobalOp use) { tables.insert(use.getName()); });
+  std::vector<Weight> found;
+  for (auto global : module.getOps<memref::GlobalOp>()) {
+    Weight weight;
+    weight.global = global;
+    weight.offset = tables.contains(global.getSymName()) ? -1 : 0;
+    weight.bytes = kernel::spanBytes(global.getType());
+    found.push_back(weight);
+  }
+  return found;
+}
+
+void Weights::add(Weight weight) {
+  if (weight.offset == 0) {
+    weight.offset = total;
+    total += llvm::alignTo(weight.bytes, kWeightAlign);
+  }
+  indices[weight.global] = weights.size();
+  weights.push_back(weight);
+}
+
+WeightsMode Weights::resolve(WeightsMode mode) const {
+  if (total == 0)
+    return WeightsMode::Source;
+  if (mode != WeightsMode::Auto)
+    return mode;
+  return total < kLargestSourceBytes ? WeightsMode::Source
+                                     : WeightsMode::Object;
+}
+
+void Weights::writePayload(llvm::raw_ostream &os) const {
+  for (const Weight &weight : weights) {
+    if (weight.offset < 0)
+      continue;
+    kernel::forEachPiece(weight.global, [&](ArrayRef<char> piece) {
+      os.write(piece.data(), piece.size());
+    });
+    os.write_zeros(llvm::offsetToAlignment(weight.bytes, llvm::Align(64)));
+  }
+}
+
+namespace {
+/// Hashes 64-bit words; the same lines are in every generated check.
+class ChecksumStream : public llvm::raw_ostream {
+public:
+  uint64_t hash = 0xcbf29ce484222325u;
+  ~ChecksumStream() override { flush(); }
+
+private:
+  void write_impl(const char *data, size_t size) override {
+    offset += size;
+    while (size > 0 && filled > 0) {
+      push(*data++);
+      --size;
+    }
+    for (; size >= 8; data += 8, size -= 8)
+      add(llvm::support::endian::read64le(data));
+    for (; size > 0; --size)
+      push(*data++);
+  }
+  void push(char byte) {
+    word[filled++] = byte;
+    if (filled == 8) {
+      add(llvm::support::endian::read64le(word));
+      filled = 0;
+    }
+  }
+  void add(uint64_t value) {
+    hash = (hash ^ value) * 0x100000001b3u;
+    hash ^= hash >> 32;
+  }
+  uint64_t current_pos() const override { return offset; }
+
+  char word[8];
+  unsigned filled = 0;
+  uint64_t offset = 0;
+};
+} // namespace
+
+uint64_t Weights::checksum() const {
+  ChecksumStream stream;
+  writePayload(stream);
+  stream.flush();
+  return stream.hash;
+}
+
+void Weights::writeHeader(llvm::raw_ostream &os) const {
+  using llvm::support::endian::write;
+  constexpr auto little = llvm::endianness::little;
+  os << "INGOTWTS";
+  write<uint32_t>(os, kWeightsVersion, little);
+  write<uint32_t>(os, kWeightsHeaderBytes, little);
+  write<uint64_t>(os, total, little);
+  write<uint64_t>(os, checksum(), little);
+}
+
+void Weights::writeFile(llvm::raw_ostream &os) const {
+  writeHeader(os);
+  os.write_zeros(kWeightsHeaderBytes - 32);
+  writePayload(os);
+}
+
+void Weights::writeObject(llvm::StringRef symbol, const ElfIdentity &elf,
+                          llvm::raw_ostream &os) const {
+  writeDataObject(symbol, total, elf, os,
+                  [&](llvm::raw_ostream &os) { writePayload(os); });
+}
+
+} // namespace ingot

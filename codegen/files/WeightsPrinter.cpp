@@ -1,0 +1,118 @@
+// Weights in the C++ text.
+
+#include "codegen/files/WeightsPrinter.h"
+
+#include "codegen/kernel/CTypes.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+using Pieces =
+    llvm::function_ref<void(llvm::function_ref<void(ArrayRef<char>)>)>;
+
+static void printArray(Type element, int64_t count, StringRef name,
+                       Pieces forEachPiece, TextWriter &out) {
+  int64_t elementSize = kernel::elementBytes(element);
+  llvm::raw_ostream &os = out.raw();
+  os << "const " << storageTypeName(element) << ' ' << name << '['
+     << std::max<int64_t>(count, 1) << "] = {";
+  int64_t column = 0;
+  bool first = true;
+  kernel::forEachPiece([&](ArrayRef<char> piece) {
+    for (int64_t at = 0, e = piece.size(); at + elementSize <= e;
+         at += elementSize) {
+      uint64_t start = os.tell();
+      if (column == 0)
+        os << (first ? "\n    " : ",\n    ");
+      else
+        os << ", ";
+      first = false;
+      printElement(element, piece.data() + at, os);
+      column += os.tell() - start;
+      if (column > 90)
+        column = 0;
+    }
+  });
+  os << (first ? "" : "\n") << "};\n\n";
+}
+
+void printArray(Type element, ArrayRef<char> bytes, StringRef name,
+                TextWriter &out) {
+  printArray(
+      element, bytes.size() / kernel::elementBytes(element), name,
+      [&](llvm::function_ref<void(ArrayRef<char>)> use) { use(bytes); }, out);
+}
+
+void printWeightArray(memref::GlobalOp global, StringRef name,
+                      TextWriter &out) {
+  MemRefType type = global.getType();
+  out.raw() << "alignas("
+            << std::max<int64_t>(global.getAlignment().value_or(64), 1) << ") ";
+  printArray(
+      type.getElementType(), type.getNumElements(), name,
+      [&](llvm::function_ref<void(ArrayRef<char>)> use) {
+        kernel::forEachPiece(global, use);
+      },
+      out);
+}
+
+static void printWeightsCheck(const Interface &interface,
+                              const Weights &weights, TextWriter &out) {
+  const std::string &name = interface.name;
+  out.line("// See the layout of weights files: magic, version, sizes, "
+           "checksum of the payload.");
+  out.open("static bool " + name + "_is_header(const void *weights) {");
+  out.line("const unsigned char *bytes = (const unsigned char *)weights;");
+  out.line("static const unsigned char expected[32] = {");
+  std::string header;
+  llvm::raw_string_ostream os(header);
+  weights.writeHeader(os);
+  std::string numbers;
+  for (unsigned i = 0; i < 32; ++i)
+    numbers += llvm::utostr(static_cast<uint8_t>(header[i])) + ", ";
+  out.line("    " + numbers + "};");
+  out.open("for (int i = 0; i < 32; ++i) {");
+  out.line("if (bytes[i] != expected[i]) return false;");
+  out.close();
+  out.line("return true;");
+  out.close();
+  out.blank();
+  out.open("extern \"C\" ingot_status " + name +
+           "_check_weights(const void *weights, size_t bytes) {");
+  out.line("if (!weights) return INGOT_ERROR_NULL;");
+  out.line("if ((uintptr_t)weights % " + interface.macro +
+           "_WEIGHTS_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
+  out.line(
+      "if (bytes != " + Twine(kWeightsHeaderBytes + weights.payloadBytes()) +
+      "u || !" + name + "_is_header(weights)) return INGOT_ERROR_WEIGHTS;");
+  out.line("const uint64_t *words = (const uint64_t *)weights;");
+  out.line("uint64_t hash = 0xcbf29ce484222325u;");
+  out.open("for (size_t i = " + Twine(kWeightsHeaderBytes / 8) +
+           "; i < bytes / 8; ++i) {");
+  out.line("hash = (hash ^ words[i]) * 0x100000001b3u;");
+  out.line("hash ^= hash >> 32;");
+  out.close();
+  out.line("return hash == words[3] ? INGOT_OK : INGOT_ERROR_WEIGHTS;");
+  out.close();
+  out.blank();
+}
+
+void printWeightsElsewhere(const Interface &interface, const Weights &weights,
+                           TextWriter &out) {
+  if (interface.weightsMode == WeightsMode::File)
+    printWeightsCheck(interface, weights, out);
+  if (interface.weightsMode != WeightsMode::Object)
+    return;
+  out.line("// In the object file beside this source.");
+  out.line("extern \"C\" __attribute__((visibility(\"hidden\"))) const "
+           "unsigned char " +
+           interface.name + "_weights[" + Twine(weights.payloadBytes()) + "];");
+  out.blank();
+}
+
+} // namespace ingot

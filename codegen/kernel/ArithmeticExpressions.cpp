@@ -1,0 +1,110 @@
+// Operators.
+//
+// Integers wrap: they are added, subtracted and multiplied as unsigned, widened
+// to 32 bits first where C would promote to a signed int that may overflow.
+// index is plain ptrdiff_t arithmetic: addresses do not overflow.
+
+#include "codegen/kernel/KernelPrinter.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// A product, sum or shift of integers.
+Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
+                                            Binding binding, Sign sign) {
+  Type type = op->getResult(0).getType(), element = elementOf(type);
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  bool isShift = isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op);
+  // A shift mixes operators that readers, and compilers, want in parentheses.
+  Binding leftLimit = isShift ? Binding::Unary : binding;
+  Binding rightLimit =
+      binding == Binding::Sum ? Binding::Product : Binding::Unary;
+  Expression a = integer(left, sign), b = integer(right, sign);
+  unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  if (isa<arith::AddIOp>(op) && element.isIndex() && b.text.front() == '-') {
+    spelling = " - ";
+    b.text.erase(0, 1);
+  }
+  if (isVector(type) || element.isIndex() || bits >= 32)
+    return {within(a, leftLimit) + spelling + within(b, rightLimit), binding,
+            sign};
+  // C computes narrow integers as int. Unsigned products and left shifts may
+  // leave it, so they start from unsigned; the result is cut to its width.
+  if (sign == Sign::Unsigned && isa<arith::MulIOp, arith::ShLIOp>(op))
+    a = castTo("uint32_t", a);
+  Expression wide = {within(a, leftLimit) + spelling + within(b, rightLimit),
+                     binding, sign};
+  if (isa<arith::ShRUIOp, arith::ShRSIOp, arith::DivUIOp, arith::RemUIOp,
+          arith::RemSIOp>(op))
+    return wide;
+  return castTo(typeName(type, sign), wide);
+}
+
+/// &, | and ^; of bools the logical operators, of masks the bitwise ones.
+Expression KernelPrinter::logic(Operation *op, const char *spelling) {
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  Type type = left.getType();
+  if (isMask(type)) {
+    unsigned bits = maskBits(op->getResult(0));
+    if (isa<arith::XOrIOp>(op))
+      if (auto ones = right.getDefiningOp<arith::ConstantOp>())
+        if (auto dense = dyn_cast<DenseElementsAttr>(ones.getValue()))
+          if (dense.isSplat() && dense.getSplatValue<APInt>().isAllOnes())
+            return {"~" + within(maskAs(left, bits), Binding::Unary),
+                    Binding::Unary, Sign::Signed};
+    return {within(maskAs(left, bits), Binding::Unary) + spelling +
+                within(maskAs(right, bits), Binding::Unary),
+            Binding::Logic, Sign::Signed};
+  }
+  if (type.isInteger(1)) {
+    if (isa<arith::XOrIOp>(op)) {
+      if (auto one = right.getDefiningOp<arith::ConstantOp>())
+        if (constant(one, Sign::Signed).text == "true")
+          return {"!" + within(value(left), Binding::Primary), Binding::Unary};
+      return {within(value(left), Binding::Sum) +
+                  " != " + within(value(right), Binding::Sum),
+              Binding::Compare};
+    } else {
+      spelling = isa<arith::AndIOp>(op) ? " && " : " || ";
+    }
+    return {within(value(left), Binding::Compare) + spelling +
+                within(value(right), Binding::Compare),
+            Binding::Logic};
+  }
+  Expression a = integer(left, Sign::Unsigned);
+  Expression b = integer(right, Sign::Unsigned);
+  Expression result = {within(a, Binding::Unary) + spelling +
+                           within(b, Binding::Unary),
+                       Binding::Logic, Sign::Unsigned};
+  // Of narrow operands the result is an int; keep to the type it stands for.
+  if (!isVector(type) && type.isIntOrIndex() && !type.isIndex() &&
+      elementOf(type).getIntOrFloatBitWidth() < 32)
+    return castTo(typeName(type, Sign::Unsigned), result);
+  return result;
+}
+
+Expression KernelPrinter::floatArithmetic(Operation *op, const char *spelling,
+                                          Binding binding) {
+  auto [a, b] = mixedOperands(op->getOperand(0), op->getOperand(1));
+  Binding rightLimit =
+      binding == Binding::Sum ? Binding::Product : Binding::Unary;
+  return {within(a, binding) + spelling + within(b, rightLimit), binding};
+}
+
+/// One expression, which both compilers make one instruction where there is
+/// one.
+Expression KernelPrinter::multiplyAdd(Value left, Value right, Value addend) {
+  auto [a, b] = mixedOperands(left, right);
+  Expression c = value(addend);
+  if (!isVector(addend.getType()) || !(splatSource(left) && splatSource(right)))
+    if (auto scalar = splatSource(addend))
+      c = *scalar;
+  return {within(a, Binding::Product) + " * " + within(b, Binding::Unary) +
+              " + " + within(c, Binding::Product),
+          Binding::Sum};
+}
+
+} // namespace ingot

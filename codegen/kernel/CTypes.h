@@ -1,0 +1,50 @@
+// How types and constants are written in C.
+//
+// Integers are signless in the IR, so the caller says whether it wants the
+// signed or the unsigned C type. f16, bf16 and 8-bit floats are their bits in
+// unsigned integers; index is ptrdiff_t; i1 is bool, in memory uint8_t;
+// integers of 2 to 7 bits are the low bits of a byte, whose other bits mean
+// nothing.
+//
+// A vector of N lanes is `<kind><bits>x<N>`, as f32x16, i32x8, u8x16, and its
+// twin for unaligned memory has the suffix _u. A vector of one lane is its
+// element. A vector of i1 is a mask: signed integers 0 or -1 as wide as the
+// elements that were compared.
+
+#ifndef INGOT_CODEGEN_KERNEL_CTYPES_H
+#define INGOT_CODEGEN_KERNEL_CTYPES_H
+
+#include "dialects/kernel/NumberTypes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/APInt.h"
+
+#include <string>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace ingot {
+
+enum class Sign { Signed, Unsigned };
+
+/// The C type of a value; masks need a width and have maskTypeName.
+std::string valueTypeName(mlir::Type type, Sign sign);
+/// The C type of an element in memory.
+std::string storageTypeName(mlir::Type element, Sign sign = Sign::Signed);
+std::string vectorTypeName(char kind, unsigned bits, int64_t lanes);
+std::string maskTypeName(unsigned bits, int64_t lanes);
+
+/// The typedef of a vector type name, with its unaligned twin if wanted.
+void printVectorTypedef(llvm::StringRef name, llvm::raw_ostream &os);
+
+/// A number such that C reads the very same value.
+std::string floatLiteral(const llvm::APFloat &value);
+std::string integerLiteral(const llvm::APInt &value, Sign sign);
+/// An element of a weight, as an initializer of its storage type.
+void printElement(mlir::Type element, const char *bytes, llvm::raw_ostream &os);
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_KERNEL_CTYPES_H

@@ -1,0 +1,207 @@
+// Comparisons and what they decide.
+//
+// Comparisons that hold for unordered operands are the negation of the opposite
+// one; of masks all logic is bitwise.
+
+#include "codegen/kernel/KernelPrinter.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+Expression KernelPrinter::compare(arith::CmpIOp op) {
+  using P = arith::CmpIPredicate;
+  P predicate = op.getPredicate();
+  Value left = op.getLhs(), right = op.getRhs();
+  static constexpr const char *spellings[] = {
+      " == ", " != ", " < ",  " <= ", " > ",
+      " >= ", " < ",  " <= ", " > ",  " >= "};
+  const char *spelling = spellings[static_cast<unsigned>(predicate)];
+  bool isUnsigned = predicate >= P::ult, isEquality = predicate <= P::ne;
+  Type type = left.getType();
+  if (isMask(type)) {
+    // Of masks only equality is legal: xor, or its complement.
+    unsigned bits = maskBits(op.getResult());
+    Expression differ = {within(maskAs(left, bits), Binding::Unary) + " ^ " +
+                             within(maskAs(right, bits), Binding::Unary),
+                         Binding::Logic};
+    if (predicate == P::ne)
+      return differ;
+    return {"~" + within(differ, Binding::Unary), Binding::Unary};
+  }
+  Expression a, b;
+  if (type.isInteger(1)) {
+    a = value(left);
+    b = value(right);
+    if (!isEquality) {
+      // As numbers: true is 1, or -1 where the order is signed.
+      const char *number = isUnsigned ? "(int)" : "-(int)";
+      a = {number + within(a, Binding::Unary), Binding::Unary};
+      b = {number + within(b, Binding::Unary), Binding::Unary};
+    }
+  } else {
+    Sign sign = isUnsigned ? Sign::Unsigned : Sign::Signed;
+    if (isEquality && !left.getDefiningOp<arith::ConstantOp>())
+      sign = value(left).sign;
+    a = integer(left, sign);
+    b = integer(right, sign);
+  }
+  return {within(a, Binding::Sum) + spelling + within(b, Binding::Sum),
+          Binding::Compare};
+}
+
+Expression KernelPrinter::compare(arith::CmpFOp op) {
+  using P = arith::CmpFPredicate;
+  bool vector = isVector(op.getType());
+  auto [x, y] = mixedOperands(op.getLhs(), op.getRhs());
+  std::string a = within(x, Binding::Sum), b = within(y, Binding::Sum);
+  auto plain = [&](const char *spelling) -> Expression {
+    return {a + spelling + b, Binding::Compare};
+  };
+  auto negated = [&](const char *spelling) -> Expression {
+    return {(vector ? "~(" : "!(") + a + spelling + b + ")", Binding::Unary};
+  };
+  // Both operands are compared with themselves: vectors even if one is a
+  // scalar that the other's type would have widened.
+  auto two = [&](const std::string &first, const std::string &second,
+                 const char *with) -> Expression {
+    return {"(" + first + ")" + with + "(" + second + ")", Binding::Logic};
+  };
+  auto self = [&](Value operand, const char *spelling) {
+    std::string text = within(value(operand), Binding::Sum);
+    return text + spelling + text;
+  };
+  const char *both = vector ? " & " : " && ";
+  const char *either = vector ? " | " : " || ";
+  switch (op.getPredicate()) {
+  case P::OEQ:
+    return plain(" == ");
+  case P::OGT:
+    return plain(" > ");
+  case P::OGE:
+    return plain(" >= ");
+  case P::OLT:
+    return plain(" < ");
+  case P::OLE:
+    return plain(" <= ");
+  case P::UNE:
+    return plain(" != ");
+  case P::UGT:
+    return negated(" <= ");
+  case P::UGE:
+    return negated(" < ");
+  case P::ULT:
+    return negated(" >= ");
+  case P::ULE:
+    return negated(" > ");
+  case P::ONE:
+    return two(a + " < " + b, a + " > " + b, either);
+  case P::UEQ: {
+    Expression differ = two(a + " < " + b, a + " > " + b, either);
+    return {(vector ? "~(" : "!(") + differ.text + ")", Binding::Unary};
+  }
+  case P::ORD:
+    return two(self(op.getLhs(), " == "), self(op.getRhs(), " == "), both);
+  case P::UNO:
+    return two(self(op.getLhs(), " != "), self(op.getRhs(), " != "), either);
+  case P::AlwaysFalse:
+  case P::AlwaysTrue:
+    break;
+  }
+  llvm_unreachable("folded by legalization");
+}
+
+/// The C type of integers that two values are brought to: their own if it is
+/// the same, literals following the other.
+Sign KernelPrinter::commonSign(Value a, Value b) {
+  Type type = a.getType();
+  if (isMask(type) || !elementOf(type).isIntOrIndex())
+    return isVector(type) ? Sign::Unsigned : Sign::Signed;
+  if (a.getDefiningOp<arith::ConstantOp>())
+    return value(b).sign;
+  if (b.getDefiningOp<arith::ConstantOp>() || value(a).sign == value(b).sign)
+    return value(a).sign;
+  return isVector(type) ? Sign::Unsigned : Sign::Signed;
+}
+
+/// `a > b ? a : b` of vectors, where the target has an instruction that
+/// compilers do not always find.
+std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
+  auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!compare || !isVector(op.getType()))
+    return std::nullopt;
+  bool isMax = compare.getPredicate() == arith::CmpFPredicate::OGT;
+  if (!isMax && compare.getPredicate() != arith::CmpFPredicate::OLT)
+    return std::nullopt;
+  // `b < a ? a : b` is the same.
+  if (compare.getLhs() == op.getFalseValue() &&
+      compare.getRhs() == op.getTrueValue())
+    isMax = !isMax;
+  else if (compare.getLhs() != op.getTrueValue() ||
+           compare.getRhs() != op.getFalseValue())
+    return std::nullopt;
+  const char *name = isMax ? "max" : "min";
+  const Intrinsic *row =
+      context.target.intrinsic(name, op.getType(), op.getType());
+  if (!row)
+    return std::nullopt;
+  std::string type = typeName(op.getType(), Sign::Unsigned);
+  std::string helper = std::string(name) + "_" + type;
+  context.extrema[helper] = row;
+  return Expression{helper + "(" + value(op.getTrueValue()).text + ", " +
+                    value(op.getFalseValue()).text + ")"};
+}
+
+Expression KernelPrinter::select(arith::SelectOp op) {
+  Value condition = op.getCondition();
+  Type type = op.getType();
+  if (std::optional<Expression> call = extremum(op))
+    return *call;
+  auto choose = [&](const Expression &c, const Expression &a,
+                    const Expression &b) -> Expression {
+    return {within(c, Binding::Compare) + " ? " + within(a, Binding::Sum) +
+                " : " + within(b, Binding::Sum),
+            Binding::Choice, a.sign};
+  };
+  if (isMask(type)) {
+    unsigned bits = maskBits(op.getResult());
+    Expression a = maskAs(op.getTrueValue(), bits);
+    Expression b = maskAs(op.getFalseValue(), bits);
+    if (!isMask(condition.getType()))
+      return choose(value(condition), a, b);
+    std::string c = within(maskAs(condition, bits), Binding::Unary);
+    return {"(" + c + " & " + within(a, Binding::Unary) + ") | (~" + c + " & " +
+                within(b, Binding::Unary) + ")",
+            Binding::Logic};
+  }
+  Sign sign = commonSign(op.getTrueValue(), op.getFalseValue());
+  bool integers = elementOf(type).isIntOrIndex() && !type.isInteger(1);
+  auto arm = [&](Value operand) {
+    return integers ? integer(operand, sign) : value(operand);
+  };
+  Expression a = arm(op.getTrueValue()), b = arm(op.getFalseValue());
+  if (isMask(condition.getType()))
+    return choose(maskAs(condition, storageBits(elementOf(type))), a, b);
+  return choose(value(condition), a, b);
+}
+
+Expression KernelPrinter::conditional(scf::IfOp op) {
+  Type type = op.getResult(0).getType();
+  Sign sign =
+      commonSign(op.thenYield().getOperand(0), op.elseYield().getOperand(0));
+  bool integers = elementOf(type).isIntOrIndex() && !type.isInteger(1);
+  auto arm = [&](Block &block) -> Expression {
+    Value result = block.getTerminator()->getOperand(0);
+    if (isMask(type))
+      return maskAs(result, maskBits(op.getResult(0)));
+    return integers ? integer(result, sign) : value(result);
+  };
+  return {within(value(op.getCondition()), Binding::Compare) + " ? " +
+              within(arm(*op.thenBlock()), Binding::Sum) + " : " +
+              within(arm(*op.elseBlock()), Binding::Sum),
+          Binding::Choice, sign};
+}
+
+} // namespace ingot

@@ -1,0 +1,510 @@
+// Statements of a kernel.
+
+#include "codegen/kernel/KernelPrinter.h"
+
+#include "dialects/kernel/KernelDialect.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Names of loop counters, by depth.
+static constexpr llvm::StringLiteral kCounters[] = {"i", "j", "k", "l",
+                                                    "m", "n", "p", "q"};
+
+KernelPrinter::KernelPrinter(func::FuncOp kernel, SourceContext &context,
+                             TextWriter &out)
+    : kernel(kernel), context(context), out(out), placement(kernel.getBody()) {
+  // Arguments may have the names of weights, but not of what is named here.
+  kernel.walk([&](Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op))
+      names.reserve(context.functions[call.getCallee()]);
+    else if (auto table = dyn_cast<memref::GetGlobalOp>(op))
+      names.reserve(context.globals[table.getName()]);
+  });
+}
+
+void KernelPrinter::print() {
+  if (auto comment = kernel->getAttrOfType<StringAttr>(kernel::kCommentAttr))
+    out.comment(comment.getValue());
+  printSignature();
+  declareLoadRegisters();
+  printBlock(kernel.getBody().front());
+  out.close();
+}
+
+void KernelPrinter::printSignature() {
+  unsigned count = kernel.getNumArguments();
+  bool parallel = kernel::parallelExtent(kernel).has_value();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  // A kernel is kept a function of its own: inlined into its only caller it
+  // would make that caller as large as all kernels together. Helpers inline.
+  bool launched = context.launched.contains(kernel.getSymName());
+  os << (launched ? "[[gnu::noinline]] " : "inline ")
+     << (kernel.getNumResults() == 0
+             ? std::string("void")
+             : typeName(kernel.getResultTypes().front(), Sign::Signed))
+     << ' ' << context.functions[kernel.getSymName()] << '(';
+  for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
+    auto attribute = [&, index = index](llvm::StringRef name) {
+      return kernel.getArgAttr(index, name);
+    };
+    llvm::StringRef hint;
+    if (auto name = dyn_cast_or_null<StringAttr>(attribute(kernel::kNameAttr)))
+      hint = name.getValue();
+    os << (index ? ", " : "");
+    Variable variable;
+    if (auto type = dyn_cast<MemRefType>(argument.getType())) {
+      bool readOnly = attribute(kernel::kReadAttr) != nullptr;
+      variable.name = hint.empty() ? names.numbered(readOnly ? "in" : "out")
+                                   : names.unique(hint);
+      os << (readOnly ? "const " : "") << storageTypeName(type.getElementType())
+         << " *" << (attribute(kernel::kMayAliasAttr) ? "" : "__restrict ");
+    } else {
+      if (hint.empty() && parallel && index + 2 >= count)
+        hint = index + 2 == count ? "begin" : "end";
+      variable.name = hint.empty() ? names.numbered("arg") : names.unique(hint);
+      os << typeName(argument.getType(), Sign::Signed) << ' ';
+    }
+    // Strategies may pass what one shape does not need.
+    os << (argument.use_empty() ? "/*" + variable.name + "*/" : variable.name);
+    variables[argument] = variable;
+  }
+  os << ") {";
+  out.open(text);
+  // Counters that no argument is called; siblings share them.
+  for (llvm::StringRef counter : kCounters)
+    if (!names.isTaken(counter)) {
+      counters.push_back(counter.str());
+      names.reserve(counter);
+    }
+}
+
+void KernelPrinter::printBlock(Block &block) {
+  for (Operation &op : block)
+    if (!placement.isNested(&op))
+      printStatement(&op);
+}
+
+void KernelPrinter::printStatement(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return printFor(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return printWhile(loop);
+  if (auto conditional = dyn_cast<scf::IfOp>(op))
+    return printIf(conditional);
+  if (auto insert = dyn_cast<vector::InsertOp>(op))
+    return printInsert(insert);
+  if (auto cursor = dyn_cast<kernel::CursorOp>(op))
+    return printCursor(cursor);
+  if (auto load = dyn_cast<kernel::LoadNextOp>(op))
+    return printLoadNext(load);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return printCall(call);
+  if (auto result = dyn_cast<func::ReturnOp>(op))
+    return printReturn(result);
+  if (auto write = dyn_cast<memref::StoreOp>(op))
+    return store(write.getValueToStore(), write.getMemRef(),
+                 write.getIndices());
+  if (auto write = dyn_cast<vector::StoreOp>(op))
+    return store(write.getValueToStore(), write.getBase(), write.getIndices());
+  if (auto local = dyn_cast<memref::AllocaOp>(op)) {
+    MemRefType type = local.getType();
+    std::string name = nameHint(local);
+    name = name.empty() ? names.numbered("local") : names.unique(name);
+    int64_t elements =
+        kernel::spanBytes(type) / kernel::elementBytes(type.getElementType());
+    out.line("alignas(" +
+             Twine(local.getAlignment().value_or(context.target.bufferAlign)) +
+             ") " + storageTypeName(type.getElementType()) + " " + name + "[" +
+             Twine(std::max<int64_t>(elements, 1)) + "];");
+    variables[local] = {name, Sign::Signed};
+    return;
+  }
+  // The same bytes under another shape: the name of the source, unless bytes
+  // are skipped.
+  if (auto view = dyn_cast<kernel::ViewOp>(op)) {
+    Variable source = variables.at(view.getSource());
+    variables[view] = source;
+    if (view.getOffset() != 0)
+      variables[view].name =
+          "(" + source.name + " + " +
+          std::to_string(
+              view.getOffset() /
+              kernel::elementBytes(view.getType().getElementType())) +
+          ")";
+    return;
+  }
+  // Terminators are printed by what they end.
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return;
+  if (!printUpdate(op))
+    define(op->getResult(0), ofOperation(op));
+}
+
+std::string KernelPrinter::nameHint(Value value) {
+  auto name = dyn_cast<NameLoc>(value.getLoc());
+  if (!name)
+    return "";
+  llvm::StringRef text = name.getName().getValue();
+  return text.consume_front("%") ? toIdentifier(text) : "";
+}
+
+/// The name of the argument that an operation loads from: w0, w1 from w.
+std::string KernelPrinter::loadedFrom(Operation *op) {
+  constexpr size_t longest = 8;
+  if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(op))
+    return "";
+  auto buffer = variables.find(op->getOperand(0));
+  if (buffer == variables.end() || buffer->second.name.size() > longest ||
+      llvm::isDigit(buffer->second.name.back()))
+    return "";
+  return buffer->second.name;
+}
+
+KernelPrinter::Variable &KernelPrinter::newVariable(Value value, Sign sign) {
+  std::string hint = nameHint(value), name;
+  Type element = elementOf(value.getType());
+  if (!hint.empty())
+    name = names.unique(hint);
+  else if (placement.isShared(value))
+    name = names.numbered(isa<FloatType>(element) ? "acc" : "s");
+  else if (element.isInteger(1))
+    name = names.numbered(isVector(value.getType()) ? "mask" : "is");
+  else if (element.isIndex())
+    name = names.numbered("at");
+  else if (std::string buffer = loadedFrom(value.getDefiningOp());
+           !buffer.empty())
+    name = names.numbered(buffer);
+  else
+    name = names.numbered("t");
+  return variables[placement.variable(value)] = {name, sign};
+}
+
+std::string KernelPrinter::declaredType(Value value, Sign sign) {
+  if (isMask(value.getType()))
+    return useVector(maskTypeName(maskBits(value), laneCount(value.getType())));
+  return typeName(value.getType(), sign);
+}
+
+void KernelPrinter::define(Value value, const Expression &expression) {
+  auto known = variables.find(placement.variable(value));
+  if (known != variables.end()) {
+    std::string text = expression.text;
+    // Vectors do not convert between signs by themselves.
+    if (isVector(value.getType()) && !isMask(value.getType()) &&
+        isa<IntegerType>(elementOf(value.getType())) &&
+        known->second.sign != expression.sign)
+      text = castTo(typeName(value.getType(), known->second.sign), expression)
+                 .text;
+    if (text != known->second.name)
+      out.line(known->second.name + " = " + text + ";");
+    return;
+  }
+  std::string type = declaredType(value, expression.sign);
+  const Variable &variable = newVariable(value, expression.sign);
+  out.line((placement.isShared(value) ? "" : "const ") + type + " " +
+           variable.name + " = " + expression.text + ";");
+}
+
+void KernelPrinter::declareUninitialized(Value value) {
+  Sign sign = isVector(value.getType()) ? Sign::Unsigned : Sign::Signed;
+  std::string type = declaredType(value, sign);
+  out.line(type + " " + newVariable(value, sign).name + ";");
+}
+
+/// `acc += a * b` and the like, where an operation updates its own variable.
+bool KernelPrinter::printUpdate(Operation *op) {
+  Value result = op->getResult(0);
+  auto known = variables.find(placement.variable(result));
+  if (known == variables.end() || !placement.isShared(result) ||
+      context.target.intrinsic(op->getName().getStringRef(), result.getType(),
+                               result.getType()))
+    return false;
+  auto isSelf = [&](Value value) {
+    return placement.isShared(value) &&
+           placement.variable(value) == placement.variable(result);
+  };
+  auto update = [&](const char *spelling, const Expression &by) {
+    out.line(known->second.name + spelling + by.text + ";");
+    return true;
+  };
+  if (isa<vector::FMAOp, math::FmaOp>(op)) {
+    if (!isSelf(op->getOperand(2)) || isSelf(op->getOperand(0)) ||
+        isSelf(op->getOperand(1)))
+      return false;
+    auto [a, b] = mixedOperands(op->getOperand(0), op->getOperand(1));
+    return update(" += ", {within(a, Binding::Product) + " * " +
+                               within(b, Binding::Unary),
+                           Binding::Product});
+  }
+  if (!isa<arith::AddFOp, arith::MulFOp, arith::SubFOp>(op))
+    return false;
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  if (!isa<arith::SubFOp>(op) && isSelf(right))
+    std::swap(left, right);
+  if (!isSelf(left) || isSelf(right))
+    return false;
+  Expression by = splatSource(right).value_or(value(right));
+  return update(isa<arith::AddFOp>(op)   ? " += "
+                : isa<arith::MulFOp>(op) ? " *= "
+                                         : " -= ",
+                by);
+}
+
+/// Assigns all of `from` at once, through copies where one assignment would
+/// change what a later one reads.
+void KernelPrinter::assignAll(ValueRange to, ValueRange from) {
+  SmallVector<std::pair<Value, Value>> moves;
+  llvm::DenseSet<Value> assigned;
+  for (auto [target, source] : llvm::zip_equal(to, from))
+    if (placement.variable(target) != placement.variable(source)) {
+      moves.push_back({target, source});
+      assigned.insert(placement.variable(target));
+    }
+  auto readsAssigned = [&](Value source) {
+    while (Operation *op = source.getDefiningOp()) {
+      if (!isTransparent(op) || op->getNumOperands() == 0)
+        break;
+      source = op->getOperand(0);
+    }
+    return assigned.contains(placement.variable(source));
+  };
+  bool copies =
+      moves.size() > 1 && llvm::any_of(moves, [&](std::pair<Value, Value> m) {
+        return readsAssigned(m.second);
+      });
+  SmallVector<std::string> texts;
+  for (auto [target, source] : moves) {
+    Sign sign = variables[placement.variable(target)].sign;
+    Expression expression = isMask(target.getType())
+                                ? maskAs(source, maskBits(target))
+                                : initializer(source, sign);
+    if (copies) {
+      std::string copy = names.numbered("next");
+      out.line("const " + declaredType(target, sign) + " " + copy + " = " +
+               expression.text + ";");
+      texts.push_back(copy);
+    } else {
+      define(target, expression);
+    }
+  }
+  for (auto [move, text] : llvm::zip(moves, texts))
+    out.line(variables[placement.variable(move.first)].name + " = " + text +
+             ";");
+}
+
+void KernelPrinter::printFor(scf::ForOp loop) {
+  auto start = [&](ValueRange carried, ValueRange inits) {
+    for (auto [argument, init] : llvm::zip_equal(carried, inits))
+      if (placement.variable(argument) != placement.variable(init)) {
+        Sign sign =
+            isVector(argument.getType()) ? Sign::Unsigned : Sign::Signed;
+        define(argument, isMask(argument.getType())
+                             ? maskAs(init, maskBits(argument))
+                             : initializer(init, sign));
+      }
+  };
+  start(loop.getRegionIterArgs(), loop.getInitArgs());
+
+  Value counter = loop.getInductionVar();
+  std::string name = nameHint(counter);
+  if (name.empty() && loopDepth < counters.size())
+    name = counters[loopDepth];
+  else
+    name = name.empty() ? names.numbered("i") : names.unique(name);
+  variables[counter] = {name, Sign::Signed};
+
+  std::string type = typeName(counter.getType(), Sign::Signed);
+  APInt step;
+  bool byOne = matchPattern(loop.getStep(), m_ConstantInt(&step)) && step == 1;
+  out.open(
+      "for (" + type + " " + name + " = " +
+      integer(loop.getLowerBound(), Sign::Signed).text + "; " + name + " < " +
+      within(integer(loop.getUpperBound(), Sign::Signed), Binding::Sum) + "; " +
+      (byOne ? "++" + name
+             : name + " += " + integer(loop.getStep(), Sign::Signed).text) +
+      ") {");
+  ++loopDepth;
+  printBlock(*loop.getBody());
+  assignAll(loop.getRegionIterArgs(), loop.getYieldedValues());
+  --loopDepth;
+  out.close();
+}
+
+void KernelPrinter::printWhile(scf::WhileOp loop) {
+  for (auto [argument, init] :
+       llvm::zip_equal(loop.getBeforeArguments(), loop.getInits())) {
+    Sign sign = isVector(argument.getType()) ? Sign::Unsigned : Sign::Signed;
+    define(argument, isMask(argument.getType())
+                         ? maskAs(init, maskBits(argument))
+                         : initializer(init, sign));
+  }
+  for (Value result : loop.getResults())
+    if (!variables.count(placement.variable(result)))
+      declareUninitialized(result);
+  out.open("for (;;) {");
+  printBlock(*loop.getBeforeBody());
+  scf::ConditionOp condition = loop.getConditionOp();
+  assignAll(loop.getResults(), condition.getArgs());
+  Expression holds = value(condition.getCondition());
+  out.line("if (!" + within(holds, Binding::Unary) + ") break;");
+  printBlock(*loop.getAfterBody());
+  assignAll(loop.getBeforeArguments(), loop.getYieldOp().getOperands());
+  out.close();
+}
+
+void KernelPrinter::printIf(scf::IfOp op) {
+  if (placement.isConditional(op))
+    return define(op.getResult(0), conditional(op));
+  for (Value result : op.getResults())
+    if (!variables.count(placement.variable(result)))
+      declareUninitialized(result);
+  auto arm = [&](Block &block) {
+    printBlock(block);
+    assignAll(op.getResults(), block.getTerminator()->getOperands());
+  };
+  out.open("if (" + value(op.getCondition()).text + ") {");
+  arm(*op.thenBlock());
+  bool hasElse =
+      op.elseBlock() &&
+      (op.getNumResults() > 0 || !op.elseBlock()->without_terminator().empty());
+  if (hasElse) {
+    out.middle("} else {");
+    arm(*op.elseBlock());
+  }
+  out.close();
+}
+
+void KernelPrinter::printInsert(vector::InsertOp insert) {
+  Value result = insert.getResult();
+  if (!placement.isShared(result) ||
+      placement.variable(result) != placement.variable(insert.getDest())) {
+    Expression copy = isMask(result.getType())
+                          ? maskAs(insert.getDest(), maskBits(result))
+                          : value(insert.getDest());
+    std::string type = declaredType(result, copy.sign);
+    if (variables.count(placement.variable(result))) {
+      define(result, copy);
+    } else {
+      const Variable &variable = newVariable(result, copy.sign);
+      out.line(type + " " + variable.name + " = " + copy.text + ";");
+    }
+  }
+  OpFoldResult position = insert.getMixedPosition().front();
+  std::string index =
+      isa<Attribute>(position)
+          ? llvm::itostr(cast<IntegerAttr>(cast<Attribute>(position)).getInt())
+          : value(cast<Value>(position)).text;
+  out.line(variables[placement.variable(result)].name + "[" + index + "] = " +
+           laneValue(insert.getValueToStore(), result.getType()) + ";");
+}
+
+/// Results of a load of several are in variables that are bound to registers.
+void KernelPrinter::declareLoadRegisters() {
+  std::set<int64_t> registers;
+  kernel.walk([&](kernel::LoadNextOp load) {
+    if (auto first = load.getFirst())
+      for (unsigned i = 0; i < load.getNumResults(); ++i)
+        registers.insert(*first + i);
+  });
+  std::string text;
+  for (int64_t number : registers) {
+    std::string name = (context.target.loadRegisters + Twine(number)).str();
+    names.reserve(name);
+    text += text.empty() ? "register float " : ", ";
+    text += (name + Twine(" __asm__(\"") + name + "\")").str();
+  }
+  if (!text.empty())
+    out.line(text + ";");
+}
+
+void KernelPrinter::printCursor(kernel::CursorOp cursor) {
+  auto type = cast<MemRefType>(cursor.getSource().getType());
+  std::string base = nameHint(cursor);
+  if (base.empty())
+    base = "from";
+  std::string text = "&" + address(cursor.getSource(), cursor.getIndices());
+  if (cursor.getCondition())
+    text = within(value(cursor.getCondition()), Binding::Compare) + " ? " +
+           text + " : " + pointer(cursor.getOtherwise());
+  std::string name = names.numbered(base);
+  variables[cursor] = {name, Sign::Signed};
+  out.line("const " + storageTypeName(type.getElementType()) + " *" + name +
+           " = " + text + ";");
+  // What some compilers have to be told of it.
+  if (const Intrinsic *row = context.target.intrinsic(
+          cursor->getName().getStringRef(), type.getElementType(),
+          type.getElementType())) {
+    std::string statement = row->spelling.str();
+    out.line(statement.replace(statement.find("{0}"), 3, name) + ";");
+  }
+}
+
+void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
+  std::string cursor = variables.at(load.getCursor()).name;
+  Value first = load.getResult(0);
+  if (!load.getFirst()) {
+    if (auto type = dyn_cast<VectorType>(first.getType())) {
+      std::string name = typeName(type, Sign::Unsigned);
+      define(first, {"*(const " + useVector(name + "_u") + " *)" + cursor,
+                     Binding::Unary, Sign::Unsigned});
+      out.line(cursor + " += " + Twine(type.getNumElements()) + ";");
+    } else {
+      define(first, {"*" + cursor + "++", Binding::Unary});
+    }
+    return;
+  }
+  std::string text;
+  llvm::StringRef rest = 
+      context.target.loadOfSeveral(load.getResult(0).getType(),
+                                   load.getNumResults())->spelling;
+  while (!rest.empty()) {
+    unsigned operand = 0;
+    if (!rest.consume_front("{")) {
+      text += rest.front();
+      rest = rest.drop_front();
+      continue;
+    }
+    rest.consumeInteger(10, operand);
+    rest.consume_front("}");
+    std::string name = cursor;
+    if (operand > 0) {
+      name =
+          (context.target.loadRegisters + Twine(*load.getFirst() + operand - 1))
+              .str();
+      variables[load.getResult(operand - 1)] = {name, Sign::Signed};
+    }
+    text += name;
+  }
+  out.line(text + ";");
+}
+
+void KernelPrinter::printCall(func::CallOp call) {
+  std::string text = context.functions[call.getCallee()] + "(";
+  for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
+    text += index ? ", " : "";
+    text += isa<MemRefType>(operand.getType())
+                ? pointer(operand)
+                : initializer(operand, Sign::Signed).text;
+  }
+  text += ")";
+  if (call.getNumResults() == 1 && !call.getResult(0).use_empty())
+    define(call.getResult(0), {text});
+  else
+    out.line(text + ";");
+}
+
+void KernelPrinter::printReturn(func::ReturnOp op) {
+  if (op.getNumOperands() == 1)
+    out.line("return " + initializer(op.getOperand(0), Sign::Signed).text +
+             ";");
+}
+
+} // namespace ingot

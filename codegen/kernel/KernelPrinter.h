@@ -1,0 +1,159 @@
+// One kernel function as C++ text.
+//
+// Prints a legalized kernel (Legalize.h) as a C++ function: loops, named
+// values, nested expressions. It decides nothing but parentheses: what is a
+// statement and what shares a variable comes from Placement.
+
+#ifndef INGOT_CODEGEN_KERNEL_KERNELPRINTER_H
+#define INGOT_CODEGEN_KERNEL_KERNELPRINTER_H
+
+#include "codegen/kernel/CTypes.h"
+#include "codegen/kernel/Names.h"
+#include "codegen/kernel/Placement.h"
+#include "codegen/kernel/TextWriter.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "targets/TargetDescription.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
+#include <set>
+
+namespace ingot {
+
+/// What all functions of one source file share.
+struct SourceContext {
+  const TargetDescription &target;
+  /// C names of functions and globals, by symbol.
+  llvm::StringMap<std::string> functions, globals;
+  /// Functions that are launched, by symbol; the others are helpers.
+  llvm::StringSet<> launched;
+  /// Vector types to declare, and those with a splat function.
+  std::set<std::string> vectorTypes, splats;
+  /// Functions for minimum and maximum, with the instruction that each is.
+  std::map<std::string, const Intrinsic *> extrema;
+};
+
+/// How tightly an expression binds, tightest first.
+enum class Binding {
+  Primary,
+  Unary,
+  Product,
+  Sum,
+  Shift,
+  Compare,
+  Logic,
+  Choice
+};
+
+struct Expression {
+  std::string text;
+  Binding binding = Binding::Primary;
+  /// Of integers: which of the two C types the text has.
+  Sign sign = Sign::Signed;
+};
+
+class KernelPrinter {
+public:
+  KernelPrinter(mlir::func::FuncOp kernel, SourceContext &context,
+                TextWriter &out);
+  void print();
+
+private:
+  struct Variable {
+    std::string name;
+    Sign sign = Sign::Signed;
+  };
+
+  // Statements (KernelPrinter.cpp).
+  void printSignature();
+  void printBlock(mlir::Block &block);
+  void printStatement(mlir::Operation *op);
+  void printFor(mlir::scf::ForOp loop);
+  void printWhile(mlir::scf::WhileOp loop);
+  void printIf(mlir::scf::IfOp conditional);
+  void printInsert(mlir::vector::InsertOp insert);
+  void printCursor(kernel::CursorOp cursor);
+  void printLoadNext(kernel::LoadNextOp load);
+  void declareLoadRegisters();
+  void printCall(mlir::func::CallOp call);
+  void printReturn(mlir::func::ReturnOp op);
+  void declareUninitialized(mlir::Value value);
+  /// Declares the variable of `value`, or assigns it if there is one.
+  void define(mlir::Value value, const Expression &expression);
+  bool printUpdate(mlir::Operation *op);
+  void assignAll(mlir::ValueRange to, mlir::ValueRange from);
+  Variable &newVariable(mlir::Value value, Sign sign);
+  std::string declaredType(mlir::Value value, Sign sign);
+  std::string nameHint(mlir::Value value);
+  std::string loadedFrom(mlir::Operation *op);
+
+  // Expressions of scalars, and what vectors have in common with them
+  // (Expressions.cpp and its siblings).
+  Expression value(mlir::Value value);
+  Expression integer(mlir::Value value, Sign sign);
+  Expression initializer(mlir::Value value, Sign sign);
+  Expression ofOperation(mlir::Operation *op);
+  Expression constant(mlir::arith::ConstantOp op, Sign sign);
+  Expression integerArithmetic(mlir::Operation *op, const char *spelling,
+                               Binding binding, Sign sign);
+  Expression logic(mlir::Operation *op, const char *spelling);
+  Expression floatArithmetic(mlir::Operation *op, const char *spelling,
+                             Binding binding);
+  Expression multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
+  Expression compare(mlir::arith::CmpIOp op);
+  Expression compare(mlir::arith::CmpFOp op);
+  std::optional<Expression> extremum(mlir::arith::SelectOp op);
+  Expression select(mlir::arith::SelectOp op);
+  Sign commonSign(mlir::Value a, mlir::Value b);
+  Expression conditional(mlir::scf::IfOp op);
+  Expression convert(mlir::Operation *op, Sign from, Sign to);
+  Expression convertPartOfByte(mlir::Operation *op, Sign from, Sign to);
+  Expression bitcast(mlir::Value from, mlir::Type to);
+  Expression intrinsic(const Intrinsic &row, mlir::ValueRange operands,
+                       mlir::Type type);
+  std::optional<Expression> intrinsic(mlir::Operation *op);
+  Expression castTo(const std::string &type, const Expression &expression);
+  std::string within(const Expression &expression, Binding limit);
+
+  // Vectors and memory (VectorExpressions.cpp).
+  Expression vectorConstant(mlir::arith::ConstantOp op);
+  Expression splat(mlir::Type type, const Expression &scalar);
+  std::optional<Expression> splatSource(mlir::Value value);
+  std::pair<Expression, Expression> mixedOperands(mlir::Value a, mlir::Value b);
+  Expression shuffle(mlir::Value a, mlir::Value b, mlir::Type type,
+                     llvm::ArrayRef<int64_t> lanes);
+  Expression insertSlice(mlir::vector::InsertStridedSliceOp op);
+  Expression extract(mlir::vector::ExtractOp op);
+  Expression broadcast(mlir::vector::BroadcastOp op);
+  Expression fromLanes(mlir::Type type, llvm::ArrayRef<std::string> lanes);
+  std::string lane(mlir::Value vector, const std::string &index);
+  std::string laneValue(mlir::Value scalar, mlir::Type vectorType);
+  unsigned maskBits(mlir::Value mask);
+  Expression maskAs(mlir::Value mask, unsigned bits);
+  Expression load(mlir::Value memref, mlir::ValueRange indices,
+                  mlir::Type type);
+  void store(mlir::Value value, mlir::Value memref, mlir::ValueRange indices);
+  std::string address(mlir::Value memref, mlir::ValueRange indices);
+  std::string pointer(mlir::Value memref);
+  std::string typeName(mlir::Type type, Sign sign);
+  std::string useVector(const std::string &name);
+
+  mlir::func::FuncOp kernel;
+  SourceContext &context;
+  TextWriter &out;
+  Placement placement;
+  NameScope names;
+  llvm::DenseMap<mlir::Value, Variable> variables;
+  std::vector<std::string> counters;
+  unsigned loopDepth = 0;
+};
+
+} // namespace ingot
+
+#endif // INGOT_CODEGEN_KERNEL_KERNELPRINTER_H

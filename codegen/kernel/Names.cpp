@@ -1,0 +1,125 @@
+// From ONNX names to C identifiers.
+
+#include "codegen/kernel/Names.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace ingot {
+
+static const StringSet<> &reservedNames() {
+  static const StringSet<> names = {
+      // C11 and C++20.
+      "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool",
+      "break", "case", "catch", "char", "class", "compl", "concept", "const",
+      "consteval", "constexpr", "constinit", "continue", "decltype", "default",
+      "delete", "do", "double", "else", "enum", "explicit", "export", "extern",
+      "false", "float", "for", "friend", "goto", "if", "inline", "int", "long",
+      "mutable", "namespace", "new", "noexcept", "not", "nullptr", "operator",
+      "or", "private", "protected", "public", "register", "requires",
+      "restrict", "return", "short", "signed", "sizeof", "static", "struct",
+      "switch", "template", "this", "throw", "true", "try", "typedef", "typeid",
+      "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+      "while", "xor", "main", "std", "char8_t", "char16_t", "char32_t",
+      "wchar_t", "and_eq", "not_eq", "or_eq", "xor_eq", "const_cast",
+      "dynamic_cast", "reinterpret_cast", "static_cast", "static_assert",
+      "thread_local", "co_await", "co_return", "co_yield",
+      // Macros of compilers and usual headers, where a field would be replaced.
+      "linux", "unix", "i386", "NULL", "EOF", "errno", "assert", "stdin",
+      "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
+      "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
+      "signals", "slots", "IN", "OUT", "OPTIONAL"};
+  return names;
+}
+
+/// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t: types of the source.
+static bool looksLikeType(StringRef name) {
+  for (StringRef helper : {"splat_", "max_", "min_"})
+    if (name.starts_with(helper) && looksLikeType(name.substr(helper.size())))
+      return true;
+  if (name.starts_with_insensitive("ingot_"))
+    return true;
+  StringRef standard = name;
+  if (standard.consume_back("_t")) {
+    if (standard == "size" || standard == "ptrdiff" || standard == "max_align")
+      return true;
+    standard.consume_front("u");
+    if (standard.consume_front("int"))
+      return standard.empty() || !isLower(standard.front()) ||
+             standard == "ptr" || standard == "max";
+  }
+  if (!name.consume_front("f") && !name.consume_front("i") &&
+      !name.consume_front("u"))
+    return false;
+  unsigned bits, lanes;
+  if (name.consumeInteger(10, bits) || !name.consume_front("x") ||
+      name.consumeInteger(10, lanes))
+    return false;
+  return name.empty() || name == "_u";
+}
+
+std::string toIdentifier(StringRef name) {
+  constexpr size_t limit = 60;
+  std::string result;
+  for (char c : name) {
+    if (isAlnum(c))
+      result += c;
+    else if (!result.empty() && result.back() != '_')
+      result += '_';
+    if (result.size() > limit)
+      break;
+  }
+  if (result.size() > limit)
+    result.resize(limit);
+  while (!result.empty() && result.back() == '_')
+    result.pop_back();
+  if (result.empty() || isDigit(result.front()))
+    result.insert(result.begin(), 't');
+  if (reservedNames().contains(result) || looksLikeType(result))
+    result += '_';
+  return result;
+}
+
+std::string toMacroPrefix(StringRef name) {
+  return StringRef(toIdentifier(name)).upper();
+}
+
+std::string toCommentText(StringRef text) {
+  std::string result;
+  for (char c : text) {
+    bool mark = !result.empty() && ((result.back() == '*' && c == '/') ||
+                                    (result.back() == '/' && c == '*'));
+    if (mark)
+      result += ' ';
+    if (c == '\\' || (!isPrint(c) && c != '\n'))
+      c = '_';
+    // Two question marks may begin a trigraph.
+    if (c == '?' && !result.empty() && result.back() == '?')
+      c = '_';
+    result += c;
+  }
+  return result;
+}
+
+std::string NameScope::unique(StringRef name) {
+  std::string base = toIdentifier(name), result = base;
+  for (unsigned &last = lastSuffix.try_emplace(base, 1).first->second;
+       taken.lookup(result);)
+    result = base + "_" + utostr(++last);
+  taken[result] = true;
+  return result;
+}
+
+std::string NameScope::numbered(StringRef base) {
+  unsigned &number = nextNumber[base];
+  std::string result;
+  do
+    result = (base + Twine(number++)).str();
+  while (taken.lookup(result));
+  taken[result] = true;
+  return result;
+}
+
+} // namespace ingot

@@ -1,0 +1,408 @@
+// Which values become variables.
+
+#include "codegen/kernel/Placement.h"
+
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Operations in one expression before a part of it gets a name.
+static constexpr unsigned kLargestExpression = 10;
+/// The same for each arm of a conditional expression.
+static constexpr unsigned kLargestArm = 6;
+
+bool isTransparent(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+    return !dense || dense.isSplat();
+  }
+  if (auto splat = dyn_cast<vector::BroadcastOp>(op)) {
+    Type element = splat.getSourceType();
+    return element.isF32() || element.isF64();
+  }
+  return isa<memref::GetGlobalOp>(op);
+}
+
+unsigned textualUses(Operation *op, unsigned index) {
+  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
+    switch (compare.getPredicate()) {
+    case arith::CmpFPredicate::ONE:
+    case arith::CmpFPredicate::UEQ:
+    case arith::CmpFPredicate::ORD:
+    case arith::CmpFPredicate::UNO:
+      return 2;
+    default:
+      return 1;
+    }
+  }
+  // Shuffles of one vector name it twice; inserting assigns to a copy; an
+  // element wants something that can be subscripted.
+  if (isa<vector::ExtractStridedSliceOp, vector::ShuffleOp, vector::ExtractOp,
+          vector::InsertStridedSliceOp>(op))
+    return 2;
+  auto select = dyn_cast<arith::SelectOp>(op);
+  if (select && index == 0 &&
+      select.getType() == select.getCondition().getType())
+    return 2;
+  return 1;
+}
+
+static bool mayAliasOthers(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  auto function =
+      argument
+          ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
+          : FunctionOpInterface();
+  return function &&
+         function.getArgAttr(argument.getArgNumber(), kernel::kMayAliasAttr);
+}
+
+/// The buffer that `op` itself stores to, or null.
+static Value writtenBuffer(Operation *op) {
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return kernel::bufferRoot(store.getMemRef());
+  if (auto store = dyn_cast<vector::StoreOp>(op))
+    return kernel::bufferRoot(store.getBase());
+  return {};
+}
+
+static Value readBuffer(Operation *op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return kernel::bufferRoot(load.getMemRef());
+  if (auto load = dyn_cast<vector::LoadOp>(op))
+    return kernel::bufferRoot(load.getBase());
+  return {};
+}
+
+/// Whether `writer`, with all in its regions, may change what `reader` reads.
+static bool clobbers(Operation *writer, Operation *reader) {
+  SmallVector<Value> reads;
+  reader->walk([&](Operation *op) {
+    if (Value buffer = readBuffer(op))
+      reads.push_back(buffer);
+  });
+  if (reads.empty())
+    return false;
+  return writer
+      ->walk([&](Operation *op) {
+        Value written = writtenBuffer(op);
+        if (isa<func::CallOp>(op))
+          return WalkResult::interrupt();
+        if (!written)
+          return WalkResult::advance();
+        for (Value read : reads)
+          if (read == written ||
+              (mayAliasOthers(read) && mayAliasOthers(written)))
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether `writer`, with all in its regions, loads into a register that
+/// `reader` names.
+static bool reloads(Operation *writer, Operation *reader) {
+  for (Value operand : reader->getOperands()) {
+    auto load = operand.getDefiningOp<kernel::LoadNextOp>();
+    if (!load || !load.getFirst())
+      continue;
+    int64_t number =
+        *load.getFirst() + cast<OpResult>(operand).getResultNumber();
+    auto found = writer->walk([&](kernel::LoadNextOp other) {
+      bool isSame = other.getFirst() && *other.getFirst() <= number &&
+                    number < *other.getFirst() + other.getNumResults();
+      return isSame ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
+Placement::Placement(Region &body) {
+  findChains(body);
+  // Inner blocks first: a conditional nests only if all inside it does.
+  body.walk<WalkOrder::PostOrder>([&](Block *block) {
+    findNested(*block);
+    confirmNested(*block);
+  });
+  body.walk([&](Operation *op) {
+    if (isa<scf::ForOp, scf::WhileOp>(op))
+      shareUpdates(op);
+  });
+}
+
+Value Placement::variable(Value value) const {
+  auto found = leader.find(value);
+  return found == leader.end() ? value : found->second;
+}
+
+void Placement::share(Value a, Value b) {
+  Value to = variable(a), from = variable(b);
+  leader[a] = leader[to] = to;
+  leader[b] = to;
+  if (to == from)
+    return;
+  for (auto &entry : leader)
+    if (entry.second == from)
+      entry.second = to;
+}
+
+/// Follows `carried` through operations that are its only uses, as an
+/// accumulator is, inner loops included, until it is `yielded`.
+bool Placement::followToYield(Value carried, Value yielded,
+                              SmallVectorImpl<Value> &path) {
+  Value value = carried;
+  while (value != yielded) {
+    if (!value.hasOneUse() || value.getType() != carried.getType())
+      return false;
+    OpOperand &use = *value.getUses().begin();
+    Operation *user = use.getOwner();
+    if (user->getBlock() != yielded.getParentBlock())
+      return false;
+    if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (use.getOperandNumber() < loop.getNumControlOperands())
+        return false;
+      value = loop.getTiedLoopResult(&use);
+    } else if (user->getNumResults() == 1 && user->getNumRegions() == 0 &&
+               !isa<func::CallOp, vector::BroadcastOp>(user)) {
+      value = user->getResult(0);
+    } else {
+      return false;
+    }
+    path.push_back(value);
+  }
+  return value.getType() == carried.getType();
+}
+
+void Placement::findChains(Region &body) {
+  auto shareAlong = [&](Value start, ArrayRef<Value> path) {
+    for (Value value : path) {
+      share(start, value);
+      if (Operation *op = value.getDefiningOp())
+        pinned.insert(op);
+    }
+  };
+  body.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [carried, yielded, result] :
+           llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues(),
+                           loop.getResults())) {
+        share(carried, result);
+        SmallVector<Value> path;
+        if (followToYield(carried, yielded, path))
+          shareAlong(carried, path);
+        else if (Operation *update = yielded.getDefiningOp())
+          pinned.insert(update);
+      }
+      // A loop goes on in the variable it starts from, if nothing else reads
+      // it.
+      for (auto [init, carried] :
+           llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs()))
+        if (init.hasOneUse() && isShared(init) &&
+            init.getParentBlock() == op->getBlock())
+          share(init, carried);
+    }
+    if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      auto condition = loop.getConditionOp();
+      for (auto [i, before] : llvm::enumerate(loop.getBeforeArguments()))
+        share(before, before);
+      for (auto [i, passed] : llvm::enumerate(condition.getArgs())) {
+        share(loop.getAfterArguments()[i], loop.getResult(i));
+        if (i < loop.getBeforeArguments().size() &&
+            passed == loop.getBeforeArguments()[i])
+          share(passed, loop.getResult(i));
+        else if (Operation *update = passed.getDefiningOp())
+          pinned.insert(update);
+      }
+      for (Value yielded : loop.getYieldOp().getOperands())
+        if (Operation *update = yielded.getDefiningOp())
+          pinned.insert(update);
+    }
+    // A sum of three products or more outside a loop: the same form.
+    auto addend = [](Value value) -> Value {
+      if (auto fma = value.getDefiningOp<vector::FMAOp>())
+        return fma.getAcc();
+      if (auto fma = value.getDefiningOp<math::FmaOp>())
+        return fma.getC();
+      if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
+        auto isProduct = [](Value v) {
+          return v.getDefiningOp<arith::MulFOp>() && v.hasOneUse();
+        };
+        if (isProduct(sum.getLhs()) != isProduct(sum.getRhs()))
+          return isProduct(sum.getLhs()) ? sum.getRhs() : sum.getLhs();
+      }
+      return {};
+    };
+    if (op->getNumResults() == 1 && !isShared(op->getResult(0))) {
+      SmallVector<Value> chain = {op->getResult(0)};
+      while (Value next = addend(chain.back())) {
+        if (!next.hasOneUse() || !addend(next) || isShared(next) ||
+            next.getParentBlock() != op->getBlock())
+          break;
+        chain.push_back(next);
+      }
+      auto endsHere = [&] {
+        // Only the last of a chain starts the search.
+        Value last = chain.front();
+        return !last.hasOneUse() ||
+               addend(last.getUses().begin()->getOwner()->getNumResults() == 1
+                          ? last.getUses().begin()->getOwner()->getResult(0)
+                          : Value()) != last;
+      };
+      if (chain.size() >= 3 && endsHere())
+        shareAlong(chain.back(), chain);
+    }
+  });
+}
+
+unsigned Placement::occurrences(Value value) const {
+  unsigned count = 0;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    unsigned inUser = textualUses(user, use.getOperandNumber());
+    count += isTransparent(user) ? occurrences(user->getResult(0)) : inUser;
+  }
+  return count;
+}
+
+/// An operation that can be written as an expression.
+static bool isExpression(Operation *op) {
+  if (op->getNumResults() != 1 ||
+      isa<memref::AllocaOp, kernel::ViewOp, kernel::CursorOp,
+          kernel::LoadNextOp, func::CallOp>(op))
+    return false;
+  if (isa<vector::InsertOp>(op) &&
+      cast<VectorType>(op->getResult(0).getType()).getNumElements() > 1)
+    return false;
+  return op->getNumRegions() == 0 || isa<scf::IfOp>(op);
+}
+
+void Placement::findNested(Block &block) {
+  for (Operation &op : block) {
+    if (isTransparent(&op)) {
+      nested.insert(&op);
+      continue;
+    }
+    if (pinned.contains(&op) || !isExpression(&op))
+      continue;
+    unsigned size = 1;
+    for (Value operand : op.getOperands())
+      if (Operation *source = operand.getDefiningOp())
+        size += nested.contains(source) ? weight.lookup(source) : 0;
+    if (auto conditional = dyn_cast<scf::IfOp>(op)) {
+      bool fits = true;
+      for (Region &region : op.getRegions()) {
+        if (region.empty()) {
+          fits = false;
+          break;
+        }
+        unsigned arm = 0;
+        for (Operation &inner : region.front().without_terminator()) {
+          fits &= nested.contains(&inner);
+          arm += !isTransparent(&inner);
+        }
+        fits &= arm <= kLargestArm;
+        size += arm;
+      }
+      if (!fits)
+        continue;
+      conditionals.insert(&op);
+    }
+    Value result = op.getResult(0);
+    if (size > kLargestExpression || occurrences(result) != 1)
+      continue;
+    // Through a splat to the operation whose text holds it.
+    Operation *user = *result.user_begin();
+    while (isTransparent(user))
+      user = *user->getResult(0).user_begin();
+    if (user->getBlock() != &block)
+      continue;
+    // The end of a loop is evaluated again and again, its start is not.
+    auto loop = dyn_cast<scf::ForOp>(user);
+    if (loop &&
+        llvm::is_contained({loop.getUpperBound(), loop.getStep()}, result))
+      continue;
+    if (isa<scf::YieldOp, scf::ConditionOp>(user) &&
+        isa<scf::ForOp>(user->getParentOp()))
+      continue;
+    nested.insert(&op);
+    weight[&op] = size;
+  }
+}
+
+Operation *Placement::statementOf(Operation *op) const {
+  while (isNested(op) && !op->use_empty())
+    op = *op->getResult(0).user_begin();
+  return op;
+}
+
+void Placement::confirmNested(Block &block) {
+  // From the end, so that where a user stands is known.
+  for (Operation &op : llvm::reverse(block)) {
+    if (!nested.contains(&op) || isTransparent(&op))
+      continue;
+    Operation *place = statementOf(&op);
+    for (Operation *between = op.getNextNode(); between && between != place;
+         between = between->getNextNode())
+      if (!nested.contains(between) &&
+          (clobbers(between, &op) || reloads(between, &op))) {
+        nested.erase(&op);
+        break;
+      }
+  }
+}
+
+/// Whether `reader`, wherever its text stands, is at or before `update`, or not
+/// inside the block of `update` at all.
+bool Placement::standsBefore(Operation *reader, Operation *update) const {
+  if (isTransparent(reader))
+    return llvm::all_of(reader->getUsers(), [&](Operation *next) {
+      return standsBefore(next, update);
+    });
+  Operation *place = statementOf(reader);
+  place = update->getBlock()->findAncestorOpInBlock(*place);
+  while (place && isNested(place))
+    place = statementOf(place);
+  return !place || place == update || place->isBeforeInBlock(update);
+}
+
+/// What is left: a carried value with several readers. Its update may assign
+/// the same variable if all of them stand before it.
+void Placement::shareUpdates(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop)
+    return;
+  Block &body = *loop.getBody();
+  for (auto [carried, yielded] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+    Operation *update = yielded.getDefiningOp();
+    if (!update || update->getBlock() != &body || isShared(yielded) ||
+        isNested(update) || yielded.getType() != carried.getType() ||
+        llvm::count(loop.getYieldedValues(), yielded) != 1)
+      continue;
+    // Whoever reads the variable, under whichever of its values.
+    bool readBefore = true;
+    Value own = variable(carried);
+    for (auto &[member, of] : leader)
+      if (of == own)
+        readBefore &= llvm::all_of(member.getUsers(), [&](Operation *reader) {
+          return standsBefore(reader, update);
+        });
+    // A conditional assigns its result in its arms, after which they may read.
+    if (readBefore && update->getNumRegions() == 0)
+      share(carried, yielded);
+  }
+}
+
+} // namespace ingot

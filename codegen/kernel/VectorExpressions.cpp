@@ -1,0 +1,378 @@
+// Vectors and memory.
+//
+// Vectors are the GCC vector extensions, which both compilers take. Where one
+// operand of float arithmetic is a splat, the scalar itself is printed: the
+// extension widens it, `x * w` reads as it should, and compilers fold the
+// broadcast into the instruction.
+
+#include "codegen/kernel/KernelPrinter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+std::string KernelPrinter::useVector(const std::string &name) {
+  context.vectorTypes.insert(name);
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and splats
+//===----------------------------------------------------------------------===//
+
+Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
+  auto dense = cast<DenseElementsAttr>(op.getValue());
+  Type type = op.getType();
+  if (isMask(type)) {
+    unsigned bits = maskBits(op.getResult());
+    std::string name = useVector(maskTypeName(bits, laneCount(type)));
+    if (dense.isSplat())
+      return {(dense.getSplatValue<APInt>().isZero() ? "" : "~") + name + "{}",
+              Binding::Unary};
+    std::string text = name + "{";
+    for (auto [i, bit] : llvm::enumerate(dense.getValues<APInt>()))
+      text += std::string(i ? ", " : "") + (bit.isZero() ? "0" : "-1");
+    return {text + "}"};
+  }
+  auto literal = [&](Attribute value) {
+    if (auto number = dyn_cast<FloatAttr>(value))
+      return floatLiteral(number.getValue());
+    return integerLiteral(cast<IntegerAttr>(value).getValue(), Sign::Unsigned);
+  };
+  auto isZero = [](Attribute value) {
+    if (auto number = dyn_cast<FloatAttr>(value))
+      return number.getValue().isPosZero();
+    return cast<IntegerAttr>(value).getValue().isZero();
+  };
+  if (dense.isSplat()) {
+    Attribute value = dense.getSplatValue<Attribute>();
+    if (isZero(value))
+      return {typeName(type, Sign::Unsigned) + "{}", Binding::Primary,
+              Sign::Unsigned};
+    return splat(type, {literal(value), Binding::Unary});
+  }
+  SmallVector<std::string> lanes;
+  for (Attribute value : dense.getValues<Attribute>())
+    lanes.push_back(literal(value));
+  return fromLanes(type, lanes);
+}
+
+/// A vector from its lanes.
+Expression KernelPrinter::fromLanes(Type type, ArrayRef<std::string> lanes) {
+  if (isMask(type)) {
+    std::string name = useVector(maskTypeName(32, laneCount(type)));
+    return {name + "{" + llvm::join(lanes, ", ") + "}"};
+  }
+  return {typeName(type, Sign::Unsigned) + "{" + llvm::join(lanes, ", ") + "}",
+          Binding::Primary, Sign::Unsigned};
+}
+
+Expression KernelPrinter::splat(Type type, const Expression &scalar) {
+  if (!isVector(type))
+    return scalar;
+  std::string name = typeName(type, Sign::Unsigned);
+  context.splats.insert(name);
+  return {"splat_" + name + "(" + scalar.text + ")", Binding::Primary,
+          Sign::Unsigned};
+}
+
+/// The scalar of a splat of floats.
+std::optional<Expression> KernelPrinter::splatSource(Value vector) {
+  Type element = elementOf(vector.getType());
+  if (!isVector(vector.getType()) || !(element.isF32() || element.isF64()))
+    return std::nullopt;
+  if (auto op = vector.getDefiningOp<vector::BroadcastOp>())
+    if (!isVector(op.getSourceType()))
+      return value(op.getSource());
+  if (auto op = vector.getDefiningOp<arith::ConstantOp>()) {
+    auto dense = cast<DenseElementsAttr>(op.getValue());
+    if (!dense.isSplat())
+      return std::nullopt;
+    std::string text = floatLiteral(dense.getSplatValue<APFloat>());
+    return Expression{text,
+                      text.front() == '-' ? Binding::Unary : Binding::Primary};
+  }
+  return std::nullopt;
+}
+
+/// Both operands, at least one of them a vector, the other a scalar if it may.
+std::pair<Expression, Expression> KernelPrinter::mixedOperands(Value a,
+                                                               Value b) {
+  std::optional<Expression> left = splatSource(a), right = splatSource(b);
+  if (left && !right)
+    return {*left, value(b)};
+  return {value(a), right ? *right : value(b)};
+}
+
+Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
+  Type type = op.getType();
+  Value source = op.getSource();
+  if (isVector(source.getType()) || !isVector(type))
+    return value(source);
+  if (isMask(type)) {
+    // 0 or all ones of the mask's width.
+    unsigned bits = maskBits(op.getResult());
+    std::string lanes = llvm::utostr(laneCount(type));
+    std::string bitsText = llvm::utostr(bits);
+    std::string splatType = useVector("u" + bitsText + "x" + lanes);
+    context.splats.insert(splatType);
+    Expression ones = {"splat_" + splatType + "((uint" + bitsText + "_t)-" +
+                       within(value(source), Binding::Unary) + ")"};
+    return castTo(useVector(maskTypeName(bits, laneCount(type))), ones);
+  }
+  bool isInteger = elementOf(type).isInteger();
+  return splat(type,
+               isInteger ? integer(source, Sign::Unsigned) : value(source));
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+/// The width of a mask's lanes: that of what was compared.
+unsigned KernelPrinter::maskBits(Value mask) {
+  if (auto argument = dyn_cast<BlockArgument>(mask)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      return maskBits(loop.getTiedLoopInit(argument)->get());
+    if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+      unsigned index = argument.getArgNumber();
+      if (argument.getOwner() == loop.getBeforeBody())
+        return maskBits(loop.getInits()[index]);
+      return maskBits(loop.getConditionOp().getArgs()[index]);
+    }
+    return 32;
+  }
+  Operation *op = mask.getDefiningOp();
+  if (isa<arith::CmpIOp, arith::CmpFOp>(op)) {
+    Value operand = op->getOperand(0);
+    return isMask(operand.getType())
+               ? maskBits(operand)
+               : storageBits(elementOf(operand.getType()));
+  }
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op)) {
+    Value left = op->getOperand(0), right = op->getOperand(1);
+    return maskBits(left.getDefiningOp<arith::ConstantOp>() ? right : left);
+  }
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return maskBits(select.getTrueValue().getDefiningOp<arith::ConstantOp>()
+                        ? select.getFalseValue()
+                        : select.getTrueValue());
+  if (isa<vector::LoadOp>(op))
+    return 8;
+  if (isa<arith::TruncIOp>(op))
+    return storageBits(elementOf(op->getOperand(0).getType()));
+  if (auto insert = dyn_cast<vector::InsertOp>(op))
+    return maskBits(insert.getDest());
+  if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
+    return maskBits(insert.getDest());
+  if (isa<vector::ExtractStridedSliceOp, vector::ShuffleOp>(op) &&
+      isMask(op->getOperand(0).getType()))
+    return maskBits(op->getOperand(0));
+  unsigned index =
+      isa<OpResult>(mask) ? cast<OpResult>(mask).getResultNumber() : 0;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return maskBits(loop.getInitArgs()[index]);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return maskBits(loop.getConditionOp().getArgs()[index]);
+  if (auto conditional = dyn_cast<scf::IfOp>(op))
+    return maskBits(conditional.thenYield().getOperand(index));
+  return 32;
+}
+
+Expression KernelPrinter::maskAs(Value mask, unsigned bits) {
+  std::string type = useVector(maskTypeName(bits, laneCount(mask.getType())));
+  if (auto constant = mask.getDefiningOp<arith::ConstantOp>()) {
+    auto dense = cast<DenseElementsAttr>(constant.getValue());
+    if (dense.isSplat())
+      return {(dense.getSplatValue<APInt>().isZero() ? "" : "~") + type + "{}",
+              Binding::Unary};
+  }
+  Expression expression = value(mask);
+  if (maskBits(mask) == bits)
+    return expression;
+  return {"__builtin_convertvector(" + expression.text + ", " + type + ")"};
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes and shuffles
+//===----------------------------------------------------------------------===//
+
+std::string KernelPrinter::lane(Value vector, const std::string &index) {
+  Expression expression = value(vector);
+  if (!isVector(vector.getType()))
+    return expression.text;
+  return within(expression, Binding::Primary) + "[" + index + "]";
+}
+
+/// A scalar as a lane of a vector: of a mask, 0 or -1.
+std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
+  if (isMask(vectorType))
+    return "-(int)" + within(value(scalar), Binding::Unary);
+  if (elementOf(vectorType).isInteger())
+    return integer(scalar, Sign::Unsigned).text;
+  return value(scalar).text;
+}
+
+Expression KernelPrinter::extract(vector::ExtractOp op) {
+  Value source = op.getSource();
+  if (isVector(op.getType()) || op.getMixedPosition().empty())
+    return value(source);
+  if (!isVector(source.getType()))
+    return value(source);
+  OpFoldResult position = op.getMixedPosition().front();
+  std::string index;
+  if (auto attribute = dyn_cast<Attribute>(position))
+    index = llvm::itostr(cast<IntegerAttr>(attribute).getInt());
+  else
+    index = value(cast<Value>(position)).text;
+  std::string text = lane(source, index);
+  if (isMask(source.getType()))
+    return {text + " != 0", Binding::Compare};
+  return {text, Binding::Primary, value(source).sign};
+}
+
+Expression KernelPrinter::shuffle(Value a, Value b, Type type,
+                                  ArrayRef<int64_t> picks) {
+  int64_t lanesOfA = laneCount(a.getType());
+  if (!isVector(type)) {
+    bool first = picks[0] < lanesOfA;
+    Value from = first ? a : b;
+    std::string text =
+        lane(from, llvm::itostr(picks[0] - (first ? 0 : lanesOfA)));
+    if (isMask(from.getType()))
+      return {text + " != 0", Binding::Compare};
+    return {text, Binding::Primary, value(from).sign};
+  }
+  Expression left = isMask(type) ? maskAs(a, maskBits(a)) : value(a);
+  Expression right = isMask(type) ? maskAs(b, maskBits(a)) : value(b);
+  bool sameTypes = a.getType() == b.getType() && isVector(a.getType());
+  if (!sameTypes || left.sign != right.sign) {
+    SmallVector<std::string> lanes;
+    for (int64_t pick : picks) {
+      bool first = pick < lanesOfA;
+      lanes.push_back(pick < 0
+                          ? "0"
+                          : lane(first ? a : b,
+                                 llvm::itostr(pick - (first ? 0 : lanesOfA))));
+    }
+    return fromLanes(type, lanes);
+  }
+  std::string text = "__builtin_shufflevector(" + left.text + ", " + right.text;
+  for (int64_t pick : picks)
+    text += ", " + llvm::itostr(pick);
+  return {text + ")", Binding::Primary, left.sign};
+}
+
+/// The slice widened by lanes of no value, then shuffled into its place.
+Expression KernelPrinter::insertSlice(vector::InsertStridedSliceOp op) {
+  Value source = op.getValueToStore(), dest = op.getDest();
+  int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
+  int64_t count = laneCount(source.getType()), all = laneCount(dest.getType());
+  Expression into = value(dest);
+  Expression slice = value(source);
+  Type type = dest.getType();
+  if (isMask(type))
+    slice = maskAs(source, maskBits(dest));
+  else if (elementOf(type).isInteger())
+    slice = integer(source, into.sign);
+  std::string text = "__builtin_shufflevector(" + into.text +
+                     ", __builtin_shufflevector(" + slice.text + ", " +
+                     slice.text;
+  for (int64_t i = 0; i < all; ++i)
+    text += i < count ? ", " + llvm::itostr(i) : ", -1";
+  text += ")";
+  for (int64_t i = 0; i < all; ++i) {
+    bool inside = i >= offset && i < offset + count;
+    text += ", " + llvm::itostr(inside ? all + i - offset : i);
+  }
+  return {text + ")", Binding::Primary, into.sign};
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+std::string KernelPrinter::pointer(Value memref) {
+  auto known = variables.find(memref);
+  if (known != variables.end())
+    return known->second.name;
+  return value(memref).text;
+}
+
+/// `x[i * 224 + j * 8 + 3]`: one row-major index with constant strides.
+std::string KernelPrinter::address(Value memref, ValueRange indices) {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (type.hasStaticShape() && type.getNumElements() == 0)
+    strides.assign(type.getRank(), 0);
+  else
+    (void)type.getStridesAndOffset(strides, offset);
+  std::string text;
+  for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
+    if (auto constant = index.getDefiningOp<arith::ConstantIndexOp>()) {
+      offset += constant.value() * stride;
+      continue;
+    }
+    Expression expression = value(index);
+    text += text.empty() ? "" : " + ";
+    text += stride == 1 ? within(expression,
+                                 text.empty() ? Binding::Sum : Binding::Product)
+                        : within(expression, Binding::Product) + " * " +
+                              llvm::itostr(stride);
+  }
+  if (text.empty())
+    text = llvm::itostr(offset);
+  else if (offset != 0)
+    text += (offset < 0 ? " - " : " + ") + llvm::itostr(std::abs(offset));
+  return pointer(memref) + "[" + text + "]";
+}
+
+Expression KernelPrinter::load(Value memref, ValueRange indices, Type type) {
+  std::string element = address(memref, indices);
+  Type memory = cast<MemRefType>(memref.getType()).getElementType();
+  if (!isVector(type)) {
+    if (memory.isInteger(1))
+      return {element + " != 0", Binding::Compare};
+    return {element, Binding::Primary,
+            isBitsFloat(memory) ? Sign::Unsigned : Sign::Signed};
+  }
+  unsigned bits = storageBits(memory);
+  char kind = memory.isF32() || memory.isF64() ? 'f' : 'u';
+  std::string name = useVector(vectorTypeName(kind, bits, laneCount(type)));
+  std::string unaligned = useVector(name + "_u");
+  Expression whole = {"*(const " + unaligned + " *)&" + element, Binding::Unary,
+                      Sign::Unsigned};
+  if (isMask(type))
+    return {whole.text + " != " + name + "{}", Binding::Compare};
+  return whole;
+}
+
+void KernelPrinter::store(Value stored, Value memref, ValueRange indices) {
+  std::string element = address(memref, indices);
+  Type type = stored.getType();
+  Type memory = cast<MemRefType>(memref.getType()).getElementType();
+  if (!isVector(type)) {
+    out.line(element + " = " + initializer(stored, Sign::Signed).text + ";");
+    return;
+  }
+  unsigned bits = storageBits(memory);
+  char kind = memory.isF32() || memory.isF64() ? 'f' : 'u';
+  std::string name = useVector(vectorTypeName(kind, bits, laneCount(type)));
+  std::string text;
+  if (isMask(type))
+    text = "(" + name + ")" + within(maskAs(stored, 8), Binding::Unary) +
+           " & (uint8_t)1";
+  else if (kind == 'u' && memory.isInteger())
+    text = integer(stored, Sign::Unsigned).text;
+  else
+    text = value(stored).text;
+  out.line("*(" + useVector(name + "_u") + " *)&" + element + " = " + text +
+           ";");
+}
+
+} // namespace ingot

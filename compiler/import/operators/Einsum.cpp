@@ -1,0 +1,277 @@
+// Einsum as matrix products.
+//
+// Labels that repeat in an operand become diagonals, labels of one operand only
+// are summed early, and operands are joined from left to right:
+//
+//   bij, bjk -> bik    [b, i, j] x [b, j, k], a matmul
+//   bi, bj -> bij      [b, i, 1] * [b, 1, j], nothing is summed
+
+#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+/// A letter, or for the axes under an ellipsis `ellipsis` plus the distance
+/// from the last one.
+using Label = int;
+using Labels = SmallVector<Label>;
+constexpr Label ellipsis = 256;
+
+/// One operand, an axis for each label.
+struct Term {
+  Value x;
+  Labels labels;
+
+  int64_t sizeOf(Label label) const {
+    return shapeOf(x)[llvm::find(labels, label) - labels.begin()];
+  }
+  bool has(Label label) const { return llvm::is_contained(labels, label); }
+};
+
+class Einsum {
+public:
+  explicit Einsum(OnnxNode &node) : node(node) {}
+  ImportResult import();
+
+private:
+  LogicalResult parse(StringRef equation);
+  FailureOr<Labels> parseOperand(StringRef text, int64_t rank);
+  void takeDiagonal(Term &term, size_t first, size_t second);
+  void dropBroadcastAxes(Term &term);
+  void arrange(Term &term, ArrayRef<Label> order);
+  void sumExcept(Term &term, llvm::function_ref<bool(Label)> keep);
+  Term join(Term a, Term b, llvm::function_ref<bool(Label)> needed);
+
+  OnnxNode &node;
+  SmallVector<Term> terms;
+  Labels result;
+  int64_t ellipsisRank = 0;
+};
+} // namespace
+
+FailureOr<Labels> Einsum::parseOperand(StringRef text, int64_t rank) {
+  Labels labels;
+  int64_t letters = llvm::count_if(
+      text, [](char c) { return std::isalpha(static_cast<unsigned char>(c)); });
+  for (; !text.empty(); text = text.drop_front()) {
+    if (text.consume_front("...")) {
+      for (int64_t i = rank < 0 ? ellipsisRank : rank - letters; i-- > 0;)
+        labels.push_back(ellipsis + i);
+      if (text.empty())
+        break;
+    }
+    if (!std::isalpha(static_cast<unsigned char>(text.front())))
+      return node.invalid("the equation has `" + text.take_front() + "`");
+    labels.push_back(text.front());
+  }
+  if (rank >= 0 && static_cast<int64_t>(labels.size()) != rank)
+    return node.invalid("the equation has " + Twine(labels.size()) +
+                        " labels for an operand of rank " + Twine(rank));
+  return labels;
+}
+
+LogicalResult Einsum::parse(StringRef equation) {
+  std::string text;
+  llvm::copy_if(equation, std::back_inserter(text),
+                [](char c) { return c != ' '; });
+  auto [left, right] = StringRef(text).split("->");
+  SmallVector<StringRef> operands;
+  left.split(operands, ',');
+  if (operands.size() != node.numInputs())
+    return node.invalid("the equation has " + Twine(operands.size()) +
+                        " operands");
+  std::map<Label, int> uses;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    FailureOr<Labels> labels =
+        parseOperand(operand, shapeOf(node.input(i)).size());
+    if (failed(labels))
+      return failure();
+    for (Label label : *labels) {
+      ++uses[label];
+      ellipsisRank = std::max<int64_t>(ellipsisRank, label - ellipsis + 1);
+    }
+    terms.push_back({node.input(i), *labels});
+  }
+  if (StringRef(text).contains("->")) {
+    FailureOr<Labels> labels = parseOperand(right, -1);
+    if (failed(labels))
+      return failure();
+    result = *labels;
+  } else {
+    // The ellipsis, then in alphabetical order what appears once.
+    for (int64_t i = ellipsisRank; i-- > 0;)
+      result.push_back(ellipsis + i);
+    for (auto [label, count] : uses)
+      if (label < ellipsis && count == 1)
+        result.push_back(label);
+  }
+  for (Label label : result)
+    if (!uses.count(label) || llvm::count(result, label) != 1)
+      return node.invalid(
+          "the result has a label twice, or one that no operand has");
+  return success();
+}
+
+/// Axes `first` and `second` become one: every n + 1st element of both in a
+/// row.
+void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
+  Labels order;
+  SmallVector<int64_t> perm = {static_cast<int64_t>(first),
+                               static_cast<int64_t>(second)},
+                       shape;
+  int64_t size = shapeOf(term.x)[first];
+  shape.push_back(size * size);
+  order.push_back(term.labels[first]);
+  for (size_t i = 0; i < term.labels.size(); ++i) {
+    if (i == first || i == second)
+      continue;
+    perm.push_back(i);
+    order.push_back(term.labels[i]);
+    shape.push_back(shapeOf(term.x)[i]);
+  }
+  Value x = node.builder.createOrFold<TransposeOp>(node.loc, term.x, perm);
+  term = {slice(node.builder, node.loc, node.reshape(x, shape), 0, 0, size,
+                size + 1),
+          order};
+}
+
+/// An axis of size 1 whose label is longer elsewhere is as good as none.
+void Einsum::dropBroadcastAxes(Term &term) {
+  Labels labels;
+  SmallVector<int64_t> shape;
+  for (auto [label, size] : llvm::zip(term.labels, shapeOf(term.x))) {
+    Label current = label;
+    bool longer = llvm::any_of(terms, [&](Term &other) {
+      return other.has(current) && other.sizeOf(current) != 1;
+    });
+    if (size == 1 && longer)
+      continue;
+    labels.push_back(label);
+    shape.push_back(size);
+  }
+  term = {node.reshape(term.x, shape), labels};
+}
+
+void Einsum::arrange(Term &term, ArrayRef<Label> order) {
+  SmallVector<int64_t> perm;
+  for (Label label : order)
+    perm.push_back(llvm::find(term.labels, label) - term.labels.begin());
+  term = {node.builder.createOrFold<TransposeOp>(node.loc, term.x, perm),
+          Labels(order)};
+}
+
+void Einsum::sumExcept(Term &term, llvm::function_ref<bool(Label)> keep) {
+  SmallVector<int64_t> axes, summed(shapeOf(term.x)), shape;
+  Labels labels;
+  for (auto [axis, label] : llvm::enumerate(term.labels)) {
+    if (!keep(label)) {
+      axes.push_back(axis);
+      summed[axis] = 1;
+      continue;
+    }
+    labels.push_back(label);
+    shape.push_back(shapeOf(term.x)[axis]);
+  }
+  if (axes.empty())
+    return;
+  Value x = node.build<ReduceSumOp>(
+      RankedTensorType::get(summed, elementOf(term.x)), term.x, axes);
+  term = {node.reshape(x, shape), labels};
+}
+
+Term Einsum::join(Term a, Term b, llvm::function_ref<bool(Label)> needed) {
+  sumExcept(a, [&](Label label) { return b.has(label) || needed(label); });
+  sumExcept(b, [&](Label label) { return a.has(label) || needed(label); });
+  Labels batch, contracted, rows, columns;
+  for (Label label : a.labels)
+    (!b.has(label)   ? rows
+     : needed(label) ? batch
+                     : contracted)
+        .push_back(label);
+  for (Label label : b.labels)
+    if (!a.has(label))
+      columns.push_back(label);
+  arrange(a, llvm::to_vector(llvm::concat<Label>(batch, rows, contracted)));
+  arrange(b, llvm::to_vector(llvm::concat<Label>(batch, contracted, columns)));
+  auto sizes = [](const Term &term, ArrayRef<Label> labels) {
+    SmallVector<int64_t> sizes;
+    for (Label label : labels)
+      sizes.push_back(term.sizeOf(label));
+    return sizes;
+  };
+  SmallVector<int64_t> shape = sizes(a, batch), batchSizes = shape;
+  llvm::append_range(shape, sizes(a, rows));
+  llvm::append_range(shape, sizes(b, columns));
+  int64_t m = ShapedType::getNumElements(sizes(a, rows)),
+          n = ShapedType::getNumElements(sizes(b, columns));
+  int64_t k = ShapedType::getNumElements(sizes(a, contracted));
+  auto matrix = [&](Value x, int64_t height, int64_t width) {
+    SmallVector<int64_t> matrixShape(batchSizes);
+    matrixShape.append({height, width});
+    return node.reshape(x, matrixShape);
+  };
+  Value x = matrix(a.x, m, k), y = matrix(b.x, k, n), product;
+  if (contracted.empty()) {
+    product = node.elementwise<MulOp>({x, y});
+  } else {
+    SmallVector<int64_t> matrixShape(batchSizes);
+    matrixShape.append({m, n});
+    product = node.build<MatMulOp>(
+        RankedTensorType::get(matrixShape, elementOf(x)), x, y);
+  }
+  return {node.reshape(product, shape),
+          llvm::to_vector(llvm::concat<Label>(batch, rows, columns))};
+}
+
+ImportResult Einsum::import() {
+  if (failed(parse(node.stringAttr("equation", ""))))
+    return failure();
+  std::map<Label, int64_t> sizes;
+  for (Term &term : terms) {
+    for (size_t i = 0; i < term.labels.size(); ++i) {
+      int64_t size = shapeOf(term.x)[i];
+      int64_t &known = sizes.emplace(term.labels[i], size).first->second;
+      if (known == 1)
+        known = size;
+      if (size != 1 && size != known)
+        return node.invalid("a label stands for axes of sizes " + Twine(known) +
+                            " and " + Twine(size));
+      auto again = std::find(term.labels.begin() + i + 1, term.labels.end(),
+                             term.labels[i]);
+      if (again == term.labels.end())
+        continue;
+      size_t second = again - term.labels.begin();
+      if (shapeOf(term.x)[second] != size)
+        return node.unsupported("a label repeats on axes of different size");
+      takeDiagonal(term, i, second);
+      i = static_cast<size_t>(-1); // the axes moved: look again
+    }
+  }
+  for (Term &term : terms)
+    dropBroadcastAxes(term);
+  Term joined = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i)
+    joined = join(joined, terms[i], [&](Label label) {
+      return llvm::is_contained(result, label) ||
+             llvm::any_of(ArrayRef(terms).drop_front(i + 1),
+                          [&](const Term &later) { return later.has(label); });
+    });
+  sumExcept(joined,
+            [&](Label label) { return llvm::is_contained(result, label); });
+  arrange(joined, result);
+  return SmallVector<Value>{joined.x};
+}
+
+static ImportResult importEinsum(OnnxNode &node) {
+  return Einsum(node).import();
+}
+
+void registerEinsumImports(OnnxRegistry &registry) {
+  registry.add("Einsum", importEinsum);
+}
+
+} // namespace ingot::graph

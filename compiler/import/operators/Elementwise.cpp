@@ -1,0 +1,221 @@
+// Imports of the irregular elementwise operators.
+
+#include "dialects/graph/OnnxImport.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// The node's inputs combined two by two; one input is itself.
+template <typename OpT> static Value chain(OnnxNode &node) {
+  Value result = node.input(0);
+  for (unsigned i = 1; i < node.numInputs() && result; ++i)
+    result = node.elementwise<OpT>({result, node.input(i)});
+  return result;
+}
+
+static ImportResult one(Value value) {
+  if (!value)
+    return failure();
+  return SmallVector<Value>{value};
+}
+
+template <typename OpT> static ImportResult importChain(OnnxNode &node) {
+  if (node.numInputs() == 0)
+    return node.invalid("no inputs");
+  return one(chain<OpT>(node));
+}
+
+static ImportResult importMean(OnnxNode &node) {
+  ImportResult sum = importChain<AddOp>(node);
+  if (failed(sum) || node.numInputs() == 1)
+    return sum;
+  Value count = node.scalarConstant(node.numInputs(), elementOf(sum->front()));
+  return one(node.elementwise<DivOp>({sum->front(), count}));
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+/// min(max(x, low), high), each bound optional: an attribute up to opset 10,
+/// then an operand.
+static ImportResult importClip(OnnxNode &node) {
+  Value x = node.input(0), low = node.input(1), high = node.input(2);
+  if (node.opset < 11) {
+    if (node.hasAttr("min"))
+      low = node.scalarConstant(node.floatAttr("min", 0), elementOf(x));
+    if (node.hasAttr("max"))
+      high = node.scalarConstant(node.floatAttr("max", 0), elementOf(x));
+  }
+  for (Value bound : {low, high})
+    if (bound && tensorType(bound).getNumElements() != 1)
+      return node.invalid("the bounds must be scalars");
+  if (low)
+    x = node.elementwise<MaximumOp>({x, node.reshape(low, {})});
+  if (high)
+    x = node.elementwise<MinimumOp>({x, node.reshape(high, {})});
+  return one(x);
+}
+
+/// Up to opset 6 the slope has the channels (axis 1), later it broadcasts.
+static ImportResult importPRelu(OnnxNode &node) {
+  Value x = node.input(0), slope = node.input(1);
+  int64_t rank = shapeOf(x).size();
+  if (node.opset < 7 && rank > 1 && shapeOf(slope).size() == 1)
+    slope = node.alignAt(slope, 1, rank);
+  return one(node.elementwise<PReluOp>({x, slope}));
+}
+
+/// 1 where an element is above the threshold, else 0.
+static ImportResult importBinarizer(OnnxNode &node) {
+  Value x = node.input(0);
+  Type type = elementOf(x);
+  Value threshold = node.scalarConstant(node.floatAttr("threshold", 0), type);
+  Value above = node.elementwise<GreaterOp>({x, threshold});
+  return one(node.elementwise<WhereOp>(
+      {above, node.scalarConstant(1, type), node.scalarConstant(0, type)}));
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+static ImportResult castTo(OnnxNode &node, Type type) {
+  Value x = node.input(0);
+  if (elementOf(x) == type)
+    return one(x);
+  Builder &b = node.builder;
+  return one(
+      node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x,
+                         b.getI64IntegerAttr(node.intAttr("saturate", 1)),
+                         b.getStringAttr(node.stringAttr("round_mode", "up"))));
+}
+
+static ImportResult importCast(OnnxNode &node) {
+  Type type = node.elementType(node.intAttr("to", 0));
+  if (!type)
+    return node.unsupported("conversion to this element type");
+  return castTo(node, type);
+}
+
+static ImportResult importCastLike(OnnxNode &node) {
+  return castTo(node, elementOf(node.input(1)));
+}
+
+static ImportResult importBitCast(OnnxNode &node) {
+  Value x = node.input(0);
+  Type type = node.elementType(node.intAttr("to", 0));
+  if (!type)
+    return node.unsupported("conversion to this element type");
+  // A bool takes a byte.
+  auto width = [](Type t) {
+    return t.isInteger(1) ? 8 : t.getIntOrFloatBitWidth();
+  };
+  if (width(type) != width(elementOf(x)))
+    return node.invalid("the types differ in width");
+  return one(node.build<BitCastOp>(RankedTensorType::get(shapeOf(x), type), x));
+}
+
+/// `parameter` (a scale or zero point) shaped to broadcast against `x`, which
+/// is reshaped too where one value serves a block along `axis`.
+static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
+                                          Value parameter) {
+  int64_t rank = shapeOf(node.input(0)).size();
+  ArrayRef<int64_t> shape = shapeOf(node.input(0)), given = shapeOf(parameter);
+  if (tensorType(parameter).getNumElements() == 1)
+    return node.reshape(parameter, {});
+  FailureOr<int64_t> axis = node.axisAttr("axis", 1, rank);
+  if (failed(axis))
+    return failure();
+  if (given.size() == 1 && rank >= 1 && node.intAttr("block_size", 0) == 0) {
+    if (given[0] != shape[*axis])
+      return node.invalid("the scale does not have the length of the axis");
+    return node.alignAt(parameter, *axis, rank);
+  }
+  if (static_cast<int64_t>(given.size()) != rank)
+    return node.invalid("the rank of the scale fits no granularity");
+  int64_t blocks = given[*axis], size = shape[*axis];
+  if (blocks == 0 || size % blocks != 0)
+    return node.unsupported("blocks that do not divide the axis evenly");
+  SmallVector<int64_t> split(shape), of(given);
+  split[*axis] = blocks;
+  split.insert(split.begin() + *axis + 1, size / blocks);
+  of.insert(of.begin() + *axis + 1, 1);
+  x = node.reshape(x, split);
+  return node.reshape(parameter, of);
+}
+
+template <typename OpT>
+static ImportResult importQuantization(OnnxNode &node, Type zeroType,
+                                       Type resultType,
+                                       ArrayRef<NamedAttribute> attrs) {
+  Value x = node.input(0);
+  FailureOr<Value> scale = alignQuantization(node, x, node.input(1));
+  if (failed(scale))
+    return failure();
+  Value split = node.input(0);
+  FailureOr<Value> zero =
+      node.hasInput(2) ? alignQuantization(node, split, node.input(2))
+                       : FailureOr<Value>(node.scalarConstant(0, zeroType));
+  if (failed(zero))
+    return failure();
+  RankedTensorType type = node.elementwiseType(
+      {x, *scale, *zero}, [&](ArrayRef<Type>) { return resultType; });
+  if (!type)
+    return failure();
+  Value result = OpT::create(node.builder, node.loc, TypeRange{type},
+                             ValueRange{x, *scale, *zero}, attrs);
+  return one(node.reshape(result, shapeOf(node.input(0))));
+}
+
+static ImportResult importQuantizeLinear(OnnxNode &node) {
+  Type type = node.hasInput(2)
+                  ? elementOf(node.input(2))
+                  : node.builder.getIntegerType(8, /*isSigned=*/false);
+  if (int64_t given = node.intAttr("output_dtype", 0);
+      given && !node.hasInput(2))
+    type = node.elementType(given);
+  if (!type)
+    return node.unsupported("quantization to this element type");
+  if (node.intAttr("precision", 0) &&
+      node.elementType(node.intAttr("precision", 0)) !=
+          elementOf(node.input(1)))
+    return node.unsupported("a `precision` other than the scale's type");
+  NamedAttribute saturate = node.builder.getNamedAttr(
+      "saturate", node.builder.getI64IntegerAttr(node.intAttr("saturate", 1)));
+  return importQuantization<QuantizeOp>(node, type, type, saturate);
+}
+
+static ImportResult importDequantizeLinear(OnnxNode &node) {
+  Type type = elementOf(node.input(1));
+  if (int64_t given = node.intAttr("output_dtype", 0))
+    type = node.elementType(given);
+  if (!type)
+    return node.unsupported("dequantization to this element type");
+  return importQuantization<DequantizeOp>(node, elementOf(node.input(0)), type,
+                                          {});
+}
+
+void registerElementwiseImports(OnnxRegistry &registry) {
+  registry.addRegular<AndOp>("BitwiseAnd");
+  registry.addRegular<OrOp>("BitwiseOr");
+  registry.addRegular<XorOp>("BitwiseXor");
+  registry.addRegular<NotOp>("BitwiseNot");
+  registry.add("Max", importChain<MaximumOp>);
+  registry.add("Min", importChain<MinimumOp>);
+  registry.add("Sum", importChain<AddOp>);
+  registry.add("Mean", importMean);
+  registry.add("Clip", importClip);
+  registry.add("PRelu", importPRelu);
+  registry.add("Cast", importCast, "strings");
+  registry.add("CastLike", importCastLike, "strings");
+  registry.add("BitCast", importBitCast);
+  registry.add("QuantizeLinear", importQuantizeLinear,
+               "blocks that do not divide the axis; `precision`");
+  registry.add("DequantizeLinear", importDequantizeLinear,
+               "blocks that do not divide the axis");
+  registry.add("Binarizer", importBinarizer, "", "ai.onnx.ml");
+}
+
+} // namespace ingot::graph

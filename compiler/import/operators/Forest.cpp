@@ -1,0 +1,503 @@
+// Decision trees of ai.onnx.ml.
+//
+// The three forms of tree ensembles become one: tables of nodes that all ask
+// "is the feature not above the threshold". Other comparisons become that by
+// the neighbouring threshold, by swapping the ways, or by two nodes:
+//
+//   x < v   ->  x <= before(v)        x >= v, x > v  ->  the same, swapped
+//   x == v  ->  x <= v, then not x <= before(v)
+
+#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+
+enum class Compare { LessEqual, Less, GreaterEqual, Greater, Equal, NotEqual };
+
+struct TreeNode {
+  bool isLeaf = true, missingGoesLow = false;
+  int64_t feature = 0, low = 0, high = 0;
+  double threshold = 0;
+  SmallVector<std::pair<int64_t, double>, 1> contributions; // target, weight
+};
+
+class Forest {
+public:
+  Forest(OnnxNode &node, bool isDouble) : node(node), isDouble(isDouble) {}
+
+  /// Makes `at` a decision; `missing`: NaN counts as yes.
+  void decide(int64_t at, Compare compare, int64_t feature, double value,
+              bool missing, int64_t yes, int64_t no);
+  /// Checks that these are trees over that many features; finds their depths.
+  LogicalResult check(int64_t features, int64_t targets);
+  Value build(Value x, int64_t targets, StringRef aggregate,
+              ArrayRef<double> base, Type type);
+
+  std::vector<TreeNode> nodes;
+  SmallVector<int64_t> roots, depths;
+
+private:
+  double before(double value) const {
+    return isDouble ? std::nextafter(value, -INFINITY)
+                    : std::nextafterf(static_cast<float>(value), -INFINITY);
+  }
+  Value ints(ArrayRef<int32_t> values, ArrayRef<int64_t> shape) {
+    auto type = RankedTensorType::get(
+        shape, node.builder.getIntegerType(32, /*isSigned=*/true));
+    return node.constant(DenseElementsAttr::get(type, values));
+  }
+
+  OnnxNode &node;
+  bool isDouble;
+};
+
+} // namespace
+
+void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
+                    bool missing, int64_t yes, int64_t no) {
+  auto set = [&](int64_t i, double threshold, int64_t low, int64_t high,
+                 bool missingGoesLow) {
+    TreeNode &n = nodes[i];
+    n.isLeaf = false;
+    n.feature = feature;
+    n.threshold = threshold;
+    n.low = low;
+    n.high = high;
+    n.missingGoesLow = missingGoesLow;
+  };
+  switch (compare) {
+  case Compare::LessEqual:
+    return set(at, value, yes, no, missing);
+  case Compare::Less:
+    return set(at, before(value), yes, no, missing);
+  case Compare::GreaterEqual:
+    return set(at, before(value), no, yes, !missing);
+  case Compare::Greater:
+    return set(at, value, no, yes, !missing);
+  case Compare::NotEqual:
+    // NaN equals nothing.
+    missing = false;
+    std::swap(yes, no);
+    [[fallthrough]];
+  case Compare::Equal: {
+    int64_t second = nodes.size();
+    nodes.emplace_back();
+    set(at, value, second, no, missing);
+    set(second, before(value), no, yes, false);
+  }
+  }
+}
+
+LogicalResult Forest::check(int64_t features, int64_t targets) {
+  // Steps to the farthest leaf, children first; a node that is met again on the
+  // way down from itself is no tree's.
+  constexpr int64_t unknown = -1, onTheWay = -2;
+  std::vector<int64_t> steps(nodes.size(), unknown);
+  for (int64_t root : roots) {
+    SmallVector<int64_t> open = {root};
+    while (!open.empty()) {
+      int64_t i = open.back();
+      const TreeNode &n = nodes[i];
+      if (n.isLeaf)
+        steps[i] = 0;
+      if (steps[i] >= 0) {
+        open.pop_back();
+        continue;
+      }
+      if (n.feature < 0 || n.feature >= features)
+        return node.invalid("a node asks for feature " + Twine(n.feature) +
+                            ", the input has " + Twine(features));
+      if (steps[i] == onTheWay && steps[n.low] >= 0 && steps[n.high] >= 0) {
+        steps[i] = 1 + std::max(steps[n.low], steps[n.high]);
+        open.pop_back();
+        continue;
+      }
+      if (steps[i] == onTheWay &&
+          (steps[n.low] == onTheWay || steps[n.high] == onTheWay))
+        return node.invalid("the nodes are not those of trees");
+      steps[i] = onTheWay;
+      for (int64_t child : {n.low, n.high})
+        if (steps[child] == onTheWay)
+          return node.invalid("the nodes are not those of trees");
+        else if (steps[child] == unknown)
+          open.push_back(child);
+    }
+    depths.push_back(steps[root]);
+  }
+  for (const TreeNode &n : nodes)
+    for (auto [target, weight] : n.contributions)
+      if (target < 0 || target >= targets)
+        return node.invalid("a leaf has target " + Twine(target) + " of " +
+                            Twine(targets));
+  return success();
+}
+
+Value Forest::build(Value x, int64_t targets, StringRef aggregate,
+                    ArrayRef<double> base, Type type) {
+  int64_t count = nodes.size();
+  std::vector<int32_t> feature, next, first, target;
+  std::vector<double> threshold, weight;
+  std::vector<int8_t> missing;
+  bool anyMissing = false;
+  for (auto [i, n] : llvm::enumerate(nodes)) {
+    int32_t self = static_cast<int32_t>(i);
+    feature.push_back(static_cast<int32_t>(n.feature));
+    threshold.push_back(n.threshold);
+    missing.push_back(n.missingGoesLow);
+    anyMissing |= n.missingGoesLow;
+    next.push_back(n.isLeaf ? self : static_cast<int32_t>(n.low));
+    next.push_back(n.isLeaf ? self : static_cast<int32_t>(n.high));
+    first.push_back(static_cast<int32_t>(weight.size()));
+    for (auto [to, value] : n.contributions) {
+      target.push_back(static_cast<int32_t>(to));
+      weight.push_back(value);
+    }
+  }
+  first.push_back(static_cast<int32_t>(weight.size()));
+  if (weight.empty()) { // tables are never empty
+    weight.push_back(0);
+    target.push_back(0);
+  }
+  int64_t entries = weight.size(), trees = roots.size();
+  std::vector<int32_t> starts(roots.begin(), roots.end()),
+      steps(depths.begin(), depths.end());
+  auto bytes = RankedTensorType::get(
+      {count}, node.builder.getIntegerType(8, /*isSigned=*/true));
+  Value missingTable =
+      node.constant(DenseElementsAttr::get(bytes, ArrayRef<int8_t>(missing)));
+  SmallVector<double> added(base);
+  added.resize(targets, 0);
+  return node.build<ForestOp>(
+      RankedTensorType::get({shapeOf(x)[0], targets}, type), x,
+      ints(feature, {count}),
+      floatConstant(node, {count}, threshold, elementOf(x)), missingTable,
+      ints(next, {count, 2}), ints(starts, {trees}), ints(steps, {trees}),
+      ints(first, {count + 1}), floatConstant(node, {entries}, weight, type),
+      ints(target, {entries}), floatConstant(node, {targets}, added, type),
+      aggregate, anyMissing);
+}
+
+//===----------------------------------------------------------------------===//
+// TreeEnsembleClassifier and TreeEnsembleRegressor
+//===----------------------------------------------------------------------===//
+
+/// Floats from `name`, or from the tensor `name`_as_tensor.
+static SmallVector<double> floatsOrTensor(OnnxNode &node,
+                                          const std::string &name) {
+  if (!node.hasAttr(name + "_as_tensor"))
+    return node.floatsAttr(name);
+  SmallVector<double> values;
+  for (const APFloat &value :
+       node.tensorAttr(name + "_as_tensor").getValues<APFloat>()) {
+    APFloat wide = value;
+    bool inexact;
+    wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+    values.push_back(wide.convertToDouble());
+  }
+  return values;
+}
+
+/// Reads nodes_* and the contributions `kind`_* (class or target).
+static LogicalResult readForest(OnnxNode &node, Forest &forest,
+                                const std::string &kind) {
+  SmallVector<int64_t> trees = node.intsAttr("nodes_treeids"),
+                       ids = node.intsAttr("nodes_nodeids");
+  SmallVector<int64_t> yes = node.intsAttr("nodes_truenodeids"),
+                       no = node.intsAttr("nodes_falsenodeids");
+  SmallVector<int64_t> features = node.intsAttr("nodes_featureids");
+  SmallVector<int64_t> missing =
+      node.intsAttr("nodes_missing_value_tracks_true");
+  SmallVector<double> values = floatsOrTensor(node, "nodes_values");
+  SmallVector<std::string> modes = node.stringsAttr("nodes_modes");
+  size_t count = ids.size();
+  if (count == 0 || trees.size() != count || yes.size() != count ||
+      no.size() != count || features.size() != count ||
+      values.size() != count || modes.size() != count ||
+      (!missing.empty() && missing.size() != count))
+    return node.invalid("the nodes_ attributes differ in length");
+  forest.nodes.resize(count);
+  std::map<std::pair<int64_t, int64_t>, int64_t> places;
+  for (size_t i = 0; i < count; ++i) {
+    if (!places.emplace(std::pair(trees[i], ids[i]), i).second)
+      return node.invalid("two nodes of a tree have the id " + Twine(ids[i]));
+    if (i == 0 || llvm::find(ArrayRef(trees).take_front(i), trees[i]) ==
+                      trees.begin() + i)
+      forest.roots.push_back(i);
+  }
+  const std::pair<const char *, Compare> compares[] = {
+      {"BRANCH_LEQ", Compare::LessEqual},    {"BRANCH_LT", Compare::Less},
+      {"BRANCH_GTE", Compare::GreaterEqual}, {"BRANCH_GT", Compare::Greater},
+      {"BRANCH_EQ", Compare::Equal},         {"BRANCH_NEQ", Compare::NotEqual}};
+  for (size_t i = 0; i < count; ++i) {
+    if (modes[i] == "LEAF")
+      continue;
+    auto known =
+        llvm::find_if(compares, [&](auto &c) { return modes[i] == c.first; });
+    auto low = places.find({trees[i], yes[i]}),
+         high = places.find({trees[i], no[i]});
+    if (known == std::end(compares) || low == places.end() ||
+        high == places.end())
+      return node.invalid("a node has an unknown mode or leads nowhere");
+    forest.decide(i, known->second, features[i], values[i],
+                  !missing.empty() && missing[i] != 0, low->second,
+                  high->second);
+  }
+  SmallVector<int64_t> targets = node.intsAttr(kind + "_ids"),
+                       inTrees = node.intsAttr(kind + "_treeids");
+  SmallVector<int64_t> atNodes = node.intsAttr(kind + "_nodeids");
+  SmallVector<double> weights = floatsOrTensor(node, kind + "_weights");
+  if (inTrees.size() != targets.size() || atNodes.size() != targets.size() ||
+      weights.size() != targets.size())
+    return node.invalid("the " + kind + "_ attributes differ in length");
+  for (size_t i = 0; i < targets.size(); ++i) {
+    auto place = places.find({inTrees[i], atNodes[i]});
+    if (place == places.end())
+      return node.invalid("a contribution belongs to no node");
+    forest.nodes[place->second].contributions.push_back(
+        {targets[i], weights[i]});
+  }
+  return success();
+}
+
+/// Null where there is no such transform here.
+static Value transformed(OnnxNode &node, Value scores, StringRef transform) {
+  if (transform == "NONE" || transform.empty())
+    return scores;
+  if (transform == "LOGISTIC")
+    return node.elementwise<SigmoidOp>({scores});
+  if (transform == "SOFTMAX")
+    return node.build<SoftmaxOp>(tensorType(scores), scores, 1);
+  return {};
+}
+
+/// Rows of floats; null with a diagnostic if they are not.
+static Value featureRows(OnnxNode &node) {
+  Value x = node.input(0);
+  if (shapeOf(x).size() == 1)
+    x = node.reshape(x, {1, shapeOf(x)[0]});
+  if (shapeOf(x).size() != 2) {
+    (void)node.invalid("the input is not rows of features");
+    return {};
+  }
+  if (!elementOf(x).isF32() && !elementOf(x).isF64())
+    x = node.cast(x, node.builder.getF32Type());
+  return x;
+}
+
+static ImportResult importTreeEnsembleRegressor(OnnxNode &node) {
+  Value x = featureRows(node);
+  if (!x)
+    return failure();
+  Forest forest(node, elementOf(x).isF64());
+  int64_t targets = node.intAttr("n_targets", 1);
+  if (failed(readForest(node, forest, "target")) ||
+      failed(forest.check(shapeOf(x)[1], targets)))
+    return failure();
+  std::string aggregate = node.stringAttr("aggregate_function", "SUM");
+  if (!llvm::is_contained({"SUM", "AVERAGE", "MIN", "MAX"}, aggregate))
+    return node.invalid("unknown aggregate_function `" + aggregate + "`");
+  Value scores =
+      forest.build(x, targets, aggregate, floatsOrTensor(node, "base_values"),
+                   node.builder.getF32Type());
+  std::string transform = node.stringAttr("post_transform", "NONE");
+  Value result = transformed(node, scores, transform);
+  if (!result)
+    return node.unsupported("post_transform `" + transform + "`");
+  return SmallVector<Value>{result};
+}
+
+static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
+  Value x = featureRows(node);
+  if (!x)
+    return failure();
+  SmallVector<int64_t> labels = node.intsAttr("classlabels_int64s");
+  if (labels.empty()) {
+    size_t names = node.stringsAttr("classlabels_strings").size();
+    if (node.wantsOutput(0) || names == 0)
+      return node.unsupported("labels that are strings");
+    for (size_t i = 0; i < names; ++i)
+      labels.push_back(i);
+  }
+  int64_t rows = shapeOf(x)[0], classes = labels.size();
+  Forest forest(node, elementOf(x).isF64());
+  SmallVector<double> base = floatsOrTensor(node, "base_values"),
+                      weights = floatsOrTensor(node, "class_weights");
+  SmallVector<int64_t> ids = node.intsAttr("class_ids");
+  if (failed(readForest(node, forest, "class")) ||
+      failed(forest.check(shapeOf(x)[1], classes)))
+    return failure();
+  Builder &b = node.builder;
+  Type f32 = b.getF32Type(), i64 = b.getIntegerType(64, /*isSigned=*/true);
+  std::string transform = node.stringAttr("post_transform", "NONE");
+  auto labelType = RankedTensorType::get({classes}, i64);
+  Value labelTable =
+      node.constant(DenseElementsAttr::get(labelType, ArrayRef(labels)));
+  auto labelAt = [&](Value index) -> Value {
+    return GatherOp::create(node.builder, node.loc, labelTable,
+                            node.reshape(index, {rows}), 0, /*inRange=*/true);
+  };
+
+  // Two classes whose leaves speak of one: its score decides.
+  bool oneScore = classes == 2 && llvm::all_equal(ids);
+  if (oneScore) {
+    for (TreeNode &n : forest.nodes)
+      for (auto &[target, weight] : n.contributions)
+        target = 0;
+    Value score = forest.build(
+        x, 1, "SUM", base.empty() ? base : SmallVector<double>{base.back()},
+        f32);
+    bool probabilities = llvm::all_of(weights, [](double w) { return w >= 0; });
+    Value isSecond = node.elementwise<GreaterOp>(
+        {score, node.scalarConstant(probabilities ? 0.5 : 0, f32)});
+    Value index =
+        node.build<CastOp>(RankedTensorType::get({rows, 1}, i64), isSecond);
+    Value other =
+        probabilities
+            ? node.elementwise<SubOp>({node.scalarConstant(1, f32), score})
+            : node.elementwise<NegOp>({score});
+    Value scores =
+        ConcatOp::create(node.builder, node.loc, ValueRange{other, score}, 1);
+    if (!probabilities && transform == "LOGISTIC")
+      scores = node.elementwise<SigmoidOp>({scores});
+    else if (transform != "NONE" && transform != "LOGISTIC" &&
+             transform != "SOFTMAX")
+      return node.unsupported("post_transform `" + transform + "`");
+    return SmallVector<Value>{labelAt(index), scores};
+  }
+  if (classes < 2)
+    return node.unsupported("a single class");
+  Value scores = forest.build(x, classes, "SUM", base, f32);
+  Value index = node.build<ArgMaxOp>(RankedTensorType::get({rows, 1}, i64),
+                                     scores, 1, /*last=*/false);
+  Value result = transformed(node, scores, transform);
+  if (!result)
+    return node.unsupported("post_transform `" + transform + "`");
+  return SmallVector<Value>{labelAt(index), result};
+}
+
+//===----------------------------------------------------------------------===//
+// TreeEnsemble
+//===----------------------------------------------------------------------===//
+
+static SmallVector<double> numbers(OnnxNode &node, StringRef name) {
+  SmallVector<double> values;
+  if (!node.hasAttr(name))
+    return values;
+  for (Attribute value : node.tensorAttr(name).getValues<Attribute>()) {
+    if (auto f = dyn_cast<FloatAttr>(value))
+      values.push_back(f.getValueAsDouble());
+    else
+      values.push_back(static_cast<double>(
+          cast<IntegerAttr>(value).getValue().getZExtValue()));
+  }
+  return values;
+}
+
+static ImportResult importTreeEnsemble(OnnxNode &node) {
+  Value x = featureRows(node);
+  if (!x)
+    return failure();
+  Forest forest(node, elementOf(x).isF64());
+  SmallVector<int64_t> features = node.intsAttr("nodes_featureids"),
+                       missing =
+                           node.intsAttr("nodes_missing_value_tracks_true");
+  SmallVector<int64_t> yes = node.intsAttr("nodes_truenodeids"),
+                       no = node.intsAttr("nodes_falsenodeids");
+  SmallVector<int64_t> yesLeaf = node.intsAttr("nodes_trueleafs"),
+                       noLeaf = node.intsAttr("nodes_falseleafs");
+  SmallVector<int64_t> targets = node.intsAttr("leaf_targetids");
+  SmallVector<double> splits = numbers(node, "nodes_splits"),
+                      modes = numbers(node, "nodes_modes");
+  SmallVector<double> weights = numbers(node, "leaf_weights"),
+                      members = numbers(node, "membership_values");
+  int64_t count = features.size(), leaves = targets.size();
+  for (size_t size : {yes.size(), no.size(), yesLeaf.size(), noLeaf.size(),
+                      splits.size(), modes.size()})
+    if (static_cast<int64_t>(size) != count)
+      return node.invalid("the nodes_ attributes differ in length");
+  if (static_cast<int64_t>(weights.size()) != leaves || leaves == 0 ||
+      (!missing.empty() && static_cast<int64_t>(missing.size()) != count))
+    return node.invalid("the leaf_ attributes differ in length");
+  // Decisions first, then leaves, then nodes that comparisons add.
+  forest.nodes.resize(count + leaves);
+  for (int64_t i = 0; i < leaves; ++i)
+    forest.nodes[count + i].contributions.push_back({targets[i], weights[i]});
+  size_t nextMember = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    auto child = [&](int64_t id, bool isLeaf) {
+      return isLeaf ? count + id : id;
+    };
+    if (yes[i] < 0 || yes[i] >= (yesLeaf[i] ? leaves : count) || no[i] < 0 ||
+        no[i] >= (noLeaf[i] ? leaves : count))
+      return node.invalid("a node leads nowhere");
+    int64_t low = child(yes[i], yesLeaf[i] != 0),
+            high = child(no[i], noLeaf[i] != 0);
+    bool nan = !missing.empty() && missing[i] != 0;
+    if (modes[i] < 6) {
+      const Compare compares[] = {Compare::LessEqual,    Compare::Less,
+                                  Compare::GreaterEqual, Compare::Greater,
+                                  Compare::Equal,        Compare::NotEqual};
+      forest.decide(i, compares[static_cast<int>(modes[i])], features[i],
+                    splits[i], nan, low, high);
+      continue;
+    }
+    // One comparison for each member of the set; NaN ends the set.
+    SmallVector<double> set;
+    while (nextMember < members.size() && !std::isnan(members[nextMember]))
+      set.push_back(members[nextMember++]);
+    ++nextMember;
+    if (set.empty())
+      return node.invalid("a set has no members");
+    int64_t at = i;
+    for (auto [k, value] : llvm::enumerate(set)) {
+      bool isLast = k + 1 == set.size();
+      int64_t otherwise = high;
+      if (!isLast) {
+        otherwise = forest.nodes.size();
+        forest.nodes.emplace_back();
+      }
+      forest.decide(at, Compare::Equal, features[i], value, nan, low,
+                    otherwise);
+      at = otherwise;
+    }
+  }
+  for (int64_t root : node.intsAttr("tree_roots")) {
+    if (root < 0 || root >= count)
+      return node.invalid("a root is no node");
+    forest.roots.push_back(root);
+  }
+  int64_t targetCount = node.intAttr("n_targets", 1),
+          aggregate = node.intAttr("aggregate_function", 1);
+  if (failed(forest.check(shapeOf(x)[1], targetCount)))
+    return failure();
+  if (aggregate < 0 || aggregate > 3 || forest.roots.empty())
+    return node.invalid("unknown aggregate_function, or no trees");
+  const char *aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+  const char *transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
+                              "PROBIT"};
+  int64_t transform =
+      std::clamp<int64_t>(node.intAttr("post_transform", 0), 0, 4);
+  Value scores =
+      forest.build(x, targetCount, aggregates[aggregate], {}, elementOf(x));
+  Value result = transformed(node, scores, transforms[transform]);
+  if (!result)
+    return node.unsupported("post_transform `" + Twine(transforms[transform]) +
+                            "`");
+  return SmallVector<Value>{result};
+}
+
+void registerForestImports(OnnxRegistry &registry) {
+  registry.add("TreeEnsemble", importTreeEnsemble, "not SOFTMAX_ZERO, PROBIT",
+               "ai.onnx.ml");
+  registry.add("TreeEnsembleRegressor", importTreeEnsembleRegressor,
+               "not SOFTMAX_ZERO, PROBIT", "ai.onnx.ml");
+  registry.add("TreeEnsembleClassifier", importTreeEnsembleClassifier,
+               "no labels that are strings; not SOFTMAX_ZERO, PROBIT",
+               "ai.onnx.ml");
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,347 @@
+// ONNX operators whose indices are data.
+
+#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+static bool isIndex(Value v) {
+  return isa<IntegerType>(elementOf(v)) && !elementOf(v).isInteger(1);
+}
+
+static RankedTensorType typeLike(Value x, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, elementOf(x));
+}
+
+/// Whether all indices are known to be in [0, size), so that nothing has to be
+/// wrapped or clamped at run time; fails if one is known to be out of range.
+static FailureOr<bool> knownInRange(OnnxNode &node, unsigned input,
+                                    int64_t size) {
+  DenseElementsAttr known = node.constantInput(input);
+  if (!known || !known.getElementType().isIntOrIndex())
+    return false;
+  bool inRange = true;
+  for (const APInt &value : known.getValues<APInt>()) {
+    int64_t i = known.getElementType().isUnsignedInteger()
+                    ? value.getZExtValue()
+                    : value.getSExtValue();
+    if (i < -size || i >= size)
+      return node.invalid("index " + Twine(i) +
+                          " is outside of an axis of size " + Twine(size));
+    inRange &= i >= 0;
+  }
+  return inRange;
+}
+
+static ImportResult importGather(OnnxNode &node) {
+  Value x = node.input(0), indices = node.input(1);
+  auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  if (!isIndex(indices))
+    return node.invalid("the indices are not integers");
+  int64_t size = shapeOf(x)[*axis];
+  auto inRange = knownInRange(node, 1, size);
+  if (failed(inRange))
+    return failure();
+  if (size == 0 && tensorType(indices).getNumElements() != 0)
+    return node.invalid("takes elements of an empty axis");
+  return SmallVector<Value>{
+      GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
+}
+
+static ImportResult importGatherElements(OnnxNode &node) {
+  Value x = node.input(0), indices = node.input(1);
+  auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  if (!isIndex(indices) || shapeOf(indices).size() != shapeOf(x).size())
+    return node.invalid(
+        "the indices are not integers, or differ in rank from the data");
+  return SmallVector<Value>{node.build<GatherElementsOp>(
+      typeLike(x, shapeOf(indices)), x, indices, *axis)};
+}
+
+static ImportResult importGatherND(OnnxNode &node) {
+  Value x = node.input(0), indices = node.input(1);
+  int64_t batch = node.intAttr("batch_dims", 0), rank = shapeOf(x).size();
+  if (!isIndex(indices) || shapeOf(indices).empty())
+    return node.invalid("the indices are not integers, or a scalar");
+  ArrayRef<int64_t> tuples = shapeOf(indices).drop_back();
+  int64_t components = shapeOf(indices).back();
+  if (batch < 0 || batch > static_cast<int64_t>(tuples.size()) ||
+      batch + components > rank)
+    return node.invalid(
+        "the last axis of the indices is longer than the data has axes");
+  if (shapeOf(x).take_front(batch) != tuples.take_front(batch))
+    return node.invalid("data and indices differ in the batch axes");
+  SmallVector<int64_t> shape(tuples);
+  llvm::append_range(shape, shapeOf(x).drop_front(batch + components));
+  return SmallVector<Value>{
+      node.build<GatherNDOp>(typeLike(x, shape), x, indices, batch)};
+}
+
+static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
+  Value x = node.input(0), indices = node.input(1);
+  int64_t count = tensorType(indices).getNumElements();
+  if (shapeOf(x).empty() || (shapeOf(x).back() == 0 && count != 0))
+    return node.invalid("X is a scalar or empty");
+  if (shapeOf(x).size() < 2)
+    x = node.reshape(x, {1, tensorType(x).getNumElements()});
+  indices = node.reshape(indices, {count});
+  return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
+                                             shapeOf(x).size() - 1)};
+}
+
+/// Elements where a condition, known when compiling, is true.
+static ImportResult importCompress(OnnxNode &node) {
+  Value x = node.input(0);
+  auto condition = node.requireInts(1, "condition");
+  if (failed(condition))
+    return failure();
+  int64_t axis = 0;
+  if (node.hasAttr("axis")) {
+    auto normal = node.axisAttr("axis", 0, shapeOf(x).size());
+    if (failed(normal))
+      return failure();
+    axis = *normal;
+  } else {
+    x = node.reshape(x, {tensorType(x).getNumElements()});
+  }
+  SmallVector<int64_t> kept;
+  for (auto [i, keep] : llvm::enumerate(*condition))
+    if (keep != 0)
+      kept.push_back(i);
+  if (static_cast<int64_t>(condition->size()) > shapeOf(x)[axis])
+    return node.invalid("the condition is longer than the axis");
+  auto type = RankedTensorType::get({static_cast<int64_t>(kept.size())},
+                                    node.builder.getIntegerType(64, true));
+  Value indices = node.constant(DenseElementsAttr::get(type, ArrayRef(kept)));
+  return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
+                                             axis, /*inRange=*/true)};
+}
+
+static ImportResult importReverseSequence(OnnxNode &node) {
+  Value x = node.input(0), lengths = node.input(1);
+  int64_t rank = shapeOf(x).size();
+  auto batch = node.axisAttr("batch_axis", 1, rank),
+       time = node.axisAttr("time_axis", 0, rank);
+  if (failed(batch) || failed(time))
+    return failure();
+  if (*batch == *time || shapeOf(lengths) != shapeOf(x).slice(*batch, 1))
+    return node.invalid(
+        "sequence_lens does not have one length for each batch");
+  return SmallVector<Value>{
+      node.build<ReverseSequenceOp>(tensorType(x), x, lengths, *batch, *time)};
+}
+
+static ImportResult importTensorScatter(OnnxNode &node) {
+  Value past = node.input(0), update = node.input(1);
+  auto axis = node.axisAttr("axis", -2, shapeOf(past).size());
+  if (failed(axis))
+    return failure();
+  SmallVector<int64_t> shape(shapeOf(update));
+  if (*axis == 0 || shape.size() != shapeOf(past).size() ||
+      shape[*axis] > shapeOf(past)[*axis])
+    return node.invalid(
+        "the update does not fit into the cache, or the axis is the batch");
+  shape[*axis] = shapeOf(past)[*axis];
+  if (ArrayRef<int64_t>(shape) != shapeOf(past))
+    return node.invalid("the update does not fit into the cache");
+  Value position = node.input(2);
+  if (!position) {
+    auto type = RankedTensorType::get({shape[0]},
+                                      node.builder.getIntegerType(64, true));
+    position = node.constant(DenseElementsAttr::get(type, int64_t(0)));
+  }
+  bool circular = node.stringAttr("mode", "linear") == "circular";
+  return SmallVector<Value>{node.build<TensorScatterOp>(
+      tensorType(past), past, update, position, *axis, circular)};
+}
+
+//===----------------------------------------------------------------------===//
+// Scatter
+//===----------------------------------------------------------------------===//
+
+static FailureOr<std::string> reductionOf(OnnxNode &node) {
+  std::string reduction = node.stringAttr("reduction", "none");
+  if (!llvm::is_contained({"none", "add", "mul", "max", "min"}, reduction))
+    return node.invalid("unknown reduction `" + reduction + "`");
+  return reduction;
+}
+
+static ImportResult importScatterElements(OnnxNode &node) {
+  Value x = node.input(0), indices = node.input(1), updates = node.input(2);
+  auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
+  auto reduction = reductionOf(node);
+  if (failed(axis) || failed(reduction))
+    return failure();
+  if (!isIndex(indices) || shapeOf(indices) != shapeOf(updates) ||
+      shapeOf(indices).size() != shapeOf(x).size())
+    return node.invalid(
+        "indices and updates differ in shape, or in rank from the data");
+  for (auto [i, size] : llvm::enumerate(shapeOf(indices)))
+    if (static_cast<int64_t>(i) != *axis && size > shapeOf(x)[i])
+      return node.invalid("the indices are longer than the data in axis " +
+                          Twine(i));
+  return SmallVector<Value>{node.build<ScatterElementsOp>(
+      tensorType(x), x, indices, updates, *reduction, *axis)};
+}
+
+static ImportResult importScatterND(OnnxNode &node) {
+  Value x = node.input(0), indices = node.input(1), updates = node.input(2);
+  auto reduction = reductionOf(node);
+  if (failed(reduction))
+    return failure();
+  if (!isIndex(indices) || shapeOf(indices).empty() ||
+      shapeOf(indices).back() > static_cast<int64_t>(shapeOf(x).size()))
+    return node.invalid(
+        "the last axis of the indices is longer than the data has axes");
+  SmallVector<int64_t> shape(shapeOf(indices).drop_back());
+  llvm::append_range(shape, shapeOf(x).drop_front(shapeOf(indices).back()));
+  if (ArrayRef<int64_t>(shape) != shapeOf(updates))
+    return node.invalid("the updates do not have one slice for each index");
+  return SmallVector<Value>{
+      node.build<ScatterNDOp>(tensorType(x), x, indices, updates, *reduction)};
+}
+
+/// Scatters into zeros the size that the pool had; a larger output_shape pads.
+static ImportResult importMaxUnpool(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> kernel = node.intsAttr("kernel_shape"),
+                       shape(shapeOf(x));
+  size_t spatial = kernel.size();
+  SmallVector<int64_t> strides =
+      node.intsAttr("strides", SmallVector<int64_t>(spatial, 1));
+  SmallVector<int64_t> pads =
+      node.intsAttr("pads", SmallVector<int64_t>(2 * spatial, 0));
+  if (shape.size() != spatial + 2 || strides.size() != spatial ||
+      pads.size() != 2 * spatial)
+    return node.invalid(
+        "kernel_shape, strides, pads and the input differ in rank");
+  for (size_t i = 0; i < spatial; ++i)
+    shape[i + 2] = (shape[i + 2] - 1) * strides[i] - pads[i] -
+                   pads[spatial + i] + kernel[i];
+  int64_t count = tensorType(x).getNumElements();
+  auto flat = typeLike(x, {ShapedType::getNumElements(shape)});
+  Value zeros =
+      ExpandOp::create(node.builder, node.loc,
+                       node.scalarConstant(0, elementOf(x)), flat.getShape());
+  Value indices = node.reshape(node.input(1), {count}),
+        updates = node.reshape(x, {count});
+  Value result =
+      node.build<ScatterElementsOp>(flat, zeros, indices, updates, "none", 0);
+  result = node.reshape(result, shape);
+  if (!node.hasInput(2))
+    return SmallVector<Value>{result};
+  auto target = node.requireInts(2, "output_shape");
+  if (failed(target))
+    return failure();
+  if (target->size() != shape.size())
+    return node.invalid("output_shape differs in rank from the input");
+  SmallVector<int64_t> low(shape.size(), 0), high(*target);
+  for (auto [after, size] : llvm::zip(high, shape)) {
+    after -= size;
+    if (after < 0)
+      return node.invalid("output_shape is smaller than what was pooled");
+  }
+  Value zero = node.scalarConstant(0, elementOf(x));
+  return SmallVector<Value>{
+      node.builder.createOrFold<PadOp>(node.loc, result, zero, low, high)};
+}
+
+//===----------------------------------------------------------------------===//
+// The others
+//===----------------------------------------------------------------------===//
+
+static ImportResult importTopK(OnnxNode &node) {
+  Value x = node.input(0);
+  auto axis = node.axisAttr("axis", -1, shapeOf(x).size());
+  FailureOr<SmallVector<int64_t>> k =
+      SmallVector<int64_t>{node.intAttr("k", 0)};
+  if (node.opset >= 10)
+    k = node.requireInts(1, "K");
+  if (failed(axis) || failed(k))
+    return failure();
+  SmallVector<int64_t> shape(shapeOf(x));
+  if (k->size() != 1 || k->front() < 0 || k->front() > shape[*axis])
+    return node.invalid("K is not between 0 and the size of the axis");
+  shape[*axis] = k->front();
+  Type positions =
+      RankedTensorType::get(shape, node.builder.getIntegerType(64, true));
+  bool largest = node.intAttr("largest", 1) != 0;
+  auto op = TopKOp::create(node.builder, node.loc, typeLike(x, shape),
+                           positions, x, *axis, largest);
+  return SmallVector<Value>{op.getValues(), op.getIndices()};
+}
+
+static ImportResult importCol2Im(OnnxNode &node) {
+  Value x = node.input(0);
+  auto image = node.requireInts(1, "image_shape"),
+       block = node.requireInts(2, "block_shape");
+  if (failed(image) || failed(block))
+    return failure();
+  size_t spatial = image->size();
+  SmallVector<int64_t> ones(spatial, 1), counts(spatial);
+  SmallVector<int64_t> strides = node.intsAttr("strides", ones),
+                       dilations = node.intsAttr("dilations", ones);
+  SmallVector<int64_t> pads =
+      node.intsAttr("pads", SmallVector<int64_t>(2 * spatial, 0));
+  if (block->size() != spatial || strides.size() != spatial ||
+      dilations.size() != spatial || pads.size() != 2 * spatial ||
+      shapeOf(x).size() != 3)
+    return node.invalid("image_shape, block_shape, strides, dilations and pads "
+                        "differ in length");
+  for (size_t i = 0; i < spatial; ++i) {
+    int64_t room = (*image)[i] + pads[i] + pads[spatial + i] -
+                   dilations[i] * ((*block)[i] - 1) - 1;
+    if (strides[i] <= 0 || room < 0)
+      return node.invalid("a block does not fit into the image");
+    counts[i] = room / strides[i] + 1;
+  }
+  int64_t size = ShapedType::getNumElements(*block);
+  if (size == 0 || shapeOf(x)[1] % size != 0 ||
+      shapeOf(x)[2] != ShapedType::getNumElements(counts))
+    return node.invalid("the input is not made of blocks of that shape");
+  SmallVector<int64_t> shape = {shapeOf(x)[0], shapeOf(x)[1] / size};
+  llvm::append_range(shape, *image);
+  return SmallVector<Value>{
+      node.build<Col2ImOp>(typeLike(x, shape), x, *block, counts, strides,
+                           dilations, ArrayRef(pads).take_front(spatial))};
+}
+
+static ImportResult importDet(OnnxNode &node) {
+  Value x = node.input(0);
+  ArrayRef<int64_t> shape = shapeOf(x);
+  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] ||
+      !isa<FloatType>(elementOf(x)))
+    return node.invalid("needs square matrices of floats");
+  Type real = elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type();
+  auto scratch = RankedTensorType::get(shape.take_back(2), real);
+  auto op = DetOp::create(node.builder, node.loc,
+                          typeLike(x, shape.drop_back(2)), scratch, x);
+  return SmallVector<Value>{op.getResult()};
+}
+
+void registerIndexingImports(OnnxRegistry &registry) {
+  registry.add("Gather", importGather);
+  registry.add("GatherElements", importGatherElements);
+  registry.add("GatherND", importGatherND);
+  registry.add("ArrayFeatureExtractor", importArrayFeatureExtractor, "",
+               "ai.onnx.ml");
+  registry.add("Compress", importCompress,
+               "the condition must be known when compiling");
+  registry.add("ReverseSequence", importReverseSequence);
+  registry.add("TensorScatter", importTensorScatter);
+  registry.add("ScatterElements", importScatterElements);
+  registry.add("Scatter", importScatterElements);
+  registry.add("ScatterND", importScatterND);
+  registry.add("MaxUnpool", importMaxUnpool);
+  registry.add("TopK", importTopK, "K must be known when compiling");
+  registry.add("Col2Im", importCol2Im);
+  registry.add("Det", importDet);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,446 @@
+// ONNX operators that move elements.
+//
+// Builds the operators of Movement.td from ONNX nodes: resolves negative axes,
+// defaults and bounds that reach outside, which Movement.td does not know.
+
+#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// Ints from attribute `name` in opsets before `sinceInput`, from input `i`
+/// afterwards; `otherwise` if absent.
+static FailureOr<SmallVector<int64_t>>
+attrOrInput(OnnxNode &node, StringRef name, int64_t sinceInput, unsigned i,
+            ArrayRef<int64_t> otherwise = {}) {
+  if (node.opset < sinceInput)
+    return node.intsAttr(name, otherwise);
+  if (!node.hasInput(i))
+    return SmallVector<int64_t>(otherwise);
+  return node.requireInts(i, name);
+}
+
+static FailureOr<SmallVector<int64_t>>
+normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
+  SmallVector<int64_t> result;
+  for (int64_t axis : axes) {
+    FailureOr<int64_t> normal = node.normalizeAxis(axis, rank);
+    if (failed(normal))
+      return failure();
+    if (llvm::is_contained(result, *normal))
+      return node.invalid("axis " + Twine(*normal) + " is named twice");
+    result.push_back(*normal);
+  }
+  return result;
+}
+
+static SmallVector<int64_t> iota(int64_t count) {
+  SmallVector<int64_t> result(count);
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
+static ImportResult reshaped(OnnxNode &node, ArrayRef<int64_t> shape) {
+  return SmallVector<Value>{node.reshape(node.input(0), shape)};
+}
+
+Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
+            int64_t start, int64_t size, int64_t step) {
+  SmallVector<int64_t> sizes(shapeOf(x)), starts(sizes.size(), 0),
+      steps(sizes.size(), 1);
+  starts[axis] = start;
+  steps[axis] = step;
+  sizes[axis] = size;
+  return builder.createOrFold<SliceOp>(loc, x, starts, steps, sizes);
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+static ImportResult importReshape(OnnxNode &node) {
+  ArrayRef<int64_t> from = shapeOf(node.input(0));
+  auto shape = attrOrInput(node, "shape", 5, 1);
+  if (failed(shape))
+    return failure();
+  bool allowZero = node.intAttr("allowzero", 0) != 0;
+  int64_t known = 1;
+  int64_t *inferred = nullptr;
+  for (auto [axis, size] : llvm::enumerate(*shape)) {
+    if (size == 0 && !allowZero) {
+      if (axis >= from.size())
+        return node.invalid("shape copies axis " + Twine(axis) +
+                            ", which the input does not have");
+      size = from[axis];
+    }
+    if (size < 0) {
+      if (size != -1 || inferred)
+        return node.invalid(
+            "shape has more than one -1 or another negative size");
+      inferred = &size;
+      continue;
+    }
+    known *= size;
+  }
+  int64_t count = tensorType(node.input(0)).getNumElements();
+  if (inferred)
+    *inferred = known == 0 ? 0 : count / known;
+  int64_t result = 1;
+  for (int64_t size : *shape)
+    result *= size;
+  if (result != count)
+    return node.invalid("shape has " + Twine(result) + " elements, the input " +
+                        Twine(count));
+  return reshaped(node, *shape);
+}
+
+/// Of Squeeze and Unsqueeze.
+static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
+  auto axes = attrOrInput(node, "axes", 13, 1);
+  if (succeeded(axes) && node.opset < 11 &&
+      llvm::any_of(*axes, [](int64_t axis) { return axis < 0; }))
+    return node.invalid("negative axes exist since opset 11");
+  return axes;
+}
+
+static ImportResult importSqueeze(OnnxNode &node) {
+  ArrayRef<int64_t> from = shapeOf(node.input(0));
+  bool given = node.opset < 13 ? node.hasAttr("axes") : node.hasInput(1);
+  auto axes = axesOfSqueeze(node);
+  if (failed(axes))
+    return failure();
+  auto normal = normalizeAxes(node, *axes, from.size());
+  if (failed(normal))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (auto [axis, size] : llvm::enumerate(from)) {
+    bool dropped = given ? llvm::is_contained(*normal, axis) : size == 1;
+    if (dropped && size != 1)
+      return node.invalid("axis " + Twine(axis) + " has size " + Twine(size) +
+                          ", not 1");
+    if (!dropped)
+      shape.push_back(size);
+  }
+  return reshaped(node, shape);
+}
+
+static ImportResult importUnsqueeze(OnnxNode &node) {
+  ArrayRef<int64_t> from = shapeOf(node.input(0));
+  auto axes = axesOfSqueeze(node);
+  if (failed(axes))
+    return failure();
+  int64_t rank = from.size() + axes->size();
+  auto normal = normalizeAxes(node, *axes, rank);
+  if (failed(normal))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (llvm::is_contained(*normal, axis)) {
+      shape.push_back(1);
+      continue;
+    }
+    shape.push_back(from.front());
+    from = from.drop_front();
+  }
+  return reshaped(node, shape);
+}
+
+static ImportResult importFlatten(OnnxNode &node) {
+  ArrayRef<int64_t> from = shapeOf(node.input(0));
+  int64_t axis = node.intAttr("axis", 1), rank = from.size();
+  if (axis < 0)
+    axis += rank;
+  if (axis < 0 || axis > rank)
+    return node.invalid("axis is outside of the input's rank");
+  int64_t rows = 1, columns = 1;
+  for (auto [i, size] : llvm::enumerate(from))
+    (static_cast<int64_t>(i) < axis ? rows : columns) *= size;
+  return reshaped(node, {rows, columns});
+}
+
+static ImportResult importTranspose(OnnxNode &node) {
+  int64_t rank = shapeOf(node.input(0)).size();
+  SmallVector<int64_t> reverse = llvm::to_vector(llvm::reverse(iota(rank)));
+  auto perm = normalizeAxes(node, node.intsAttr("perm", reverse), rank);
+  if (failed(perm))
+    return failure();
+  if (static_cast<int64_t>(perm->size()) != rank)
+    return node.invalid("perm does not have one entry for each axis");
+  return SmallVector<Value>{
+      node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm)};
+}
+
+/// Blocks between channels and space: split axes, permute, merge axes.
+static Value rearrange(OnnxNode &node, ArrayRef<int64_t> split,
+                       ArrayRef<int64_t> perm, ArrayRef<int64_t> merged) {
+  Value x = node.reshape(node.input(0), split);
+  return node.reshape(TransposeOp::create(node.builder, node.loc, x, perm),
+                      merged);
+}
+
+static ImportResult importDepthToSpace(OnnxNode &node) {
+  ArrayRef<int64_t> s = shapeOf(node.input(0));
+  int64_t block = node.intAttr("blocksize", 0);
+  if (s.size() != 4 || block <= 0 || s[1] % (block * block) != 0)
+    return node.invalid("needs a tensor of rank 4 whose channels are a "
+                        "multiple of blocksize squared");
+  int64_t channels = s[1] / (block * block);
+  SmallVector<int64_t> merged = {s[0], channels, s[2] * block, s[3] * block};
+  if (node.stringAttr("mode", "DCR") == "CRD")
+    return SmallVector<Value>{
+        rearrange(node, {s[0], channels, block, block, s[2], s[3]},
+                  {0, 1, 4, 2, 5, 3}, merged)};
+  return SmallVector<Value>{
+      rearrange(node, {s[0], block, block, channels, s[2], s[3]},
+                {0, 3, 4, 1, 5, 2}, merged)};
+}
+
+static ImportResult importSpaceToDepth(OnnxNode &node) {
+  ArrayRef<int64_t> s = shapeOf(node.input(0));
+  int64_t block = node.intAttr("blocksize", 0);
+  if (s.size() != 4 || block <= 0 || s[2] % block != 0 || s[3] % block != 0)
+    return node.invalid("needs a tensor of rank 4 whose height and width are "
+                        "multiples of blocksize");
+  SmallVector<int64_t> split = {s[0],  s[1],         s[2] / block,
+                                block, s[3] / block, block};
+  SmallVector<int64_t> merged = {s[0], s[1] * block * block, s[2] / block,
+                                 s[3] / block};
+  if (node.stringAttr("mode", "DCR") == "CRD")
+    return SmallVector<Value>{
+        rearrange(node, split, {0, 1, 3, 5, 2, 4}, merged)};
+  return SmallVector<Value>{rearrange(node, split, {0, 3, 5, 1, 2, 4}, merged)};
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+static ImportResult importSlice(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> sizes(shapeOf(x)), from(sizes.size(), 0),
+      by(sizes.size(), 1);
+  auto starts = attrOrInput(node, "starts", 10, 1);
+  auto ends = attrOrInput(node, "ends", 10, 2);
+  if (failed(starts) || failed(ends))
+    return failure();
+  auto axes = attrOrInput(node, "axes", 10, 3, iota(starts->size()));
+  auto steps = attrOrInput(node, "steps", 10, 4,
+                           SmallVector<int64_t>(starts->size(), 1));
+  if (failed(axes) || failed(steps))
+    return failure();
+  if (ends->size() != starts->size() || axes->size() != starts->size() ||
+      steps->size() != starts->size())
+    return node.invalid("starts, ends, axes and steps differ in length");
+  auto normal = normalizeAxes(node, *axes, sizes.size());
+  if (failed(normal))
+    return failure();
+  for (auto [axis, start, end, step] :
+       llvm::zip(*normal, *starts, *ends, *steps)) {
+    int64_t size = sizes[axis];
+    if (step == 0)
+      return node.invalid("a step is 0");
+    // A step that leaves the axis at once is as good as any larger one.
+    step = std::clamp(step, -size - 1, size + 1);
+    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+    int64_t first =
+        std::clamp(start < 0 ? start + size : start,
+                   low < 0 ? std::min<int64_t>(0, high) : low, high);
+    int64_t last = std::clamp(end < 0 ? end + size : end, low, high);
+    int64_t distance = step > 0 ? last - first : first - last,
+            stride = std::abs(step);
+    sizes[axis] = distance > 0 ? (distance + stride - 1) / stride : 0;
+    from[axis] = sizes[axis] == 0 ? 0 : first;
+    by[axis] = sizes[axis] == 0 ? 1 : step;
+  }
+  return SmallVector<Value>{
+      node.builder.createOrFold<SliceOp>(node.loc, x, from, by, sizes)};
+}
+
+static ImportResult importSplit(OnnxNode &node) {
+  Value x = node.input(0);
+  auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
+  auto split = node.opset >= 13 || node.numInputs() > 1
+                   ? attrOrInput(node, "split", 0, 1)
+                   : node.intsAttr("split");
+  if (failed(axis) || failed(split))
+    return failure();
+  int64_t size = shapeOf(x)[*axis], parts = node.numOutputs();
+  if (node.intAttr("num_outputs", parts) != parts)
+    return node.invalid("num_outputs is not the number of outputs");
+  if (split->empty()) {
+    int64_t each = (size + parts - 1) / parts, rest = size;
+    for (int64_t i = 0; i < parts; ++i, rest -= split->back())
+      split->push_back(std::min(each, rest));
+  }
+  if (static_cast<int64_t>(split->size()) != parts)
+    return node.invalid("split has " + Twine(split->size()) + " entries for " +
+                        Twine(parts) + " outputs");
+  SmallVector<Value> results;
+  int64_t start = 0;
+  for (int64_t length : *split) {
+    if (length < 0 || start + length > size)
+      return node.invalid("split does not add up to the axis");
+    results.push_back(slice(node.builder, node.loc, x, *axis, start, length));
+    start += length;
+  }
+  if (start != size)
+    return node.invalid("split does not add up to the axis");
+  return results;
+}
+
+static ImportResult importConcat(OnnxNode &node) {
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    inputs.push_back(node.input(i));
+  int64_t rank = shapeOf(inputs[0]).size();
+  auto axis = node.axisAttr("axis", 1, rank);
+  if (failed(axis))
+    return failure();
+  for (Value x : inputs) {
+    SmallVector<int64_t> shape(shapeOf(x)), first(shapeOf(inputs[0]));
+    if (static_cast<int64_t>(shape.size()) == rank)
+      shape[*axis] = first[*axis];
+    if (shape != first)
+      return node.invalid("the inputs differ in another axis than " +
+                          Twine(*axis));
+  }
+  return SmallVector<Value>{
+      node.builder.createOrFold<ConcatOp>(node.loc, inputs, *axis)};
+}
+
+//===----------------------------------------------------------------------===//
+// Growing
+//===----------------------------------------------------------------------===//
+
+/// Pads by `low` and `high`, cropping where they are negative.
+static Value padOrCrop(OnnxNode &node, Value x, Value value,
+                       SmallVector<int64_t> low, SmallVector<int64_t> high,
+                       StringRef mode) {
+  SmallVector<int64_t> sizes(shapeOf(x)), starts(sizes.size(), 0),
+      steps(sizes.size(), 1);
+  for (auto [size, start, before, after] :
+       llvm::zip(sizes, starts, low, high)) {
+    start = std::max<int64_t>(0, -before);
+    size = std::max<int64_t>(0, size - start - std::max<int64_t>(0, -after));
+    before = std::max<int64_t>(0, before);
+    after = std::max<int64_t>(0, after);
+  }
+  x = node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps, sizes);
+  return node.builder.createOrFold<PadOp>(node.loc, x, value, low, high, mode);
+}
+
+static ImportResult importPad(OnnxNode &node) {
+  Value x = node.input(0);
+  int64_t rank = shapeOf(x).size();
+  auto pads = node.opset < 2 ? node.intsAttr("paddings")
+                             : attrOrInput(node, "pads", 11, 1);
+  auto axes = attrOrInput(node, "axes", 18, 3, iota(rank));
+  if (failed(pads) || failed(axes))
+    return failure();
+  if (node.opset < 18)
+    *axes = iota(rank);
+  auto normal = normalizeAxes(node, *axes, rank);
+  if (failed(normal))
+    return failure();
+  size_t count = normal->size();
+  if (pads->size() != 2 * count)
+    return node.invalid("pads does not have two entries for each axis");
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  std::string mode = node.stringAttr("mode", "constant");
+  for (auto [i, axis] : llvm::enumerate(*normal)) {
+    low[axis] = (*pads)[i];
+    high[axis] = (*pads)[count + i];
+    if (mode != "constant" && shapeOf(x)[axis] == 0 &&
+        (low[axis] > 0 || high[axis] > 0))
+      return node.invalid("mode " + mode + " repeats axis " + Twine(axis) +
+                          ", which is empty");
+    if (shapeOf(x)[axis] + low[axis] + high[axis] < 0)
+      return node.invalid("pads crop more than axis " + Twine(axis) + " has");
+  }
+  if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"}, mode))
+    return node.invalid("unknown mode `" + mode + "`");
+  Value value;
+  if (node.opset >= 11 && node.hasInput(2))
+    value = node.reshape(node.input(2), {});
+  else
+    value = node.scalarConstant(
+        node.opset < 11 ? node.floatAttr("value", 0) : 0, elementOf(x));
+  return SmallVector<Value>{padOrCrop(node, x, value, low, high, mode)};
+}
+
+static ImportResult importCenterCropPad(OnnxNode &node) {
+  Value x = node.input(0);
+  int64_t rank = shapeOf(x).size();
+  auto axes = normalizeAxes(node, node.intsAttr("axes", iota(rank)), rank);
+  auto target = node.requireInts(1, "shape");
+  if (failed(axes) || failed(target))
+    return failure();
+  if (axes->size() != target->size())
+    return node.invalid("shape does not have one entry for each axis");
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  for (auto [axis, size] : llvm::zip(*axes, *target)) {
+    // The odd element is added or dropped behind; rounding is towards zero.
+    int64_t change = size - shapeOf(x)[axis];
+    low[axis] = change / 2;
+    high[axis] = change - low[axis];
+  }
+  return SmallVector<Value>{padOrCrop(
+      node, x, node.scalarConstant(0, elementOf(x)), low, high, "constant")};
+}
+
+static ImportResult importExpand(OnnxNode &node) {
+  auto shape = node.requireInts(1, "shape");
+  if (failed(shape))
+    return failure();
+  auto result = broadcastShapes({shapeOf(node.input(0)), *shape});
+  if (!result)
+    return node.invalid("the input does not broadcast to the shape");
+  return SmallVector<Value>{
+      node.builder.createOrFold<ExpandOp>(node.loc, node.input(0), *result)};
+}
+
+static ImportResult importTile(OnnxNode &node) {
+  Value x = node.input(0);
+  size_t rank = shapeOf(x).size();
+  auto repeats = node.requireInts(1, node.opset < 6 ? "tiles" : "repeats");
+  if (failed(repeats))
+    return failure();
+  if (node.opset < 6) {
+    // One axis, one number.
+    auto axes = node.requireInts(2, "axis");
+    if (failed(axes))
+      return failure();
+    auto axis = normalizeAxes(node, *axes, rank);
+    if (failed(axis))
+      return failure();
+    SmallVector<int64_t> all(rank, 1);
+    all[axis->front()] = repeats->front();
+    *repeats = all;
+  }
+  if (repeats->size() != rank ||
+      llvm::any_of(*repeats, [](int64_t n) { return n < 0; }))
+    return node.invalid("repeats does not have one count for each axis");
+  return SmallVector<Value>{
+      node.builder.createOrFold<TileOp>(node.loc, x, *repeats)};
+}
+
+void registerMovementImports(OnnxRegistry &registry) {
+  registry.add("Reshape", importReshape);
+  registry.add("Squeeze", importSqueeze);
+  registry.add("Unsqueeze", importUnsqueeze);
+  registry.add("Flatten", importFlatten);
+  registry.add("Transpose", importTranspose);
+  registry.add("DepthToSpace", importDepthToSpace);
+  registry.add("SpaceToDepth", importSpaceToDepth);
+  registry.add("Slice", importSlice);
+  registry.add("Split", importSplit);
+  registry.add("Concat", importConcat);
+  registry.add("Pad", importPad);
+  registry.add("CenterCropPad", importCenterCropPad);
+  registry.add("Expand", importExpand);
+  registry.add("Tile", importTile);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,329 @@
+// Normalizations from ONNX.
+
+#include "dialects/graph/OnnxImport.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+/// Up to opset 12 all axes from `axis` on are one.
+template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> shape(shapeOf(x));
+  if (shape.empty())
+    x = node.reshape(x, {1});
+  FailureOr<int64_t> axis =
+      node.axisAttr("axis", node.opset < 13 ? 1 : -1, shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  if (node.opset < 13) {
+    SmallVector<int64_t> coerced(shapeOf(x).take_front(*axis));
+    coerced.push_back(ShapedType::getNumElements(shapeOf(x).drop_front(*axis)));
+    x = node.reshape(x, coerced);
+  }
+  Value y =
+      node.build<OpT>(tensorType(x), x, node.builder.getI64IntegerAttr(*axis));
+  return SmallVector<Value>{node.reshape(y, shape)};
+}
+
+//===----------------------------------------------------------------------===//
+// Normalizations
+//===----------------------------------------------------------------------===//
+
+static Value meanOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> shape(shapeOf(x));
+  for (int64_t axis : axes)
+    shape[axis] = 1;
+  return node.build<ReduceMeanOp>(RankedTensorType::get(shape, elementOf(x)), x,
+                                  node.builder.getDenseI64ArrayAttr(axes));
+}
+
+namespace {
+struct Moments {
+  Value mean, centered, variance;
+};
+} // namespace
+static Moments momentsOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
+  Value mean = meanOver(node, x, axes);
+  Value centered = node.elementwise<SubOp>({x, mean});
+  return {mean, centered,
+          meanOver(node, node.elementwise<MulOp>({centered, centered}), axes)};
+}
+
+/// sqrt(variance + epsilon)
+static Value deviation(OnnxNode &node, Value variance, double epsilon) {
+  Value sum = node.elementwise<AddOp>(
+      {variance, node.scalarConstant(epsilon, elementOf(variance))});
+  return node.elementwise<SqrtOp>(sum);
+}
+
+/// LayerNormalization and RMSNormalization: rows of all axes from `axis` on.
+static ImportResult importLayerNorm(OnnxNode &node, bool center) {
+  Value x = node.input(0), scale = node.input(1),
+        bias = center ? node.input(2) : Value();
+  SmallVector<int64_t> shape(shapeOf(x));
+  FailureOr<int64_t> axis = node.axisAttr("axis", -1, shape.size());
+  if (failed(axis))
+    return failure();
+  ArrayRef<int64_t> normalized = ArrayRef<int64_t>(shape).drop_front(*axis);
+  int64_t length = ShapedType::getNumElements(normalized);
+  SmallVector<int64_t> rows(shape.begin(), shape.begin() + *axis);
+  rows.push_back(length);
+  double epsilon = node.floatAttr("epsilon", 1e-5);
+
+  // Parameters of the rows' own shape are the kernel's; others broadcast.
+  auto fits = [&](Value v) {
+    return !v || (shapeOf(v) == normalized && elementOf(v) == elementOf(x));
+  };
+  SmallVector<Value> affine;
+  bool inKernel = scale && fits(scale) && fits(bias);
+  if (inKernel) {
+    affine.push_back(node.reshape(scale, {length}));
+    if (bias)
+      affine.push_back(node.reshape(bias, {length}));
+  }
+  Value flat = node.reshape(x, rows);
+  Value y = node.build<LayerNormOp>(tensorType(flat), flat, affine,
+                                    node.builder.getF32FloatAttr(epsilon),
+                                    node.builder.getBoolAttr(center));
+  y = node.reshape(y, shape);
+  if (!inKernel) {
+    if (scale)
+      y = node.elementwise<MulOp>({y, node.cast(scale, elementOf(x))});
+    if (y && bias)
+      y = node.elementwise<AddOp>({y, node.cast(bias, elementOf(x))});
+    if (!y)
+      return failure();
+  }
+  SmallVector<Value> results{y};
+  if (node.numOutputs() > 1 && (node.wantsOutput(1) || node.wantsOutput(2))) {
+    Type stash = node.elementType(node.intAttr("stash_type", 1));
+    if (!isa_and_nonnull<FloatType>(stash))
+      return node.invalid("`stash_type` must be a type of floats, to compute "
+                          "mean and deviation in");
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(*axis, shape.size()));
+    Moments moments = momentsOver(node, node.cast(x, stash), axes);
+    results.push_back(moments.mean);
+    results.push_back(node.elementwise<ReciprocalOp>(
+        deviation(node, moments.variance, epsilon)));
+    results.resize(node.numOutputs());
+  }
+  return results;
+}
+static ImportResult importLayerNormalization(OnnxNode &node) {
+  return importLayerNorm(node, /*center=*/true);
+}
+static ImportResult importRMSNormalization(OnnxNode &node) {
+  return importLayerNorm(node, /*center=*/false);
+}
+
+static SmallVector<int64_t> allAxesBut(int64_t rank, ArrayRef<int64_t> kept) {
+  SmallVector<int64_t> axes;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (!llvm::is_contained(kept, axis))
+      axes.push_back(axis);
+  return axes;
+}
+
+/// x * s + (bias - mean * s) with s = scale / sqrt(var + epsilon): with
+/// constant parameters two constants of the channels, which fold into a
+/// convolution.
+static ImportResult importBatchNorm(OnnxNode &node) {
+  Value x = node.input(0);
+  Type type = elementOf(x);
+  int64_t rank = shapeOf(x).size();
+  double epsilon = node.floatAttr("epsilon", 1e-5),
+         momentum = node.floatAttr("momentum", 0.9);
+  if (node.opset < 9 && node.intAttr("spatial", 1) == 0)
+    return node.unsupported("`spatial` = 0");
+  bool training = node.opset >= 14 && node.intAttr("training_mode", 0);
+  Value mean = node.input(3), variance = node.input(4);
+  SmallVector<Value> running;
+  if (training) {
+    Moments moments = momentsOver(node, x, allAxesBut(rank, 1));
+    auto blend = [&](Value before, Value now) {
+      Type type = elementOf(before);
+      now = node.cast(now, type);
+      return node.elementwise<AddOp>(
+          {node.elementwise<MulOp>(
+               {before, node.scalarConstant(momentum, type)}),
+           node.elementwise<MulOp>(
+               {now, node.scalarConstant(1 - momentum, type)})});
+    };
+    Value batchMean = node.reshape(moments.mean, shapeOf(mean));
+    Value batchVariance = node.reshape(moments.variance, shapeOf(variance));
+    running = {blend(mean, batchMean), blend(variance, batchVariance)};
+    mean = batchMean;
+    variance = batchVariance;
+  }
+  // The parameters may have a wider type than x.
+  Type wide = elementOf(variance);
+  Value scale = node.cast(node.input(1), wide),
+        bias = node.cast(node.input(2), wide);
+  scale = node.elementwise<DivOp>({scale, deviation(node, variance, epsilon)});
+  bias = node.elementwise<SubOp>(
+      {bias, node.elementwise<MulOp>({node.cast(mean, wide), scale})});
+  int64_t channelAxis = rank > 1 ? 1 : 0;
+  Value scaled = node.elementwise<MulOp>(
+      {node.cast(x, wide), node.alignAt(scale, channelAxis, rank)});
+  if (!scaled)
+    return failure();
+  Value y =
+      node.elementwise<AddOp>({scaled, node.alignAt(bias, channelAxis, rank)});
+  SmallVector<Value> results{node.cast(y, type)};
+  llvm::append_range(results, running);
+  results.resize(node.numOutputs());
+  return results;
+}
+
+/// Over the spatial axes of each channel; built of reductions, so that it can
+/// be computed in either layout.
+static ImportResult importInstanceNorm(OnnxNode &node) {
+  Value x = node.input(0);
+  int64_t rank = shapeOf(x).size();
+  Moments moments = momentsOver(node, x, allAxesBut(rank, {0, 1}));
+  Value scale = node.elementwise<DivOp>(
+      {node.alignAt(node.input(1), 1, rank),
+       deviation(node, moments.variance, node.floatAttr("epsilon", 1e-5))});
+  Value scaled = node.elementwise<MulOp>({moments.centered, scale});
+  return SmallVector<Value>{
+      node.elementwise<AddOp>({scaled, node.alignAt(node.input(2), 1, rank)})};
+}
+
+/// Rows of a group's channels; scale and bias are per group up to opset 20, per
+/// channel later.
+static ImportResult importGroupNorm(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> shape(shapeOf(x));
+  int64_t rank = shape.size(), groups = node.intAttr("num_groups", 0);
+  if (rank < 2 || groups <= 0 || shape[1] % groups != 0)
+    return node.invalid("`num_groups` must divide the channels");
+  for (unsigned i : {1, 2})
+    if (ArrayRef<int64_t> per = shapeOf(node.input(i));
+        per.size() != 1 || (per[0] != groups && per[0] != shape[1]))
+      return node.invalid(
+          "scale and bias must have one element for each channel or group");
+  int64_t inGroup =
+      tensorType(x).getNumElements() / std::max<int64_t>(1, shape[0] * groups);
+  Type type = elementOf(x);
+  Value rows = node.reshape(x, {shape[0], groups, inGroup});
+  Value y = node.build<LayerNormOp>(
+      tensorType(rows), rows, ValueRange{},
+      node.builder.getF32FloatAttr(node.floatAttr("epsilon", 1e-5)),
+      node.builder.getBoolAttr(true));
+  Value scale = node.cast(node.input(1), type),
+        bias = node.cast(node.input(2), type);
+  bool perGroup = shapeOf(scale)[0] == groups && groups != shape[1];
+  if (!perGroup)
+    y = node.reshape(y, shape);
+  y = node.elementwise<MulOp>({y, node.alignAt(scale, 1, shapeOf(y).size())});
+  y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, shapeOf(y).size())});
+  return SmallVector<Value>{node.reshape(y, shape)};
+}
+
+static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> axes = node.intsAttr("axes", {0, 2, 3});
+  for (int64_t &axis : axes) {
+    FailureOr<int64_t> front = node.normalizeAxis(axis, shapeOf(x).size());
+    if (failed(front))
+      return failure();
+    axis = *front;
+  }
+  llvm::sort(axes);
+  Moments moments = momentsOver(node, x, axes);
+  Value deviation =
+      node.elementwise<AddOp>({node.elementwise<SqrtOp>(moments.variance),
+                               node.scalarConstant(1e-9, elementOf(x))});
+  return SmallVector<Value>{
+      node.elementwise<DivOp>({moments.centered, deviation})};
+}
+
+/// Divided by the norm along the axis; what is all zero stays so.
+static ImportResult importLpNormalization(OnnxNode &node) {
+  Value x = node.input(0);
+  FailureOr<int64_t> axis = node.axisAttr("axis", -1, shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  SmallVector<int64_t> kept(shapeOf(x));
+  kept[*axis] = 1;
+  auto type = RankedTensorType::get(kept, elementOf(x));
+  auto axes = node.builder.getDenseI64ArrayAttr(*axis);
+  int64_t p = node.intAttr("p", 2);
+  if (p != 1 && p != 2)
+    return node.invalid("`p` must be 1 or 2");
+  Value norm = p == 1 ? node.build<ReduceL1Op>(type, x, axes)
+                      : node.build<ReduceL2Op>(type, x, axes);
+  Value zero = node.scalarConstant(0, elementOf(x));
+  Value isZero = node.elementwise<EqualOp>({norm, zero});
+  return SmallVector<Value>{node.elementwise<WhereOp>(
+      {isZero, zero, node.elementwise<DivOp>({x, norm})})};
+}
+
+static ImportResult importLRN(OnnxNode &node) {
+  Value x = node.input(0);
+  int64_t size = node.intAttr("size", 0);
+  if (size <= 0 || shapeOf(x).size() < 2)
+    return node.invalid("`size` must be positive, the rank at least 2");
+  Builder &b = node.builder;
+  auto number = [&](StringRef name, double otherwise) {
+    return b.getF32FloatAttr(node.floatAttr(name, otherwise));
+  };
+  return SmallVector<Value>{node.build<LRNOp>(
+      tensorType(x), x, b.getI64IntegerAttr(1), b.getI64IntegerAttr(size),
+      number("alpha", 1e-4), number("beta", 0.75), number("bias", 1))};
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+/// Inference: the input, and a mask of ones.
+static ImportResult importDropout(OnnxNode &node) {
+  Value x = node.input(0);
+  if (node.opset >= 12 && node.hasInput(2)) {
+    auto training = node.requireInts(2, "training_mode");
+    if (failed(training))
+      return failure();
+    double ratio = 0.5;
+    if (node.hasInput(1) && !training->empty() && training->front()) {
+      auto given = node.requireFloats(1, "ratio");
+      if (failed(given))
+        return failure();
+      ratio = given->empty() ? 0.5 : given->front();
+    }
+    if (!training->empty() && training->front() && ratio != 0)
+      return node.unsupported("dropout while training",
+                              "export the model for inference");
+  }
+  SmallVector<Value> results{x};
+  if (node.numOutputs() > 1) {
+    Type type = node.opset < 10 ? elementOf(x) : node.builder.getI1Type();
+    auto tensor = RankedTensorType::get(shapeOf(x), type);
+    Attribute one = isa<FloatType>(type) ? Attribute(FloatAttr::get(type, 1.0))
+                                         : node.builder.getBoolAttr(true);
+    results.push_back(node.constant(DenseElementsAttr::get(tensor, one)));
+  }
+  return results;
+}
+
+void registerNormalizationImports(OnnxRegistry &registry) {
+  registry.add("Softmax", importSoftmax<SoftmaxOp>);
+  registry.add("LogSoftmax", importSoftmax<LogSoftmaxOp>);
+  registry.add("LayerNormalization", importLayerNormalization);
+  registry.add("RMSNormalization", importRMSNormalization);
+  registry.add("BatchNormalization", importBatchNorm,
+               "`spatial` = 0 (opset 8 and before)");
+  registry.add("InstanceNormalization", importInstanceNorm);
+  registry.add("GroupNormalization", importGroupNorm);
+  registry.add("MeanVarianceNormalization", importMeanVarianceNormalization);
+  registry.add("LpNormalization", importLpNormalization);
+  registry.add("LRN", importLRN);
+  registry.add("Dropout", importDropout, "training");
+}
+
+} // namespace ingot::graph

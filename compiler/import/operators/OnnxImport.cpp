@@ -1,0 +1,205 @@
+#include "dialects/graph/OnnxImport.h"
+
+#include "dialects/graph/ElementsData.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+Value OnnxNode::scalarConstant(double value, Type elementType) {
+  auto type = RankedTensorType::get({}, elementType);
+  Attribute attr;
+  if (isa<FloatType>(elementType))
+    attr = builder.getFloatAttr(elementType, value);
+  else
+    attr = IntegerAttr::get(
+        elementType, APInt(elementType.getIntOrFloatBitWidth(),
+                           static_cast<uint64_t>(static_cast<int64_t>(value)),
+                           /*isSigned=*/true, /*implicitTrunc=*/true));
+  return constant(DenseElementsAttr::get(type, attr));
+}
+
+Value OnnxNode::unlessZeros(Value value) {
+  auto constant = value ? value.getDefiningOp<ConstantOp>() : ConstantOp();
+  if (!constant)
+    return value;
+  std::vector<char> storage;
+  bool isZero = llvm::all_of(elementBytes(constant.getValueAttr(), storage),
+                             [](char byte) { return byte == 0; });
+  return isZero ? Value() : value;
+}
+
+Value OnnxNode::cast(Value value, Type elementType) {
+  if (!value || elementOf(value) == elementType)
+    return value;
+  return CastOp::create(
+      builder, loc, RankedTensorType::get(shapeOf(value), elementType), value);
+}
+
+Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
+  if (!value)
+    return {};
+  if (shapeOf(value) == shape)
+    return value;
+  if (RankedTensorType::get(shape, elementOf(value)).getNumElements() !=
+      tensorType(value).getNumElements())
+    // The caller gets a value all the same, so that import functions need not
+    // ask after each step; the module is not used.
+    (void)invalid("an operand's shape does not fit the others");
+  OperationState state(loc, "graph.reshape");
+  state.addOperands(value);
+  state.addTypes(RankedTensorType::get(shape, elementOf(value)));
+  return builder.create(state)->getResult(0);
+}
+
+Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
+  if (!value)
+    return {};
+  if (axis + int64_t(shapeOf(value).size()) > rank) {
+    (void)invalid("an operand has too many axes");
+    return value; // as in reshape
+  }
+  SmallVector<int64_t> shape(rank, 1);
+  llvm::copy(shapeOf(value), shape.begin() + axis);
+  return reshape(value, shape);
+}
+
+FailureOr<int64_t> OnnxNode::normalizeAxis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    return invalid("axis " + Twine(axis) + " is out of range for rank " +
+                   Twine(rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+FailureOr<int64_t> OnnxNode::axisAttr(StringRef name, int64_t otherwise,
+                                      int64_t rank) {
+  return normalizeAxis(intAttr(name, otherwise), rank);
+}
+
+RankedTensorType
+OnnxNode::elementwiseType(ValueRange operands,
+                          llvm::function_ref<Type(ArrayRef<Type>)> element) {
+  SmallVector<ArrayRef<int64_t>> shapes;
+  SmallVector<Type> types;
+  for (Value operand : operands) {
+    if (!operand)
+      return {}; // building the operand has failed and said why
+    shapes.push_back(shapeOf(operand));
+    types.push_back(elementOf(operand));
+  }
+  auto shape = broadcastShapes(shapes);
+  if (!shape) {
+    (void)invalid("the shapes of the inputs do not broadcast");
+    shape = llvm::to_vector(shapes.front()); // as in reshape
+  }
+  return RankedTensorType::get(*shape, element(types));
+}
+
+template <typename... OpTs> struct RegularOperators {
+  static void addAll(OnnxRegistry &registry) {
+    (addIfElementwise<OpTs>(registry), ...);
+  }
+  template <typename OpT> static void addIfElementwise(OnnxRegistry &registry) {
+    if constexpr (OpT::template hasTrait<ElementwiseOpInterface::Trait>())
+      registry.addRegular<OpT>();
+  }
+};
+
+OnnxRegistry::OnnxRegistry() {
+  RegularOperators<
+#define GET_OP_LIST
+#include "dialects/graph/GraphOps.cpp.inc"
+      >::addAll(*this);
+  registerElementwiseImports(*this);
+  registerMovementImports(*this);
+  registerIndexingImports(*this);
+  registerGenerationImports(*this);
+  registerResampleImports(*this);
+  registerEinsumImports(*this);
+  registerSignalImports(*this);
+  registerRecurrentImports(*this);
+  registerForestImports(*this);
+  registerReductionImports(*this);
+  registerContractionImports(*this);
+  registerQuantizedImports(*this);
+  registerDeformableImports(*this);
+  registerSelectionImports(*this);
+  registerTextImports(*this);
+  registerTrainingImports(*this);
+  registerWindowImports(*this);
+  registerNormalizationImports(*this);
+}
+
+const OnnxRegistry &OnnxRegistry::get() {
+  static const OnnxRegistry registry;
+  return registry;
+}
+
+static std::string keyOf(StringRef domain, StringRef name) {
+  if (domain == "ai.onnx")
+    domain = "";
+  return (domain + "." + name).str();
+}
+
+void OnnxRegistry::add(StringRef name, ImportFunction import, StringRef limits,
+                       StringRef domain) {
+  operators[keyOf(domain, name)] = {domain.str(), name.str(), std::move(import),
+                                    "", limits.str()};
+}
+
+void OnnxRegistry::addRegular(StringRef onnxName, StringRef graphName,
+                              ImportFunction import) {
+  operators[keyOf("", onnxName)] = {"", onnxName.str(), std::move(import),
+                                    graphName.str(), ""};
+}
+
+const OnnxOperator *OnnxRegistry::lookup(StringRef domain,
+                                         StringRef name) const {
+  auto it = operators.find(keyOf(domain, name));
+  return it == operators.end() ? nullptr : &it->second;
+}
+
+std::vector<const OnnxOperator *> OnnxRegistry::all() const {
+  std::vector<const OnnxOperator *> all;
+  for (const auto &entry : operators)
+    all.push_back(&entry.second);
+  llvm::sort(all, [](const OnnxOperator *a, const OnnxOperator *b) {
+    return std::tie(a->domain, a->name) < std::tie(b->domain, b->name);
+  });
+  return all;
+}
+
+ImportResult OnnxRegistry::importRegularNode(
+    OnnxNode &node, StringRef graphName, ArrayRef<StringRef> attributes,
+    llvm::function_ref<Type(ArrayRef<Type>)> element) {
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < node.numInputs(); ++i) {
+    if (!node.hasInput(i))
+      return node.invalid("input " + Twine(i) + " is missing");
+    operands.push_back(node.input(i));
+  }
+  RankedTensorType type = node.elementwiseType(operands, element);
+  if (!type)
+    return failure();
+  OperationState state(node.loc, graphName);
+  state.addOperands(operands);
+  state.addTypes(type);
+  Operation *op = node.builder.create(state);
+  for (StringRef name : attributes) {
+    if (!node.hasAttr(name))
+      continue; // the record has ONNX's default
+    // Every attribute has a default, which tells its kind.
+    Attribute byDefault = op->getAttr(name);
+    if (auto number = dyn_cast<FloatAttr>(byDefault))
+      op->setAttr(name,
+                  FloatAttr::get(number.getType(), node.floatAttr(name, 0)));
+    else if (auto integer = dyn_cast<IntegerAttr>(byDefault))
+      op->setAttr(name,
+                  IntegerAttr::get(integer.getType(), node.intAttr(name, 0)));
+    else
+      op->setAttr(name, node.builder.getStringAttr(node.stringAttr(name, "")));
+  }
+  return SmallVector<Value>{op->getResult(0)};
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,186 @@
+// How ONNX operators become graph operators.
+//
+// Each operator family registers, beside its definition, functions that build
+// graph operators from an ONNX node. The importer (compiler/import) implements
+// OnnxNode on the protobuf; nothing here knows protobuf.
+
+#ifndef INGOT_GRAPH_ONNXIMPORT_H
+#define INGOT_GRAPH_ONNXIMPORT_H
+
+#include "dialects/graph/GraphDialect.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace ingot::graph {
+
+/// One ONNX node during import: operands are values already imported.
+class OnnxNode {
+public:
+  virtual ~OnnxNode() = default;
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  /// The opset version in force for the node's domain.
+  int64_t opset;
+
+  unsigned numInputs() const { return inputs.size(); }
+  unsigned numOutputs() const { return outputCount; }
+  /// Null where the optional input is absent.
+  mlir::Value input(unsigned i) const {
+    return i < inputs.size() ? inputs[i] : mlir::Value();
+  }
+  bool hasInput(unsigned i) const { return static_cast<bool>(input(i)); }
+  /// Whether anyone could read output `i` (it has a name).
+  virtual bool wantsOutput(unsigned i) const = 0;
+
+  virtual bool hasAttr(llvm::StringRef name) const = 0;
+  virtual int64_t intAttr(llvm::StringRef name, int64_t otherwise) const = 0;
+  virtual double floatAttr(llvm::StringRef name, double otherwise) const = 0;
+  virtual std::string stringAttr(llvm::StringRef name,
+                                 llvm::StringRef otherwise) const = 0;
+  virtual llvm::SmallVector<int64_t>
+  intsAttr(llvm::StringRef name,
+           llvm::ArrayRef<int64_t> otherwise = {}) const = 0;
+  virtual llvm::SmallVector<double>
+  floatsAttr(llvm::StringRef name,
+             llvm::ArrayRef<double> otherwise = {}) const = 0;
+  virtual llvm::SmallVector<std::string>
+  stringsAttr(llvm::StringRef name) const = 0;
+  virtual mlir::DenseElementsAttr tensorAttr(llvm::StringRef name) const = 0;
+  /// ONNX's TensorProto.DataType as an element type; null if it has none here.
+  virtual mlir::Type elementType(int64_t onnxDataType) const = 0;
+
+  /// The value of input `i` if it is known at compile time (constant subgraphs
+  /// are evaluated); else null.
+  virtual mlir::DenseElementsAttr constantInput(unsigned i) = 0;
+  /// The same as integers / floats, any element type; fails with a diagnostic
+  /// that says that `what` (e.g. "axes") must be known when compiling.
+  virtual mlir::FailureOr<llvm::SmallVector<int64_t>>
+  requireInts(unsigned i, llvm::StringRef what) = 0;
+  virtual mlir::FailureOr<llvm::SmallVector<double>>
+  requireFloats(unsigned i, llvm::StringRef what) = 0;
+
+  /// Diagnostics; both return failure, so `return node.unsupported(...)`. The
+  /// node's name, operator, operand types are added by the importer.
+  virtual mlir::LogicalResult unsupported(const llvm::Twine &reason,
+                                          const llvm::Twine &hint = "") = 0;
+  virtual mlir::LogicalResult invalid(const llvm::Twine &reason) = 0;
+
+  /// A constant, e.g. a default operand.
+  mlir::Value constant(mlir::DenseElementsAttr value) {
+    return ConstantOp::create(builder, loc, value);
+  }
+  mlir::Value scalarConstant(double value, mlir::Type elementType);
+  /// Returns null for a constant whose elements are all 0, else `value`. For
+  /// optional operands that ONNX takes to be zeros where they are left out:
+  /// adding zeros changes nothing but the sign of a result that is zero.
+  static mlir::Value unlessZeros(mlir::Value value);
+  /// The elements converted to another type; `value` itself if they have it.
+  mlir::Value cast(mlir::Value value, mlir::Type elementType);
+  /// The same elements in another shape; `value` itself if it has that shape.
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  /// `value` with axes of size 1 in front and behind, so that its axes begin at
+  /// `axis` of a tensor of `rank` (for NumPy's broadcasting).
+  mlir::Value alignAt(mlir::Value value, int64_t axis, int64_t rank);
+  /// Attribute `name` as an axis of a tensor of `rank`: counted from the front.
+  mlir::FailureOr<int64_t> axisAttr(llvm::StringRef name, int64_t otherwise,
+                                    int64_t rank);
+  mlir::FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
+
+  /// Builds `OpT` with the given result type, or for elementwise operators with
+  /// the type that broadcasting the operands gives.
+  template <typename OpT, typename... Args>
+  mlir::Value build(mlir::RankedTensorType type, Args &&...args) {
+    return OpT::create(builder, loc, type, std::forward<Args>(args)...)
+        .getResult();
+  }
+  /// Elementwise: null with a diagnostic if the shapes do not broadcast.
+  template <typename OpT>
+  mlir::Value elementwise(mlir::ValueRange operands,
+                          llvm::ArrayRef<mlir::NamedAttribute> attrs = {}) {
+    mlir::RankedTensorType type =
+        elementwiseType(operands, &OpT::resultElement);
+    if (!type)
+      return {};
+    return OpT::create(builder, loc, mlir::TypeRange{type}, operands, attrs)
+        .getResult();
+  }
+  mlir::RankedTensorType elementwiseType(
+      mlir::ValueRange operands,
+      llvm::function_ref<mlir::Type(llvm::ArrayRef<mlir::Type>)> element);
+
+protected:
+  OnnxNode(mlir::OpBuilder &builder, mlir::Location loc, int64_t opset)
+      : builder(builder), loc(loc), opset(opset) {}
+  llvm::SmallVector<mlir::Value> inputs;
+  unsigned outputCount = 1;
+};
+
+using ImportResult = mlir::FailureOr<llvm::SmallVector<mlir::Value>>;
+using ImportFunction = std::function<ImportResult(OnnxNode &)>;
+
+/// What is known of an ONNX operator; `ingot ops` and OPS.md print it.
+struct OnnxOperator {
+  std::string domain, name;
+  ImportFunction import;
+  /// The graph operator of regular ones; else empty.
+  std::string graphOperator;
+  /// What of it is not supported, in words; empty if all is.
+  std::string limits;
+};
+
+class OnnxRegistry {
+public:
+  /// All operators, from every family.
+  static const OnnxRegistry &get();
+
+  void add(llvm::StringRef name, ImportFunction import,
+           llvm::StringRef limits = "", llvm::StringRef domain = "");
+  /// An elementwise operator whose operands and attributes are ONNX's own.
+  template <typename OpT>
+  void addRegular(llvm::StringRef onnxName = OpT::onnxName) {
+    if (!onnxName.empty())
+      addRegular(onnxName, OpT::getOperationName(), &importRegular<OpT>);
+  }
+  const OnnxOperator *lookup(llvm::StringRef domain,
+                             llvm::StringRef name) const;
+  /// Sorted by domain and name.
+  std::vector<const OnnxOperator *> all() const;
+
+private:
+  OnnxRegistry();
+  void addRegular(llvm::StringRef onnxName, llvm::StringRef graphName,
+                  ImportFunction import);
+  template <typename OpT> static ImportResult importRegular(OnnxNode &node) {
+    return importRegularNode(node, OpT::getOperationName(),
+                             OpT::getAttributeNames(), &OpT::resultElement);
+  }
+  static ImportResult importRegularNode(
+      OnnxNode &node, llvm::StringRef graphName,
+      llvm::ArrayRef<llvm::StringRef> attributes,
+      llvm::function_ref<mlir::Type(llvm::ArrayRef<mlir::Type>)> element);
+  llvm::StringMap<OnnxOperator> operators; // "domain.Name"
+};
+
+// One function a family, defined beside its operators in ops/<Family>.cpp.
+void registerElementwiseImports(OnnxRegistry &registry);
+void registerMovementImports(OnnxRegistry &registry);
+void registerIndexingImports(OnnxRegistry &registry);
+void registerGenerationImports(OnnxRegistry &registry);
+void registerResampleImports(OnnxRegistry &registry);
+void registerEinsumImports(OnnxRegistry &registry);
+void registerSignalImports(OnnxRegistry &registry);
+void registerRecurrentImports(OnnxRegistry &registry);
+void registerForestImports(OnnxRegistry &registry);
+void registerReductionImports(OnnxRegistry &registry);
+void registerContractionImports(OnnxRegistry &registry);
+void registerQuantizedImports(OnnxRegistry &registry);
+void registerDeformableImports(OnnxRegistry &registry);
+void registerSelectionImports(OnnxRegistry &registry);
+void registerTextImports(OnnxRegistry &registry);
+void registerTrainingImports(OnnxRegistry &registry);
+void registerWindowImports(OnnxRegistry &registry);
+void registerNormalizationImports(OnnxRegistry &registry);
+
+} // namespace ingot::graph
+
+#endif // INGOT_GRAPH_ONNXIMPORT_H

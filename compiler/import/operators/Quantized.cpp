@@ -1,0 +1,155 @@
+// Products of integers.
+//
+// ConvInteger, MatMulInteger and their QLinear forms become products of 32-bit
+// integers, from which the zero points have been taken before, and what
+// requantizes them:
+//
+//   acc = sum of (a - a_zero) * (b - b_zero) + bias           in si32
+//   y   = saturate(round(acc * (a_scale * b_scale / y_scale)) + y_zero)
+//
+// Padding counts as the zero point, so it is 0 in the product.
+
+#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Contraction.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// The operand without its zero point (which may be null), as si32.
+static Value centered(OnnxNode &node, Value x, Value zero) {
+  Type i32 = node.builder.getIntegerType(32, /*isSigned=*/true);
+  x = node.cast(x, i32);
+  if (!zero)
+    return x;
+  return node.elementwise<SubOp>({x, node.cast(zero, i32)});
+}
+
+/// A parameter for a tensor of `shape`: of one element, or of one for each
+/// place on `axis` (-1: none), or of a shape that broadcasts as it is.
+static FailureOr<Value> aligned(OnnxNode &node, Value parameter, int64_t axis,
+                                ArrayRef<int64_t> shape) {
+  if (!parameter)
+    return Value();
+  ArrayRef<int64_t> own = shapeOf(parameter);
+  if (tensorType(parameter).getNumElements() == 1)
+    return node.reshape(parameter, {});
+  if (own.size() == 1) {
+    if (axis < 0 || own[0] != shape[axis])
+      return node.invalid("a scale or zero point does not fit its operand");
+    SmallVector<int64_t> wide(shape.size(), 1);
+    wide[axis] = own[0];
+    return node.reshape(parameter, wide);
+  }
+  auto whole = broadcastShapes({own, shape});
+  if (!whole || ArrayRef<int64_t>(*whole) != shape)
+    return node.invalid("a scale or zero point does not fit its operand");
+  return parameter;
+}
+
+/// Zero points belong to rows of the first matrix, columns of the second.
+static FailureOr<Value> product(OnnxNode &node, Value a, Value aZero, Value b,
+                                Value bZero) {
+  ArrayRef<int64_t> as = shapeOf(a), bs = shapeOf(b);
+  auto rows = aligned(node, aZero, int64_t(as.size()) - 2, as),
+       columns = aligned(node, bZero, int64_t(bs.size()) - 1, bs);
+  if (failed(rows) || failed(columns))
+    return failure();
+  return importMatMul(node, centered(node, a, *rows),
+                      centered(node, b, *columns));
+}
+
+/// Zero points of the weights belong to output channels.
+static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
+                                    Value w, Value wZero, Value bias) {
+  auto whole = aligned(node, xZero, -1, shapeOf(x)),
+       channels = aligned(node, wZero, 0, shapeOf(w));
+  if (failed(whole) || failed(channels))
+    return failure();
+  return importConv(node, centered(node, x, *whole),
+                    centered(node, w, *channels), bias);
+}
+
+/// `acc` times the scales of both operands, quantized by the scale of the
+/// result. The scales multiply in f32, before they meet the sums.
+static ImportResult requantize(OnnxNode &node, Value acc, Value aScale,
+                               Value bScale, Value yScale, Value yZero) {
+  Type f32 = node.builder.getF32Type();
+  Value scale = node.elementwise<DivOp>(
+      {node.elementwise<MulOp>(
+           {node.cast(aScale, f32), node.cast(bScale, f32)}),
+       node.cast(yScale, f32)});
+  Value scaled = node.elementwise<MulOp>({node.cast(acc, f32), scale});
+  Type type = elementOf(yZero);
+  RankedTensorType result = node.elementwiseType(
+      {scaled, yZero}, [&](ArrayRef<Type>) { return type; });
+  if (!result)
+    return failure();
+  if (result.getShape() != shapeOf(acc))
+    return node.invalid("a scale or zero point does not fit the result");
+  NamedAttribute saturate =
+      node.builder.getNamedAttr("saturate", node.builder.getI64IntegerAttr(1));
+  Value y = QuantizeOp::create(
+      node.builder, node.loc, TypeRange{result},
+      ValueRange{scaled, node.scalarConstant(1, f32), yZero}, saturate);
+  return SmallVector<Value>{y};
+}
+
+static ImportResult importMatMulInteger(OnnxNode &node) {
+  auto y =
+      product(node, node.input(0), node.input(2), node.input(1), node.input(3));
+  if (failed(y))
+    return failure();
+  return SmallVector<Value>{*y};
+}
+
+static ImportResult importConvInteger(OnnxNode &node) {
+  auto y = convolution(node, node.input(0), node.input(2), node.input(1),
+                       node.input(3), Value());
+  if (failed(y))
+    return failure();
+  return SmallVector<Value>{*y};
+}
+
+static ImportResult importQLinearMatMul(OnnxNode &node) {
+  Value a = node.input(0), b = node.input(3);
+  if (!isa<IntegerType>(elementOf(a)) || !isa<IntegerType>(elementOf(b)))
+    return node.unsupported("operands of floats");
+  auto acc = product(node, a, node.input(2), b, node.input(5));
+  if (failed(acc))
+    return failure();
+  // Scales by row or column broadcast like the product itself.
+  ArrayRef<int64_t> shape = shapeOf(*acc);
+  int64_t rank = shape.size();
+  auto aScale = aligned(node, node.input(1), rank - 2, shape),
+       bScale = aligned(node, node.input(4), rank - 1, shape),
+       yScale = aligned(node, node.input(6), rank - 2, shape),
+       yZero = aligned(node, node.input(7), rank - 2, shape);
+  if (failed(aScale) || failed(bScale) || failed(yScale) || failed(yZero))
+    return failure();
+  return requantize(node, *acc, *aScale, *bScale, *yScale, *yZero);
+}
+
+static ImportResult importQLinearConv(OnnxNode &node) {
+  auto acc = convolution(node, node.input(0), node.input(2), node.input(3),
+                         node.input(5), node.input(8));
+  if (failed(acc))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(*acc);
+  auto xScale = aligned(node, node.input(1), -1, shape),
+       wScale = aligned(node, node.input(4), 1, shape),
+       yScale = aligned(node, node.input(6), -1, shape),
+       yZero = aligned(node, node.input(7), -1, shape);
+  if (failed(xScale) || failed(wScale) || failed(yScale) || failed(yZero))
+    return failure();
+  return requantize(node, *acc, *xScale, *wScale, *yScale, *yZero);
+}
+
+void registerQuantizedImports(OnnxRegistry &registry) {
+  registry.add("MatMulInteger", importMatMulInteger);
+  registry.add("ConvInteger", importConvInteger);
+  registry.add("QLinearMatMul", importQLinearMatMul, "operands of floats");
+  registry.add("QLinearConv", importQLinearConv);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,302 @@
+// RNN, GRU and LSTM of ONNX.
+//
+// A direction becomes a matrix product over all steps and one recurrent
+// operator; directions are joined:
+//
+//   gates = matmul(x, transpose(W)) + (Wb + Rb)
+//   y, h = graph.gru(gates, transpose(R), h0)
+
+#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+
+struct Activation {
+  std::string name;
+  double alpha, beta;
+};
+
+/// Name, and the values ONNX gives to what the node leaves out.
+struct KnownActivation {
+  const char *name;
+  bool hasAlpha, hasBeta;
+  double alpha, beta;
+};
+const KnownActivation knownActivations[] = {
+    {"Sigmoid", false, false, 0, 0},     {"Tanh", false, false, 0, 0},
+    {"Relu", false, false, 0, 0},        {"Affine", true, true, 1, 0},
+    {"LeakyRelu", true, false, 0.01, 0}, {"ThresholdedRelu", true, false, 1, 0},
+    {"ScaledTanh", true, true, 1, 1},    {"HardSigmoid", true, true, 0.2, 0.5},
+    {"Elu", true, false, 1, 0},          {"Softsign", false, false, 0, 0},
+    {"Softplus", false, false, 0, 0},
+};
+
+class RecurrentLayer {
+public:
+  RecurrentLayer(OnnxNode &node, int64_t gates)
+      : node(node), gateCount(gates) {}
+
+  LogicalResult read(ArrayRef<StringRef> defaultActivations);
+  /// The input of the gates of one direction: [time, batch, gates * hidden].
+  /// `bias` leaves recurrent biases from that gate on to the caller.
+  Value inputGates(int64_t direction, int64_t recurrentBiases);
+  /// The slice of input `i` that belongs to a direction. Null if the input is
+  /// left out, or could be because it is zeros.
+  Value part(unsigned i, int64_t direction);
+  Value initialState(unsigned i, int64_t direction);
+  Value recurrentWeights(int64_t direction);
+  /// Y [time, directions, batch, hidden] of the directions' [time, batch,
+  /// hidden].
+  Value joinSteps(ArrayRef<Value> ys);
+  Value joinStates(ArrayRef<Value> states);
+  bool isReverse(int64_t direction) const {
+    return directions == 2 ? direction == 1 : backwards;
+  }
+
+  RankedTensorType typeOf(ArrayRef<int64_t> shape) const {
+    return RankedTensorType::get(shape, elementOf(x));
+  }
+  SmallVector<Type> resultTypes(bool hasCell) const {
+    Type state = typeOf({batch, hidden});
+    SmallVector<Type> types = {typeOf({time, batch, hidden}), state};
+    if (hasCell)
+      types.push_back(state);
+    Type real = elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type();
+    types.push_back(RankedTensorType::get({gateCount * hidden}, real));
+    return types;
+  }
+  ArrayAttr names(int64_t direction) const;
+  DenseF64ArrayAttr values(int64_t direction, double Activation::*value) const;
+  FloatAttr clip() const {
+    return node.hasAttr("clip")
+               ? node.builder.getF64FloatAttr(node.floatAttr("clip", 0))
+               : FloatAttr();
+  }
+
+  OnnxNode &node;
+  int64_t gateCount;
+  Value x;
+  int64_t time, batch, hidden, directions = 1, activationsEach = 0;
+  bool backwards = false, batchFirst = false;
+  SmallVector<Activation> activations;
+};
+
+} // namespace
+
+LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
+  x = node.input(0);
+  batchFirst = node.intAttr("layout", 0) != 0;
+  if (batchFirst)
+    x = TransposeOp::create(node.builder, node.loc, x,
+                            ArrayRef<int64_t>{1, 0, 2});
+  time = shapeOf(x)[0];
+  batch = shapeOf(x)[1];
+  std::string direction = node.stringAttr("direction", "forward");
+  if (direction != "forward" && direction != "reverse" &&
+      direction != "bidirectional")
+    return node.invalid("unknown direction `" + direction + "`");
+  directions = direction == "bidirectional" ? 2 : 1;
+  backwards = direction == "reverse";
+  hidden = shapeOf(node.input(2))[2];
+  if (int64_t given = shapeOf(node.input(2))[0]; given != directions)
+    return node.invalid("W and R have " + Twine(given) +
+                        (given == 1 ? " direction" : " directions") +
+                        ", but `direction` is " + direction);
+  if (time == 0 || batch == 0 || hidden == 0)
+    return node.unsupported("no steps, no sequences or no units");
+
+  activationsEach = defaultActivations.size();
+  SmallVector<std::string> given = node.stringsAttr("activations");
+  SmallVector<double> alphas = node.floatsAttr("activation_alpha"),
+                      betas = node.floatsAttr("activation_beta");
+  if (given.empty())
+    for (int64_t i = 0; i < directions; ++i)
+      given.append(defaultActivations.begin(), defaultActivations.end());
+  if (static_cast<int64_t>(given.size()) != directions * activationsEach)
+    return node.invalid("the number of activations does not fit the direction");
+  size_t nextAlpha = 0, nextBeta = 0;
+  for (const std::string &name : given) {
+    auto known = llvm::find_if(knownActivations, [&](const KnownActivation &a) {
+      return StringRef(name).equals_insensitive(a.name);
+    });
+    if (known == std::end(knownActivations))
+      return node.invalid("unknown activation `" + name + "`");
+    // The lists have values for those activations that take one.
+    double alpha = known->hasAlpha && nextAlpha < alphas.size()
+                       ? alphas[nextAlpha++]
+                       : known->alpha;
+    double beta = known->hasBeta && nextBeta < betas.size() ? betas[nextBeta++]
+                                                            : known->beta;
+    activations.push_back({known->name, alpha, beta});
+  }
+  return success();
+}
+
+ArrayAttr RecurrentLayer::names(int64_t direction) const {
+  SmallVector<StringRef> names;
+  for (int64_t i = 0; i < activationsEach; ++i)
+    names.push_back(activations[direction * activationsEach + i].name);
+  return node.builder.getStrArrayAttr(names);
+}
+
+DenseF64ArrayAttr RecurrentLayer::values(int64_t direction,
+                                         double Activation::*value) const {
+  SmallVector<double> values;
+  for (int64_t i = 0; i < activationsEach; ++i)
+    values.push_back(activations[direction * activationsEach + i].*value);
+  return node.builder.getDenseF64ArrayAttr(values);
+}
+
+Value RecurrentLayer::part(unsigned i, int64_t direction) {
+  constexpr unsigned firstOptional = 3;
+  Value all = node.input(i);
+  if (i >= firstOptional)
+    all = OnnxNode::unlessZeros(all);
+  if (!all)
+    return {};
+  return node.reshape(slice(node.builder, node.loc, all, 0, direction, 1),
+                      shapeOf(all).drop_front());
+}
+
+Value RecurrentLayer::initialState(unsigned i, int64_t direction) {
+  Value all = OnnxNode::unlessZeros(node.input(i));
+  if (!all)
+    return ExpandOp::create(node.builder, node.loc,
+                            node.scalarConstant(0, elementOf(x)),
+                            ArrayRef<int64_t>{batch, hidden});
+  int64_t axis = batchFirst ? 1 : 0;
+  return node.reshape(slice(node.builder, node.loc, all, axis, direction, 1),
+                      {batch, hidden});
+}
+
+Value RecurrentLayer::recurrentWeights(int64_t direction) {
+  return TransposeOp::create(node.builder, node.loc, part(2, direction),
+                             ArrayRef<int64_t>{1, 0});
+}
+
+Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
+  int64_t width = gateCount * hidden;
+  Value w = TransposeOp::create(node.builder, node.loc, part(1, direction),
+                                ArrayRef<int64_t>{1, 0});
+  Value rows = node.reshape(x, {time * batch, shapeOf(x)[2]});
+  Value gates = node.build<MatMulOp>(typeOf({time * batch, width}), rows, w);
+  if (Value bias = part(3, direction)) {
+    Value sum = slice(node.builder, node.loc, bias, 0, 0, width);
+    Value recurrent =
+        slice(node.builder, node.loc, bias, 0, width, recurrentBiases * hidden);
+    if (recurrentBiases < gateCount)
+      recurrent = PadOp::create(
+          node.builder, node.loc, recurrent,
+          node.scalarConstant(0, elementOf(x)), ArrayRef<int64_t>{0},
+          ArrayRef<int64_t>{width - recurrentBiases * hidden});
+    sum = node.elementwise<AddOp>({sum, recurrent});
+    gates = node.elementwise<AddOp>({gates, sum});
+  }
+  return node.reshape(gates, {time, batch, width});
+}
+
+Value RecurrentLayer::joinSteps(ArrayRef<Value> ys) {
+  SmallVector<Value> parts;
+  for (Value y : ys)
+    parts.push_back(node.reshape(y, {time, 1, batch, hidden}));
+  Value joined = node.builder.createOrFold<ConcatOp>(node.loc, parts, 1);
+  if (batchFirst)
+    joined = TransposeOp::create(node.builder, node.loc, joined,
+                                 ArrayRef<int64_t>{2, 0, 1, 3});
+  return joined;
+}
+
+Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
+  SmallVector<Value> parts;
+  for (Value state : states)
+    parts.push_back(node.reshape(state, {1, batch, hidden}));
+  Value joined = node.builder.createOrFold<ConcatOp>(node.loc, parts, 0);
+  if (batchFirst)
+    joined = TransposeOp::create(node.builder, node.loc, joined,
+                                 ArrayRef<int64_t>{1, 0, 2});
+  return joined;
+}
+
+//===----------------------------------------------------------------------===//
+// The three layers
+//===----------------------------------------------------------------------===//
+
+static ImportResult importRNN(OnnxNode &node) {
+  RecurrentLayer layer(node, 1);
+  if (failed(layer.read({"Tanh"})))
+    return failure();
+  SmallVector<Value> ys, hs;
+  for (int64_t d = 0; d < layer.directions; ++d) {
+    auto op = RNNOp::create(node.builder, node.loc, layer.resultTypes(false),
+                            layer.inputGates(d, 1), layer.recurrentWeights(d),
+                            layer.initialState(5, d), node.input(4),
+                            layer.isReverse(d), layer.names(d),
+                            layer.values(d, &Activation::alpha),
+                            layer.values(d, &Activation::beta), layer.clip());
+    ys.push_back(op.getY());
+    hs.push_back(op.getH());
+  }
+  return SmallVector<Value>{layer.joinSteps(ys), layer.joinStates(hs)};
+}
+
+static ImportResult importGRU(OnnxNode &node) {
+  RecurrentLayer layer(node, 3);
+  if (failed(layer.read({"Sigmoid", "Tanh"})))
+    return failure();
+  bool linear = node.intAttr("linear_before_reset", 0) != 0;
+  SmallVector<Value> ys, hs;
+  for (int64_t d = 0; d < layer.directions; ++d) {
+    Value bias;
+    if (linear) {
+      bias = layer.part(3, d);
+      int64_t hidden = layer.hidden;
+      bias = bias ? slice(node.builder, node.loc, bias, 0, 5 * hidden, hidden)
+                  : Value(ExpandOp::create(
+                        node.builder, node.loc,
+                        node.scalarConstant(0, elementOf(layer.x)),
+                        ArrayRef<int64_t>{hidden}));
+    }
+    auto op = GRUOp::create(node.builder, node.loc, layer.resultTypes(false),
+                            layer.inputGates(d, linear ? 2 : 3),
+                            layer.recurrentWeights(d), layer.initialState(5, d),
+                            bias, node.input(4), layer.isReverse(d),
+                            layer.names(d), layer.values(d, &Activation::alpha),
+                            layer.values(d, &Activation::beta), layer.clip());
+    ys.push_back(op.getY());
+    hs.push_back(op.getH());
+  }
+  return SmallVector<Value>{layer.joinSteps(ys), layer.joinStates(hs)};
+}
+
+static ImportResult importLSTM(OnnxNode &node) {
+  RecurrentLayer layer(node, 4);
+  if (failed(layer.read({"Sigmoid", "Tanh", "Tanh"})))
+    return failure();
+  SmallVector<Value> ys, hs, cs;
+  for (int64_t d = 0; d < layer.directions; ++d) {
+    auto op = LSTMOp::create(
+        node.builder, node.loc, layer.resultTypes(true), layer.inputGates(d, 4),
+        layer.recurrentWeights(d), layer.initialState(5, d),
+        layer.initialState(6, d), layer.part(7, d), node.input(4),
+        layer.isReverse(d), layer.names(d), layer.values(d, &Activation::alpha),
+        layer.values(d, &Activation::beta), layer.clip(),
+        node.intAttr("input_forget", 0) != 0);
+    ys.push_back(op.getY());
+    hs.push_back(op.getH());
+    cs.push_back(op.getC());
+  }
+  return SmallVector<Value>{layer.joinSteps(ys), layer.joinStates(hs),
+                            layer.joinStates(cs)};
+}
+
+void registerRecurrentImports(OnnxRegistry &registry) {
+  registry.add("RNN", importRNN);
+  registry.add("GRU", importGRU);
+  registry.add("LSTM", importLSTM);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,216 @@
+// Reductions from ONNX.
+
+#include "dialects/graph/OnnxImport.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// `shape` with size 1 at `axes`.
+static SmallVector<int64_t> keeping(ArrayRef<int64_t> shape,
+                                    ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> kept(shape);
+  for (int64_t axis : axes)
+    kept[axis] = 1;
+  return kept;
+}
+
+/// A reduction over `axes`, which keep size 1.
+template <typename OpT>
+static Value reduce(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
+  auto type = RankedTensorType::get(keeping(shapeOf(x), axes), elementOf(x));
+  return node.build<OpT>(type, x, node.builder.getDenseI64ArrayAttr(axes));
+}
+
+/// The axes of a Reduce* node, ascending: an attribute until `inputSince`.
+static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
+                                                   int64_t inputSince) {
+  int64_t rank = shapeOf(node.input(0)).size();
+  SmallVector<int64_t> given = node.intsAttr("axes");
+  if (node.opset >= inputSince && node.hasInput(1) &&
+      tensorType(node.input(1)).getNumElements() > 0) {
+    auto input = node.requireInts(1, "axes");
+    if (failed(input))
+      return failure();
+    given = *input;
+  }
+  if (given.empty() && !node.intAttr("noop_with_empty_axes", 0))
+    llvm::append_range(given, llvm::seq<int64_t>(0, rank));
+  for (int64_t &axis : given) {
+    FailureOr<int64_t> front = node.normalizeAxis(axis, rank);
+    if (failed(front))
+      return failure();
+    axis = *front;
+  }
+  llvm::sort(given);
+  given.erase(llvm::unique(given), given.end());
+  return given;
+}
+
+/// Drops the reduced axes unless the node keeps them.
+static ImportResult finishReduction(OnnxNode &node, Value kept,
+                                    ArrayRef<int64_t> axes) {
+  if (node.intAttr("keepdims", 1))
+    return SmallVector<Value>{kept};
+  SmallVector<int64_t> shape;
+  for (auto [axis, size] : llvm::enumerate(shapeOf(kept)))
+    if (!llvm::is_contained(axes, static_cast<int64_t>(axis)))
+      shape.push_back(size);
+  return SmallVector<Value>{node.reshape(kept, shape)};
+}
+
+template <typename OpT, int64_t inputSince = 18>
+static ImportResult importReduction(OnnxNode &node) {
+  auto axes = reducedAxes(node, inputSince);
+  if (failed(axes))
+    return failure();
+  return finishReduction(node, reduce<OpT>(node, node.input(0), *axes), *axes);
+}
+
+/// log(sum(e^x)) = m + log(sum(e^(x - m))) with the maximum m, where that is
+/// finite, so that nothing overflows.
+static ImportResult importLogSumExp(OnnxNode &node) {
+  auto axes = reducedAxes(node, 18);
+  if (failed(axes))
+    return failure();
+  // Of integers in double precision.
+  Type given = elementOf(node.input(0));
+  Value x = node.cast(
+      node.input(0), isa<FloatType>(given) ? given : node.builder.getF64Type());
+  Value maximum = reduce<ReduceMaxOp>(node, x, *axes);
+  Value infinite = node.elementwise<IsInfOp>(maximum);
+  Value m = node.elementwise<WhereOp>(
+      {infinite, node.scalarConstant(0, elementOf(x)), maximum});
+  Value terms = node.elementwise<ExpOp>(node.elementwise<SubOp>({x, m}));
+  Value sum = reduce<ReduceLogSumOp>(node, terms, *axes);
+  return finishReduction(
+      node, node.cast(node.elementwise<AddOp>({sum, m}), given), *axes);
+}
+
+template <typename OpT>
+static FailureOr<Value> buildArg(OnnxNode &node, Value x, int64_t axis) {
+  if (shapeOf(x)[axis] == 0)
+    return node.invalid("the axis has no elements");
+  Type si64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  return node.build<OpT>(
+      RankedTensorType::get(keeping(shapeOf(x), axis), si64), x,
+      node.builder.getI64IntegerAttr(axis),
+      node.builder.getBoolAttr(node.intAttr("select_last_index", 0)));
+}
+
+template <typename OpT> static ImportResult importArg(OnnxNode &node) {
+  Value x = node.input(0);
+  FailureOr<int64_t> axis = node.axisAttr("axis", 0, shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  FailureOr<Value> arg = buildArg<OpT>(node, x, *axis);
+  if (failed(arg))
+    return failure();
+  return finishReduction(node, *arg, *axis);
+}
+
+/// 1 at the first largest element along the axis, else 0. Up to opset 12 all
+/// axes from `axis` on are one.
+static ImportResult importHardmax(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> shape(shapeOf(x));
+  int64_t rank = shape.size();
+  FailureOr<int64_t> axis =
+      node.axisAttr("axis", node.opset < 13 ? 1 : -1, rank);
+  if (failed(axis))
+    return failure();
+  if (tensorType(x).getNumElements() == 0)
+    return SmallVector<Value>{x};
+  if (node.opset < 13) {
+    SmallVector<int64_t> coerced(shape.begin(), shape.begin() + *axis);
+    coerced.push_back(
+        ShapedType::getNumElements(ArrayRef<int64_t>(shape).drop_front(*axis)));
+    x = node.reshape(x, coerced);
+    rank = coerced.size();
+  }
+  FailureOr<Value> arg = buildArg<ArgMaxOp>(node, x, *axis);
+  if (failed(arg))
+    return failure();
+  SmallVector<int64_t> positions(shapeOf(x)[*axis]);
+  std::iota(positions.begin(), positions.end(), 0);
+  auto type = RankedTensorType::get({static_cast<int64_t>(positions.size())},
+                                    elementOf(*arg));
+  SmallVector<APInt> values;
+  for (int64_t p : positions)
+    values.emplace_back(64, p);
+  Value iota = node.alignAt(node.constant(DenseElementsAttr::get(type, values)),
+                            *axis, rank);
+  Value hit = node.elementwise<EqualOp>({iota, *arg});
+  Value result =
+      node.elementwise<WhereOp>({hit, node.scalarConstant(1, elementOf(x)),
+                                 node.scalarConstant(0, elementOf(x))});
+  return SmallVector<Value>{node.reshape(result, shape)};
+}
+
+template <typename OpT> static ImportResult importScan(OnnxNode &node) {
+  Value x = node.input(0);
+  auto given = node.requireInts(1, "axis");
+  if (failed(given))
+    return failure();
+  if (given->size() != 1)
+    return node.invalid("`axis` must be one number");
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(given->front(), shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  Builder &b = node.builder;
+  return SmallVector<Value>{
+      node.build<OpT>(tensorType(x), x, b.getI64IntegerAttr(*axis),
+                      b.getBoolAttr(node.intAttr("exclusive", 0)),
+                      b.getBoolAttr(node.intAttr("reverse", 0)))};
+}
+
+/// The spatial axes: all after the channels.
+static SmallVector<int64_t> spatialAxes(Value x) {
+  return llvm::to_vector(
+      llvm::seq<int64_t>(2, std::max<int64_t>(2, shapeOf(x).size())));
+}
+
+template <typename OpT> static ImportResult importGlobalPool(OnnxNode &node) {
+  return SmallVector<Value>{
+      reduce<OpT>(node, node.input(0), spatialAxes(node.input(0)))};
+}
+
+static ImportResult importGlobalLpPool(OnnxNode &node) {
+  Value x = node.input(0);
+  // A float attribute in opset 1, an integer later.
+  double p = node.opset < 2 ? node.floatAttr("p", 2)
+                            : static_cast<double>(node.intAttr("p", 2));
+  if (p == 2)
+    return importGlobalPool<ReduceL2Op>(node);
+  if (p == 1)
+    return importGlobalPool<ReduceL1Op>(node);
+  Value powers = node.elementwise<PowOp>(
+      {node.elementwise<AbsOp>(x), node.scalarConstant(p, elementOf(x))});
+  Value sum = reduce<ReduceSumOp>(node, powers, spatialAxes(x));
+  return SmallVector<Value>{
+      node.elementwise<PowOp>({sum, node.scalarConstant(1 / p, elementOf(x))})};
+}
+
+void registerReductionImports(OnnxRegistry &registry) {
+  registry.add("ReduceSum", importReduction<ReduceSumOp, 13>);
+  registry.add("ReduceMean", importReduction<ReduceMeanOp>);
+  registry.add("ReduceMax", importReduction<ReduceMaxOp>);
+  registry.add("ReduceMin", importReduction<ReduceMinOp>);
+  registry.add("ReduceProd", importReduction<ReduceProdOp>);
+  registry.add("ReduceSumSquare", importReduction<ReduceSumSquareOp>);
+  registry.add("ReduceL1", importReduction<ReduceL1Op>);
+  registry.add("ReduceL2", importReduction<ReduceL2Op>);
+  registry.add("ReduceLogSum", importReduction<ReduceLogSumOp>);
+  registry.add("ReduceLogSumExp", importLogSumExp);
+  registry.add("ArgMax", importArg<ArgMaxOp>);
+  registry.add("ArgMin", importArg<ArgMinOp>);
+  registry.add("Hardmax", importHardmax);
+  registry.add("CumSum", importScan<CumSumOp>);
+  registry.add("CumProd", importScan<CumProdOp>);
+  registry.add("GlobalAveragePool", importGlobalPool<ReduceMeanOp>);
+  registry.add("GlobalMaxPool", importGlobalPool<ReduceMaxOp>);
+  registry.add("GlobalLpPool", importGlobalLpPool);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,473 @@
+// ONNX operators that interpolate.
+//
+// Resize becomes tables of positions and weights, one pair for each axis that
+// changes: graph.gather where each result is one element, else graph.resample.
+
+#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+//===----------------------------------------------------------------------===//
+// Resize
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ResizeMode {
+  std::string interpolation, coordinates, nearest, policy;
+  bool antialias, excludeOutside;
+  double cubicA, extrapolation;
+
+  static ResizeMode of(OnnxNode &node) {
+    bool old = node.opset < 11;
+    return {
+        node.stringAttr("mode", "nearest"),
+        node.stringAttr("coordinate_transformation_mode",
+                        old ? "asymmetric" : "half_pixel"),
+        node.stringAttr("nearest_mode", old ? "floor" : "round_prefer_floor"),
+        node.stringAttr("keep_aspect_ratio_policy", "stretch"),
+        node.intAttr("antialias", 0) != 0,
+        node.intAttr("exclude_outside", 0) != 0,
+        node.floatAttr("cubic_coeff_a", -0.75),
+        node.floatAttr("extrapolation_value", 0)};
+  }
+  bool crops() const { return coordinates == "tf_crop_and_resize"; }
+};
+
+/// How one axis is resized, and the elements each result position is made of.
+struct ResizedAxis {
+  int64_t axis, from, to;
+  double scale, roiStart, roiEnd;
+  /// [to, taps], flat.
+  SmallVector<int64_t> positions;
+  SmallVector<double> weights;
+  SmallVector<bool> extrapolated;
+
+  bool isIdentity(const ResizeMode &mode) const {
+    return from == to && std::abs(scale - 1) < 1e-9 &&
+           !(mode.crops() && (roiStart != 0 || roiEnd != 1));
+  }
+  int64_t taps() const { return to == 0 ? 0 : positions.size() / to; }
+
+  /// Where result position `i` lies in the input. Nearest is computed in single
+  /// precision: halves are decided as ONNX Runtime does.
+  template <typename Real>
+  Real coordinate(const ResizeMode &mode, Real i) const {
+    Real by = static_cast<Real>(scale), last = static_cast<Real>(from - 1),
+         half = 0.5;
+    Real length = by * static_cast<Real>(from);
+    StringRef kind = mode.coordinates;
+    if (kind == "align_corners")
+      return length == 1 ? 0 : i * last / (length - 1);
+    if (kind == "asymmetric")
+      return i / by;
+    if (kind == "tf_crop_and_resize") {
+      Real start = static_cast<Real>(roiStart),
+           extent = static_cast<Real>(roiEnd) - start;
+      return (length == 1 ? extent * last / 2
+                          : i * extent * last / (length - 1)) +
+             start * last;
+    }
+    if (kind == "pytorch_half_pixel" && length == 1)
+      return 0;
+    Real x = (i + half) / by - half;
+    if (kind == "half_pixel_symmetric")
+      x += static_cast<Real>(from) / 2 * (1 - static_cast<Real>(to) / length);
+    return x;
+  }
+
+  static double nearest(StringRef mode, double x) {
+    if (mode == "floor")
+      return std::floor(x);
+    if (mode == "ceil")
+      return std::ceil(x);
+    return mode == "round_prefer_ceil" ? std::floor(x + 0.5)
+                                       : std::ceil(x - 0.5);
+  }
+
+  /// The weight of an element at `distance`, in units of the wider of both
+  /// grids.
+  static double kernel(const ResizeMode &mode, double distance) {
+    double d = std::abs(distance), a = mode.cubicA;
+    if (mode.interpolation == "linear")
+      return std::max(0.0, 1 - d);
+    if (d <= 1)
+      return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+  }
+
+  void compute(const ResizeMode &mode) {
+    // With antialiasing the kernel is as wide as a result element.
+    double squeeze = mode.antialias ? std::min(scale, 1.0) : 1.0;
+    double radius = mode.interpolation == "cubic" ? 2 : 1;
+    int64_t first = static_cast<int64_t>(std::floor(-radius / squeeze)) + 1,
+            last = 1 - first;
+    for (int64_t i = 0; i < to; ++i) {
+      double x = mode.interpolation == "nearest"
+                     ? coordinate<float>(mode, static_cast<float>(i))
+                     : coordinate<double>(mode, static_cast<double>(i));
+      extrapolated.push_back(mode.crops() &&
+                             (x < 0 || x > static_cast<double>(from - 1)));
+      auto clampPosition = [&](double at) {
+        return static_cast<int64_t>(
+            std::clamp(at, 0.0, static_cast<double>(from - 1)));
+      };
+      if (mode.interpolation == "nearest") {
+        positions.push_back(clampPosition(nearest(mode.nearest, x)));
+        continue;
+      }
+      double base = std::floor(x), total = 0;
+      for (int64_t k = first; k <= last; ++k) {
+        double at = base + static_cast<double>(k);
+        double weight = kernel(mode, (at - x) * squeeze);
+        if (mode.excludeOutside &&
+            (at < 0 || at > static_cast<double>(from - 1)))
+          weight = 0;
+        positions.push_back(clampPosition(at));
+        weights.push_back(weight);
+        total += weight;
+      }
+      // Without these two the weights add up to 1 by themselves.
+      if ((mode.antialias || mode.excludeOutside) && total != 0)
+        for (double &weight :
+             MutableArrayRef(weights).take_back(last - first + 1))
+          weight /= total;
+    }
+  }
+};
+} // namespace
+
+static Value positionTable(OnnxNode &node, const ResizedAxis &axis,
+                           ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(
+      shape, node.builder.getIntegerType(32, /*isSigned=*/true));
+  SmallVector<int32_t> positions(axis.positions.begin(), axis.positions.end());
+  return node.constant(DenseElementsAttr::get(type, ArrayRef(positions)));
+}
+
+static Value resample(OnnxNode &node, Value x,
+                      ArrayRef<ResizedAxis *> resized) {
+  SmallVector<Value> positions, weights;
+  SmallVector<int64_t> axes, shape(shapeOf(x));
+  for (ResizedAxis *axis : resized) {
+    positions.push_back(positionTable(node, *axis, {axis->to, axis->taps()}));
+    weights.push_back(floatConstant(
+        node, {axis->to, axis->taps()}, axis->weights,
+        elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type()));
+    axes.push_back(axis->axis);
+    shape[axis->axis] = axis->to;
+  }
+  auto type = RankedTensorType::get(shape, elementOf(x));
+  return node.build<ResampleOp>(type, x, positions, weights, axes);
+}
+
+/// The extrapolation value wherever `axis` reaches outside of the input.
+static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
+                         double value) {
+  if (!llvm::is_contained(axis.extrapolated, true))
+    return x;
+  SmallVector<int64_t> shape(shapeOf(x).size(), 1);
+  shape[axis.axis] = axis.to;
+  auto type = RankedTensorType::get(shape, node.builder.getI1Type());
+  Value outside = node.constant(
+      DenseElementsAttr::get(type, ArrayRef<bool>(axis.extrapolated)));
+  return node.elementwise<WhereOp>(
+      {outside, node.scalarConstant(value, elementOf(x)), x});
+}
+
+static Value resize(OnnxNode &node, const ResizeMode &mode,
+                    MutableArrayRef<ResizedAxis> all) {
+  Value x = node.input(0);
+  SmallVector<ResizedAxis *> changed;
+  for (ResizedAxis &axis : all) {
+    axis.compute(mode);
+    if (!axis.isIdentity(mode))
+      changed.push_back(&axis);
+  }
+  if (changed.empty())
+    return x;
+  if (mode.interpolation == "nearest") {
+    for (ResizedAxis *axis : changed) {
+      Value positions = positionTable(node, *axis, {axis->to});
+      x = GatherOp::create(node.builder, node.loc, x, positions, axis->axis,
+                           /*inRange=*/true);
+      x = extrapolate(node, x, *axis, mode.extrapolation);
+    }
+    return x;
+  }
+  Type type = elementOf(x);
+  if (!isa<FloatType>(type))
+    x = node.cast(x, node.builder.getF32Type());
+  // A few elements are summed at once; many axis by axis, the most shrinking
+  // first.
+  int64_t taps = 1;
+  for (ResizedAxis *axis : changed)
+    taps *= axis->taps();
+  if (taps <= 8) {
+    x = resample(node, x, changed);
+  } else {
+    llvm::sort(changed, [](const ResizedAxis *a, const ResizedAxis *b) {
+      return std::tie(a->scale, a->axis) < std::tie(b->scale, b->axis);
+    });
+    for (ResizedAxis *axis : changed)
+      x = resample(node, x, {axis});
+  }
+  for (ResizedAxis *axis : changed)
+    x = extrapolate(node, x, *axis, mode.extrapolation);
+  if (!isa<FloatType>(type)) {
+    x = node.build<RoundOp>(tensorType(x), x);
+    x = node.cast(x, type);
+  }
+  return x;
+}
+
+/// Opset 10: X, scales; since 11: X, roi, scales, sizes.
+static ImportResult importResize(OnnxNode &node) {
+  Value x = node.input(0);
+  ArrayRef<int64_t> shape = shapeOf(x);
+  int64_t rank = shape.size();
+  ResizeMode mode = ResizeMode::of(node);
+  if (!llvm::is_contained({"nearest", "linear", "cubic"}, mode.interpolation))
+    return node.invalid("unknown mode `" + mode.interpolation + "`");
+  if (!llvm::is_contained({"half_pixel", "half_pixel_symmetric",
+                           "pytorch_half_pixel", "align_corners", "asymmetric",
+                           "tf_crop_and_resize"},
+                          mode.coordinates))
+    return node.unsupported("coordinate_transformation_mode `" +
+                            mode.coordinates + "`");
+
+  SmallVector<int64_t> axes = node.intsAttr("axes");
+  if (axes.empty())
+    for (int64_t i = 0; i < rank; ++i)
+      axes.push_back(i);
+  for (int64_t &axis : axes) {
+    auto normal = node.normalizeAxis(axis, rank);
+    if (failed(normal))
+      return failure();
+    axis = *normal;
+  }
+  auto isGiven = [&](unsigned i) {
+    return node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 0;
+  };
+  unsigned scalesInput = node.opset < 11 ? 1 : 2;
+  SmallVector<double> scales, roi;
+  SmallVector<int64_t> sizes;
+  if (node.opset >= 11 && isGiven(3)) {
+    auto given = node.requireInts(3, "sizes");
+    if (failed(given))
+      return failure();
+    sizes = *given;
+  } else {
+    auto given = node.requireFloats(scalesInput, "scales");
+    if (failed(given))
+      return failure();
+    scales = *given;
+  }
+  if (mode.crops()) {
+    auto given = node.requireFloats(1, "roi");
+    if (failed(given))
+      return failure();
+    roi = *given;
+    if (roi.size() != 2 * axes.size())
+      return node.invalid("roi does not have two entries for each axis");
+  }
+  if (std::max(scales.size(), sizes.size()) != axes.size())
+    return node.invalid("scales or sizes do not have one entry for each axis");
+
+  SmallVector<ResizedAxis> resized;
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    ResizedAxis r{axis, shape[axis], 0, 1, 0, 1, {}, {}, {}};
+    if (mode.crops()) {
+      r.roiStart = roi[i];
+      r.roiEnd = roi[axes.size() + i];
+    }
+    if (!scales.empty()) {
+      r.scale = scales[i];
+      // In single precision, as ONNX's shape inference has it.
+      r.to = static_cast<int64_t>(
+          std::floor(static_cast<float>(r.from) * static_cast<float>(r.scale)));
+    } else {
+      r.to = sizes[i];
+      r.scale = static_cast<double>(r.to) / static_cast<double>(r.from);
+    }
+    if (r.scale <= 0 || r.to < 0)
+      return node.invalid("a scale or size is not positive");
+    if (r.from == 0 && r.to != 0)
+      return node.invalid("resizes an empty axis");
+    resized.push_back(std::move(r));
+  }
+  if (!sizes.empty() && mode.policy != "stretch") {
+    double scale = resized[0].scale;
+    for (const ResizedAxis &r : resized)
+      scale = mode.policy == "not_larger" ? std::min(scale, r.scale)
+                                          : std::max(scale, r.scale);
+    for (ResizedAxis &r : resized) {
+      r.scale = scale;
+      r.to = std::llround(scale * static_cast<double>(r.from));
+    }
+  }
+  return SmallVector<Value>{resize(node, mode, resized)};
+}
+
+/// Resize of opset 10 under its first name.
+static ImportResult importUpsample(OnnxNode &node) {
+  ArrayRef<int64_t> shape = shapeOf(node.input(0));
+  FailureOr<SmallVector<double>> scales = node.floatsAttr("scales");
+  if (node.opset < 7)
+    scales = SmallVector<double>{1, 1, node.floatAttr("height_scale", 1),
+                                 node.floatAttr("width_scale", 1)};
+  else if (node.opset >= 9)
+    scales = node.requireFloats(1, "scales");
+  if (failed(scales))
+    return failure();
+  if (scales->size() != shape.size())
+    return node.invalid("scales do not have one entry for each axis");
+  ResizeMode mode{node.stringAttr("mode", "nearest"),
+                  "asymmetric",
+                  "floor",
+                  "stretch",
+                  false,
+                  false,
+                  0,
+                  0};
+  if (mode.interpolation == "bilinear")
+    mode.interpolation = "linear";
+  SmallVector<ResizedAxis> resized;
+  for (auto [axis, scale] : llvm::enumerate(*scales)) {
+    int64_t to = static_cast<int64_t>(std::floor(
+        static_cast<float>(shape[axis]) * static_cast<float>(scale)));
+    if (scale <= 0)
+      return node.invalid("a scale is not positive");
+    resized.push_back(
+        {static_cast<int64_t>(axis), shape[axis], to, scale, 0, 1, {}, {}, {}});
+  }
+  return SmallVector<Value>{resize(node, mode, resized)};
+}
+
+//===----------------------------------------------------------------------===//
+// Data-dependent positions
+//===----------------------------------------------------------------------===//
+
+static Value channelsLast(OnnxNode &node, Value x) {
+  SmallVector<int64_t> perm = {0};
+  for (size_t axis = 2; axis < shapeOf(x).size(); ++axis)
+    perm.push_back(axis);
+  perm.push_back(1);
+  return TransposeOp::create(node.builder, node.loc, x, perm);
+}
+
+static Value channelsFirst(OnnxNode &node, Value x) {
+  int64_t rank = shapeOf(x).size();
+  SmallVector<int64_t> perm = {0, rank - 1};
+  for (int64_t axis = 1; axis < rank - 1; ++axis)
+    perm.push_back(axis);
+  return TransposeOp::create(node.builder, node.loc, x, perm);
+}
+
+static ImportResult importGridSample(OnnxNode &node) {
+  Value x = node.input(0), grid = node.input(1);
+  ArrayRef<int64_t> from = shapeOf(x), to = shapeOf(grid);
+  size_t spatial = from.size() - 2;
+  if (from.size() < 3 || to.size() != from.size() || to[0] != from[0] ||
+      to.back() != static_cast<int64_t>(spatial))
+    return node.invalid(
+        "the grid does not have a position for each axis of the input");
+  std::string mode =
+      node.stringAttr("mode", node.opset < 20 ? "bilinear" : "linear");
+  if (mode == "bilinear" || mode == "bicubic")
+    mode = StringRef(mode).drop_front(2).str();
+  std::string padding = node.stringAttr("padding_mode", "zeros");
+  if (!llvm::is_contained({"nearest", "linear", "cubic"}, mode) ||
+      !llvm::is_contained({"zeros", "border", "reflection"}, padding))
+    return node.invalid("unknown mode `" + mode + "` or padding_mode `" +
+                        padding + "`");
+  SmallVector<int64_t> shape(to.drop_back());
+  shape.push_back(from[1]);
+  if (llvm::is_contained(from.drop_front(2), 0) &&
+      !llvm::is_contained(shape, 0))
+    return node.invalid("samples an empty axis");
+  auto type = RankedTensorType::get(shape, elementOf(x));
+  Value result =
+      node.build<GridSampleOp>(type, channelsLast(node, x), grid, mode, padding,
+                               node.intAttr("align_corners", 0) != 0);
+  return SmallVector<Value>{channelsFirst(node, result)};
+}
+
+static ImportResult importRoiAlign(OnnxNode &node) {
+  Value x = node.input(0), rois = node.input(1), batch = node.input(2);
+  if (shapeOf(x).size() != 4 || shapeOf(rois).size() != 2 ||
+      shapeOf(rois)[1] != 4 || shapeOf(batch) != shapeOf(rois).take_front())
+    return node.invalid("needs an image batch, four corners and one batch "
+                        "index for each region");
+  std::string mode = node.stringAttr("mode", "avg");
+  if (mode != "avg" && mode != "max")
+    return node.invalid("unknown mode `" + mode + "`");
+  bool centred =
+      node.stringAttr("coordinate_transformation_mode",
+                      node.opset < 16 ? "output_half_pixel" : "half_pixel") ==
+      "half_pixel";
+  SmallVector<int64_t> shape = {shapeOf(rois)[0],
+                                node.intAttr("output_height", 1),
+                                node.intAttr("output_width", 1), shapeOf(x)[1]};
+  auto type = RankedTensorType::get(shape, elementOf(x));
+  Builder &b = node.builder;
+  Value result = node.build<RoiAlignOp>(
+      type, channelsLast(node, x), rois, batch,
+      mode == "max" ? b.getUnitAttr() : UnitAttr(),
+      b.getF64FloatAttr(node.floatAttr("spatial_scale", 1)),
+      b.getF64FloatAttr(centred ? 0.5 : 0),
+      b.getI64IntegerAttr(node.intAttr("sampling_ratio", 0)));
+  return SmallVector<Value>{channelsFirst(node, result)};
+}
+
+/// The positions of an identity grid times theta, transposed.
+static ImportResult importAffineGrid(OnnxNode &node) {
+  Value theta = node.input(0);
+  auto size = node.requireInts(1, "size");
+  if (failed(size))
+    return failure();
+  int64_t spatial = static_cast<int64_t>(size->size()) - 2,
+          batch = size->empty() ? 0 : size->front();
+  if ((spatial != 2 && spatial != 3) ||
+      shapeOf(theta) != ArrayRef<int64_t>{batch, spatial, spatial + 1})
+    return node.invalid("theta does not have a matrix for each image of size");
+  bool corners = node.intAttr("align_corners", 0) != 0;
+  ArrayRef<int64_t> sizes = ArrayRef(*size).drop_front(2);
+  int64_t count = ShapedType::getNumElements(sizes);
+  SmallVector<double> positions;
+  for (int64_t point = 0; point < count; ++point) {
+    int64_t rest = point;
+    for (int64_t n : llvm::reverse(sizes)) {
+      double i = static_cast<double>(rest % n), length = static_cast<double>(n);
+      positions.push_back(!corners ? (2 * i + 1) / length - 1
+                          : n == 1 ? -1
+                                   : 2 * i / (length - 1) - 1);
+      rest /= n;
+    }
+    positions.push_back(1);
+  }
+  Type type = elementOf(theta);
+  Value grid = floatConstant(node, {count, spatial + 1}, positions, type);
+  Value transposed = TransposeOp::create(node.builder, node.loc, theta,
+                                         ArrayRef<int64_t>{0, 2, 1});
+  Value moved = node.build<MatMulOp>(
+      RankedTensorType::get({batch, count, spatial}, type), grid, transposed);
+  SmallVector<int64_t> shape = {batch};
+  llvm::append_range(shape, sizes);
+  shape.push_back(spatial);
+  return SmallVector<Value>{node.reshape(moved, shape)};
+}
+
+void registerResampleImports(OnnxRegistry &registry) {
+  const char *known = "scales, sizes and roi must be known when compiling";
+  registry.add("Resize", importResize, known);
+  registry.add("Upsample", importUpsample, known);
+  registry.add("GridSample", importGridSample);
+  registry.add("RoiAlign", importRoiAlign);
+  registry.add("AffineGrid", importAffineGrid,
+               "size must be known when compiling");
+}
+
+} // namespace ingot::graph

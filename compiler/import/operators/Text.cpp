@@ -1,0 +1,150 @@
+// TfIdfVectorizer.
+//
+// Counting the n-grams of a pool becomes comparisons of shifted rows with the
+// pool's columns, one sum for each length and distance:
+//
+//   count[p] = sum over i of (x[i] == pool[p][0] and x[i + d] == pool[p][1]
+//   ...)
+
+#include "dialects/graph/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// How often each of the pool's n-grams of length `n` is in the rows of `x`
+/// [rows, length], with `distance` between its items: [rows, grams].
+static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
+                        int64_t n, int64_t distance) {
+  int64_t rows = shapeOf(x)[0], places = shapeOf(x)[1] - (n - 1) * distance,
+          grams = int64_t(pool.size()) / n;
+  Type type = elementOf(x);
+  Value found;
+  for (int64_t item = 0; item < n; ++item) {
+    SmallVector<Attribute> column;
+    for (int64_t gram = 0; gram < grams; ++gram)
+      column.push_back(IntegerAttr::get(
+          type, APInt(type.getIntOrFloatBitWidth(),
+                      static_cast<uint64_t>(pool[gram * n + item]),
+                      /*isSigned=*/true, /*implicitTrunc=*/true)));
+    Value wanted = node.constant(DenseElementsAttr::get(
+        RankedTensorType::get({1, 1, grams}, type), column));
+    Value has = node.reshape(
+        slice(node.builder, node.loc, x, 1, item * distance, places),
+        {rows, places, 1});
+    Value same = node.elementwise<EqualOp>({has, wanted});
+    found = found ? node.elementwise<AndOp>({found, same}) : same;
+  }
+  Type f32 = node.builder.getF32Type();
+  Value sum = node.build<ReduceSumOp>(
+      RankedTensorType::get({rows, 1, grams}, f32), node.cast(found, f32),
+      node.builder.getDenseI64ArrayAttr({1}));
+  return node.reshape(sum, {rows, grams});
+}
+
+static ImportResult importTfIdf(OnnxNode &node) {
+  if (node.hasAttr("pool_strings"))
+    return node.unsupported("a pool of strings");
+  SmallVector<int64_t> pool = node.intsAttr("pool_int64s"),
+                       starts = node.intsAttr("ngram_counts"),
+                       indexes = node.intsAttr("ngram_indexes");
+  SmallVector<double> weights = node.floatsAttr("weights");
+  int64_t shortest = node.intAttr("min_gram_length", 1),
+          longest = node.intAttr("max_gram_length", 1),
+          skips = node.intAttr("max_skip_count", 0);
+  std::string mode = node.stringAttr("mode", "TF");
+  if (!llvm::is_contained({"TF", "IDF", "TFIDF"}, mode))
+    return node.invalid("unknown mode `" + mode + "`");
+  if (shortest < 1 || longest < shortest || skips < 0 || skips > 1000)
+    return node.invalid("the lengths of n-grams or max_skip_count");
+  ArrayRef<int64_t> shape = shapeOf(node.input(0));
+  if (shape.size() != 1 && shape.size() != 2)
+    return node.invalid("the input has " + Twine(shape.size()) + " axes");
+  int64_t outputs = 0;
+  llvm::DenseSet<int64_t> seen;
+  for (int64_t index : indexes) {
+    if (index < 0 || index > 1 << 24)
+      return node.invalid("ngram_indexes has " + Twine(index));
+    if (!seen.insert(index).second)
+      return node.unsupported("n-grams that share an output");
+    outputs = std::max(outputs, index + 1);
+  }
+  if (!weights.empty() && weights.size() != indexes.size())
+    return node.invalid("weights has " + Twine(weights.size()) +
+                        " entries for " + Twine(indexes.size()) + " n-grams");
+
+  Value x = node.input(0);
+  int64_t length = shape.back(), rows = shape.size() == 2 ? shape[0] : 1;
+  x = node.reshape(x, {rows, length});
+  Type f32 = node.builder.getF32Type();
+  auto zeros = [&](int64_t columns) {
+    return node.constant(DenseElementsAttr::get(
+        RankedTensorType::get({rows, columns}, f32), 0.0f));
+  };
+  // Where in the counted columns each output is; column 0 counts nothing.
+  SmallVector<int64_t> place(outputs, 0);
+  SmallVector<Value> counts{zeros(1)};
+  int64_t columns = 1;
+  size_t gram = 0;
+  for (int64_t n = 1; n <= int64_t(starts.size()); ++n) {
+    int64_t begin = starts[n - 1],
+            end = n < int64_t(starts.size()) ? starts[n] : pool.size();
+    if (begin < 0 || end < begin || end > int64_t(pool.size()) ||
+        (end - begin) % n)
+      return node.invalid("ngram_counts does not cut the pool into n-grams");
+    int64_t grams = (end - begin) / n;
+    if (gram + grams > indexes.size())
+      return node.invalid("ngram_indexes is shorter than the pool");
+    ArrayRef<int64_t> own = ArrayRef<int64_t>(indexes).slice(gram, grams);
+    gram += grams;
+    if (grams == 0 || n < shortest || n > longest)
+      continue;
+    Value sum;
+    // The distance matters only between items.
+    for (int64_t distance = 1; distance <= (n == 1 ? 1 : skips + 1);
+         ++distance) {
+      if (length - (n - 1) * distance < 1)
+        break;
+      Value count =
+          countGrams(node, x, ArrayRef<int64_t>(pool).slice(begin, end - begin),
+                     n, distance);
+      sum = sum ? node.elementwise<AddOp>({sum, count}) : count;
+    }
+    if (!sum)
+      continue;
+    for (auto [i, output] : llvm::enumerate(own))
+      place[output] = columns + int64_t(i);
+    columns += grams;
+    counts.push_back(sum);
+  }
+  Value all =
+      counts.size() == 1
+          ? counts[0]
+          : ConcatOp::create(node.builder, node.loc, counts, 1).getResult();
+  auto indexType = RankedTensorType::get(
+      {outputs}, node.builder.getIntegerType(64, /*isSigned=*/true));
+  Value y = GatherOp::create(
+      node.builder, node.loc, all,
+      node.constant(DenseElementsAttr::get(indexType, ArrayRef(place))), 1,
+      /*inRange=*/true);
+  if (mode == "IDF")
+    y = node.elementwise<MinimumOp>({y, node.scalarConstant(1, f32)});
+  if (mode != "TF" && !weights.empty()) {
+    SmallVector<double> byOutput(outputs, 0);
+    for (auto [index, weight] : llvm::zip_equal(indexes, weights))
+      byOutput[index] = weight;
+    y = node.elementwise<MulOp>(
+        {y, floatConstant(node, {outputs}, byOutput, f32)});
+  }
+  return SmallVector<Value>{
+      node.reshape(y, shape.size() == 1 ? SmallVector<int64_t>{outputs}
+                                        : SmallVector<int64_t>{rows, outputs})};
+}
+
+void registerTextImports(OnnxRegistry &registry) {
+  registry.add("TfIdfVectorizer", importTfIdf,
+               "strings; n-grams that share an output");
+}
+
+} // namespace ingot::graph

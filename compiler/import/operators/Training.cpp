@@ -1,0 +1,154 @@
+// Optimizers of ai.onnx.preview.training.
+//
+// One step of an optimizer is elementwise: any number of tensors, each with its
+// gradient and one or two running values, become
+//
+//   g = gradient + norm_coefficient * x,  new running values,  new x
+
+#include "dialects/graph/OnnxImport.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+
+/// The operands of one node and arithmetic on them.
+class Optimizer {
+public:
+  /// `kinds`: how many inputs belong to each tensor: itself, its gradient, its
+  /// running values.
+  Optimizer(OnnxNode &node, unsigned kinds)
+      : node(node), kinds(kinds), count((node.numInputs() - 2) / kinds) {}
+
+  LogicalResult check() {
+    if (node.numInputs() < 2 + kinds || (node.numInputs() - 2) % kinds)
+      return node.invalid("the inputs are not R, T and " + Twine(kinds) +
+                          " for each tensor");
+    for (unsigned i = 0; i < count; ++i)
+      for (unsigned kind = 1; kind < kinds; ++kind)
+        if (Value other = node.input(2 + kind * count + i);
+            other.getType() != x(i).getType())
+          return node.invalid("input " + Twine(2 + kind * count + i) +
+                              " belongs to input " + Twine(2 + i) +
+                              ", but differs from it in shape or type");
+    return success();
+  }
+  Value x(unsigned i) const { return node.input(2 + i); }
+  Value running(unsigned i, unsigned which = 0) const {
+    return node.input(2 + (2 + which) * count + i);
+  }
+  double attr(StringRef name, double otherwise) const {
+    return node.floatAttr(name, otherwise);
+  }
+  /// A scalar of the type of `like`.
+  Value number(double value, Value like) {
+    return node.scalarConstant(value, elementOf(like));
+  }
+  template <typename OpT> Value apply(ValueRange operands) {
+    return node.elementwise<OpT>(operands);
+  }
+  Value add(Value a, Value b) { return apply<AddOp>({a, b}); }
+  Value sub(Value a, Value b) { return apply<SubOp>({a, b}); }
+  Value mul(Value a, Value b) { return apply<MulOp>({a, b}); }
+  Value div(Value a, Value b) { return apply<DivOp>({a, b}); }
+  Value scaled(double factor, Value a) { return mul(number(factor, a), a); }
+  Value root(Value a) { return apply<SqrtOp>(a); }
+
+  Value gradient(unsigned i) {
+    return add(scaled(attr("norm_coefficient", 0), x(i)),
+               node.input(2 + count + i));
+  }
+  /// The learning rate, and the number of the step, as the tensor's type.
+  Value rate(Value like) { return node.cast(node.input(0), elementOf(like)); }
+  Value step(Value like) { return node.cast(node.input(1), elementOf(like)); }
+  /// `later` from the second step on, `first` in the first.
+  Value unlessFirst(Value later, Value first) {
+    Value zero = node.scalarConstant(0, elementOf(node.input(1)));
+    return apply<WhereOp>(
+        {apply<GreaterOp>({node.input(1), zero}), later, first});
+  }
+
+  OnnxNode &node;
+  unsigned kinds, count;
+};
+
+} // namespace
+
+/// All new tensors, then all new running values, by kind.
+static ImportResult results(ArrayRef<SmallVector<Value>> kinds) {
+  SmallVector<Value> all;
+  for (const SmallVector<Value> &kind : kinds)
+    llvm::append_range(all, kind);
+  return all;
+}
+
+static ImportResult importAdagrad(OnnxNode &node) {
+  Optimizer o(node, 3);
+  if (failed(o.check()))
+    return failure();
+  SmallVector<Value> tensors, squares;
+  for (unsigned i = 0; i < o.count; ++i) {
+    Value x = o.x(i), g = o.gradient(i);
+    Value decay =
+        o.add(o.number(1, x), o.scaled(o.attr("decay_factor", 0), o.step(x)));
+    squares.push_back(o.add(o.running(i), o.mul(g, g)));
+    Value width = o.add(o.root(squares[i]), o.number(o.attr("epsilon", 0), x));
+    tensors.push_back(
+        o.sub(x, o.div(o.mul(o.div(o.rate(x), decay), g), width)));
+  }
+  return results({tensors, squares});
+}
+
+static ImportResult importAdam(OnnxNode &node) {
+  Optimizer o(node, 4);
+  if (failed(o.check()))
+    return failure();
+  double alpha = o.attr("alpha", 0.9), beta = o.attr("beta", 0.999);
+  SmallVector<Value> tensors, means, squares;
+  for (unsigned i = 0; i < o.count; ++i) {
+    Value x = o.x(i), g = o.gradient(i), one = o.number(1, x);
+    auto left = [&](double decay) {
+      return o.sub(one, o.apply<PowOp>({o.number(decay, x), o.step(x)}));
+    };
+    Value rate = o.unlessFirst(
+        o.div(o.mul(o.rate(x), o.root(left(beta))), left(alpha)), o.rate(x));
+    means.push_back(
+        o.add(o.scaled(alpha, o.running(i)), o.scaled(1 - alpha, g)));
+    squares.push_back(o.add(o.scaled(beta, o.running(i, 1)),
+                            o.scaled(1 - beta, o.mul(g, g))));
+    Value width = o.add(o.root(squares[i]), o.number(o.attr("epsilon", 0), x));
+    Value moved = o.sub(x, o.div(o.mul(rate, means[i]), width));
+    tensors.push_back(o.scaled(1 - o.attr("norm_coefficient_post", 0), moved));
+  }
+  return results({tensors, means, squares});
+}
+
+static ImportResult importMomentum(OnnxNode &node) {
+  Optimizer o(node, 3);
+  if (failed(o.check()))
+    return failure();
+  std::string mode = node.stringAttr("mode", "standard");
+  if (mode != "standard" && mode != "nesterov")
+    return node.invalid("unknown mode `" + mode + "`");
+  double alpha = o.attr("alpha", 0), beta = o.attr("beta", 0);
+  SmallVector<Value> tensors, momenta;
+  for (unsigned i = 0; i < o.count; ++i) {
+    Value x = o.x(i), g = o.gradient(i);
+    Value share = o.unlessFirst(o.number(beta, x), o.number(1, x));
+    momenta.push_back(o.add(o.scaled(alpha, o.running(i)), o.mul(share, g)));
+    Value way =
+        mode == "standard" ? momenta[i] : o.add(g, o.scaled(alpha, momenta[i]));
+    tensors.push_back(o.sub(x, o.mul(o.rate(x), way)));
+  }
+  return results({tensors, momenta});
+}
+
+void registerTrainingImports(OnnxRegistry &registry) {
+  StringRef domain = "ai.onnx.preview.training";
+  registry.add("Adagrad", importAdagrad, "", domain);
+  registry.add("Adam", importAdam, "", domain);
+  registry.add("Momentum", importMomentum, "", domain);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,327 @@
+#include "compiler/measure/Footprint.h"
+
+#include "codegen/kernel/Names.h"
+#include "codegen/files/NodeNames.h"
+#include "codegen/objects/TemporaryFolder.h"
+#include "codegen/objects/Toolchain.h"
+#include "compiler/Faults.h"
+#include "compiler/report/Progress.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Lists the ONNX nodes that a location names, at most `most` of them.
+static std::string listNodes(Location location, size_t most) {
+  std::string text;
+  for (auto [i, name] : llvm::enumerate(nodesOf(location))) {
+    if (i == most) {
+      text += ", ...";
+      break;
+    }
+    text += (i ? ", " : "") + printable(name, 60);
+  }
+  return text;
+}
+
+static int64_t integerAttr(ModuleOp module, StringRef name) {
+  auto attr = module->getAttrOfType<IntegerAttr>(name);
+  return attr ? attr.getInt() : 0;
+}
+
+/// What the plan says; the compilation is at its end and not written.
+static Footprint planFootprint(Compilation &compilation) {
+  Footprint footprint;
+  ModuleOp module = compilation.module();
+  footprint.arena = integerAttr(module, "ingot.arena_bytes");
+  footprint.arenaLowerBound = integerAttr(module, "ingot.arena_lower_bound");
+  footprint.macsRecomputed = integerAttr(module, "ingot.macs_recomputed");
+  auto use = module->getAttrOfType<DenseI64ArrayAttr>("ingot.arena_use");
+  SymbolTable symbols(module);
+  llvm::DenseSet<Operation *> counted;
+  auto weightsOf = [&](memref::GetGlobalOp get) -> int64_t {
+    auto global = symbols.lookup<memref::GlobalOp>(get.getName());
+    return counted.insert(global).second ? kernel::spanBytes(global.getType())
+                                         : 0;
+  };
+  module.walk([&](kernel::LaunchOp launch) {
+    auto kernel = symbols.lookup<func::FuncOp>(launch.getCallee());
+    Footprint::Launch row{launch.getLoc(), launch.getCallee().str(), ""};
+    if (auto strategy = kernel->getAttrOfType<StringAttr>("kernel.strategy"))
+      row.strategy = strategy.str();
+    row.isFirst = counted.insert(kernel).second;
+    for (Value operand : launch.getOperands()) {
+      while (auto view = operand.getDefiningOp<kernel::ViewOp>())
+        operand = view.getSource();
+      if (auto get = operand.getDefiningOp<memref::GetGlobalOp>())
+        row.weights += weightsOf(get);
+    }
+    kernel.walk(
+        [&](memref::GetGlobalOp get) { row.weights += weightsOf(get); });
+    if (use && footprint.launches.size() < size_t(use.size()))
+      row.arena = use[footprint.launches.size()];
+    footprint.weights += row.weights;
+    footprint.kernels += row.isFirst;
+    footprint.launches.push_back(std::move(row));
+  });
+  return footprint;
+}
+
+llvm::Expected<std::vector<std::string>>
+findMeasuringCompiler(const CompileOptions &options) {
+  return findCompiler(withCompiler(*options.target, options.compiler));
+}
+
+/// Compiles what emit() writes.
+static bool measure(Compilation &compilation, Footprint &footprint) {
+  const CompileOptions &options = compilation.options;
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  auto fail = [&](llvm::Error error) {
+    reportFault(std::move(error), diagnostics, "the C++ could not be measured",
+                options.compiler);
+    return false;
+  };
+  auto folder = TemporaryFolder::create();
+  if (!folder)
+    return fail(folder.takeError());
+  std::string source = folder->file("model.cpp"),
+              weights = folder->file("model.weights.o");
+  if (!compilation.emit(source))
+    return false;
+  Progress progress("compiling the C++ for its sizes");
+  std::vector<std::string> objects;
+  if (llvm::sys::fs::exists(weights))
+    objects.push_back(weights);
+  TargetDescription target = withCompiler(*options.target, options.compiler);
+  std::string object = folder->file("model.o");
+  if (auto error = compileSource(target, source, object, measuringFlags()))
+    return fail(std::move(error));
+  objects.insert(objects.begin(), object);
+  auto sizes =
+      measureObjects(target, objects, folder->file("model.su"), folder->path());
+  if (!sizes)
+    return fail(sizes.takeError());
+  footprint.object = std::move(*sizes);
+  compilation.options.measured =
+      footprint.object->measured(toIdentifier(options.name));
+  footprint.stack = compilation.options.measured->stack;
+  footprint.variables = footprint.object->data + footprint.object->zeroed;
+  if (!options.arenaSection.empty())
+    footprint.variables -= std::max<int64_t>(footprint.arena, 1);
+  for (Footprint::Launch &row : footprint.launches) {
+    ObjectSizes::Function function =
+        footprint.object->function(toIdentifier(row.kernel));
+    row.code = row.isFirst ? function.code : 0;
+    row.stack = function.stack;
+  }
+  return true;
+}
+
+std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
+                                            MLIRContext &context,
+                                            Footprint &footprint,
+                                            Diagnostics &diagnostics) {
+  CompileOptions given = options;
+  bool canMeasure = true;
+  if (auto compiler = findMeasuringCompiler(given); !compiler) {
+    llvm::consumeError(compiler.takeError());
+    canMeasure = false;
+  }
+  std::unique_ptr<Compilation> best;
+  for (int plansLeft = 4;; --plansLeft) {
+    auto compilation =
+        std::make_unique<Compilation>(given, context, diagnostics);
+    if (!compilation->advance(Stage::Plan))
+      return nullptr;
+    Footprint plan = planFootprint(*compilation);
+    if (!best || plan.arena < footprint.arena) {
+      if (canMeasure && !measure(*compilation, plan))
+        return nullptr;
+      best = std::move(compilation);
+      footprint = std::move(plan);
+    }
+    int64_t limit = given.maxRam.value_or(footprint.ram());
+    if (footprint.ram() <= limit || given.reservedRam >= limit ||
+        plansLeft == 0)
+      return best;
+    // Too much by the stack, which is known only now, or by gaps in the arena,
+    // which close in no foreseeable way.
+    given.reservedRam +=
+        given.reservedRam ? limit / 16 : footprint.ram() - limit;
+  }
+}
+
+namespace {
+
+/// The calls that are computed for the same nodes: those of the parts that a
+/// chain of operators is computed in, for example.
+struct NodeCalls {
+  std::string nodes;
+  llvm::SetVector<StringRef> kernels;
+  int64_t calls = 0, weights = 0, code = 0, arena = 0, stack = 0;
+  /// How many other nodes have the same kernel and the same numbers.
+  int64_t others = 0;
+};
+
+} // namespace
+
+/// Returns what the calls of the same nodes take together: their flash adds up,
+/// but one runs after the other.
+static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
+  std::vector<NodeCalls> rows;
+  llvm::StringMap<size_t> places;
+  for (const Footprint::Launch &launch : footprint.launches) {
+    auto [place, isNew] =
+        places.try_emplace(listNodes(launch.location, SIZE_MAX), rows.size());
+    if (isNew)
+      rows.emplace_back();
+    NodeCalls &row = rows[place->second];
+    row.nodes = listNodes(launch.location, 3);
+    row.kernels.insert(launch.kernel);
+    ++row.calls;
+    row.weights += launch.weights;
+    row.code += launch.code;
+    if (launch.arena + launch.stack > row.arena + row.stack) {
+      row.arena = launch.arena;
+      row.stack = launch.stack;
+    }
+  }
+  return rows;
+}
+
+/// Lists "weights 10240 + code 312: matmul_1x10 (Times212)", heaviest first,
+/// what is equal once.
+static std::string heaviest(const Footprint &footprint, StringRef what,
+                            int64_t NodeCalls::*first, StringRef other,
+                            int64_t NodeCalls::*second) {
+  std::vector<NodeCalls> all = callsByNodes(footprint), rows;
+  llvm::stable_sort(all, [&](const auto &a, const auto &b) {
+    return a.*first + a.*second > b.*first + b.*second;
+  });
+  for (NodeCalls &row : all) {
+    auto same = llvm::find_if(rows, [&](const NodeCalls &listed) {
+      return listed.kernels == row.kernels && listed.*first == row.*first &&
+             listed.*second == row.*second;
+    });
+    if (same != rows.end())
+      ++same->others;
+    else
+      rows.push_back(std::move(row));
+  }
+  std::string text;
+  for (const NodeCalls &row : llvm::ArrayRef(rows).take_front(5)) {
+    if (!text.empty())
+      text += "\n      ";
+    text += (what + " " + Twine(row.*first) + " + " + other + " " +
+             Twine(row.*second) + ": " + row.kernels.front() + " (" +
+             row.nodes + ")")
+                .str();
+    if (row.calls > 1)
+      text += ", " + std::to_string(row.calls) + " calls";
+    if (row.kernels.size() > 1)
+      text += " of " + std::to_string(row.kernels.size()) + " kernels";
+    if (row.others)
+      text += ", and " + std::to_string(row.others) + " more like it";
+  }
+  return text;
+}
+
+/// Measures the model with other options; nullopt if that fails.
+static std::optional<Footprint> tryOptions(const CompileOptions &options,
+                                           MLIRContext &context) {
+  Diagnostics ignored;
+  Footprint footprint;
+  if (!planAndMeasure(options, context, footprint, ignored) ||
+      !footprint.object)
+    return std::nullopt;
+  return footprint;
+}
+
+/// Says what less code would save, unless it is the constants that are too
+/// many.
+static std::string flashHint(const CompileOptions &options,
+                             const Footprint &footprint, MLIRContext &context) {
+  int64_t constants = footprint.flash() - footprint.object->code;
+  if (constants > *options.maxFlash)
+    return ("the constants alone take " + Twine(constants) + " bytes").str();
+  if (options.target->smallestCode)
+    return "";
+  CompileOptions smaller = options;
+  smaller.target =
+      lookupTarget((options.target->name + littleCodeSuffix).str());
+  std::optional<Footprint> small = tryOptions(smaller, context);
+  if (!small || small->flash() >= footprint.flash())
+    return "";
+  return ("with --optimize=size it takes " + Twine(small->flash()) +
+          " bytes of flash, " + Twine(footprint.flash() - small->flash()) +
+          " fewer")
+      .str();
+}
+
+/// Says what RAM the model can be compiled for: a plan that misses maxRam is
+/// the smallest that the search has found.
+static std::string ramHint(const Footprint &footprint) {
+  std::string text =
+      ("no plan with less was found; --max-ram " + Twine(footprint.ram()) +
+       " is kept: arena " + Twine(footprint.arena) + " + stack " +
+       Twine(footprint.stack))
+          .str();
+  if (footprint.macsRecomputed > 0)
+    text += ", " + std::to_string(footprint.macsRecomputed) +
+            " multiply-adds done twice";
+  return text;
+}
+
+bool checkBudget(const CompileOptions &options, const Footprint &footprint,
+                 MLIRContext &context, Diagnostics &diagnostics) {
+  if (!options.maxFlash && !options.maxRam)
+    return true;
+  if (!footprint.object) {
+    diagnostics.report(
+        DiagnosticId::BadOption,
+        "--max-flash and --max-ram need a compiler for sizes: " +
+            llvm::toString(findMeasuringCompiler(options).takeError()),
+        "install one, or name another with --cxx");
+    return false;
+  }
+  auto check = [&](StringRef memory, StringRef option, int64_t taken,
+                   std::optional<int64_t> limit, auto details, auto hint) {
+    if (!limit || taken <= *limit)
+      return true;
+    Diagnostic diagnostic;
+    diagnostic.id = DiagnosticId::OverBudget;
+    diagnostic.message =
+        ("the model takes " + Twine(taken) + " bytes of " + memory + ", " +
+         Twine(taken - *limit) + " more than " + option + " " + Twine(*limit))
+            .str();
+    diagnostic.file = options.model;
+    diagnostic.operands = details();
+    if (std::string text = hint(); !text.empty())
+      diagnostic.hints.push_back(std::move(text));
+    diagnostics.report(std::move(diagnostic));
+    return false;
+  };
+  bool fits = check(
+      "flash", "--max-flash", footprint.flash(), options.maxFlash,
+      [&] {
+        return heaviest(footprint, "weights", &NodeCalls::weights, "code",
+                        &NodeCalls::code);
+      },
+      [&] { return flashHint(options, footprint, context); });
+  return check(
+             "RAM", "--max-ram", footprint.ram(), options.maxRam,
+             [&] {
+               return heaviest(footprint, "arena", &NodeCalls::arena, "stack",
+                               &NodeCalls::stack);
+             },
+             [&] { return ramHint(footprint); }) &&
+         fits;
+}
+
+} // namespace ingot

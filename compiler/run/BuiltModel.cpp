@@ -1,0 +1,97 @@
+#include "compiler/run/BuiltModel.h"
+
+#include "codegen/objects/Toolchain.h"
+#include "compiler/run/EmulatedModel.h"
+#include "compiler/Faults.h"
+#include "compiler/run/HostModel.h"
+#include "compiler/import/TensorData.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+StringRef statusText(ingot_status status) {
+  switch (status) {
+  case INGOT_OK:
+    return "no error";
+  case INGOT_ERROR_NULL:
+    return "a pointer that is needed is null";
+  case INGOT_ERROR_ALIGNMENT:
+    return "the arena or the weights are not aligned";
+  case INGOT_ERROR_SPECIALIZED:
+    return "an input differs from the value it was bound to when compiling";
+  case INGOT_ERROR_WEIGHTS:
+    return "the weights file is not that of this model";
+  case INGOT_ERROR_TARGET:
+    return "the machine runs none of the targets";
+  }
+  return "an unknown error";
+}
+
+bool compileGenerated(const TargetDescription &target,
+                      ArrayRef<std::string> arguments,
+                      Diagnostics &diagnostics) {
+  llvm::Expected<std::vector<std::string>> command = findCompiler(target);
+  if (!command) {
+    reportFault(command.takeError(), diagnostics);
+    return false;
+  }
+  command->insert(command->end(),
+                  {"-std=c++17", "-w", "-fno-exceptions", "-fno-rtti"});
+  for (StringRef flag : target.compilerFlags)
+    command->push_back(flag.str());
+  llvm::append_range(*command, arguments);
+  llvm::Error error = runProgram(*command);
+  if (!error)
+    return true;
+  reportFault(std::move(error), diagnostics,
+              "the generated C++ did not compile");
+  return false;
+}
+
+std::unique_ptr<BuiltModel> BuiltModel::build(Compilation &compilation,
+                                              ArrayRef<std::string> flags) {
+  if (compilation.options.runsOnThisHost())
+    return HostModel::build(compilation, flags);
+  return EmulatedModel::build(compilation, flags);
+}
+
+BuiltModel::~BuiltModel() = default;
+
+bool BuiltModel::generate(Compilation &compilation, StringRef source) {
+  if (!compilation.advance(Stage::Import))
+    return false;
+  auto main = compilation.module().lookupSymbol<func::FuncOp>("main");
+  for (Type type : main.getArgumentTypes())
+    inTypes.push_back(cast<RankedTensorType>(type));
+  for (Type type : main.getResultTypes())
+    outTypes.push_back(cast<RankedTensorType>(type));
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (auto value = main.getArgAttrOfType<DenseElementsAttr>(i, "ingot.bound"))
+      bound.push_back({i, bytesOf(value)});
+  if (!compilation.emit(source))
+    return false;
+  Interface interface(compilation.module(), compilation.codegenOptions(source));
+  for (const InterfaceTensor &tensor : interface.tensors)
+    (tensor.isOutput ? outputTensors : inputTensors).push_back(tensor);
+  name = interface.name;
+  arenaSize = interface.arenaBytes;
+  arenaAlign = interface.arenaAlign;
+  return true;
+}
+
+std::vector<Tensor> BuiltModel::makeOutputs() const {
+  std::vector<Tensor> outputs;
+  for (RankedTensorType type : outTypes) {
+    Tensor &tensor = outputs.emplace_back();
+    tensor.type = type;
+    tensor.bytes.resize(type.getNumElements() *
+                        elementBytes(type.getElementType()));
+  }
+  return outputs;
+}
+
+} // namespace ingot

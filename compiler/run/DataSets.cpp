@@ -1,0 +1,196 @@
+#include "compiler/run/DataSets.h"
+
+#include "compiler/import/TensorData.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static std::string inFolder(StringRef folder, const Twine &name) {
+  SmallString<256> path(folder);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
+std::string outputFile(StringRef folder, size_t index) {
+  return inFolder(folder, "output_" + Twine(index) + ".pb");
+}
+
+std::vector<std::string> dataSetsIn(StringRef folder) {
+  std::vector<std::pair<unsigned, std::string>> sets;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(folder, error), end;
+       it != end && !error; it.increment(error)) {
+    StringRef name = llvm::sys::path::filename(it->path());
+    unsigned number;
+    if ((name.consume_front("test_data_set_") ||
+         name.consume_front("test_data_")) &&
+        !name.getAsInteger(10, number))
+      sets.emplace_back(number, it->path());
+  }
+  llvm::sort(sets);
+  std::vector<std::string> paths;
+  paths.reserve(sets.size());
+  for (auto &[number, path] : sets)
+    paths.push_back(path);
+  if (paths.empty() && (llvm::sys::fs::exists(outputFile(folder, 0)) ||
+                        llvm::sys::fs::exists(inFolder(folder, "input_0.pb"))))
+    paths.push_back(folder.str());
+  return paths;
+}
+
+Tolerance readTolerance(StringRef folder) {
+  Tolerance tolerance;
+  auto buffer = llvm::MemoryBuffer::getFile(inFolder(folder, "case.json"));
+  if (!buffer)
+    return tolerance;
+  auto json = llvm::json::parse((*buffer)->getBuffer());
+  if (!json) {
+    llvm::consumeError(json.takeError());
+    return tolerance;
+  }
+  if (const llvm::json::Object *fields = json->getAsObject()) {
+    tolerance.relative = fields->getNumber("rtol").value_or(tolerance.relative);
+    tolerance.absolute = fields->getNumber("atol").value_or(tolerance.absolute);
+  }
+  return tolerance;
+}
+
+bool readInputFolder(Compilation &compilation, StringRef folder,
+                     InputData &data) {
+  ModelFile *file = compilation.open();
+  if (!file)
+    return false;
+  std::vector<GraphInput> inputs =
+      fedInputs(file->model(), &compilation.context());
+  data.assign(inputs.size(), std::nullopt);
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    std::string path = inFolder(folder, "input_" + Twine(i) + ".pb"), error;
+    // What is no tensor the importer refuses, with a better reason.
+    if (input.elementType)
+      data[i] = readTensorProto(path, &compilation.context(), error);
+    if (!input.elementType || data[i])
+      continue;
+    compilation.getDiagnostics().report(DiagnosticId::CannotRead,
+                                        "the input `" + printable(input.name) +
+                                            "`: " + error);
+    return false;
+  }
+  return true;
+}
+
+bool readInputFiles(Compilation &compilation,
+                    ArrayRef<std::pair<std::string, std::string>> files,
+                    InputData &data) {
+  ModelFile *file = compilation.open();
+  if (!file)
+    return false;
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  std::vector<GraphInput> inputs =
+      fedInputs(file->model(), &compilation.context());
+  data.assign(inputs.size(), std::nullopt);
+  std::vector<std::string> names;
+  names.reserve(inputs.size());
+  for (const GraphInput &input : inputs)
+    names.push_back("`" + printable(input.name) + "`");
+  for (const auto &[name, path] : files) {
+    auto input = llvm::find_if(
+        inputs, [&, &name = name](auto &input) { return input.name == name; });
+    std::string error;
+    if (input == inputs.end()) {
+      diagnostics.report(DiagnosticId::BadOption,
+                         "the model has no input `" + printable(name) + "`",
+                         "inputs: " + llvm::join(names, ", "));
+      continue;
+    }
+    std::optional<Tensor> &tensor = data[input - inputs.begin()];
+    if (StringRef(path).ends_with(".pb"))
+      tensor = readTensorProto(path, &compilation.context(), error);
+    else if (input->elementType)
+      tensor = readNpy(path, input->elementType, error);
+    if (!tensor && input->elementType)
+      diagnostics.report(DiagnosticId::CannotRead,
+                         "the input `" + printable(name) + "`: " + error);
+  }
+  if (!diagnostics.empty())
+    return false;
+  for (auto [input, tensor, name] : llvm::zip(inputs, data, names))
+    if (!tensor && input.elementType)
+      diagnostics.report(DiagnosticId::BadOption,
+                         "no data is given for the input " + name,
+                         "--input " + printable(input.name) + "=FILE.npy");
+  return diagnostics.empty();
+}
+
+void bindData(Compilation &compilation, const InputData &data) {
+  ImportOptions &import = compilation.options.import;
+  std::vector<GraphInput> inputs =
+      fedInputs(compilation.open()->model(), &compilation.context());
+  for (auto [input, tensor] : llvm::zip(inputs, data)) {
+    if (!tensor)
+      continue;
+    import.shapes[input.name] = tensor->type.getShape().vec();
+    // Larger data is never bound; see requireConstant.
+    if (tensor->elements() <= 1024)
+      import.data[input.name] = denseFromBytes(tensor->type, tensor->bytes);
+  }
+}
+
+DataRunner::DataRunner(CompileOptions options, MLIRContext &context,
+                       Diagnostics &diagnostics)
+    : options(std::move(options)), context(context), diagnostics(diagnostics) {}
+
+Compilation &DataRunner::fresh() {
+  if (!next)
+    next = std::make_unique<Compilation>(options, context, diagnostics);
+  return *next;
+}
+
+bool DataRunner::fits(const InputData &data) const {
+  if (!model || model->inputTypes().size() != data.size())
+    return false;
+  for (auto [type, tensor] : llvm::zip(model->inputTypes(), data))
+    if (!tensor || tensor->type != type)
+      return false;
+  return llvm::all_of(model->bound, [&](const BuiltModel::Bound &bound) {
+    return data[bound.input]->bytes == bound.bytes;
+  });
+}
+
+bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
+  if (!fits(data)) {
+    bindData(fresh(), data);
+    model.reset();
+    current = std::move(next);
+    model = BuiltModel::build(*current, {"-O1"});
+  }
+  if (!model)
+    return false;
+  SmallVector<const Tensor *> inputs;
+  for (auto [i, type] : llvm::enumerate(model->inputTypes())) {
+    if (!data[i] || data[i]->type != type) {
+      diagnostics.report(DiagnosticId::InputMismatch,
+                         "the data for the input `" +
+                             printable(model->inputs()[i].onnxName) + "` is " +
+                             (data[i] ? describe(data[i]->type) : "missing") +
+                             ", but the model takes " + describe(type));
+      return false;
+    }
+    inputs.push_back(&*data[i]);
+  }
+  for (const BuiltModel::Bound &bound : model->bound)
+    if (data[bound.input]->bytes != bound.bytes) {
+      diagnostics.report(DiagnosticId::InputMismatch,
+                         "the data for the input `" +
+                             printable(model->inputs()[bound.input].onnxName) +
+                             "` differs from what --bind says");
+      return false;
+    }
+  return model->run(inputs, outputs, diagnostics);
+}
+
+} // namespace ingot

@@ -1,0 +1,57 @@
+// Data to run models on.
+
+#ifndef INGOT_COMPILER_RUN_DATASETS_H
+#define INGOT_COMPILER_RUN_DATASETS_H
+
+#include "compiler/run/BuiltModel.h"
+#include "compiler/run/Compare.h"
+
+namespace ingot {
+
+/// The inputs of one run, in the order of the graph's inputs.
+using InputData = std::vector<std::optional<Tensor>>;
+
+/// The test_data_set_<n> folders in `folder`, by number; the folder itself if
+/// it is one.
+std::vector<std::string> dataSetsIn(llvm::StringRef folder);
+/// rtol and atol of the case.json in `folder`, if there is one.
+Tolerance readTolerance(llvm::StringRef folder);
+/// The path of output_<index>.pb.
+std::string outputFile(llvm::StringRef folder, size_t index);
+
+/// input_0.pb, input_1.pb, ... of a folder.
+bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
+                     InputData &data);
+/// NAME=FILE pairs; all inputs must be given.
+bool readInputFiles(Compilation &compilation,
+                    llvm::ArrayRef<std::pair<std::string, std::string>> files,
+                    InputData &data);
+
+/// The shapes, and the values that may decide shapes, of `data` as options of
+/// the compilation's import.
+void bindData(Compilation &compilation, const InputData &data);
+
+/// Keeps the last compiled model and compiles again where the shapes or bound
+/// values of new data are others.
+class DataRunner {
+public:
+  DataRunner(CompileOptions options, mlir::MLIRContext &context,
+             Diagnostics &diagnostics);
+  /// For reading the data; not compiled yet.
+  Compilation &fresh();
+  /// Runs on data that was read with fresh().
+  bool run(const InputData &data, std::vector<Tensor> &outputs);
+
+private:
+  bool fits(const InputData &data) const;
+
+  CompileOptions options;
+  mlir::MLIRContext &context;
+  Diagnostics &diagnostics;
+  std::unique_ptr<Compilation> next, current;
+  std::unique_ptr<BuiltModel> model;
+};
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_RUN_DATASETS_H

@@ -1,0 +1,91 @@
+#include "compiler/run/EmulatedModel.h"
+
+#include "codegen/objects/Toolchain.h"
+#include "compiler/Faults.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/report/Progress.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Without such a program a board would run forever.
+constexpr unsigned mostSeconds = 3600;
+
+std::unique_ptr<EmulatedModel>
+EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  const TargetDescription &target = *compilation.options.target;
+  if (installedCommand(target.emulator).empty()) {
+    StringRef emulator = target.emulator.split(' ').first;
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "this machine cannot run code for the target " +
+                           target.name,
+                       emulator.empty() ? "see `ingot targets`"
+                                        : "install " + Twine(emulator));
+    return nullptr;
+  }
+  auto scratch = TemporaryFolder::create();
+  if (!scratch) {
+    reportFault(scratch.takeError(), diagnostics);
+    return nullptr;
+  }
+  std::unique_ptr<EmulatedModel> model(
+      new EmulatedModel(target, std::move(*scratch)));
+  TemporaryFolder &folder = model->folder;
+  std::string source = folder.file("model.cpp"),
+              weights = folder.file("model.weights.o");
+  if (!model->generate(compilation, source))
+    return nullptr;
+  auto bytes = [](ArrayRef<RankedTensorType> types) {
+    SmallVector<int64_t> sizes;
+    for (RankedTensorType type : types)
+      sizes.push_back(type.getNumElements() *
+                      elementBytes(type.getElementType()));
+    return sizes;
+  };
+  model->program.add({model->name, model->arenaSize, model->arenaAlign,
+                      bytes(model->inTypes), bytes(model->outTypes)});
+  std::vector<std::string> objects;
+  if (llvm::sys::fs::exists(weights))
+    objects.push_back(weights);
+  Progress progress("building the C++");
+  if (!model->program.build(source, {folder.file("model.h")}, flags, objects,
+                            diagnostics))
+    return nullptr;
+  return model;
+}
+
+bool EmulatedModel::run(ArrayRef<const Tensor *> inputs,
+                        std::vector<Tensor> &outputs,
+                        Diagnostics &diagnostics) {
+  EmulatedProgram::Call call;
+  for (const Tensor *tensor : inputs)
+    call.inputs.push_back(tensor->bytes);
+  auto fail = [&](const Twine &what) {
+    diagnostics.report(DiagnosticId::Internal, what);
+    return false;
+  };
+  llvm::Error error = llvm::Error::success();
+  auto results = program.run(call, mostSeconds, error);
+  if (results.empty()) {
+    if (!error)
+      return fail("the emulated program wrote no result");
+    reportFault(std::move(error), diagnostics, "the emulated program failed");
+    return false;
+  }
+  llvm::consumeError(std::move(error));
+  EmulatedProgram::Result &result = results.front();
+  if (result.status != INGOT_OK)
+    return fail("the compiled model failed: " + statusText(result.status));
+  if (result.overflow || result.inputWritten)
+    return fail(result.overflow ? "the compiled model wrote beside its buffers"
+                                : "the compiled model wrote to an input");
+  outputs = makeOutputs();
+  for (auto [tensor, bytes] : llvm::zip(outputs, result.outputs))
+    tensor.bytes = std::move(bytes);
+  return true;
+}
+
+} // namespace ingot

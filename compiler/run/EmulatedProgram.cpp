@@ -1,0 +1,285 @@
+#include "compiler/run/EmulatedProgram.h"
+
+#include "codegen/objects/Toolchain.h"
+#include "compiler/run/BuiltModel.h"
+#include "compiler/Faults.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace ingot {
+
+/// Bytes of the pattern around each buffer, at least.
+constexpr int64_t guard = 64;
+
+/// What does not depend on the models. `places` of a model are the arena, then
+/// its inputs, then its outputs.
+constexpr StringLiteral mainText = R"(
+struct place { uint32_t offset, bytes; };
+struct model {
+  ingot_status (*run)(void **io, void *arena);
+  const place *places;
+  uint32_t inputs, tensors;
+};
+
+const unsigned char pattern = 0xa5;
+
+uint64_t hash(const place *places, uint32_t count) {
+  uint64_t value = 14695981039346656037u;
+  for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t j = 0; j < places[i].bytes; ++j)
+      value = (value ^ memory[places[i].offset + j]) * 1099511628211u;
+  return value;
+}
+
+bool intact(const model &m) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i <= m.tensors; ++i) {
+    for (; at < m.places[i].offset; ++at)
+      if (memory[at] != pattern)
+        return false;
+    at += m.places[i].bytes;
+  }
+  for (uint32_t i = 0; i < guard; ++i)
+    if (memory[at + i] != pattern)
+      return false;
+  return true;
+}
+
+bool call(const model &m, FILE *calls, FILE *results) {
+  memset(memory, pattern, sizeof memory);
+  void *io[most_tensors];
+  for (uint32_t i = 0; i < m.tensors; ++i) {
+    const place &p = m.places[1 + i];
+    io[i] = memory + p.offset;
+    if (i < m.inputs && fread(io[i], 1, p.bytes, calls) != p.bytes)
+      return false;
+  }
+  uint64_t before = hash(m.places + 1, m.inputs);
+  uint32_t status[2];
+  status[0] = uint32_t(m.run(io, memory + m.places[0].offset));
+  status[1] = (intact(m) ? 0u : 1u) |
+              (hash(m.places + 1, m.inputs) == before ? 0u : 2u);
+  fwrite(status, 1, sizeof status, results);
+  for (uint32_t i = m.inputs; i < m.tensors; ++i)
+    fwrite(io[i], 1, m.places[1 + i].bytes, results);
+  return fflush(results) == 0;
+}
+)";
+
+unsigned EmulatedProgram::add(Model model) {
+  models.push_back(std::move(model));
+  return models.size() - 1;
+}
+
+std::string EmulatedProgram::path(const Twine &name) const {
+  SmallString<128> result(folder);
+  sys::path::append(result, name);
+  // The program may run somewhere else.
+  (void)sys::fs::make_absolute(result);
+  return result.str().str();
+}
+
+static std::string quoted(StringRef text) {
+  std::string result;
+  raw_string_ostream os(result);
+  os << '"';
+  os.write_escaped(text, /*UseHexEscapes=*/false);
+  os << '"';
+  return result;
+}
+
+Expected<std::string>
+EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
+  // Where the buffers of each model lie.
+  std::string text;
+  raw_string_ostream os(text);
+  int64_t most = 0, align = 1;
+  size_t mostTensors = 1;
+  for (auto [number, model] : enumerate(models)) {
+    align = std::max(align, model.arenaAlign);
+    int64_t end = 0;
+    auto place = [&](int64_t bytes, int64_t alignment) {
+      int64_t offset = alignTo(end + guard, alignment);
+      end = offset + bytes;
+      os << " {" << offset << ", " << bytes << "},";
+    };
+    os << "const place places_" << number << "[] = {";
+    place(model.arenaBytes, std::max<int64_t>(model.arenaAlign, 16));
+    for (int64_t bytes : model.inputBytes)
+      place(bytes, 16);
+    for (int64_t bytes : model.outputBytes)
+      place(bytes, 16);
+    os << "};\n"
+       << "ingot_status run_" << number << "(void **io, void *arena) {\n"
+       << "  return " << model.name << "_run(reinterpret_cast<const "
+       << model.name << "_io *>(io), arena, nullptr);\n}\n";
+    most = std::max(most, end + guard);
+    mostTensors = std::max(mostTensors,
+                           model.inputBytes.size() + model.outputBytes.size());
+  }
+  os << "const model models[] = {\n";
+  for (auto [number, model] : enumerate(models))
+    os << "  {run_" << number << ", places_" << number << ", "
+       << model.inputBytes.size() << ", "
+       << model.inputBytes.size() + model.outputBytes.size() << "},\n";
+  os << "};\n";
+
+  std::string file = path("main.cpp");
+  std::error_code code;
+  raw_fd_ostream main(file, code);
+  if (code)
+    return createFileError(file, code);
+  for (const std::string &header : headers)
+    main << "#include " << quoted(header) << "\n";
+  main << "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n\n"
+       << "namespace {\n"
+       << "constexpr uint32_t guard = " << guard
+       << ", most_tensors = " << mostTensors << ";\n"
+       << "alignas(" << std::max<int64_t>(align, 16)
+       << ") unsigned char memory[" << most << "];\n"
+       << mainText << text << "}\n\nint main() {\n"
+       << "  FILE *calls = fopen(" << quoted(path("calls")) << ", \"rb\");\n"
+       << "  FILE *results = fopen(" << quoted(path("results"))
+       << ", \"wb\");\n"
+       << "  if (!calls || !results)\n    return 1;\n"
+       << "  uint32_t number;\n"
+       << "  while (fread(&number, 1, sizeof number, calls) == sizeof number)\n"
+       << "    if (number >= " << models.size()
+       << " || !call(models[number], calls, results))\n      return 1;\n"
+       << "  fclose(results);\n  return 0;\n}\n"
+       << target.programText;
+  main.close();
+  if (std::error_code failure = main.error()) {
+    main.clear_error();
+    return createFileError(file, failure);
+  }
+  return file;
+}
+
+Error EmulatedProgram::link(ArrayRef<std::string> objects) const {
+  std::vector<std::string> command;
+  if (!target.linker.empty()) {
+    command = installedCommand(target.linker);
+    if (command.empty())
+      return make_error<MissingProgram>(("`" + target.linker.split(' ').first +
+                                         "`, which links programs for " +
+                                         target.name + ", is not installed")
+                                            .str());
+  } else {
+    Expected<std::vector<std::string>> compiler = findCompiler(target);
+    if (!compiler)
+      return compiler.takeError();
+    command = *compiler;
+    for (StringRef flag : target.compilerFlags)
+      command.push_back(flag.str());
+  }
+  append_range(command, objects);
+  for (StringRef flag : target.linkFlags)
+    command.push_back(flag.str());
+  command.insert(command.end(), {"-o", program()});
+  return runProgram(command);
+}
+
+bool EmulatedProgram::build(ArrayRef<std::string> sources,
+                            ArrayRef<std::string> headers,
+                            ArrayRef<std::string> flags,
+                            ArrayRef<std::string> objects,
+                            Diagnostics &diagnostics) {
+  Expected<std::string> main = writeMain(headers);
+  if (!main) {
+    reportFault(main.takeError(), diagnostics);
+    return false;
+  }
+  std::vector<std::string> parts(sources), linked(objects);
+  // Where another program links, it is that one which has the C library.
+  (target.linker.empty() ? parts : linked).push_back(*main);
+  for (auto [number, source] : enumerate(parts)) {
+    linked.push_back(path("part" + Twine(number) + ".o"));
+    std::vector<std::string> arguments(flags);
+    arguments.insert(arguments.end(), {"-c", source, "-o", linked.back()});
+    if (!compileGenerated(target, arguments, diagnostics))
+      return false;
+  }
+  Error error = link(linked);
+  if (!error)
+    return true;
+  // What does not fit on a board is no fault of ours.
+  if (error.isA<StringError>())
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "the program for " + target.name + " does not link: " +
+                           firstError(toString(std::move(error))));
+  else
+    reportFault(std::move(error), diagnostics);
+  return false;
+}
+
+/// The results of `calls` as far as they are there.
+static std::vector<EmulatedProgram::Result>
+readResults(StringRef bytes, ArrayRef<EmulatedProgram::Call> calls,
+            ArrayRef<EmulatedProgram::Model> models) {
+  std::vector<EmulatedProgram::Result> results;
+  for (const EmulatedProgram::Call &call : calls) {
+    const EmulatedProgram::Model &model = models[call.model];
+    EmulatedProgram::Result result;
+    uint32_t status[2];
+    int64_t needed = sizeof status;
+    for (int64_t size : model.outputBytes)
+      needed += size;
+    if (int64_t(bytes.size()) < needed)
+      break;
+    std::memcpy(status, bytes.data(), sizeof status);
+    bytes = bytes.drop_front(sizeof status);
+    result.status = ingot_status(status[0]);
+    result.overflow = status[1] & 1;
+    result.inputWritten = status[1] & 2;
+    for (int64_t size : model.outputBytes) {
+      result.outputs.emplace_back(bytes.begin(), bytes.begin() + size);
+      bytes = bytes.drop_front(size);
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+std::vector<EmulatedProgram::Result> EmulatedProgram::run(ArrayRef<Call> calls,
+                                                          unsigned seconds,
+                                                          Error &error) const {
+  ErrorAsOutParameter out(error);
+  std::vector<std::string> command = installedCommand(target.emulator);
+  if (command.empty()) {
+    error = make_error<MissingProgram>(("`" + target.emulator.split(' ').first +
+                                        "`, which runs programs for " +
+                                        target.name + ", is not installed")
+                                           .str());
+    return {};
+  }
+  std::error_code code;
+  raw_fd_ostream os(path("calls"), code);
+  for (const Call &call : calls) {
+    uint32_t number = call.model;
+    os.write(reinterpret_cast<const char *>(&number), sizeof number);
+    for (ArrayRef<char> input : call.inputs)
+      os.write(input.data(), input.size());
+  }
+  os.close();
+  if (os.has_error()) {
+    error = createFileError(path("calls"), os.error());
+    os.clear_error();
+    return {};
+  }
+  (void)sys::fs::remove(path("results"));
+  command.push_back(program());
+  error = runProgram(command, seconds);
+  auto buffer = MemoryBuffer::getFile(path("results"), /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  return readResults(buffer ? (*buffer)->getBuffer() : "", calls, models);
+}
+
+} // namespace ingot

@@ -1,0 +1,106 @@
+#include "compiler/run/HostModel.h"
+
+#include "codegen/objects/TemporaryFolder.h"
+#include "compiler/Faults.h"
+#include "compiler/report/Progress.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+using namespace mlir;
+
+namespace ingot {
+
+HostModel::HostModel() = default;
+
+HostModel::~HostModel() {
+  if (library)
+    dlclose(library);
+  std::free(arena);
+}
+
+std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
+                                            ArrayRef<std::string> flags) {
+  Diagnostics &diagnostics = compilation.getDiagnostics();
+  const TargetDescription &target = *compilation.options.target;
+  if (!compilation.options.runsOnThisHost()) {
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "this machine cannot run code for the target " +
+                           target.name,
+                       target.emulator.empty()
+                           ? "see `ingot targets`"
+                           : "`ingot run` and `ingot test` use an emulator, of "
+                             "which times say nothing");
+    return nullptr;
+  }
+  auto folder = TemporaryFolder::create();
+  if (!folder) {
+    reportFault(folder.takeError(), diagnostics);
+    return nullptr;
+  }
+  std::string source = folder->file("model.cpp"),
+              object = folder->file("model.weights.o"),
+              shared = folder->file("model.so");
+  std::unique_ptr<HostModel> model(new HostModel);
+  if (!model->generate(compilation, source))
+    return nullptr;
+  std::vector<std::string> arguments{"-shared", "-fPIC"};
+  llvm::append_range(arguments, flags);
+  arguments.push_back(source);
+  if (llvm::sys::fs::exists(object))
+    arguments.push_back(object);
+  arguments.insert(arguments.end(), {"-o", shared});
+  Progress progress("building the C++");
+  if (!compileGenerated(target, arguments, diagnostics))
+    return nullptr;
+  model->library = dlopen(shared.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (model->library)
+    model->function = reinterpret_cast<Function>(
+        dlsym(model->library, (model->name + "_run").c_str()));
+  if (!model->function) {
+    const char *error = dlerror();
+    StringRef reason = error ? error : "";
+    // A file system that executes nothing, or too little memory.
+    bool isMachine = reason.contains("failed to map segment");
+    diagnostics.report(
+        isMachine ? DiagnosticId::MachineFault : DiagnosticId::Internal,
+        "the generated library cannot be loaded: " + Twine(printable(reason)));
+    return nullptr;
+  }
+  size_t align = std::max<size_t>(model->arenaAlign, 64);
+  model->arena = std::aligned_alloc(
+      align, llvm::alignTo(std::max<int64_t>(model->arenaSize, 1), align));
+  if (!model->arena) {
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "there is no memory for an arena of " +
+                           Twine(model->arenaSize) + " bytes");
+    return nullptr;
+  }
+  return model;
+}
+
+ingot_status HostModel::run(ArrayRef<void *> io, const ingot_context *context) {
+  return function(static_cast<const void *>(io.data()), arena, context);
+}
+
+bool HostModel::run(ArrayRef<const Tensor *> inputs,
+                    std::vector<Tensor> &outputs, Diagnostics &diagnostics) {
+  std::vector<void *> io;
+  for (const Tensor *tensor : inputs)
+    io.push_back(const_cast<char *>(tensor->bytes.data()));
+  outputs = makeOutputs();
+  for (Tensor &tensor : outputs)
+    io.push_back(tensor.bytes.data());
+  // An empty tensor still has to be somewhere.
+  static char nothing;
+  for (void *&pointer : io)
+    pointer = pointer ? pointer : &nothing;
+  ingot_status status = run(io, nullptr);
+  if (status != INGOT_OK)
+    diagnostics.report(DiagnosticId::Internal,
+                       "the compiled model failed: " + statusText(status));
+  return status == INGOT_OK;
+}
+
+} // namespace ingot

@@ -1,0 +1,51 @@
+#include "dialects/kernel/KernelModule.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+
+namespace ingot::kernel {
+
+func::FuncOp mainFunction(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic())
+      return function;
+  return {};
+}
+
+Value bufferRoot(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return memref;
+}
+
+bool forEachPiece(memref::GlobalOp global,
+                  llvm::function_ref<void(ArrayRef<char>)> use) {
+  Attribute value = global.getConstantInitValue();
+  if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(value)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return false;
+    use(blob->getData());
+    return true;
+  }
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(value);
+  if (!dense)
+    return false;
+  // Bits of i1 may be packed; in memory each is a byte.
+  if (dense.getElementType().isInteger(1)) {
+    std::vector<char> bytes;
+    for (bool bit : dense.getValues<bool>())
+      bytes.push_back(bit);
+    use(bytes);
+    return true;
+  }
+  ArrayRef<char> raw = dense.getRawData();
+  for (int64_t i = 0, e = dense.isSplat() ? dense.getNumElements() : 1; i < e;
+       ++i)
+    use(raw);
+  return true;
+}
+
+} // namespace ingot::kernel

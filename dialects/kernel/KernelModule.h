@@ -1,0 +1,26 @@
+// Questions about a module of kernels and of the program that launches them.
+
+#ifndef INGOT_DIALECTS_KERNEL_KERNELMODULE_H
+#define INGOT_DIALECTS_KERNEL_KERNELMODULE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace ingot::kernel {
+
+/// The one public function, which becomes <name>_run; null if there is none.
+mlir::func::FuncOp mainFunction(mlir::ModuleOp module);
+
+/// The buffer that a load or store goes to, through views: an argument, an
+/// alloca, a global.
+mlir::Value bufferRoot(mlir::Value memref);
+
+/// Calls `use` with the bytes of an initial value, one or more pieces in order;
+/// false if it has none (a resource that is missing).
+bool forEachPiece(mlir::memref::GlobalOp global,
+                  llvm::function_ref<void(llvm::ArrayRef<char>)> use);
+
+} // namespace ingot::kernel
+
+#endif // INGOT_DIALECTS_KERNEL_KERNELMODULE_H

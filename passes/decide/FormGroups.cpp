@@ -1,0 +1,418 @@
+// Decide what becomes one kernel.
+//
+// Partitions the operators of a function into `graph.group`s, each with the
+// strategy that will build it. A group is grown from its last operator towards
+// its operands: cheap producers that nobody else reads are taken in, so that
+// they are computed where they are consumed, and at most one anchor (reduction,
+// convolution, ...) whose result is read at the very index of the group's
+// result.
+//
+//   %1 = graph.conv %x, %w            %2 = graph.group "conv" (%x, %w) { conv,
+//   relu } %2 = graph.relu %1          ->    %3 = graph.reshape %2 %3 =
+//   graph.reshape %2
+//
+// Reshapes stay outside: they are views. So are slices of what is stored
+// anyway, if their elements follow each other. Constants that are one number go
+// along into each group; other constants stay outside as weights. Afterwards
+// every returned value is the result of a group, and none is returned twice.
+
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/decide/Passes.h"
+#include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/plan/Buffers.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <queue>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_FORMGROUPS
+#include "passes/decide/Passes.h.inc"
+
+namespace {
+
+bool isSmallConstant(Operation *op) {
+  auto constant = dyn_cast_or_null<ConstantOp>(op);
+  auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                        : DenseElementsAttr();
+  return value && !value.empty() && value.isSplat();
+}
+
+/// Row-major strides of a shape.
+SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+/// Bounds what a group expands to. Elements are built by recursion, a few
+/// stack frames for each member on the way; and an operator whose readers want
+/// its elements at several places computes them again for each.
+constexpr size_t mostMembers = 256;
+constexpr int64_t mostTimes = 64;
+
+class Grouping {
+public:
+  Grouping(func::FuncOp function, const TargetDescription &target)
+      : function(function), target(target) {}
+
+  void run() {
+    dropEmpty();
+    separateOutputs();
+    placeConcatenations();
+    SmallVector<Operation *> operations;
+    for (Operation &op : function.getBody().front().without_terminator())
+      operations.push_back(&op);
+    for (Operation *op : llvm::reverse(operations))
+      if (!grouped.contains(op) && !isa<ConstantOp, GroupOp>(op) &&
+          !isView(op) && !placed.contains(op))
+        build(collect(op), op);
+    // What is concatenated in place knows where its parts lie.
+    for (Operation *concat : placed)
+      for (Value part : concat->getOperands())
+        part.getDefiningOp<GroupOp>().setOutputStrides(
+            stridesOf(shapeOf(concat->getResult(0))));
+    // Constants that were copied into groups have no use left.
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+      if (op.use_empty() && isa<ConstantOp, ReshapeOp, SliceOp>(op))
+        op.erase();
+  }
+
+private:
+  bool isView(Operation *op) const {
+    return op && (isa<ReshapeOp>(op) || views.contains(op));
+  }
+
+  /// Whether `op` takes elements that follow each other in memory out of a
+  /// tensor that is stored whether or not it does.
+  static bool isSliceOfStored(Operation *op) {
+    return isa<SliceOp>(op) && memory::isContiguous(op) &&
+           tensorType(op->getResult(0)).getNumElements() != 0;
+  }
+
+  /// Whether a returned value or the part of a concatenation in place is `v`,
+  /// which then has to be written to its place by a kernel.
+  bool needsItsPlace(Value v) const {
+    return llvm::any_of(v.getUsers(), [&](Operation *user) {
+      return user->hasTrait<OpTrait::IsTerminator>() || placed.contains(user) ||
+             (isView(user) && needsItsPlace(user->getResult(0)));
+    });
+  }
+
+  static Value emptyConstant(OpBuilder &builder, Value like) {
+    auto value =
+        DenseElementsAttr::get(tensorType(like), ArrayRef<Attribute>());
+    return ConstantOp::create(builder, like.getLoc(),
+                              cast<ElementsAttr>(value));
+  }
+
+  /// Tensors without elements need no kernel.
+  void dropEmpty() {
+    for (Operation &op : llvm::make_early_inc_range(
+             function.getBody().front().without_terminator())) {
+      if (op.getNumResults() == 0 || isa<ConstantOp>(op) ||
+          llvm::any_of(op.getResults(), [](Value v) {
+            return tensorType(v).getNumElements() != 0;
+          }))
+        continue;
+      OpBuilder builder(&op);
+      for (Value result : op.getResults())
+        result.replaceAllUsesWith(emptyConstant(builder, result));
+      op.erase();
+    }
+  }
+
+  /// Returned arguments, constants and values returned twice are copied.
+  void separateOutputs() {
+    Operation *terminator = function.getBody().front().getTerminator();
+    llvm::DenseSet<Value> taken;
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      Value root = operand.get();
+      if (tensorType(root).getNumElements() == 0)
+        continue;
+      while (isView(root.getDefiningOp()))
+        root = root.getDefiningOp()->getOperand(0);
+      bool writable =
+          root.getDefiningOp() && !isa<ConstantOp>(root.getDefiningOp());
+      if (writable && taken.insert(root).second)
+        continue;
+      OpBuilder builder(terminator);
+      auto copy = ReshapeOp::create(builder, operand.get().getLoc(),
+                                    operand.get().getType(), operand.get());
+      operand.set(buildGroup({copy}).getResult(0));
+    }
+  }
+
+  /// A concatenation most of whose parts are computed for it alone stays
+  /// outside the groups: the parts are written to their places. The other parts
+  /// are copied there.
+  void placeConcatenations() {
+    for (auto concat : llvm::make_early_inc_range(
+             function.getBody().front().getOps<ConcatOp>())) {
+      int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
+      auto isOwn = [&](Value part) {
+        Operation *op = part.getDefiningOp();
+        return op && op->getNumResults() == 1 && part.hasOneUse() &&
+               !isView(op) && !isa<ConstantOp, GroupOp>(op) &&
+               !placed.contains(op);
+      };
+      for (Value part : concat.getInputs())
+        own += isOwn(part) ? tensorType(part).getNumElements() : 0;
+      bool small = all < 1024;
+      if (small || 2 * own < all ||
+          llvm::any_of(
+              concat.getInputs(),
+              [](Value v) { return tensorType(v).getNumElements() == 0; }))
+        continue;
+      OpBuilder builder(concat);
+      for (OpOperand &part : concat->getOpOperands())
+        if (!isOwn(part.get()))
+          part.set(ReshapeOp::create(builder, concat.getLoc(),
+                                     part.get().getType(), part.get())
+                       .getResult());
+      for (OpOperand &part : concat->getOpOperands())
+        if (auto copy = part.get().getDefiningOp<ReshapeOp>())
+          part.set(buildGroup({copy}).getResult(0));
+      placed.insert(concat);
+    }
+  }
+
+  /// How a group is grown: which operators are members, and at which indices
+  /// their elements are computed for one element of the group's result.
+  struct Growth {
+    llvm::SetVector<Operation *> members;
+    /// Elements of equal `index` are at the same place, whatever the place of
+    /// the result; 0: at the result's own place. `times`: how often an element
+    /// is computed at most.
+    struct Place {
+      int64_t index, times;
+    };
+    llvm::DenseMap<Operation *, Place> places;
+    int64_t nextIndex = 1;
+
+    /// Where the elements of `producer` are computed, all of whose readers are
+    /// members.
+    Place placeOf(Operation *producer) {
+      std::optional<int64_t> index;
+      bool oneIndex = true;
+      int64_t times = 0;
+      llvm::SmallDenseSet<int64_t> counted;
+      for (OpOperand &use : producer->getUses()) {
+        Operation *user = use.getOwner();
+        Place at = places.lookup(user);
+        bool same = isa<ElementwiseOpInterface>(user) &&
+                    shapeOf(user->getResult(0)) == shapeOf(use.get());
+        oneIndex &= same && index.value_or(at.index) == at.index;
+        index = at.index;
+        if (!same || counted.insert(at.index).second)
+          times += at.times;
+      }
+      return {oneIndex ? *index : nextIndex++, times};
+    }
+  };
+
+  /// Returns the operators that `root` is computed together with. Each producer
+  /// is looked at once, when all of its readers are members, and the latest
+  /// first: of two anchors the earlier one is computed before.
+  llvm::SetVector<Operation *> collect(Operation *root) {
+    Growth growth;
+    growth.members.insert(root);
+    if (isa<BodyOpInterface>(root) || root->getNumResults() != 1)
+      return growth.members;
+    bool anchored = !cast<ElementOpInterface>(root).isCheap();
+    growth.places[root] = {0, 1};
+    auto isEarlier = [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    };
+    std::priority_queue<Operation *, SmallVector<Operation *>,
+                        decltype(isEarlier)>
+        candidates(isEarlier);
+    auto addProducersOf = [&](Operation *member) {
+      llvm::SmallDenseSet<Operation *> added;
+      for (Value operand : member->getOperands())
+        if (Operation *producer = operand.getDefiningOp();
+            producer && added.insert(producer).second &&
+            mayJoin(producer, growth.members))
+          candidates.push(producer);
+    };
+    addProducersOf(root);
+    while (!candidates.empty() && growth.members.size() < mostMembers) {
+      Operation *producer = candidates.top();
+      candidates.pop();
+      if (growth.members.contains(producer))
+        continue;
+      // A convolution whose only reader is such a pool is computed by it.
+      if (SmallVector<Operation *> chain =
+              convolutionUnder(producer, growth.members);
+          !chain.empty()) {
+        growth.members.insert(chain.begin(), chain.end());
+        for (Operation *op : chain)
+          growth.places[op] = {growth.nextIndex++, 1};
+        llvm::for_each(chain, addProducersOf);
+        continue;
+      }
+      Growth::Place place = growth.placeOf(producer);
+      bool cheap = cast<ElementOpInterface>(producer).isCheap();
+      if (cheap ? place.times > mostTimes || !worthPulling(producer)
+                : anchored || place.index != 0)
+        continue;
+      growth.members.insert(producer);
+      growth.places[producer] = place;
+      anchored |= !cheap;
+      addProducersOf(producer);
+    }
+    return growth.members;
+  }
+
+  /// The operators from `producer`, read by a pool among the members alone, up
+  /// to a convolution that can be computed window by window; empty if there is
+  /// no such convolution.
+  SmallVector<Operation *>
+  convolutionUnder(Operation *producer,
+                   const llvm::SetVector<Operation *> &members) {
+    SmallVector<Operation *> chain;
+    if (!llvm::all_of(producer->getUsers(), [&](Operation *user) {
+          return members.contains(user) &&
+                 kernel::joinsConvolution(user, target);
+        }))
+      return {};
+    for (Operation *op = producer; op;) {
+      if (!op->hasOneUse() || grouped.contains(op))
+        return {};
+      chain.push_back(op);
+      if (kernel::isFusableConvolution(op))
+        return chain;
+      if (!isa<ElementwiseOpInterface>(op))
+        return {};
+      Operation *next = nullptr;
+      for (Value operand : op->getOperands())
+        if (Operation *from = operand.getDefiningOp();
+            from && operand.getType() == op->getResult(0).getType() &&
+            isa<ElementwiseOpInterface, ConvOp>(from))
+          next = from;
+      op = next;
+    }
+    return {};
+  }
+
+  bool mayJoin(Operation *producer,
+               const llvm::SetVector<Operation *> &members) {
+    if (grouped.contains(producer) || placed.contains(producer) ||
+        isView(producer) || isa<ConstantOp>(producer) ||
+        !isa<ElementOpInterface>(producer))
+      return false;
+    return llvm::all_of(producer->getUsers(), [&](Operation *user) {
+      return members.contains(user);
+    });
+  }
+
+  /// Whether each element of a cheap producer is read about once.
+  static bool worthPulling(Operation *producer) {
+    int64_t produced = tensorType(producer->getResult(0)).getNumElements();
+    return llvm::all_of(producer->getUsers(), [&](Operation *user) {
+      auto element = cast<ElementOpInterface>(user);
+      if (isa<UnpackPanelsOp>(producer))
+        return true;
+      // Convolutions read their input element by element, wherever it lies.
+      if (auto conv = dyn_cast<ConvOp>(user);
+          conv && isa<TransposeOp>(producer))
+        return shapeOf(conv.getX()).back() <= 4 &&
+               conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
+      if (!element.isCheap())
+        return isa<ReductionOpInterface>(user);
+      return tensorType(user->getResult(0)).getNumElements() <= produced;
+    });
+  }
+
+  void build(const llvm::SetVector<Operation *> &members, Operation *root) {
+    SmallVector<Operation *> ordered(members.begin(), members.end());
+    llvm::sort(ordered, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    // What reads a tensor from outside of the group can read a part of it.
+    SmallVector<Operation *> rest;
+    for (Operation *op : ordered) {
+      if (isSliceOfStored(op) &&
+          !llvm::is_contained(rest, op->getOperand(0).getDefiningOp()) &&
+          !(op == root && needsItsPlace(op->getResult(0))))
+        views.insert(op);
+      else
+        rest.push_back(op);
+    }
+    if (!rest.empty())
+      buildGroup(rest);
+  }
+
+  /// Moves `ordered` into a group placed at the last of them.
+  GroupOp buildGroup(ArrayRef<Operation *> ordered) {
+    Operation *last = ordered.back();
+    OpBuilder builder(last);
+    llvm::SetVector<Value> inputs;
+    llvm::SetVector<Operation *> inside(ordered.begin(), ordered.end());
+    llvm::SetVector<Operation *> constants;
+    llvm::SetVector<Value> empty;
+    SmallVector<Location> locations;
+    for (Operation *op : ordered) {
+      locations.push_back(op->getLoc());
+      for (Value operand : op->getOperands()) {
+        // Packed weights are read from a buffer, also if they are all the same.
+        if (isSmallConstant(operand.getDefiningOp()) &&
+            !isa<UnpackPanelsOp>(op))
+          constants.insert(operand.getDefiningOp());
+        else if (tensorType(operand).getNumElements() == 0)
+          empty.insert(operand);
+        else if (!operand.getDefiningOp() ||
+                 !inside.contains(operand.getDefiningOp()))
+          inputs.insert(operand);
+      }
+    }
+    auto group = GroupOp::create(builder, builder.getFusedLoc(locations),
+                                 last->getResultTypes(), inputs.getArrayRef(),
+                                 builder.getStringAttr(""), DenseI64ArrayAttr(),
+                                 ArrayAttr());
+    Block *body = builder.createBlock(&group.getBody());
+    IRMapping mapping;
+    for (Value input : inputs)
+      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+    for (Operation *constant : constants)
+      if (!inputs.contains(constant->getResult(0)))
+        builder.clone(*constant, mapping);
+    for (Value operand : empty)
+      mapping.map(operand, emptyConstant(builder, operand));
+    for (Operation *op : ordered)
+      builder.clone(*op, mapping);
+    SmallVector<Value> yielded;
+    for (Value result : last->getResults())
+      yielded.push_back(mapping.lookup(result));
+    YieldOp::create(builder, last->getLoc(), yielded);
+    const kernel::Strategy &strategy = kernel::selectStrategy({body}, target);
+    group.setStrategy(strategy.name());
+    last->replaceAllUsesWith(group);
+    grouped.insert(ordered.begin(), ordered.end());
+    for (Operation *op : llvm::reverse(ordered))
+      op->erase();
+    return group;
+  }
+
+  func::FuncOp function;
+  const TargetDescription &target;
+  llvm::DenseSet<Operation *> grouped;
+  llvm::SetVector<Operation *> placed;
+  /// Slices that stay outside of groups.
+  llvm::DenseSet<Operation *> views;
+};
+
+struct FormGroupsPass : impl::FormGroupsBase<FormGroupsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    Grouping(getOperation(), *lookupTarget(targetName)).run();
+  }
+};
+
+} // namespace
+} // namespace ingot::decide

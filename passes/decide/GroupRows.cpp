@@ -1,0 +1,252 @@
+#include "passes/decide/GroupRows.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/plan/Buffers.h"
+
+#include <tuple>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+namespace {
+
+/// Positions of an axis of one value; axis -1: all of it.
+struct Need {
+  int64_t axis = -1;
+  Rows rows;
+  bool operator==(const Need &other) const {
+    return axis == other.axis && (axis < 0 || rows == other.rows);
+  }
+};
+
+/// The input positions of a window operator for some output positions: those
+/// inside, and how far the windows reach beyond.
+struct WindowRows {
+  Rows inside;
+  int64_t low, high;
+};
+
+struct WindowAttributes {
+  ArrayRef<int64_t> kernel, strides, dilations, low;
+};
+
+std::optional<WindowAttributes> windowOf(Operation *op) {
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return WindowAttributes{shapeOf(conv.getW()).drop_back(2),
+                            conv.getStrides(), conv.getDilations(),
+                            conv.getLow()};
+  auto pool = [](auto op) {
+    return WindowAttributes{op.getKernel(), op.getStrides(), op.getDilations(),
+                            op.getLow()};
+  };
+  if (auto max = dyn_cast<MaxPoolOp>(op))
+    return pool(max);
+  if (auto average = dyn_cast<AveragePoolOp>(op))
+    return pool(average);
+  if (auto lp = dyn_cast<LpPoolOp>(op))
+    return pool(lp);
+  return std::nullopt;
+}
+
+WindowRows windowRows(Operation *op, const WindowAttributes &window,
+                      const Need &need) {
+  size_t i = need.axis - 1;
+  int64_t size = shapeOf(op->getOperand(0))[need.axis];
+  int64_t first = need.rows.begin * window.strides[i] - window.low[i];
+  int64_t last = (need.rows.end - 1) * window.strides[i] - window.low[i] +
+                 (window.kernel[i] - 1) * window.dilations[i];
+  Rows inside{std::clamp<int64_t>(first, 0, size),
+              std::clamp<int64_t>(last + 1, 0, size)};
+  return {inside, std::max<int64_t>(0, -first),
+          std::max<int64_t>(0, last + 1 - size)};
+}
+
+/// Operators whose result has the rows of their operands, one by one.
+bool keepsAxis(Operation *op, int64_t axis) {
+  if (auto reduction = dyn_cast<ReductionOpInterface>(op))
+    return !llvm::is_contained(reduction.getAxes(), axis);
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    return static_cast<int64_t>(concat.getAxis()) != axis;
+  if (isa<SliceOp, PadOp>(op))
+    return shapeOf(op->getOperand(0))[axis] == shapeOf(op->getResult(0))[axis];
+  return isa<ElementwiseOpInterface, ExpandOp>(op);
+}
+
+/// What `op` reads of each operand; none if that is not some rows.
+std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
+  SmallVector<Need> needs(op->getNumOperands());
+  if (need.axis < 0)
+    return needs;
+  int64_t rank = shapeOf(op->getResult(0)).size();
+  if (auto window = windowOf(op)) {
+    if (need.axis < 1 || need.axis > rank - 2)
+      return std::nullopt;
+    needs[0] = {need.axis, windowRows(op, *window, need).inside};
+    return needs[0].rows.size() > 0 ? std::make_optional(needs) : std::nullopt;
+  }
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    needs[0] = {transpose.getPerm()[need.axis], need.rows};
+    return needs;
+  }
+  if (!keepsAxis(op, need.axis))
+    return std::nullopt;
+  for (auto [operand, its] : llvm::zip(op->getOperands(), needs)) {
+    // Operands of lower rank are aligned at the last axis.
+    ArrayRef<int64_t> shape = shapeOf(operand);
+    int64_t axis = need.axis - (rank - static_cast<int64_t>(shape.size()));
+    if (axis >= 0 && shape[axis] == shapeOf(op->getResult(0))[need.axis])
+      its = {axis, need.rows};
+    else if (axis >= 0 && shape[axis] != 1)
+      return std::nullopt;
+  }
+  return needs;
+}
+
+/// What is read of each value in the body: of arguments in several ways.
+struct BodyNeeds {
+  llvm::DenseMap<Value, Need> inner;
+  SmallVector<std::pair<BlockArgument, Need>> arguments;
+};
+
+std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows) {
+  Block &body = group.getBody().front();
+  Operation *yield = body.getTerminator();
+  if (group.getNumResults() != 1 || group.getOutputStrides() ||
+      group.getInputStrides() || shapeOf(group.getResult(0)).size() < 3)
+    return std::nullopt;
+  BodyNeeds all;
+  auto add = [&](Value value, const Need &need) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (!llvm::is_contained(all.arguments, std::make_pair(argument, need)))
+        all.arguments.push_back({argument, need});
+      return true;
+    }
+    // Computed once: everyone has to want the same.
+    auto [known, isNew] = all.inner.insert({value, need});
+    return isNew || known->second == need;
+  };
+  add(yield->getOperand(0), {1, rows});
+  for (Operation &op : llvm::reverse(body.without_terminator())) {
+    if (op.getNumResults() != 1 || !all.inner.contains(op.getResult(0)))
+      return std::nullopt;
+    auto needs = operandNeeds(&op, all.inner.lookup(op.getResult(0)));
+    if (!needs)
+      return std::nullopt;
+    for (auto [operand, need] : llvm::zip(op.getOperands(), *needs))
+      if (!add(operand, need))
+        return std::nullopt;
+  }
+  // Parts with gaps can only be read element by element.
+  for (auto [argument, need] : all.arguments)
+    if (need.axis > 0 &&
+        llvm::any_of(shapeOf(argument).take_front(need.axis),
+                     [](int64_t size) { return size != 1; }) &&
+        !llvm::all_of(argument.getUsers(), llvm::IsaPred<TransposeOp>))
+      return std::nullopt;
+  llvm::sort(all.arguments, [](auto &a, auto &b) {
+    auto key = [](auto &read) {
+      return std::make_tuple(read.first.getArgNumber(), read.second.axis,
+                             read.second.rows.begin, read.second.rows.end);
+    };
+    return key(a) < key(b);
+  });
+  return all;
+}
+
+/// `op` with the padding and the result's size that it has for `need`.
+void restrictTo(Operation *op, const WindowRows *window, const Need &need) {
+  Value result = op->getResult(0);
+  SmallVector<int64_t> shape(shapeOf(result));
+  shape[need.axis] = need.rows.size();
+  result.setType(RankedTensorType::get(shape, elementOf(result)));
+  if (!window)
+    return;
+  auto set = [&](StringRef name, int64_t value) {
+    auto old = op->getAttrOfType<DenseI64ArrayAttr>(name);
+    SmallVector<int64_t> values(old.asArrayRef());
+    values[need.axis - 1] = value;
+    op->setAttr(name, DenseI64ArrayAttr::get(op->getContext(), values));
+  };
+  set("low", window->low);
+  if (auto average = dyn_cast<AveragePoolOp>(op); average && !window->high)
+    set("high", 0);
+}
+
+} // namespace
+
+std::optional<SmallVector<OperandRows>> operandRows(GroupOp group, Rows rows) {
+  auto needs = bodyNeeds(group, rows);
+  if (!needs)
+    return std::nullopt;
+  SmallVector<OperandRows> result;
+  for (auto [argument, need] : needs->arguments)
+    result.push_back({argument.getArgNumber(), need.axis, need.rows});
+  return result;
+}
+
+GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
+                     const TargetDescription &target,
+                     llvm::function_ref<Value(const OperandRows &)> part) {
+  BodyNeeds needs = *bodyNeeds(group, rows);
+  SmallVector<Value> inputs;
+  SmallVector<Attribute> strides;
+  bool strided = false;
+  for (auto [argument, need] : needs.arguments) {
+    Value input = part({argument.getArgNumber(), need.axis, need.rows});
+    inputs.push_back(input);
+    SmallVector<int64_t> own;
+    if (auto slice = input.getDefiningOp<SliceOp>();
+        slice && !memory::isContiguous(slice)) {
+      ArrayRef<int64_t> shape = shapeOf(slice.getX());
+      own.assign(shape.size(), 1);
+      for (size_t i = shape.size(); i-- > 1;)
+        own[i - 1] = own[i] * shape[i];
+      strided = true;
+    }
+    strides.push_back(builder.getDenseI64ArrayAttr(own));
+  }
+  SmallVector<int64_t> shape(shapeOf(group.getResult(0)));
+  shape[1] = rows.size();
+  Type type = RankedTensorType::get(shape, elementOf(group.getResult(0)));
+  auto copy =
+      GroupOp::create(builder, group.getLoc(), type, inputs,
+                      builder.getStringAttr(""), DenseI64ArrayAttr(),
+                      strided ? builder.getArrayAttr(strides) : ArrayAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&copy.getBody());
+  for (Value input : inputs)
+    body->addArgument(input.getType(), input.getLoc());
+  // Of an argument that is read in several ways, the one that a user needs.
+  auto mapped = [&](Value value, const Need &need, IRMapping &mapping) {
+    for (auto [i, known] : llvm::enumerate(needs.arguments))
+      if (known.first == value && known.second == need)
+        return Value(body->getArgument(i));
+    return mapping.lookup(value);
+  };
+  IRMapping mapping;
+  Block &from = group.getBody().front();
+  for (Operation &op : from.without_terminator()) {
+    Need need = needs.inner.lookup(op.getResult(0));
+    SmallVector<Need> reads = *operandNeeds(&op, need);
+    Operation *clone = builder.clone(op, mapping);
+    for (auto [i, read] : llvm::enumerate(reads))
+      clone->setOperand(i, mapped(op.getOperand(i), read, mapping));
+    mapping.map(op.getResult(0), clone->getResult(0));
+    if (need.axis < 0)
+      continue;
+    auto window = windowOf(&op);
+    WindowRows reach;
+    if (window)
+      reach = windowRows(&op, *window, need);
+    restrictTo(clone, window ? &reach : nullptr, need);
+  }
+  YieldOp::create(
+      builder, group.getLoc(),
+      mapped(from.getTerminator()->getOperand(0), {1, rows}, mapping));
+  copy.setStrategy(kernel::selectStrategy({body}, target).name());
+  return copy;
+}
+
+} // namespace ingot::decide

@@ -1,0 +1,51 @@
+// A group computed for some rows only.
+//
+// Rows are positions on axis 1 of a channels-last tensor. Which rows of its
+// operands a group reads for some rows of its result, and the group that
+// computes just those:
+//
+//   group(%x: 1x8x8x4) { conv 3x3, low 1 }   rows 0..4 of the result
+//     ->
+//   group(%slice: 1x5x8x4) { conv 3x3, low 1 on this axis at the top only }
+
+#ifndef INGOT_PASSES_DECIDE_GROUPROWS_H
+#define INGOT_PASSES_DECIDE_GROUPROWS_H
+
+#include "dialects/graph/GraphDialect.h"
+#include "targets/TargetDescription.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace ingot::decide {
+
+/// Positions [begin, end) of one axis.
+struct Rows {
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
+  bool operator==(const Rows &other) const {
+    return begin == other.begin && end == other.end;
+  }
+};
+
+/// The part of an operand that is read: some positions of an axis, or all of
+/// it (axis -1).
+struct OperandRows {
+  unsigned operand;
+  int64_t axis;
+  Rows rows;
+};
+
+/// What a group reads for `rows` of its result: an entry for each operand, more
+/// where one is read in several ways. None if the group is not computed row by
+/// row.
+std::optional<llvm::SmallVector<OperandRows>> operandRows(GroupOp group,
+                                                          Rows rows);
+
+/// The group for `rows` of the result. `part` gives the value of what
+/// operandRows lists; slices that are not contiguous are passed with strides.
+GroupOp buildForRows(mlir::OpBuilder &builder, GroupOp group, Rows rows,
+                     const TargetDescription &target,
+                     llvm::function_ref<mlir::Value(const OperandRows &)> part);
+
+} // namespace ingot::decide
+
+#endif // INGOT_PASSES_DECIDE_GROUPROWS_H

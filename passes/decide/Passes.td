@@ -1,0 +1,29 @@
+// The passes of the stage `decide`: which operators become one kernel, and how.
+
+#ifndef INGOT_PASSES_DECIDE_PASSES_TD
+#define INGOT_PASSES_DECIDE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PackWeights : Pass<"decide-pack-weights", "::mlir::func::FuncOp"> {
+  let summary = "Put the weights of convolutions and matrix products into panels";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to pack for">];
+}
+
+def TieWeights : Pass<"decide-tie-weights", "::mlir::func::FuncOp"> {
+  let summary = "Gather from the packed weights that a table is the transpose of, instead of storing both";
+}
+
+def FormGroups : Pass<"decide-form-groups", "::mlir::func::FuncOp"> {
+  let summary = "Decide which operators become one kernel, and by which strategy";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
+def StripeRows : Pass<"decide-stripe-rows", "::mlir::ModuleOp"> {
+  let summary = "Compute chains of groups some rows at a time where the arena would be too large";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,
+                 Option<"maxBytes", "max-bytes", "int64_t", "0", "What the arena may take">,
+                 Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
+}
+
+#endif

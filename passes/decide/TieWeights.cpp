@@ -1,0 +1,102 @@
+// A table that is gathered from, and whose transpose is packed as the weights
+// of a matrix product, is stored once: in panels. Language models share their
+// embedding with their last layer like that.
+//
+//   gather(table, i), matmul(x, unpack_panels(pack_panels(weights)))
+//     ->
+//   gather(transpose(unpack_panels(p)), i), matmul(x, unpack_panels(p))
+//
+// where p is pack_panels(weights) and `table` has the elements of
+// transpose(weights), byte for byte. A gather reads few elements of a large
+// table, so it does not matter that they no longer follow each other in memory.
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "passes/decide/Passes.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_TIEWEIGHTS
+#include "passes/decide/Passes.h.inc"
+
+namespace {
+
+/// Smaller tables are not worth the longer way to an element.
+constexpr int64_t leastElements = 1 << 12;
+
+/// Returns whether `constant` is a large table that is only gathered from, a
+/// few rows at a time. One number repeated is no table: kernels hold it
+/// themselves.
+bool isTable(ConstantOp constant) {
+  auto type = tensorType(constant.getResult());
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (type.getRank() != 2 || type.getNumElements() < leastElements ||
+      (dense && dense.isSplat()) || constant->use_empty())
+    return false;
+  return llvm::all_of(constant->getUsers(), [&](Operation *user) {
+    auto gather = dyn_cast<GatherOp>(user);
+    return gather && gather.getX() == constant.getResult() &&
+           gather.getIndices() != constant.getResult() &&
+           4 * tensorType(gather.getResult()).getNumElements() <=
+               type.getNumElements();
+  });
+}
+
+bool areTransposed(ConstantOp a, ConstantOp b) {
+  auto type = tensorType(a.getResult());
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  if (tensorType(b.getResult()) !=
+      RankedTensorType::get({columns, rows}, type.getElementType()))
+    return false;
+  std::vector<char> storageOfA, storageOfB;
+  ArrayRef<char> as = elementBytes(a.getValue(), storageOfA),
+                 bs = elementBytes(b.getValue(), storageOfB);
+  int64_t size = bytesPerElement(type.getElementType());
+  // Square by square, so that the lines of both stay in the cache.
+  constexpr int64_t side = 16;
+  for (int64_t top = 0; top < rows; top += side)
+    for (int64_t left = 0; left < columns; left += side)
+      for (int64_t row = top; row < std::min(top + side, rows); ++row)
+        for (int64_t column = left; column < std::min(left + side, columns);
+             ++column)
+          if (std::memcmp(as.data() + (row * columns + column) * size,
+                          bs.data() + (column * rows + row) * size, size))
+            return false;
+  return true;
+}
+
+struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Block &body = getOperation().getBody().front();
+    SmallVector<UnpackPanelsOp> unpacked(body.getOps<UnpackPanelsOp>());
+    for (ConstantOp table :
+         SmallVector<ConstantOp>(body.getOps<ConstantOp>())) {
+      if (!hasData(table.getValue()) || !isTable(table))
+        continue;
+      for (UnpackPanelsOp unpack : unpacked) {
+        auto pack = unpack.getPacked().getDefiningOp<PackPanelsOp>();
+        auto weights = pack ? pack.getW().getDefiningOp<ConstantOp>() : nullptr;
+        if (!weights || !hasData(weights.getValue()) ||
+            !areTransposed(table, weights))
+          continue;
+        // The first reader of the panels may now be a gather.
+        pack->moveBefore(&body.front());
+        weights->moveBefore(pack);
+        for (Operation *user : llvm::make_early_inc_range(table->getUsers())) {
+          OpBuilder builder(user);
+          auto panels = cast<UnpackPanelsOp>(builder.clone(*unpack));
+          user->setOperand(0, TransposeOp::create(builder, table.getLoc(),
+                                                  panels.getResult(), {1, 0}));
+        }
+        break;
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace ingot::decide

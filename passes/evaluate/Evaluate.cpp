@@ -1,0 +1,227 @@
+#include "passes/evaluate/Evaluate.h"
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/evaluate/Jit.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <list>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot {
+
+static EvaluationLowering lowering = nullptr;
+void setEvaluationLowering(EvaluationLowering fn) { lowering = fn; }
+
+bool isComputable(Value value) {
+  SmallVector<Value> pending{value};
+  llvm::DenseSet<Operation *> seen;
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || !isPure(op))
+      return false;
+    if (seen.insert(op).second)
+      llvm::append_range(pending, op->getOperands());
+  }
+  return true;
+}
+
+/// The operators that `values` depend on, operands first.
+static SmallVector<Operation *> coneOf(ArrayRef<Value> values) {
+  llvm::SetVector<Operation *> cone;
+  SmallVector<std::pair<Operation *, unsigned>> stack;
+  for (Value value : values) {
+    stack.push_back({value.getDefiningOp(), 0});
+    while (!stack.empty()) {
+      auto &[op, next] = stack.back();
+      if (cone.contains(op) || next == op->getNumOperands()) {
+        cone.insert(op);
+        stack.pop_back();
+      } else {
+        Operation *operand = op->getOperand(next++).getDefiningOp();
+        if (!cone.contains(operand))
+          stack.push_back({operand, 0});
+      }
+    }
+  }
+  return cone.takeVector();
+}
+
+using Consumed = llvm::function_ref<void(DenseResourceElementsHandle)>;
+
+/// Runs the launches of a planned @main, whose arguments are its results only.
+/// Memory comes and goes with the launches that need it: a result is allocated
+/// for the first launch that writes it, a constant given up after the last one
+/// that reads it.
+class MainRunner {
+public:
+  MainRunner(ModuleOp module, Jit &jit, Consumed consumed)
+      : module(module), symbols(module), jit(jit), consumed(consumed) {}
+
+  /// Fills `results`, each of the size that it has in `bytes`.
+  void run(func::FuncOp main, ArrayRef<int64_t> bytes,
+           MutableArrayRef<std::vector<char>> results) {
+    constexpr size_t align = 64;
+    size_t arenaBytes =
+        module->getAttrOfType<IntegerAttr>("ingot.arena_bytes").getInt();
+    std::vector<char> arena(arenaBytes + align);
+    char *base = arena.data() +
+                 (align - reinterpret_cast<uintptr_t>(arena.data()) % align);
+    countReads(main);
+    for (Operation &op : main.getBody().front()) {
+      for (Value operand : op.getOperands())
+        if (auto argument = dyn_cast<BlockArgument>(operand);
+            argument && !pointers.contains(argument)) {
+          std::vector<char> &result = results[argument.getArgNumber()];
+          // Kernels may be given a place for a tensor without elements.
+          result.reserve(1);
+          result.resize(bytes[argument.getArgNumber()]);
+          pointers[argument] = result.data();
+        }
+      if (auto place = dyn_cast<kernel::ArenaOp>(op))
+        pointers[place.getResult()] = base + place.getOffset();
+      else if (auto view = dyn_cast<kernel::ViewOp>(op))
+        pointers[view.getResult()] =
+            pointers.lookup(view.getSource()) + view.getOffset();
+      else if (auto get = dyn_cast<memref::GetGlobalOp>(op))
+        pointers[get.getResult()] = dataOf(get);
+      else if (auto launch = dyn_cast<kernel::LaunchOp>(op))
+        run(launch);
+    }
+  }
+
+private:
+  using Resource = DenseResourceElementsHandle;
+
+  ElementsAttr valueOf(memref::GetGlobalOp get) {
+    return cast<ElementsAttr>(
+        *symbols.lookup<memref::GlobalOp>(get.getName()).getInitialValue());
+  }
+
+  char *dataOf(memref::GetGlobalOp get) {
+    storage.emplace_back();
+    return const_cast<char *>(
+        elementBytes(valueOf(get), storage.back()).data());
+  }
+
+  /// The resources that a launch reads, through whichever views.
+  SmallVector<Resource> resourcesOf(kernel::LaunchOp launch) {
+    SmallVector<Resource> resources;
+    for (Value operand : launch.getOperands()) {
+      while (auto view = operand.getDefiningOp<kernel::ViewOp>())
+        operand = view.getSource();
+      if (auto get = operand.getDefiningOp<memref::GetGlobalOp>())
+        if (auto value = dyn_cast<DenseResourceElementsAttr>(valueOf(get)))
+          resources.push_back(value.getRawHandle());
+    }
+    return resources;
+  }
+
+  void countReads(func::FuncOp main) {
+    for (auto launch : main.getOps<kernel::LaunchOp>())
+      for (Resource resource : resourcesOf(launch))
+        ++readsLeft[resource.getResource()];
+  }
+
+  void run(kernel::LaunchOp launch) {
+    auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
+    SmallVector<char *> buffers;
+    for (Value operand : launch.getOperands())
+      buffers.push_back(pointers.lookup(operand));
+    int64_t begin = 0, end = 0;
+    SmallVector<void *> arguments;
+    for (char *&buffer : buffers)
+      arguments.push_back(static_cast<void *>(&buffer));
+    if (auto extent = callee->getAttrOfType<IntegerAttr>("kernel.extent")) {
+      end = extent.getInt();
+      arguments.push_back(&begin);
+      arguments.push_back(&end);
+    }
+    jit.call(callee.getName(), arguments);
+    for (Resource resource : resourcesOf(launch))
+      if (--readsLeft[resource.getResource()] == 0 && consumed)
+        consumed(resource);
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  Jit &jit;
+  Consumed consumed;
+  llvm::DenseMap<Value, char *> pointers;
+  llvm::DenseMap<const void *, unsigned> readsLeft;
+  std::list<std::vector<char>> storage;
+};
+
+FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
+                                              Consumed consumed) {
+  SmallVector<ElementsAttr> results(values.size());
+  // Constants under another shape need no code.
+  SmallVector<Value> wanted;
+  SmallVector<size_t> positions;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    Value root = value;
+    while (auto reshape = root.getDefiningOp<ReshapeOp>())
+      root = reshape.getX();
+    if (auto constant = root.getDefiningOp<ConstantOp>()) {
+      auto type = tensorType(value);
+      if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+        results[i] = dense.reshape(type);
+      else
+        results[i] = DenseResourceElementsAttr::get(
+            type, cast<DenseResourceElementsAttr>(constant.getValue())
+                      .getRawHandle());
+      continue;
+    }
+    wanted.push_back(value);
+    positions.push_back(i);
+  }
+  if (wanted.empty())
+    return results;
+
+  Location loc = wanted[0].getLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  SmallVector<Type> types;
+  for (Value value : wanted)
+    types.push_back(value.getType());
+  auto main = func::FuncOp::create(builder, loc, "main",
+                                   builder.getFunctionType({}, types));
+  builder.setInsertionPointToStart(main.addEntryBlock());
+  IRMapping mapping;
+  for (Operation *op : coneOf(wanted))
+    builder.clone(*op, mapping);
+  SmallVector<Value> returned;
+  for (Value value : wanted)
+    returned.push_back(mapping.lookup(value));
+  func::ReturnOp::create(builder, loc, returned);
+  assert(lowering && "the pipeline sets the lowering");
+  if (failed(lowering(*module)))
+    return failure();
+
+  int64_t elements = 0;
+  for (Value value : wanted)
+    elements += tensorType(value).getNumElements();
+  FailureOr<std::unique_ptr<Jit>> jit =
+      Jit::compile(*module, /*optimize=*/elements > 100'000);
+  if (failed(jit))
+    return failure();
+  SmallVector<int64_t> bytes;
+  for (Value value : wanted)
+    bytes.push_back(tensorType(value).getNumElements() *
+                    bytesPerElement(elementOf(value)));
+  std::vector<std::vector<char>> data(wanted.size());
+  MainRunner(*module, **jit, consumed)
+      .run(module->lookupSymbol<func::FuncOp>("main"), bytes, data);
+  for (auto [i, value] : llvm::enumerate(wanted))
+    results[positions[i]] =
+        elementsFromBytes(tensorType(value), std::move(data[i]), "folded");
+  return results;
+}
+
+} // namespace ingot

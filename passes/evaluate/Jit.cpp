@@ -1,0 +1,164 @@
+#include "passes/evaluate/Jit.h"
+
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+Jit::Jit() = default;
+Jit::~Jit() = default;
+
+/// Views become casts that the memref conversion knows.
+static void replaceViews(ModuleOp module) {
+  SmallVector<kernel::ViewOp> views;
+  module.walk([&](kernel::ViewOp view) { views.push_back(view); });
+  for (kernel::ViewOp view : views) {
+    OpBuilder b(view);
+    auto type = cast<MemRefType>(view.getType());
+    auto [strides, offset] = type.getStridesAndOffset();
+    (void)offset;
+    auto cast = memref::ReinterpretCastOp::create(
+        b, view.getLoc(), type, view.getSource(), /*offset=*/int64_t(0),
+        type.getShape(), strides);
+    view.getResult().replaceAllUsesWith(cast);
+    view.erase();
+  }
+}
+
+static LogicalResult toLLVM(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet expansions(context);
+  arith::populateArithExpandOpsPatterns(expansions);
+  if (failed(applyPatternsGreedily(module, std::move(expansions))))
+    return failure();
+  LowerToLLVMOptions options(context);
+  options.useBarePtrCallConv = true;
+  LLVMTypeConverter types(context, options);
+  RewritePatternSet patterns(context);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  arith::populateArithToLLVMConversionPatterns(types, patterns);
+  populateMathToLLVMConversionPatterns(types, patterns);
+  populateVectorToLLVMConversionPatterns(types, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+  populateFuncToLLVMConversionPatterns(types, patterns);
+  LLVMConversionTarget target(*context);
+  target.addLegalOp<ModuleOp>();
+  return applyFullConversion(module, target, std::move(patterns));
+}
+
+/// Kernels that run for less time than LLVM would take to optimize them.
+static void leaveSmallKernelsUnoptimized(ModuleOp kernels,
+                                         const llvm::StringSet<> &small) {
+  Builder builder(kernels.getContext());
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (small.contains(function.getName()))
+      function.setPassthroughAttr(
+          builder.getStrArrayAttr({"noinline", "optnone"}));
+}
+
+FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
+  static const bool initialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  MLIRContext *context = module.getContext();
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
+  llvm::StringSet<> small;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.getName() == "main")
+      continue;
+    int64_t elements = 0;
+    for (Type type : function.getArgumentTypes())
+      if (auto memref = dyn_cast<MemRefType>(type))
+        elements += memref.getNumElements();
+    if (elements < 500'000)
+      small.insert(function.getName());
+    auto copy = cast<func::FuncOp>(builder.clone(*function));
+    copy.setPublic();
+    // Attributes that mean nothing to LLVM.
+    for (NamedAttribute attr :
+         llvm::make_early_inc_range(copy->getDiscardableAttrs()))
+      copy->removeDiscardableAttr(attr.getName());
+    for (unsigned i = 0; i < copy.getNumArguments(); ++i)
+      copy.setArgAttrs(i, DictionaryAttr::get(context));
+  }
+  replaceViews(*kernels);
+  if (failed(toLLVM(*kernels)))
+    return failure();
+  leaveSmallKernelsUnoptimized(*kernels, small);
+
+  static llvm::Expected<llvm::orc::JITTargetMachineBuilder> host =
+      llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!host)
+    return module.emitError("no code generator for this host");
+  auto level =
+      optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
+  host->setCodeGenOptLevel(level);
+  auto machine = host->createTargetMachine();
+  if (!machine)
+    return module.emitError("no code generator for this host: " +
+                            llvm::toString(machine.takeError()));
+  ExecutionEngineOptions engineOptions;
+  auto transformer =
+      makeOptimizingTransformer(optimize ? 1 : 0, 0, machine->get());
+  if (optimize)
+    engineOptions.transformer = transformer;
+  engineOptions.jitCodeGenOptLevel = level;
+  engineOptions.enableGDBNotificationListener = false;
+  engineOptions.enablePerfNotificationListener = false;
+  // The transformer needs a machine as long as the engine compiles.
+  auto forTransformer = std::move(*machine);
+  auto second = host->createTargetMachine();
+  if (!second)
+    return module.emitError("no code generator for this host: " +
+                            llvm::toString(second.takeError()));
+  auto engine =
+      ExecutionEngine::create(*kernels, engineOptions, std::move(*second));
+  if (!engine)
+    return module.emitError("evaluating constants: " +
+                            llvm::toString(engine.takeError()));
+  std::unique_ptr<Jit> jit(new Jit());
+  jit->engine = std::move(*engine);
+  // Compilation is lazy: look everything up while the machine lives.
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.getName() != "main")
+      if (auto symbol = jit->engine->lookupPacked(function.getName()); !symbol)
+        return module.emitError("evaluating constants: " +
+                                llvm::toString(symbol.takeError()));
+  return jit;
+}
+
+void Jit::call(StringRef kernel, MutableArrayRef<void *> arguments) {
+  auto function = engine->lookupPacked(kernel);
+  (*function)(arguments.data());
+}
+
+} // namespace ingot

@@ -1,0 +1,250 @@
+// The operations and types that the printer knows. After this check it cannot
+// fail. A failure here is ours, not the user's: what a model may contain was
+// decided long ago.
+
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
+#include "dialects/kernel/NumberTypes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/legalize/Passes.h"
+#include "targets/TargetDescription.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+#define GEN_PASS_DEF_CHECKPRINTABLE
+#include "passes/legalize/Passes.h.inc"
+
+static bool isKnownOperation(Operation *op) {
+  static const llvm::StringSet<> names = {"arith.constant",
+                                          "arith.addi",
+                                          "arith.subi",
+                                          "arith.muli",
+                                          "arith.divsi",
+                                          "arith.divui",
+                                          "arith.remsi",
+                                          "arith.remui",
+                                          "arith.shli",
+                                          "arith.shrsi",
+                                          "arith.shrui",
+                                          "arith.andi",
+                                          "arith.ori",
+                                          "arith.xori",
+                                          "arith.addf",
+                                          "arith.subf",
+                                          "arith.mulf",
+                                          "arith.divf",
+                                          "arith.negf",
+                                          "arith.cmpi",
+                                          "arith.cmpf",
+                                          "arith.select",
+                                          "arith.extsi",
+                                          "arith.extui",
+                                          "arith.trunci",
+                                          "arith.extf",
+                                          "arith.truncf",
+                                          "arith.sitofp",
+                                          "arith.uitofp",
+                                          "arith.fptosi",
+                                          "arith.fptoui",
+                                          "arith.index_cast",
+                                          "arith.index_castui",
+                                          "arith.bitcast",
+                                          "math.absf",
+                                          "math.copysign",
+                                          "math.fma",
+                                          "scf.for",
+                                          "scf.if",
+                                          "scf.while",
+                                          "scf.yield",
+                                          "scf.condition",
+                                          "func.call",
+                                          "func.return",
+                                          "memref.load",
+                                          "memref.store",
+                                          "memref.alloca",
+                                          "memref.get_global",
+                                          "kernel.cursor",
+                                          "kernel.load_next",
+                                          "kernel.view",
+                                          "vector.load",
+                                          "vector.store",
+                                          "vector.broadcast",
+                                          "vector.fma",
+                                          "vector.extract",
+                                          "vector.insert",
+                                          "vector.from_elements",
+                                          "vector.bitcast",
+                                          "vector.extract_strided_slice",
+                                          "vector.insert_strided_slice",
+                                          "vector.shuffle"};
+  return names.contains(op->getName().getStringRef());
+}
+
+/// Why a type cannot be written in C, or null.
+static const char *refusal(Type type) {
+  if (isa<kernel::CursorType>(type))
+    return nullptr;
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    // Of an empty buffer no element is ever named.
+    if (memref.hasStaticShape() && memref.getNumElements() == 0)
+      return refusal(memref.getElementType());
+    if (failed(memref.getStridesAndOffset(strides, offset)) ||
+        ShapedType::isDynamicShape(strides) || ShapedType::isDynamic(offset))
+      return "is a buffer whose strides are not constant";
+    return refusal(memref.getElementType());
+  }
+  Type element = elementOf(type);
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    if (vector.isScalable() || vector.getRank() > 1)
+      return "is not a vector of one constant dimension";
+    if (!llvm::isPowerOf2_64(vector.getNumElements()))
+      return "is a vector whose lanes are not a power of two";
+    if (element.isIndex() && isVector(type))
+      return "is a vector of index";
+  }
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    unsigned width = integer.getWidth();
+    if (!integer.isSignless())
+      return "has a sign, which operations carry at this level";
+    if (width > 8 && width != 16 && width != 32 && width != 64)
+      return "has a width that C lacks";
+    return nullptr;
+  }
+  if (auto number = dyn_cast<FloatType>(element))
+    return number.getWidth() <= 64 ? nullptr : "is wider than double";
+  return element.isIndex() ? nullptr : "is no number";
+}
+
+/// Constants of small floats are fine, computing with them is not.
+static const char *refusalOfUse(Operation *op,
+                                const TargetDescription &target) {
+  if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op) ||
+      op->getName().getDialectNamespace() != "arith")
+    return nullptr;
+  auto isSmall = [](Type type) { return isBitsFloat(elementOf(type)); };
+  if (!isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op) &&
+      (llvm::any_of(op->getOperandTypes(), isPartOfByte) ||
+       llvm::any_of(op->getResultTypes(), isPartOfByte)))
+    return "computes with a type that is part of a byte";
+  if (llvm::any_of(op->getOperandTypes(), isSmall) ||
+      llvm::any_of(op->getResultTypes(), isSmall))
+    return "computes with a type that is kept as bits";
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    if (compare.getPredicate() == arith::CmpFPredicate::AlwaysTrue ||
+        compare.getPredicate() == arith::CmpFPredicate::AlwaysFalse)
+      return "is a constant";
+  return nullptr;
+}
+
+static LogicalResult checkPrintable(Operation *op,
+                                    const TargetDescription &target) {
+  if (op->getNumOperands() > 0 && op->getNumResults() == 1 &&
+      target.intrinsic(op->getName().getStringRef(),
+                       op->getOperand(0).getType(), op->getResult(0).getType()))
+    return success();
+  if (!isKnownOperation(op))
+    return op->emitOpError("has no spelling in C for target ") << target.name;
+  if (const char *why = refusalOfUse(op, target))
+    return op->emitOpError(why);
+  if (auto load = dyn_cast<kernel::LoadNextOp>(op);
+      load && load.getFirst() &&
+      (!target.loadOfSeveral(load.getResult(0).getType(), load.getNumResults()) ||
+       *load.getFirst() + load.getNumResults() > target.loadRegisterCount))
+    return op->emitOpError("loads more at once than target ")
+           << target.name << " can";
+  if (isa<func::CallOp>(op) && op->getNumResults() > 1)
+    return op->emitOpError("returns more than one value");
+  auto check = [&](Type type) -> LogicalResult {
+    if (const char *why = refusal(type))
+      return op->emitOpError()
+             << "has a type that does not print: " << type << ' ' << why;
+    return success();
+  };
+  for (Type type : op->getOperandTypes())
+    if (failed(check(type)))
+      return failure();
+  for (Type type : op->getResultTypes())
+    if (failed(check(type)))
+      return failure();
+  for (Region &region : op->getRegions())
+    for (BlockArgument argument : region.getArguments())
+      if (failed(check(argument.getType())))
+        return failure();
+  return success();
+}
+
+/// A weight or an input must not be written, nor may a global lack its value.
+static LogicalResult checkMain(func::FuncOp main, ModuleOp module) {
+  bool valid = true;
+  for (auto global : module.getOps<memref::GlobalOp>())
+    if (!kernel::forEachPiece(global, [](ArrayRef<char>) {})) {
+      global.emitError("the constant has no value");
+      valid = false;
+    }
+  SymbolTable symbols(module);
+  for (Operation &op : main.getBody().front()) {
+    if (!isa<kernel::ArenaOp, kernel::ViewOp, kernel::LaunchOp,
+             kernel::RequireEqualOp, memref::GetGlobalOp, func::ReturnOp>(op)) {
+      op.emitOpError("is not of the kernel level; the main function only "
+                     "launches kernels");
+      valid = false;
+    }
+    auto launch = dyn_cast<kernel::LaunchOp>(op);
+    if (!launch)
+      continue;
+    auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
+    if (!callee || launch->getNumResults() != 0) {
+      launch.emitOpError("is not planned: it has no callee, or results");
+      valid = false;
+      continue;
+    }
+    for (auto [index, operand] : llvm::enumerate(launch.getOperands())) {
+      Value root = kernel::bufferRoot(operand);
+      auto argument = dyn_cast<BlockArgument>(root);
+      bool isConst = root.getDefiningOp<memref::GetGlobalOp>() ||
+                     (argument && !main.getArgAttr(argument.getArgNumber(),
+                                                   "ingot.output"));
+      if (isConst && !callee.getArgAttr(index, kernel::kReadAttr)) {
+        launch.emitOpError("writes to operand ")
+            << index << ", which is constant";
+        valid = false;
+      }
+    }
+  }
+  return success(valid);
+}
+
+namespace {
+struct CheckPrintablePass : impl::CheckPrintableBase<CheckPrintablePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    func::FuncOp main = kernel::mainFunction(module);
+    if (!main) {
+      module.emitError("has no public function to run");
+      return signalPassFailure();
+    }
+    const TargetDescription &target = *lookupTarget(targetName);
+    bool valid = true;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function != main && !function.isDeclaration())
+        function.getBody().walk([&](Operation *op) {
+          valid &= succeeded(checkPrintable(op, target));
+        });
+    if (!valid || failed(checkMain(main, module)))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace ingot::legalize

@@ -1,0 +1,75 @@
+// Values that are carried and never read.
+//
+//     %sum = scf.for .. iter_args(%s = %zero) {       scf.for .. {
+//       memref.store %x, %y[%i]                 =>      memref.store %x, %y[%i]
+//       %next = arith.addf %s, %x                     }
+//       scf.yield %next
+//     }                      (%sum has no use)
+//
+// In C they would be variables that are set and not used.
+
+#include "passes/legalize/Expansions.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+
+namespace {
+
+/// Returns whether nothing but operand `index` of the loop's end depends on the
+/// value that the loop carries under that index.
+bool onlyFeedsItself(scf::ForOp loop, unsigned index) {
+  Operation *end = loop.getBody()->getTerminator();
+  SmallVector<Value> worklist = {loop.getRegionIterArg(index)};
+  llvm::DenseSet<Operation *> seen;
+  while (!worklist.empty())
+    for (OpOperand &use : worklist.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      if (user == end && use.getOperandNumber() == index)
+        continue;
+      if (user->getBlock() != loop.getBody() || user == end ||
+          !wouldOpBeTriviallyDead(user))
+        return false;
+      if (seen.insert(user).second)
+        llvm::append_range(worklist, user->getResults());
+    }
+  return true;
+}
+
+/// Carries the first value on in place of an unread result's updates. Then
+/// nothing changes it any more, and canonicalization takes it out.
+struct StopUpdates : OpRewritePattern<scf::ForOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(scf::ForOp loop,
+                                PatternRewriter &rewriter) const override {
+    Operation *end = loop.getBody()->getTerminator();
+    bool changed = false;
+    for (auto [index, result] : llvm::enumerate(loop.getResults())) {
+      Value first = loop.getInitArgs()[index];
+      bool isUpdated =
+          loop.getRegion().isAncestor(end->getOperand(index).getParentRegion());
+      if (!result.use_empty() || !isUpdated || !onlyFeedsItself(loop, index))
+        continue;
+      rewriter.modifyOpInPlace(end, [&] { end->setOperand(index, first); });
+      changed = true;
+    }
+    return success(changed);
+  }
+};
+
+} // namespace
+
+void populateDropUnread(RewritePatternSet &patterns) {
+  patterns.add<StopUpdates>(patterns.getContext());
+  for (StringRef name :
+       {scf::ForOp::getOperationName(), scf::IfOp::getOperationName(),
+        scf::WhileOp::getOperationName()})
+    populateRegionBranchOpInterfaceCanonicalizationPatterns(patterns, name);
+}
+
+} // namespace ingot::legalize

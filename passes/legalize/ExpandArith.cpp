@@ -1,0 +1,244 @@
+// What C has no operator for.
+//
+//     arith.maximumf %x, %c   =>  select (%c > %x), %c, %x
+//     arith.maxsi %x, %y      =>  select (%x > %y), %x, %y
+//     math.absf on vectors    =>  the bits without the sign
+//     arith.uitofp on masks   =>  select %m, 1.0, 0.0
+//
+// Minimum and maximum are written such that compilers make them the one
+// instruction that takes its second operand where a NaN is involved.
+
+#include "dialects/kernel/NumberTypes.h"
+#include "passes/legalize/Expansions.h"
+#include "targets/TargetDescription.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+
+namespace {
+
+/// A splat or scalar constant that is a number.
+bool isNumber(Value value) {
+  APFloat number(0.0f);
+  return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN();
+}
+
+/// maximumf and minimumf hand a NaN on, maxnumf and minnumf the other operand.
+template <typename Op, arith::CmpFPredicate predicate, bool propagatesNan>
+struct ExpandFloatExtremum : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getLhs(), y = op.getRhs();
+    Location loc = op.getLoc();
+    if (isNumber(x))
+      std::swap(x, y);
+    auto pick = [&](Value a, Value b) -> Value {
+      Value better = arith::CmpFOp::create(rewriter, loc, predicate, a, b);
+      return arith::SelectOp::create(rewriter, loc, better, a, b);
+    };
+    // `pick(a, b)` is b when either is NaN, so a constant goes to the side
+    // where x is, or is not, taken.
+    if (isNumber(y)) {
+      rewriter.replaceOp(op, propagatesNan ? pick(y, x) : pick(x, y));
+      return success();
+    }
+    Value chosen = pick(x, y), suspect = propagatesNan ? x : y;
+    Value isNan = arith::CmpFOp::create(
+        rewriter, loc, arith::CmpFPredicate::UNE, suspect, suspect);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNan, x, chosen);
+    return success();
+  }
+};
+
+template <typename Op, arith::CmpIPredicate predicate>
+struct ExpandIntegerExtremum : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Value better = arith::CmpIOp::create(rewriter, op.getLoc(), predicate,
+                                         op.getLhs(), op.getRhs());
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, better, op.getLhs(),
+                                                 op.getRhs());
+    return success();
+  }
+};
+
+/// A constant of a scalar or vector type.
+Value makeConstant(PatternRewriter &b, Location loc, Type type,
+                   TypedAttr element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    element = DenseElementsAttr::get(vector, Attribute(element));
+  return arith::ConstantOp::create(b, loc, type, element);
+}
+
+/// The sign of a vector of floats is a bit like others.
+struct SignBits {
+  SignBits(PatternRewriter &b, Location loc, Type type) : b(b), loc(loc) {
+    unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    element = b.getIntegerType(width);
+    integers = cast<VectorType>(type).clone(element);
+    sign = APInt::getSignMask(width);
+  }
+  Value of(Value x) { return masked(x, sign); }
+  Value without(Value x) { return masked(x, ~sign); }
+  Value masked(Value x, const APInt &mask) {
+    Value bits = arith::BitcastOp::create(b, loc, integers, x);
+    return arith::AndIOp::create(
+        b, loc, bits,
+        makeConstant(b, loc, integers, b.getIntegerAttr(element, mask)));
+  }
+  PatternRewriter &b;
+  Location loc;
+  Type element, integers;
+  APInt sign;
+};
+
+struct ExpandVectorAbs : OpRewritePattern<math::AbsFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::AbsFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isVector(op.getType()))
+      return failure();
+    SignBits bits(rewriter, op.getLoc(), op.getType());
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(
+        op, op.getType(), bits.without(op.getOperand()));
+    return success();
+  }
+};
+
+struct ExpandVectorCopySign : OpRewritePattern<math::CopySignOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::CopySignOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isVector(op.getType()))
+      return failure();
+    SignBits bits(rewriter, op.getLoc(), op.getType());
+    Value both = arith::OrIOp::create(
+        rewriter, op.getLoc(), bits.without(op.getLhs()), bits.of(op.getRhs()));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), both);
+    return success();
+  }
+};
+
+struct ExpandAbsI : OpRewritePattern<math::AbsIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::AbsIOp op,
+                                PatternRewriter &b) const override {
+    Type type = op.getType();
+    Location loc = op.getLoc();
+    Value x = op.getOperand();
+    Value zero = makeConstant(
+        b, loc, type,
+        cast<TypedAttr>(b.getZeroAttr(getElementTypeOrSelf(type))));
+    Value negative =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
+    Value negated = arith::SubIOp::create(b, loc, zero, x);
+    b.replaceOpWithNewOp<arith::SelectOp>(op, negative, negated, x);
+    return success();
+  }
+};
+
+/// i1 to float: one of two constants.
+template <typename Op, int one>
+struct ExpandBoolToFloat : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn()).isInteger(1))
+      return failure();
+    Type type = op.getType(), element = getElementTypeOrSelf(type);
+    auto number = [&](double value) {
+      return makeConstant(rewriter, op.getLoc(), type,
+                          rewriter.getFloatAttr(element, value));
+    };
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, op.getIn(), number(one),
+                                                 number(0));
+    return success();
+  }
+};
+
+/// Sums, products and orders of single bits are logic.
+struct ExpandBoolArithmetic : RewritePattern {
+  explicit ExpandBoolArithmetic(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &b) const override {
+    if (op->getNumOperands() != 2 ||
+        !getElementTypeOrSelf(op->getOperand(0)).isInteger(1))
+      return failure();
+    Value x = op->getOperand(0), y = op->getOperand(1);
+    Location loc = op->getLoc();
+    auto inverse = [&](Value v) -> Value {
+      return arith::XOrIOp::create(
+          b, loc, v, makeConstant(b, loc, v.getType(), b.getBoolAttr(true)));
+    };
+    if (isa<arith::AddIOp, arith::SubIOp>(op)) {
+      b.replaceOpWithNewOp<arith::XOrIOp>(op, x, y);
+      return success();
+    }
+    if (isa<arith::MulIOp>(op)) {
+      b.replaceOpWithNewOp<arith::AndIOp>(op, x, y);
+      return success();
+    }
+    auto compare = dyn_cast<arith::CmpIOp>(op);
+    if (!compare || !isVector(op->getResult(0).getType()))
+      return failure();
+    // True is 1 unsigned and -1 signed.
+    using P = arith::CmpIPredicate;
+    switch (compare.getPredicate()) {
+    case P::ult:
+    case P::sgt:
+      b.replaceOpWithNewOp<arith::AndIOp>(op, inverse(x), y);
+      return success();
+    case P::ugt:
+    case P::slt:
+      b.replaceOpWithNewOp<arith::AndIOp>(op, x, inverse(y));
+      return success();
+    case P::ule:
+    case P::sge:
+      b.replaceOpWithNewOp<arith::OrIOp>(op, inverse(x), y);
+      return success();
+    case P::uge:
+    case P::sle:
+      b.replaceOpWithNewOp<arith::OrIOp>(op, x, inverse(y));
+      return success();
+    default:
+      return failure();
+    }
+  }
+};
+
+} // namespace
+
+void populateExpandArith(RewritePatternSet &patterns,
+                         const TargetDescription &target) {
+  using F = arith::CmpFPredicate;
+  using I = arith::CmpIPredicate;
+  // Ahead of upstream's expansions of the same operations.
+  PatternBenefit ahead(2);
+  patterns.add<ExpandFloatExtremum<arith::MaximumFOp, F::OGT, true>,
+               ExpandFloatExtremum<arith::MinimumFOp, F::OLT, true>,
+               ExpandFloatExtremum<arith::MaxNumFOp, F::OGT, false>,
+               ExpandFloatExtremum<arith::MinNumFOp, F::OLT, false>,
+               ExpandIntegerExtremum<arith::MaxSIOp, I::sgt>,
+               ExpandIntegerExtremum<arith::MinSIOp, I::slt>,
+               ExpandIntegerExtremum<arith::MaxUIOp, I::ugt>,
+               ExpandIntegerExtremum<arith::MinUIOp, I::ult>, ExpandVectorAbs,
+               ExpandVectorCopySign, ExpandAbsI,
+               ExpandBoolToFloat<arith::UIToFPOp, 1>,
+               ExpandBoolToFloat<arith::SIToFPOp, -1>>(patterns.getContext(),
+                                                       ahead);
+  patterns.add<ExpandBoolArithmetic>(patterns.getContext());
+}
+
+} // namespace ingot::legalize

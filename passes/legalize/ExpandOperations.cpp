@@ -1,0 +1,52 @@
+// Rewrites in each kernel until nothing changes, which also leaves no dead
+// operation. What the target's intrinsics table can spell is left alone.
+
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/legalize/Expansions.h"
+#include "passes/legalize/Passes.h"
+#include "targets/TargetDescription.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+#define GEN_PASS_DEF_EXPANDOPERATIONS
+#include "passes/legalize/Passes.h.inc"
+
+namespace {
+struct ExpandOperationsPass
+    : impl::ExpandOperationsBase<ExpandOperationsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    RewritePatternSet patterns(&getContext());
+    populateAffineToStdConversionPatterns(patterns);
+    memref::populateFoldMemRefAliasOpPatterns(patterns);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    populateExpandArith(patterns, target);
+    populateExpandHalf(patterns, target);
+    populateExpandSqrt(patterns, target);
+    populateExpandVector(patterns, target);
+    populateFoldIndices(patterns);
+    populateDropUnread(patterns);
+    FrozenRewritePatternSet frozen(std::move(patterns));
+
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel.isPrivate() &&
+          failed(applyPatternsGreedily(kernel, frozen, config))) {
+        kernel.emitError("expansions before printing do not end");
+        return signalPassFailure();
+      }
+  }
+};
+} // namespace
+
+} // namespace ingot::legalize

@@ -1,0 +1,68 @@
+// Indices that make no difference.
+//
+//     %at = arith.subi %c0, %i
+//     memref.load %x[%at, %j] : memref<1x8xf32>  =>  memref.load %x[%c0, %j]
+//
+// The text of an access leaves such an index out. With it gone from the program
+// as well, what computed it is dead and is never printed as an unused variable.
+
+#include "passes/legalize/Expansions.h"
+#include "dialects/kernel/KernelDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+
+namespace {
+
+MemRefType accessed(memref::LoadOp op) { return op.getMemRefType(); }
+MemRefType accessed(memref::StoreOp op) { return op.getMemRefType(); }
+MemRefType accessed(vector::LoadOp op) { return op.getMemRefType(); }
+MemRefType accessed(vector::StoreOp op) { return op.getMemRefType(); }
+MemRefType accessed(kernel::CursorOp op) {
+  return cast<MemRefType>(op.getSource().getType());
+}
+
+template <typename Op> struct FoldIndices : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    MemRefType type = accessed(op);
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    // An access to a buffer without elements is never executed.
+    if (type.hasStaticShape() && type.getNumElements() == 0)
+      strides.assign(type.getRank(), 0);
+    else if (failed(type.getStridesAndOffset(strides, offset)))
+      return failure();
+    SmallVector<OpOperand *> folded;
+    for (auto [index, stride, size] :
+         llvm::zip_equal(op.getIndicesMutable(), strides, type.getShape()))
+      if ((size == 1 || stride == 0) && !matchPattern(index.get(), m_Zero()))
+        folded.push_back(&index);
+    if (folded.empty())
+      return failure();
+    Value zero = arith::ConstantIndexOp::create(rewriter, op.getLoc(), 0);
+    rewriter.modifyOpInPlace(op, [&] {
+      for (OpOperand *index : folded)
+        index->set(zero);
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+void populateFoldIndices(RewritePatternSet &patterns) {
+  patterns.add<FoldIndices<memref::LoadOp>, FoldIndices<memref::StoreOp>,
+               FoldIndices<vector::LoadOp>, FoldIndices<vector::StoreOp>,
+               FoldIndices<kernel::CursorOp>>(patterns.getContext());
+}
+
+} // namespace ingot::legalize

@@ -1,0 +1,43 @@
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/legalize/Passes.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+#define GEN_PASS_DEF_MARKREADONLY
+#include "passes/legalize/Passes.h.inc"
+
+static void markReadOnly(func::FuncOp kernel) {
+  llvm::DenseSet<Value> written;
+  kernel.walk([&](Operation *op) {
+    if (auto store = dyn_cast<memref::StoreOp>(op))
+      written.insert(kernel::bufferRoot(store.getMemRef()));
+    else if (auto store = dyn_cast<vector::StoreOp>(op))
+      written.insert(kernel::bufferRoot(store.getBase()));
+    else if (auto call = dyn_cast<func::CallOp>(op))
+      for (Value operand : call.getOperands())
+        written.insert(operand);
+  });
+  auto unit = UnitAttr::get(kernel.getContext());
+  for (BlockArgument argument : kernel.getArguments())
+    if (isa<MemRefType>(argument.getType()) && !written.contains(argument))
+      kernel.setArgAttr(argument.getArgNumber(), kernel::kReadAttr, unit);
+}
+
+namespace {
+struct MarkReadOnlyPass : impl::MarkReadOnlyBase<MarkReadOnlyPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel.isPrivate() && !kernel.isDeclaration())
+        markReadOnly(kernel);
+  }
+};
+} // namespace
+
+} // namespace ingot::legalize

@@ -1,0 +1,26 @@
+// The passes of the stage `legalize`: only what prints is left.
+
+#ifndef INGOT_PASSES_LEGALIZE_PASSES_TD
+#define INGOT_PASSES_LEGALIZE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandMath : Pass<"legalize-expand-math"> {
+  let summary = "Rewrite exp, erf, floor, ... to plain arithmetic, so that no math library is needed";
+}
+
+def ExpandOperations : Pass<"legalize-expand-operations", "::mlir::ModuleOp"> {
+  let summary = "Rewrite what C or the target has no form for, and drop what nothing reads";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no rewriting">];
+}
+
+def MarkReadOnly : Pass<"legalize-mark-read-only", "::mlir::ModuleOp"> {
+  let summary = "Mark the arguments of kernels that nothing is stored to: const in C";
+}
+
+def CheckPrintable : Pass<"legalize-check-printable", "::mlir::ModuleOp"> {
+  let summary = "Check that the printer knows every operation and type that is left";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to print for">];
+}
+
+#endif

@@ -1,0 +1,232 @@
+// Math operations become arithmetic.
+//
+//   %y = math.exp %x : vector<16xf32>
+//     ->
+//   some fifteen arith operations on vector<16xf32>
+//
+// This file says which operation is which expansion; the expansions are in
+// ExpandMath<Family>.cpp. All are free of branches (but for remf, a loop) and
+// of library calls, and the same for every target.
+
+#include "passes/legalize/math/ExpandMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "passes/legalize/math/ExpandMathFunctions.h"
+#include "passes/legalize/math/MathNum.h"
+#include "passes/legalize/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "passes/legalize/Passes.h.inc"
+
+/// x * x instead of a logarithm and an exponential.
+static Num expandPowOrProduct(Num x, Num y) {
+  DenseElementsAttr splat;
+  FloatAttr scalar;
+  std::optional<double> known;
+  if (matchPattern(y.v, m_Constant(&scalar)))
+    known = scalar.getValueAsDouble();
+  else if (matchPattern(y.v, m_Constant(&splat)) && splat.isSplat())
+    known = splat.getSplatValue<FloatAttr>().getValueAsDouble();
+  if (known == 1)
+    return x;
+  if (known == 2)
+    return x * x;
+  if (known == 3)
+    return x * x * x;
+  if (known == 4)
+    return (x * x) * (x * x);
+  if (known == -1)
+    return 1 / x;
+  if (known == 0.5) // but for -0 and -infinity a square root
+    return select(equal(x, -std::numeric_limits<double>::infinity()),
+                  x.b->infinity(), sqrt(x + 0.0));
+  return expandPow(x, y);
+}
+
+/// Functions of one float.
+using Unary = Num (*)(Num);
+static Unary unaryExpansion(Operation *op) {
+  return TypeSwitch<Operation *, Unary>(op)
+      .Case([](math::ExpOp) -> Unary {
+        return [](Num x) { return expandExp(x); };
+      })
+      .Case([](math::Exp2Op) { return expandExp2; })
+      .Case([](math::ExpM1Op) { return expandExpm1; })
+      .Case([](math::LogOp) { return expandLog; })
+      .Case([](math::Log2Op) { return expandLog2; })
+      .Case([](math::Log10Op) { return expandLog10; })
+      .Case([](math::Log1pOp) { return expandLog1p; })
+      .Case([](math::SinOp) { return expandSin; })
+      .Case([](math::CosOp) { return expandCos; })
+      .Case([](math::TanOp) { return expandTan; })
+      .Case([](math::AsinOp) { return expandAsin; })
+      .Case([](math::AcosOp) { return expandAcos; })
+      .Case([](math::AtanOp) { return expandAtan; })
+      .Case([](math::SinhOp) { return expandSinh; })
+      .Case([](math::CoshOp) { return expandCosh; })
+      .Case([](math::TanhOp) { return expandTanh; })
+      .Case([](math::AsinhOp) { return expandAsinh; })
+      .Case([](math::AcoshOp) { return expandAcosh; })
+      .Case([](math::AtanhOp) { return expandAtanh; })
+      .Case([](math::ErfOp) { return expandErf; })
+      .Case([](math::ErfcOp) { return expandErfc; })
+      .Case([](math::CbrtOp) { return expandCbrt; })
+      .Case([](math::RsqrtOp) { return expandRsqrt; })
+      .Case([](math::FloorOp) { return expandFloor; })
+      .Case([](math::CeilOp) { return expandCeil; })
+      .Case([](math::RoundOp) { return expandRound; })
+      .Case([](math::RoundEvenOp) { return expandRoundEven; })
+      .Case([](math::TruncOp) { return expandTrunc; })
+      .Case([](math::SqrtOp) { return sqrt; }) // of narrow floats
+      .Case([](math::AbsFOp) { return static_cast<Unary>(abs); })
+      .Case([](math::IsNaNOp) { return isNaN; })
+      .Case([](math::IsInfOp) -> Unary {
+        return [](Num x) {
+          return equal(abs(x), std::numeric_limits<double>::infinity());
+        };
+      })
+      .Case([](math::IsFiniteOp) -> Unary {
+        return [](Num x) {
+          return abs(x) < std::numeric_limits<double>::infinity();
+        };
+      })
+      .Case([](math::IsNormalOp) -> Unary {
+        return [](Num x) {
+          Num a = abs(x);
+          return (a >= x.b->pick(0x1p-126, 0x1p-1022)) &
+                 (a < std::numeric_limits<double>::infinity());
+        };
+      })
+      .Default([](Operation *) -> Unary { return nullptr; });
+}
+
+/// Functions of two floats.
+using Binary = Num (*)(Num, Num);
+static Binary binaryExpansion(Operation *op) {
+  return TypeSwitch<Operation *, Binary>(op)
+      .Case([](math::PowFOp) { return expandPowOrProduct; })
+      .Case([](math::Atan2Op) { return expandAtan2; })
+      .Case([](math::CopySignOp) { return expandCopySign; })
+      .Case([](arith::RemFOp) { return expandRemainder; })
+      .Case([](arith::MaximumFOp) { return expandMaximum; })
+      .Case([](arith::MinimumFOp) { return expandMinimum; })
+      .Case([](arith::MaxNumFOp) { return expandMaxNum; })
+      .Case([](arith::MinNumFOp) { return expandMinNum; })
+      .Default([](Operation *) -> Binary { return nullptr; });
+}
+
+/// Functions of one integer.
+static Unary integerExpansion(Operation *op) {
+  return TypeSwitch<Operation *, Unary>(op)
+      .Case([](math::CtPopOp) { return expandPopulation; })
+      .Case([](math::CountLeadingZerosOp) { return expandLeadingZeros; })
+      .Case([](math::CountTrailingZerosOp) { return expandTrailingZeros; })
+      .Case([](math::AbsIOp) -> Unary {
+        return [](Num x) { return select(x < 0, -x, x); };
+      })
+      .Default([](Operation *) -> Unary { return nullptr; });
+}
+
+/// Where a function of f16 and narrower floats is computed.
+static Type computeType(Type type, OpBuilder &builder) {
+  if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32)
+    return type;
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(builder.getF32Type());
+  return builder.getF32Type();
+}
+
+static bool isNarrow(Operation *op) {
+  auto type =
+      dyn_cast<FloatType>(getElementTypeOrSelf(op->getOperandTypes().front()));
+  return type && type.getWidth() < 32;
+}
+
+/// The values that replace `op`'s results; none if it has no expansion.
+static SmallVector<Value> expand(Operation *op, OpBuilder &builder) {
+  Location loc = op->getLoc();
+  if (Unary integer = integerExpansion(op)) {
+    MathBuilder b(builder, loc,
+                  builder.getF32Type()); // its float type plays no part
+    return {integer(b.wrap(op->getOperand(0))).v};
+  }
+  if (auto pow = dyn_cast<math::IPowIOp>(op))
+    return {expandIPow(builder, loc, pow.getLhs(), pow.getRhs())};
+
+  Unary unary = unaryExpansion(op);
+  Binary binary = binaryExpansion(op);
+  if (!unary && !binary &&
+      !isa<math::FmaOp, math::ClampFOp, math::SincosOp, math::FPowIOp>(op))
+    return {};
+  Type type = op->getOperand(0).getType();
+  Type compute = computeType(type, builder);
+  MathBuilder b(builder, loc, compute);
+  SmallVector<Num> operands;
+  for (Value operand : op->getOperands()) {
+    if (operand.getType() == type && type != compute)
+      operand = arith::ExtFOp::create(builder, loc, compute, operand);
+    operands.push_back(b.wrap(operand));
+  }
+  SmallVector<Num> results;
+  if (unary)
+    results = {unary(operands[0])};
+  else if (binary)
+    results = {binary(operands[0], operands[1])};
+  else if (isa<math::FmaOp>(op))
+    results = {fma(operands[0], operands[1], operands[2])};
+  else if (isa<math::SincosOp>(op))
+    results = {expandSin(operands[0]), expandCos(operands[0])};
+  else if (isa<math::FPowIOp>(op))
+    results = {b.wrap(expandFPowI(builder, loc, operands[0].v, operands[1].v))};
+  else
+    results = {
+        expandMinimum(expandMaximum(operands[0], operands[1]), operands[2])};
+  SmallVector<Value> values;
+  for (auto [result, old] : llvm::zip_equal(results, op->getResults())) {
+    bool narrow = result.v.getType() != old.getType();
+    values.push_back(
+        narrow ? arith::TruncFOp::create(builder, loc, old.getType(), result.v)
+                     .getResult()
+               : result.v);
+  }
+  return values;
+}
+
+LogicalResult expandMath(Operation *root) {
+  SmallVector<Operation *> work;
+  root->walk([&](Operation *op) {
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+        !binaryExpansion(op))
+      return;
+    if (!isa<math::SqrtOp>(op) || isNarrow(op))
+      work.push_back(op);
+  });
+  for (Operation *op : work) {
+    OpBuilder builder(op);
+    SmallVector<Value> values = expand(op, builder);
+    if (values.empty())
+      return op->emitError("has no expansion to arithmetic");
+    op->replaceAllUsesWith(values);
+    op->erase();
+  }
+  return success();
+}
+
+namespace {
+struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(expandMath(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace ingot::legalize

@@ -1,0 +1,46 @@
+// The error function.
+//
+// erf in f32, the core of GELU, is a quotient of two polynomials in x^2. Else:
+// a polynomial up to 1, beyond it 1 - erfc(x) with
+// erfc(x) = e^(-x^2) / (1 + 2 x) * P((x - 3) / (x + 3)).
+
+#include "passes/legalize/math/ExpandMathFunctions.h"
+#include "passes/legalize/math/MathNum.h"
+
+using namespace ingot::legalize::math_tables;
+
+namespace ingot::legalize {
+
+/// For x from 0.45 on.
+static Num erfcOfLarge(Num x) {
+  MathBuilder &b = *x.b;
+  Num a = clamp(x, 0.45, b.pick(11.0, 28.0));
+  // x^2 with its rounding error, which e^ would magnify.
+  Num high = upperHalf(a);
+  Num exponential = expandExpOfSum(-(high * high), (high - a) * (high + a), 1);
+  Num p = polynomial((a - 3) / (a + 3), kErfc);
+  return exponential * p / fma(a, b.constant(2), b.constant(1));
+}
+
+Num expandErf(Num x) {
+  MathBuilder &b = *x.b;
+  if (!b.isDouble()) {
+    Num limited = clamp(x, -3.93, 3.93);
+    Num square = limited * limited;
+    Num quotient =
+        limited * polynomial(square, kErfP) / polynomial(square, kErfQ);
+    return clamp(quotient, -1, 1);
+  }
+  Num a = abs(x);
+  Num small = a * polynomial(a * a, kErfSmall);
+  return withSign(select(a < 1, small, 1 - erfcOfLarge(a)), signOf(x));
+}
+
+Num expandErfc(Num x) {
+  Num a = abs(x);
+  Num small = 1 - x * polynomial(x * x, kErfSmall);
+  Num large = erfcOfLarge(a);
+  return select(a < 0.5, small, select(x < 0, 2 - large, large));
+}
+
+} // namespace ingot::legalize

@@ -1,0 +1,269 @@
+// Exponentials, logarithms, powers.
+//
+// e^x: with m the nearest integer to x / (2 ln 2), e^x = e^r * 2^m * 2^m, where
+// |r| <= ln 2. Two factors 2^m instead of one 2^(2m) reach the largest and the
+// denormal results without overflow in between, and adding a large constant
+// both rounds x / (2 ln 2) and leaves m + bias in the low bits, which a shift
+// turns into 2^m.
+//
+// log x: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)).
+//
+// x^y = 2^(y log2 x) with log2 x and the product in twice the precision. An
+// error there counts up to 128 (1024) fold.
+
+#include "passes/legalize/math/ExpandMathFunctions.h"
+#include "passes/legalize/math/MathNum.h"
+
+using namespace ingot::legalize::math_tables;
+
+namespace ingot::legalize {
+
+namespace {
+
+/// 2 ln 2 in two parts: m * high is exact for every m that occurs.
+struct TwoLn2 {
+  double high, low;
+};
+TwoLn2 twoLn2(MathBuilder &b) {
+  return b.pick(TwoLn2{1.38629150390625, 2.857213640618834464e-6},
+                TwoLn2{1.3862943611197806604, 1.0995846037416742349e-13});
+}
+constexpr double kLog2E = 1.4426950408889634074, kLn2 = 0.69314718055994530942;
+
+/// The nearest integer of a quotient, and 2 to its power.
+struct Scaled {
+  Num m, power;
+};
+Scaled roundAndScale(Num x, double factor) {
+  MathBuilder &b = *x.b;
+  double magic = b.pick(12582912.0, 6755399441055744.0) + b.bias();
+  Num t = fma(x, b.constant(factor), b.constant(magic));
+  return {t - magic, fromBits(bitsOf(t) << b.mantissaBits())};
+}
+
+/// r = x - m * 2 ln 2.
+Num reduce(Num x, Num m) {
+  auto [high, low] = twoLn2(*x.b);
+  Num r = fma(m, x.b->constant(-high), x);
+  return fma(m, x.b->constant(-low), r);
+}
+
+} // namespace
+
+/// Beyond these e^x is infinite and 0.
+static Num clampExponent(Num x) {
+  return x.b->isDouble() ? clamp(x, -746, 710.5) : clamp(x, -104, 89.5);
+}
+
+Num expandExpOfSum(Num high, Num low, double scale) {
+  MathBuilder &b = *high.b;
+  Num x = clampExponent(high);
+  auto [m, power] = roundAndScale(x, kLog2E / 2);
+  Num r = reduce(x, m);
+  if (low.v)
+    r = r + low;
+  Num p = fma(r, polynomial(r, kExp), b.constant(1));
+  return p * power * (scale == 1 ? power : power * scale);
+}
+
+Num expandExp(Num x, double scale) { return expandExpOfSum(x, {}, scale); }
+
+/// 2^(high + low). Powers need the accuracy of |r| <= ln 2 / 2.
+static Num exp2OfSum(Num high, Num low) {
+  MathBuilder &b = *high.b;
+  Num x = b.isDouble() ? clamp(high, -1080, 1030) : clamp(high, -152, 130);
+  Num n = nearest(x);
+  Num r = x - n;
+  if (low.v)
+    r = r + low;
+  r = r * kLn2;
+  auto [half, power] = roundAndScale(n, 0.5);
+  double magic = b.pick(12582912.0, 6755399441055744.0) + b.bias();
+  Num other = fromBits(bitsOf((n - half) + magic) << b.mantissaBits());
+  return fma(r, polynomial(r, kExp), b.constant(1)) * power * other;
+}
+
+Num expandExp2(Num x) { return exp2OfSum(x, {}); }
+
+/// e^x - 1 = 2^m (2^m (e^r - 1) + 2^m - 2^-m).
+Num expandExpm1(Num x) {
+  MathBuilder &b = *x.b;
+  Num limited = b.isDouble() ? clamp(x, -40, 710.5) : clamp(x, -18, 89.5);
+  auto [m, power] = roundAndScale(limited, kLog2E / 2);
+  Num r = reduce(limited, m);
+  Num q = r * polynomial(r, kExpm1);
+  Num inverse = fromBits(b.integer(uint64_t(2 * b.bias()) << b.mantissaBits()) -
+                         bitsOf(power));
+  Num result = power * fma(power, q, power - inverse);
+  return select(equal(x, 0), x, result); // -0
+}
+
+namespace {
+
+/// x = 2^k m = 2^k (1 + f), for positive finite x.
+struct LogParts {
+  Num k, m, f;
+};
+
+LogParts splitForLog(Num x) {
+  MathBuilder &b = *x.b;
+  Num denormal = x < b.pick(0x1p-126, 0x1p-1022);
+  Num scaled = select(denormal, x * b.pick(0x1p24, 0x1p54), x);
+  // Counting exponents from sqrt(1/2), a carry makes m < sqrt(2).
+  uint64_t half = b.pick<uint64_t>(0x3f3504f3, 0x3fe6a09e667f3bcd);
+  uint64_t one = uint64_t(b.bias()) << b.mantissaBits();
+  uint64_t mask = (uint64_t(1) << b.mantissaBits()) - 1;
+  Num bits = bitsOf(scaled) + b.integer(one - half);
+  Num m = fromBits((bits & b.integer(mask)) + b.integer(half));
+  // The exponent as a float: as the low bits of a large one.
+  double large = b.pick(0x1p23, 0x1p52);
+  uint64_t largeBits = uint64_t(b.bias() + b.mantissaBits())
+                       << b.mantissaBits();
+  Num k = fromBits((bits >> b.mantissaBits()) | b.integer(largeBits)) -
+          (large + b.bias());
+  k = select(denormal, k - b.pick(24.0, 54.0), k);
+  return {k, m, m - 1};
+}
+
+/// log(1 + f) = f + rest, with the rest small against f.
+Num logRest(Num f) {
+  MathBuilder &b = *f.b;
+  Num half = f * f * 0.5;
+  if (!b.isDouble()) {
+    Num square = f * f;
+    return fma(square * f, polynomial(f, kLog), -half);
+  }
+  Num s = f / (f + 2);
+  Num z = s * s;
+  return s * (half + z * polynomial(z, kAtanhTail)) - half;
+}
+
+Num fixLogDomain(Num x, Num result) {
+  MathBuilder &b = *x.b;
+  Num finite = select(x < b.infinity(), result, x);
+  return select(
+      x <= 0,
+      select(equal(x, 0), -std::numeric_limits<double>::infinity(), b.nan()),
+      finite);
+}
+
+/// k ln 2 + f + rest.
+Num joinLog(const LogParts &p, Num rest) {
+  MathBuilder &b = *p.k.b;
+  double high = b.pick(0.693145751953125, 0.69314718055989033019);
+  double low = b.pick(1.428606820309417232e-6, 5.4979230187083711747e-14);
+  Num small = fma(p.k, b.constant(low), rest);
+  return fma(p.k, b.constant(high), p.f + small);
+}
+
+} // namespace
+
+Num expandLog(Num x) {
+  LogParts p = splitForLog(x);
+  return fixLogDomain(x, joinLog(p, logRest(p.f)));
+}
+
+Num expandLog2(Num x) {
+  LogParts p = splitForLog(x);
+  return fixLogDomain(x, fma(p.f + logRest(p.f), x.b->constant(kLog2E), p.k));
+}
+
+Num expandLog10(Num x) {
+  MathBuilder &b = *x.b;
+  double high = b.pick(0.301025390625, 0.30102999566395283182);
+  double low = b.pick(4.605038981195213739e-6, 2.8363394551044964437e-14);
+  LogParts p = splitForLog(x);
+  Num small =
+      fma(p.f + logRest(p.f), b.constant(0.43429448190325182765), p.k * low);
+  return fixLogDomain(x, fma(p.k, b.constant(high), small));
+}
+
+/// log(u) + c / u, where u + c is 1 + x exactly.
+Num expandLog1p(Num x) {
+  MathBuilder &b = *x.b;
+  Num u = x + 1;
+  Num xInU = u - 1;
+  Num c = (1 - (u - xInU)) + (x - xInU);
+  LogParts p = splitForLog(u);
+  Num result = joinLog(p, logRest(p.f) + c / u);
+  result = select(x < b.infinity(), result, x);
+  result = select(
+      x <= -1,
+      select(equal(x, -1), -std::numeric_limits<double>::infinity(), b.nan()),
+      result);
+  return select(equal(x, 0), x, result); // -0
+}
+
+namespace {
+
+/// A number in twice the precision.
+struct Twice {
+  Num high, low;
+};
+
+/// log2(x) for positive finite x.
+Twice log2Twice(Num x) {
+  MathBuilder &b = *x.b;
+  LogParts p = splitForLog(x);
+  // s = f / (2 + f); the upper half first, then from the remainder the rest.
+  Num inverse = b.constant(1) / (p.m + 1);
+  Num sum = upperHalf(p.m + 1);
+  Num sumRest = p.m - (sum - 1);
+  Num s = p.f * inverse;
+  Num high = upperHalf(s);
+  Num low = ((p.f - high * sum) - high * sumRest) * inverse;
+  // log2(m) = 2 / ln 2 * (s + (atanh(s) - s)).
+  double factorHigh = b.pick(2.884765625, 2.8853900432586669922);
+  double factorLow = b.pick(0.0006244567779268147198, 3.8519259822532349362e-8);
+  Num z = s * s;
+  Num tail = s * z * polynomial(z, kAtanhTail) * kLog2E;
+  Num rest =
+      fma(low, b.constant(factorHigh), fma(s, b.constant(factorLow), tail));
+  Num first = high * factorHigh;
+  Num total = p.k + first;
+  rest = (first - (total - p.k)) + rest;
+  Num result = total + rest;
+  return {result, rest - (result - total)};
+}
+
+Num isInteger(Num magnitude) {
+  double large = magnitude.b->pick(0x1p23, 0x1p52);
+  Num rounded = (magnitude + large) - large;
+  return equal(rounded, magnitude) | (magnitude >= large);
+}
+
+} // namespace
+
+Num expandPow(Num x, Num y) {
+  MathBuilder &b = *x.b;
+  double inf = std::numeric_limits<double>::infinity();
+  Num magnitude = abs(x);
+  // Beyond this exponent, only x = 1 gives a finite result other than 0.
+  double huge = b.pick(0x1p40, 0x1p80);
+  Num exponent = clamp(y, -huge, huge);
+  Twice l = log2Twice(magnitude);
+  Num lHigh = upperHalf(l.high), lLow = (l.high - lHigh) + l.low;
+  Num yHigh = upperHalf(exponent), yLow = exponent - yHigh;
+  Num high = lHigh * yHigh;
+  Num low = lHigh * yLow + lLow * exponent;
+  low = select(abs(high) < b.pick(200.0, 1200.0), low, 0);
+  Num result = exp2OfSum(high, low);
+  // |x| of 0 and infinity have no logarithm.
+  Num positive = y > 0;
+  result = select(equal(magnitude, 0),
+                  select(positive, b.constant(0), b.infinity()), result);
+  result = select(equal(magnitude, inf),
+                  select(positive, b.infinity(), b.constant(0)), result);
+  // The sign: only integers are exponents of negative numbers.
+  Num yMagnitude = abs(y);
+  Num whole = isInteger(yMagnitude);
+  Num odd = whole & !isInteger(yMagnitude * 0.5);
+  Num sign = select(odd, signOf(x), b.integer(0));
+  result = fromBits(bitsOf(result) ^ sign);
+  Num undefined = (x < 0) & (x > -inf) & !whole;
+  result = select(undefined, b.nan(), result);
+  result = select(isNaN(x) | isNaN(y), x + y, result);
+  return select(equal(y, 0) | equal(x, 1), 1, result);
+}
+
+} // namespace ingot::legalize

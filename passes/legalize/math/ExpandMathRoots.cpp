@@ -1,0 +1,47 @@
+// Cube root, reciprocal square root.
+//
+// The square root itself is an instruction everywhere, or the compiler's
+// library has it.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/legalize/math/ExpandMathFunctions.h"
+#include "passes/legalize/math/MathNum.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+
+Num expandRsqrt(Num x) { return 1 / sqrt(x); }
+
+/// Dividing the exponent (and with it the bits) by 3 is a guess within 4%; each
+/// step of Halley's then triples the digits.
+Num expandCbrt(Num x) {
+  MathBuilder &b = *x.b;
+  Num a = abs(x);
+  // Away from both ends of the range: cubes must not overflow, and the bits of
+  // denormal numbers are no exponent.
+  Num small = a < b.pick(0x1p-90, 0x1p-900);
+  Num scaled =
+      a * select(small, b.constant(b.pick(0x1p60, 0x1p300)), b.constant(0.125));
+  Num bits = bitsOf(scaled);
+  Num third =
+      b.wrap(arith::SIToFPOp::create(b.builder, b.loc, b.floatType, bits.v)) *
+      (1.0 / 3);
+  Num guessBits =
+      b.wrap(arith::FPToSIOp::create(b.builder, b.loc, b.intType, third.v));
+  double offset = (b.bias() * 2.0 / 3 - 0.0331) * b.pick(0x1p23, 0x1p52);
+  Num t = fromBits(guessBits + b.integer(static_cast<uint64_t>(offset)));
+  for (int step = 0; step < 2; ++step) {
+    Num cube = t * t * t;
+    t = t * ((cube + scaled * 2) / (cube * 2 + scaled));
+  }
+  // Newton's step only adds a correction, so t is not rounded once more.
+  t = t - (t * t * t - scaled) / (t * t * 3);
+  Num result =
+      t * select(small, b.constant(b.pick(0x1p-20, 0x1p-100)), b.constant(2));
+  Num special = equal(x, 0) | isNaN(x) |
+                equal(a, std::numeric_limits<double>::infinity());
+  return select(special, x, withSign(result, signOf(x)));
+}
+
+} // namespace ingot::legalize

@@ -1,0 +1,268 @@
+#include "passes/plan/ArenaOffsets.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <tuple>
+
+namespace ingot::plan {
+namespace {
+
+template <typename A, typename B> bool alive(const A &a, const B &b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+/// Tries of one set of requests.
+class Placement {
+public:
+  Placement(const std::vector<ArenaRequest> &requests, int64_t alignment)
+      : requests(requests), rows(requests.size()) {
+    for (size_t i = 0; i < requests.size(); ++i)
+      if (!requests[i].pieces.empty())
+        for (size_t j = 0; j < requests.size(); ++j)
+          rows[i].push_back({distance(i, j, alignment), //
+                             distance(j, i, alignment)});
+  }
+
+  using Offsets = std::vector<int64_t>;
+  using Order = std::vector<unsigned>;
+
+  /// First fit in the given order: each buffer at the lowest offset that those
+  /// placed before allow.
+  int64_t firstFit(const Order &order, Offsets &offsets) {
+    int64_t peak = 0;
+    for (size_t n = 0; n < order.size(); ++n) {
+      block(order, n, offsets);
+      int64_t at = 0;
+      for (auto [begin, end] : taken) {
+        if (at <= begin)
+          break;
+        at = std::max(at, end);
+      }
+      offsets[order[n]] = at;
+      peak = std::max(peak, at + requests[order[n]].bytes);
+    }
+    return peak;
+  }
+
+  /// Each buffer, in the given order, where what is placed grows least, also
+  /// below what was placed first: a buffer written from its low end while
+  /// another is read lies a little below that one.
+  int64_t leastGrowth(const Order &order, Offsets &offsets) {
+    int64_t low = 0, high = 0;
+    for (size_t n = 0; n < order.size(); ++n) {
+      block(order, n, offsets);
+      int64_t bytes = requests[order[n]].bytes, best = 0;
+      int64_t least = std::numeric_limits<int64_t>::max();
+      auto consider = [&](int64_t at) {
+        int64_t size = std::max(high, at + bytes) - std::min(low, at);
+        if (size < least) {
+          least = size;
+          best = at;
+        }
+      };
+      // In each free range, where it is nearest to the low end.
+      int64_t free = std::numeric_limits<int64_t>::min();
+      for (auto [begin, end] : taken) {
+        if (free <= begin)
+          consider(std::clamp(low, free, begin));
+        free = std::max(free, end);
+      }
+      consider(std::max(free, low));
+      offsets[order[n]] = best;
+      low = n ? std::min(low, best) : best;
+      high = n ? std::max(high, best + bytes) : best + bytes;
+    }
+    for (int64_t &offset : offsets)
+      offset -= low;
+    return high - low;
+  }
+
+  /// In order of time, every other buffer at the lowest offset and the others
+  /// at the highest below `size`: what a chain needs, where each buffer is
+  /// alive with its neighbours only. False if that does not fit.
+  bool fromBothEnds(int64_t size, Offsets &offsets) {
+    Order order = sorted([](const ArenaRequest &r) { return r.first; });
+    for (size_t n = 0; n < order.size(); ++n) {
+      block(order, n, offsets);
+      int64_t bytes = requests[order[n]].bytes, at;
+      if (n % 2) {
+        at = size - bytes;
+        for (auto it = taken.rbegin(); it != taken.rend(); ++it)
+          if (at > it->first && at < it->second)
+            at = it->first;
+      } else {
+        at = 0;
+        for (auto [begin, end] : taken)
+          if (at > begin && at < end)
+            at = end;
+      }
+      if (at < 0 || at + bytes > size)
+        return false;
+      offsets[order[n]] = at;
+    }
+    return true;
+  }
+
+  template <typename Key> Order sorted(Key key) const {
+    Order order(requests.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
+      return std::make_pair(key(requests[a]), a) <
+             std::make_pair(key(requests[b]), b);
+    });
+    return order;
+  }
+
+private:
+  /// How far request `above` has to lie behind the begin of `below`, if it does
+  /// not lie before it; none if they are never alive together.
+  std::optional<int64_t> distance(size_t below, size_t above,
+                                  int64_t alignment) const {
+    const ArenaRequest &a = requests[below], &b = requests[above];
+    if (!alive(a, b))
+      return std::nullopt;
+    auto piecesOf = [](const ArenaRequest &r) {
+      return r.pieces.empty()
+                 ? std::vector<ArenaPiece>{{0, r.bytes, r.first, r.last}}
+                 : r.pieces;
+    };
+    std::optional<int64_t> most;
+    std::vector<ArenaPiece> pieces = piecesOf(b);
+    for (const ArenaPiece &p : piecesOf(a))
+      for (const ArenaPiece &q : pieces)
+        if (alive(p, q))
+          most = std::max(most.value_or(p.end - q.begin), p.end - q.begin);
+    if (most && *most % alignment)
+      *most += (*most > 0 ? alignment : 0) - *most % alignment;
+    return most;
+  }
+
+  /// Collects the open ranges of offsets that the first `n` of `order`, already
+  /// placed, forbid for the next one.
+  void block(const Order &order, size_t n, const Offsets &offsets) {
+    taken.clear();
+    unsigned next = order[n];
+    const ArenaRequest &request = requests[next];
+    for (size_t m = 0; m < n; ++m) {
+      unsigned other = order[m];
+      if (!alive(request, requests[other]))
+        continue;
+      std::optional<int64_t> below = request.bytes,
+                             above = requests[other].bytes;
+      if (!rows[next].empty())
+        std::tie(below, above) = rows[next][other];
+      else if (!rows[other].empty())
+        std::tie(above, below) = rows[other][next];
+      if (below && above)
+        taken.push_back({offsets[other] - *below, offsets[other] + *above});
+    }
+    std::sort(taken.begin(), taken.end());
+  }
+
+  const std::vector<ArenaRequest> &requests;
+  /// For a request with pieces and each other one: how far that has to lie
+  /// behind it, and it behind that.
+  std::vector<
+      std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>>
+      rows;
+  std::vector<std::pair<int64_t, int64_t>> taken;
+};
+
+} // namespace
+
+std::pair<int64_t, int64_t>
+lowerBound(const std::vector<ArenaRequest> &requests) {
+  std::vector<std::pair<int64_t, int64_t>> changes; // step, bytes
+  auto add = [&](int64_t first, int64_t last, int64_t bytes) {
+    changes.push_back({2 * first, bytes});
+    changes.push_back({2 * last + 1, -bytes});
+  };
+  for (const ArenaRequest &r : requests) {
+    if (r.pieces.empty())
+      add(r.first, r.last, r.bytes);
+    for (const ArenaPiece &p : r.pieces)
+      add(p.first, p.last, p.end - p.begin);
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t now = 0, most = 0, at = 0;
+  for (auto [step, bytes] : changes)
+    if (now += bytes; now > most) {
+      most = now;
+      at = step / 2;
+    }
+  return {most, at};
+}
+
+int64_t aliveAt(const std::vector<ArenaRequest> &requests, int64_t step) {
+  int64_t sum = 0;
+  for (const ArenaRequest &r : requests) {
+    if (r.pieces.empty() && r.first <= step && step <= r.last)
+      sum += r.bytes;
+    for (const ArenaPiece &p : r.pieces)
+      if (p.first <= step && step <= p.last)
+        sum += p.end - p.begin;
+  }
+  return sum;
+}
+
+ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
+                    int64_t alignment) {
+  ArenaPlan plan;
+  plan.lowerBound = lowerBound(requests).first;
+  plan.offsets.resize(requests.size());
+  if (requests.empty())
+    return plan;
+  Placement placement(requests, alignment);
+  bool hasPieces = std::any_of(requests.begin(), requests.end(),
+                               [](auto &r) { return !r.pieces.empty(); });
+  Placement::Order best;
+  std::vector<int64_t> offsets(requests.size());
+  plan.bytes = std::numeric_limits<int64_t>::max();
+  bool growing = false;
+  auto attempt = [&](const Placement::Order &order, bool growth) {
+    int64_t bytes = growth ? placement.leastGrowth(order, offsets)
+                           : placement.firstFit(order, offsets);
+    if (bytes > plan.bytes || (bytes == plan.bytes && growth != growing))
+      return;
+    best = order;
+    growing = growth;
+    plan.bytes = bytes;
+    plan.offsets = offsets;
+  };
+  for (bool growth : {false, true}) {
+    if (growth && !hasPieces)
+      break;
+    auto tryBy = [&](auto key) { attempt(placement.sorted(key), growth); };
+    tryBy([](const ArenaRequest &) { return 0; });
+    tryBy([](const ArenaRequest &r) { return -r.bytes; });
+    tryBy([](const ArenaRequest &r) { return r.first - r.last; });
+    tryBy([](const ArenaRequest &r) {
+      return -static_cast<double>(r.bytes) *
+             static_cast<double>(r.last - r.first + 1);
+    });
+  }
+  int64_t least = (plan.lowerBound + alignment - 1) / alignment * alignment;
+  if (plan.bytes > least && placement.fromBothEnds(least, offsets)) {
+    plan.bytes = least;
+    plan.offsets = offsets;
+  }
+  // The effort is bounded by placements, so that large models stay fast.
+  std::mt19937 random(1);
+  int64_t effort =
+      20'000'000 / static_cast<int64_t>(requests.size() * requests.size());
+  for (int64_t i = 0; i < std::min<int64_t>(effort, 2000) && plan.bytes > least;
+       ++i) {
+    Placement::Order order = best;
+    unsigned a = random() % order.size(), b = random() % order.size();
+    unsigned moved = order[a];
+    order.erase(order.begin() + a);
+    order.insert(order.begin() + std::min<size_t>(b, order.size()), moved);
+    attempt(order, growing);
+  }
+  return plan;
+}
+
+} // namespace ingot::plan

@@ -1,0 +1,280 @@
+#include "passes/plan/Buffers.h"
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+
+#include <map>
+#include <numeric>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::plan {
+
+int64_t bytesOf(Type type) {
+  auto shaped = cast<ShapedType>(type);
+  return shaped.getNumElements() *
+         llvm::divideCeil(
+             storageType(shaped.getElementType()).getIntOrFloatBitWidth(), 8);
+}
+
+/// Bytes from one element to the next along each axis.
+static SmallVector<int64_t> byteStrides(Value tensor) {
+  ArrayRef<int64_t> shape = shapeOf(tensor);
+  int64_t bytes = bytesPerElement(elementOf(tensor));
+  SmallVector<int64_t> strides(shape.size(), bytes);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+int64_t sliceOffset(Operation *op) {
+  auto slice = cast<SliceOp>(op);
+  SmallVector<int64_t> strides = byteStrides(slice.getX());
+  return std::inner_product(strides.begin(), strides.end(),
+                            slice.getStarts().begin(), int64_t(0));
+}
+
+bool isContiguous(Operation *op) {
+  auto slice = cast<SliceOp>(op);
+  ArrayRef<int64_t> from = shapeOf(slice.getX()), to = shapeOf(slice);
+  bool whole = true; // all axes further in
+  for (size_t i = to.size(); i-- > 0;) {
+    if (to[i] > 1 && slice.getSteps()[i] != 1)
+      return false;
+    if (!whole && to[i] != 1)
+      return false;
+    whole &= to[i] == from[i];
+  }
+  return true;
+}
+
+Buffers::Buffers(func::FuncOp main, ArrayRef<Operation *> order, bool inPlace)
+    : arguments(main.getNumArguments()) {
+  for (BlockArgument argument : main.getArguments())
+    places[argument] = {newBuffer(Input, bytesOf(argument.getType()), -1,
+                                  argument.getArgNumber()),
+                        0};
+  if (order.empty())
+    for (Operation &op : main.getBody().front().without_terminator())
+      read(&op);
+  for (Operation *op : order)
+    read(op);
+  readReturned(main);
+  if (inPlace)
+    mergeInPlace();
+}
+
+unsigned Buffers::newBuffer(Kind kind, int64_t bytes, int64_t time,
+                            unsigned argument) {
+  unsigned id = buffers.size();
+  buffers.push_back({kind, argument, bytes, time, time, id, 0});
+  return id;
+}
+
+Buffers::Place Buffers::placeOf(Value value) const {
+  Place place = places.lookup(value);
+  while (buffers[place.buffer].parent != place.buffer) {
+    place.offset += buffers[place.buffer].shift;
+    place.buffer = buffers[place.buffer].parent;
+  }
+  return place;
+}
+
+void Buffers::absorb(unsigned part, unsigned whole, int64_t shift) {
+  Buffer &from = buffers[part], &to = buffers[whole];
+  to.first = std::min(to.first, from.first);
+  to.last = std::max(to.last, from.last);
+  from.parent = whole;
+  from.shift = shift;
+}
+
+void Buffers::read(Operation *op) {
+  int64_t time = stepOps.size();
+  for (Value operand : op->getOperands())
+    buffers[placeOf(operand).buffer].last = time;
+  if (isa<ReshapeOp, SliceOp>(op)) {
+    Place place = places.lookup(op->getOperand(0));
+    if (isa<SliceOp>(op))
+      place.offset += sliceOffset(op);
+    places[op->getResult(0)] = place;
+    return;
+  }
+  if (isa<ConstantOp>(op)) {
+    places[op->getResult(0)] = {
+        newBuffer(Constant, bytesOf(op->getResult(0).getType()), time), 0};
+    return;
+  }
+  stepOps.push_back(op);
+  if (isa<ConcatOp>(op))
+    return placeParts(op, time);
+  for (Value result : op->getResults())
+    places[result] = {newBuffer(Arena, bytesOf(result.getType()), time), 0};
+}
+
+void Buffers::placeParts(Operation *op, int64_t time) {
+  auto concat = cast<ConcatOp>(op);
+  Value result = concat.getResult();
+  unsigned whole = newBuffer(Arena, bytesOf(result.getType()), time);
+  int64_t offset = 0, axis = concat.getAxis();
+  int64_t stride = byteStrides(result)[axis];
+  for (Value part : concat.getInputs()) {
+    unsigned own = places.lookup(part).buffer;
+    assert(buffers[own].kind == Arena && buffers[own].parent == own &&
+           "parts are results of their own");
+    absorb(own, whole, offset);
+    parts.insert(part);
+    offset += shapeOf(part)[axis] * stride;
+  }
+  places[result] = {whole, 0};
+}
+
+void Buffers::readReturned(func::FuncOp main) {
+  Operation *terminator = main.getBody().front().getTerminator();
+  int64_t time = stepOps.size();
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    Buffer &buffer = buffers[placeOf(operand.get()).buffer];
+    buffer.last = time;
+    if (tensorType(operand.get()).getNumElements() == 0)
+      continue;
+    assert(buffer.kind == Arena &&
+           "outputs were separated when groups were formed");
+    buffer.kind = Output;
+    buffer.argument = arguments + operand.getOperandNumber();
+  }
+}
+
+void Buffers::mergeInPlace() {
+  for (auto [time, op] : llvm::enumerate(stepOps)) {
+    // Of a group it is not known yet what its kernel allows: those that store
+    // each element after the last read at its index.
+    if (auto group = dyn_cast<GroupOp>(op)) {
+      for (auto [input, argument] :
+           llvm::zip(group.getInputs(), group.getBody().getArguments()))
+        if (group.getNumResults() == 1 &&
+            input.getType() == group.getResult(0).getType() &&
+            llvm::is_contained({"elementwise", "convolution"},
+                               group.getStrategy()) &&
+            llvm::all_of(argument.getUsers(),
+                         llvm::IsaPred<ElementwiseOpInterface>) &&
+            mergeInPlace(time, group.getResult(0), input))
+          break;
+      continue;
+    }
+    if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
+      ArrayRef<int64_t> pairs =
+          launch.getInplace().value_or(ArrayRef<int64_t>());
+      for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+        if (mergeInPlace(time, launch.getResult(pairs[i]),
+                         launch.getOperand(pairs[i + 1])))
+          break;
+    }
+  }
+}
+
+bool Buffers::mergeInPlace(int64_t time, Value result, Value operand) {
+  Place to = placeOf(result), from = placeOf(operand);
+  const Buffer &source = buffers[from.buffer], &target = buffers[to.buffer];
+  Operation *op = stepOps[time];
+  bool readElsewhere = llvm::count_if(op->getOperands(), [&](Value v) {
+                         return placeOf(v).buffer == from.buffer;
+                       }) > 1;
+  if (parts.contains(result) || from.buffer == to.buffer ||
+      target.kind != Arena || source.kind != Arena || source.last != time ||
+      target.first != time || readElsewhere ||
+      from.offset + target.bytes > source.bytes)
+    return false;
+  absorb(to.buffer, from.buffer, from.offset);
+  return true;
+}
+
+/// The bytes that a step reads or writes.
+static int64_t spanOf(Value value) {
+  auto part = value.getDefiningOp<SliceOp>();
+  if (!part || isContiguous(part))
+    return bytesOf(value.getType());
+  SmallVector<int64_t> strides = byteStrides(part.getX());
+  int64_t span = bytesPerElement(elementOf(value));
+  for (auto [size, stride] : llvm::zip(shapeOf(value), strides))
+    span += (size - 1) * stride;
+  return span;
+}
+
+std::vector<ArenaRequest>
+Buffers::requests(int64_t alignment, std::vector<unsigned> *owners) const {
+  // The bytes that each step touches of buffers in pieces: begin, end, step.
+  std::map<unsigned, std::vector<std::array<int64_t, 3>>> touched;
+  auto touch = [&](Value value, int64_t time) {
+    Place place = placeOf(value);
+    int64_t span = spanOf(value);
+    if (parts.contains(value)) {
+      // Rows of a part may lie apart.
+      auto concat =
+          cast<ConcatOp>(*llvm::find_if(value.getUsers(), [](Operation *user) {
+            return isa<ConcatOp>(user);
+          }));
+      span = bytesOf(concat.getType());
+      int64_t outer = 1;
+      for (int64_t size : shapeOf(value).take_front(concat.getAxis()))
+        outer *= size;
+      span = span / outer * (outer - 1) + bytesOf(value.getType()) / outer;
+    }
+    if (buffers[place.buffer].kind == Arena)
+      touched[place.buffer].push_back(
+          {place.offset, place.offset + span, time});
+  };
+  for (auto [time, op] : llvm::enumerate(stepOps)) {
+    if (isa<ConcatOp>(op))
+      continue;
+    for (Value operand : op->getOperands())
+      touch(operand, time);
+    for (Value result : op->getResults())
+      touch(result, time);
+  }
+
+  std::vector<ArenaRequest> requests;
+  for (size_t id = 0; id < buffers.size(); ++id) {
+    const Buffer &buffer = buffers[id];
+    if (buffer.kind != Arena || buffer.parent != id)
+      continue;
+    ArenaRequest request{static_cast<int64_t>(llvm::alignTo(
+                             std::max<int64_t>(buffer.bytes, 1), alignment)),
+                         buffer.first, buffer.last};
+    auto &accesses = touched[id];
+    bool inPieces = llvm::any_of(accesses, [&](auto &access) {
+      return access[0] != 0 || access[1] != buffer.bytes;
+    });
+    if (inPieces) {
+      std::vector<int64_t> cuts{0, buffer.bytes};
+      for (auto [begin, end, time] : accesses)
+        cuts.insert(cuts.end(), {begin, end});
+      llvm::sort(cuts);
+      cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+      for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+        ArenaPiece piece{cuts[i], cuts[i + 1], buffer.last + 1,
+                         buffer.first - 1};
+        for (auto [begin, end, time] : accesses)
+          if (begin <= piece.begin && piece.end <= end) {
+            piece.first = std::min(piece.first, time);
+            piece.last = std::max(piece.last, time);
+          }
+        if (piece.first > piece.last)
+          continue; // never touched
+        if (!request.pieces.empty() &&
+            request.pieces.back().end == piece.begin &&
+            request.pieces.back().first == piece.first &&
+            request.pieces.back().last == piece.last)
+          request.pieces.back().end = piece.end;
+        else
+          request.pieces.push_back(piece);
+      }
+    }
+    requests.push_back(std::move(request));
+    if (owners)
+      owners->push_back(id);
+  }
+  return requests;
+}
+
+} // namespace ingot::plan

@@ -1,0 +1,81 @@
+//===- Buffers.h - which values share bytes, and when ------------*- C++
+//-*-===//
+//
+// Before anything has an address: the values of @main, whose operations are
+// launches (or still groups), constants and views, as pieces of buffers. A
+// reshape or slice has the bytes of its operand, the parts of a concatenation
+// are pieces of it, and a result takes over its operand's bytes where the
+// kernel allows it and the operand is read for the last time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INGOT_PASSES_PLAN_BUFFERS_H
+#define INGOT_PASSES_PLAN_BUFFERS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/plan/ArenaOffsets.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace ingot::plan {
+
+/// What the elements of a tensor take in memory.
+int64_t bytesOf(mlir::Type type);
+/// From the first byte that `slice` reads of its operand to the end of the
+/// last.
+int64_t sliceOffset(mlir::Operation *slice);
+/// Whether the elements of a slice follow each other in its operand.
+bool isContiguous(mlir::Operation *slice);
+
+class Buffers {
+public:
+  /// Reads `main` with its operations in the order given (all of its body but
+  /// the terminator, or a permutation that keeps definitions before uses).
+  explicit Buffers(mlir::func::FuncOp main,
+                   llvm::ArrayRef<mlir::Operation *> order = {},
+                   bool inPlace = true);
+
+  enum Kind { Arena, Input, Output, Constant };
+  struct Buffer {
+    Kind kind = Arena;
+    unsigned argument = 0; // of the planned main, for Input and Output
+    int64_t bytes = 0;
+    int64_t first = 0, last = 0; // steps that write first and read last
+    unsigned parent = 0;         // itself, or the buffer that it is part of
+    int64_t shift = 0;           // bytes from the begin of the parent
+  };
+  struct Place {
+    unsigned buffer;
+    int64_t offset;
+  };
+
+  Place placeOf(mlir::Value value) const;
+  unsigned size() const { return buffers.size(); }
+  const Buffer &operator[](unsigned buffer) const { return buffers[buffer]; }
+  /// What is to be placed in the arena, and for each request its buffer.
+  std::vector<ArenaRequest> requests(int64_t alignment,
+                                     std::vector<unsigned> *owners) const;
+  /// The operations that are steps: launches, groups and concatenations.
+  const std::vector<mlir::Operation *> &steps() const { return stepOps; }
+
+private:
+  unsigned newBuffer(Kind kind, int64_t bytes, int64_t time,
+                     unsigned argument = 0);
+  void read(mlir::Operation *op);
+  void readReturned(mlir::func::FuncOp main);
+  void placeParts(mlir::Operation *concat, int64_t time);
+  void mergeInPlace();
+  bool mergeInPlace(int64_t time, mlir::Value result, mlir::Value operand);
+  /// `part` lies in `whole` from byte `shift` on.
+  void absorb(unsigned part, unsigned whole, int64_t shift);
+
+  std::vector<Buffer> buffers;
+  llvm::DenseMap<mlir::Value, Place> places;
+  /// Pieces of concatenations: nothing is put over their operands.
+  llvm::DenseSet<mlir::Value> parts;
+  std::vector<mlir::Operation *> stepOps;
+  unsigned arguments;
+};
+
+} // namespace ingot::plan
+
+#endif // INGOT_PASSES_PLAN_BUFFERS_H

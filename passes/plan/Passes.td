@@ -1,0 +1,22 @@
+// The passes of the stage `plan`: where buffers lie.
+
+#ifndef INGOT_PASSES_PLAN_PASSES_TD
+#define INGOT_PASSES_PLAN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def OrderLaunches : Pass<"plan-order-launches", "::mlir::ModuleOp"> {
+  let summary = "Reorder the launches of @main where less is alive at a time then";
+  let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
+}
+
+def PlanMemory : Pass<"plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Give every tensor of @main a place: argument, constant or arena offset";
+  let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
+}
+
+def ShareKernels : Pass<"plan-share-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make one kernel of those that differ in integers only, with these as arguments";
+}
+
+#endif

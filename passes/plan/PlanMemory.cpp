@@ -1,0 +1,239 @@
+// Every tensor gets a place.
+//
+// Rewrites @main from tensors to buffers: function results become trailing
+// arguments, constants become globals, reshapes and slices become views, and
+// every other tensor gets an offset in the arena such that tensors alive at the
+// same time do not overlap.
+//
+//   %1 = kernel.launch @conv(%x, %w) : (tensor, tensor) -> tensor
+//   return %2
+//     ->
+//   %a = kernel.arena 0 : memref<...>
+//   kernel.launch @conv(%x, %w, %a)
+//
+// The module gets ingot.arena_bytes, ingot.arena_align, ingot.arena_lower_bound
+// (the largest sum of bytes alive at one launch) and ingot.arena_use (that sum
+// at each launch).
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "passes/plan/Buffers.h"
+#include "passes/plan/Passes.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::plan {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "passes/plan/Passes.h.inc"
+
+namespace {
+
+class Planner {
+public:
+  Planner(ModuleOp module, func::FuncOp main, int64_t alignment)
+      : module(module), main(main), alignment(alignment), buffers(main) {}
+
+  void run() {
+    place();
+    rewrite();
+  }
+
+private:
+  void place() {
+    std::vector<unsigned> owners;
+    std::vector<ArenaRequest> requests = buffers.requests(alignment, &owners);
+    ArenaPlan plan = planArena(requests, alignment);
+    for (auto [owner, offset] : llvm::zip(owners, plan.offsets))
+      offsets[owner] = offset;
+    Builder b(module.getContext());
+    module->setAttr("ingot.arena_bytes", b.getI64IntegerAttr(plan.bytes));
+    module->setAttr("ingot.arena_align", b.getI64IntegerAttr(alignment));
+    module->setAttr("ingot.arena_lower_bound",
+                    b.getI64IntegerAttr(plan.lowerBound));
+    std::vector<int64_t> use;
+    for (auto [step, op] : llvm::enumerate(buffers.steps()))
+      if (isa<kernel::LaunchOp>(op))
+        use.push_back(aliveAt(requests, step));
+    module->setAttr("ingot.arena_use", b.getDenseI64ArrayAttr(use));
+  }
+
+  void rewrite() {
+    OpBuilder builder(main);
+    SmallVector<Type> types;
+    for (Type type : llvm::concat<const Type>(main.getArgumentTypes(),
+                                              main.getResultTypes()))
+      types.push_back(storageType(cast<RankedTensorType>(type)));
+    auto planned = func::FuncOp::create(builder, main.getLoc(), main.getName(),
+                                        builder.getFunctionType(types, {}));
+    Block *entry = planned.addEntryBlock();
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      if (DictionaryAttr attrs = main.getArgAttrDict(i))
+        planned.setArgAttrs(i, attrs);
+    for (unsigned i = 0; i < main.getNumResults(); ++i) {
+      unsigned argument = main.getNumArguments() + i;
+      if (DictionaryAttr attrs = main.getResultAttrDict(i))
+        planned.setArgAttrs(argument, attrs);
+      planned.setArgAttr(argument, "ingot.output", builder.getUnitAttr());
+    }
+    builder.setInsertionPointToStart(entry);
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      if (auto bound =
+              planned.getArgAttrOfType<DenseElementsAttr>(i, "ingot.bound")) {
+        auto name = planned.getArgAttrOfType<StringAttr>(i, "ingot.onnx_name");
+        // Memory knows no signs.
+        bound = bound.bitcast(storageType(bound.getElementType()));
+        kernel::RequireEqualOp::create(builder, main.getLoc(),
+                                       entry->getArgument(i), bound,
+                                       name ? name : builder.getStringAttr(""));
+        planned.removeArgAttr(i, "ingot.bound");
+      }
+
+    llvm::DenseMap<std::tuple<unsigned, int64_t, Type>, Value> made;
+    auto place = [&](Value tensor, Type type) -> Value {
+      auto [id, offset] = buffers.placeOf(tensor);
+      Value &known = made[{id, offset, type}];
+      if (known)
+        return known;
+      OpBuilder::InsertionGuard guard(builder);
+      const Buffers::Buffer &buffer = buffers[id];
+      switch (buffer.kind) {
+      case Buffers::Input:
+      case Buffers::Output: {
+        Value argument = entry->getArgument(buffer.argument);
+        known = argument.getType() == type && offset == 0
+                    ? argument
+                    : kernel::ViewOp::create(builder, tensor.getLoc(), type,
+                                             argument, offset)
+                          .getResult();
+        break;
+      }
+      case Buffers::Arena:
+        known = kernel::ArenaOp::create(builder, tensor.getLoc(), type,
+                                        offsets.lookup(id) + offset);
+        break;
+      case Buffers::Constant:
+        known = global(builder, tensor, type, offset);
+        break;
+      }
+      return known;
+    };
+    SymbolTable symbols(module);
+    for (Operation &op : main.getBody().front()) {
+      auto launch = dyn_cast<kernel::LaunchOp>(op);
+      if (!launch)
+        continue;
+      SmallVector<Value> operands;
+      auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
+      for (auto [i, v] : llvm::enumerate(
+               llvm::concat<Value>(launch.getOperands(), launch.getResults())))
+        operands.push_back(place(v, callee.getArgumentTypes()[i]));
+      kernel::LaunchOp::create(builder, launch.getLoc(), TypeRange{},
+                               launch.getCalleeAttr(), operands,
+                               DenseI64ArrayAttr());
+    }
+    func::ReturnOp::create(builder, main.getLoc());
+    main.erase();
+  }
+
+  /// The global that holds a constant, under the type asked for.
+  Value global(OpBuilder &builder, Value tensor, Type type, int64_t offset) {
+    Value root = tensor;
+    while (isa<ReshapeOp, SliceOp>(root.getDefiningOp()))
+      root = root.getDefiningOp()->getOperand(0);
+    auto constant = root.getDefiningOp<ConstantOp>();
+    auto memref = storageType(tensorType(root));
+    memref::GlobalOp &known = globals[constant.getValue()];
+    if (!known)
+      known = equalGlobal(constant.getValue(), memref.getElementType());
+    if (!known) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(module.getBody());
+      ElementsAttr value = signless(constant.getValue());
+      std::string name = "constant_" + std::to_string(globalCount++);
+      known = memref::GlobalOp::create(
+          builder, constant.getLoc(), name, builder.getStringAttr("private"),
+          memref, value,
+          /*constant=*/true, builder.getI64IntegerAttr(alignment));
+      if (hasData(constant.getValue()))
+        globalsByHash[hashOf(constant.getValue())].push_back(
+            {constant.getValue(), known});
+    }
+    Value v = memref::GetGlobalOp::create(builder, tensor.getLoc(),
+                                          known.getType(), known.getSymName());
+    return v.getType() == type && offset == 0
+               ? v
+               : kernel::ViewOp::create(builder, tensor.getLoc(), type, v,
+                                        offset)
+                     .getResult();
+  }
+
+  /// Returns a hash of how many bytes there are and of some of them: weights
+  /// that differ do so nearly everywhere, and are not read as a whole.
+  static uint64_t hashOf(ElementsAttr value) {
+    std::vector<char> storage;
+    ArrayRef<char> bytes = elementBytes(value, storage);
+    size_t part = std::min<size_t>(bytes.size(), 256);
+    uint64_t hash = bytes.size();
+    for (size_t from :
+         {size_t(0), (bytes.size() - part) / 2, bytes.size() - part})
+      hash = llvm::hash_combine(
+          hash, llvm::xxh3_64bits(StringRef(bytes.data() + from, part)));
+    return hash;
+  }
+
+  /// The global with the same bytes and element type, under whatever shape;
+  /// null if there is none.
+  memref::GlobalOp equalGlobal(ElementsAttr value, Type elementType) {
+    if (!hasData(value))
+      return {};
+    std::vector<char> ours, theirs;
+    ArrayRef<char> bytes = elementBytes(value, ours);
+    for (auto &[other, global] : globalsByHash.lookup(hashOf(value)))
+      if (global.getType().getElementType() == elementType &&
+          elementBytes(other, theirs) == bytes)
+        return global;
+    return {};
+  }
+
+  static ElementsAttr signless(ElementsAttr value) {
+    auto type = cast<RankedTensorType>(value.getShapedType());
+    auto to = RankedTensorType::get(type.getShape(),
+                                    storageType(type.getElementType()));
+    if (type == to)
+      return value;
+    if (auto dense = dyn_cast<DenseElementsAttr>(value))
+      return dense.bitcast(to.getElementType());
+    return DenseResourceElementsAttr::get(
+        to, cast<DenseResourceElementsAttr>(value).getRawHandle());
+  }
+
+  ModuleOp module;
+  func::FuncOp main;
+  int64_t alignment;
+  Buffers buffers;
+  /// In the arena, of buffers that are no part of others.
+  llvm::DenseMap<unsigned, int64_t> offsets;
+  llvm::DenseMap<Attribute, memref::GlobalOp> globals;
+  unsigned globalCount = 0;
+  /// The same by the hash of their bytes.
+  llvm::DenseMap<uint64_t,
+                 SmallVector<std::pair<ElementsAttr, memref::GlobalOp>>>
+      globalsByHash;
+};
+
+struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    Planner(getOperation(), main, alignment).run();
+  }
+};
+
+} // namespace
+} // namespace ingot::plan

@@ -1,0 +1,406 @@
+// One kernel for several shapes.
+//
+//   func @a(%x: memref<8x4xf32>) {              func @k(%x: memref<?xf32>,
+//     for %i = 0 to 8 {                                 %count: index) {
+//       .. %x[%i, 0] ..                           for %i = 0 to %count {
+//   func @b(%x: memref<6x4xf32>) {        ->        .. %x[%i * 4] ..
+//     for %i = 0 to 6 {
+//       .. %x[%i, 0] ..
+//   launch @a(%p)                               launch @k(%p) {values = [8]}
+//   launch @b(%q)                               launch @k(%q) {values = [6]}
+//
+// Functions that differ in nothing but integers become one with those as
+// arguments. An integer that is the same for all of them stays in the code, as
+// does what makes the register tile: that is the number of operations. Integers
+// that are equal in each of the functions are one argument; one that is always
+// a multiple of another, a product of two or one plus a constant, is computed.
+//
+// For targets whose code has to be small; runs on planned launches, whose
+// buffers no longer have to match in shape.
+
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "passes/plan/share/FlattenBuffers.h"
+#include "passes/plan/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <deque>
+
+using namespace mlir;
+using namespace ingot::kernel;
+
+namespace ingot::plan {
+#define GEN_PASS_DEF_SHAREKERNELS
+#include "passes/plan/Passes.h.inc"
+
+namespace {
+
+std::optional<int64_t> constantIndex(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantIndexOp>();
+  return constant ? std::optional(constant.value()) : std::nullopt;
+}
+
+/// Walks two functions side by side, and collects where integers stand.
+class Comparison {
+public:
+  SmallVector<OpOperand *> uses; // in the first function
+  SmallVector<int64_t> first, second;
+
+  bool areAlike(func::FuncOp a, func::FuncOp b) {
+    return a->getAttr(kExtentAttr) == b->getAttr(kExtentAttr) &&
+           a->getAttr("kernel.strategy") == b->getAttr("kernel.strategy") &&
+           a.getFunctionType() == b.getFunctionType() &&
+           llvm::all_of(llvm::seq(a.getNumArguments()),
+                        [&](unsigned i) {
+                          return a.getArgAttr(i, kReadAttr) ==
+                                 b.getArgAttr(i, kReadAttr);
+                        }) &&
+           areAlike(a.getBody().front(), b.getBody().front());
+  }
+
+private:
+  bool areAlike(Block &a, Block &b) {
+    if (a.getArgumentTypes() != b.getArgumentTypes())
+      return false;
+    mapping.map(a.getArguments(), b.getArguments());
+    auto isNoConstant = [](Operation &op) {
+      return !isa<arith::ConstantIndexOp>(op);
+    };
+    auto left = llvm::make_filter_range(a, isNoConstant),
+         right = llvm::make_filter_range(b, isNoConstant);
+    auto i = left.begin(), j = right.begin();
+    for (; i != left.end() && j != right.end(); ++i, ++j)
+      if (!areAlike(*i, *j))
+        return false;
+    return i == left.end() && j == right.end();
+  }
+
+  /// Both are integers, or the same value.
+  bool fits(Value x, Value y) const {
+    bool m = constantIndex(x).has_value(), n = constantIndex(y).has_value();
+    return m || n ? m && n : mapping.lookupOrNull(x) == y;
+  }
+
+  bool areAlike(Operation &a, Operation &b) {
+    if (a.getName() != b.getName() ||
+        a.getAttrDictionary() != b.getAttrDictionary() ||
+        a.getResultTypes() != b.getResultTypes() ||
+        a.getNumOperands() != b.getNumOperands() ||
+        a.getNumRegions() != b.getNumRegions())
+      return false;
+    SmallVector<Value> operands(b.getOperands());
+    if (a.hasTrait<OpTrait::IsCommutative>() && operands.size() == 2 &&
+        !(fits(a.getOperand(0), operands[0]) &&
+          fits(a.getOperand(1), operands[1])))
+      std::swap(operands[0], operands[1]);
+    for (auto [x, y] : llvm::zip_equal(a.getOpOperands(), operands)) {
+      if (!fits(x.get(), y))
+        return false;
+      if (std::optional<int64_t> integer = constantIndex(x.get())) {
+        uses.push_back(&x);
+        first.push_back(*integer);
+        second.push_back(*constantIndex(y));
+      }
+    }
+    for (auto [x, y] : llvm::zip_equal(a.getRegions(), b.getRegions())) {
+      if (x.empty() != y.empty())
+        return false;
+      if (!x.empty() && !areAlike(x.front(), y.front()))
+        return false;
+    }
+    mapping.map(a.getResults(), b.getResults());
+    return true;
+  }
+
+  IRMapping mapping;
+};
+
+/// A function of the module, and a copy of it without shapes.
+struct Kernel {
+  func::FuncOp function;
+  OwningOpRef<func::FuncOp> flat;
+};
+
+/// Kernels that differ in integers only.
+struct Group {
+  SmallVector<Kernel *> members;
+  SmallVector<OpOperand *> uses;
+  /// For each use, the integer of each member.
+  SmallVector<SmallVector<int64_t>> values;
+
+  bool add(Kernel &kernel) {
+    Comparison comparison;
+    if (!comparison.areAlike(*members.front()->flat, *kernel.flat))
+      return false;
+    if (members.size() == 1) {
+      uses = comparison.uses;
+      for (int64_t value : comparison.first)
+        values.push_back({value});
+    }
+    for (auto [list, value] : llvm::zip_equal(values, comparison.second))
+      list.push_back(value);
+    members.push_back(&kernel);
+    return true;
+  }
+};
+
+/// An integer that differs between the members.
+struct Parameter {
+  SmallVector<int64_t> values;
+  SmallVector<OpOperand *> uses;
+  /// Is factor * this parameter (times another one) + addend, where there is
+  /// one.
+  int base = -1, other = -1;
+  int64_t factor = 1, addend = 0;
+};
+
+SmallVector<Parameter> parametersOf(const Group &group) {
+  llvm::MapVector<ArrayRef<int64_t>, SmallVector<OpOperand *>> different;
+  for (auto [use, values] : llvm::zip_equal(group.uses, group.values))
+    if (!llvm::all_equal(values))
+      different[values].push_back(use);
+  SmallVector<Parameter> parameters;
+  for (auto &[values, uses] : different)
+    parameters.push_back({llvm::to_vector(values), uses});
+  // Smaller ones first: these are what others are computed from.
+  llvm::stable_sort(parameters, [](const Parameter &a, const Parameter &b) {
+    return a.values < b.values;
+  });
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    Parameter &p = parameters[i];
+    auto isProduct = [&](const Parameter &a, const Parameter *b, int64_t by) {
+      for (auto [m, value] : llvm::enumerate(p.values))
+        if (a.values[m] * (b ? b->values[m] : 1) * by != value)
+          return false;
+      return true;
+    };
+    for (size_t j = 0; j < i && p.base < 0; ++j) {
+      const Parameter &a = parameters[j];
+      int64_t by = a.values[0] ? p.values[0] / a.values[0] : 0;
+      if (by > 1 && a.base < 0 && isProduct(a, nullptr, by)) {
+        p.base = static_cast<int>(j);
+        p.factor = by;
+      }
+      for (size_t k = j; k < i && p.base < 0; ++k)
+        if (isProduct(a, &parameters[k], 1)) {
+          p.base = static_cast<int>(j);
+          p.other = static_cast<int>(k);
+        }
+    }
+    // A size and its padding.
+    for (size_t j = 0; j < i && p.base < 0; ++j) {
+      int64_t more = p.values[0] - parameters[j].values[0];
+      bool isSum = llvm::all_of(
+          llvm::zip_equal(p.values, parameters[j].values), [&](auto pair) {
+            return std::get<0>(pair) - std::get<1>(pair) == more;
+          });
+      if (isSum && p.values.size() > 2) {
+        p.base = static_cast<int>(j);
+        p.addend = more;
+      }
+    }
+  }
+  return parameters;
+}
+
+/// What an integer is to the code, for the reader; `rank` orders what says
+/// more.
+std::string nameFor(const Parameter &parameter) {
+  int bestRank = 9;
+  std::string best;
+  auto offer = [&](int rank, StringRef name) {
+    if (rank < bestRank) {
+      bestRank = rank;
+      best = name.str();
+    }
+  };
+  for (OpOperand *use : parameter.uses) {
+    Operation *user = use->getOwner();
+    // Names of values begin so; others are those of nodes.
+    auto named = dyn_cast<NameLoc>(use->get().getLoc());
+    StringRef text = named ? named.getName().getValue() : "";
+    if (text.consume_front("%"))
+      offer(1, text);
+    else if (isa<scf::ForOp>(user))
+      offer(use->getOperandNumber() == 1 ? 0 : 2,
+            use->getOperandNumber() == 0   ? "first"
+            : use->getOperandNumber() == 1 ? "count"
+                                           : "step");
+    else
+      offer(isa<arith::DivSIOp, arith::RemSIOp>(user) ? 3 : 4,
+            isa<arith::AddIOp, arith::SubIOp>(user) ? "shift"
+            : isa<arith::MulIOp>(user)              ? "factor"
+                                                    : "size");
+  }
+  return best;
+}
+
+/// "conv" of conv_1x6x8 and conv_1x4x8_2.
+std::string commonName(const Group &group) {
+  SmallVector<StringRef> common;
+  group.members.front()->function.getName().split(common, '_');
+  for (Kernel *kernel : group.members) {
+    SmallVector<StringRef> parts;
+    kernel->function.getName().split(parts, '_');
+    size_t same = 0;
+    while (same < std::min(parts.size(), common.size()) &&
+           parts[same] == common[same])
+      ++same;
+    common.truncate(same);
+  }
+  return common.empty() ? group.members.front()->function.getName().str()
+                        : llvm::join(common, "_");
+}
+
+struct ShareKernelsPass : impl::ShareKernelsBase<ShareKernelsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::MapVector<StringRef, SmallVector<LaunchOp>> launches;
+    module.walk([&](LaunchOp launch) {
+      launches[launch.getCallee()].push_back(launch);
+    });
+    SymbolTable symbols(module);
+    std::deque<Kernel> kernels;
+    llvm::MapVector<uint64_t, SmallVector<Group>> groups;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (!launches.contains(function.getName()) || function.isDeclaration())
+        continue;
+      Kernel kernel{function, function.clone()};
+      if (!flattenBuffers(*kernel.flat))
+        continue;
+      kernels.push_back(std::move(kernel));
+      SmallVector<Group> &alike = groups[hashOf(*kernels.back().flat)];
+      if (llvm::none_of(
+              alike, [&](Group &group) { return group.add(kernels.back()); }))
+        alike.push_back({{&kernels.back()}, {}, {}});
+    }
+    for (auto &[hash, alike] : groups)
+      for (Group &group : alike) {
+        SmallVector<Parameter> parameters = parametersOf(group);
+        if (isWorthIt(group, parameters))
+          share(group, parameters, symbols, launches);
+      }
+  }
+
+private:
+  static uint64_t hashOf(func::FuncOp function) {
+    llvm::hash_code hash = 0;
+    function.walk([&](Operation *op) {
+      if (!isa<arith::ConstantIndexOp>(op))
+        hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer());
+    });
+    return hash;
+  }
+
+  /// An argument costs about two instructions at each launch.
+  static bool isWorthIt(const Group &group, ArrayRef<Parameter> parameters) {
+    if (group.members.size() < 2)
+      return false;
+    size_t operations = 0;
+    group.members.front()->flat->walk(
+        [&](Operation *op) { operations += !isa<arith::ConstantIndexOp>(op); });
+    size_t passed = llvm::count_if(
+        parameters, [](const Parameter &p) { return p.base < 0; });
+    return operations * (group.members.size() - 1) >
+           2 * passed * group.members.size();
+  }
+
+  static void
+  share(Group &group, MutableArrayRef<Parameter> parameters,
+        SymbolTable &symbols,
+        llvm::MapVector<StringRef, SmallVector<LaunchOp>> &launches) {
+    func::FuncOp first = group.members.front()->function;
+    func::FuncOp shared = group.members.front()->flat.release();
+    std::string base = commonName(group), name = base, comment;
+    for (unsigned n = 2; symbols.lookup(name); ++n)
+      name = base + "_" + std::to_string(n);
+    shared.setName(name);
+    symbols.insert(shared, Block::iterator(first));
+    for (Kernel *kernel : group.members) {
+      if (auto text = kernel->function->getAttrOfType<StringAttr>(kCommentAttr))
+        comment += (comment.empty() ? "" : "\n") + text.str();
+      for (unsigned i = 0; i < kernel->function.getNumArguments(); ++i)
+        if (Attribute alias = kernel->function.getArgAttr(i, kMayAliasAttr))
+          shared.setArgAttr(i, kMayAliasAttr, alias);
+    }
+    Builder b(shared.getContext());
+    if (!comment.empty())
+      shared->setAttr(kCommentAttr, b.getStringAttr(comment));
+    addArguments(shared, parameters);
+    for (auto [m, kernel] : llvm::enumerate(group.members)) {
+      SmallVector<int64_t> values;
+      for (const Parameter &p : parameters)
+        if (p.base < 0)
+          values.push_back(p.values[m]);
+      for (LaunchOp launch : launches[kernel->function.getName()]) {
+        launch.setCallee(name);
+        if (!values.empty())
+          launch.setValues(values);
+      }
+    }
+    for (Kernel *kernel : group.members)
+      symbols.erase(kernel->function);
+    dropNeutral(shared);
+    IRRewriter rewriter(shared.getContext());
+    DominanceInfo dominance(shared);
+    eliminateCommonSubExpressions(rewriter, dominance, shared);
+  }
+
+  /// Flat accesses multiply by 1 and add 0 where shapes ask for nothing else.
+  static void dropNeutral(func::FuncOp function) {
+    function.walk([](Operation *op) {
+      bool product = isa<arith::MulIOp>(op);
+      if ((product || isa<arith::AddIOp>(op)) &&
+          constantIndex(op->getOperand(1)) == (product ? 1 : 0)) {
+        op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+        op->erase();
+      }
+    });
+  }
+
+  /// Behind the buffers, before begin and end of a parallel loop.
+  static void addArguments(func::FuncOp function,
+                           MutableArrayRef<Parameter> parameters) {
+    Builder b(function.getContext());
+    Location loc = function.getLoc();
+    unsigned at =
+        function.getNumArguments() - (parallelExtent(function) ? 2 : 0);
+    SmallVector<Value> values;
+    auto inside = OpBuilder::atBlockBegin(&function.getBody().front());
+    for (Parameter &p : parameters) {
+      std::string name = nameFor(p);
+      Value value;
+      if (p.base < 0) {
+        NamedAttribute named(b.getStringAttr(kNameAttr), b.getStringAttr(name));
+        (void)function.insertArgument(at, b.getIndexType(),
+                                      b.getDictionaryAttr(named), loc);
+        value = function.getArgument(at++);
+      } else {
+        Location place = NameLoc::get(b.getStringAttr("%" + name));
+        Value by = p.other < 0
+                       ? arith::ConstantIndexOp::create(inside, loc, p.factor)
+                             .getResult()
+                       : values[p.other];
+        value = p.addend
+                    ? arith::AddIOp::create(
+                          inside, place, values[p.base],
+                          arith::ConstantIndexOp::create(inside, loc, p.addend))
+                          .getResult()
+                    : arith::MulIOp::create(inside, place, values[p.base], by)
+                          .getResult();
+      }
+      values.push_back(value);
+      for (OpOperand *use : p.uses)
+        use->set(value);
+    }
+  }
+};
+
+} // namespace
+} // namespace ingot::plan

@@ -1,0 +1,34 @@
+#include "passes/schedule/GroupView.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+Operation *GroupView::anchor() const {
+  Operation *found = nullptr;
+  for (Operation &op : block->without_terminator()) {
+    if (isa<ConstantOp>(op))
+      continue;
+    if (auto element = dyn_cast<ElementOpInterface>(op);
+        element && element.isCheap())
+      continue;
+    if (found)
+      return nullptr;
+    found = &op;
+  }
+  return found;
+}
+
+bool GroupView::isElementwise() const {
+  return llvm::all_of(block->without_terminator(), [](Operation &op) {
+    return isa<ElementwiseOpInterface, ConstantOp>(op);
+  });
+}
+
+bool GroupView::isStrict() const {
+  auto module = block->getParentOp()->getParentOfType<ModuleOp>();
+  return module && module->hasAttr(kStrictAttr);
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,31 @@
+// What strategies ask about a fusion group.
+
+#ifndef INGOT_PASSES_SCHEDULE_GROUPVIEW_H
+#define INGOT_PASSES_SCHEDULE_GROUPVIEW_H
+
+#include "dialects/graph/GraphDialect.h"
+
+namespace ingot::schedule {
+
+/// The operators of one group: a block that ends with a terminator whose
+/// operands are the results.
+struct GroupView {
+  mlir::Block *block;
+
+  mlir::ValueRange results() const {
+    return block->getTerminator()->getOperands();
+  }
+  /// The one operator that is neither elementwise nor a mere movement; null if
+  /// there is none or more than one.
+  mlir::Operation *anchor() const;
+  bool isElementwise() const;
+  /// Whether sums keep the order of their terms.
+  bool isStrict() const;
+};
+
+/// On the module: floating-point operations keep their order.
+inline constexpr llvm::StringLiteral kStrictAttr = "ingot.strict";
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_GROUPVIEW_H

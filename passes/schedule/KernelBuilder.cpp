@@ -1,0 +1,115 @@
+#include "passes/schedule/KernelBuilder.h"
+
+#include "dialects/kernel/KernelDialect.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+using namespace ingot::kernel;
+
+namespace ingot::schedule {
+
+void KernelBuilder::parallelFor(int64_t extent,
+                                llvm::function_ref<void(Expr)> body) {
+  if (extent == 1)
+    return body(index(0));
+  if (target.freestanding)
+    return forRange(index(0), index(extent), body);
+  Block &entry = function.getBody().front();
+  Type indexType = builder.getIndexType();
+  Value begin = entry.addArgument(indexType, loc),
+        end = entry.addArgument(indexType, loc);
+  function->setAttr("kernel.extent", builder.getIndexAttr(extent));
+  forRange(wrap(begin, indexType), wrap(end, indexType), body);
+}
+
+void KernelBuilder::forLanes(int64_t size, Type type,
+                             llvm::function_ref<void(Expr, int64_t)> body,
+                             int64_t widest) {
+  SmallVector<int64_t> widths = target.lanes(computeType(type));
+  widths.push_back(1);
+  int64_t at = 0;
+  for (int64_t lanes : widths) {
+    if (widest && lanes > widest)
+      continue;
+    int64_t trips = (size - at) / lanes;
+    if (trips == 0)
+      continue;
+    int64_t saved = laneCount;
+    laneCount = lanes;
+    if (trips == 1) {
+      body(index(at), lanes);
+    } else {
+      loop(index(at), index(at + trips * lanes), lanes, {},
+           [&](Expr i, ArrayRef<Expr>) -> Exprs {
+             body(i, lanes);
+             return {};
+           });
+    }
+    laneCount = saved;
+    at += trips * lanes;
+  }
+}
+
+void KernelBuilder::allowInPlace(unsigned result, unsigned operand) {
+  if (!isContiguous(result))
+    return;
+  SmallVector<int64_t> pairs;
+  if (auto known = function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
+    pairs.append(known.asArrayRef().begin(), known.asArrayRef().end());
+  pairs.append({result, operand});
+  function->setAttr("kernel.inplace", builder.getDenseI64ArrayAttr(pairs));
+}
+
+Value KernelBuilder::view(Value buffer, ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getShape() == shape)
+    return buffer;
+  if (type.getLayout().isIdentity())
+    return ViewOp::create(
+        builder, loc, MemRefType::get(shape, type.getElementType()), buffer);
+  // From the inside out: each new axis takes old axes that continue each other.
+  auto [strides, offset] = type.getStridesAndOffset();
+  SmallVector<std::pair<int64_t, int64_t>>
+      axes; // (size, stride), innermost first
+  for (size_t i = strides.size(); i-- > 0;)
+    if (type.getShape()[i] != 1)
+      axes.push_back({type.getShape()[i], strides[i]});
+  SmallVector<int64_t> newStrides(shape.size(), 1);
+  size_t at = 0;
+  for (size_t i = shape.size(); i-- > 0;) {
+    int64_t left = shape[i];
+    if (left != 1)
+      newStrides[i] = at < axes.size() ? axes[at].second : 1;
+    while (left != 1) {
+      if (at == axes.size() || left % axes[at].first != 0 ||
+          axes[at].second != newStrides[i] * (shape[i] / left))
+        return {};
+      left /= axes[at++].first;
+    }
+  }
+  auto layout = StridedLayoutAttr::get(type.getContext(), offset, newStrides);
+  return ViewOp::create(builder, loc,
+                        MemRefType::get(shape, type.getElementType(), layout),
+                        buffer);
+}
+
+bool KernelBuilder::isContiguous(unsigned output) const {
+  return cast<MemRefType>(outputs[output].getType()).getLayout().isIdentity();
+}
+
+Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {
+  Block &entry = function.getBody().front();
+  auto memref = MemRefType::get(shape, storageType(type));
+  // Before begin and end, which parallelFor adds last.
+  assert(!function->hasAttr("kernel.extent") &&
+         "scratch comes before the parallel loop");
+  Value buffer = entry.addArgument(memref, loc);
+  SmallVector<Attribute> types;
+  if (auto known = function->getAttrOfType<ArrayAttr>("kernel.scratch"))
+    types.append(known.begin(), known.end());
+  types.push_back(TypeAttr::get(RankedTensorType::get(shape, type)));
+  function->setAttr("kernel.scratch", builder.getArrayAttr(types));
+  return buffer;
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,49 @@
+// What strategies and tiles build loops with.
+
+#ifndef INGOT_PASSES_SCHEDULE_KERNELBUILDER_H
+#define INGOT_PASSES_SCHEDULE_KERNELBUILDER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/schedule/GroupView.h"
+#include "targets/TargetDescription.h"
+
+namespace ingot::schedule {
+
+/// What a strategy builds in: the kernel function with its buffers bound.
+class KernelBuilder : public graph::BodyBuilder {
+public:
+  KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function,
+                GroupView group, const TargetDescription &target,
+                mlir::ValueRange outputs)
+      : BodyBuilder(builder, function.getLoc(), outputs), group(group),
+        target(target), function(function) {}
+
+  GroupView group;
+  const TargetDescription &target;
+  mlir::func::FuncOp function;
+
+  /// The result tensor `i`, its type.
+  mlir::Value result(unsigned i = 0) const { return group.results()[i]; }
+
+  /// for i in [0, extent), divided among threads where there are any. Once per
+  /// kernel, outermost.
+  void parallelFor(int64_t extent, llvm::function_ref<void(graph::Expr)> body);
+  /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
+  /// then the rest in narrower ones. `widest` limits the lanes.
+  void forLanes(int64_t size, mlir::Type type,
+                llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
+                int64_t widest = 0);
+  /// The result `i` may be written over operand `operand`.
+  void allowInPlace(unsigned result, unsigned operand);
+  /// The same buffer under another shape; null if its strides do not allow it
+  /// (outputs may lie inside a larger tensor).
+  mlir::Value view(mlir::Value buffer, llvm::ArrayRef<int64_t> shape);
+  /// Whether an output is a tensor of its own.
+  bool isContiguous(unsigned output) const;
+  /// Adds an output that is only scratch memory: live while the kernel runs.
+  mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
+};
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_KERNELBUILDER_H

@@ -1,0 +1,170 @@
+// Tensor functions become loops.
+//
+//   func.func private @k(%x: tensor<8xf32>) -> tensor<8xf32>
+//       attributes {kernel.strategy = "elementwise"} { relu; yield }
+//     ->
+//   func.func private @k(%x: memref<8xf32>, %y: memref<8xf32>) { loops }
+//
+// The results follow the operands as buffers, then scratch buffers, then begin
+// and end of the parallel loop. Launches get an extra result for each scratch
+// buffer, and which results may be written over which operands.
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/schedule/Passes.h"
+#include "passes/schedule/Strategy.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+#define GEN_PASS_DEF_SCHEDULEKERNELS
+#include "passes/schedule/Passes.h.inc"
+
+namespace {
+
+struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    const TargetDescription &target = *lookupTarget(targetName);
+    SymbolTable symbols(module);
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (function->hasAttr("kernel.strategy"))
+        schedule(function, symbols, target);
+    SmallVector<LaunchOp> launches;
+    module.walk([&](LaunchOp launch) { launches.push_back(launch); });
+    for (LaunchOp launch : launches)
+      adjust(launch, symbols.lookup<func::FuncOp>(launch.getCallee()));
+    for (auto function : module.getOps<func::FuncOp>()) {
+      function->removeAttr("kernel.inplace");
+      function->removeAttr("kernel.scratch");
+    }
+  }
+
+private:
+  static void schedule(func::FuncOp tensors, SymbolTable &symbols,
+                       const TargetDescription &target) {
+    OpBuilder builder(tensors);
+    SmallVector<Type> types;
+    auto inputStrides =
+        tensors->getAttrOfType<ArrayAttr>("kernel.input_strides");
+    for (auto [i, type] :
+         llvm::enumerate(tensors.getFunctionType().getInputs()))
+      types.push_back(bufferFor(
+          type, inputStrides ? cast<DenseI64ArrayAttr>(inputStrides[i])
+                             : DenseI64ArrayAttr()));
+    size_t inputs = types.size();
+    for (Type type : tensors.getFunctionType().getResults())
+      types.push_back(bufferFor(type, tensors->getAttrOfType<DenseI64ArrayAttr>(
+                                          "kernel.output_strides")));
+    auto function =
+        func::FuncOp::create(builder, tensors.getLoc(), tensors.getName(),
+                             builder.getFunctionType(types, {}));
+    function.setPrivate();
+    function->setAttr("kernel.comment", tensors->getAttr("kernel.comment"));
+    function->setAttr("kernel.strategy", tensors->getAttr("kernel.strategy"));
+    Block *entry = function.addEntryBlock();
+    builder.setInsertionPointToStart(entry);
+    Block &block = tensors.getBody().front();
+    SmallVector<Value> outputs(entry->getArguments().begin() + inputs,
+                               entry->getArguments().end());
+    KernelBuilder b(builder, function, GroupView{&block}, target, outputs);
+    for (size_t i = 0; i < inputs; ++i)
+      b.bindBuffer(block.getArgument(i), entry->getArgument(i));
+    lookupStrategy(tensors->getAttrOfType<StringAttr>("kernel.strategy"))
+        ->emit(b);
+    builder.setInsertionPointToEnd(entry);
+    func::ReturnOp::create(builder, function.getLoc());
+    function.setFunctionType(
+        builder.getFunctionType(entry->getArgumentTypes(), {}));
+    nameArguments(function, block, outputs.size());
+    symbols.erase(tensors);
+    symbols.insert(function);
+    IRRewriter rewriter(function.getContext());
+    DominanceInfo dominance(function);
+    eliminateCommonSubExpressions(rewriter, dominance, function);
+  }
+
+  /// The buffer of a tensor; of one that is part of a larger one, if it has
+  /// strides.
+  static MemRefType bufferFor(Type tensor, DenseI64ArrayAttr strides) {
+    MemRefType buffer = storageType(cast<RankedTensorType>(tensor));
+    if (!strides || strides.empty())
+      return buffer;
+    return MemRefType::get(
+        buffer.getShape(), buffer.getElementType(),
+        StridedLayoutAttr::get(buffer.getContext(), 0, strides.asArrayRef()));
+  }
+
+  /// What an input is to the kernel's anchor.
+  static StringRef roleOf(BlockArgument input) {
+    for (OpOperand &use : input.getUses()) {
+      if (isa<UnpackPanelsOp>(use.getOwner()))
+        return "weights";
+      if (isa<ConvOp, ConvTransposeOp>(use.getOwner()) &&
+          use.getOperandNumber() > 0)
+        return use.getOperandNumber() == 1 ? "weights" : "bias";
+    }
+    return "x";
+  }
+
+  static void nameArguments(func::FuncOp function, Block &block,
+                            size_t outputs) {
+    Builder b(function.getContext());
+    size_t inputs = block.getNumArguments();
+    llvm::StringMap<unsigned> roles, numbered;
+    for (BlockArgument input : block.getArguments())
+      ++roles[roleOf(input)];
+    bool parallel = function->hasAttr("kernel.extent");
+    size_t count = function.getNumArguments();
+    for (size_t i = 0; i < count; ++i) {
+      if (i < inputs)
+        function.setArgAttr(i, "kernel.read", b.getUnitAttr());
+      std::string role = i < inputs ? roleOf(block.getArgument(i)).str() : "";
+      std::string name =
+          i < inputs
+              ? (roles[role] == 1 ? role
+                                  : role + std::to_string(numbered[role]++))
+          : i < inputs + outputs
+              ? (outputs == 1 ? "y" : "y" + std::to_string(i - inputs))
+          : parallel && i == count - 2 ? "begin"
+          : parallel && i == count - 1
+              ? "end"
+              : "scratch" + std::to_string(i - inputs - outputs);
+      function.setArgAttr(i, "kernel.name", b.getStringAttr(name));
+    }
+    if (auto pairs =
+            function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
+      for (int64_t i = 0; i + 1 < pairs.size(); i += 2) {
+        function.setArgAttr(inputs + pairs[i], "kernel.may_alias",
+                            b.getUnitAttr());
+        function.setArgAttr(pairs[i + 1], "kernel.may_alias", b.getUnitAttr());
+      }
+  }
+
+  static void adjust(LaunchOp launch, func::FuncOp callee) {
+    SmallVector<Type> results(launch.getResultTypes());
+    if (auto scratch = callee->getAttrOfType<ArrayAttr>("kernel.scratch"))
+      for (Attribute type : scratch)
+        results.push_back(cast<TypeAttr>(type).getValue());
+    OpBuilder builder(launch);
+    auto copy = LaunchOp::create(
+        builder, launch.getLoc(), results, launch.getCalleeAttr(),
+        launch.getOperands(),
+        callee->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"));
+    launch->replaceAllUsesWith(
+        copy->getResults().take_front(launch.getNumResults()));
+    launch->erase();
+  }
+};
+
+} // namespace
+} // namespace ingot::schedule

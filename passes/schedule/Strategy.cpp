@@ -1,0 +1,38 @@
+#include "passes/schedule/Strategy.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+#define INGOT_STRATEGY(NAME) std::unique_ptr<Strategy> create##NAME##Strategy();
+#include "passes/schedule/Strategies.def"
+#undef INGOT_STRATEGY
+
+static ArrayRef<std::unique_ptr<Strategy>> strategies() {
+  static const std::vector<std::unique_ptr<Strategy>> all = [] {
+    std::vector<std::unique_ptr<Strategy>> v;
+#define INGOT_STRATEGY(NAME) v.push_back(create##NAME##Strategy());
+#include "passes/schedule/Strategies.def"
+#undef INGOT_STRATEGY
+    return v;
+  }();
+  return all;
+}
+
+const Strategy &selectStrategy(GroupView group,
+                               const TargetDescription &target) {
+  for (const auto &strategy : strategies())
+    if (strategy->matches(group, target))
+      return *strategy;
+  llvm_unreachable("the loop nest takes any group");
+}
+
+const Strategy *lookupStrategy(StringRef name) {
+  for (const auto &strategy : strategies())
+    if (strategy->name() == name)
+      return strategy.get();
+  return nullptr;
+}
+
+} // namespace ingot::schedule

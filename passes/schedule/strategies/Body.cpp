@@ -1,0 +1,52 @@
+// Operators that write themselves.
+//
+// A group of one operator that defines its results as a whole.
+
+#include "passes/schedule/Strategy.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class BodyStrategy : public Strategy {
+public:
+  StringRef name() const override { return "body"; }
+
+  bool matches(GroupView group, const TargetDescription &) const override {
+    Operation *anchor = group.anchor();
+    return anchor && isa<BodyOpInterface>(anchor) &&
+           group.results() == anchor->getResults();
+  }
+
+  void emit(KernelBuilder &b) const override {
+    Operation *anchor = b.group.anchor();
+    // The widest type that is computed in decides how many lanes all have.
+    unsigned width = 0;
+    auto consider = [&](Value v) {
+      Type type = computeType(elementOf(v));
+      if (unsigned bits = std::max(8u, type.getIntOrFloatBitWidth());
+          bits > width) {
+        width = bits;
+        b.vectorLanes = b.target.maxLanes(
+            type.isInteger(1) ? IntegerType::get(type.getContext(), 8) : type);
+      }
+    };
+    // Lanes would sum apart from each other.
+    if (!b.group.isStrict()) {
+      llvm::for_each(anchor->getOperands(), consider);
+      llvm::for_each(anchor->getResults(), consider);
+    }
+    cast<BodyOpInterface>(anchor).emitBody(b);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createBodyStrategy() {
+  return std::make_unique<BodyStrategy>();
+}
+
+} // namespace ingot::schedule

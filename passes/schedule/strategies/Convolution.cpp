@@ -1,0 +1,491 @@
+// Convolutions as tiled matrix products.
+//
+// Channels-last, one group, weights packed into panels. A tile is some
+// neighbouring output columns (or, for 1x1 kernels, any neighbouring positions)
+// by one panel of output channels; its reduction runs over kernel rows, kernel
+// columns and input channels, reading the input in place: nothing is unrolled
+// into a matrix first. Kernel rows in the padding are cut off by loop bounds,
+// kernel columns by building border tiles for just their positions.
+//
+// A pool over windows that do not overlap can be part of the group: the rows of
+// a window are computed one after the other and combined in registers, so that
+// the convolution's result is never stored.
+//
+// Small weights: for each tile of positions all panels (the input is read
+// once). Large weights: for each panel all positions (the weights are).
+
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/CompactConvolution.h"
+#include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/PooledTile.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class ConvolutionStrategy : public Strategy {
+public:
+  StringRef name() const override { return "convolution"; }
+
+  bool matches(GroupView group, const TargetDescription &) const override {
+    auto [conv, pool] = anchors(group);
+    return conv && group.results().size() == 1 && isFusableConvolution(conv) &&
+           shapeOf((pool ? pool : conv)->getResult(0)) ==
+               shapeOf(group.results()[0]);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto [conv, pool] = anchors(b.group);
+    if (!b.target.smallCode ||
+        !emitCompactConvolution(b, cast<ConvOp>(conv), pool))
+      Emitter(b, cast<ConvOp>(conv), pool).emit();
+  }
+
+private:
+  /// The convolution of a group and the pool after it, if any.
+  static std::pair<Operation *, Operation *> anchors(GroupView group) {
+    if (Operation *anchor = group.anchor())
+      return {isa<ConvOp>(anchor) ? anchor : nullptr, nullptr};
+    Operation *conv = nullptr, *pool = nullptr;
+    for (Operation &op : group.block->without_terminator()) {
+      if (auto element = dyn_cast<ElementOpInterface>(op);
+          isa<ConstantOp>(op) || (element && element.isCheap()))
+        continue;
+      Operation *&slot = isa<ConvOp>(op) ? conv : pool;
+      if (slot || !(isa<ConvOp>(op) || isDisjointPool(&op)))
+        return {nullptr, nullptr};
+      slot = &op;
+    }
+    return {conv, pool};
+  }
+
+  struct Emitter {
+    KernelBuilder &b;
+    ConvOp conv;
+    Operation *pool;
+    Type type;
+    PackedPanels panels;
+    ArrayRef<int64_t> x, w, y;
+    size_t spatial;
+    SmallVector<WindowAxis> axes;
+    WindowAxis columns; // the last of them
+    int64_t channels;
+    TileChoice choice;
+
+    Emitter(KernelBuilder &b, ConvOp conv, Operation *pool)
+        : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
+          panels(*PackedPanels::of(b, conv.getW())), x(shapeOf(conv.getX())),
+          w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())),
+          spatial(x.size() - 2), axes(windowAxes(conv)), columns(axes.back()),
+          channels(w[w.size() - 2]) {}
+
+    /// Output and input positions correspond one to one.
+    bool isPointwise() {
+      for (const WindowAxis &a : axes)
+        if (a.kernel != 1 || a.stride != 1 || a.low != 0 || a.input != a.output)
+          return false;
+      return true;
+    }
+
+    void emit() {
+      if (pool)
+        return pooled();
+      allowInPlace();
+      int64_t outer = 1;
+      for (size_t i = 0; i + 2 < y.size(); ++i)
+        outer *= y[i];
+      int64_t positions =
+          isPointwise() ? outer * columns.output : columns.output;
+      choice =
+          chooseTile(positions, panels.columns, panels.steps, b.target, type);
+      // The packing was decided before; the rows follow from it.
+      int64_t lanes = b.target.maxLanes(type);
+      choice.vectors = std::max<int64_t>(
+          1,
+          llvm::divideCeil(std::min(panels.panelWidth, panels.columns), lanes));
+      bool weightsFirst =
+          panels.steps * panels.columns * 4 > b.target.l2Bytes / 2 &&
+          b.target.l2Bytes > 0;
+      if (isPointwise())
+        return weightsFirst
+                   ? forPanels([&](Panel panel) {
+                       forTiles(positions, [&](Expr first, int64_t rows) {
+                         pointwise(first, rows, panel);
+                       });
+                     })
+                   : forTilesParallel(positions, [&](Expr first, int64_t rows) {
+                       forPanelsHere([&](const Panel &panel) {
+                         pointwise(first, rows, panel);
+                       });
+                     });
+      if (weightsFirst)
+        return forPanels([&](Panel panel) {
+          b.forRange(b.index(0), b.index(outer),
+                     [&](Expr row) { window(row, panel); });
+        });
+      b.parallelFor(outer, [&](Expr row) { window(row, std::nullopt); });
+    }
+
+    /// Operands of the epilogue of the result's shape are read where the tile
+    /// is stored, just before.
+    void allowInPlace() {
+      Value result = b.result();
+      for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
+        if (input.getType() == result.getType() && !readByAnchor(input))
+          b.allowInPlace(0, i);
+    }
+    bool readByAnchor(Value input) {
+      return llvm::any_of(input.getUsers(), [&](Operation *user) {
+        return !isa<ElementwiseOpInterface>(user) || user == conv;
+      });
+    }
+
+    //===------------------------------------------------------------------===//
+    // Panels
+    //===------------------------------------------------------------------===//
+
+    /// A panel of output channels: its number, or none for the tail.
+    struct Panel {
+      std::optional<Expr> number;
+      ColumnVectors vectors;
+      Expr firstColumn;
+    };
+
+    Panel full(Expr number) const {
+      return {number,
+              ColumnVectors::cover(panels.panelWidth, b.target, type,
+                                   /*padded=*/true),
+              number * double(panels.panelWidth)};
+    }
+    Panel tail() const {
+      return {std::nullopt,
+              ColumnVectors::cover(panels.columns -
+                                       panels.fullPanels * panels.panelWidth,
+                                   b.target, type, true),
+              b.index(panels.fullPanels * panels.panelWidth)};
+    }
+    bool hasTail() const { return panels.tailWidth > 0; }
+
+    void forPanelsHere(llvm::function_ref<void(Panel)> body) {
+      if (panels.fullPanels == 1)
+        body(full(b.index(0)));
+      else if (panels.fullPanels > 1)
+        b.forRange(b.index(0), b.index(panels.fullPanels),
+                   [&](Expr number) { body(full(number)); });
+      if (hasTail())
+        body(tail());
+    }
+
+    void forPanels(llvm::function_ref<void(Panel)> body) {
+      if (panels.fullPanels == 0)
+        return body(tail());
+      b.parallelFor(panels.fullPanels, [&](Expr number) {
+        body(full(number));
+        // The tail goes to whoever has the last panel.
+        if (hasTail())
+          b.when(equal(number, double(panels.fullPanels - 1)),
+                 [&] { body(tail()); });
+      });
+    }
+
+    //===------------------------------------------------------------------===//
+    // Tiles of positions
+    //===------------------------------------------------------------------===//
+
+    void forTiles(int64_t positions,
+                  llvm::function_ref<void(Expr, int64_t)> body) {
+      int64_t tiles = positions / choice.rows, rest = positions % choice.rows;
+      if (tiles == 1)
+        body(b.index(0), choice.rows);
+      else if (tiles > 1)
+        b.loop(b.index(0), b.index(tiles * choice.rows), choice.rows, {},
+               [&](Expr first, ArrayRef<Expr>) -> Exprs {
+                 body(first, choice.rows);
+                 return {};
+               });
+      if (rest)
+        body(b.index(tiles * choice.rows), rest);
+    }
+
+    void forTilesParallel(int64_t positions,
+                          llvm::function_ref<void(Expr, int64_t)> body) {
+      int64_t tiles = positions / choice.rows, rest = positions % choice.rows;
+      if (tiles == 0)
+        return body(b.index(0), rest);
+      b.parallelFor(tiles, [&](Expr tile) {
+        body(tile * double(choice.rows), choice.rows);
+        if (rest)
+          b.when(equal(tile, double(tiles - 1)),
+                 [&] { body(b.index(tiles * choice.rows), rest); });
+      });
+    }
+
+    Exprs outputIndex(Expr position, Expr column) {
+      Exprs at = b.delinearize(position, y.drop_back());
+      at.push_back(column);
+      return at;
+    }
+
+    void finish(Tile &tile, const Panel &panel,
+                llvm::function_ref<Exprs(int64_t, Expr)> index) {
+      storeTile(b, tile, conv.getResult(), index, panel.firstColumn,
+                [&](Expr sum, Expr column) {
+                  return conv.getBias() ? sum + b.load(conv.getBias(), {column})
+                                        : sum;
+                });
+    }
+
+    /// Rows of a matrix product: x as [positions, channels].
+    void pointwise(Expr first, int64_t rows, const Panel &panel) {
+      Tile tile = zeroTile(b, rows, panel.vectors, type);
+      Value buffer = b.bufferOf(conv.getX());
+      int64_t positions = tensorType(conv.getX()).getNumElements() / channels;
+      Value flat = buffer ? b.view(buffer, {positions, channels}) : Value();
+      accumulate(
+          b, tile, 0, rows, channels, choice.splits,
+          [&](int64_t row, Expr k) {
+            Expr position = first + double(row);
+            if (flat)
+              return b.loadFrom(flat, type, {position, k});
+            Exprs at = b.delinearize(position, x.drop_back());
+            at.push_back(k);
+            return b.load(conv.getX(), at);
+          },
+          weights(panel, b.index(0)));
+      Value out = allSameShape()
+                      ? b.view(b.outputs[0], {positions, panels.columns})
+                      : Value();
+      if (out) {
+        // Everything is a matrix: no index has to be taken apart.
+        Value saved = b.outputs[0];
+        b.outputs[0] = out;
+        finishFlat(tile, panel, first);
+        b.outputs[0] = saved;
+      } else {
+        finish(tile, panel, [&](int64_t row, Expr column) {
+          return outputIndex(first + double(row), column);
+        });
+      }
+    }
+
+    /// Computed on the way into the convolution, and for nothing else.
+    bool isBeforeAnchor(Operation *op) {
+      return op != conv && !op->use_empty() &&
+             llvm::all_of(op->getUsers(), [&](Operation *user) {
+               return user == conv || isBeforeAnchor(user);
+             });
+    }
+    bool readByEpilogue(Value input) {
+      return llvm::any_of(input.getUsers(), [&](Operation *user) {
+        return user != conv && !isBeforeAnchor(user);
+      });
+    }
+
+    /// The epilogue is elementwise, and its operands have the result's shape or
+    /// are vectors along the channels.
+    bool allSameShape() {
+      for (Operation &op : b.group.block->without_terminator())
+        if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != conv &&
+            !isBeforeAnchor(&op))
+          return false;
+      return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
+        return !readByEpilogue(input) ||
+               input.getType() == b.result().getType() ||
+               (shapeOf(input).empty() ||
+                tensorType(input).getNumElements() == shapeOf(input).back());
+      });
+    }
+
+    void finishFlat(Tile &tile, const Panel &panel, Expr first) {
+      // Bound elements take the place of loads at an index of full rank.
+      SmallVector<std::pair<Value, Value>> flats;
+      for (Value input : b.group.block->getArguments()) {
+        if (!readByEpilogue(input) || tensorType(input).getNumElements() == 1)
+          continue;
+        bool whole = input.getType() == b.result().getType();
+        int64_t columns = shapeOf(input).back();
+        flats.push_back(
+            {input,
+             b.view(b.bufferOf(input),
+                    whole
+                        ? ArrayRef<int64_t>{tensorType(input).getNumElements() /
+                                                columns,
+                                            columns}
+                        : ArrayRef<int64_t>{columns})});
+      }
+      storeTile(
+          b, tile, conv.getResult(),
+          [&](int64_t row, Expr column) {
+            for (auto [input, flat] : flats) {
+              Exprs at{first + double(row), column};
+              if (cast<MemRefType>(flat.getType()).getRank() == 1)
+                at = {column};
+              b.bindElement(input, b.loadFrom(flat, elementOf(input), at));
+            }
+            return Exprs{first + double(row), column};
+          },
+          panel.firstColumn,
+          [&](Expr sum, Expr column) {
+            return conv.getBias() ? sum + b.load(conv.getBias(), {column})
+                                  : sum;
+          });
+      for (auto [input, flat] : flats)
+        b.unbindElement(input);
+    }
+
+    std::function<Expr(Expr, size_t)> weights(const Panel &panel,
+                                              Expr firstStep) {
+      return [this, panel, firstStep](Expr k, size_t v) {
+        int64_t offset = 0;
+        for (size_t i = 0; i < v; ++i)
+          offset += panel.vectors.lanes[i];
+        return panels.load(b, panel.number, firstStep + k, offset,
+                           panel.vectors.lanes[v]);
+      };
+    }
+
+    /// One row of output positions; all panels unless one is given.
+    void window(Expr row, std::optional<Panel> only) {
+      Exprs outer = b.delinearize(row, y.drop_back(2));
+      forColumnTiles(
+          b, columns, choice.rows,
+          [&](Expr first, std::optional<int64_t> known, int64_t count) {
+            auto one = [&](const Panel &panel) {
+              windowTile(outer, first, known, count, panel);
+            };
+            if (only)
+              one(*only);
+            else
+              forPanelsHere(one);
+          });
+    }
+
+    void windowTile(ArrayRef<Expr> outer, Expr first,
+                    std::optional<int64_t> known, int64_t count,
+                    const Panel &panel) {
+      Tile tile = sumsOf(outer, first, known, count, panel);
+      finish(tile, panel, [&](int64_t position, Expr column) {
+        Exprs at(outer.begin(), outer.end());
+        at.push_back(first + double(position));
+        at.push_back(column);
+        return at;
+      });
+    }
+
+    Tile sumsOf(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known,
+                int64_t count, const Panel &panel) {
+      Tile tile = zeroTile(b, count, panel.vectors, type);
+      tile.sums = overKernel(
+          b, ArrayRef(axes).drop_back(), outer, tile.sums,
+          [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
+            Tile part = tile;
+            part.sums.assign(sums.begin(), sums.end());
+            kernelColumns(part, kernelRow, at, first, known, panel);
+            return part.sums;
+          });
+      return tile;
+    }
+
+    //===------------------------------------------------------------------===//
+    // A pool behind the convolution
+    //===------------------------------------------------------------------===//
+
+    void pooled() {
+      ArrayRef<int64_t> out = shapeOf(pool->getResult(0)),
+                        window = windowOf(pool);
+      int64_t outer = 1, across = window.back();
+      for (size_t i = 0; i + 2 < out.size(); ++i)
+        outer *= out[i];
+      columns.output = out[out.size() - 2] * across;
+      choice = chooseTile(columns.output, panels.columns, panels.steps,
+                          b.target, type);
+      int64_t width = std::max(across, choice.rows / across * across);
+      b.parallelFor(outer, [&](Expr row) {
+        Exprs position = b.delinearize(row, out.drop_back(2));
+        forColumnTiles(
+            b, columns, width,
+            [&](Expr first, std::optional<int64_t> known, int64_t count) {
+              forPanelsHere([&](const Panel &panel) {
+                pooledTile(position, first, known, count, panel);
+              });
+            });
+      });
+    }
+
+    void pooledTile(ArrayRef<Expr> position, Expr first,
+                    std::optional<int64_t> known, int64_t count,
+                    const Panel &panel) {
+      emitPooledTile(
+          b, conv, pool, position, first, count, panel.vectors,
+          panel.firstColumn,
+          [&](ArrayRef<Expr> outer, Expr start) {
+            return sumsOf(outer, start, known, count, panel);
+          },
+          conv.getBias());
+    }
+
+    void kernelColumns(Tile &tile, Expr kernelRow, ArrayRef<Expr> at,
+                       Expr first, std::optional<int64_t> known,
+                       const Panel &panel) {
+      Expr start = first * double(columns.stride) - double(columns.low);
+      Value buffer = b.bufferOf(conv.getX());
+      auto column = [&](Tile &t, Expr k, int64_t lo, int64_t hi) {
+        accumulate(
+            b, t, lo, hi, channels, 1,
+            [&](int64_t position, Expr c) {
+              Exprs xAt(at.begin(), at.end());
+              xAt.push_back(start + double(position * columns.stride) +
+                            k * double(columns.dilation));
+              xAt.push_back(c);
+              return b.load(conv.getX(), xAt);
+            },
+            weights(panel, (kernelRow * double(columns.kernel) + k) *
+                               double(channels)));
+      };
+      if (known) {
+        for (int64_t k = 0; k < columns.kernel; ++k) {
+          auto [lo, hi] = columns.inside(k, *known, tile.rows);
+          column(tile, b.index(k), lo, hi);
+        }
+        return;
+      }
+      if (buffer && columns.dilation == 1 && columns.kernel > 1 &&
+          channels < 16) {
+        // Kernel columns and channels lie one after the other in memory, in the
+        // input as in the weights: one loop.
+        SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);
+        flatShape.push_back(x[x.size() - 2] * channels);
+        Value flat = b.view(buffer, flatShape);
+        accumulate(
+            b, tile, 0, tile.rows, columns.kernel * channels, 1,
+            [&](int64_t position, Expr k) {
+              Exprs xAt(at.begin(), at.end());
+              xAt.push_back((start + double(position * columns.stride)) *
+                                double(channels) +
+                            k);
+              return b.loadFrom(flat, type, xAt);
+            },
+            weights(panel, kernelRow * double(columns.kernel * channels)));
+        return;
+      }
+      tile.sums = b.loop(columns.kernel, tile.sums,
+                         [&](Expr k, ArrayRef<Expr> carried) {
+                           Tile part = tile;
+                           part.sums.assign(carried.begin(), carried.end());
+                           column(part, k, 0, tile.rows);
+                           return part.sums;
+                         });
+    }
+  };
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createConvolutionStrategy() {
+  return std::make_unique<ConvolutionStrategy>();
+}
+
+} // namespace ingot::schedule

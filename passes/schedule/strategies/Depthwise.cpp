@@ -1,0 +1,157 @@
+// One filter per channel.
+//
+// Channels-last, vectors along the channels. For one row of outputs, tiles of
+// neighbouring positions; per tile and vector of channels the sums stay in
+// registers over all kernel positions, and each input vector is loaded once per
+// kernel row.
+
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/CompactDepthwise.h"
+#include "passes/schedule/Strategy.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class DepthwiseStrategy : public Strategy {
+public:
+  StringRef name() const override { return "depthwise"; }
+
+  bool matches(GroupView group, const TargetDescription &) const override {
+    auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
+    if (!conv || group.results().size() != 1 ||
+        !isa<Float32Type, Float64Type>(elementOf(conv.getX())))
+      return false;
+    ArrayRef<int64_t> w = shapeOf(conv.getW());
+    return w[w.size() - 2] == 1 &&
+           w.back() == static_cast<int64_t>(conv.getGroups()) &&
+           conv.getGroups() > 1 && isa<BlockArgument>(conv.getX()) &&
+           isa<BlockArgument>(conv.getW()) &&
+           shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto conv = cast<ConvOp>(b.group.anchor());
+    if (b.target.smallCode && emitCompactDepthwise(b, conv))
+      return;
+    ArrayRef<int64_t> y = shapeOf(conv.getResult());
+    SmallVector<WindowAxis> axes = windowAxes(conv);
+    WindowAxis columns = axes.back();
+    Type type = elementOf(conv.getX());
+    int64_t outer = 1;
+    for (size_t i = 0; i + 2 < y.size(); ++i)
+      outer *= y[i];
+    int64_t width = tileWidth(columns, b.target);
+
+    b.parallelFor(outer, [&](Expr row) {
+      Exprs position = b.delinearize(row, y.drop_back(2));
+      forColumnTiles(
+          b, columns, width,
+          [&](Expr first, std::optional<int64_t> known, int64_t count) {
+            b.forLanes(y.back(), type, [&](Expr channel, int64_t lanes) {
+              Exprs sums(count, b.broadcast(b.constant(0, type), lanes));
+              sums =
+                  overKernel(b, ArrayRef(axes).drop_back(), position, sums,
+                             [&](Expr kernelRow, ArrayRef<Expr> at,
+                                 ArrayRef<Expr> carried) {
+                               return rowOfTaps(b, conv, columns, kernelRow, at,
+                                                first, known, channel, carried);
+                             });
+              for (int64_t p = 0; p < count; ++p) {
+                Expr sum = conv.getBias()
+                               ? sums[p] + b.load(conv.getBias(), {channel})
+                               : sums[p];
+                b.bindElement(conv.getResult(), sum);
+                Exprs at(position);
+                at.push_back(first + double(p));
+                at.push_back(channel);
+                b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
+              }
+              b.unbindElement(conv.getResult());
+            });
+          });
+    });
+  }
+
+private:
+  /// As many positions as registers hold sums and one row of inputs for, in
+  /// tiles of about equal width.
+  static int64_t tileWidth(const WindowAxis &axis,
+                           const TargetDescription &target) {
+    int64_t registers = target.vectorRegisters ? target.vectorRegisters : 16;
+    int64_t most = 1;
+    while (most < 14 && (most + 1) + most * axis.stride +
+                                (axis.kernel - 1) * axis.dilation + 1 + 2 <=
+                            registers)
+      ++most;
+    int64_t best = 1;
+    double bestCost = std::numeric_limits<double>::infinity();
+    for (int64_t width = 1; width <= std::min(most, axis.output); ++width) {
+      auto cost = [&](int64_t n) {
+        double multiplies = static_cast<double>(n * axis.kernel),
+               loads = static_cast<double>((n - 1) * axis.stride + 1 +
+                                           (axis.kernel - 1) * axis.dilation +
+                                           axis.kernel);
+        return std::max({multiplies / 2, loads / 2, 4.0}) + 1;
+      };
+      int64_t tiles = axis.output / width;
+      double total = static_cast<double>(tiles) * cost(width);
+      if (axis.output % width)
+        total += cost(axis.output % width) * 1.05;
+      if (total < bestCost * 0.999) {
+        bestCost = total;
+        best = width;
+      }
+    }
+    return best;
+  }
+
+  /// One kernel row: input vectors are loaded once and used by all kernel
+  /// columns that see them.
+  static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv,
+                         const WindowAxis &columns, Expr kernelRow,
+                         ArrayRef<Expr> at, Expr first,
+                         std::optional<int64_t> known, Expr channel,
+                         ArrayRef<Expr> carried) {
+    Exprs sums(carried.begin(), carried.end());
+    int64_t count = sums.size();
+    Type type = elementOf(conv.getX());
+    ArrayRef<int64_t> w = shapeOf(conv.getW());
+    int64_t rows =
+        tensorType(conv.getW()).getNumElements() / (w.back() * columns.kernel);
+    Value weights =
+        b.view(b.bufferOf(conv.getW()), {rows, columns.kernel, w.back()});
+    Expr start = first * double(columns.stride) - double(columns.low);
+    std::map<int64_t, Expr> loaded;
+    for (int64_t k = 0; k < columns.kernel; ++k) {
+      auto [lo, hi] = known ? columns.inside(k, *known, count)
+                            : std::make_pair(int64_t(0), count);
+      if (lo >= hi)
+        continue;
+      Expr weight = b.loadFrom(weights, type, {kernelRow, b.index(k), channel});
+      for (int64_t p = lo; p < hi; ++p) {
+        int64_t offset = p * columns.stride + k * columns.dilation;
+        Expr &x = loaded[offset];
+        if (!x) {
+          Exprs xAt(at.begin(), at.end());
+          xAt.push_back(start + double(offset));
+          xAt.push_back(channel);
+          x = b.load(conv.getX(), xAt);
+        }
+        sums[p] = fma(x, weight, sums[p]);
+      }
+    }
+    return sums;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createDepthwiseStrategy() {
+  return std::make_unique<DepthwiseStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,148 @@
+// Chains of elementwise operators.
+//
+// All operators of the group are scalar functions with broadcasting. Adjacent
+// axes that are either whole or broadcast together in every operand are one
+// axis; the innermost runs in vectors, the outer ones in loops.
+
+#include "passes/schedule/Strategy.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class ElementwiseStrategy : public Strategy {
+public:
+  StringRef name() const override { return "elementwise"; }
+
+  bool matches(GroupView group, const TargetDescription &) const override {
+    return group.isElementwise() && group.results().size() == 1;
+  }
+
+  void emit(KernelBuilder &b) const override {
+    Value result = b.result();
+    ArrayRef<int64_t> shape = shapeOf(result);
+    ValueRange inputs = b.group.block->getArguments();
+
+    // Shapes aligned at the right to the result's rank.
+    SmallVector<SmallVector<int64_t>> shapes;
+    for (Value input : inputs) {
+      SmallVector<int64_t> aligned(shape.size() - shapeOf(input).size(), 1);
+      llvm::append_range(aligned, shapeOf(input));
+      shapes.push_back(aligned);
+    }
+    // Merge an axis into the one outside it where all operands agree, and the
+    // result's strides.
+    auto [strides, offset] =
+        cast<MemRefType>(b.outputs[0].getType()).getStridesAndOffset();
+    std::optional<size_t> outside;
+    SmallVector<int64_t> merged;
+    SmallVector<SmallVector<int64_t>> mergedShapes(inputs.size());
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] == 1)
+        continue;
+      bool joins = outside && strides[*outside] == strides[axis] * shape[axis];
+      outside = axis;
+      for (size_t i = 0; joins && i < inputs.size(); ++i)
+        joins = (shapes[i][axis] == 1) == (mergedShapes[i].back() == 1);
+      if (!joins) {
+        merged.push_back(1);
+        for (auto &s : mergedShapes)
+          s.push_back(1);
+      }
+      merged.back() *= shape[axis];
+      for (size_t i = 0; i < inputs.size(); ++i)
+        mergedShapes[i].back() *= shapes[i][axis];
+    }
+    if (merged.empty()) {
+      merged.push_back(1);
+      for (auto &s : mergedShapes)
+        s.push_back(1);
+    }
+
+    SmallVector<Value> buffers;
+    for (auto [i, input] : llvm::enumerate(inputs)) {
+      buffers.push_back(b.view(b.bufferOf(input), mergedShapes[i]));
+      if (shapeOf(input) == shape &&
+          storageType(elementOf(input)) == storageType(elementOf(result)))
+        b.allowInPlace(0, i);
+    }
+    Value output = b.view(b.outputs[0], merged);
+
+    auto compute = [&](ArrayRef<Expr> idx) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        Exprs at;
+        for (auto [axis, size] : llvm::enumerate(mergedShapes[i]))
+          at.push_back(size == 1 ? b.index(0) : idx[axis]);
+        auto load = [&] {
+          return b.loadFrom(buffers[i], elementOf(inputs[i]), at);
+        };
+        bool repeated = mergedShapes[i].back() == 1;
+        b.bindElement(inputs[i], repeated ? b.withLanes(1, load) : load());
+      }
+      // Every element of the group is at the one index: bound operands ignore
+      // it.
+      Exprs zeros(shape.size(), b.index(0));
+      b.store(output, b.load(result, zeros), idx);
+    };
+    Type type = widestType(b);
+    auto inner = [&](Exprs outer, Expr base, int64_t size) {
+      b.forLanes(size, type, [&](Expr i, int64_t) {
+        Exprs idx(outer);
+        idx.push_back(base ? base + i : i);
+        compute(idx);
+      });
+    };
+    if (merged.size() == 1) {
+      // One long axis: threads take blocks of it.
+      constexpr int64_t block = 4096;
+      if (merged[0] >= 2 * block && merged[0] % block == 0)
+        return b.parallelFor(merged[0] / block, [&](Expr part) {
+          inner({}, part * double(block), block);
+        });
+      return inner({}, {}, merged[0]);
+    }
+    b.parallelFor(merged[0], [&](Expr first) {
+      Exprs outer{first};
+      std::function<void(size_t)> nest = [&](size_t axis) {
+        if (axis + 1 == merged.size())
+          return inner(outer, {}, merged.back());
+        b.forRange(b.index(0), b.index(merged[axis]), [&](Expr i) {
+          outer.push_back(i);
+          nest(axis + 1);
+          outer.pop_back();
+        });
+      };
+      nest(1);
+    });
+  }
+
+private:
+  /// The element type with the fewest lanes decides how many all have.
+  static Type widestType(KernelBuilder &b) {
+    Type widest = elementOf(b.result());
+    auto consider = [&](Type type) {
+      if (computeType(type).getIntOrFloatBitWidth() >
+          computeType(widest).getIntOrFloatBitWidth())
+        widest = type;
+    };
+    for (Value input : b.group.block->getArguments())
+      consider(elementOf(input));
+    for (Operation &op : b.group.block->without_terminator())
+      for (Value v : op.getResults())
+        consider(elementOf(v));
+    return computeType(widest).isInteger(1)
+               ? IntegerType::get(widest.getContext(), 8)
+               : widest;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createElementwiseStrategy() {
+  return std::make_unique<ElementwiseStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,91 @@
+// Any group, element by element.
+//
+// Loops over the result; each element is pulled through the group. Vectors run
+// along the last axis where every operator on the way passes lanes.
+
+#include "passes/schedule/Strategy.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class LoopNestStrategy : public Strategy {
+public:
+  StringRef name() const override { return "loop-nest"; }
+
+  bool matches(GroupView group, const TargetDescription &) const override {
+    return group.results().size() == 1;
+  }
+
+  void emit(KernelBuilder &b) const override {
+    Value result = b.result();
+    ArrayRef<int64_t> shape = shapeOf(result);
+    if (tensorType(result).getNumElements() == 0)
+      return;
+    Type type = elementOf(result);
+    int64_t widest = 1;
+    if (passLanes(b.group)) {
+      widest = 0;
+      // All operators in lanes: the widest element type limits their number.
+      for (Operation &op : b.group.block->without_terminator())
+        for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults()))
+          if (computeType(elementOf(v)).getIntOrFloatBitWidth() >
+              computeType(type).getIntOrFloatBitWidth())
+            type = elementOf(v);
+      if (computeType(type).isInteger(1))
+        type = IntegerType::get(type.getContext(), 8);
+    }
+    int64_t last = shape.empty() ? 1 : shape.back();
+    // The parallel axis is the first that is not 1, unless it is the lanes'
+    // own.
+    size_t parallel = 0;
+    while (parallel + 1 < shape.size() && shape[parallel] == 1)
+      ++parallel;
+    Exprs idx;
+    std::function<void(size_t)> nest = [&](size_t axis) {
+      if (axis + 1 >= shape.size()) {
+        b.forLanes(
+            last, type,
+            [&](Expr i, int64_t) {
+              Exprs at(idx);
+              if (!shape.empty())
+                at.push_back(i);
+              b.store(0u, b.load(result, at), at);
+            },
+            widest);
+        return;
+      }
+      auto body = [&](Expr i) {
+        idx.push_back(i);
+        nest(axis + 1);
+        idx.pop_back();
+      };
+      if (axis == parallel)
+        b.parallelFor(shape[axis], body);
+      else if (shape[axis] == 1)
+        body(b.index(0));
+      else
+        b.forRange(b.index(0), b.index(shape[axis]), body);
+    };
+    nest(0);
+  }
+
+private:
+  static bool passLanes(GroupView group) {
+    return llvm::all_of(group.block->without_terminator(), [](Operation &op) {
+      auto element = dyn_cast<ElementOpInterface>(op);
+      return !element || element.passesLanes();
+    });
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createLoopNestStrategy() {
+  return std::make_unique<LoopNestStrategy>();
+}
+
+} // namespace ingot::schedule

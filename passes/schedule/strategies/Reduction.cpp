@@ -1,0 +1,278 @@
+// Reductions along the last axes.
+//
+// Turns a reduction over at least the last axis, with elementwise operators
+// before and after it, into loops over rows: vectors along the reduced axes,
+// several accumulators to hide the latency of combining, at last the lanes
+// merged half by half.
+//
+//   for each row:
+//     acc0..acc3 = init
+//     for k in steps of 4 vectors: acc_u = combine(acc_u, x[row, k + u])
+//     acc = merge of all; the rest one by one
+//     y[row] = epilogue(finish(acc))
+//
+// Reductions that keep the last axis need none of this: the loop nest has
+// vectors along it.
+
+#include "passes/schedule/Strategy.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// One group during emission.
+class RowReduction {
+public:
+  explicit RowReduction(KernelBuilder &b)
+      : b(b), reduction(cast<ReductionOpInterface>(b.group.anchor())),
+        shape(shapeOf(reduction.getInput())), reduced(shape.size(), false) {
+    for (int64_t axis : reduction.getAxes())
+      reduced[axis] = true;
+    merged = shape.size() - 1;
+    findFlatOperands();
+  }
+
+  void emit() {
+    // Rows: the axes that are not reduced; the first of some size is parallel.
+    size_t parallel = 0;
+    while (parallel < merged && (reduced[parallel] || shape[parallel] == 1))
+      ++parallel;
+    Exprs at(shape.size(), b.index(0));
+    std::function<void(size_t)> nest = [&](size_t axis) {
+      if (axis == merged)
+        return row(at);
+      auto body = [&](Expr i) {
+        at[axis] = i;
+        nest(axis + 1);
+      };
+      if (reduced[axis] || shape[axis] == 1)
+        body(b.index(0));
+      else if (axis == parallel)
+        b.parallelFor(shape[axis], body);
+      else
+        b.forRange(b.index(0), b.index(shape[axis]), body);
+    };
+    nest(0);
+  }
+
+private:
+  /// The trailing reduced axes are one long axis if every buffer that is read
+  /// on the way to the reduction has all of them, or one element.
+  void findFlatOperands() {
+    SmallVector<Value> pending{reduction.getInput()};
+    SmallVector<Value> found;
+    bool isFlat = true;
+    while (!pending.empty()) {
+      Value v = pending.pop_back_val();
+      Operation *op = v.getDefiningOp();
+      if (isa_and_nonnull<ConstantOp>(op) ||
+          tensorType(v).getNumElements() == 1)
+        continue;
+      isFlat &= shapeOf(v) == shape;
+      if (!op)
+        found.push_back(v);
+      else if (isa<ElementwiseOpInterface>(op))
+        llvm::append_range(pending, op->getOperands());
+      else
+        isFlat = false;
+    }
+    if (!isFlat)
+      return;
+    while (merged > 0 && reduced[merged - 1])
+      --merged;
+    if (merged + 1 == shape.size())
+      return; // nothing to merge
+    for (Value v : found) {
+      SmallVector<int64_t> flat(shape.take_front(merged));
+      flat.push_back(length());
+      operands.push_back({v, b.view(b.bufferOf(v), flat)});
+    }
+  }
+
+  /// Elements along the merged axes.
+  int64_t length() const {
+    return ShapedType::getNumElements(shape.drop_front(merged));
+  }
+
+  /// The element(s) at `at` of the outer axes and position `k` of the merged.
+  Expr load(ArrayRef<Expr> at, Expr k) {
+    Exprs place(at);
+    if (merged + 1 == shape.size()) {
+      place[merged] = k;
+      return b.load(reduction.getInput(), place);
+    }
+    Exprs flat(place.begin(), place.begin() + merged);
+    flat.push_back(k);
+    for (auto [tensor, buffer] : operands)
+      b.bindElement(tensor, b.loadFrom(buffer, elementOf(tensor), flat));
+    Expr x = b.load(reduction.getInput(), place);
+    for (auto [tensor, buffer] : operands)
+      b.unbindElement(tensor);
+    return x;
+  }
+
+  void row(MutableArrayRef<Expr> at) {
+    // Reduced axes outside of the merged ones are loops around.
+    SmallVector<size_t> outer;
+    int64_t count = length();
+    for (size_t axis = 0; axis < merged; ++axis)
+      if (reduced[axis] && shape[axis] != 1) {
+        outer.push_back(axis);
+        count *= shape[axis];
+      }
+    int64_t lanes = lanesFor(length());
+    int64_t vectors = length() / lanes;
+    int64_t unroll = lanes > 1 ? std::clamp<int64_t>(vectors / 2, 1, 4) : 1;
+
+    // All accumulators go through all loops: `unroll` vectors and a scalar.
+    Exprs acc;
+    Expr init = reduction.init(b);
+    for (int64_t u = 0; u < unroll; ++u)
+      acc.push_back(b.broadcast(init, lanes));
+    bool hasRest = length() % lanes != 0;
+    if (hasRest && lanes > 1)
+      acc.push_back(init);
+    std::function<Exprs(size_t, const Exprs &)> nest =
+        [&](size_t depth, const Exprs &acc) -> Exprs {
+      if (depth == outer.size())
+        return inner(at, lanes, unroll, acc);
+      return b.loop(shape[outer[depth]], acc,
+                    [&](Expr i, ArrayRef<Expr> carried) {
+                      at[outer[depth]] = i;
+                      return nest(depth + 1, Exprs(carried));
+                    });
+    };
+    acc = nest(0, acc);
+    for (size_t axis : outer)
+      at[axis] = b.index(0);
+
+    Expr total = acc[0];
+    for (int64_t u = 1; u < unroll; ++u)
+      total = reduction.merge(b, total, acc[u]);
+    total = acrossLanes(total, lanes);
+    if (hasRest && lanes > 1)
+      total = reduction.merge(b, total, acc.back());
+    Value anchor = reduction->getResult(0);
+    Expr result = reduction.finish(b, total, count);
+    result.type = elementOf(anchor);
+    b.bindElement(anchor, result);
+    b.store(0u, b.load(b.result(), at), at);
+    b.unbindElement(anchor);
+  }
+
+  /// One pass over the merged axes.
+  Exprs inner(ArrayRef<Expr> at, int64_t lanes, int64_t unroll, Exprs acc) {
+    auto step = [&](Expr k, MutableArrayRef<Expr> to) {
+      for (int64_t u = 0; u < static_cast<int64_t>(to.size()); ++u)
+        to[u] =
+            b.broadcast(reduction.combine(
+                            b, to[u], load(at, u ? k + double(u * lanes) : k)),
+                        lanes);
+    };
+    auto stretch = [&](int64_t from, int64_t to, int64_t by,
+                       MutableArrayRef<Expr> part) {
+      if (from == to)
+        return;
+      if (from + by == to)
+        return step(b.index(from), part);
+      Exprs after = b.loop(b.index(from), b.index(to), by, part,
+                           [&](Expr k, ArrayRef<Expr> carried) {
+                             Exprs next(carried);
+                             step(k, next);
+                             return next;
+                           });
+      llvm::copy(after, part.begin());
+    };
+    MutableArrayRef<Expr> all(acc);
+    int64_t block = lanes * unroll, whole = length() / block * block,
+            inLanes = length() / lanes * lanes;
+    b.withLanes(lanes, [&]() -> Expr {
+      stretch(0, whole, block, all.take_front(unroll));
+      stretch(whole, inLanes, lanes, all.take_front(1));
+      return {};
+    });
+    lanes = 1;
+    stretch(inLanes, length(), 1, all.take_back(1));
+    return acc;
+  }
+
+  Expr acrossLanes(Expr acc, int64_t lanes) {
+    if (lanes == 1)
+      return acc;
+    for (int64_t half = lanes / 2; half > 0; half /= 2) {
+      auto slice = [&](int64_t from) -> Expr {
+        return {&b,
+                vector::ExtractStridedSliceOp::create(b.builder, b.loc,
+                                                      acc.value, from, half, 1),
+                acc.type};
+      };
+      Expr low = slice(0), high = slice(half);
+      acc = reduction.merge(b, low, high);
+    }
+    acc.value =
+        vector::ExtractOp::create(b.builder, b.loc, acc.value, int64_t{0});
+    return acc;
+  }
+
+  /// Lanes of the widest type on the way, no more than there are elements.
+  int64_t lanesFor(int64_t length) {
+    Type widest = computeType(elementOf(reduction.getInput()));
+    for (Operation &op : b.group.block->without_terminator())
+      for (Value v : op.getOperands())
+        if (Type type = computeType(elementOf(v));
+            type.getIntOrFloatBitWidth() > widest.getIntOrFloatBitWidth())
+          widest = type;
+    if (widest.isInteger(1))
+      return 1;
+    for (int64_t lanes : b.target.lanes(widest))
+      if (lanes <= length)
+        return lanes;
+    return 1;
+  }
+
+  KernelBuilder &b;
+  ReductionOpInterface reduction;
+  ArrayRef<int64_t> shape;
+  SmallVector<bool> reduced;
+  /// Axes from here on are one.
+  size_t merged;
+  /// The buffers that are read, as that shape has them.
+  SmallVector<std::pair<Value, Value>> operands;
+};
+
+class ReductionStrategy : public Strategy {
+public:
+  StringRef name() const override { return "reduction"; }
+
+  bool matches(GroupView group, const TargetDescription &) const override {
+    auto reduction = dyn_cast_or_null<ReductionOpInterface>(group.anchor());
+    if (!reduction || group.results().size() != 1 ||
+        shapeOf(group.results()[0]) != shapeOf(reduction->getResult(0)))
+      return false;
+    // Maxima and integers are the same in any order.
+    if (group.isStrict() && !isa<ReduceMaxOp, ReduceMinOp>(group.anchor()) &&
+        isa<FloatType>(elementOf(reduction.getInput())))
+      return false;
+    ArrayRef<int64_t> shape = shapeOf(reduction.getInput());
+    ArrayRef<int64_t> axes = reduction.getAxes();
+    return !axes.empty() &&
+           axes.back() + 1 == static_cast<int64_t>(shape.size()) &&
+           shape.back() > 1 &&
+           tensorType(reduction.getInput()).getNumElements() > 0;
+  }
+
+  void emit(KernelBuilder &b) const override { RowReduction(b).emit(); }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createReductionStrategy() {
+  return std::make_unique<ReductionStrategy>();
+}
+
+} // namespace ingot::schedule

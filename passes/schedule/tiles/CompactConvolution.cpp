@@ -1,0 +1,316 @@
+// One loop of tiles, borders included.
+//
+// A convolution for cores with little memory for code: shapes appear as trip
+// counts and strides only, and all output positions are computed by one tile.
+// If tiles do not come out even, the last of a row begins earlier and computes
+// some positions again. Rows in the padding are cut off by loop bounds; columns
+// in it are read from somewhere else:
+//
+//   - many channels: for each kernel position a row of the tile has a cursor,
+//     at the input's channels or, in the padding, at a row of zeros;
+//   - few channels: the input rows of one row of results are copied to scratch
+//     memory, with their padding, and kernel columns and channels lie there one
+//     after the other;
+//   - 1x1 kernels: there is none, positions are rows of a matrix.
+
+#include "passes/schedule/tiles/CompactConvolution.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/CompactPanels.h"
+#include "passes/schedule/tiles/PooledTile.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// Output and input positions correspond one to one.
+bool isPointwise(ConvOp conv) {
+  return llvm::all_of(windowAxes(conv), [](const WindowAxis &a) {
+    return a.kernel == 1 && a.stride == 1 && a.low == 0 && a.input == a.output;
+  });
+}
+
+/// With few channels a copy costs less than cursors at each kernel position.
+bool isCopied(ConvOp conv, bool isBuffer) {
+  constexpr int64_t manyChannels = 8;
+  return !isBuffer || shapeOf(conv.getX()).back() < manyChannels;
+}
+
+class CompactConvolution {
+public:
+  CompactConvolution(KernelBuilder &b, ConvOp conv, Operation *pool)
+      : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
+        panels(b, *PackedPanels::of(b, conv.getW()), conv.getBias()),
+        axes(windowAxes(conv)), columns(axes.back()),
+        channels(shapeOf(conv.getX()).back()), buffer(b.bufferOf(conv.getX())) {
+    for (size_t i = 0; i < axes.size(); ++i)
+      window.push_back(pool ? windowOf(pool)[i] : 1);
+    result = shapeOf((pool ? pool : conv.getOperation())->getResult(0));
+    columns.output = result[result.size() - 2] * window.back();
+  }
+
+  bool emit() {
+    if (buffer && !pool && isPointwise(conv) && hasFlatEpilogue(b, conv)) {
+      int64_t positions = ShapedType::getNumElements(result.drop_back());
+      emitCompactMatrix(b, conv, b.view(buffer, {positions, channels}), panels);
+      return true;
+    }
+    isBand = isCopied(conv, static_cast<bool>(buffer));
+    if (isBand && (axes.size() > 2 || columns.dilation != 1))
+      return false;
+    chooseTile();
+    prepareScratch();
+    int64_t outer = ShapedType::getNumElements(result.drop_back(2));
+    auto row = [&](Expr number) {
+      Exprs position = b.delinearize(number, result.drop_back(2));
+      if (isBand)
+        fillBand(position);
+      forCoveringTiles(b, columns.output, positionsTogether(), [&](Expr first) {
+        panels.forEach(
+            [&](const Panel &panel) { tileAt(position, first, panel); });
+      });
+    };
+    // The scratch memory is one for all rows, so they follow each other.
+    if (band)
+      b.forRange(b.index(0), b.index(outer), row);
+    else
+      b.parallelFor(outer, row);
+    return true;
+  }
+
+private:
+  using Panel = CompactPanels::Panel;
+
+  //===--------------------------------------------------------------------===//
+  // Which form
+  //===--------------------------------------------------------------------===//
+
+  void chooseTile() {
+    TileWork work = convolutionWork(conv, pool, static_cast<bool>(buffer));
+    for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
+      if (mayBecomeResult(b, input)) {
+        work.exact = true;
+        b.allowInPlace(0, i);
+      }
+    choice = chooseCompactTile(b, work, panels.panels);
+    rows = choice.rows;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Windows
+  //===--------------------------------------------------------------------===//
+
+  /// The rows of the input that one row of results needs, and their padding.
+  int64_t bandRows() const {
+    if (axes.size() == 1)
+      return 1;
+    return (window[0] - 1) * axes[0].stride +
+           (axes[0].kernel - 1) * axes[0].dilation + 1;
+  }
+  int64_t bandColumns() const {
+    return (columns.output - 1) * columns.stride + columns.kernel;
+  }
+
+  void prepareScratch() {
+    if (isBand) {
+      int64_t width = bandColumns() * channels;
+      band = b.scratch({bandRows(), width}, type);
+      b.forEach({bandRows(), width}, [&](ArrayRef<Expr> at) {
+        b.store(band, b.constant(0, type), at);
+      });
+      return;
+    }
+    zeros = b.scratch({channels}, type);
+    b.forRange(b.index(0), b.index(channels),
+               [&](Expr c) { b.store(zeros, b.constant(0, type), {c}); });
+  }
+
+  /// The input row at kernel row 0 of the first row of a pool's window.
+  Expr topOf(Expr row) const {
+    return row * double(window[0] * axes[0].stride) - double(axes[0].low);
+  }
+
+  Value isInside(Expr position, int64_t size) {
+    return arith::CmpIOp::create(b.builder, b.loc, arith::CmpIPredicate::ult,
+                                 position.value, b.index(size).value);
+  }
+
+  /// Copies the rows inside the input, which may be in another order there. The
+  /// columns in the padding stay zero.
+  void fillBand(ArrayRef<Expr> position) {
+    int64_t width = bandColumns() * channels;
+    int64_t count = std::min(columns.input, bandColumns() - columns.low);
+    b.loop(bandRows(), {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+      Exprs at{position[0]};
+      if (axes.size() == 2)
+        at.push_back(topOf(position[1]) + i);
+      auto copy = [&] {
+        b.forEach({channels, count}, [&](ArrayRef<Expr> j) {
+          Exprs from(at);
+          from.append({j[1], j[0]});
+          b.store(band, b.load(conv.getX(), from),
+                  {i, (j[1] + double(columns.low)) * double(channels) + j[0]});
+        });
+      };
+      if (axes.size() == 1) {
+        copy();
+        return {};
+      }
+      Expr inside =
+          b.wrap(isInside(at[1], axes[0].input), b.builder.getI1Type());
+      b.when(inside, copy);
+      b.when(~inside, [&] {
+        b.forRange(b.index(0), b.index(width),
+                   [&](Expr j) { b.store(band, b.constant(0, type), {i, j}); });
+      });
+      return {};
+    });
+  }
+
+  /// Positions of a tile, or of the tiles that share a window.
+  int64_t positionsTogether() const { return std::max(rows, window.back()); }
+
+  void tileAt(ArrayRef<Expr> position, Expr first, const Panel &panel) {
+    auto sums = [&](ArrayRef<Expr> outer, Expr first) {
+      Tile tile = panels.firstSums(rows, panel);
+      isBand ? sumBand(tile, position, outer, first, panel)
+             : sumDirectly(tile, outer, first, panel);
+      return tile;
+    };
+    if (pool)
+      return emitPooledTile(b, conv, pool, position, first, rows, panel.vectors,
+                            panel.firstColumn, sums, panels.laterBias(panel));
+    Tile tile = sums(position, first);
+    storeTile(
+        b, tile, conv.getResult(),
+        [&](int64_t row, Expr column) {
+          Exprs at(position);
+          at.push_back(first + double(row));
+          at.push_back(column);
+          return at;
+        },
+        panel.firstColumn,
+        [&](Expr sum, Expr column) {
+          return panels.withBias(sum, column, panel);
+        });
+  }
+
+  void sumBand(Tile &tile, ArrayRef<Expr> position, ArrayRef<Expr> outer,
+               Expr first, const Panel &panel) {
+    int64_t steps = columns.kernel * channels;
+    Expr top = b.index(0);
+    if (axes.size() == 2)
+      top = outer[1] * double(axes[0].stride) -
+            position[1] * double(window[0] * axes[0].stride);
+    Value weights = panels.weightsFrom(panel, b.index(0));
+    tile.sums = b.loop(
+        panels.panels.steps / steps, tile.sums,
+        [&](Expr k, ArrayRef<Expr> carried) {
+          Tile part = tile;
+          part.sums.assign(carried.begin(), carried.end());
+          Expr bandRow = top + k * double(axes[0].dilation);
+          SmallVector<Value> cursors;
+          for (int64_t row = 0; row < rows; ++row)
+            cursors.push_back(cursorAt(
+                b, band,
+                {axes.size() == 2 ? bandRow : b.index(0),
+                 (first + double(row)) * double(columns.stride * channels)},
+                "x"));
+          accumulateNext(b, part, type, steps, choice, cursors, weights);
+          return part.sums;
+        });
+  }
+
+  void sumDirectly(Tile &tile, ArrayRef<Expr> outer, Expr first,
+                   const Panel &panel) {
+    Expr start = shifted(b, scaled(b, first, columns.stride), -columns.low);
+    tile.sums = overKernel(
+        b, ArrayRef(axes).drop_back(), outer, tile.sums,
+        [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
+          Value weights = panels.weightsFrom(
+              panel, kernelRow * double(columns.kernel * channels));
+          auto [count, trips] = stretches(start);
+          return b.loop(
+              b.index(0), count, 1, sums,
+              [&, trips = trips](Expr k, ArrayRef<Expr> carried) {
+                Tile part = tile;
+                part.sums.assign(carried.begin(), carried.end());
+                SmallVector<Value> cursors;
+                for (int64_t row = 0; row < rows; ++row) {
+                  Expr column = start + scaled(b, k, columns.dilation) +
+                                double(row * columns.stride);
+                  Exprs from(at);
+                  from.append({column, b.index(0)});
+                  cursors.push_back(cursorAt(b, buffer, from, "x",
+                                             isInside(column, columns.input),
+                                             zeros));
+                }
+                accumulateNext(b, part, type, trips, choice, cursors, weights);
+                return part.sums;
+              });
+        },
+        /*alike=*/true);
+  }
+
+  /// In how many stretches, of how many trips each, a kernel row is read for
+  /// the tile whose first input column is `start`: column by column, or all at
+  /// once where none of it is padding, since its columns follow each other.
+  std::pair<Expr, Expr> stretches(Expr start) {
+    int64_t trips = channels / choice.stepsOfTrip();
+    std::pair<Expr, Expr> one{b.index(1), b.index(columns.kernel * trips)},
+        each{b.index(columns.kernel), b.index(trips)};
+    int64_t last = columns.input - columns.kernel - (rows - 1) * columns.stride;
+    if (columns.dilation != 1 || last < 0)
+      return each;
+    Expr inside = b.wrap(isInside(start, last + 1), b.builder.getI1Type());
+    // Also where both are the same, as for one kernel column.
+    auto choose = [&](Expr x, Expr y) {
+      return b.wrap(arith::SelectOp::create(b.builder, b.loc, inside.value,
+                                            x.value, y.value),
+                    x.type);
+    };
+    return {choose(one.first, each.first), choose(one.second, each.second)};
+  }
+
+  KernelBuilder &b;
+  ConvOp conv;
+  Operation *pool;
+  Type type;
+  CompactPanels panels;
+  SmallVector<WindowAxis> axes;
+  WindowAxis columns; // the last of them, as far as the pool reads
+  int64_t channels;
+  Value buffer; // of the input, if it lies in one
+  SmallVector<int64_t> window;
+  ArrayRef<int64_t> result; // shape of the pool or the convolution
+  bool isBand = false;
+  CursorTileChoice choice;
+  int64_t rows = 1;
+  Value band, zeros; // scratch
+};
+
+} // namespace
+
+TileWork convolutionWork(ConvOp conv, Operation *pool, bool isBuffer) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW()),
+                    y = shapeOf(
+                        (pool ? pool : conv.getOperation())->getResult(0));
+  int64_t steps = ShapedType::getNumElements(w.drop_back());
+  if (isPointwise(conv) && !pool && isBuffer)
+    return {ShapedType::getNumElements(y.drop_back()), w.back(), steps};
+  int64_t across = pool ? windowOf(pool).back() : 1;
+  int64_t stretch = w[w.size() - 2];
+  if (isCopied(conv, isBuffer))
+    stretch *= w[w.size() - 3];
+  return {y[y.size() - 2] * across, w.back(), stretch, steps / stretch, across};
+}
+
+bool emitCompactConvolution(KernelBuilder &b, ConvOp conv, Operation *pool) {
+  return CompactConvolution(b, conv, pool).emit();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,223 @@
+// Channel by channel.
+//
+// A depthwise convolution for scalar cores with little memory for code: each
+// channel is copied with its padding to scratch memory, where its columns lie
+// side by side; the filter stays in registers. One tile of positions along a
+// row serves all of it, borders included:
+//
+//   for each strip of rows, for each channel:
+//     copy the input rows of the strip; load the filter
+//     for each row, for each tile of columns:
+//       for each kernel row: load what the tile sees at once, multiply, add
+
+#include "passes/schedule/tiles/CompactDepthwise.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/CursorTile.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// Scratch memory for a channel; larger ones are taken in strips of rows.
+constexpr int64_t mostScratchBytes = 4096;
+
+class CompactDepthwise {
+public:
+  CompactDepthwise(KernelBuilder &b, ConvOp conv)
+      : b(b), conv(conv), type(elementOf(conv.getX())), axes(windowAxes(conv)),
+        buffer(b.bufferOf(conv.getX())), y(shapeOf(conv.getResult())) {}
+
+  bool emit() {
+    if (axes.size() != 2 || !buffer || b.target.maxLanes(type) > 1 ||
+        kernelSize() > mostTaps || axes[1].output < fewColumns)
+      return false;
+    width = chooseWidth();
+    stripRows = chooseStripRows();
+    plane = b.scratch({planeRows(), planeColumns()}, type);
+    // The columns in the padding stay zero for all channels.
+    b.forEach({planeRows(), planeColumns()}, [&](ArrayRef<Expr> at) {
+      b.store(plane, b.constant(0, type), at);
+    });
+    // The same loops whatever the shape: kernels can be shared then.
+    b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
+      forAlways(b, axes[0].output / stripRows, [&](Expr strip) {
+        Expr firstRow = strip * double(stripRows);
+        forAlways(b, y.back(), [&](Expr channel) {
+          copyChannel(batch[0], firstRow * double(axes[0].stride), channel);
+          filterChannel(batch[0], firstRow, channel);
+        });
+      });
+    });
+    return true;
+  }
+
+private:
+  /// Shorter rows are one tile anyway, without a copy.
+  static constexpr int64_t fewColumns = 6;
+  /// The filter has to fit into registers beside the tile.
+  static constexpr int64_t mostTaps = 12;
+
+  int64_t kernelSize() const { return axes[0].kernel * axes[1].kernel; }
+  int64_t planeRows() const {
+    return (stripRows - 1) * axes[0].stride +
+           (axes[0].kernel - 1) * axes[0].dilation + 1;
+  }
+  int64_t seenColumns(int64_t positions) const {
+    return (positions - 1) * axes[1].stride +
+           (axes[1].kernel - 1) * axes[1].dilation + 1;
+  }
+  int64_t planeColumns() const { return seenColumns(axes[1].output); }
+
+  /// What a position more in the tile may cost at least to be worth its code.
+  static constexpr double codePrice = 0.03;
+
+  /// The cheapest width of tiles.
+  int64_t chooseWidth() const {
+    const InstructionCosts &costs = b.target.costs;
+    auto load = [&](int64_t count) {
+      return canLoadSeveral(b.target, type, count)
+                 ? costs.load + (count - 1) * costs.loadNext
+                 : count * costs.load;
+    };
+    int64_t multiplyAdd =
+        std::min(costs.multiplyAdd, costs.multiply + costs.add);
+    int64_t best = 1;
+    double bestCost = std::numeric_limits<double>::infinity();
+    int64_t widest = b.target.smallestCode ? 1 : axes[1].output;
+    for (int64_t n = 1; n <= widest; ++n) {
+      int64_t seen = seenColumns(n);
+      bool several = canLoadSeveral(b.target, type, seen);
+      if (n > 1 && n + kernelSize() + (several ? seen : 2) + 1 >
+                       static_cast<int64_t>(b.target.vectorRegisters))
+        break;
+      int64_t tile = axes[0].kernel * (load(seen) + 3) +
+                     n * kernelSize() * multiplyAdd + n * (costs.store + 6) +
+                     15;
+      // Maps are halved along a network: a width that suits what becomes of
+      // this one serves those layers with the same code.
+      double cost = 0;
+      int64_t sizes = 0;
+      for (int64_t size = axes[1].output; size >= n && sizes < 3; size /= 2) {
+        cost += static_cast<double>(llvm::divideCeil(size, n) * tile) /
+                static_cast<double>(size);
+        ++sizes;
+      }
+      cost *=
+          (1 + codePrice * static_cast<double>(n)) / static_cast<double>(sizes);
+      if (cost < bestCost) {
+        bestCost = cost;
+        best = n;
+      }
+    }
+    return best;
+  }
+
+  /// The most rows that fit and divide the result's.
+  int64_t chooseStripRows() const {
+    int64_t rows = axes[0].output;
+    int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+    auto planeBytes = [&](int64_t n) {
+      return ((n - 1) * axes[0].stride +
+              (axes[0].kernel - 1) * axes[0].dilation + 1) *
+             planeColumns() * bytes;
+    };
+    while (rows > 1 &&
+           (axes[0].output % rows != 0 || planeBytes(rows) > mostScratchBytes))
+      --rows;
+    return rows;
+  }
+
+  void copyChannel(Expr batch, Expr top, Expr channel) {
+    int64_t low = axes[0].low, left = axes[1].low;
+    int64_t count = std::min(axes[1].input, planeColumns() - left);
+    // So many columns at once: the loop costs more than the copying.
+    int64_t together = 6;
+    while (count % together != 0)
+      --together;
+    forAlways(b, planeRows(), [&](Expr row) {
+      Expr from = top + row - double(low);
+      Value inside =
+          arith::CmpIOp::create(b.builder, b.loc, arith::CmpIPredicate::ult,
+                                from.value, b.index(axes[0].input).value);
+      Expr isInside = b.wrap(inside, b.builder.getI1Type());
+      b.when(isInside, [&] {
+        forCoveringTiles(b, count, together, [&](Expr column) {
+          for (int64_t n = 0; n < together; ++n)
+            b.store(
+                plane,
+                b.load(conv.getX(), {batch, from, column + double(n), channel}),
+                {row, column + double(left + n)});
+        });
+      });
+      b.when(~isInside, [&] {
+        forAlways(b, count, [&](Expr column) {
+          b.store(plane, b.constant(0, type), {row, column + double(left)});
+        });
+      });
+    });
+  }
+
+  void filterChannel(Expr batch, Expr firstRow, Expr channel) {
+    Value weights = b.view(b.bufferOf(conv.getW()), {kernelSize(), y.back()});
+    Exprs taps;
+    for (int64_t k = 0; k < kernelSize(); ++k)
+      taps.push_back(b.loadFrom(weights, type, {b.index(k), channel}));
+    Expr first = conv.getBias() ? b.load(conv.getBias(), {channel})
+                                : b.constant(0, type);
+    forAlways(b, stripRows, [&](Expr row) {
+      forCoveringTiles(b, axes[1].output, width, [&](Expr column) {
+        Exprs sums(width, first);
+        for (int64_t k = 0; k < axes[0].kernel; ++k)
+          addKernelRow(row, column, k, taps, sums);
+        for (int64_t n = 0; n < width; ++n) {
+          Exprs at{batch, firstRow + row, column + double(n), channel};
+          b.bindElement(conv.getResult(), sums[n]);
+          b.store(0u, b.load(b.result(), at), at);
+        }
+        b.unbindElement(conv.getResult());
+      });
+    });
+  }
+
+  void addKernelRow(Expr row, Expr column, int64_t k, ArrayRef<Expr> taps,
+                    Exprs &sums) {
+    int64_t seen = seenColumns(width);
+    Value cursor =
+        cursorAt(b, plane,
+                 {row * double(axes[0].stride) + double(k * axes[0].dilation),
+                  column * double(axes[1].stride)},
+                 "x");
+    Exprs x;
+    if (canLoadSeveral(b.target, type, seen))
+      x = loadSeveral(b, cursor, type, seen, b.target.loadRegisterCount - seen);
+    else
+      for (int64_t i = 0; i < seen; ++i)
+        x.push_back(loadNext(b, cursor, type));
+    for (int64_t j = 0; j < axes[1].kernel; ++j)
+      for (int64_t n = 0; n < width; ++n)
+        sums[n] = fma(x[n * axes[1].stride + j * axes[1].dilation],
+                      taps[k * axes[1].kernel + j], sums[n]);
+  }
+
+  KernelBuilder &b;
+  ConvOp conv;
+  Type type;
+  SmallVector<WindowAxis> axes;
+  Value buffer;
+  ArrayRef<int64_t> y;
+  int64_t width = 1, stripRows = 1;
+  Value plane;
+};
+
+} // namespace
+
+bool emitCompactDepthwise(KernelBuilder &b, ConvOp conv) {
+  return CompactDepthwise(b, conv).emit();
+}
+
+} // namespace ingot::schedule

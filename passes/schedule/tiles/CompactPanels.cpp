@@ -1,0 +1,152 @@
+#include "passes/schedule/tiles/CompactPanels.h"
+
+#include "passes/schedule/tiles/VectorTile.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+CompactPanels::Panel CompactPanels::panelOf(std::optional<Expr> number) const {
+  int64_t before = panels.fullPanels * panels.panelWidth;
+  return {
+      number,
+      ColumnVectors::cover(number ? panels.panelWidth : panels.columns - before,
+                           b.target, panels.type, /*padded=*/true),
+      number ? *number * double(panels.panelWidth) : b.index(before)};
+}
+
+void CompactPanels::forEach(llvm::function_ref<void(const Panel &)> body) {
+  if (panels.fullPanels > 0)
+    forAlways(b, panels.fullPanels,
+              [&](Expr number) { body(panelOf(number)); });
+  if (panels.tailWidth > 0)
+    body(panelOf(std::nullopt));
+}
+
+Value CompactPanels::laterBias(const Panel &panel) const {
+  return panel.vectors.width() == panel.vectors.columns ? Value() : bias;
+}
+
+Tile CompactPanels::firstSums(int64_t rows, const Panel &panel) {
+  if (!bias || laterBias(panel))
+    return zeroTile(b, rows, panel.vectors, panels.type);
+  Exprs first;
+  int64_t column = 0;
+  for (int64_t lanes : panel.vectors.lanes) {
+    Expr loaded = b.withLanes(lanes, [&] {
+      return b.load(bias, {panel.firstColumn + double(column)});
+    });
+    // A bias whose elements are all equal is loaded as one number.
+    first.push_back(b.broadcast(loaded, lanes));
+    column += lanes;
+  }
+  Tile tile{rows, panel.vectors, {}};
+  for (int64_t row = 0; row < rows; ++row)
+    llvm::append_range(tile.sums, first);
+  return tile;
+}
+
+Expr CompactPanels::withBias(Expr sum, Expr column, const Panel &panel) {
+  return laterBias(panel) ? sum + b.load(bias, {column}) : sum;
+}
+
+Value CompactPanels::weightsFrom(const Panel &panel, Expr step) {
+  Expr at =
+      panel.number
+          ? *panel.number * double(panels.steps * panels.panelWidth) +
+                step * double(panels.panelWidth)
+          : step * double(panels.tailWidth) +
+                double(panels.fullPanels * panels.steps * panels.panelWidth);
+  return cursorAt(b, panels.buffer, {at}, "w");
+}
+
+CursorTileChoice chooseCompactTile(KernelBuilder &b, const TileWork &work,
+                                   const PackedPanels &panels) {
+  auto choose =
+      b.target.maxLanes(panels.type) == 1 ? chooseCursorTile : chooseVectorTile;
+  return choose(work, b.target, panels.type, panels.panelWidth);
+}
+
+static bool isEpilogueOperand(Value input, Operation *anchor) {
+  return llvm::any_of(input.getUsers(), [&](Operation *user) {
+    return user != anchor && isa<ElementwiseOpInterface>(user);
+  });
+}
+
+bool hasFlatEpilogue(KernelBuilder &b, Operation *anchor) {
+  for (Operation &op : b.group.block->without_terminator())
+    if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
+        &op != anchor)
+      return false;
+  return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
+    return !isEpilogueOperand(input, anchor) ||
+           input.getType() == b.result().getType() ||
+           tensorType(input).getNumElements() ==
+               (shapeOf(input).empty() ? 1 : shapeOf(input).back());
+  });
+}
+
+bool mayBecomeResult(KernelBuilder &b, Value input) {
+  return input.getType() == b.result().getType() &&
+         llvm::all_of(input.getUsers(), [&](Operation *user) {
+           return isa<ElementwiseOpInterface>(user);
+         });
+}
+
+void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
+                       CompactPanels &panels) {
+  int64_t positions = cast<MemRefType>(x.getType()).getDimSize(0),
+          steps = panels.panels.steps;
+  TileWork work{positions, panels.panels.columns, steps};
+  for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
+    if (mayBecomeResult(b, input)) {
+      work.exact = true;
+      b.allowInPlace(0, i);
+    }
+  CursorTileChoice choice = chooseCompactTile(b, work, panels.panels);
+  // What the epilogue reads is a matrix as well, or one row of it.
+  SmallVector<std::pair<Value, Value>> operands;
+  for (Value input : b.group.block->getArguments()) {
+    if (!isEpilogueOperand(input, anchor) ||
+        tensorType(input).getNumElements() == 1)
+      continue;
+    int64_t size = shapeOf(input).back(),
+            count = tensorType(input).getNumElements() / size;
+    operands.push_back({input, b.view(b.bufferOf(input), {count, size})});
+  }
+  Value whole = b.outputs[0];
+  b.outputs[0] = b.view(whole, {positions, panels.panels.columns});
+  forCoveringTiles(b, positions, choice.rows, [&](Expr first) {
+    panels.forEach([&](const CompactPanels::Panel &panel) {
+      Tile tile = panels.firstSums(choice.rows, panel);
+      SmallVector<Value> cursors;
+      for (int64_t row = 0; row < choice.rows; ++row)
+        cursors.push_back(
+            cursorAt(b, x, {first + double(row), b.index(0)}, "x"));
+      accumulateNext(b, tile, panels.panels.type, steps, choice, cursors,
+                     panels.weightsFrom(panel, b.index(0)));
+      storeTile(
+          b, tile, anchor->getResult(0),
+          [&](int64_t row, Expr column) {
+            for (auto [input, matrix] : operands) {
+              bool isRow =
+                  cast<MemRefType>(matrix.getType()).getDimSize(0) == 1;
+              Exprs at{isRow ? b.index(0) : first + double(row), column};
+              b.bindElement(input, b.loadFrom(matrix, elementOf(input), at));
+            }
+            return Exprs{first + double(row), column};
+          },
+          panel.firstColumn,
+          [&](Expr sum, Expr column) {
+            return panels.withBias(sum, column, panel);
+          });
+    });
+  });
+  for (auto [input, matrix] : operands)
+    b.unbindElement(input);
+  b.outputs[0] = whole;
+}
+
+} // namespace ingot::schedule

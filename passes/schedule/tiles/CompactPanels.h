@@ -1,0 +1,61 @@
+// Panels of weights in one loop.
+//
+// What convolutions and matrix products of small cores share: the loop over
+// panels of output channels, sums that start from the bias, cursors into the
+// weights, and the product of matrices as a whole.
+
+#ifndef INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H
+#define INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H
+
+#include "passes/schedule/tiles/CursorTile.h"
+
+namespace ingot::schedule {
+
+class CompactPanels {
+public:
+  /// A panel: its number, or none for the tail.
+  struct Panel {
+    std::optional<graph::Expr> number;
+    ColumnVectors vectors;
+    graph::Expr firstColumn;
+  };
+
+  /// `bias` may be null.
+  CompactPanels(KernelBuilder &b, const PackedPanels &panels, mlir::Value bias)
+      : b(b), panels(panels), bias(bias) {}
+
+  void forEach(llvm::function_ref<void(const Panel &)> body);
+  /// Sums of so many rows: the bias where all lanes have one, else zeros.
+  Tile firstSums(int64_t rows, const Panel &panel);
+  /// The bias that these sums still need, or null.
+  mlir::Value laterBias(const Panel &panel) const;
+  graph::Expr withBias(graph::Expr sum, graph::Expr column, const Panel &panel);
+  /// The weights of a panel from a step on.
+  mlir::Value weightsFrom(const Panel &panel, graph::Expr step);
+
+  KernelBuilder &b;
+  PackedPanels panels;
+  mlir::Value bias;
+
+private:
+  Panel panelOf(std::optional<graph::Expr> number) const;
+};
+
+/// The rows of tiles for this work, and how many elements are loaded together.
+CursorTileChoice chooseCompactTile(KernelBuilder &b, const TileWork &work,
+                                   const PackedPanels &panels);
+
+/// Whether everything behind the group's anchor is elementwise on tensors of
+/// its shape or vectors along its last axis: then it is a matrix as a whole.
+bool hasFlatEpilogue(KernelBuilder &b, mlir::Operation *anchor);
+/// Read behind the anchor only, at the very place where the result is written.
+bool mayBecomeResult(KernelBuilder &b, mlir::Value input);
+
+/// The anchor as a product of the matrix `x` = [positions, steps] and the
+/// panels, with its epilogue, which has to be flat.
+void emitCompactMatrix(KernelBuilder &b, mlir::Operation *anchor, mlir::Value x,
+                       CompactPanels &panels);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H

@@ -1,0 +1,282 @@
+#include "passes/schedule/tiles/CursorTile.h"
+
+#include "dialects/kernel/KernelDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/schedule/tiles/VectorTile.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+bool canLoadSeveral(const TargetDescription &target, Type type, int64_t count) {
+  return count > 1 && count <= target.loadRegisterCount &&
+         target.intrinsic(LoadNextOp::getOperationName(), type,
+                          VectorType::get(count, type));
+}
+
+namespace {
+
+/// Cycles of all tiles of one shape.
+class CostModel {
+public:
+  CostModel(const TileWork &work, const TargetDescription &target, Type type)
+      : work(work), target(target), costs(target.costs), type(type) {}
+
+  /// Of all of the work in tiles of this shape; infinite if it does not fit.
+  double of(const CursorTileChoice &t) const {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    int64_t sums = t.rows * t.columns,
+            loaded = t.together > 1 ? t.rows * t.together : 0;
+    bool separate = costs.multiplyAdd > costs.multiply + costs.add;
+    int64_t registers =
+        sums + t.columns + std::max<int64_t>(loaded, 1) + (separate ? 1 : 0);
+    if (registers > target.vectorRegisters || t.rows > mostRows)
+      return never;
+    if (work.steps % t.stepsOfTrip() != 0)
+      return never;
+    if (t.together > 1 && (!canLoadSeveral(target, type, t.together) ||
+                           loaded + t.columns > target.loadRegisterCount))
+      return never;
+    double multiplyAdd =
+        std::min(costs.multiplyAdd, costs.multiply + costs.add);
+    double group =
+        static_cast<double>(t.rows) * load(t.together) +
+        static_cast<double>(t.together) *
+            (load(t.columns) + static_cast<double>(sums) * multiplyAdd);
+    double trip =
+        static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
+    // Addresses of the rows, a comparison each where they may be padding.
+    int64_t trips = work.steps / t.stepsOfTrip();
+    double stretch = static_cast<double>(trips) * trip +
+                     6.0 * static_cast<double>(t.rows) + 12;
+    double tile = static_cast<double>(work.stretches) * stretch +
+                  static_cast<double>(sums) * (costs.store + 6) + 20;
+    double tiles =
+        static_cast<double>(llvm::divideCeil(work.positions, t.rows) *
+                            llvm::divideCeil(work.columns, t.columns));
+    // Larger tiles are more code, and so is a second shape for what is left.
+    double instructionPrice = target.smallestCode ? 40 : 12;
+    double code = 2.0 * static_cast<double>(sums * t.stepsOfTrip() + sums);
+    if (work.columns % t.columns != 0) {
+      code *= 2;
+      tiles *= 1.1;
+    }
+    return tiles * tile + instructionPrice * code;
+  }
+
+private:
+  /// Rows have their addresses in core registers.
+  static constexpr int64_t mostRows = 8;
+
+  double load(int64_t count) const {
+    if (canLoadSeveral(target, type, count))
+      return costs.load + static_cast<double>(count - 1) * costs.loadNext;
+    return static_cast<double>(count) * costs.load;
+  }
+
+  const TileWork &work;
+  const TargetDescription &target;
+  const InstructionCosts &costs;
+  Type type;
+};
+
+} // namespace
+
+/// The cheapest tile for the work, with `panelWidth` columns unless that is 0.
+static std::pair<CursorTileChoice, double>
+cheapestTile(const TileWork &work, const TargetDescription &target, Type type,
+             int64_t panelWidth) {
+  CostModel model(work, target, type);
+  CursorTileChoice best{1, panelWidth ? panelWidth : 1, 1};
+  double bestCost = std::numeric_limits<double>::infinity();
+  int64_t mostSums = target.smallestCode ? 4 : target.vectorRegisters;
+  int64_t most = std::min<int64_t>(work.positions, target.vectorRegisters);
+  for (int64_t columns = 1;
+       columns <= std::min<int64_t>(work.columns, target.vectorRegisters);
+       ++columns) {
+    if (panelWidth && columns != panelWidth)
+      continue;
+    for (int64_t rows = 1; rows <= most; ++rows) {
+      bool fits = rows % work.multiple == 0 || work.multiple % rows == 0;
+      if (!fits || (work.exact && work.positions % rows != 0) ||
+          ((!panelWidth || rows > 1) && rows * columns > mostSums))
+        continue;
+      for (int64_t together : {1, 2, 4}) {
+        if (target.smallestCode && together > 1)
+          continue;
+        for (int64_t groups : {1, 2}) {
+          // Short stretches, and products of vectors, which wait for their
+          // weights, gain little.
+          if (groups > 1 && (target.smallestCode || rows == 1 ||
+                             work.steps < 4 * together * groups))
+            continue;
+          CursorTileChoice choice{rows, columns, together, groups};
+          if (double cost = model.of(choice); cost < bestCost) {
+            bestCost = cost;
+            best = choice;
+          }
+        }
+      }
+    }
+  }
+  return {best, bestCost};
+}
+
+CursorTileChoice chooseCursorTile(const TileWork &work,
+                                  const TargetDescription &target, Type type,
+                                  int64_t panelWidth) {
+  auto [best, bestCost] = cheapestTile(work, target, type, panelWidth);
+  // One tile for all kernels, so that they can share their code: another only
+  // where it saves much. It is the best one for large matrices.
+  constexpr double much = 1.06;
+  constexpr int64_t large = 5040;
+  TileWork largest{work.positions == 1 ? 1 : large, large, large};
+  CursorTileChoice usual =
+      cheapestTile(largest, target, type, panelWidth).first;
+  bool fits =
+      usual.rows <= work.positions && work.columns % usual.columns == 0 &&
+      (!work.exact || work.positions % usual.rows == 0) &&
+      (usual.rows % work.multiple == 0 || work.multiple % usual.rows == 0);
+  return fits && CostModel(work, target, type).of(usual) < much * bestCost
+             ? usual
+             : best;
+}
+
+int64_t panelWidth(const TileWork &work, const TargetDescription &target,
+                   Type type) {
+  if (target.smallCode)
+    return target.maxLanes(type) == 1
+               ? chooseCursorTile(work, target, type).columns
+               : chooseVectorTile(work, target, type).columns;
+  return chooseTile(work.positions, work.columns, work.steps * work.stretches,
+                    target, type)
+             .vectors *
+         target.maxLanes(type);
+}
+
+Exprs loopAlways(KernelBuilder &b, int64_t trips, ArrayRef<Expr> init,
+                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
+  return b.loop(b.index(0), b.index(trips), 1, init, body);
+}
+
+void forAlways(KernelBuilder &b, int64_t trips,
+               llvm::function_ref<void(Expr)> body) {
+  loopAlways(b, trips, {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+    body(i);
+    return {};
+  });
+}
+
+Expr scaled(KernelBuilder &b, Expr x, int64_t factor) {
+  return b.wrap(
+      arith::MulIOp::create(b.builder, b.loc, x.value, b.index(factor).value),
+      x.type);
+}
+
+Expr shifted(KernelBuilder &b, Expr x, int64_t term) {
+  return b.wrap(
+      arith::AddIOp::create(b.builder, b.loc, x.value, b.index(term).value),
+      x.type);
+}
+
+void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
+                      llvm::function_ref<void(Expr)> body) {
+  b.loop(b.index(0), b.index(positions), rows, {},
+         [&](Expr first, ArrayRef<Expr>) -> Exprs {
+           if (positions % rows != 0) {
+             Expr last = b.index(positions - rows);
+             first = select(first < last, first, last);
+           }
+           body(first);
+           return {};
+         });
+}
+
+Value cursorAt(KernelBuilder &b, Value buffer, ArrayRef<Expr> index,
+               StringRef name, Value inside, Value otherwise) {
+  SmallVector<Value> at;
+  for (Expr i : index)
+    at.push_back(i.value);
+  return CursorOp::create(
+      b.builder, NameLoc::get(b.builder.getStringAttr("%" + name)),
+      CursorType::get(b.builder.getContext()), buffer, at, inside, otherwise);
+}
+
+Expr loadNext(KernelBuilder &b, Value cursor, Type type, int64_t lanes) {
+  Type result = lanes == 1 ? type : VectorType::get(lanes, type);
+  auto load =
+      LoadNextOp::create(b.builder, b.loc, result, cursor, IntegerAttr());
+  return b.wrap(load.getResult(0), type);
+}
+
+Exprs loadSeveral(KernelBuilder &b, Value cursor, Type type, int64_t count,
+                  int64_t first) {
+  SmallVector<Type> types(count, type);
+  auto load = LoadNextOp::create(b.builder, b.loc, types, cursor,
+                                 b.builder.getI64IntegerAttr(first));
+  Exprs values;
+  for (Value v : load.getResults())
+    values.push_back(b.wrap(v, type));
+  return values;
+}
+
+/// One trip of the inner loop: so many steps together.
+static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
+                            int64_t together, ArrayRef<Value> rows,
+                            Value weights, ArrayRef<Expr> carried) {
+  ArrayRef<int64_t> lanes = tile.columns.lanes;
+  int64_t columns = lanes.size();
+  bool scalars = llvm::all_of(lanes, [](int64_t n) { return n == 1; });
+  bool several = together > 1 && canLoadSeveral(b.target, type, together);
+  int64_t weightRegister = b.target.loadRegisterCount - columns;
+  int64_t rowRegister =
+      weightRegister - static_cast<int64_t>(rows.size()) * together;
+  Exprs sums(carried);
+  SmallVector<Exprs> x;
+  if (several)
+    for (auto [row, cursor] : llvm::enumerate(rows))
+      x.push_back(
+          loadSeveral(b, cursor, type, together,
+                      rowRegister + static_cast<int64_t>(row) * together));
+  for (int64_t step = 0; step < together; ++step) {
+    Exprs w;
+    if (scalars && canLoadSeveral(b.target, type, columns))
+      w = loadSeveral(b, weights, type, columns, weightRegister);
+    else
+      for (int64_t n : lanes)
+        w.push_back(loadNext(b, weights, type, n));
+    for (auto [row, cursor] : llvm::enumerate(rows)) {
+      Expr value = several ? x[row][step] : loadNext(b, cursor, type);
+      for (int64_t v = 0; v < columns; ++v) {
+        Expr &sum = sums[row * columns + v];
+        sum = fma(value, w[v], sum);
+      }
+    }
+  }
+  return sums;
+}
+
+void accumulateNext(KernelBuilder &b, Tile &tile, Type type, int64_t steps,
+                    const CursorTileChoice &choice, ArrayRef<Value> rows,
+                    Value weights) {
+  accumulateNext(b, tile, type, b.index(steps / choice.stepsOfTrip()), choice,
+                 rows, weights);
+}
+
+void accumulateNext(KernelBuilder &b, Tile &tile, Type type, Expr trips,
+                    const CursorTileChoice &choice, ArrayRef<Value> rows,
+                    Value weights) {
+  tile.sums = b.loop(b.index(0), trips, 1, tile.sums,
+                     [&](Expr, ArrayRef<Expr> carried) {
+                       Exprs sums(carried);
+                       for (int64_t group = 0; group < choice.groups; ++group)
+                         sums = accumulateTrip(b, tile, type, choice.together,
+                                               rows, weights, sums);
+                       return sums;
+                     });
+}
+
+} // namespace ingot::schedule

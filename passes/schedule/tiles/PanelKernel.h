@@ -1,0 +1,113 @@
+// Register tiles of matrix products.
+//
+// The inner kernel that convolutions and matrix products share: a tile of
+// `rows` x (vectors of) columns stays in registers while the reduction runs.
+// Per step one vector of weights per column vector is loaded and each row's
+// scalar is broadcast.
+//
+// Weights that are known when compiling are packed into panels: the columns of
+// one panel lie side by side for each step of the reduction, so that a panel is
+// read front to back.
+
+#ifndef INGOT_PASSES_SCHEDULE_TILES_PANELKERNEL_H
+#define INGOT_PASSES_SCHEDULE_TILES_PANELKERNEL_H
+
+#include "passes/schedule/KernelBuilder.h"
+
+namespace ingot::schedule {
+
+/// The vectors that cover `columns` columns: their lanes, and how many lanes of
+/// the last one count.
+struct ColumnVectors {
+  llvm::SmallVector<int64_t> lanes;
+  int64_t columns = 0;
+
+  /// Full vectors, then the narrowest that holds the rest (`padded`), or
+  /// narrower ones that fit exactly (memory beyond must not be read).
+  static ColumnVectors cover(int64_t columns, const TargetDescription &target,
+                             mlir::Type type, bool padded);
+  /// Sum of the lanes: at least `columns`.
+  int64_t width() const;
+};
+
+/// The shape of register tiles for a product of `rows` x `columns`.
+struct TileChoice {
+  int64_t rows = 1;    // of a tile
+  int64_t vectors = 1; // full vectors of a panel
+  int64_t splits =
+      1; // independent partial sums, where a tile is too small to hide latency
+};
+
+/// The cheapest tile by a model of the inner loop: multiply-adds and loads per
+/// step at two a cycle, latency, and the rows and columns left over. Cores with
+/// small code choose otherwise (CursorTile.h).
+TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
+                      const TargetDescription &target, mlir::Type type);
+
+/// The tile's accumulators, row by row.
+struct Tile {
+  int64_t rows;
+  ColumnVectors columns;
+  graph::Exprs sums;
+
+  graph::Expr &at(int64_t row, size_t vector) {
+    return sums[row * columns.lanes.size() + vector];
+  }
+};
+
+/// A tile of zeros.
+Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
+              mlir::Type type);
+
+/// for k in [0, steps): tile += x(row, k) * w(k, vector), for the rows in
+/// [firstRow, lastRow). `splits` > 1 sums in as many interleaved parts. x is
+/// called in the builder's lanes: then for the steps from k on.
+void accumulate(
+    KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
+    int64_t steps, int64_t splits,
+    llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
+    llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w);
+
+/// Applies what follows the anchor in its group, and stores: `index` gives the
+/// result's index of a row and a column.
+void storeTile(
+    KernelBuilder &b, Tile &tile, mlir::Value anchor,
+    llvm::function_ref<graph::Exprs(int64_t row, graph::Expr column)> index,
+    graph::Expr firstColumn,
+    llvm::function_ref<graph::Expr(graph::Expr sum, graph::Expr column)>
+        beforeEpilogue = {});
+
+/// `lanes` lanes of a vector from `offset` on.
+graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
+                    int64_t lanes);
+
+/// A product whose right operand is the same for all batches, so that the rows
+/// of all batches are rows of one matrix.
+bool isOneMatrix(graph::MatMulOp product);
+
+/// A convolution in one group with packed weights: this kernel's.
+bool isFusableConvolution(mlir::Operation *op);
+/// A maximum or mean over windows that neither overlap nor reach into padding:
+/// it can be computed while its operand is.
+bool isDisjointPool(mlir::Operation *op);
+/// Such a pool is to be computed with the convolution that it alone reads.
+bool joinsConvolution(mlir::Operation *pool, const TargetDescription &target);
+llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
+
+/// Packed weights: where panel `panel` (or the tail, if that is null) starts.
+struct PackedPanels {
+  mlir::Value buffer;
+  mlir::Type type;
+  int64_t steps = 0, columns = 0;
+  int64_t panelWidth = 0, fullPanels = 0, tailWidth = 0;
+
+  /// Of the operand `w` of an anchor: it must be an unpacking of panels.
+  static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w);
+  /// The vector at step k of a panel, `offset` columns in.
+  graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
+                   graph::Expr step, int64_t offset, int64_t lanes) const;
+};
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_TILES_PANELKERNEL_H

@@ -1,0 +1,103 @@
+#include "passes/schedule/tiles/PooledTile.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// Lanes of one of a panel's vectors that count in whole, and their column.
+struct Piece {
+  int64_t vector, lane, lanes, column;
+};
+
+SmallVector<Piece> piecesOf(const ColumnVectors &columns) {
+  SmallVector<Piece> pieces;
+  int64_t column = 0;
+  for (auto [v, lanes] : llvm::enumerate(columns.lanes)) {
+    int64_t valid = std::min(lanes, columns.columns - column);
+    for (int64_t done = 0; done < valid;) {
+      int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
+      pieces.push_back({static_cast<int64_t>(v), done, piece, column + done});
+      done += piece;
+    }
+    column += lanes;
+  }
+  return pieces;
+}
+
+} // namespace
+
+void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
+                    ArrayRef<Expr> position, Expr first, int64_t count,
+                    const ColumnVectors &columns, Expr firstColumn,
+                    llvm::function_ref<Tile(ArrayRef<Expr>, Expr)> sums,
+                    Value bias) {
+  Type type = elementOf(conv.getX());
+  ArrayRef<int64_t> window = windowOf(pool);
+  int64_t across = window.back();
+  int64_t results = std::max<int64_t>(count / across, 1),
+          parts = std::max<int64_t>(across / count, 1);
+  SmallVector<Piece> pieces = piecesOf(columns);
+  bool isMax = isa<MaxPoolOp>(pool);
+  Exprs pooled;
+  for (int64_t r = 0; r < results; ++r)
+    for (const Piece &piece : pieces)
+      pooled.push_back(b.broadcast(
+          isMax ? lowest(b, type) : b.constant(0, type), piece.lanes));
+  Value chain = pool->getOperand(0);
+  // The window's rows (and planes) one after the other.
+  int64_t rows = 1;
+  for (int64_t size : window.drop_back())
+    rows *= size;
+  auto combine = [&](Expr row, Expr start, ArrayRef<Expr> carried) {
+    Exprs next(carried.begin(), carried.end());
+    Exprs inWindow = b.delinearize(row, window.drop_back());
+    Exprs outer{position[0]};
+    for (size_t i = 0; i + 1 < window.size(); ++i)
+      outer.push_back(position[1 + i] * double(window[i]) + inWindow[i]);
+    Tile tile = sums(outer, start);
+    for (int64_t c = 0; c < count; ++c)
+      for (auto [n, p] : llvm::enumerate(pieces))
+        b.withLanes(p.lanes, [&, n = n, p = p] {
+          Expr column = firstColumn + double(p.column);
+          Expr sum = lanesOf(b, tile.at(c, p.vector), p.lane, p.lanes);
+          if (bias)
+            sum = sum + b.load(bias, {column});
+          b.bindElement(conv.getResult(), sum);
+          Exprs at(outer);
+          at.push_back(start + double(c));
+          at.push_back(column);
+          Expr x = b.broadcast(b.load(chain, at), p.lanes);
+          Expr &into = next[c / across * pieces.size() + n];
+          into = isMax ? select(into > x, into, x) : into + x;
+          return x;
+        });
+    b.unbindElement(conv.getResult());
+    return next;
+  };
+  pooled = b.loop(rows, pooled, [&](Expr row, ArrayRef<Expr> carried) {
+    return b.loop(parts, carried, [&](Expr part, ArrayRef<Expr> inner) {
+      return combine(row, parts == 1 ? first : first + part * double(count),
+                     inner);
+    });
+  });
+  for (int64_t r = 0; r < results; ++r)
+    for (auto [n, p] : llvm::enumerate(pieces))
+      b.withLanes(p.lanes, [&, n = n, p = p] {
+        Expr value = pooled[r * pieces.size() + n];
+        if (!isMax)
+          value = value * b.constant(1.0 / double(rows * across), type);
+        b.bindElement(pool->getResult(0), value);
+        Exprs at(position.begin(), position.end());
+        Expr column = across == 1 ? first : first / double(across);
+        at.push_back(column + double(r));
+        at.push_back(firstColumn + double(p.column));
+        b.store(0u, b.broadcast(b.load(b.result(), at), p.lanes), at);
+        return value;
+      });
+  b.unbindElement(pool->getResult(0));
+}
+
+} // namespace ingot::schedule

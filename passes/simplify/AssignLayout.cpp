@@ -1,0 +1,216 @@
+// Transposes sink, cancel and fold.
+//
+// Convolutions and pools are channels-last with transposes around them. Here
+// transposes move down through operators that can compute on permuted axes,
+// until two of them cancel:
+//
+//   %t = transpose(conv)               %r = relu(conv)
+//   %r = relu(%t)              ->      ... the next convolution reads %r
+//   %u = transpose(%r)
+//
+// One that reaches a flattening in front of a matrix product with constant
+// weights is undone by permuting the weights' rows; one that moves axes of size
+// 1 only becomes a reshape.
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/WindowGeometry.h"
+#include "passes/simplify/Passes.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::simplify {
+#define GEN_PASS_DEF_ASSIGNLAYOUT
+#include "passes/simplify/Passes.h.inc"
+
+namespace {
+
+/// Returns whether `v` is a constant, or moved from one: it will be folded.
+bool isWeight(Value v) {
+  while (auto op = v.getDefiningOp()) {
+    if (isa<ConstantOp>(op))
+      return true;
+    if (!isa<ReshapeOp, TransposeOp>(op))
+      return false;
+    v = op->getOperand(0);
+  }
+  return false;
+}
+
+bool isIdentity(ArrayRef<int64_t> perm) {
+  for (auto [i, p] : llvm::enumerate(perm))
+    if (static_cast<int64_t>(i) != p)
+      return false;
+  return true;
+}
+
+/// transpose(v, perm), merged with a transpose that v is.
+Value transposed(OpBuilder &builder, Value v, ArrayRef<int64_t> perm) {
+  SmallVector<int64_t> all(perm);
+  if (auto inner = v.getDefiningOp<TransposeOp>()) {
+    all = permuted(inner.getPerm(), perm);
+    v = inner.getX();
+  }
+  return isIdentity(all) ? v : buildTranspose(builder, v.getLoc(), v, all);
+}
+
+class LayoutAssignment {
+public:
+  explicit LayoutAssignment(func::FuncOp function) : function(function) {}
+
+  void run() {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (Operation &op : llvm::make_early_inc_range(
+               function.getBody().front().without_terminator())) {
+        if (op.use_empty() && isPure(&op)) {
+          op.erase();
+          changed = true;
+        } else if (sink(&op)) {
+          changed = true;
+        } else if (auto product = dyn_cast<MatMulOp>(op)) {
+          changed |= foldIntoWeights(product);
+        }
+      }
+    }
+    for (Operation &op : llvm::make_early_inc_range(
+             function.getBody().front().without_terminator()))
+      if (auto transpose = dyn_cast<TransposeOp>(op))
+        finish(transpose);
+  }
+
+private:
+  /// op(transpose(x), ...) -> transpose(op(x, ...))
+  bool sink(Operation *op) {
+    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      auto inner = transpose.getX().getDefiningOp<TransposeOp>();
+      if (!inner)
+        return false;
+      OpBuilder builder(op);
+      Value merged = transposed(builder, inner, transpose.getPerm());
+      op->getResult(0).replaceAllUsesWith(merged);
+      op->erase();
+      return true;
+    }
+    auto permutable = dyn_cast<PermuteOpInterface>(op);
+    if (!permutable || op->getNumResults() != 1)
+      return false;
+    size_t rank = shapeOf(op->getResult(0)).size();
+    // The permutation that saves most: of the largest transposed operand.
+    // Transposes of weights cost nothing, and would otherwise call back the one
+    // that has just moved past them.
+    TransposeOp leading;
+    int64_t removed = 0, added = 0;
+    for (Value operand : op->getOperands())
+      if (auto transpose = operand.getDefiningOp<TransposeOp>())
+        if (transpose.getPerm().size() == rank && !isWeight(operand) &&
+            (!leading || tensorType(operand).getNumElements() >
+                             tensorType(leading).getNumElements()))
+          leading = transpose;
+    if (!leading)
+      return false;
+    SmallVector<int64_t> perm(leading.getPerm());
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      if (!permutable.permutesOperand(i) || isWeight(operand))
+        continue;
+      auto transpose = operand.getDefiningOp<TransposeOp>();
+      int64_t elements = tensorType(operand).getNumElements();
+      if (transpose && transpose.getPerm() == ArrayRef<int64_t>(perm))
+        removed += elements;
+      else
+        added += elements;
+    }
+    // Only what is strictly less: otherwise two operators could hand a
+    // transpose to and fro for ever.
+    if (added >= removed)
+      return false;
+    OpBuilder builder(op);
+    SmallVector<int64_t> inverse = inversePermutation(perm);
+    alignRanks(builder, op, rank);
+    SmallVector<Value> operands;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      operands.push_back(permutable.permutesOperand(i)
+                             ? transposed(builder, operand, inverse)
+                             : operand);
+    Operation *moved = permutable.buildPermuted(builder, inverse, operands);
+    if (!moved)
+      return false;
+    op->getResult(0).replaceAllUsesWith(
+        buildTranspose(builder, op->getLoc(), moved->getResult(0), perm));
+    op->erase();
+    return true;
+  }
+
+  /// Operands of elementwise operators that broadcast by a lower rank get axes
+  /// of size 1 in front.
+  static void alignRanks(OpBuilder &builder, Operation *op, size_t rank) {
+    if (!isa<ElementwiseOpInterface>(op))
+      return;
+    for (OpOperand &operand : op->getOpOperands()) {
+      ArrayRef<int64_t> shape = shapeOf(operand.get());
+      if (shape.size() >= rank ||
+          tensorType(operand.get()).getNumElements() == 1)
+        continue;
+      SmallVector<int64_t> aligned(rank - shape.size(), 1);
+      llvm::append_range(aligned, shape);
+      operand.set(buildReshape(builder, op->getLoc(), operand.get(), aligned));
+    }
+  }
+
+  /// matmul(reshape(transpose(x)), w) -> matmul(reshape(x), w with its rows
+  /// permuted)
+  static bool foldIntoWeights(MatMulOp product) {
+    auto flatten = product.getA().getDefiningOp<ReshapeOp>();
+    auto transpose =
+        flatten ? flatten.getX().getDefiningOp<TransposeOp>() : TransposeOp();
+    if (!transpose || !isWeight(product.getB()) ||
+        shapeOf(product.getB()).size() != 2)
+      return false;
+    ArrayRef<int64_t> perm = transpose.getPerm(), x = shapeOf(transpose.getX()),
+                      flat = shapeOf(flatten);
+    if (perm.empty() || perm[0] != 0 || flat.size() != 2 || flat[0] != x[0])
+      return false;
+    OpBuilder builder(product);
+    Location loc = product.getLoc();
+    int64_t columns = shapeOf(product.getB()).back();
+    // Rows of w are in the order of the transposed axes; back to those of x.
+    SmallVector<int64_t> apart, rows;
+    for (int64_t p : perm.drop_front())
+      apart.push_back(x[p]);
+    apart.push_back(columns);
+    SmallVector<int64_t> inverse = inversePermutation(perm);
+    for (int64_t i : ArrayRef<int64_t>(inverse).drop_front())
+      rows.push_back(i - 1);
+    rows.push_back(perm.size() - 1);
+    Value w = buildReshape(builder, loc, product.getB(), apart);
+    w = buildReshape(builder, loc, buildTranspose(builder, loc, w, rows),
+                     shapeOf(product.getB()));
+    product.getBMutable().assign(w);
+    product.getAMutable().assign(
+        buildReshape(builder, loc, transpose.getX(), flat));
+    return true;
+  }
+
+  static void finish(TransposeOp transpose) {
+    OpBuilder builder(transpose);
+    if (transpose.use_empty()) {
+      transpose.erase();
+    } else if (isReshapeLike(transpose)) {
+      transpose.getResult().replaceAllUsesWith(buildReshape(
+          builder, transpose.getLoc(), transpose.getX(), shapeOf(transpose)));
+      transpose.erase();
+    }
+  }
+
+  func::FuncOp function;
+};
+
+struct AssignLayoutPass : impl::AssignLayoutBase<AssignLayoutPass> {
+  using Base::Base;
+  void runOnOperation() override { LayoutAssignment(getOperation()).run(); }
+};
+
+} // namespace
+} // namespace ingot::simplify

@@ -1,0 +1,313 @@
+// Quantized operands are multiplied as integers.
+//
+//   conv(dequantize(x, sx, zx), dequantize(w, sw, zw), dequantize(b, sb, 0))
+//     ->  dequantize(conv(dequantize(x, 1, zx), dequantize(w, 1, zw),
+//                         round(dequantize(b, sb, 0) / (sx * sw))), sx * sw)
+//
+//   quantize(relu(dequantize(a, s)), sy, zy)
+//     ->  quantize(relu(dequantize(a, s / sy)), 1, zy)       for floats a
+//
+// The same for matrix products, sums and means. The terms of the sums are then
+// products of small integers: up to 2^24 they are exact in f32, in any order,
+// and one multiplication before the rounding is all that is left of the scales.
+// This is what integer kernels compute, so the result is theirs, ties included;
+// with scales inside the sum, rounding errors would push values near a tie over
+// to the next step of the quantization, and a network amplifies such steps.
+//
+// A dequantized float stands for a product that FoldScales leaves where it is.
+// Operands with one scale in all and constant positive scales are handled;
+// weights may have one for each output channel. Everything else stays as it is.
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "passes/simplify/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::simplify {
+#define GEN_PASS_DEF_HOISTSCALES
+#include "passes/simplify/Passes.h.inc"
+
+namespace {
+
+using Scales = SmallVector<float>;
+
+/// The elements of a constant f32 tensor, which may be reshaped, if all are in
+/// a range in which products and quotients of two of them are normal numbers.
+std::optional<Scales> constantScales(Value v) {
+  while (auto reshape = v.getDefiningOp<ReshapeOp>())
+    v = reshape.getX();
+  auto constant = v.getDefiningOp<ConstantOp>();
+  if (!constant || !elementOf(v).isF32())
+    return std::nullopt;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+      resource && !resource.getRawHandle().getBlob())
+    return std::nullopt;
+  std::vector<char> storage;
+  ArrayRef<char> bytes = elementBytes(constant.getValue(), storage);
+  Scales scales(bytes.size() / sizeof(float));
+  std::memcpy(scales.data(), bytes.data(), scales.size() * sizeof(float));
+  bool normal =
+      llvm::all_of(scales, [](float s) { return s > 1e-15f && s < 1e15f; });
+  return normal && !scales.empty() ? std::optional(scales) : std::nullopt;
+}
+
+/// Every value of an integer type of at most 16 bits, times another one of 8
+/// bits, fits into the 24 bits of f32; wider ones were not exact before either.
+bool isNarrowInteger(Type type) {
+  return isa<IntegerType>(type) && type.getIntOrFloatBitWidth() <= 16;
+}
+
+/// A dequantized tensor, seen through transposes; through reshapes if it has
+/// one scale.
+struct Dequantized {
+  DequantizeOp op;
+  SmallVector<Operation *> moves; // From the reader to `op`.
+  Scales scales;                  // One, or as many as the axis is long.
+  int64_t axis = -1;
+
+  static std::optional<Dequantized> match(Value v) {
+    Dequantized result;
+    SmallVector<Operation *> &moves = result.moves;
+    for (; isa_and_nonnull<TransposeOp, ReshapeOp>(v.getDefiningOp());
+         v = moves.back()->getOperand(0))
+      moves.push_back(v.getDefiningOp());
+    result.op = v.getDefiningOp<DequantizeOp>();
+    if (!result.op || !isNarrowInteger(elementOf(result.op.getX())) ||
+        !elementOf(v).isF32())
+      return std::nullopt;
+    std::optional<Scales> scales = constantScales(result.op.getScale());
+    if (!scales)
+      return std::nullopt;
+    result.scales = *scales;
+    if (scales->size() == 1)
+      return result;
+    ArrayRef<int64_t> shape = shapeOf(result.op.getScale());
+    int64_t missing = shapeOf(v).size() - shape.size();
+    for (auto [i, size] : llvm::enumerate(shape))
+      if (size == static_cast<int64_t>(scales->size()))
+        result.axis = missing + i;
+    if (result.axis < 0 ||
+        shapeOf(v)[result.axis] != static_cast<int64_t>(scales->size()))
+      return std::nullopt;
+    for (Operation *move : llvm::reverse(moves)) {
+      auto transpose = dyn_cast<TransposeOp>(move);
+      if (!transpose)
+        return std::nullopt;
+      result.axis = llvm::find(transpose.getPerm(), result.axis) -
+                    transpose.getPerm().begin();
+    }
+    return result;
+  }
+};
+
+class Hoisting {
+public:
+  explicit Hoisting(func::FuncOp function) : function(function) {}
+
+  void run() {
+    SmallVector<Operation *> operations;
+    for (Operation &op : function.getBody().front().without_terminator())
+      operations.push_back(&op);
+    for (Operation *op : operations) {
+      if (auto conv = dyn_cast<ConvOp>(op))
+        hoistProduct(conv, conv.getBiasMutable());
+      else if (auto product = dyn_cast<MatMulOp>(op))
+        hoistProduct(product, matrixBias(product));
+      else if (isa<ReduceSumOp, ReduceMeanOp>(op))
+        hoistSum(op);
+    }
+    eraseDead();
+    // Who else reads a tensor reads the integers, too: it is stored once.
+    for (auto [dequantize, integers] : integersOf) {
+      OpBuilder builder(dequantize);
+      builder.setInsertionPointAfter(dequantize);
+      auto op = cast<DequantizeOp>(dequantize);
+      dequantize->getResult(0).replaceAllUsesWith(
+          MulOp::create(builder, op.getLoc(), TypeRange{op.getType()},
+                        ValueRange{integers, op.getScale()})
+              .getResult());
+    }
+    function.walk([&](QuantizeOp op) { mergeScales(op); });
+    eraseDead();
+  }
+
+private:
+  static Value constant(OpBuilder &builder, Location loc,
+                        ArrayRef<int64_t> shape, ArrayRef<float> values) {
+    auto type = RankedTensorType::get(shape, builder.getF32Type());
+    return ConstantOp::create(
+        builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(type, values)));
+  }
+
+  /// Scales as a tensor that broadcasts along the last of `rank` axes.
+  static Value lastAxis(OpBuilder &builder, Location loc,
+                        ArrayRef<float> scales, int64_t rank) {
+    SmallVector<int64_t> shape;
+    if (scales.size() > 1) {
+      shape.assign(rank, 1);
+      shape.back() = scales.size();
+    }
+    return constant(builder, loc, shape, scales);
+  }
+
+  /// The tensor that `from` was matched on, without its scale.
+  Value integers(const Dequantized &from) {
+    DequantizeOp op = from.op;
+    Value &unit = integersOf[op];
+    if (!unit) {
+      OpBuilder builder(op);
+      unit = DequantizeOp::create(
+          builder, op.getLoc(), TypeRange{op.getType()},
+          ValueRange{op.getX(), constant(builder, op.getLoc(), {}, {1.0f}),
+                     op.getZero()});
+    }
+    Value v = unit;
+    for (Operation *move : llvm::reverse(from.moves)) {
+      OpBuilder builder(move);
+      Operation *moved = builder.clone(*move);
+      moved->setOperand(0, v);
+      v = moved->getResult(0);
+    }
+    return v;
+  }
+
+  /// `values` times `scales`, in the place of `values` for all its readers.
+  static void scaleAfter(Value values, ArrayRef<float> scales) {
+    OpBuilder builder(values.getContext());
+    builder.setInsertionPointAfterValue(values);
+    Location loc = values.getLoc();
+    Value scale = lastAxis(builder, loc, scales, shapeOf(values).size());
+    auto scaled = DequantizeOp::create(
+        builder, loc, TypeRange{values.getType()},
+        ValueRange{values, scale, constant(builder, loc, {}, {0.0f})});
+    values.replaceAllUsesExcept(scaled->getResult(0), scaled);
+  }
+
+  /// The quantized bias that is added to a matrix product, as an operand.
+  static MutableOperandRange matrixBias(MatMulOp product) {
+    Value y = product.getResult();
+    auto add = y.hasOneUse() ? dyn_cast<AddOp>(*y.user_begin()) : AddOp();
+    if (!add || add.getType() != y.getType())
+      return {product, 0, 0};
+    unsigned other = add->getOperand(0) == y ? 1 : 0;
+    Value bias = add->getOperand(other);
+    bool perColumn =
+        !shapeOf(bias).empty() && shapeOf(bias).back() == shapeOf(y).back();
+    if (!perColumn || !isRounded(bias))
+      return {product, 0, 0};
+    return {add, other, 1};
+  }
+
+  static bool isRounded(Value bias) {
+    auto op = bias.getDefiningOp<DequantizeOp>();
+    return op && isa<IntegerType>(elementOf(op.getX()));
+  }
+
+  /// `bias`, if not empty, is added to the product of the first two operands.
+  void hoistProduct(Operation *op, const MutableOperandRange &bias) {
+    std::optional<Dequantized> x = Dequantized::match(op->getOperand(0)),
+                               w = Dequantized::match(op->getOperand(1));
+    Value y = op->getResult(0);
+    int64_t columns = shapeOf(op->getOperand(1)).size() - 1;
+    if (!x || !w || x->axis >= 0 || (w->axis >= 0 && w->axis != columns) ||
+        !elementOf(y).isF32())
+      return;
+    Scales scales;
+    for (float s : w->scales)
+      scales.push_back(x->scales[0] * s);
+    if (isa<MatMulOp>(op) &&
+        shapeOf(y).back() != shapeOf(op->getOperand(1)).back())
+      return;
+    op->setOperand(0, integers(*x));
+    op->setOperand(1, integers(*w));
+    if (!bias.empty()) {
+      OpOperand &operand = *bias.begin();
+      Operation *reader = operand.getOwner();
+      OpBuilder builder(reader);
+      Value given = operand.get();
+      Value steps =
+          DivOp::create(
+              builder, reader->getLoc(), TypeRange{given.getType()},
+              ValueRange{given, lastAxis(builder, reader->getLoc(), scales,
+                                         shapeOf(given).size())})
+              .getResult();
+      if (isRounded(given))
+        steps = RoundOp::create(builder, reader->getLoc(),
+                                TypeRange{given.getType()}, ValueRange{steps})
+                    .getResult();
+      operand.set(steps);
+      y = reader->getResult(0);
+    }
+    scaleAfter(y, scales);
+  }
+
+  /// The count of a mean goes into the scale as well.
+  void hoistSum(Operation *op) {
+    std::optional<Dequantized> x = Dequantized::match(op->getOperand(0));
+    if (!x || x->axis >= 0 || !elementOf(op->getResult(0)).isF32())
+      return;
+    auto reduction = cast<ReductionOpInterface>(op);
+    float count = 1;
+    for (int64_t axis : reduction.getAxes())
+      count *= shapeOf(op->getOperand(0))[axis];
+    float scale = isa<ReduceMeanOp>(op) ? x->scales[0] / count : x->scales[0];
+    OpBuilder builder(op);
+    auto sum =
+        ReduceSumOp::create(builder, op->getLoc(), op->getResultTypes()[0],
+                            integers(*x), reduction.getAxes());
+    op->replaceAllUsesWith(sum->getResults());
+    scaleAfter(sum.getResult(), scale);
+  }
+
+  /// One scale between a sum and its quantization, if all that happens between
+  /// commutes with positive factors.
+  static void mergeScales(QuantizeOp op) {
+    std::optional<Scales> to = constantScales(op.getScale());
+    if (!to || to->size() != 1)
+      return;
+    Value v = op.getX();
+    while (v.hasOneUse() &&
+           isa_and_nonnull<ReluOp, TransposeOp, ReshapeOp, MaxPoolOp>(
+               v.getDefiningOp()))
+      v = v.getDefiningOp()->getOperand(0);
+    auto from = v.getDefiningOp<DequantizeOp>();
+    if (!from || !v.hasOneUse() || !elementOf(from.getX()).isF32())
+      return;
+    std::optional<Scales> scales = constantScales(from.getScale());
+    if (!scales)
+      return;
+    for (float &s : *scales)
+      s /= (*to)[0];
+    OpBuilder builder(from);
+    from->setOperand(
+        1, constant(builder, from.getLoc(), shapeOf(from.getScale()), *scales));
+    builder.setInsertionPoint(op);
+    op->setOperand(
+        1, constant(builder, op.getLoc(), shapeOf(op.getScale()), {1.0f}));
+  }
+
+  void eraseDead() {
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+      if (isOpTriviallyDead(&op)) {
+        integersOf.erase(&op);
+        op.erase();
+      }
+  }
+
+  func::FuncOp function;
+  llvm::MapVector<Operation *, Value> integersOf;
+};
+
+struct HoistScalesPass : impl::HoistScalesBase<HoistScalesPass> {
+  using Base::Base;
+  void runOnOperation() override { Hoisting(getOperation()).run(); }
+};
+
+} // namespace
+} // namespace ingot::simplify

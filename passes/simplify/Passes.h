@@ -1,0 +1,15 @@
+// The passes of the stage `simplify`: operators on tensors, made fewer.
+
+#ifndef INGOT_PASSES_SIMPLIFY_PASSES_H
+#define INGOT_PASSES_SIMPLIFY_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace ingot::simplify {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/simplify/Passes.h.inc"
+} // namespace ingot::simplify
+
+#endif // INGOT_PASSES_SIMPLIFY_PASSES_H

@@ -1,0 +1,24 @@
+// The passes of the stage `simplify`: operators on tensors, made fewer.
+
+#ifndef INGOT_PASSES_SIMPLIFY_PASSES_TD
+#define INGOT_PASSES_SIMPLIFY_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FoldConstants : Pass<"simplify-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Evaluate what depends on constants alone";
+}
+
+def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
+  let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
+}
+
+def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
+  let summary = "Move transposes through operators until they cancel or fold into weights";
+}
+
+def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {
+  let summary = "Multiply per-channel factors into weights, add per-channel terms to biases";
+}
+
+#endif

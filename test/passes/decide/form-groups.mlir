@@ -1,0 +1,185 @@
+// RUN: %ingot-opt %s -decide-pack-weights=target=x86-64-v4 -decide-form-groups=target=x86-64-v4 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// A chain is one kernel; constants that are one number go along.
+// CHECK-LABEL: @chain(
+// CHECK-NEXT: %[[Y:.*]] = graph.group "elementwise"(%arg0)
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: graph.constant
+// CHECK-NEXT: graph.mul
+// CHECK-NEXT: graph.exp
+// CHECK-NEXT: graph.relu
+// CHECK-NEXT: graph.yield
+// CHECK: return %[[Y]]
+func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %two = graph.constant dense<2.0> : tensor<1xf32> : tensor<1xf32>
+  %a = graph.mul %x, %two : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
+  %b = graph.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+  %c = graph.relu %b : (tensor<8xf32>) -> tensor<8xf32>
+  return %c : tensor<8xf32>
+}
+
+// What follows an anchor at the same index is its epilogue, other operands included.
+// CHECK-LABEL: @epilogue(
+// CHECK-NEXT: graph.group {{.*}}(%arg0, %arg1, %arg2)
+// CHECK: graph.conv
+// CHECK-NEXT: graph.add
+// CHECK-NEXT: graph.relu
+// CHECK-NEXT: graph.yield
+func.func @epilogue(%x: tensor<1x8x8x4xf32>, %w: tensor<3x3x4x16xf32>, %r: tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32> {
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<3x3x4x16xf32>) -> tensor<1x8x8x16xf32>
+  %s = graph.add %c, %r : (tensor<1x8x8x16xf32>, tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32>
+  %y = graph.relu %s : (tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32>
+  return %y : tensor<1x8x8x16xf32>
+}
+
+// One anchor a group: the second product reads the first one's result.
+// CHECK-LABEL: @two_anchors(
+// CHECK: %[[A:.*]] = graph.group "matrix-product"(%arg0, %arg1)
+// CHECK: graph.matmul
+// CHECK-NEXT: graph.relu
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group "matrix-product"(%[[A]], %arg1)
+func.func @two_anchors(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %a = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b = graph.relu %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %c = graph.matmul %b, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  return %c : tensor<4x8xf32>
+}
+
+// What is read by others, too, is computed once, in a group of its own.
+// CHECK-LABEL: @read_twice(
+// CHECK: %[[A:.*]] = graph.group
+// CHECK: graph.exp
+// CHECK-NEXT: graph.yield
+// CHECK: %[[B:.*]] = graph.group "elementwise"(%[[A]])
+// CHECK: return %[[A]], %[[B]]
+func.func @read_twice(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %a = graph.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+  %b = graph.neg %a : (tensor<8xf32>) -> tensor<8xf32>
+  return %a, %b : tensor<8xf32>, tensor<8xf32>
+}
+
+// What is broadcast is not computed anew for each element.
+// CHECK-LABEL: @expensive(
+// CHECK: %[[A:.*]] = graph.group
+// CHECK: graph.exp
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group "elementwise"(%[[A]], %arg1)
+func.func @expensive(%x: tensor<4x1xf32>, %w: tensor<1x1024xf32>) -> tensor<4x1024xf32> {
+  %a = graph.exp %x : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %y = graph.add %a, %w : (tensor<4x1xf32>, tensor<1x1024xf32>) -> tensor<4x1024xf32>
+  return %y : tensor<4x1024xf32>
+}
+
+// Reshapes stay outside: they are views.
+// CHECK-LABEL: @reshape(
+// CHECK: %[[A:.*]] = graph.group
+// CHECK: %[[B:.*]] = graph.reshape %[[A]]
+// CHECK-NEXT: graph.group "elementwise"(%[[B]])
+func.func @reshape(%x: tensor<2x8xf32>) -> tensor<16xf32> {
+  %a = graph.exp %x : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %b = graph.reshape %a : (tensor<2x8xf32>) -> tensor<16xf32>
+  %c = graph.neg %b : (tensor<16xf32>) -> tensor<16xf32>
+  return %c : tensor<16xf32>
+}
+
+// An operator that writes whole results is alone.
+// CHECK-LABEL: @body(
+// CHECK: graph.group "elementwise"(%arg0)
+// CHECK: graph.group "body"
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: graph.softmax
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group "elementwise"
+func.func @body(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = graph.neg %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %b = graph.softmax %a {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %c = graph.neg %b : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %c : tensor<4x8xf32>
+}
+
+// Every returned value is the result of a group, and none is returned twice.
+// CHECK-LABEL: @outputs(
+// CHECK: %[[Y:.*]] = graph.group "elementwise"(%arg0)
+// CHECK: %[[X:.*]] = graph.group {{.*}}(%arg0)
+// CHECK: %[[Z:.*]] = graph.group {{.*}}(%[[Y]])
+// CHECK: return %[[X]], %[[Y]], %[[Z]]
+func.func @outputs(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %y = graph.neg %x : (tensor<8xf32>) -> tensor<8xf32>
+  return %x, %y, %y : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// Tensors without elements need no kernel.
+// CHECK-LABEL: @empty(
+// CHECK-NEXT: %[[Y:.*]] = graph.constant dense<>
+// CHECK-NEXT: return %[[Y]]
+func.func @empty(%x: tensor<0x8xf32>) -> tensor<0x8xf32> {
+  %y = graph.neg %x : (tensor<0x8xf32>) -> tensor<0x8xf32>
+  return %y : tensor<0x8xf32>
+}
+
+// The parts of a concatenation are written to their places in it.
+// CHECK-LABEL: @concat(
+// CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0) {output_strides = array<i64: 64, 1>}
+// CHECK: %[[B:.*]] = graph.group "elementwise"(%arg1) {output_strides = array<i64: 64, 1>}
+// CHECK: graph.concat %[[A]], %[[B]]
+func.func @concat(%x: tensor<32x32xf32>, %y: tensor<32x32xf32>) -> tensor<32x64xf32> {
+  %a = graph.exp %x : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  %b = graph.neg %y : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x64xf32>
+  return %c : tensor<32x64xf32>
+}
+
+// A convolution that only a pool reads is computed by it, window by window.
+// CHECK-LABEL: @pool(
+// CHECK-NEXT: graph.group "convolution"(%arg0)
+// CHECK-NOT: graph.group
+// CHECK: graph.conv
+// CHECK-NEXT: graph.relu
+// CHECK-NEXT: graph.max_pool
+// CHECK-NEXT: graph.yield
+func.func @pool(%x: tensor<1x8x8x3xf32>) -> tensor<1x4x4x16xf32> {
+  %w = graph.constant dense<1.0> : tensor<3x3x3x16xf32> : tensor<3x3x3x16xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<1x8x8x16xf32>
+  %r = graph.relu %c : (tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32>
+  %y = graph.max_pool %r {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x16xf32>) -> tensor<1x4x4x16xf32>
+  return %y : tensor<1x4x4x16xf32>
+}
+
+// One that is returned, too, is not.
+// CHECK-LABEL: @shared_convolution(
+// CHECK: graph.group "convolution"(%arg0)
+// CHECK: graph.conv
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group
+// CHECK: graph.max_pool
+func.func @shared_convolution(%x: tensor<1x8x8x3xf32>) -> (tensor<1x8x8x16xf32>, tensor<1x4x4x16xf32>) {
+  %w = graph.constant dense<1.0> : tensor<3x3x3x16xf32> : tensor<3x3x3x16xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<1x8x8x16xf32>
+  %y = graph.max_pool %c {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x16xf32>) -> tensor<1x4x4x16xf32>
+  return %c, %y : tensor<1x8x8x16xf32>, tensor<1x4x4x16xf32>
+}
+
+// Slices whose elements follow each other are views, of what is stored anyway: arguments and
+// what others read, too. Others, and those that a result consists of, are computed.
+// CHECK-LABEL: @slices(
+// CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
+// CHECK: %[[B:.*]] = graph.slice %[[A]] {starts = array<i64: 0, 0>
+// CHECK: %[[C:.*]] = graph.slice %[[A]] {starts = array<i64: 4, 0>
+// CHECK: %[[Y:.*]] = graph.group "elementwise"(%[[B]], %[[C]])
+// CHECK: %[[Z:.*]] = graph.group "loop-nest"(%[[A]])
+// CHECK: graph.slice
+// CHECK: %[[R:.*]] = graph.group "loop-nest"(%arg0)
+// CHECK: graph.slice
+// CHECK: return %[[Y]], %[[Z]], %[[R]]
+func.func @slices(%x: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<8x2xf32>, tensor<2x4xf32>) {
+  %a = graph.exp %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %b = graph.slice %a {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %c = graph.slice %a {starts = array<i64: 4, 0>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %y = graph.mul %b, %c : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = graph.slice %a {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<8x2xf32>
+  %z = graph.neg %d : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  %r = graph.slice %x {starts = array<i64: 3, 0>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<2x4xf32>
+  return %y, %z, %r : tensor<4x4xf32>, tensor<8x2xf32>, tensor<2x4xf32>
+}

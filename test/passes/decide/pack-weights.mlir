@@ -1,0 +1,55 @@
+// RUN: %ingot-opt %s -decide-pack-weights=target=x86-64-v4 | FileCheck %s
+// RUN: %ingot-opt %s -decide-pack-weights=target=generic | FileCheck %s --check-prefix=SCALAR
+// REQUIRES: ingot-opt
+
+// 40 columns: three vectors of 16, of which the last is half full; one column at a time
+// without vectors. What is packed has the bytes of the weights, and zeros at most.
+// CHECK-LABEL: @convolution(
+// CHECK: %[[P:.*]] = graph.pack_panels %{{.*}} {panel = 48 : i64, tail = 40 : i64} : (tensor<3x3x3x40xf32>) -> tensor<1080xf32>
+// CHECK-NEXT: %[[U:.*]] = graph.unpack_panels %[[P]] {panel = 48 : i64, tail = 40 : i64} : (tensor<1080xf32>) -> tensor<3x3x3x40xf32>
+// CHECK-NEXT: graph.conv %arg0, %[[U]]
+// SCALAR-LABEL: @convolution(
+// SCALAR: graph.pack_panels {{.*}} -> tensor<1080xf32>
+func.func @convolution(%x: tensor<1x8x8x3xf32>) -> tensor<1x8x8x40xf32> {
+  %w = graph.constant dense<1.0> : tensor<3x3x3x40xf32> : tensor<3x3x3x40xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x3xf32>, tensor<3x3x3x40xf32>) -> tensor<1x8x8x40xf32>
+  return %c : tensor<1x8x8x40xf32>
+}
+
+// Columns that fill their panels leave no tail.
+// CHECK-LABEL: @product(
+// CHECK: graph.pack_panels %{{.*}} {panel = 16 : i64, tail = 0 : i64} : (tensor<6x16xf32>) -> tensor<96xf32>
+// CHECK: graph.matmul
+func.func @product(%x: tensor<5x6xf32>) -> tensor<5x16xf32> {
+  %w = graph.constant dense<1.0> : tensor<6x16xf32> : tensor<6x16xf32>
+  %y = graph.matmul %x, %w : (tensor<5x6xf32>, tensor<6x16xf32>) -> tensor<5x16xf32>
+  return %y : tensor<5x16xf32>
+}
+
+// Operands that are computed stay as they are
+// CHECK-LABEL: @unknown(
+// CHECK-NEXT: graph.matmul %arg0, %arg1
+func.func @unknown(%x: tensor<5x6xf32>, %w: tensor<6x16xf32>) -> tensor<5x16xf32> {
+  %y = graph.matmul %x, %w : (tensor<5x6xf32>, tensor<6x16xf32>) -> tensor<5x16xf32>
+  return %y : tensor<5x16xf32>
+}
+
+// and so do integers
+// CHECK-LABEL: @integers(
+// CHECK-NOT: panels
+// CHECK: graph.matmul
+func.func @integers(%x: tensor<5x6xsi32>) -> tensor<5x16xsi32> {
+  %w = graph.constant dense<1> : tensor<6x16xsi32> : tensor<6x16xsi32>
+  %y = graph.matmul %x, %w : (tensor<5x6xsi32>, tensor<6x16xsi32>) -> tensor<5x16xsi32>
+  return %y : tensor<5x16xsi32>
+}
+
+// and weights of grouped convolutions.
+// CHECK-LABEL: @depthwise(
+// CHECK-NOT: panels
+// CHECK: graph.conv
+func.func @depthwise(%x: tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32> {
+  %w = graph.constant dense<1.0> : tensor<3x3x1x16xf32> : tensor<3x3x1x16xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32>
+  return %c : tensor<1x8x8x16xf32>
+}

@@ -1,0 +1,70 @@
+// RUN: split-file %s %t
+// RUN: %ingot-opt %t/chain.mlir -decide-pack-weights -decide-form-groups -decide-stripe-rows=max-bytes=5000 | FileCheck %s --check-prefix=CHAIN
+// RUN: %ingot-opt %t/chain.mlir -decide-pack-weights -decide-form-groups -decide-stripe-rows=max-bytes=100000 | FileCheck %s --check-prefix=FITS
+// RUN: %ingot-opt %t/chain.mlir -decide-pack-weights -decide-form-groups -decide-stripe-rows=max-bytes=5000 -lower-outline-groups | FileCheck %s --check-prefix=SHARED
+// RUN: %ingot-opt %t/transposed.mlir -decide-pack-weights -decide-form-groups -decide-stripe-rows=max-bytes=2000 | FileCheck %s --check-prefix=STRIDES
+// RUN: %ingot-opt %t/pool.mlir -decide-form-groups -decide-stripe-rows=max-bytes=1700 | FileCheck %s --check-prefix=POOL
+// REQUIRES: ingot-opt
+
+// The convolution's result (16 rows of 512 bytes) is never stored as a whole. The stripes at
+// the borders have padding on their side; those inside have none, and are equal.
+// CHAIN: ingot.macs_recomputed = {{[1-9]}}
+// CHAIN: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x16x4xf32>
+// CHAIN: %[[A0:.*]] = graph.group "convolution"(%[[X0]]
+// CHAIN: graph.conv {{.*}}low = array<i64: 1, 1>
+// CHAIN: %[[D0:.*]] = graph.group "depthwise"(%[[A0]]
+// CHAIN: graph.conv {{.*}}low = array<i64: 1, 1>
+// CHAIN: %[[X1:.*]] = graph.slice %arg0
+// CHAIN: %[[A1:.*]] = graph.group "convolution"(%[[X1]]
+// CHAIN: graph.conv {{.*}}low = array<i64: 0, 1>
+// CHAIN: %[[D1:.*]] = graph.group "depthwise"(%[[A1]]
+// CHAIN: graph.conv {{.*}}low = array<i64: 0, 1>
+// CHAIN: %[[ALL:.*]] = graph.concat %[[D0]], %[[D1]], {{.*}} {axis = 1 : i64}
+// CHAIN: graph.group {{.*}}(%[[ALL]])
+
+// With enough memory nothing is divided.
+// FITS-NOT: macs_recomputed
+// FITS-NOT: graph.slice
+// FITS-NOT: graph.concat
+
+// One kernel for all stripes inside.
+// SHARED: kernel.launch @conv_1x4x16x8(
+// SHARED: kernel.launch @conv_1x5x16x8(
+// SHARED: kernel.launch @conv_1x5x16x8(
+// SHARED: kernel.launch @conv_1x5x16x8_2(
+//--- chain.mlir
+func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x1x8xf32>) -> tensor<1x1x1x8xf32> {
+  %w = graph.constant dense<0.5> : tensor<3x3x4x8xf32> : tensor<3x3x4x8xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x4xf32>, tensor<3x3x4x8xf32>) -> tensor<1x16x16x8xf32>
+  %r = graph.relu %c : (tensor<1x16x16x8xf32>) -> tensor<1x16x16x8xf32>
+  %d = graph.conv %r, %v {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 8 : i64} : (tensor<1x16x16x8xf32>, tensor<3x3x1x8xf32>) -> tensor<1x8x8x8xf32>
+  %y = graph.reduce_mean %d {axes = array<i64: 1, 2>} : (tensor<1x8x8x8xf32>) -> tensor<1x1x1x8xf32>
+  return %y : tensor<1x1x1x8xf32>
+}
+
+// Rows of a channels-first input lie apart: they are read with its strides.
+// STRIDES: %[[X:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>
+// STRIDES: graph.group "convolution"({{.*}}%[[X]]{{.*}} {input_strides = [{{.*}}array<i64: 768, 256, 16, 1>
+//--- transposed.mlir
+func.func @main(%x: tensor<1x3x16x16xf32>) -> tensor<1x1x1x8xf32> {
+  %w = graph.constant dense<0.5> : tensor<3x3x3x8xf32> : tensor<3x3x3x8xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x16x16xf32>) -> tensor<1x16x16x3xf32>
+  %c = graph.conv %t, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x3xf32>, tensor<3x3x3x8xf32>) -> tensor<1x16x16x8xf32>
+  %p = graph.max_pool %c {kernel = array<i64: 3, 3>, strides = array<i64: 4, 4>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x16x16x8xf32>) -> tensor<1x4x4x8xf32>
+  %y = graph.reduce_mean %p {axes = array<i64: 1, 2>} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
+  return %y : tensor<1x1x1x8xf32>
+}
+
+// A mean counts padding at the low end of the first stripe and the high end of the last one.
+// POOL: graph.average_pool {{.*}}high = array<i64: 0, 1>{{.*}}low = array<i64: 1, 1>
+// POOL: graph.average_pool {{.*}}high = array<i64: 0, 1>{{.*}}low = array<i64: 0, 1>
+// POOL: graph.average_pool {{.*}}high = array<i64: 1, 1>{{.*}}low = array<i64: 0, 1>
+// POOL: graph.average_pool {{.*}}high = array<i64: 0, 0>{{.*}}low = array<i64: 0, 0>
+//--- pool.mlir
+func.func @main(%x: tensor<1x9x8x4xf32>) -> tensor<1x1x1x4xf32> {
+  %a = graph.exp %x : (tensor<1x9x8x4xf32>) -> tensor<1x9x8x4xf32>
+  %p = graph.average_pool %a {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, count_padding = true} : (tensor<1x9x8x4xf32>) -> tensor<1x9x8x4xf32>
+  %q = graph.average_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 3, 3>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, count_padding = true} : (tensor<1x9x8x4xf32>) -> tensor<1x3x2x4xf32>
+  %y = graph.reduce_mean %q {axes = array<i64: 1, 2>} : (tensor<1x3x2x4xf32>) -> tensor<1x1x1x4xf32>
+  return %y : tensor<1x1x1x4xf32>
+}

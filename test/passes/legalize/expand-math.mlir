@@ -1,0 +1,66 @@
+// RUN: %ingot-opt %s -legalize-expand-math | FileCheck %s
+// REQUIRES: ingot-opt
+
+// No library function is left, on scalars and vectors; square roots stay.
+// CHECK-LABEL: @only_arithmetic
+// CHECK-NOT: math.{{[^s]}}
+// CHECK: math.sqrt
+// CHECK-NOT: math.
+func.func @only_arithmetic(%x: f32, %v: vector<8xf32>, %d: f64) -> (f32, vector<8xf32>, f64, f32) {
+  %0 = math.exp %x : f32
+  %1 = math.tanh %v : vector<8xf32>
+  %2 = math.powf %d, %d : f64
+  %3 = math.sqrt %x : f32
+  return %0, %1, %2, %3 : f32, vector<8xf32>, f64, f32
+}
+
+// A sum of products is one operation on vectors; on scalars the compiler of the
+// generated code contracts it.
+// CHECK-LABEL: @fma
+// CHECK: arith.mulf
+// CHECK-NEXT: arith.addf
+// CHECK: vector.fma
+func.func @fma(%x: f32, %v: vector<8xf32>) -> (f32, vector<8xf32>) {
+  %0 = math.fma %x, %x, %x : f32
+  %1 = math.fma %v, %v, %v : vector<8xf32>
+  return %0, %1 : f32, vector<8xf32>
+}
+
+// Small constant exponents are products.
+// CHECK-LABEL: @square
+// CHECK: %[[Y:.*]] = arith.mulf %arg0, %arg0
+// CHECK-NEXT: return %[[Y]]
+func.func @square(%x: f32) -> f32 {
+  %two = arith.constant 2.0 : f32
+  %y = math.powf %x, %two : f32
+  return %y : f32
+}
+
+// The maximum is NaN if either operand is.
+// CHECK-LABEL: @maximum
+// CHECK: arith.cmpf une
+// CHECK: arith.cmpf ogt
+// CHECK-NOT: maximumf
+func.func @maximum(%x: f32, %y: f32) -> f32 {
+  %m = arith.maximumf %x, %y : f32
+  return %m : f32
+}
+
+// Narrow floats are computed in f32.
+// CHECK-LABEL: @half
+// CHECK: arith.extf %arg0 : f16 to f32
+// CHECK: arith.truncf {{.*}} : f32 to f16
+func.func @half(%x: f16) -> f16 {
+  %y = math.exp %x : f16
+  return %y : f16
+}
+
+// The remainder is exact for any quotient: a loop, for vectors until no lane
+// has more to do.
+// CHECK-LABEL: @remainder
+// CHECK: scf.while
+// CHECK: vector.reduction <add>
+func.func @remainder(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
+  %r = arith.remf %x, %y : vector<4xf32>
+  return %r : vector<4xf32>
+}

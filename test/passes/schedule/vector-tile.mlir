@@ -1,0 +1,52 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=cortex-m55 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Eight registers of four lanes: three positions by two vectors, whose six sums stay in
+// registers. A step loads two vectors of weights and three factors, each through a
+// cursor of its own; two steps a trip. One loop serves all positions.
+// CHECK-LABEL: @pointwise(
+// CHECK-NOT: kernel.extent
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c3
+// CHECK: kernel.cursor
+// CHECK: kernel.cursor
+// CHECK: kernel.cursor
+// CHECK: %{{.*}}:6 = scf.for %{{.*}} = %c0 to %c8 step %c1
+// CHECK-NEXT: kernel.load_next %{{.*}} : vector<4xf32>
+// CHECK-NEXT: kernel.load_next %{{.*}} : vector<4xf32>
+// CHECK-NEXT: kernel.load_next %{{.*}} : f32
+// CHECK-COUNT-12: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
+func.func private @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {kernel.strategy = "convolution", kernel.comment = ""} {
+  %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x16x16xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<1x1x16x16xf32>) -> tensor<1x6x6x16xf32>
+  return %y : tensor<1x6x6x16xf32>
+}
+
+// A kernel row of a tile without padding is one stretch of 3 x 16 steps, two a trip;
+// one with padding is three of 16, with zeros in place of what is outside.
+// CHECK-LABEL: @padded(
+// CHECK: %[[IN:.*]] = arith.cmpi ult
+// CHECK: %[[COUNT:.*]] = arith.select %[[IN]], %c1{{[_0-9]*}}, %c3{{[_0-9]*}} : index
+// CHECK: %[[TRIPS:.*]] = arith.select %[[IN]], %c24{{[_0-9]*}}, %c8{{[_0-9]*}} : index
+// CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]]
+// CHECK: kernel.cursor %{{.*}} if %{{.*}} else
+// CHECK: scf.for %{{.*}} = %c0 to %[[TRIPS]]
+// CHECK: vector.fma
+func.func private @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> tensor<1x6x6x16xf32> attributes {kernel.strategy = "convolution", kernel.comment = ""} {
+  %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<2304xf32>) -> tensor<3x3x16x16xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x6x6x16xf32>
+  return %y : tensor<1x6x6x16xf32>
+}
+
+// A bias whose elements are all equal is one number; sums begin with a vector of it.
+// CHECK-LABEL: @equal_bias(
+// CHECK: %[[B:.*]] = vector.broadcast %{{.*}} : f32 to vector<4xf32>
+// CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[B]]
+// CHECK: vector.fma
+func.func private @equal_bias(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {kernel.strategy = "convolution", kernel.comment = ""} {
+  %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x16x16xf32>
+  %b = graph.constant dense<0.5> : tensor<16xf32> : tensor<16xf32>
+  %y = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<1x1x16x16xf32>, tensor<16xf32>) -> tensor<1x6x6x16xf32>
+  return %y : tensor<1x6x6x16xf32>
+}

@@ -1,0 +1,98 @@
+// RUN: %ingot-opt %s -simplify-assign-layout | FileCheck %s
+// REQUIRES: ingot-opt
+
+// A transpose sinks through an operator until it meets its inverse.
+// CHECK-LABEL: @cancel(
+// CHECK-NEXT: graph.relu %arg0 : (tensor<1x4x4x3xf32>)
+// CHECK-NEXT: return
+func.func @cancel(%x: tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32>
+  %r = graph.relu %t : (tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  %u = graph.transpose %r {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x4x4xf32>) -> tensor<1x4x4x3xf32>
+  return %u : tensor<1x4x4x3xf32>
+}
+
+// Two operands that are transposed alike: the operator computes what is before.
+// CHECK-LABEL: @residual(
+// CHECK-NEXT: graph.add %arg0, %arg1
+// CHECK-NEXT: return
+func.func @residual(%x: tensor<1x4x4x3xf32>, %y: tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32>
+  %s = graph.transpose %y {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32>
+  %r = graph.add %t, %s : (tensor<1x3x4x4xf32>, tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  %u = graph.transpose %r {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x4x4xf32>) -> tensor<1x4x4x3xf32>
+  return %u : tensor<1x4x4x3xf32>
+}
+
+// Where moving a transpose saves nothing it stays, and the pass ends.
+// CHECK-LABEL: @not_worth(
+// CHECK-NEXT: graph.transpose %arg0
+// CHECK-NEXT: graph.add
+// CHECK-NEXT: return
+func.func @not_worth(%x: tensor<1x4x4x3xf32>, %y: tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32>
+  %r = graph.add %t, %y : (tensor<1x3x4x4xf32>, tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  return %r : tensor<1x3x4x4xf32>
+}
+
+// Operands that broadcast by a lower rank get axes in front before they are permuted;
+// of one with axes of size 1 that is a reshape.
+// CHECK-LABEL: @broadcast(
+// CHECK: %[[C:.*]] = graph.reshape {{.*}} -> tensor<1x1x1x3xf32>
+// CHECK-NEXT: graph.mul %arg0, %[[C]] : (tensor<1x4x4x3xf32>, tensor<1x1x1x3xf32>)
+// CHECK-NEXT: return
+func.func @broadcast(%x: tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> {
+  %c = graph.constant dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32> : tensor<3x1x1xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32>
+  %r = graph.mul %t, %c : (tensor<1x3x4x4xf32>, tensor<3x1x1xf32>) -> tensor<1x3x4x4xf32>
+  %u = graph.transpose %r {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x4x4xf32>) -> tensor<1x4x4x3xf32>
+  return %u : tensor<1x4x4x3xf32>
+}
+
+// Operators with an axis follow the permutation.
+// CHECK-LABEL: @concat(
+// CHECK-NEXT: graph.concat %arg0, %arg1 {axis = 3
+// CHECK-NEXT: return
+func.func @concat(%x: tensor<1x4x4x3xf32>, %y: tensor<1x4x4x5xf32>) -> tensor<1x4x4x8xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32>
+  %s = graph.transpose %y {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x5xf32>) -> tensor<1x5x4x4xf32>
+  %r = graph.concat %t, %s {axis = 1 : i64} : (tensor<1x3x4x4xf32>, tensor<1x5x4x4xf32>) -> tensor<1x8x4x4xf32>
+  %u = graph.transpose %r {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x8x4x4xf32>) -> tensor<1x4x4x8xf32>
+  return %u : tensor<1x4x4x8xf32>
+}
+
+// A transpose before a flattening is undone in the rows of the constant weights.
+// CHECK-LABEL: @flatten(
+// CHECK: %[[W3:.*]] = graph.reshape {{.*}} -> tensor<3x2x2x10xf32>
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[W3]] {perm = array<i64: 1, 2, 0, 3>}
+// CHECK-NEXT: %[[W:.*]] = graph.reshape %[[T]] {{.*}} -> tensor<12x10xf32>
+// CHECK-NEXT: %[[X:.*]] = graph.reshape %arg0
+// CHECK-NEXT: graph.matmul %[[X]], %[[W]]
+func.func @flatten(%x: tensor<1x2x2x3xf32>) -> tensor<1x10xf32> {
+  %w = graph.constant dense<1.0> : tensor<12x10xf32> : tensor<12x10xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x2x2x3xf32>) -> tensor<1x3x2x2xf32>
+  %f = graph.reshape %t : (tensor<1x3x2x2xf32>) -> tensor<1x12xf32>
+  %y = graph.matmul %f, %w : (tensor<1x12xf32>, tensor<12x10xf32>) -> tensor<1x10xf32>
+  return %y : tensor<1x10xf32>
+}
+
+// Moving axes of size 1 only is a reshape.
+// CHECK-LABEL: @ones(
+// CHECK-NEXT: graph.reshape %arg0
+// CHECK-NEXT: return
+func.func @ones(%x: tensor<1x1x8x8xf32>) -> tensor<1x8x8x1xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x1x8x8xf32>) -> tensor<1x8x8x1xf32>
+  return %t : tensor<1x8x8x1xf32>
+}
+
+// A constant moves along however large it is: its transpose will be folded, and does not call
+// back the one that has just moved past it.
+// CHECK-LABEL: @small_beside_large_constant(
+// CHECK: graph.less_or_equal
+// CHECK: return
+func.func @small_beside_large_constant(%x: tensor<1x2x3x4xf32>) -> tensor<8x4x2x3xi1> {
+  %c = graph.constant dense<1.0> : tensor<8x4x2x3xf32> : tensor<8x4x2x3xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x2x3x4xf32>) -> tensor<1x4x2x3xf32>
+  %y = graph.less_or_equal %t, %c : (tensor<1x4x2x3xf32>, tensor<8x4x2x3xf32>) -> tensor<8x4x2x3xi1>
+  return %y : tensor<8x4x2x3xi1>
+}

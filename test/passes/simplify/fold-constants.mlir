@@ -1,0 +1,64 @@
+// RUN: %ingot-opt %s -simplify-fold-constants | FileCheck %s
+// REQUIRES: ingot-opt
+
+// What depends on constants alone is evaluated; what an argument is added to stays.
+// CHECK-LABEL: @evaluated(
+// CHECK: %[[C:.*]] = graph.constant dense<[1.100000e+01, 2.200000e+01, 3.300000e+01, 4.400000e+01]>
+// CHECK-NEXT: graph.add %arg0, %[[C]]
+// CHECK-NEXT: return
+func.func @evaluated(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32> : tensor<4xf32>
+  %b = graph.constant dense<10.0> : tensor<1xf32> : tensor<1xf32>
+  %c = graph.mul %a, %b : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %d = graph.add %c, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y = graph.add %x, %d : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// Returned values, too, and integers with their sign.
+// CHECK-LABEL: @returned(
+// CHECK: %[[C:.*]] = graph.constant dense<[-1, 2]> : tensor<2xsi64>
+// CHECK-NEXT: return %[[C]]
+func.func @returned() -> tensor<2xsi64> {
+  %a = graph.constant dense<[1, -2]> : tensor<2xsi64> : tensor<2xsi64>
+  %y = graph.neg %a : (tensor<2xsi64>) -> tensor<2xsi64>
+  return %y : tensor<2xsi64>
+}
+
+// A million elements out of one are computed when they are needed.
+// CHECK-LABEL: @large(
+// CHECK: graph.constant dense<1.0{{.*}}tensor<1xf32>
+// CHECK-NEXT: graph.expand
+// CHECK-NEXT: graph.neg
+// CHECK-NEXT: return
+func.func @large() -> tensor<1000x1000xf32> {
+  %a = graph.constant dense<1.0> : tensor<1xf32> : tensor<1xf32>
+  %y = graph.expand %a : (tensor<1xf32>) -> tensor<1000x1000xf32>
+  %z = graph.neg %y : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+  return %z : tensor<1000x1000xf32>
+}
+
+// Weights stay in panels: packing them is folded, unpacking is the kernel's business.
+// CHECK-LABEL: @unpack(
+// CHECK-NOT: graph.pack_panels
+// CHECK: %[[W:.*]] = graph.unpack_panels
+// CHECK-NEXT: graph.matmul %arg0, %[[W]]
+func.func @unpack(%x: tensor<3x2xf32>) -> tensor<3x4xf32> {
+  %w = graph.constant dense<[[1.,2.,3.,4.],[5.,6.,7.,8.]]> : tensor<2x4xf32> : tensor<2x4xf32>
+  %p = graph.pack_panels %w {panel = 16 : i64, tail = 4 : i64} : (tensor<2x4xf32>) -> tensor<8xf32>
+  %u = graph.unpack_panels %p {panel = 16 : i64, tail = 4 : i64} : (tensor<8xf32>) -> tensor<2x4xf32>
+  %y = graph.matmul %x, %u : (tensor<3x2xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+
+// Constants whose data was left out of the text can't be evaluated.
+// CHECK-LABEL: @elided(
+// CHECK: graph.constant dense_resource<lost>
+// CHECK-NEXT: graph.neg
+// CHECK-NEXT: graph.add
+func.func @elided(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %a = graph.constant dense_resource<lost> : tensor<2xf32> : tensor<2xf32>
+  %b = graph.neg %a : (tensor<2xf32>) -> tensor<2xf32>
+  %y = graph.add %x, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}

@@ -1,0 +1,76 @@
+// RUN: %ingot-opt %s -simplify-fold-scales | FileCheck %s
+// REQUIRES: ingot-opt
+
+// A factor per channel goes into weights and bias.
+// CHECK-LABEL: @factor(
+// CHECK-DAG: %[[S:.*]] = graph.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>
+// CHECK-DAG: %[[W0:.*]] = graph.constant {{.*}} tensor<1x1x2x3xf32>
+// CHECK-DAG: %[[B0:.*]] = graph.constant dense<5.0
+// CHECK: %[[W:.*]] = graph.mul %[[W0]], %[[S]]
+// CHECK-NEXT: %[[B:.*]] = graph.mul %[[B0]], %[[S]]
+// CHECK-NEXT: %[[Y:.*]] = graph.conv %arg0, %[[W]], %[[B]]
+// CHECK-NEXT: return %[[Y]]
+func.func @factor(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x3xf32> {
+  %w = graph.constant dense<1.0> : tensor<1x1x2x3xf32> : tensor<1x1x2x3xf32>
+  %b = graph.constant dense<0.5> : tensor<3xf32> : tensor<3xf32>
+  %s = graph.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32> : tensor<3xf32>
+  %c = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x4x2xf32>, tensor<1x1x2x3xf32>, tensor<3xf32>) -> tensor<1x4x4x3xf32>
+  %y = graph.mul %c, %s : (tensor<1x4x4x3xf32>, tensor<3xf32>) -> tensor<1x4x4x3xf32>
+  return %y : tensor<1x4x4x3xf32>
+}
+
+// A term becomes the bias of a convolution that has none; one number serves all channels.
+// It may be the left operand.
+// CHECK-LABEL: @term(
+// CHECK: %[[B:.*]] = graph.expand {{.*}} -> tensor<3xf32>
+// CHECK-NEXT: %[[Y:.*]] = graph.conv %arg0, %{{.*}}, %[[B]]
+// CHECK-NEXT: return %[[Y]]
+func.func @term(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x3xf32> {
+  %w = graph.constant dense<1.0> : tensor<1x1x2x3xf32> : tensor<1x1x2x3xf32>
+  %t = graph.constant dense<0.5> : tensor<1xf32> : tensor<1xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x4x2xf32>, tensor<1x1x2x3xf32>) -> tensor<1x4x4x3xf32>
+  %y = graph.add %t, %c : (tensor<1xf32>, tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32>
+  return %y : tensor<1x4x4x3xf32>
+}
+
+// A product that somebody else reads, too, keeps its weights.
+// CHECK-LABEL: @read_twice(
+// CHECK: %[[P:.*]] = graph.matmul
+// CHECK-NEXT: %[[Y:.*]] = graph.mul %[[P]]
+// CHECK-NEXT: return %[[P]], %[[Y]]
+func.func @read_twice(%x: tensor<5x2xf32>) -> (tensor<5x3xf32>, tensor<5x3xf32>) {
+  %w = graph.constant dense<1.0> : tensor<2x3xf32> : tensor<2x3xf32>
+  %s = graph.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32> : tensor<3xf32>
+  %c = graph.matmul %x, %w : (tensor<5x2xf32>, tensor<2x3xf32>) -> tensor<5x3xf32>
+  %y = graph.mul %c, %s : (tensor<5x3xf32>, tensor<3xf32>) -> tensor<5x3xf32>
+  return %c, %y : tensor<5x3xf32>, tensor<5x3xf32>
+}
+
+// A factor per row is none per column, though there are as many.
+// CHECK-LABEL: @rows(
+// CHECK: %[[P:.*]] = graph.matmul
+// CHECK-NEXT: %[[Y:.*]] = graph.mul %[[P]]
+// CHECK-NEXT: return %[[Y]]
+func.func @rows(%x: tensor<3x2xf32>) -> tensor<3x3xf32> {
+  %w = graph.constant dense<1.0> : tensor<2x3xf32> : tensor<2x3xf32>
+  %s = graph.constant dense<[[1.0], [2.0], [3.0]]> : tensor<3x1xf32> : tensor<3x1xf32>
+  %c = graph.matmul %x, %w : (tensor<3x2xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>
+  %y = graph.mul %c, %s : (tensor<3x3xf32>, tensor<3x1xf32>) -> tensor<3x3xf32>
+  return %y : tensor<3x3xf32>
+}
+
+// Matrix products take factors; terms stay in their epilogue.
+// CHECK-LABEL: @product(
+// CHECK: %[[W:.*]] = graph.mul %{{.*}} : (tensor<2x3xf32>, tensor<3xf32>)
+// CHECK-NEXT: %[[P:.*]] = graph.matmul %arg0, %[[W]]
+// CHECK-NEXT: %[[Y:.*]] = graph.add %[[P]]
+// CHECK-NEXT: return %[[Y]]
+func.func @product(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
+  %w = graph.constant dense<1.0> : tensor<2x3xf32> : tensor<2x3xf32>
+  %s = graph.constant dense<2.0> : tensor<1xf32> : tensor<1xf32>
+  %t = graph.constant dense<0.5> : tensor<3xf32> : tensor<3xf32>
+  %c = graph.matmul %x, %w : (tensor<5x2xf32>, tensor<2x3xf32>) -> tensor<5x3xf32>
+  %m = graph.mul %s, %c : (tensor<1xf32>, tensor<5x3xf32>) -> tensor<5x3xf32>
+  %y = graph.add %m, %t : (tensor<5x3xf32>, tensor<3xf32>) -> tensor<5x3xf32>
+  return %y : tensor<5x3xf32>
+}

@@ -1,0 +1,87 @@
+// RUN: %ingot-opt %s -simplify-hoist-scales | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Integers are multiplied; the scales of operands, bias and result become one factor per channel.
+// CHECK-LABEL: @convolution(
+// CHECK: %[[ONE:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: %[[X:.*]] = graph.dequantize %arg0, %[[ONE]]
+// CHECK: %[[I:.*]] = graph.dequantize %arg1
+// CHECK: %[[W:.*]] = graph.transpose %[[I]]
+// CHECK: %[[Q:.*]] = graph.div
+// CHECK: %[[B:.*]] = graph.round %[[Q]]
+// CHECK: %[[A:.*]] = graph.conv %[[X]], %[[W]], %[[B]]
+// CHECK: %[[RATIO:.*]] = graph.constant dense<{{\[+}}5.000000e-01, 1.000000e+00, 2.000000e+00]]]]> : tensor<1x1x1x3xf32>
+// CHECK: %[[S:.*]] = graph.dequantize %[[A]], %[[RATIO]]
+// CHECK: %[[R:.*]] = graph.relu %[[S]]
+// CHECK: %[[NONE:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: graph.quantize %[[R]], %[[NONE]]
+func.func @convolution(%x: tensor<1x4x4x2xui8>, %w: tensor<3x2x1x1xsi8>, %b: tensor<3xsi32>) -> tensor<1x4x4x3xui8> {
+  %sx = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %zx = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %sw = graph.constant dense<[[[[0.25]]], [[[0.5]]], [[[1.0]]]]> : tensor<3x1x1x1xf32> : tensor<3x1x1x1xf32>
+  %zw = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %sb = graph.constant dense<[0.125, 0.25, 0.5]> : tensor<3xf32> : tensor<3xf32>
+  %zb = graph.constant dense<0> : tensor<si32> : tensor<si32>
+  %sy = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %xf = graph.dequantize %x, %sx, %zx : (tensor<1x4x4x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x2xf32>
+  %wf = graph.dequantize %w, %sw, %zw : (tensor<3x2x1x1xsi8>, tensor<3x1x1x1xf32>, tensor<si8>) -> tensor<3x2x1x1xf32>
+  %wt = graph.transpose %wf {perm = array<i64: 2, 3, 1, 0>} : (tensor<3x2x1x1xf32>) -> tensor<1x1x2x3xf32>
+  %bf = graph.dequantize %b, %sb, %zb : (tensor<3xsi32>, tensor<3xf32>, tensor<si32>) -> tensor<3xf32>
+  %c = graph.conv %xf, %wt, %bf {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x4x2xf32>, tensor<1x1x2x3xf32>, tensor<3xf32>) -> tensor<1x4x4x3xf32>
+  %r = graph.relu %c : (tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32>
+  %y = graph.quantize %r, %sy, %zx : (tensor<1x4x4x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x3xui8>
+  return %y : tensor<1x4x4x3xui8>
+}
+
+// A mean is a sum of integers; who else reads its operand reads integers, too.
+// CHECK-LABEL: @mean(
+// CHECK: %[[X:.*]] = graph.dequantize %arg0
+// CHECK: %[[F:.*]] = graph.mul %[[X]]
+// CHECK: %[[A:.*]] = graph.reduce_sum %[[X]]
+// CHECK: %[[M:.*]] = graph.dequantize %[[A]]
+// CHECK: return %[[F]], %[[M]]
+func.func @mean(%x: tensor<1x4x2xui8>) -> (tensor<1x4x2xf32>, tensor<1x1x2xf32>) {
+  %sx = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %zx = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %xf = graph.dequantize %x, %sx, %zx : (tensor<1x4x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x2xf32>
+  %m = graph.reduce_mean %xf {axes = array<i64: 1>} : (tensor<1x4x2xf32>) -> tensor<1x1x2xf32>
+  return %xf, %m : tensor<1x4x2xf32>, tensor<1x1x2xf32>
+}
+
+// With a scale for each row of the left operand, nothing changes.
+// CHECK-LABEL: @rows(
+// CHECK: %[[X:.*]] = graph.dequantize %arg0, %{{.*}} tensor<2x1xf32>
+// CHECK: %[[W:.*]] = graph.dequantize %arg1
+// CHECK: %[[Y:.*]] = graph.matmul %[[X]], %[[W]]
+// CHECK-NEXT: return %[[Y]]
+func.func @rows(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>) -> tensor<2x3xf32> {
+  %sx = graph.constant dense<[[0.5], [0.25]]> : tensor<2x1xf32> : tensor<2x1xf32>
+  %zx = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %sw = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %zw = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %xf = graph.dequantize %x, %sx, %zx : (tensor<2x4xui8>, tensor<2x1xf32>, tensor<ui8>) -> tensor<2x4xf32>
+  %wf = graph.dequantize %w, %sw, %zw : (tensor<4x3xsi8>, tensor<f32>, tensor<si8>) -> tensor<4x3xf32>
+  %y = graph.matmul %xf, %wf : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// The bias of a matrix product is in its steps.
+// CHECK-LABEL: @bias(
+// CHECK: %[[Y:.*]] = graph.matmul
+// CHECK: %[[B:.*]] = graph.round
+// CHECK: %[[A:.*]] = graph.add %[[Y]], %[[B]]
+// CHECK: %[[S:.*]] = graph.dequantize %[[A]]
+// CHECK: return %[[S]]
+func.func @bias(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>, %b: tensor<3xsi32>) -> tensor<2x3xf32> {
+  %sx = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %zx = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %zw = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %sb = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %zb = graph.constant dense<0> : tensor<si32> : tensor<si32>
+  %xf = graph.dequantize %x, %sx, %zx : (tensor<2x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x4xf32>
+  %wf = graph.dequantize %w, %sx, %zw : (tensor<4x3xsi8>, tensor<f32>, tensor<si8>) -> tensor<4x3xf32>
+  %bf = graph.dequantize %b, %sb, %zb : (tensor<3xsi32>, tensor<f32>, tensor<si32>) -> tensor<3xf32>
+  %p = graph.matmul %xf, %wf : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  %y = graph.add %p, %bf : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
