@@ -96,7 +96,8 @@ bool Compilation::advance(Stage stage) {
   pipeline.target = options.target;
   pipeline.strict = options.strict;
   pipeline.maxArena = options.maxArena();
-  if (failed(runPipeline(*moduleRef, pipeline, stage, *done)) && diagnostics.empty())
+  if (failed(runPipeline(*moduleRef, pipeline, stage, *done)) &&
+      diagnostics.empty())
     diagnostics.report(DiagnosticId::Internal,
                        "a compiler pass failed without a message");
   done = stage;

@@ -90,7 +90,7 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
 /// Only operations are left that the printer knows on this target.
 static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   std::string target = options.target->name.str();
-  pm.addPass(legalize::createExpandMath());
+  pm.addPass(legalize::createExpandMath({target}));
   pm.addPass(legalize::createExpandOperations({target}));
   pm.addPass(legalize::createMarkReadOnly());
   pm.addPass(legalize::createCheckPrintable({target}));

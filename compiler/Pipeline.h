@@ -10,15 +10,7 @@ namespace ingot {
 
 /// The stages of a compilation that leave a module behind, in order; printing
 /// follows.
-enum class Stage {
-  Import,
-  Simplify,
-  Decide,
-  Lower,
-  Schedule,
-  Plan,
-  Legalize
-};
+enum class Stage { Import, Simplify, Decide, Lower, Schedule, Plan, Legalize };
 
 /// Names of the stages, in order, as `--stop-after` takes them.
 std::vector<std::string> stageNames();

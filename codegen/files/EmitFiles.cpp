@@ -5,9 +5,9 @@
 //     model.o   -> model.o (weights included unless they are a file), model.h
 
 #include "codegen/Codegen.h"
+#include "codegen/files/OutputFiles.h"
 #include "codegen/kernel/Names.h"
 #include "codegen/objects/ObjectSizes.h"
-#include "codegen/files/OutputFiles.h"
 #include "codegen/objects/TemporaryFolder.h"
 #include "codegen/objects/Toolchain.h"
 

@@ -4,9 +4,9 @@
 // it, under that file's own guard, so that a model is two files and no more.
 
 #include "codegen/files/Interface.h"
-#include "codegen/kernel/Names.h"
 #include "codegen/files/RuntimeHeader.h"
 #include "codegen/files/SelectorPrinter.h"
+#include "codegen/kernel/Names.h"
 #include "codegen/kernel/TextWriter.h"
 
 #include "llvm/ADT/StringExtras.h"

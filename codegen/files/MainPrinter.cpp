@@ -2,8 +2,8 @@
 
 #include "codegen/files/MainPrinter.h"
 
-#include "codegen/kernel/Names.h"
 #include "codegen/files/NodeNames.h"
+#include "codegen/kernel/Names.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;

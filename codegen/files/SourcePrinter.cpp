@@ -9,10 +9,10 @@
 // the selector (SelectorPrinter.h) and the <name>_run that asks it.
 
 #include "codegen/files/Interface.h"
-#include "codegen/kernel/KernelPrinter.h"
 #include "codegen/files/MainPrinter.h"
 #include "codegen/files/SelectorPrinter.h"
 #include "codegen/files/WeightsPrinter.h"
+#include "codegen/kernel/KernelPrinter.h"
 
 #include "dialects/kernel/KernelDialect.h"
 

@@ -2,10 +2,10 @@
 
 #include "codegen/files/TestPrinter.h"
 
-#include "codegen/kernel/CTypes.h"
-#include "codegen/kernel/Names.h"
 #include "codegen/files/RuntimeHeader.h"
 #include "codegen/files/WeightsPrinter.h"
+#include "codegen/kernel/CTypes.h"
+#include "codegen/kernel/Names.h"
 #include "dialects/kernel/KernelDialect.h"
 
 using namespace mlir;

@@ -23,7 +23,7 @@ static void printArray(Type element, int64_t count, StringRef name,
      << std::max<int64_t>(count, 1) << "] = {";
   int64_t column = 0;
   bool first = true;
-  kernel::forEachPiece([&](ArrayRef<char> piece) {
+  forEachPiece([&](ArrayRef<char> piece) {
     for (int64_t at = 0, e = piece.size(); at + elementSize <= e;
          at += elementSize) {
       uint64_t start = os.tell();

@@ -462,9 +462,10 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
     return;
   }
   std::string text;
-  llvm::StringRef rest = 
-      context.target.loadOfSeveral(load.getResult(0).getType(),
-                                   load.getNumResults())->spelling;
+  llvm::StringRef rest =
+      context.target
+          .loadOfSeveral(load.getResult(0).getType(), load.getNumResults())
+          ->spelling;
   while (!rest.empty()) {
     unsigned operand = 0;
     if (!rest.consume_front("{")) {

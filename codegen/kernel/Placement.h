@@ -67,7 +67,6 @@ private:
 /// there: scalar constants, splats of floats.
 bool isTransparent(mlir::Operation *op);
 
-
 /// How often the text of `op` contains that of its operand `index`.
 unsigned textualUses(mlir::Operation *op, unsigned index);
 

@@ -12,7 +12,7 @@
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/Schema.h"
 #include "compiler/import/Validate.h"
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
 

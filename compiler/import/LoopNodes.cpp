@@ -7,7 +7,6 @@
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
 #include "dialects/graph/ops/Movement.h"
-#include "dialects/graph/ops/WindowGeometry.h"
 
 using namespace mlir;
 

@@ -2,7 +2,7 @@
 
 #include "compiler/import/OperandShapes.h"
 #include "compiler/import/TensorData.h"
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "onnx/defs/shape_inference.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"

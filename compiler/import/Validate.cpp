@@ -1,8 +1,8 @@
 #include "compiler/import/Validate.h"
 
 #include "compiler/import/Schema.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "compiler/report/Suggest.h"
-#include "dialects/graph/OnnxImport.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ConvertUTF.h"

@@ -1,7 +1,7 @@
 #include "compiler/measure/Footprint.h"
 
-#include "codegen/kernel/Names.h"
 #include "codegen/files/NodeNames.h"
+#include "codegen/kernel/Names.h"
 #include "codegen/objects/TemporaryFolder.h"
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"

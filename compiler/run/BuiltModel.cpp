@@ -1,10 +1,10 @@
 #include "compiler/run/BuiltModel.h"
 
 #include "codegen/objects/Toolchain.h"
-#include "compiler/run/EmulatedModel.h"
 #include "compiler/Faults.h"
-#include "compiler/run/HostModel.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/run/EmulatedModel.h"
+#include "compiler/run/HostModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

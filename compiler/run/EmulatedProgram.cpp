@@ -1,8 +1,8 @@
 #include "compiler/run/EmulatedProgram.h"
 
 #include "codegen/objects/Toolchain.h"
-#include "compiler/run/BuiltModel.h"
 #include "compiler/Faults.h"
+#include "compiler/run/BuiltModel.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -19,8 +19,9 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/decide/Passes.h"
-#include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/plan/Buffers.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/PanelKernel.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <queue>
@@ -91,7 +92,7 @@ private:
   /// Whether `op` takes elements that follow each other in memory out of a
   /// tensor that is stored whether or not it does.
   static bool isSliceOfStored(Operation *op) {
-    return isa<SliceOp>(op) && memory::isContiguous(op) &&
+    return isa<SliceOp>(op) && plan::isContiguous(op) &&
            tensorType(op->getResult(0)).getNumElements() != 0;
   }
 
@@ -278,14 +279,14 @@ private:
     SmallVector<Operation *> chain;
     if (!llvm::all_of(producer->getUsers(), [&](Operation *user) {
           return members.contains(user) &&
-                 kernel::joinsConvolution(user, target);
+                 schedule::joinsConvolution(user, target);
         }))
       return {};
     for (Operation *op = producer; op;) {
       if (!op->hasOneUse() || grouped.contains(op))
         return {};
       chain.push_back(op);
-      if (kernel::isFusableConvolution(op))
+      if (schedule::isFusableConvolution(op))
         return chain;
       if (!isa<ElementwiseOpInterface>(op))
         return {};
@@ -390,7 +391,8 @@ private:
     for (Value result : last->getResults())
       yielded.push_back(mapping.lookup(result));
     YieldOp::create(builder, last->getLoc(), yielded);
-    const kernel::Strategy &strategy = kernel::selectStrategy({body}, target);
+    const schedule::Strategy &strategy =
+        schedule::selectStrategy({body}, target);
     group.setStrategy(strategy.name());
     last->replaceAllUsesWith(group);
     grouped.insert(ordered.begin(), ordered.end());

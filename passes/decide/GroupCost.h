@@ -10,10 +10,10 @@ namespace ingot::decide {
 /// The multiply-adds of the operators that have them: as many for each element
 /// of the result as the contracted part of the weights has.
 int64_t multiplyAddsOf(mlir::Operation *op);
-int64_t multiplyAddsOf(GroupOp group);
+int64_t multiplyAddsOf(graph::GroupOp group);
 
 /// Multiply-adds, and one for each element of any operator's result.
-int64_t workOf(GroupOp group);
+int64_t workOf(graph::GroupOp group);
 
 } // namespace ingot::decide
 

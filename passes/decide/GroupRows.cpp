@@ -1,8 +1,8 @@
 #include "passes/decide/GroupRows.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "passes/schedule/Strategy.h"
 #include "passes/plan/Buffers.h"
+#include "passes/schedule/Strategy.h"
 
 #include <tuple>
 
@@ -198,7 +198,7 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
     inputs.push_back(input);
     SmallVector<int64_t> own;
     if (auto slice = input.getDefiningOp<SliceOp>();
-        slice && !memory::isContiguous(slice)) {
+        slice && !plan::isContiguous(slice)) {
       ArrayRef<int64_t> shape = shapeOf(slice.getX());
       own.assign(shape.size(), 1);
       for (size_t i = shape.size(); i-- > 1;)
@@ -245,7 +245,7 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
   YieldOp::create(
       builder, group.getLoc(),
       mapped(from.getTerminator()->getOperand(0), {1, rows}, mapping));
-  copy.setStrategy(kernel::selectStrategy({body}, target).name());
+  copy.setStrategy(schedule::selectStrategy({body}, target).name());
   return copy;
 }
 

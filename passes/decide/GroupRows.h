@@ -37,14 +37,15 @@ struct OperandRows {
 /// What a group reads for `rows` of its result: an entry for each operand, more
 /// where one is read in several ways. None if the group is not computed row by
 /// row.
-std::optional<llvm::SmallVector<OperandRows>> operandRows(GroupOp group,
+std::optional<llvm::SmallVector<OperandRows>> operandRows(graph::GroupOp group,
                                                           Rows rows);
 
 /// The group for `rows` of the result. `part` gives the value of what
 /// operandRows lists; slices that are not contiguous are passed with strides.
-GroupOp buildForRows(mlir::OpBuilder &builder, GroupOp group, Rows rows,
-                     const TargetDescription &target,
-                     llvm::function_ref<mlir::Value(const OperandRows &)> part);
+graph::GroupOp
+buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
+             const TargetDescription &target,
+             llvm::function_ref<mlir::Value(const OperandRows &)> part);
 
 } // namespace ingot::decide
 

@@ -26,7 +26,7 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
     const TargetDescription &target = *lookupTarget(targetName);
     getOperation().walk([&](Operation *op) {
       if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getGroups() == 1)
-        pack(op, kernel::convolutionWork(conv, poolBehind(conv, target)),
+        pack(op, schedule::convolutionWork(conv, poolBehind(conv, target)),
              target);
       else if (auto product = dyn_cast<MatMulOp>(op);
                product && shapeOf(product.getB()).size() == 2)
@@ -43,19 +43,19 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
         return nullptr;
       op = *op->getUsers().begin();
     } while (isa<ElementwiseOpInterface>(op));
-    return kernel::joinsConvolution(op, target) ? op : nullptr;
+    return schedule::joinsConvolution(op, target) ? op : nullptr;
   }
 
-  static kernel::TileWork productWork(MatMulOp product) {
+  static schedule::TileWork productWork(MatMulOp product) {
     ArrayRef<int64_t> y = shapeOf(product.getResult());
-    int64_t rows = kernel::isOneMatrix(product)
+    int64_t rows = schedule::isOneMatrix(product)
                        ? tensorType(product.getResult()).getNumElements() /
                              shapeOf(product.getB()).back()
                        : y.drop_back().back();
     return {rows, y.back(), shapeOf(product.getB())[0]};
   }
 
-  static void pack(Operation *op, const kernel::TileWork &work,
+  static void pack(Operation *op, const schedule::TileWork &work,
                    const TargetDescription &target) {
     Value w = op->getOperand(1);
     Type type = elementOf(w);
@@ -65,12 +65,12 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
       return;
     int64_t columns = shapeOf(w).back(),
             steps = tensorType(w).getNumElements() / columns;
-    int64_t panel = kernel::panelWidth(work, target, type);
+    int64_t panel = schedule::panelWidth(work, target, type);
     int64_t left = columns % panel;
-    int64_t tail =
-        left ? kernel::ColumnVectors::cover(left, target, type, /*padded=*/true)
-                   .width()
-             : 0;
+    int64_t tail = left ? schedule::ColumnVectors::cover(left, target, type,
+                                                         /*padded=*/true)
+                              .width()
+                        : 0;
     OpBuilder builder(op);
     auto flat = RankedTensorType::get(
         {(columns / panel) * panel * steps + tail * steps}, type);

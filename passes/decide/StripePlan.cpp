@@ -64,10 +64,10 @@ public:
         groups.push_back(group);
         stepOf.push_back(time);
       }
-    memory::Buffers merged(main);
+    plan::Buffers merged(main);
     auto requests = merged.requests(alignment, nullptr);
     for (int64_t step : stepOf)
-      alone.push_back(memory::aliveAt(requests, step));
+      alone.push_back(plan::aliveAt(requests, step));
   }
 
   std::vector<Chain> plan(int64_t maxBytes) {
@@ -207,7 +207,7 @@ private:
   }
 
   static int64_t rowBytes(Value v) {
-    return memory::bytesOf(v.getType()) / shapeOf(v)[1];
+    return plan::bytesOf(v.getType()) / shapeOf(v)[1];
   }
 
   /// The most that results between the groups take in a stripe.
@@ -238,7 +238,7 @@ private:
     int64_t sum = 0;
     for (unsigned id = 0; id < buffers.size(); ++id) {
       const auto &buffer = buffers[id];
-      if (buffer.kind == memory::Buffers::Arena && buffer.parent == id &&
+      if (buffer.kind == plan::Buffers::Arena && buffer.parent == id &&
           !own.contains(id) && buffer.first <= stepOf[j] &&
           buffer.last >= stepOf[i])
         sum += aligned(buffer.bytes);
@@ -269,8 +269,8 @@ private:
   bool isReadByRows(size_t i, size_t j, Value value) {
     auto place = buffers.placeOf(value);
     const auto &buffer = buffers[place.buffer];
-    if (buffer.kind != memory::Buffers::Arena || place.offset != 0 ||
-        buffer.bytes != memory::bytesOf(value.getType()) ||
+    if (buffer.kind != plan::Buffers::Arena || place.offset != 0 ||
+        buffer.bytes != plan::bytesOf(value.getType()) ||
         buffer.first >= stepOf[i] || buffer.last > stepOf[j] ||
         shapeOf(value).size() < 3 || shapeOf(value)[0] != 1)
       return false;
@@ -295,16 +295,15 @@ private:
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
     Value result = chain.back()->getResult(0);
     bool stored =
-        buffers[buffers.placeOf(result).buffer].kind == memory::Buffers::Arena;
-    int64_t resultBytes =
-        stored ? aligned(memory::bytesOf(result.getType())) : 0;
+        buffers[buffers.placeOf(result).buffer].kind == plan::Buffers::Arena;
+    int64_t resultBytes = stored ? aligned(plan::bytesOf(result.getType())) : 0;
     int64_t saved = 0, total = resultBytes;
     if (stored)
       for (OpOperand *read : inputs) {
         Value operand = read->get();
         // The input has to begin so far behind the result that what is written
         // stays before what is still to be read.
-        int64_t bytes = aligned(memory::bytesOf(operand.getType()));
+        int64_t bytes = aligned(plan::bytesOf(operand.getType()));
         int64_t lead = std::numeric_limits<int64_t>::min();
         for (size_t k = 0; k < samples.size(); ++k) {
           int64_t end = samples[k].last.end * rowBytes(result);
@@ -366,7 +365,7 @@ private:
   }
 
   int64_t alignment;
-  memory::Buffers buffers;
+  plan::Buffers buffers;
   std::vector<GroupOp> groups;
   std::vector<int64_t> stepOf;
   /// What is alive while a group runs as it is.

@@ -13,7 +13,7 @@ namespace ingot::decide {
 /// Consecutive groups of which only the last one's result is stored as a whole.
 /// It is computed `height` rows at a time, by all of the groups in turn.
 struct Chain {
-  std::vector<GroupOp> groups;
+  std::vector<graph::GroupOp> groups;
   int64_t height = 0;
   /// The operand whose rows are read for the last time by the chain, so that
   /// the result may creep over them; null if there is none.
@@ -22,12 +22,12 @@ struct Chain {
 
 using ReadRows =
     llvm::function_ref<const std::optional<llvm::SmallVector<OperandRows>> &(
-        GroupOp, Rows)>;
+        graph::GroupOp, Rows)>;
 
 /// For `last` rows of the last group's result, the rows of each group's. None
 /// if the chain is not computed row by row. `read` is operandRows.
-std::optional<std::vector<Rows>> rowsOfStripe(llvm::ArrayRef<GroupOp> groups,
-                                              Rows last, ReadRows read);
+std::optional<std::vector<Rows>>
+rowsOfStripe(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 
 /// Chooses chains of one function, for several limits.
 class StripePlanner {

@@ -17,9 +17,9 @@
 
 #include "dialects/graph/ops/Movement.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/decide/GroupCost.h"
 #include "passes/decide/Passes.h"
 #include "passes/decide/StripePlan.h"
-#include "passes/decide/GroupCost.h"
 #include "passes/plan/Buffers.h"
 
 using namespace mlir;
@@ -159,8 +159,8 @@ private:
   }
 
   int64_t arenaOf(func::FuncOp function) const {
-    memory::Buffers buffers(function);
-    return memory::planArena(buffers.requests(alignment, nullptr), alignment)
+    plan::Buffers buffers(function);
+    return plan::planArena(buffers.requests(alignment, nullptr), alignment)
         .bytes;
   }
 

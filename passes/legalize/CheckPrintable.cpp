@@ -157,7 +157,8 @@ static LogicalResult checkPrintable(Operation *op,
     return op->emitOpError(why);
   if (auto load = dyn_cast<kernel::LoadNextOp>(op);
       load && load.getFirst() &&
-      (!target.loadOfSeveral(load.getResult(0).getType(), load.getNumResults()) ||
+      (!target.loadOfSeveral(load.getResult(0).getType(),
+                             load.getNumResults()) ||
        *load.getFirst() + load.getNumResults() > target.loadRegisterCount))
     return op->emitOpError("loads more at once than target ")
            << target.name << " can";

@@ -33,11 +33,17 @@ bool isNumber(Value value) {
 /// maximumf and minimumf hand a NaN on, maxnumf and minnumf the other operand.
 template <typename Op, arith::CmpFPredicate predicate, bool propagatesNan>
 struct ExpandFloatExtremum : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
+  ExpandFloatExtremum(MLIRContext *context, PatternBenefit benefit,
+                      const TargetDescription &target)
+      : OpRewritePattern<Op>(context, benefit), target(target) {}
+  const TargetDescription &target;
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     Value x = op.getLhs(), y = op.getRhs();
+    if (target.intrinsic(op->getName().getStringRef(), x.getType(),
+                         op.getType()))
+      return failure();
     Location loc = op.getLoc();
     if (isNumber(x))
       std::swap(x, y);
@@ -229,8 +235,9 @@ void populateExpandArith(RewritePatternSet &patterns,
   patterns.add<ExpandFloatExtremum<arith::MaximumFOp, F::OGT, true>,
                ExpandFloatExtremum<arith::MinimumFOp, F::OLT, true>,
                ExpandFloatExtremum<arith::MaxNumFOp, F::OGT, false>,
-               ExpandFloatExtremum<arith::MinNumFOp, F::OLT, false>,
-               ExpandIntegerExtremum<arith::MaxSIOp, I::sgt>,
+               ExpandFloatExtremum<arith::MinNumFOp, F::OLT, false>>(
+      patterns.getContext(), ahead, target);
+  patterns.add<ExpandIntegerExtremum<arith::MaxSIOp, I::sgt>,
                ExpandIntegerExtremum<arith::MinSIOp, I::slt>,
                ExpandIntegerExtremum<arith::MaxUIOp, I::ugt>,
                ExpandIntegerExtremum<arith::MinUIOp, I::ult>, ExpandVectorAbs,

@@ -19,8 +19,7 @@ namespace ingot::legalize {
 #include "passes/legalize/Passes.h.inc"
 
 namespace {
-struct ExpandOperationsPass
-    : impl::ExpandOperationsBase<ExpandOperationsPass> {
+struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -6,8 +6,8 @@
 // The text of an access leaves such an index out. With it gone from the program
 // as well, what computed it is dead and is never printed as an unused variable.
 
-#include "passes/legalize/Expansions.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "passes/legalize/Expansions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -7,6 +7,7 @@ include "mlir/Pass/PassBase.td"
 
 def ExpandMath : Pass<"legalize-expand-math"> {
   let summary = "Rewrite exp, erf, floor, ... to plain arithmetic, so that no math library is needed";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no rewriting">];
 }
 
 def ExpandOperations : Pass<"legalize-expand-operations", "::mlir::ModuleOp"> {

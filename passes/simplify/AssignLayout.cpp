@@ -14,7 +14,6 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
-#include "dialects/graph/ops/WindowGeometry.h"
 #include "passes/simplify/Passes.h"
 
 using namespace mlir;

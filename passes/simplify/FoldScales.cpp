@@ -8,7 +8,7 @@
 // products take factors; terms stay in their epilogue.
 
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/ops/WindowGeometry.h"
+#include "dialects/graph/ops/Movement.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/simplify/Passes.h"
 

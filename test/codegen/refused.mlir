@@ -6,21 +6,21 @@
 // RUN: not ingot-translate %t/constant.mlir 2>&1 | FileCheck %s --check-prefix=CONST
 // RUN: not ingot-translate %t/lanes.mlir --target none 2>&1 | FileCheck %s --check-prefix=TARGET
 
-// OP: error: 'math.sin' op has no spelling in C for target generic
+// OP: error: 'arith.mulsi_extended' op has no spelling in C for target generic
 // LANES: is a vector whose lanes are not a power of two
 // CONST: writes to operand 0, which is constant
 // TARGET: no target is called 'none'
 
 //--- op.mlir
-func.func private @k(%y: memref<1xf32>) {
+func.func private @k(%y: memref<1xi32>) {
   %c0 = arith.constant 0 : index
-  %x = memref.load %y[%c0] : memref<1xf32>
-  %s = math.sin %x : f32
-  memref.store %s, %y[%c0] : memref<1xf32>
+  %x = memref.load %y[%c0] : memref<1xi32>
+  %low, %high = arith.mulsi_extended %x, %x : i32
+  memref.store %high, %y[%c0] : memref<1xi32>
   return
 }
-func.func @main(%y: memref<1xf32> {ingot.output}) {
-  kernel.launch @k(%y) : (memref<1xf32>) -> ()
+func.func @main(%y: memref<1xi32> {ingot.output}) {
+  kernel.launch @k(%y) : (memref<1xi32>) -> ()
   return
 }
 

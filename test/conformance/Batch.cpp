@@ -13,8 +13,8 @@
 
 #include "codegen/files/Interface.h"
 #include "codegen/objects/Toolchain.h"
-#include "compiler/run/EmulatedProgram.h"
 #include "compiler/Faults.h"
+#include "compiler/run/EmulatedProgram.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,7 +1,7 @@
 #include "Runner.h"
 
-#include "compiler/run/BuiltModel.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/run/BuiltModel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-using namespace ingot::memory;
+using namespace ingot::plan;
 
 static std::vector<ArenaRequest> randomRequests(unsigned seed) {
   std::mt19937 random(seed);

@@ -3,7 +3,7 @@
 #ifndef INGOT_TEST_UNIT_DEFINITION_H
 #define INGOT_TEST_UNIT_DEFINITION_H
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"

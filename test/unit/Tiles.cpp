@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 using namespace ingot;
-using namespace ingot::kernel;
+using namespace ingot::schedule;
 
 TEST_CASE("column vectors cover all columns", "[kernel]") {
   mlir::MLIRContext context;

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 using namespace ingot;
-using namespace ingot::kernel;
+using namespace ingot::schedule;
 
 TEST_CASE("tiles of vectors fit and cover", "[kernel]") {
   mlir::MLIRContext context;

@@ -7,9 +7,9 @@
 //   samples [N, offset group, kernel position, place, channel] (* mask)
 //     -> [N, group, place, kernel position * channel] x weights + bias
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
-#include "dialects/graph/ops/WindowGeometry.h"
 
 using namespace mlir;
 

@@ -6,7 +6,7 @@
 //   bij, bjk -> bik    [b, i, j] x [b, j, k], a matmul
 //   bi, bj -> bij      [b, i, 1] * [b, 1, j], nothing is summed
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 #include "llvm/ADT/SetVector.h"
 

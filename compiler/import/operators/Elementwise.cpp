@@ -1,6 +1,6 @@
 // Imports of the irregular elementwise operators.
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 
 using namespace mlir;
 

@@ -7,7 +7,7 @@
 //   x < v   ->  x <= before(v)        x >= v, x > v  ->  the same, swapped
 //   x == v  ->  x <= v, then not x <= before(v)
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;

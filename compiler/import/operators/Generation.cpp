@@ -3,7 +3,7 @@
 // Tensors made from a few numbers: with static shapes most of them are
 // constants.
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 // ONNX operators whose indices are data.
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;

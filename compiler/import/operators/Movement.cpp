@@ -3,8 +3,8 @@
 // Builds the operators of Movement.td from ONNX nodes: resolves negative axes,
 // defaults and bounds that reach outside, which Movement.td does not know.
 
-#include "dialects/graph/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
+#include "compiler/import/operators/OnnxImport.h"
 
 using namespace mlir;
 

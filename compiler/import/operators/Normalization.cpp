@@ -1,6 +1,6 @@
 // Normalizations from ONNX.
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 
 using namespace mlir;
 

@@ -1,4 +1,4 @@
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 
 #include "dialects/graph/ElementsData.h"
 
@@ -110,24 +110,9 @@ OnnxRegistry::OnnxRegistry() {
 #define GET_OP_LIST
 #include "dialects/graph/GraphOps.cpp.inc"
       >::addAll(*this);
-  registerElementwiseImports(*this);
-  registerMovementImports(*this);
-  registerIndexingImports(*this);
-  registerGenerationImports(*this);
-  registerResampleImports(*this);
-  registerEinsumImports(*this);
-  registerSignalImports(*this);
-  registerRecurrentImports(*this);
-  registerForestImports(*this);
-  registerReductionImports(*this);
-  registerContractionImports(*this);
-  registerQuantizedImports(*this);
-  registerDeformableImports(*this);
-  registerSelectionImports(*this);
-  registerTextImports(*this);
-  registerTrainingImports(*this);
-  registerWindowImports(*this);
-  registerNormalizationImports(*this);
+#define INGOT_FAMILY(NAME) register##NAME##Imports(*this);
+#include "compiler/import/operators/Families.def"
+#undef INGOT_FAMILY
 }
 
 const OnnxRegistry &OnnxRegistry::get() {

@@ -1,11 +1,11 @@
 // How ONNX operators become graph operators.
 //
-// Each operator family registers, beside its definition, functions that build
-// graph operators from an ONNX node. The importer (compiler/import) implements
-// OnnxNode on the protobuf; nothing here knows protobuf.
+// Each operator family registers functions that build graph operators from an
+// ONNX node. The importer implements OnnxNode on the protobuf; nothing here
+// knows protobuf.
 
-#ifndef INGOT_GRAPH_ONNXIMPORT_H
-#define INGOT_GRAPH_ONNXIMPORT_H
+#ifndef INGOT_COMPILER_IMPORT_OPERATORS_ONNXIMPORT_H
+#define INGOT_COMPILER_IMPORT_OPERATORS_ONNXIMPORT_H
 
 #include "dialects/graph/GraphDialect.h"
 #include "llvm/ADT/StringMap.h"
@@ -161,26 +161,11 @@ private:
   llvm::StringMap<OnnxOperator> operators; // "domain.Name"
 };
 
-// One function a family, defined beside its operators in ops/<Family>.cpp.
-void registerElementwiseImports(OnnxRegistry &registry);
-void registerMovementImports(OnnxRegistry &registry);
-void registerIndexingImports(OnnxRegistry &registry);
-void registerGenerationImports(OnnxRegistry &registry);
-void registerResampleImports(OnnxRegistry &registry);
-void registerEinsumImports(OnnxRegistry &registry);
-void registerSignalImports(OnnxRegistry &registry);
-void registerRecurrentImports(OnnxRegistry &registry);
-void registerForestImports(OnnxRegistry &registry);
-void registerReductionImports(OnnxRegistry &registry);
-void registerContractionImports(OnnxRegistry &registry);
-void registerQuantizedImports(OnnxRegistry &registry);
-void registerDeformableImports(OnnxRegistry &registry);
-void registerSelectionImports(OnnxRegistry &registry);
-void registerTextImports(OnnxRegistry &registry);
-void registerTrainingImports(OnnxRegistry &registry);
-void registerWindowImports(OnnxRegistry &registry);
-void registerNormalizationImports(OnnxRegistry &registry);
+// One function a family, defined in the file of its name.
+#define INGOT_FAMILY(NAME) void register##NAME##Imports(OnnxRegistry &registry);
+#include "compiler/import/operators/Families.def"
+#undef INGOT_FAMILY
 
 } // namespace ingot::graph
 
-#endif // INGOT_GRAPH_ONNXIMPORT_H
+#endif // INGOT_COMPILER_IMPORT_OPERATORS_ONNXIMPORT_H

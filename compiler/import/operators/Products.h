@@ -1,9 +1,9 @@
 // Products that other imports build on.
 
-#ifndef INGOT_GRAPH_OPS_CONTRACTION_H
-#define INGOT_GRAPH_OPS_CONTRACTION_H
+#ifndef INGOT_COMPILER_IMPORT_OPERATORS_PRODUCTS_H
+#define INGOT_COMPILER_IMPORT_OPERATORS_PRODUCTS_H
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 
 namespace ingot::graph {
 
@@ -17,4 +17,4 @@ mlir::FailureOr<mlir::Value> importConv(OnnxNode &node, mlir::Value x,
 
 } // namespace ingot::graph
 
-#endif // INGOT_GRAPH_OPS_CONTRACTION_H
+#endif // INGOT_COMPILER_IMPORT_OPERATORS_PRODUCTS_H

@@ -9,8 +9,8 @@
 //
 // Padding counts as the zero point, so it is 0 in the product.
 
-#include "dialects/graph/OnnxImport.h"
-#include "dialects/graph/ops/Contraction.h"
+#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/Products.h"
 
 using namespace mlir;
 

@@ -6,7 +6,7 @@
 //   gates = matmul(x, transpose(W)) + (Wb + Rb)
 //   y, h = graph.gru(gates, transpose(R), h0)
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;

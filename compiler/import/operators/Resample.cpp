@@ -3,7 +3,7 @@
 // Resize becomes tables of positions and weights, one pair for each axis that
 // changes: graph.gather where each result is one element, else graph.resample.
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 // scores must be known when compiling, like the input of NonZero: the result is
 // a constant.
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 
 using namespace mlir;
 

@@ -6,7 +6,7 @@
 // matrices), which costs N * (N1 + N2) instead of N * N. A short even inverse
 // is two of half the length.
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;

@@ -6,7 +6,7 @@
 //   count[p] = sum over i of (x[i] == pool[p][0] and x[i + d] == pool[p][1]
 //   ...)
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;

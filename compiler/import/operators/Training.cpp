@@ -5,7 +5,7 @@
 //
 //   g = gradient + norm_coefficient * x,  new running values,  new x
 
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 
 using namespace mlir;
 

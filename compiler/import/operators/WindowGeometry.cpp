@@ -1,4 +1,6 @@
-#include "dialects/graph/ops/WindowGeometry.h"
+#include "compiler/import/operators/WindowGeometry.h"
+
+#include "dialects/graph/ops/Movement.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -85,59 +87,6 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
     g.output.push_back(output);
   }
   return g;
-}
-
-static Expr ceilDivide(Expr x, int64_t by) {
-  return by == 1 ? x
-                 : (x + static_cast<double>(by - 1)) / static_cast<double>(by);
-}
-
-std::pair<Expr, Expr> insideWindow(Expr start, int64_t kernel, int64_t dilation,
-                                   int64_t size) {
-  // max(0, -start) first: truncating division rounds like ceil only from 0 up.
-  ElementBuilder &b = *start.builder;
-  Expr zero = b.index(0);
-  Expr before = max(zero - start, zero);
-  Expr after = max(b.index(size) - start, zero);
-  return {min(ceilDivide(before, dilation), b.index(kernel)),
-          min(ceilDivide(after, dilation), b.index(kernel))};
-}
-
-Expr overWindow(
-    ElementBuilder &b, ArrayRef<Expr> idx, ArrayRef<int64_t> inputShape,
-    ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
-    ArrayRef<int64_t> dilations, ArrayRef<int64_t> low, Expr init,
-    llvm::function_ref<Expr(ArrayRef<Expr>, ArrayRef<Expr>, Expr)> body) {
-  Exprs k, at(idx.begin(), idx.end());
-  auto nest = [&](auto &&self, size_t axis, Expr acc) -> Expr {
-    if (axis == kernel.size())
-      return b.broadcast(body(k, at, acc), b.lanes());
-    Expr start = idx[1 + axis] * static_cast<double>(strides[axis]) -
-                 static_cast<double>(low[axis]);
-    auto [lo, hi] = insideWindow(start, kernel[axis], dilations[axis],
-                                 inputShape[1 + axis]);
-    return b.loop(
-        lo, hi, 1, {acc}, [&](Expr i, ArrayRef<Expr> carried) -> Exprs {
-          k.push_back(i);
-          at[1 + axis] = start + i * static_cast<double>(dilations[axis]);
-          Expr result = self(self, axis + 1, carried[0]);
-          k.pop_back();
-          return {result};
-        })[0];
-  };
-  return nest(nest, 0, b.broadcast(init, b.lanes()));
-}
-
-Value buildTranspose(OpBuilder &builder, Location loc, Value x,
-                     ArrayRef<int64_t> perm) {
-  auto type = RankedTensorType::get(permuted(shapeOf(x), perm), elementOf(x));
-  return TransposeOp::create(builder, loc, type, x, perm);
-}
-
-Value buildReshape(OpBuilder &builder, Location loc, Value x,
-                   ArrayRef<int64_t> shape) {
-  return ReshapeOp::create(builder, loc,
-                           RankedTensorType::get(shape, elementOf(x)), x);
 }
 
 Value toChannelsLast(OnnxNode &node, Value x) {

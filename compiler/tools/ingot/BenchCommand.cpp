@@ -5,9 +5,9 @@
 // number a line, with --raw or where standard output is no terminal; the
 // summary then goes to standard error.
 
-#include "compiler/run/HostModel.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Progress.h"
+#include "compiler/run/HostModel.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "runtime_support/ingot_thread_pool.h"
 #include "llvm/Support/Format.h"

@@ -1,7 +1,7 @@
 // Ingot MODEL -o FILE.
 
-#include "codegen/kernel/Names.h"
 #include "codegen/files/OutputFiles.h"
+#include "codegen/kernel/Names.h"
 #include "compiler/Faults.h"
 #include "compiler/measure/Footprint.h"
 #include "compiler/report/Suggest.h"

@@ -6,9 +6,9 @@
 #include "compiler/tools/ingot/EmitTest.h"
 
 #include "codegen/files/OutputFiles.h"
-#include "compiler/run/NodeReference.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Progress.h"
+#include "compiler/run/NodeReference.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Path.h"
 

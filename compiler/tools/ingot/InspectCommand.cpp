@@ -5,14 +5,14 @@
 // what the file says, and why not.
 
 #include "codegen/files/NodeNames.h"
-#include "compiler/measure/Footprint.h"
 #include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/measure/Footprint.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/simplify/FoldableValues.h"
 #include "passes/decide/GroupCost.h"
+#include "passes/simplify/FoldableValues.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -44,7 +44,7 @@ struct Report {
   std::vector<Row> rows;
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
-  graph::WidenedWeights quantized;
+  simplify::WidenedWeights quantized;
   /// Why code and stack are unknown.
   std::string unmeasured;
 };
@@ -59,7 +59,7 @@ static int64_t storedBytes(Type type) {
 static GroupRow rowOf(graph::GroupOp group) {
   GroupRow row;
   row.strategy = group.getStrategy().str();
-  row.macs = graph::multiplyAddsOf(group);
+  row.macs = decide::multiplyAddsOf(group);
   llvm::SetVector<StringRef> names;
   for (Operation &op : *group.getBody().begin()) {
     if (op.hasTrait<OpTrait::IsTerminator>())
@@ -160,7 +160,7 @@ static void printRows(const Report &report) {
 }
 
 /// "float32", or "float32 and int32".
-static std::string storedTypes(const graph::WidenedWeights &weights) {
+static std::string storedTypes(const simplify::WidenedWeights &weights) {
   std::vector<std::string> names;
   for (Type type : weights.storedTypes)
     names.push_back(dataTypeName(onnxDataType(type)).str());
@@ -337,9 +337,9 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
           planAndMeasure(arguments.compile, *context, footprint, diagnostics)) {
     // The same options give the same groups, with what the plan has of them.
     Compilation groups(planned->options, *context, diagnostics);
-    graph::WidenedWeights quantized;
+    simplify::WidenedWeights quantized;
     if (groups.advance(Stage::Import))
-      quantized = graph::findWidenedWeights(
+      quantized = simplify::findWidenedWeights(
           groups.module().lookupSymbol<func::FuncOp>("main").front());
     if (groups.advance(Stage::Decide))
       report = makeReport(groups.module(), std::move(footprint));

@@ -9,7 +9,7 @@
 #include "compiler/tools/ingot/Commands.h"
 
 #include "codegen/objects/Toolchain.h"
-#include "dialects/graph/OnnxImport.h"
+#include "compiler/import/operators/OnnxImport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"

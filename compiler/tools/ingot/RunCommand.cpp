@@ -3,8 +3,8 @@
 // Two forms: named NumPy files in and out, and folders of input_<j>.pb and
 // output_<j>.pb, which test suites use.
 
-#include "compiler/tools/ingot/Commands.h"
 #include "compiler/run/DataSets.h"
+#include "compiler/tools/ingot/Commands.h"
 
 #include "codegen/kernel/Names.h"
 #include "compiler/import/TensorData.h"

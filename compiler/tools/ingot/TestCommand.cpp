@@ -3,9 +3,9 @@
 // Runs the test_data_set_<n> folders beside a model, or in DIR, and compares
 // with the expected outputs. case.json may give rtol and atol.
 
-#include "compiler/tools/ingot/Commands.h"
 #include "compiler/run/Compare.h"
 #include "compiler/run/DataSets.h"
+#include "compiler/tools/ingot/Commands.h"
 
 #include "compiler/import/TensorData.h"
 #include "llvm/Support/Format.h"

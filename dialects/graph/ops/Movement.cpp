@@ -581,4 +581,16 @@ bool GatherOp::permutesOperand(unsigned i) {
   return i == 0 && shapeOf(getIndices()).size() == 1;
 }
 
+Value buildTranspose(OpBuilder &builder, Location loc, Value x,
+                     ArrayRef<int64_t> perm) {
+  auto type = RankedTensorType::get(permuted(shapeOf(x), perm), elementOf(x));
+  return TransposeOp::create(builder, loc, type, x, perm);
+}
+
+Value buildReshape(OpBuilder &builder, Location loc, Value x,
+                   ArrayRef<int64_t> shape) {
+  return ReshapeOp::create(builder, loc,
+                           RankedTensorType::get(shape, elementOf(x)), x);
+}
+
 } // namespace ingot::graph

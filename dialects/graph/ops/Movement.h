@@ -23,6 +23,13 @@ Expr wrapIndex(ElementBuilder &b, Expr i, int64_t size);
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                   int64_t axis, int64_t start, int64_t size, int64_t step = 1);
 
+/// Builds a transpose: axis `i` of the result is axis `perm[i]` of `x`.
+mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value x, llvm::ArrayRef<int64_t> perm);
+/// Builds a reshape of `x`.
+mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value x, llvm::ArrayRef<int64_t> shape);
+
 /// A constant of float element type `type`.
 mlir::Value floatConstant(OnnxNode &node, llvm::ArrayRef<int64_t> shape,
                           llvm::ArrayRef<double> values, mlir::Type type);

@@ -1,16 +1,52 @@
 // Pooling.
 
-#include "dialects/graph/OnnxImport.h"
-#include "dialects/graph/ops/WindowGeometry.h"
+#include "dialects/graph/ops/Window.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
 namespace ingot::graph {
 
-//===----------------------------------------------------------------------===//
-// Definitions
-//===----------------------------------------------------------------------===//
+static Expr ceilDivide(Expr x, int64_t by) {
+  return by == 1 ? x
+                 : (x + static_cast<double>(by - 1)) / static_cast<double>(by);
+}
+
+std::pair<Expr, Expr> insideWindow(Expr start, int64_t kernel, int64_t dilation,
+                                   int64_t size) {
+  // max(0, -start) first: truncating division rounds like ceil only from 0 up.
+  ElementBuilder &b = *start.builder;
+  Expr zero = b.index(0);
+  Expr before = max(zero - start, zero);
+  Expr after = max(b.index(size) - start, zero);
+  return {min(ceilDivide(before, dilation), b.index(kernel)),
+          min(ceilDivide(after, dilation), b.index(kernel))};
+}
+
+Expr overWindow(
+    ElementBuilder &b, ArrayRef<Expr> idx, ArrayRef<int64_t> inputShape,
+    ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+    ArrayRef<int64_t> dilations, ArrayRef<int64_t> low, Expr init,
+    llvm::function_ref<Expr(ArrayRef<Expr>, ArrayRef<Expr>, Expr)> body) {
+  Exprs k, at(idx.begin(), idx.end());
+  auto nest = [&](auto &&self, size_t axis, Expr acc) -> Expr {
+    if (axis == kernel.size())
+      return b.broadcast(body(k, at, acc), b.lanes());
+    Expr start = idx[1 + axis] * static_cast<double>(strides[axis]) -
+                 static_cast<double>(low[axis]);
+    auto [lo, hi] = insideWindow(start, kernel[axis], dilations[axis],
+                                 inputShape[1 + axis]);
+    return b.loop(
+        lo, hi, 1, {acc}, [&](Expr i, ArrayRef<Expr> carried) -> Exprs {
+          k.push_back(i);
+          at[1 + axis] = start + i * static_cast<double>(dilations[axis]);
+          Expr result = self(self, axis + 1, carried[0]);
+          k.pop_back();
+          return {result};
+        })[0];
+  };
+  return nest(nest, 0, b.broadcast(init, b.lanes()));
+}
 
 bool MaxPoolOp::isCheap() { return false; }
 bool MaxPoolOp::passesLanes() { return true; }
@@ -131,85 +167,6 @@ Expr LpPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                                           : pow(abs(x), b.constant(p, type)));
                  });
   return p == 1 ? sum : p == 2 ? sqrt(sum) : pow(sum, b.constant(1 / p, type));
-}
-
-//===----------------------------------------------------------------------===//
-// Import
-//===----------------------------------------------------------------------===//
-
-/// `build` gets the channels-last input, the geometry and the result type.
-static FailureOr<Value> importPool(
-    OnnxNode &node,
-    llvm::function_ref<Value(Value x, const WindowGeometry &, RankedTensorType)>
-        build) {
-  Value x = node.input(0);
-  ArrayRef<int64_t> xs = shapeOf(x);
-  if (xs.size() < 3)
-    return node.invalid("pooling needs an input of rank 3 or more");
-  SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");
-  auto geometry = WindowGeometry::read(node, xs.drop_front(2), kernel);
-  if (failed(geometry))
-    return failure();
-  SmallVector<int64_t> shape{xs[0]};
-  llvm::append_range(shape, geometry->output);
-  shape.push_back(xs[1]);
-  Value y = build(toChannelsLast(node, x), *geometry,
-                  RankedTensorType::get(shape, elementOf(x)));
-  return toChannelsFirst(node, y);
-}
-
-static ImportResult importMaxPool(OnnxNode &node) {
-  FailureOr<Value> values = importPool(
-      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-        return node.build<MaxPoolOp>(type, x, g.kernel, g.strides, g.dilations,
-                                     g.low);
-      });
-  if (failed(values))
-    return failure();
-  SmallVector<Value> results{*values};
-  if (node.wantsOutput(1)) {
-    auto i64 =
-        IntegerType::get(node.builder.getContext(), 64, IntegerType::Signed);
-    FailureOr<Value> indices = importPool(
-        node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-          return node.build<MaxPoolIndexOp>(
-              RankedTensorType::get(type.getShape(), i64), x, g.kernel,
-              g.strides, g.dilations, g.low, node.intAttr("storage_order", 0));
-        });
-    if (failed(indices))
-      return failure();
-    results.push_back(*indices);
-  }
-  return results;
-}
-
-static ImportResult importAveragePool(OnnxNode &node) {
-  FailureOr<Value> y = importPool(
-      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-        return node.build<AveragePoolOp>(
-            type, x, g.kernel, g.strides, g.dilations, g.low,
-            node.intAttr("count_include_pad", 0) != 0, g.high);
-      });
-  if (failed(y))
-    return failure();
-  return SmallVector<Value>{*y};
-}
-
-static ImportResult importLpPool(OnnxNode &node) {
-  FailureOr<Value> y = importPool(
-      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-        return node.build<LpPoolOp>(type, x, g.kernel, g.strides, g.dilations,
-                                    g.low, node.intAttr("p", 2));
-      });
-  if (failed(y))
-    return failure();
-  return SmallVector<Value>{*y};
-}
-
-void registerWindowImports(OnnxRegistry &registry) {
-  registry.add("MaxPool", importMaxPool);
-  registry.add("AveragePool", importAveragePool);
-  registry.add("LpPool", importLpPool);
 }
 
 } // namespace ingot::graph

@@ -14,9 +14,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/legalize/Passes.h"
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
-#include "passes/legalize/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -115,10 +115,6 @@ static Binary binaryExpansion(Operation *op) {
       .Case([](math::Atan2Op) { return expandAtan2; })
       .Case([](math::CopySignOp) { return expandCopySign; })
       .Case([](arith::RemFOp) { return expandRemainder; })
-      .Case([](arith::MaximumFOp) { return expandMaximum; })
-      .Case([](arith::MinimumFOp) { return expandMinimum; })
-      .Case([](arith::MaxNumFOp) { return expandMaxNum; })
-      .Case([](arith::MinNumFOp) { return expandMinNum; })
       .Default([](Operation *) -> Binary { return nullptr; });
 }
 
@@ -199,13 +195,16 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder) {
   return values;
 }
 
-LogicalResult expandMath(Operation *root) {
+LogicalResult expandMath(Operation *root, const TargetDescription &target) {
   SmallVector<Operation *> work;
   root->walk([&](Operation *op) {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
         !binaryExpansion(op))
       return;
-    if (!isa<math::SqrtOp>(op) || isNarrow(op))
+    bool isSpelled = target.intrinsic(op->getName().getStringRef(),
+                                      op->getOperand(0).getType(),
+                                      op->getResult(0).getType());
+    if (!isSpelled && (!isa<math::SqrtOp>(op) || isNarrow(op)))
       work.push_back(op);
   });
   for (Operation *op : work) {
@@ -223,7 +222,7 @@ namespace {
 struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(expandMath(getOperation())))
+    if (failed(expandMath(getOperation(), *lookupTarget(targetName))))
       signalPassFailure();
   }
 };

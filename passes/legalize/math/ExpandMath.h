@@ -1,19 +1,21 @@
 // No math library.
 //
-// Rewrites the operations of the math dialect, and those of arith that C++ has
-// no operator for (remf, maximumf, ...), to plain arithmetic.
+// Rewrites the operations of the math dialect, and remainders of floats, to
+// plain arithmetic.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_EXPANDMATH_H
 #define INGOT_PASSES_LEGALIZE_MATH_EXPANDMATH_H
 
 #include "mlir/IR/Operation.h"
+#include "targets/TargetDescription.h"
 
 namespace ingot::legalize {
 
-/// Expands within `root`. Afterwards math.sqrt is the only operation left of
-/// the math dialect. Works on scalars and vectors; narrower floats are computed
+/// Expands within `root`. Afterwards the only operations left of the math dialect
+/// are math.sqrt and those that `target` has an instruction for. Works on scalars and vectors; narrower floats are computed
 /// in f32. Fails, with an error, on an operation that it does not know.
-mlir::LogicalResult expandMath(mlir::Operation *root);
+mlir::LogicalResult expandMath(mlir::Operation *root,
+                               const TargetDescription &target);
 
 } // namespace ingot::legalize
 

@@ -43,8 +43,6 @@ Num expandCopySign(Num magnitude, Num sign);
 Num expandRemainder(Num x, Num y);
 Num expandMaximum(Num x, Num y); // NaN if either is
 Num expandMinimum(Num x, Num y);
-Num expandMaxNum(Num x, Num y); // the other one if one is NaN
-Num expandMinNum(Num x, Num y);
 
 // ExpandMathRoots.cpp
 Num expandCbrt(Num x);

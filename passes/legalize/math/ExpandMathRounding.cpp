@@ -68,12 +68,6 @@ Num expandMaximum(Num x, Num y) {
 Num expandMinimum(Num x, Num y) {
   return select(isNaN(x), x, select(x < y, x, y));
 }
-Num expandMaxNum(Num x, Num y) {
-  return select(isNaN(y), x, select(x > y, x, y));
-}
-Num expandMinNum(Num x, Num y) {
-  return select(isNaN(y), x, select(x < y, x, y));
-}
 
 /// x - q y for 0 <= x, 0 < y and q = trunc(x / y) < 2^23 (2^52): every product
 /// of halves is exact, and every difference of them fits the mantissa.

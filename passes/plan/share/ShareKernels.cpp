@@ -24,8 +24,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
-#include "passes/plan/share/FlattenBuffers.h"
 #include "passes/plan/Passes.h"
+#include "passes/plan/share/FlattenBuffers.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <deque>

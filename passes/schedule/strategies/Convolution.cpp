@@ -14,13 +14,13 @@
 // Small weights: for each tile of positions all panels (the input is read
 // once). Large weights: for each panel all positions (the weights are).
 
+#include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/CompactConvolution.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 using namespace ingot::graph;
 
 namespace ingot::schedule {

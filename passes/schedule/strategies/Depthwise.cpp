@@ -5,12 +5,11 @@
 // registers over all kernel positions, and each input vector is loaded once per
 // kernel row.
 
+#include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/CompactDepthwise.h"
-#include "passes/schedule/Strategy.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 using namespace ingot::graph;
 
 namespace ingot::schedule {

@@ -7,7 +7,6 @@
 #include "passes/schedule/Strategy.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 using namespace ingot::graph;
 
 namespace ingot::schedule {

@@ -5,11 +5,11 @@
 // place and broadcast. A right operand without batches makes the rows of all
 // batches one matrix. Batches and panels are parallel.
 
+#include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/CompactPanels.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 using namespace ingot::graph;
 
 namespace ingot::schedule {

@@ -1,10 +1,9 @@
 #include "passes/schedule/tiles/ColumnTiles.h"
 
-#include "dialects/graph/ops/WindowGeometry.h"
+#include "dialects/graph/ops/Window.h"
 #include "passes/schedule/tiles/CursorTile.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 using namespace ingot::graph;
 
 namespace ingot::schedule {

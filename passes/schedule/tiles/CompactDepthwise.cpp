@@ -17,7 +17,6 @@
 #include "passes/schedule/tiles/CursorTile.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 using namespace ingot::graph;
 
 namespace ingot::schedule {

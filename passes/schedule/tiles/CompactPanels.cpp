@@ -3,7 +3,6 @@
 #include "passes/schedule/tiles/VectorTile.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 using namespace ingot::graph;
 
 namespace ingot::schedule {

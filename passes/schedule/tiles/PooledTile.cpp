@@ -1,7 +1,6 @@
 #include "passes/schedule/tiles/PooledTile.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 using namespace ingot::graph;
 
 namespace ingot::schedule {

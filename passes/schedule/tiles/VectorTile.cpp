@@ -10,7 +10,6 @@
 #include "passes/schedule/tiles/VectorTile.h"
 
 using namespace mlir;
-using namespace ingot::kernel;
 
 namespace ingot::schedule {
 namespace {

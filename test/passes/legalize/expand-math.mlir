@@ -36,16 +36,6 @@ func.func @square(%x: f32) -> f32 {
   return %y : f32
 }
 
-// The maximum is NaN if either operand is.
-// CHECK-LABEL: @maximum
-// CHECK: arith.cmpf une
-// CHECK: arith.cmpf ogt
-// CHECK-NOT: maximumf
-func.func @maximum(%x: f32, %y: f32) -> f32 {
-  %m = arith.maximumf %x, %y : f32
-  return %m : f32
-}
-
 // Narrow floats are computed in f32.
 // CHECK-LABEL: @half
 // CHECK: arith.extf %arg0 : f16 to f32

@@ -1,0 +1,209 @@
+// Matrix products and convolutions.
+
+#include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/WindowGeometry.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
+  SmallVector<int64_t> as(shapeOf(a)), bs(shapeOf(b));
+  if (as.empty() || bs.empty())
+    return node.invalid("a matrix product needs operands of rank 1 or more");
+  bool rowVector = as.size() == 1, columnVector = bs.size() == 1;
+  if (rowVector)
+    as.insert(as.begin(), 1);
+  if (columnVector)
+    bs.push_back(1);
+  if (as.back() != bs[bs.size() - 2])
+    return node.invalid("the inner sizes differ: " + Twine(as.back()) +
+                        " and " + Twine(bs[bs.size() - 2]));
+  auto batch = broadcastShapes(
+      {ArrayRef<int64_t>(as).drop_back(2), ArrayRef<int64_t>(bs).drop_back(2)});
+  if (!batch)
+    return node.invalid("the batch axes do not broadcast");
+  if (rowVector)
+    a = buildReshape(node.builder, node.loc, a, as);
+  if (columnVector)
+    b = buildReshape(node.builder, node.loc, b, bs);
+  SmallVector<int64_t> result(*batch);
+  result.push_back(as[as.size() - 2]);
+  result.push_back(bs.back());
+  Value product =
+      node.build<MatMulOp>(RankedTensorType::get(result, elementOf(a)), a, b);
+  if (rowVector || columnVector) {
+    SmallVector<int64_t> shape(*batch);
+    if (!rowVector)
+      shape.push_back(result[result.size() - 2]);
+    if (!columnVector)
+      shape.push_back(result.back());
+    product = buildReshape(node.builder, node.loc, product, shape);
+  }
+  return product;
+}
+
+static ImportResult importGemm(OnnxNode &node) {
+  Value a = node.input(0), b = node.input(1), c = node.input(2);
+  if (shapeOf(a).size() != 2 || shapeOf(b).size() != 2)
+    return node.invalid("Gemm needs matrices");
+  if (node.intAttr("transA", 0))
+    a = buildTranspose(node.builder, node.loc, a, {1, 0});
+  if (node.intAttr("transB", 0))
+    b = buildTranspose(node.builder, node.loc, b, {1, 0});
+  FailureOr<Value> product = importMatMul(node, a, b);
+  if (failed(product))
+    return failure();
+  Value y = *product;
+  Type element = elementOf(y);
+  if (double alpha = node.floatAttr("alpha", 1); alpha != 1)
+    y = node.elementwise<MulOp>({y, node.scalarConstant(alpha, element)});
+  if (c) {
+    const bool isZero = !OnnxNode::unlessZeros(c);
+    if (double beta = node.floatAttr("beta", 1); beta != 1)
+      c = node.elementwise<MulOp>({c, node.scalarConstant(beta, element)});
+    auto shape = broadcastShapes({shapeOf(y), shapeOf(c)});
+    if (!shape || ArrayRef<int64_t>(*shape) != shapeOf(y))
+      return node.invalid("C does not broadcast to the product");
+    if (!isZero)
+      y = node.elementwise<AddOp>({y, c});
+  }
+  return SmallVector<Value>{y};
+}
+
+/// [O, C / groups, kernel...] -> [kernel..., C / groups, O]
+static Value kernelLast(OnnxNode &node, Value w) {
+  int64_t rank = shapeOf(w).size();
+  SmallVector<int64_t> perm;
+  for (int64_t i = 2; i < rank; ++i)
+    perm.push_back(i);
+  perm.push_back(1);
+  perm.push_back(0);
+  return buildTranspose(node.builder, node.loc, w, perm);
+}
+
+static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
+  if (shapeOf(w).size() != shapeOf(x).size())
+    return node.invalid("the input has rank " + Twine(shapeOf(x).size()) +
+                        ", but the weights have rank " +
+                        Twine(shapeOf(w).size()));
+  SmallVector<int64_t> declared =
+      node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
+  if (ArrayRef<int64_t>(declared) != shapeOf(w).drop_front(2))
+    return node.invalid("kernel_shape contradicts the weights' shape");
+  if (node.intAttr("group", 1) < 1)
+    return node.invalid("group must be positive");
+  return success();
+}
+
+FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
+  if (failed(checkConvInputs(node, x, w)))
+    return failure();
+  ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
+  int64_t groups = node.intAttr("group", 1);
+  if (ws[0] % groups != 0)
+    return node.invalid("the weights are for " + Twine(ws[0]) +
+                        " channels of the result, which " + Twine(groups) +
+                        " groups do not divide");
+  auto geometry =
+      WindowGeometry::read(node, xs.drop_front(2), ws.drop_front(2));
+  if (failed(geometry))
+    return failure();
+  SmallVector<int64_t> shape{xs[0]};
+  llvm::append_range(shape, geometry->output);
+  shape.push_back(ws[0]);
+  Value y = node.build<ConvOp>(RankedTensorType::get(shape, elementOf(x)),
+                               toChannelsLast(node, x), kernelLast(node, w),
+                               OnnxNode::unlessZeros(bias), geometry->strides,
+                               geometry->dilations, geometry->low, groups);
+  return toChannelsFirst(node, y);
+}
+
+static ImportResult importConvTranspose(OnnxNode &node) {
+  Value x = node.input(0), w = node.input(1), bias = node.input(2);
+  if (failed(checkConvInputs(node, x, w)))
+    return failure();
+  ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
+  size_t rank = xs.size() - 2;
+  int64_t groups = node.intAttr("group", 1);
+  if (xs[1] % groups != 0)
+    return node.invalid("the input has " + Twine(xs[1]) + " channels, which " +
+                        Twine(groups) + " groups do not divide");
+  SmallVector<int64_t> strides =
+      node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
+  SmallVector<int64_t> dilations =
+      node.intsAttr("dilations", SmallVector<int64_t>(rank, 1));
+  SmallVector<int64_t> pads =
+      node.intsAttr("pads", SmallVector<int64_t>(2 * rank, 0));
+  SmallVector<int64_t> extra =
+      node.intsAttr("output_padding", SmallVector<int64_t>(rank, 0));
+  SmallVector<int64_t> wanted = node.intsAttr("output_shape");
+  if (wanted.size() == rank + 2)
+    wanted.erase(wanted.begin(), wanted.begin() + 2);
+  if (strides.size() != rank || dilations.size() != rank ||
+      pads.size() != 2 * rank || extra.size() != rank ||
+      (!wanted.empty() && wanted.size() != rank))
+    return node.invalid(
+        "an attribute does not have one entry per spatial axis");
+  auto autoPad = readAutoPad(node);
+  if (failed(autoPad))
+    return failure();
+  SmallVector<int64_t> low, shape{xs[0]};
+  for (size_t i = 0; i < rank; ++i) {
+    if (strides[i] < 1 || dilations[i] < 1)
+      return node.invalid("strides and dilations must be positive");
+    int64_t full = strides[i] * (xs[2 + i] - 1) + extra[i] +
+                   (ws[2 + i] - 1) * dilations[i] + 1;
+    int64_t given = full - pads[i] - pads[rank + i];
+    bool same =
+        *autoPad == AutoPad::SameUpper || *autoPad == AutoPad::SameLower;
+    if (!wanted.empty() || same) {
+      int64_t size = wanted.empty() ? xs[2 + i] * strides[i] : wanted[i];
+      int64_t total = std::max<int64_t>(0, full - size);
+      low.push_back(*autoPad == AutoPad::SameUpper ? total / 2
+                                                   : total - total / 2);
+      shape.push_back(size);
+    } else {
+      low.push_back(*autoPad == AutoPad::Valid ? 0 : pads[i]);
+      shape.push_back(*autoPad == AutoPad::Valid ? full : given);
+    }
+    // ONNX's shape rule goes by the pads, its text by auto_pad.
+    if (wanted.empty() && node.hasAttr("pads") && shape.back() != given)
+      return node.invalid("pads contradicts auto_pad");
+    if (shape.back() < 1)
+      return node.invalid("the output would be empty on spatial axis " +
+                          Twine(i));
+  }
+  shape.push_back(ws[1] * groups);
+  // [C, O / groups, kernel...] -> [kernel..., C, O / groups]
+  SmallVector<int64_t> perm;
+  for (size_t i = 0; i < rank; ++i)
+    perm.push_back(2 + i);
+  perm.append({0, 1});
+  Value y = node.build<ConvTransposeOp>(
+      RankedTensorType::get(shape, elementOf(x)), toChannelsLast(node, x),
+      buildTranspose(node.builder, node.loc, w, perm),
+      OnnxNode::unlessZeros(bias), strides, dilations, low, groups);
+  return SmallVector<Value>{toChannelsFirst(node, y)};
+}
+
+void registerContractionImports(OnnxRegistry &registry) {
+  registry.add("MatMul", [](OnnxNode &node) -> ImportResult {
+    FailureOr<Value> y = importMatMul(node, node.input(0), node.input(1));
+    if (failed(y))
+      return failure();
+    return SmallVector<Value>{*y};
+  });
+  registry.add("Gemm", importGemm);
+  registry.add("Conv", [](OnnxNode &node) -> ImportResult {
+    FailureOr<Value> y =
+        importConv(node, node.input(0), node.input(1), node.input(2));
+    if (failed(y))
+      return failure();
+    return SmallVector<Value>{*y};
+  });
+  registry.add("ConvTranspose", importConvTranspose);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,2 @@
+// Precompiled: what the files of this folder include from elsewhere.
+#include "dialects/graph/GraphDialect.h"

@@ -1,0 +1,28 @@
+// What convolutions and pools share: the kernel positions inside the input.
+
+#ifndef INGOT_DIALECTS_GRAPH_OPS_WINDOW_H
+#define INGOT_DIALECTS_GRAPH_OPS_WINDOW_H
+
+#include "dialects/graph/GraphDialect.h"
+
+namespace ingot::graph {
+
+/// The kernel positions [lo, hi) of one axis that lie inside an input of `size`
+/// when the window starts at `start` (which may be negative).
+std::pair<Expr, Expr> insideWindow(Expr start, int64_t kernel, int64_t dilation,
+                                   int64_t size);
+
+/// A loop over the inside positions of all axes at output position `idx`
+/// (batch, spatial..., channel); `body` gets the kernel and input positions.
+Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
+                llvm::ArrayRef<int64_t> inputShape,
+                llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides,
+                llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> low,
+                Expr init,
+                llvm::function_ref<Expr(llvm::ArrayRef<Expr> k,
+                                        llvm::ArrayRef<Expr> at, Expr acc)>
+                    body);
+
+} // namespace ingot::graph
+
+#endif // INGOT_DIALECTS_GRAPH_OPS_WINDOW_H
