@@ -3,6 +3,7 @@
 #include "codegen/kernel/Names.h"
 #include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
+#include "dialects/kernel/KernelModule.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/evaluate/Evaluate.h"
 #include "llvm/Support/FileSystem.h"
@@ -134,14 +135,16 @@ static bool checkWritable(StringRef output, Diagnostics &diagnostics) {
 
 /// The callers of all versions pass an arena for the neediest.
 static void shareArena(ArrayRef<Variant> variants) {
-  for (StringRef name : {"ingot.arena_bytes", "ingot.arena_align"}) {
-    int64_t most = 0;
-    for (Variant variant : variants)
-      most = std::max(
-          most, variant.module->getAttrOfType<IntegerAttr>(name).getInt());
-    for (Variant variant : variants)
-      variant.module->setAttr(
-          name, Builder(variant.module.getContext()).getI64IntegerAttr(most));
+  int64_t bytes = 0, align = 0;
+  for (Variant variant : variants) {
+    kernel::ProgramOp program = kernel::mainProgram(variant.module);
+    bytes = std::max<int64_t>(bytes, *program.getArenaBytes());
+    align = std::max<int64_t>(align, *program.getArenaAlign());
+  }
+  for (Variant variant : variants) {
+    kernel::ProgramOp program = kernel::mainProgram(variant.module);
+    program.setArenaBytes(bytes);
+    program.setArenaAlign(align);
   }
 }
 

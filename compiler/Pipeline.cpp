@@ -110,7 +110,7 @@ LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
     if (stage > done && stage <= last)
       build(pm, options);
   if (options.strict)
-    module->setAttr(schedule::kStrictAttr, UnitAttr::get(module.getContext()));
+    module->setAttr(kernel::kStrictAttr, UnitAttr::get(module.getContext()));
   return pm.run(module);
 }
 

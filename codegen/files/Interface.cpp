@@ -43,14 +43,10 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options)
 
 Interface::Interface(ModuleOp module, const CodegenOptions &options,
                      const Weights &weights)
-    : main(kernel::mainFunction(module)), name(toIdentifier(options.name)),
+    : main(kernel::mainProgram(module)), name(toIdentifier(options.name)),
       macro(toMacroPrefix(options.name)) {
-  auto integer = [&](llvm::StringRef attribute, int64_t otherwise) {
-    auto value = module->getAttrOfType<IntegerAttr>(attribute);
-    return value ? value.getInt() : otherwise;
-  };
-  arenaBytes = integer("ingot.arena_bytes", 0);
-  arenaAlign = integer("ingot.arena_align", 64);
+  arenaBytes = main.getArenaBytes().value_or(0);
+  arenaAlign = main.getArenaAlign().value_or(64);
   model = options.model.empty() ? options.name : options.model;
   weightsMode = weights.resolve(options.weights);
 
@@ -65,13 +61,13 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     };
     auto type = cast<MemRefType>(argument.getType());
     InterfaceTensor tensor;
-    tensor.isOutput = main.getArgAttr(index, "ingot.output") != nullptr;
-    tensor.onnxName = text("ingot.onnx_name");
+    tensor.isOutput = main.getArgAttr(index, kernel::kOutputAttr) != nullptr;
+    tensor.onnxName = text(kernel::kOnnxNameAttr);
     if (tensor.onnxName.empty())
       tensor.onnxName =
           (tensor.isOutput ? "output" : "input") + std::to_string(index);
     tensor.field = fields.unique(tensor.onnxName);
-    tensor.type = text("ingot.type");
+    tensor.type = text(kernel::kOnnxTypeAttr);
     if (tensor.type.empty())
       tensor.type = onnxTypeName(type.getElementType());
     tensor.cType = elementCType(tensor.type);

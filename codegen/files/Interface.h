@@ -8,7 +8,7 @@
 #include "codegen/Codegen.h"
 #include "codegen/files/Weights.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/kernel/KernelDialect.h"
 
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ struct Interface {
   Interface(mlir::ModuleOp module, const CodegenOptions &options,
             const Weights &weights);
 
-  mlir::func::FuncOp main;
+  kernel::ProgramOp main;
   std::string name, macro; ///< prefixes of functions and macros
   std::string model;       ///< for comments
   std::vector<InterfaceTensor> tensors;

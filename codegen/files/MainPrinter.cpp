@@ -10,16 +10,23 @@ using namespace mlir;
 
 namespace ingot {
 
+/// The trip count of a kernel's parallel loop, if it has one.
+static std::optional<int64_t> extentOf(kernel::FuncOp kernel) {
+  if (std::optional<APInt> extent = kernel.getExtent())
+    return extent->getSExtValue();
+  return std::nullopt;
+}
+
 bool MainPrinter::usesThreads() const {
   bool threads = false;
   interface.main->walk([&](kernel::LaunchOp launch) {
-    threads |= kernel::parallelExtent(calleeOf(launch)).value_or(1) > 1;
+    threads |= extentOf(calleeOf(launch)).value_or(1) > 1;
   });
   return threads;
 }
 
-func::FuncOp MainPrinter::calleeOf(kernel::LaunchOp launch) const {
-  return symbols.lookup<func::FuncOp>(launch.getCallee());
+kernel::FuncOp MainPrinter::calleeOf(kernel::LaunchOp launch) const {
+  return symbols.lookup<kernel::FuncOp>(launch.getCallee());
 }
 
 void MainPrinter::printHelpers() {
@@ -181,7 +188,7 @@ std::string MainPrinter::argument(Value memref, bool readOnly) {
 }
 
 void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
-  func::FuncOp callee = calleeOf(launch);
+  kernel::FuncOp callee = calleeOf(launch);
   std::string call = context.functions[launch.getCallee()] + "(";
   for (auto [index, operand] : llvm::enumerate(launch.getOperands())) {
     bool readOnly = callee.getArgAttr(index, kernel::kReadAttr) != nullptr;
@@ -199,7 +206,7 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
                Twine(number) + ", " + Twine(finished) + ");");
   };
   trace(0);
-  std::optional<int64_t> extent = kernel::parallelExtent(callee);
+  std::optional<int64_t> extent = extentOf(callee);
   if (!extent)
     out.line(call + ");");
   else if (*extent <= 1)

@@ -34,7 +34,7 @@ private:
     bool isConst;
   };
 
-  mlir::func::FuncOp calleeOf(kernel::LaunchOp launch) const;
+  kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   bool usesThreads() const;
   void printParallel();
   void printChecks();

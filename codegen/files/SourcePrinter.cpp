@@ -63,8 +63,9 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
 }
 
 /// Helpers that kernels call stand before them.
-static void collectKernels(func::FuncOp function, const SymbolTable &symbols,
-                           llvm::SetVector<func::FuncOp> &order) {
+static void collectKernels(FunctionOpInterface function,
+                           const SymbolTable &symbols,
+                           llvm::SetVector<FunctionOpInterface> &order) {
   if (order.contains(function))
     return;
   function.walk([&](func::CallOp call) {
@@ -99,12 +100,12 @@ public:
                                       : this->names.unique(global.getSymName());
     }
     SymbolTable symbols(module);
-    for (auto function : module.getOps<func::FuncOp>())
-      if (function != interface.main && !function.isDeclaration())
+    for (auto function : module.getOps<FunctionOpInterface>())
+      if (!isa<kernel::ProgramOp>(function) && !function.isExternal())
         collectKernels(function, symbols, kernels);
-    for (func::FuncOp kernel : kernels)
-      context.functions[kernel.getSymName()] =
-          this->names.unique(kernel.getSymName());
+    for (FunctionOpInterface kernel : kernels)
+      context.functions[kernel.getName()] =
+          this->names.unique(kernel.getName());
   }
 
   /// Alone in its file, or in the namespace `inside`.
@@ -142,7 +143,7 @@ private:
     std::string text;
     llvm::raw_string_ostream stream(text);
     TextWriter kernelOut(stream);
-    for (func::FuncOp kernel : kernels) {
+    for (FunctionOpInterface kernel : kernels) {
       KernelPrinter(kernel, context, kernelOut).print();
       kernelOut.blank();
     }
@@ -164,7 +165,7 @@ private:
   NameScope names;
   TextWriter &out;
   SourceContext context;
-  llvm::SetVector<func::FuncOp> kernels;
+  llvm::SetVector<FunctionOpInterface> kernels;
   /// The function that spreads a kernel over threads.
   std::string parallel;
 };

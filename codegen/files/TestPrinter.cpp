@@ -66,7 +66,7 @@ private:
   }
 
   void printData(size_t number, const TestCase &testCase) {
-    func::FuncOp main = interface.main;
+    kernel::ProgramOp main = interface.main;
     for (auto [index, tensor] : llvm::enumerate(interface.tensors)) {
       Type element =
           cast<MemRefType>(main.getArgumentTypes()[index]).getElementType();

@@ -80,8 +80,8 @@ Weights::Weights(ArrayRef<Variant> variants) {
 
 std::vector<Weight> Weights::read(ModuleOp module) {
   llvm::StringSet<> tables;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.isPrivate())
+  for (auto function : module.getOps<FunctionOpInterface>())
+    if (!isa<kernel::ProgramOp>(function))
       function.walk(
           [&](memref::GetGlobalOp use) { tables.insert(use.getName()); });
   std::vector<Weight> found;

@@ -136,7 +136,7 @@ static bool isNonNegative(Value value, unsigned depth = 0) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();
     auto loop = dyn_cast<scf::ForOp>(parent);
-    return isa<func::FuncOp>(parent) ||
+    return isa<FunctionOpInterface>(parent) ||
            (loop && argument == loop.getInductionVar() && depth < 8 &&
             isNonNegative(loop.getLowerBound(), depth + 1));
   }

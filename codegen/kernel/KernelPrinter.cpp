@@ -17,9 +17,10 @@ namespace ingot {
 static constexpr llvm::StringLiteral kCounters[] = {"i", "j", "k", "l",
                                                     "m", "n", "p", "q"};
 
-KernelPrinter::KernelPrinter(func::FuncOp kernel, SourceContext &context,
+KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
                              TextWriter &out)
-    : kernel(kernel), context(context), out(out), placement(kernel.getBody()) {
+    : kernel(kernel), context(context), out(out),
+      placement(kernel.getFunctionBody()) {
   // Arguments may have the names of weights, but not of what is named here.
   kernel.walk([&](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op))
@@ -30,27 +31,28 @@ KernelPrinter::KernelPrinter(func::FuncOp kernel, SourceContext &context,
 }
 
 void KernelPrinter::print() {
-  if (auto comment = kernel->getAttrOfType<StringAttr>(kernel::kCommentAttr))
-    out.comment(comment.getValue());
+  auto launched = dyn_cast<kernel::FuncOp>(*kernel);
+  if (launched && launched.getComment())
+    out.comment(*launched.getComment());
   printSignature();
   declareLoadRegisters();
-  printBlock(kernel.getBody().front());
+  printBlock(kernel.getFunctionBody().front());
   out.close();
 }
 
 void KernelPrinter::printSignature() {
   unsigned count = kernel.getNumArguments();
-  bool parallel = kernel::parallelExtent(kernel).has_value();
+  auto launched = dyn_cast<kernel::FuncOp>(*kernel);
+  bool parallel = launched && launched.getExtent();
   std::string text;
   llvm::raw_string_ostream os(text);
   // A kernel is kept a function of its own: inlined into its only caller it
   // would make that caller as large as all kernels together. Helpers inline.
-  bool launched = context.launched.contains(kernel.getSymName());
   os << (launched ? "[[gnu::noinline]] " : "inline ")
      << (kernel.getNumResults() == 0
              ? std::string("void")
              : typeName(kernel.getResultTypes().front(), Sign::Signed))
-     << ' ' << context.functions[kernel.getSymName()] << '(';
+     << ' ' << context.functions[kernel.getName()] << '(';
   for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
     auto attribute = [&, index = index](llvm::StringRef name) {
       return kernel.getArgAttr(index, name);

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -60,7 +61,7 @@ struct Expression {
 
 class KernelPrinter {
 public:
-  KernelPrinter(mlir::func::FuncOp kernel, SourceContext &context,
+  KernelPrinter(mlir::FunctionOpInterface kernel, SourceContext &context,
                 TextWriter &out);
   void print();
 
@@ -144,7 +145,7 @@ private:
   std::string typeName(mlir::Type type, Sign sign);
   std::string useVector(const std::string &name);
 
-  mlir::func::FuncOp kernel;
+  mlir::FunctionOpInterface kernel;
   SourceContext &context;
   TextWriter &out;
   Placement placement;

@@ -13,6 +13,7 @@
 #include "compiler/import/Schema.h"
 #include "compiler/import/Validate.h"
 #include "compiler/import/operators/OnnxImport.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -271,9 +271,10 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
 
 NamedAttrList GraphImporter::interfaceAttrs(StringRef name, Type type) {
   NamedAttrList attrs;
-  attrs.set("ingot.onnx_name", builder.getStringAttr(name));
-  attrs.set("ingot.type", builder.getStringAttr(dataTypeName(onnxDataType(
-                              cast<RankedTensorType>(type).getElementType()))));
+  attrs.set(kernel::kOnnxNameAttr, builder.getStringAttr(name));
+  attrs.set(kernel::kOnnxTypeAttr,
+            builder.getStringAttr(dataTypeName(
+                onnxDataType(cast<RankedTensorType>(type).getElementType()))));
   return attrs;
 }
 

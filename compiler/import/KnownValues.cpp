@@ -104,7 +104,7 @@ bool GraphImporter::bindInput(BlockArgument argument, DenseElementsAttr value) {
   argument.replaceAllUsesWith(known);
   replaced[argument] = known;
   notConstant.clear();
-  main.setArgAttr(argument.getArgNumber(), "ingot.bound", value);
+  main.setArgAttr(argument.getArgNumber(), kernel::kBoundAttr, value);
   return true;
 }
 

@@ -6,7 +6,7 @@
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SetVector.h"
@@ -30,19 +30,17 @@ static std::string listNodes(Location location, size_t most) {
   return text;
 }
 
-static int64_t integerAttr(ModuleOp module, StringRef name) {
-  auto attr = module->getAttrOfType<IntegerAttr>(name);
-  return attr ? attr.getInt() : 0;
-}
-
 /// What the plan says; the compilation is at its end and not written.
 static Footprint planFootprint(Compilation &compilation) {
   Footprint footprint;
   ModuleOp module = compilation.module();
-  footprint.arena = integerAttr(module, "ingot.arena_bytes");
-  footprint.arenaLowerBound = integerAttr(module, "ingot.arena_lower_bound");
-  footprint.macsRecomputed = integerAttr(module, "ingot.macs_recomputed");
-  auto use = module->getAttrOfType<DenseI64ArrayAttr>("ingot.arena_use");
+  kernel::ProgramOp program = kernel::mainProgram(module);
+  footprint.arena = program.getArenaBytes().value_or(0);
+  footprint.arenaLowerBound = program.getArenaLowerBound().value_or(0);
+  if (auto macs =
+          program->getAttrOfType<IntegerAttr>(kernel::kMacsRecomputedAttr))
+    footprint.macsRecomputed = macs.getInt();
+  ArrayRef<int64_t> use = program.getArenaUse().value_or(ArrayRef<int64_t>());
   SymbolTable symbols(module);
   llvm::DenseSet<Operation *> counted;
   auto weightsOf = [&](memref::GetGlobalOp get) -> int64_t {
@@ -51,10 +49,9 @@ static Footprint planFootprint(Compilation &compilation) {
                                          : 0;
   };
   module.walk([&](kernel::LaunchOp launch) {
-    auto kernel = symbols.lookup<func::FuncOp>(launch.getCallee());
+    auto kernel = symbols.lookup<kernel::FuncOp>(launch.getCallee());
     Footprint::Launch row{launch.getLoc(), launch.getCallee().str(), ""};
-    if (auto strategy = kernel->getAttrOfType<StringAttr>("kernel.strategy"))
-      row.strategy = strategy.str();
+    row.strategy = kernel.getStrategy().value_or("").str();
     row.isFirst = counted.insert(kernel).second;
     for (Value operand : launch.getOperands()) {
       while (auto view = operand.getDefiningOp<kernel::ViewOp>())
@@ -64,7 +61,7 @@ static Footprint planFootprint(Compilation &compilation) {
     }
     kernel.walk(
         [&](memref::GetGlobalOp get) { row.weights += weightsOf(get); });
-    if (use && footprint.launches.size() < size_t(use.size()))
+    if (footprint.launches.size() < use.size())
       row.arena = use[footprint.launches.size()];
     footprint.weights += row.weights;
     footprint.kernels += row.isFirst;

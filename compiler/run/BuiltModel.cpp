@@ -5,6 +5,7 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/run/EmulatedModel.h"
 #include "compiler/run/HostModel.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -70,7 +71,8 @@ bool BuiltModel::generate(Compilation &compilation, StringRef source) {
   for (Type type : main.getResultTypes())
     outTypes.push_back(cast<RankedTensorType>(type));
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    if (auto value = main.getArgAttrOfType<DenseElementsAttr>(i, "ingot.bound"))
+    if (auto value =
+            main.getArgAttrOfType<DenseElementsAttr>(i, kernel::kBoundAttr))
       bound.push_back({i, bytesOf(value)});
   if (!compilation.emit(source))
     return false;

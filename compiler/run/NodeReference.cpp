@@ -4,7 +4,7 @@
 #include "compiler/import/TensorData.h"
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/evaluate/Evaluate.h"
@@ -197,7 +197,7 @@ void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
   llvm::DenseMap<Location, SmallVector<const Group *>> byLocation;
   for (const Group &group : llvm::reverse(groups))
     byLocation[group.location].push_back(&group);
-  auto main = planned.lookupSymbol<func::FuncOp>("main");
+  kernel::ProgramOp main = kernel::mainProgram(planned);
   unsigned number = 0;
   for (auto launch : main.getOps<kernel::LaunchOp>()) {
     TestNode node;

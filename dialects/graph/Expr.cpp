@@ -230,8 +230,17 @@ Expr fma(Expr x, Expr y, Expr z) {
   return {x.builder, make<math::FmaOp>(x, x.value, y.value, z.value), x.type};
 }
 
+/// Applies a function of floats. ONNX has some for integers, too, as Erf: these
+/// are computed in floats that are wide enough, and what is behind the point is
+/// cut off.
 template <typename OpT> static Expr unary(Expr x) {
-  return {x.builder, make<OpT>(x, x.value), x.type};
+  if (isFloat(x))
+    return {x.builder, make<OpT>(x, x.value), x.type};
+  Builder b(x.type.getContext());
+  bool fitsSingle = x.type.getIntOrFloatBitWidth() <= 16;
+  return convert(
+      unary<OpT>(convert(x, fitsSingle ? b.getF32Type() : b.getF64Type())),
+      x.type);
 }
 
 Expr abs(Expr x) {

@@ -8,9 +8,11 @@
 
 #include "dialects/kernel/KernelDialect.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -59,31 +61,181 @@ int64_t ingot::kernel::spanBytes(MemRefType type) {
   return (last + 1) * elementBytes(type.getElementType());
 }
 
-std::optional<int64_t>
-ingot::kernel::parallelExtent(FunctionOpInterface kernel) {
-  if (auto extent = kernel->getAttrOfType<IntegerAttr>(kExtentAttr))
-    return extent.getInt();
-  return std::nullopt;
+/// Checks one of the dialect's attributes on an argument or result of `op`.
+static LogicalResult verifyValueAttribute(Operation *op, Type type,
+                                          NamedAttribute attr) {
+  StringRef name = attr.getName();
+  auto refuse = [&](StringRef what) {
+    return op->emitOpError() << "attribute '" << name << "' " << what;
+  };
+  if (name == kNameAttr || name == kOnnxNameAttr || name == kOnnxTypeAttr)
+    return isa<StringAttr>(attr.getValue()) ? success()
+                                            : refuse("must be a string");
+  if (name == kReadAttr || name == kMayAliasAttr || name == kOutputAttr) {
+    if (!isa<UnitAttr>(attr.getValue()))
+      return refuse("has no value");
+    return isa<ShapedType>(type) ? success() : refuse("is for buffers");
+  }
+  if (name == kBoundAttr) {
+    auto bound = dyn_cast<DenseElementsAttr>(attr.getValue());
+    auto shaped = dyn_cast<ShapedType>(type);
+    return bound && shaped && bound.getType().getShape() == shaped.getShape()
+               ? success()
+               : refuse("must have the shape of what it is the value of");
+  }
+  return refuse("is unknown on an argument or result");
+}
+
+LogicalResult KernelDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                      unsigned argument,
+                                                      NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return op->emitOpError() << "has no arguments to describe";
+  return verifyValueAttribute(op, function.getArgumentTypes()[argument], attr);
+}
+
+LogicalResult KernelDialect::verifyRegionResultAttribute(Operation *op,
+                                                         unsigned,
+                                                         unsigned result,
+                                                         NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return op->emitOpError() << "has no results to describe";
+  return verifyValueAttribute(op, function.getResultTypes()[result], attr);
 }
 
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                                                       NamedAttribute attr) {
-  if (attr.getName() != kExtentAttr)
+  if (attr.getName() == kMacsRecomputedAttr)
+    return isa<FunctionOpInterface>(op) && isa<IntegerAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << kMacsRecomputedAttr
+                                   << "' is an integer of programs";
+  if (attr.getName() != kStrictAttr)
+    return op->emitOpError()
+           << "attribute '" << attr.getName().getValue() << "' is unknown";
+  if (!isa<ModuleOp>(op) || !isa<UnitAttr>(attr.getValue()))
+    return op->emitOpError() << "attribute '" << kStrictAttr
+                             << "' is one of modules, without a value";
+  return success();
+}
+
+template <typename Op>
+static void buildFunction(OpBuilder &builder, OperationState &state,
+                          StringRef name, FunctionType type) {
+  state.addAttribute(SymbolTable::getSymbolAttrName(),
+                     builder.getStringAttr(name));
+  state.addAttribute(Op::getFunctionTypeAttrName(state.name),
+                     TypeAttr::get(type));
+  state.addRegion();
+}
+
+template <typename Op>
+static ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
+  auto type = [](Builder &builder, ArrayRef<Type> arguments,
+                 ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+                 std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  SMLoc begin = parser.getCurrentLocation();
+  if (function_interface_impl::parseFunctionOp(
+          parser, result, /*allowVariadic=*/false,
+          Op::getFunctionTypeAttrName(result.name), type,
+          Op::getArgAttrsAttrName(result.name),
+          Op::getResAttrsAttrName(result.name)))
+    return failure();
+  // One of a wrong type would be left out without a word.
+  return Op::verifyInherentAttrs(result.name, result.attributes, [&] {
+    return parser.emitError(begin) << "'" << result.name << "' op ";
+  });
+}
+
+template <typename Op> static void printFunction(OpAsmPrinter &printer, Op op) {
+  function_interface_impl::printFunctionOp(
+      printer, op, /*isVariadic=*/false, op.getFunctionTypeAttrName(),
+      op.getArgAttrsAttrName(), op.getResAttrsAttrName());
+}
+
+/// Whether a function computes on tensors still.
+static bool isOnTensors(FunctionOpInterface function) {
+  return llvm::any_of(llvm::concat<const Type>(function.getArgumentTypes(),
+                                               function.getResultTypes()),
+                      llvm::IsaPred<TensorType>);
+}
+
+void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                   FunctionType type) {
+  buildFunction<FuncOp>(builder, state, name, type);
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseFunction<FuncOp>(parser, result);
+}
+
+void FuncOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
+
+LogicalResult FuncOp::verify() {
+  ArrayRef<Type> arguments = getArgumentTypes();
+  if (isOnTensors(*this)) {
+    if (!llvm::all_of(arguments, llvm::IsaPred<RankedTensorType>))
+      return emitOpError("mixes tensors and buffers");
+    // The parallel loop and its bounds come with the loops.
+    if (getExtent())
+      return emitOpError("has an extent before it has loops");
+    if (auto strides = getInputStrides();
+        strides && strides->size() != arguments.size())
+      return emitOpError() << "has " << strides->size()
+                           << " 'input_strides' for " << arguments.size()
+                           << " arguments";
     return success();
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  auto extent = dyn_cast<IntegerAttr>(attr.getValue());
-  if (!function || !extent || extent.getInt() < 0)
-    return op->emitOpError() << "attribute '" << kExtentAttr
-                             << "' must be a trip count on a function";
-  // On tensors the loop does not exist yet, hence neither do its bounds.
-  ArrayRef<Type> arguments = function.getArgumentTypes();
-  if (llvm::any_of(arguments, llvm::IsaPred<TensorType>))
+  }
+  if (!getResultTypes().empty())
+    return emitOpError("returns values, but works on buffers");
+  if (getInputStrides() || getOutputStrides())
+    return emitOpError("has strides that its buffers' types should have");
+  for (Type type : arguments)
+    if (!isa<MemRefType>(type) && !type.isIndex())
+      return emitOpError() << "takes " << type
+                           << ", which is neither a buffer nor an integer";
+  if (getExtent() && (arguments.size() < 2 ||
+                      !llvm::all_of(arguments.take_back(2),
+                                    [](Type type) { return type.isIndex(); })))
+    return emitOpError("with an extent must end in two index arguments, begin "
+                       "and end");
+  return success();
+}
+
+void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                      FunctionType type) {
+  buildFunction<ProgramOp>(builder, state, name, type);
+}
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseFunction<ProgramOp>(parser, result);
+}
+
+void ProgramOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
+
+LogicalResult ProgramOp::verify() {
+  if (isExternal() || isOnTensors(*this))
     return success();
-  if (arguments.size() < 2 ||
-      !llvm::all_of(arguments.take_back(2), [](Type t) { return t.isIndex(); }))
-    return op->emitOpError() << "with '" << kExtentAttr
-                             << "' must end in two index arguments, begin and "
-                                "end";
+  if (!getResultTypes().empty() ||
+      !llvm::all_of(getArgumentTypes(), llvm::IsaPred<MemRefType>))
+    return emitOpError("on buffers takes all of them as arguments");
+  for (Operation &op : getBody().front())
+    if (!isa<ArenaOp, ViewOp, LaunchOp, RequireEqualOp, memref::GetGlobalOp,
+             ReturnOp>(op))
+      return op.emitOpError("is not of the kernel level; a program only "
+                            "launches kernels");
+  return success();
+}
+
+LogicalResult ReturnOp::verify() {
+  auto function = cast<FunctionOpInterface>((*this)->getParentOp());
+  if (!llvm::equal(function.getResultTypes(), getOperandTypes()))
+    return emitOpError() << "returns other types than '" << function.getName()
+                         << "' declares";
   return success();
 }
 
@@ -191,14 +343,12 @@ static bool sameData(Type launched, Type declared) {
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto callee = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
-      *this, getCalleeAttr());
+  auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(*this, getCalleeAttr());
   if (!callee)
     return emitOpError() << "launches '" << getCallee()
-                         << "', which is no function";
+                         << "', which is no kernel";
   SmallVector<Type> declared(callee.getArgumentTypes());
-  if (parallelExtent(callee) && declared.size() >= 2 &&
-      declared.back().isIndex())
+  if (callee.getExtent())
     declared.pop_back_n(2);
   size_t values = getValues().value_or(ArrayRef<int64_t>()).size(),
          integers = 0;

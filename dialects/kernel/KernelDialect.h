@@ -12,6 +12,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -26,12 +27,20 @@
 
 namespace ingot::kernel {
 
-/// Names of the attributes that KernelOps.td describes.
-inline constexpr llvm::StringLiteral kExtentAttr = "kernel.extent";
-inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
+/// Names of the attributes that KernelOps.td describes: of modules,
+inline constexpr llvm::StringLiteral kStrictAttr = "kernel.strict";
+/// of programs,
+inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
+    "kernel.macs_recomputed";
+/// of the arguments of kernels,
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "kernel.may_alias";
+/// and of the arguments and results of programs.
+inline constexpr llvm::StringLiteral kOnnxNameAttr = "kernel.onnx_name";
+inline constexpr llvm::StringLiteral kOnnxTypeAttr = "kernel.onnx_type";
+inline constexpr llvm::StringLiteral kOutputAttr = "kernel.output";
+inline constexpr llvm::StringLiteral kBoundAttr = "kernel.bound";
 
 void registerKernelDialect(mlir::DialectRegistry &registry);
 
@@ -41,9 +50,6 @@ int64_t elementBytes(mlir::Type elementType);
 /// Bytes from the first to the last element of a static memref, plus one
 /// element; includes the layout's offset. Zero for an empty memref.
 int64_t spanBytes(mlir::MemRefType type);
-
-/// The trip count of a kernel's parallel loop, if it has one.
-std::optional<int64_t> parallelExtent(mlir::FunctionOpInterface kernel);
 
 } // namespace ingot::kernel
 

@@ -7,10 +7,10 @@ using namespace mlir;
 
 namespace ingot::kernel {
 
-func::FuncOp mainFunction(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.isPublic())
-      return function;
+ProgramOp mainProgram(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.isPublic())
+      return program;
   return {};
 }
 

@@ -3,14 +3,14 @@
 #ifndef INGOT_DIALECTS_KERNEL_KERNELMODULE_H
 #define INGOT_DIALECTS_KERNEL_KERNELMODULE_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace ingot::kernel {
 
-/// The one public function, which becomes <name>_run; null if there is none.
-mlir::func::FuncOp mainFunction(mlir::ModuleOp module);
+/// The entry point, which becomes <name>_run; null if there is none.
+ProgramOp mainProgram(mlir::ModuleOp module);
 
 /// The buffer that a load or store goes to, through views: an argument, an
 /// alloca, a global.

@@ -1,7 +1,7 @@
 // The few operations between graph and C++.
 //
 // What remains of a model once each fusion group has become a function of
-// loops: one main function that launches kernels on buffers.
+// loops: a program that launches kernels on buffers.
 //
 //   before planning                          after planning
 //     %c = kernel.launch @conv(%x, %w)         %a = kernel.arena 0 : memref<..>
@@ -17,6 +17,8 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ViewLikeInterface.td"
 
@@ -25,17 +27,25 @@ def Kernel_Dialect : Dialect {
   let cppNamespace = "::ingot::kernel";
   let summary = "Launching planned kernels on planned buffers";
   let description = [{
-    Attributes of kernel functions (`func.func`):
-    - `kernel.extent` (index): the trip count of the parallel loop. The function
-      then has two trailing `index` arguments, begin and end, which the launch
-      does not pass: whoever runs the launch divides [0, extent) at will.
-    - `kernel.comment` (string): what the kernel computes, for the reader.
-    Attributes of their arguments:
+    Attributes of modules:
+    - `kernel.strict` (unit): operations on floats keep their order.
+    Attributes of programs, and of functions that become programs:
+    - `kernel.macs_recomputed` (i64): multiply-adds done twice to save memory.
+    Attributes of the arguments of kernels:
     - `kernel.name` (string): the name to print.
     - `kernel.read` (unit): only read.
     - `kernel.may_alias` (unit): may share bytes with another argument.
+    Attributes of the arguments of programs; before planning of the arguments
+    and results of the function that becomes the program:
+    - `kernel.onnx_name` (string): what the model calls the tensor.
+    - `kernel.onnx_type` (string): its element type in ONNX's words, with the
+      sign that memory does not know.
+    - `kernel.output` (unit): written by the program; the others are only read.
+    - `kernel.bound` (elements): the only value that the caller may pass.
   }];
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
 }
 
@@ -51,6 +61,83 @@ class Kernel_Op<string mnemonic, list<Trait> traits = []>
 /// shapes.
 def Kernel_Buffer : AnyTypeOf<[AnyStaticShapeMemRef,
                                MemRefRankOf<[AnyType], [1]>]>;
+
+class Kernel_Function<string mnemonic> : Kernel_Op<mnemonic, [
+    AffineScope, AutomaticAllocationScope, FunctionOpInterface, IsolatedFromAbove]> {
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let regions = (region AnyRegion:$body);
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() {
+      return getFunctionType().getInputs();
+    }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() {
+      return getFunctionType().getResults();
+    }
+    ::mlir::Region *getCallableRegion() {
+      return isExternal() ? nullptr : &getBody();
+    }
+  }];
+}
+
+def Kernel_FuncOp : Kernel_Function<"func"> {
+  let summary = "A kernel: what one launch runs";
+  let description = [{
+    Not `func.func`: what is decided of a kernel are attributes with types, and
+    whoever reads a kernel cannot take a helper or a program for one. (Functions
+    that kernels call are `func.func`.)
+
+    Before `schedule` the body has operators on tensors and returns the results;
+    `input_strides` (one list for each argument, empty where the tensor is a
+    whole one) and `output_strides` say how tensors that are parts of larger ones
+    lie in these. Afterwards the arguments are buffers: inputs, outputs, scratch
+    memory; then come integers that launches pass; and with an `extent`, begin
+    and end of the parallel loop, which launches do not pass: whoever runs the
+    launch divides [0, extent) at will.
+
+        kernel.func @relu(%x: memref<8xf32> {kernel.read}, %y: memref<8xf32>)
+            attributes {strategy = "elementwise"} { ...  kernel.return }
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+    OptionalAttr<StrAttr>:$strategy,
+    OptionalAttr<StrAttr>:$comment,
+    OptionalAttr<ConfinedAttr<IndexAttr, [IntNonNegative]>>:$extent,
+    OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "strides of each input">>:$input_strides,
+    OptionalAttr<DenseI64ArrayAttr>:$output_strides,
+    OptionalAttr<StrAttr>:$sym_visibility,
+    OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
+}
+
+def Kernel_ProgramOp : Kernel_Function<"program"> {
+  let summary = "A list of launches; a public one is an entry point";
+  let description = [{
+    Before `plan` it computes on tensors and returns them. Afterwards its
+    arguments are the buffers of the caller, inputs before outputs; everything
+    else is a constant, a place in the arena or a view of these; and the
+    attributes say how large the arena is, how much any plan would take at least,
+    and how much is alive at each launch.
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$arena_bytes,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$arena_align,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$arena_lower_bound,
+    OptionalAttr<DenseI64ArrayAttr>:$arena_use,
+    OptionalAttr<StrAttr>:$sym_visibility,
+    OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
+}
+
+def Kernel_ReturnOp : Kernel_Op<"return", [
+    Pure, ReturnLike, Terminator, ParentOneOf<["FuncOp", "ProgramOp"]>]> {
+  let summary = "Ends a kernel or a program";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let hasVerifier = 1;
+}
 
 def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
   let summary = "A buffer at a fixed byte offset of the arena";

@@ -25,6 +25,10 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
     getOperation().walk([&](Operation *op) {
+      // Of nothing there are no panels.
+      if (op->getNumResults() == 1 &&
+          tensorType(op->getResult(0)).getNumElements() == 0)
+        return;
       if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getGroups() == 1)
         pack(op, schedule::convolutionWork(conv, poolBehind(conv, target)),
              target);

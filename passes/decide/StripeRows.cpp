@@ -16,6 +16,7 @@
 // gets ingot.macs_recomputed.
 
 #include "dialects/graph/ops/Movement.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/decide/GroupCost.h"
 #include "passes/decide/Passes.h"
@@ -126,9 +127,8 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
       return;
     int64_t recomputed = multiplyAdds(*best) - multiplyAdds(main);
     main.getBody().takeBody(best->getBody());
-    getOperation()->setAttr(
-        "ingot.macs_recomputed",
-        Builder(&getContext()).getI64IntegerAttr(recomputed));
+    main->setAttr(kernel::kMacsRecomputedAttr,
+                  Builder(&getContext()).getI64IntegerAttr(recomputed));
   }
 
 private:

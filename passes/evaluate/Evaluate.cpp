@@ -2,7 +2,7 @@
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -65,11 +65,10 @@ public:
       : module(module), symbols(module), jit(jit), consumed(consumed) {}
 
   /// Fills `results`, each of the size that it has in `bytes`.
-  void run(func::FuncOp main, ArrayRef<int64_t> bytes,
+  void run(kernel::ProgramOp main, ArrayRef<int64_t> bytes,
            MutableArrayRef<std::vector<char>> results) {
     constexpr size_t align = 64;
-    size_t arenaBytes =
-        module->getAttrOfType<IntegerAttr>("ingot.arena_bytes").getInt();
+    size_t arenaBytes = *main.getArenaBytes();
     std::vector<char> arena(arenaBytes + align);
     char *base = arena.data() +
                  (align - reinterpret_cast<uintptr_t>(arena.data()) % align);
@@ -123,14 +122,14 @@ private:
     return resources;
   }
 
-  void countReads(func::FuncOp main) {
+  void countReads(kernel::ProgramOp main) {
     for (auto launch : main.getOps<kernel::LaunchOp>())
       for (Resource resource : resourcesOf(launch))
         ++readsLeft[resource.getResource()];
   }
 
   void run(kernel::LaunchOp launch) {
-    auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
+    auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
     SmallVector<char *> buffers;
     for (Value operand : launch.getOperands())
       buffers.push_back(pointers.lookup(operand));
@@ -138,8 +137,8 @@ private:
     SmallVector<void *> arguments;
     for (char *&buffer : buffers)
       arguments.push_back(static_cast<void *>(&buffer));
-    if (auto extent = callee->getAttrOfType<IntegerAttr>("kernel.extent")) {
-      end = extent.getInt();
+    if (std::optional<APInt> extent = callee.getExtent()) {
+      end = extent->getSExtValue();
       arguments.push_back(&begin);
       arguments.push_back(&end);
     }
@@ -217,7 +216,7 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
                     bytesPerElement(elementOf(value)));
   std::vector<std::vector<char>> data(wanted.size());
   MainRunner(*module, **jit, consumed)
-      .run(module->lookupSymbol<func::FuncOp>("main"), bytes, data);
+      .run(kernel::mainProgram(*module), bytes, data);
   for (auto [i, value] : llvm::enumerate(wanted))
     results[positions[i]] =
         elementsFromBytes(tensorType(value), std::move(data[i]), "folded");

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -92,24 +93,24 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
   llvm::StringSet<> small;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.getName() == "main")
-      continue;
+  for (auto kernel : module.getOps<kernel::FuncOp>()) {
     int64_t elements = 0;
-    for (Type type : function.getArgumentTypes())
+    for (Type type : kernel.getArgumentTypes())
       if (auto memref = dyn_cast<MemRefType>(type))
         elements += memref.getNumElements();
     if (elements < 500'000)
-      small.insert(function.getName());
-    auto copy = cast<func::FuncOp>(builder.clone(*function));
-    copy.setPublic();
-    // Attributes that mean nothing to LLVM.
-    for (NamedAttribute attr :
-         llvm::make_early_inc_range(copy->getDiscardableAttrs()))
-      copy->removeDiscardableAttr(attr.getName());
-    for (unsigned i = 0; i < copy.getNumArguments(); ++i)
-      copy.setArgAttrs(i, DictionaryAttr::get(context));
+      small.insert(kernel.getName());
+    auto function = func::FuncOp::create(
+        builder, kernel.getLoc(), kernel.getName(), kernel.getFunctionType());
+    IRMapping mapping;
+    kernel.getBody().cloneInto(&function.getBody(), mapping);
+    Operation *end = function.getBody().front().getTerminator();
+    OpBuilder atEnd(end);
+    func::ReturnOp::create(atEnd, end->getLoc());
+    end->erase();
   }
+  for (auto helper : module.getOps<func::FuncOp>())
+    builder.clone(*helper);
   replaceViews(*kernels);
   if (failed(toLLVM(*kernels)))
     return failure();

@@ -66,6 +66,7 @@ static bool isKnownOperation(Operation *op) {
                                           "scf.condition",
                                           "func.call",
                                           "func.return",
+                                          "kernel.return",
                                           "memref.load",
                                           "memref.store",
                                           "memref.alloca",
@@ -184,36 +185,17 @@ static LogicalResult checkPrintable(Operation *op,
 }
 
 /// A weight or an input must not be written, nor may a global lack its value.
-static LogicalResult checkMain(func::FuncOp main, ModuleOp module) {
+static LogicalResult checkProgram(kernel::ProgramOp program, ModuleOp module,
+                                  const SymbolTable &symbols) {
   bool valid = true;
-  for (auto global : module.getOps<memref::GlobalOp>())
-    if (!kernel::forEachPiece(global, [](ArrayRef<char>) {})) {
-      global.emitError("the constant has no value");
-      valid = false;
-    }
-  SymbolTable symbols(module);
-  for (Operation &op : main.getBody().front()) {
-    if (!isa<kernel::ArenaOp, kernel::ViewOp, kernel::LaunchOp,
-             kernel::RequireEqualOp, memref::GetGlobalOp, func::ReturnOp>(op)) {
-      op.emitOpError("is not of the kernel level; the main function only "
-                     "launches kernels");
-      valid = false;
-    }
-    auto launch = dyn_cast<kernel::LaunchOp>(op);
-    if (!launch)
-      continue;
-    auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
-    if (!callee || launch->getNumResults() != 0) {
-      launch.emitOpError("is not planned: it has no callee, or results");
-      valid = false;
-      continue;
-    }
+  for (auto launch : program.getOps<kernel::LaunchOp>()) {
+    auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
     for (auto [index, operand] : llvm::enumerate(launch.getOperands())) {
       Value root = kernel::bufferRoot(operand);
       auto argument = dyn_cast<BlockArgument>(root);
       bool isConst = root.getDefiningOp<memref::GetGlobalOp>() ||
-                     (argument && !main.getArgAttr(argument.getArgNumber(),
-                                                   "ingot.output"));
+                     (argument && !program.getArgAttr(argument.getArgNumber(),
+                                                      kernel::kOutputAttr));
       if (isConst && !callee.getArgAttr(index, kernel::kReadAttr)) {
         launch.emitOpError("writes to operand ")
             << index << ", which is constant";
@@ -230,19 +212,27 @@ struct CheckPrintablePass : impl::CheckPrintableBase<CheckPrintablePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    func::FuncOp main = kernel::mainFunction(module);
-    if (!main) {
-      module.emitError("has no public function to run");
+    if (!kernel::mainProgram(module)) {
+      module.emitError("has no program to run");
       return signalPassFailure();
     }
     const TargetDescription &target = *lookupTarget(targetName);
+    SymbolTable symbols(module);
     bool valid = true;
-    for (auto function : module.getOps<func::FuncOp>())
-      if (function != main && !function.isDeclaration())
-        function.getBody().walk([&](Operation *op) {
-          valid &= succeeded(checkPrintable(op, target));
+    for (Operation &op : module.getOps()) {
+      if (auto program = dyn_cast<kernel::ProgramOp>(op))
+        valid &= succeeded(checkProgram(program, module, symbols));
+      else if (auto function = dyn_cast<FunctionOpInterface>(op))
+        function.getFunctionBody().walk([&](Operation *inside) {
+          valid &= succeeded(checkPrintable(inside, target));
         });
-    if (!valid || failed(checkMain(main, module)))
+      else if (auto global = dyn_cast<memref::GlobalOp>(op);
+               global && !kernel::forEachPiece(global, [](ArrayRef<char>) {})) {
+        global.emitError("the constant has no value");
+        valid = false;
+      }
+    }
+    if (!valid)
       signalPassFailure();
   }
 };

@@ -38,10 +38,10 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
 
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (kernel.isPrivate() &&
-          failed(applyPatternsGreedily(kernel, frozen, config))) {
-        kernel.emitError("expansions before printing do not end");
+    for (Operation &op : getOperation().getOps())
+      if (isa<kernel::FuncOp, func::FuncOp>(op) &&
+          failed(applyPatternsGreedily(&op, frozen, config))) {
+        op.emitError("expansions before printing do not end");
         return signalPassFailure();
       }
   }

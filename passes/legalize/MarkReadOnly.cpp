@@ -11,7 +11,7 @@ namespace ingot::legalize {
 #define GEN_PASS_DEF_MARKREADONLY
 #include "passes/legalize/Passes.h.inc"
 
-static void markReadOnly(func::FuncOp kernel) {
+static void markReadOnly(FunctionOpInterface kernel) {
   llvm::DenseSet<Value> written;
   kernel.walk([&](Operation *op) {
     if (auto store = dyn_cast<memref::StoreOp>(op))
@@ -33,9 +33,9 @@ struct MarkReadOnlyPass : impl::MarkReadOnlyBase<MarkReadOnlyPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (kernel.isPrivate() && !kernel.isDeclaration())
-        markReadOnly(kernel);
+    for (Operation &op : getOperation().getOps())
+      if (isa<kernel::FuncOp, func::FuncOp>(op))
+        markReadOnly(cast<FunctionOpInterface>(op));
   }
 };
 } // namespace

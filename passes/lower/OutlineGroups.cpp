@@ -2,8 +2,8 @@
 //
 //   %y = graph.group "conv" (%x, %w) {...}
 //     ->
-//   func.func private @conv_1x14x14x8(tensor, tensor) -> tensor
-//       attributes {kernel.strategy = "conv"} {...}
+//   kernel.func @conv_1x14x14x8(tensor, tensor) -> tensor
+//       attributes {strategy = "conv"} {...}
 //   %y = kernel.launch @conv_1x14x14x8(%x, %w)
 //
 // Groups that compute the same share one function; names and places of the
@@ -104,7 +104,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     ModuleOp module = getOperation();
     llvm::StringSet<> used;
     // The first group of each kind stays until all are compared.
-    llvm::DenseMap<uint64_t, SmallVector<std::pair<Operation *, func::FuncOp>>>
+    llvm::DenseMap<uint64_t,
+                   SmallVector<std::pair<Operation *, kernel::FuncOp>>>
         known;
     SmallVector<graph::GroupOp> groups;
     module.walk([&](graph::GroupOp group) { groups.push_back(group); });
@@ -115,13 +116,11 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     llvm::StringMap<unsigned> numbered;
     for (graph::GroupOp group : groups) {
       uint64_t hash = hashOf(group);
-      func::FuncOp function;
+      kernel::FuncOp function;
       for (auto &[representative, candidate] : known[hash])
-        if (group.getStrategyAttr() == candidate->getAttr("kernel.strategy") &&
-            group->getAttr("output_strides") ==
-                candidate->getAttr("kernel.output_strides") &&
-            group->getAttr("input_strides") ==
-                candidate->getAttr("kernel.input_strides") &&
+        if (group.getStrategyAttr() == candidate.getStrategyAttr() &&
+            group.getOutputStridesAttr() == candidate.getOutputStridesAttr() &&
+            group.getInputStridesAttr() == candidate.getInputStridesAttr() &&
             OperationEquivalence::isRegionEquivalentTo(
                 &representative->getRegion(0), &group.getBody(),
                 OperationEquivalence::IgnoreLocations))
@@ -132,21 +131,17 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
           name = base + "_" + std::to_string(++numbered[base] + 1);
         auto type = builder.getFunctionType(group.getOperandTypes(),
                                             group.getResultTypes());
-        function = func::FuncOp::create(builder, group.getLoc(), name, type);
-        function.setPrivate();
-        function->setAttr("kernel.comment",
-                          builder.getStringAttr(describe(group)));
-        function->setAttr("kernel.strategy", group.getStrategyAttr());
+        function = kernel::FuncOp::create(builder, group.getLoc(), name, type);
+        function.setCommentAttr(builder.getStringAttr(describe(group)));
+        function.setStrategyAttr(group.getStrategyAttr());
         if (auto strides = group.getOutputStridesAttr())
-          function->setAttr("kernel.output_strides", strides);
+          function.setOutputStridesAttr(strides);
         if (auto strides = group.getInputStridesAttr())
-          function->setAttr("kernel.input_strides", strides);
+          function.setInputStridesAttr(strides);
         IRMapping mapping;
         group.getBody().cloneInto(&function.getBody(), mapping);
         Operation *yield = function.getBody().front().getTerminator();
-        OpBuilder atEnd(yield);
-        func::ReturnOp::create(atEnd, yield->getLoc(), yield->getOperands());
-        yield->erase();
+        replaceTerminator(yield);
         known[hash].push_back({group, function});
       }
       collectNames(group.getLoc(), names[function]);
@@ -169,11 +164,35 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         }
         comment += (comment.empty() ? "" : ", ") + name.str();
       }
-      auto what =
-          function->getAttrOfType<StringAttr>("kernel.comment").getValue();
-      function->setAttr("kernel.comment",
-                        builder.getStringAttr(comment + ": " + what));
+      auto kernel = cast<kernel::FuncOp>(function);
+      kernel.setComment(comment + ": " + kernel.getComment()->str());
     }
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      makeProgram(function);
+  }
+
+  static void replaceTerminator(Operation *terminator) {
+    OpBuilder builder(terminator);
+    kernel::ReturnOp::create(builder, terminator->getLoc(),
+                             terminator->getOperands());
+    terminator->erase();
+  }
+
+  /// What is left of a function is a list of launches.
+  static void makeProgram(func::FuncOp function) {
+    OpBuilder builder(function);
+    auto program = kernel::ProgramOp::create(builder, function.getLoc(),
+                                             function.getName(),
+                                             function.getFunctionType());
+    program.setSymVisibilityAttr(function.getSymVisibilityAttr());
+    program.setArgAttrsAttr(function.getArgAttrsAttr());
+    program.setResAttrsAttr(function.getResAttrsAttr());
+    program->setDiscardableAttrs(function->getDiscardableAttrDictionary());
+    program.getBody().takeBody(function.getBody());
+    if (!program.isExternal())
+      replaceTerminator(program.getBody().front().getTerminator());
+    function.erase();
   }
 
   static uint64_t hashOf(graph::GroupOp group) {

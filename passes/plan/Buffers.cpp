@@ -50,14 +50,15 @@ bool isContiguous(Operation *op) {
   return true;
 }
 
-Buffers::Buffers(func::FuncOp main, ArrayRef<Operation *> order, bool inPlace)
+Buffers::Buffers(FunctionOpInterface main, ArrayRef<Operation *> order,
+                 bool inPlace)
     : arguments(main.getNumArguments()) {
   for (BlockArgument argument : main.getArguments())
     places[argument] = {newBuffer(Input, bytesOf(argument.getType()), -1,
                                   argument.getArgNumber()),
                         0};
   if (order.empty())
-    for (Operation &op : main.getBody().front().without_terminator())
+    for (Operation &op : main.getFunctionBody().front().without_terminator())
       read(&op);
   for (Operation *op : order)
     read(op);
@@ -130,8 +131,8 @@ void Buffers::placeParts(Operation *op, int64_t time) {
   places[result] = {whole, 0};
 }
 
-void Buffers::readReturned(func::FuncOp main) {
-  Operation *terminator = main.getBody().front().getTerminator();
+void Buffers::readReturned(FunctionOpInterface main) {
+  Operation *terminator = main.getFunctionBody().front().getTerminator();
   int64_t time = stepOps.size();
   for (OpOperand &operand : terminator->getOpOperands()) {
     Buffer &buffer = buffers[placeOf(operand.get()).buffer];

@@ -12,7 +12,7 @@
 #ifndef INGOT_PASSES_PLAN_BUFFERS_H
 #define INGOT_PASSES_PLAN_BUFFERS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "passes/plan/ArenaOffsets.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -30,7 +30,7 @@ class Buffers {
 public:
   /// Reads `main` with its operations in the order given (all of its body but
   /// the terminator, or a permutation that keeps definitions before uses).
-  explicit Buffers(mlir::func::FuncOp main,
+  explicit Buffers(mlir::FunctionOpInterface main,
                    llvm::ArrayRef<mlir::Operation *> order = {},
                    bool inPlace = true);
 
@@ -61,7 +61,7 @@ private:
   unsigned newBuffer(Kind kind, int64_t bytes, int64_t time,
                      unsigned argument = 0);
   void read(mlir::Operation *op);
-  void readReturned(mlir::func::FuncOp main);
+  void readReturned(mlir::FunctionOpInterface main);
   void placeParts(mlir::Operation *concat, int64_t time);
   void mergeInPlace();
   bool mergeInPlace(int64_t time, mlir::Value result, mlir::Value operand);

@@ -32,7 +32,7 @@ namespace {
 /// The steps of @main as a graph, with what each keeps alive.
 class OrderSearch {
 public:
-  OrderSearch(func::FuncOp main, const Buffers &buffers)
+  OrderSearch(FunctionOpInterface main, const Buffers &buffers)
       : steps(buffers.steps()) {
     llvm::DenseMap<Operation *, unsigned> numberOf;
     for (auto [i, op] : llvm::enumerate(steps))
@@ -152,7 +152,7 @@ private:
 /// All operations of @main: before each step the views and constants that it
 /// is the first to read.
 std::vector<Operation *> withOthers(ArrayRef<Operation *> steps,
-                                    func::FuncOp main) {
+                                    kernel::ProgramOp main) {
   std::vector<Operation *> all;
   llvm::DenseSet<Operation *> done;
   std::function<void(Operation *)> add = [&](Operation *op) {
@@ -173,7 +173,12 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    for (auto program : getOperation().getOps<kernel::ProgramOp>())
+      order(program);
+  }
+
+private:
+  void order(kernel::ProgramOp main) {
     Buffers given(main);
     int64_t alive = aliveIn(given);
     OrderSearch search(main, Buffers(main, {}, /*inPlace=*/false));
@@ -190,7 +195,6 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
       op->moveBefore(terminator);
   }
 
-private:
   int64_t aliveIn(const Buffers &buffers) const {
     return lowerBound(buffers.requests(alignment, nullptr)).first;
   }

@@ -11,9 +11,8 @@
 //   %a = kernel.arena 0 : memref<...>
 //   kernel.launch @conv(%x, %w, %a)
 //
-// The module gets ingot.arena_bytes, ingot.arena_align, ingot.arena_lower_bound
-// (the largest sum of bytes alive at one launch) and ingot.arena_use (that sum
-// at each launch).
+// The program gets its arena_bytes, arena_align, arena_lower_bound (the largest
+// sum of bytes alive at one launch) and arena_use (that sum at each launch).
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -36,41 +35,46 @@ namespace {
 
 class Planner {
 public:
-  Planner(ModuleOp module, func::FuncOp main, int64_t alignment)
+  Planner(ModuleOp module, kernel::ProgramOp main, int64_t alignment)
       : module(module), main(main), alignment(alignment), buffers(main) {}
 
-  void run() {
-    place();
-    rewrite();
-  }
+  void run() { rewrite(place()); }
 
 private:
-  void place() {
+  /// What is to be said of the arena.
+  struct Arena {
+    int64_t bytes, lowerBound;
+    std::vector<int64_t> use;
+  };
+
+  Arena place() {
     std::vector<unsigned> owners;
     std::vector<ArenaRequest> requests = buffers.requests(alignment, &owners);
     ArenaPlan plan = planArena(requests, alignment);
     for (auto [owner, offset] : llvm::zip(owners, plan.offsets))
       offsets[owner] = offset;
-    Builder b(module.getContext());
-    module->setAttr("ingot.arena_bytes", b.getI64IntegerAttr(plan.bytes));
-    module->setAttr("ingot.arena_align", b.getI64IntegerAttr(alignment));
-    module->setAttr("ingot.arena_lower_bound",
-                    b.getI64IntegerAttr(plan.lowerBound));
     std::vector<int64_t> use;
     for (auto [step, op] : llvm::enumerate(buffers.steps()))
       if (isa<kernel::LaunchOp>(op))
         use.push_back(aliveAt(requests, step));
-    module->setAttr("ingot.arena_use", b.getDenseI64ArrayAttr(use));
+    return {plan.bytes, plan.lowerBound, std::move(use)};
   }
 
-  void rewrite() {
+  void rewrite(const Arena &arena) {
     OpBuilder builder(main);
     SmallVector<Type> types;
     for (Type type : llvm::concat<const Type>(main.getArgumentTypes(),
                                               main.getResultTypes()))
       types.push_back(storageType(cast<RankedTensorType>(type)));
-    auto planned = func::FuncOp::create(builder, main.getLoc(), main.getName(),
-                                        builder.getFunctionType(types, {}));
+    auto planned =
+        kernel::ProgramOp::create(builder, main.getLoc(), main.getName(),
+                                  builder.getFunctionType(types, {}));
+    planned.setSymVisibilityAttr(main.getSymVisibilityAttr());
+    planned->setDiscardableAttrs(main->getDiscardableAttrDictionary());
+    planned.setArenaBytes(arena.bytes);
+    planned.setArenaAlign(alignment);
+    planned.setArenaLowerBound(arena.lowerBound);
+    planned.setArenaUse(arena.use);
     Block *entry = planned.addEntryBlock();
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (DictionaryAttr attrs = main.getArgAttrDict(i))
@@ -79,19 +83,20 @@ private:
       unsigned argument = main.getNumArguments() + i;
       if (DictionaryAttr attrs = main.getResultAttrDict(i))
         planned.setArgAttrs(argument, attrs);
-      planned.setArgAttr(argument, "ingot.output", builder.getUnitAttr());
+      planned.setArgAttr(argument, kernel::kOutputAttr, builder.getUnitAttr());
     }
     builder.setInsertionPointToStart(entry);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      if (auto bound =
-              planned.getArgAttrOfType<DenseElementsAttr>(i, "ingot.bound")) {
-        auto name = planned.getArgAttrOfType<StringAttr>(i, "ingot.onnx_name");
+      if (auto bound = planned.getArgAttrOfType<DenseElementsAttr>(
+              i, kernel::kBoundAttr)) {
+        auto name =
+            planned.getArgAttrOfType<StringAttr>(i, kernel::kOnnxNameAttr);
         // Memory knows no signs.
         bound = bound.bitcast(storageType(bound.getElementType()));
         kernel::RequireEqualOp::create(builder, main.getLoc(),
                                        entry->getArgument(i), bound,
                                        name ? name : builder.getStringAttr(""));
-        planned.removeArgAttr(i, "ingot.bound");
+        planned.removeArgAttr(i, kernel::kBoundAttr);
       }
 
     llvm::DenseMap<std::tuple<unsigned, int64_t, Type>, Value> made;
@@ -129,7 +134,7 @@ private:
       if (!launch)
         continue;
       SmallVector<Value> operands;
-      auto callee = symbols.lookup<func::FuncOp>(launch.getCallee());
+      auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
       for (auto [i, v] : llvm::enumerate(
                llvm::concat<Value>(launch.getOperands(), launch.getResults())))
         operands.push_back(place(v, callee.getArgumentTypes()[i]));
@@ -137,7 +142,7 @@ private:
                                launch.getCalleeAttr(), operands,
                                DenseI64ArrayAttr());
     }
-    func::ReturnOp::create(builder, main.getLoc());
+    kernel::ReturnOp::create(builder, main.getLoc());
     main.erase();
   }
 
@@ -214,7 +219,7 @@ private:
   }
 
   ModuleOp module;
-  func::FuncOp main;
+  kernel::ProgramOp main;
   int64_t alignment;
   Buffers buffers;
   /// In the arena, of buffers that are no part of others.
@@ -230,8 +235,10 @@ private:
 struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
   using Base::Base;
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-    Planner(getOperation(), main, alignment).run();
+    SmallVector<kernel::ProgramOp> programs(
+        getOperation().getOps<kernel::ProgramOp>());
+    for (kernel::ProgramOp program : programs)
+      Planner(getOperation(), program, alignment).run();
   }
 };
 

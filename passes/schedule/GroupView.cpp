@@ -1,5 +1,7 @@
 #include "passes/schedule/GroupView.h"
 
+#include "dialects/kernel/KernelDialect.h"
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -28,7 +30,7 @@ bool GroupView::isElementwise() const {
 
 bool GroupView::isStrict() const {
   auto module = block->getParentOp()->getParentOfType<ModuleOp>();
-  return module && module->hasAttr(kStrictAttr);
+  return module && module->hasAttr(kernel::kStrictAttr);
 }
 
 } // namespace ingot::schedule

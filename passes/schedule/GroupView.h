@@ -23,9 +23,6 @@ struct GroupView {
   bool isStrict() const;
 };
 
-/// On the module: floating-point operations keep their order.
-inline constexpr llvm::StringLiteral kStrictAttr = "ingot.strict";
-
 } // namespace ingot::schedule
 
 #endif // INGOT_PASSES_SCHEDULE_GROUPVIEW_H

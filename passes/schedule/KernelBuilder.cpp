@@ -18,7 +18,7 @@ void KernelBuilder::parallelFor(int64_t extent,
   Type indexType = builder.getIndexType();
   Value begin = entry.addArgument(indexType, loc),
         end = entry.addArgument(indexType, loc);
-  function->setAttr("kernel.extent", builder.getIndexAttr(extent));
+  function.setExtentAttr(builder.getIndexAttr(extent));
   forRange(wrap(begin, indexType), wrap(end, indexType), body);
 }
 
@@ -53,11 +53,7 @@ void KernelBuilder::forLanes(int64_t size, Type type,
 void KernelBuilder::allowInPlace(unsigned result, unsigned operand) {
   if (!isContiguous(result))
     return;
-  SmallVector<int64_t> pairs;
-  if (auto known = function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
-    pairs.append(known.asArrayRef().begin(), known.asArrayRef().end());
-  pairs.append({result, operand});
-  function->setAttr("kernel.inplace", builder.getDenseI64ArrayAttr(pairs));
+  promises.inPlace.push_back({result, operand});
 }
 
 Value KernelBuilder::view(Value buffer, ArrayRef<int64_t> shape) {
@@ -101,14 +97,9 @@ Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {
   Block &entry = function.getBody().front();
   auto memref = MemRefType::get(shape, storageType(type));
   // Before begin and end, which parallelFor adds last.
-  assert(!function->hasAttr("kernel.extent") &&
-         "scratch comes before the parallel loop");
+  assert(!function.getExtent() && "scratch comes before the parallel loop");
   Value buffer = entry.addArgument(memref, loc);
-  SmallVector<Attribute> types;
-  if (auto known = function->getAttrOfType<ArrayAttr>("kernel.scratch"))
-    types.append(known.begin(), known.end());
-  types.push_back(TypeAttr::get(RankedTensorType::get(shape, type)));
-  function->setAttr("kernel.scratch", builder.getArrayAttr(types));
+  promises.scratch.push_back(RankedTensorType::get(shape, type));
   return buffer;
 }
 

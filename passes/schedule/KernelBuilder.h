@@ -3,7 +3,7 @@
 #ifndef INGOT_PASSES_SCHEDULE_KERNELBUILDER_H
 #define INGOT_PASSES_SCHEDULE_KERNELBUILDER_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "passes/schedule/GroupView.h"
 #include "targets/TargetDescription.h"
 
@@ -12,7 +12,7 @@ namespace ingot::schedule {
 /// What a strategy builds in: the kernel function with its buffers bound.
 class KernelBuilder : public graph::BodyBuilder {
 public:
-  KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function,
+  KernelBuilder(mlir::OpBuilder &builder, kernel::FuncOp function,
                 GroupView group, const TargetDescription &target,
                 mlir::ValueRange outputs)
       : BodyBuilder(builder, function.getLoc(), outputs), group(group),
@@ -20,7 +20,16 @@ public:
 
   GroupView group;
   const TargetDescription &target;
-  mlir::func::FuncOp function;
+  kernel::FuncOp function;
+
+  /// What launches of the kernel have to know besides its arguments.
+  struct Promises {
+    /// Result i may be written over operand j.
+    llvm::SmallVector<std::pair<int64_t, int64_t>> inPlace;
+    /// Tensors that are only scratch memory: live while the kernel runs.
+    llvm::SmallVector<mlir::Type> scratch;
+  };
+  Promises promises;
 
   /// The result tensor `i`, its type.
   mlir::Value result(unsigned i = 0) const { return group.results()[i]; }

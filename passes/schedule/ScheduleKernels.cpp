@@ -1,9 +1,9 @@
 // Tensor functions become loops.
 //
-//   func.func private @k(%x: tensor<8xf32>) -> tensor<8xf32>
-//       attributes {kernel.strategy = "elementwise"} { relu; yield }
+//   kernel.func @k(%x: tensor<8xf32>) -> tensor<8xf32>
+//       attributes {strategy = "elementwise"} { relu; return }
 //     ->
-//   func.func private @k(%x: memref<8xf32>, %y: memref<8xf32>) { loops }
+//   kernel.func @k(%x: memref<8xf32>, %y: memref<8xf32>) { loops }
 //
 // The results follow the operands as buffers, then scratch buffers, then begin
 // and end of the parallel loop. Launches get an extra result for each scratch
@@ -35,42 +35,40 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
     ModuleOp module = getOperation();
     const TargetDescription &target = *lookupTarget(targetName);
     SymbolTable symbols(module);
-    for (auto function :
-         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (function->hasAttr("kernel.strategy"))
-        schedule(function, symbols, target);
+    llvm::StringMap<KernelBuilder::Promises> promises;
+    for (auto kernel : llvm::make_early_inc_range(module.getOps<FuncOp>()))
+      if (isOnTensors(kernel))
+        promises[kernel.getName()] = schedule(kernel, symbols, target);
     SmallVector<LaunchOp> launches;
     module.walk([&](LaunchOp launch) { launches.push_back(launch); });
     for (LaunchOp launch : launches)
-      adjust(launch, symbols.lookup<func::FuncOp>(launch.getCallee()));
-    for (auto function : module.getOps<func::FuncOp>()) {
-      function->removeAttr("kernel.inplace");
-      function->removeAttr("kernel.scratch");
-    }
+      if (auto known = promises.find(launch.getCallee());
+          known != promises.end())
+        adjust(launch, known->second);
   }
 
 private:
-  static void schedule(func::FuncOp tensors, SymbolTable &symbols,
-                       const TargetDescription &target) {
+  static bool isOnTensors(FuncOp kernel) {
+    return kernel.getStrategy() && !kernel.isExternal() &&
+           !kernel.getResultTypes().empty();
+  }
+
+  static KernelBuilder::Promises schedule(FuncOp tensors, SymbolTable &symbols,
+                                          const TargetDescription &target) {
     OpBuilder builder(tensors);
     SmallVector<Type> types;
-    auto inputStrides =
-        tensors->getAttrOfType<ArrayAttr>("kernel.input_strides");
-    for (auto [i, type] :
-         llvm::enumerate(tensors.getFunctionType().getInputs()))
+    std::optional<ArrayAttr> inputStrides = tensors.getInputStrides();
+    for (auto [i, type] : llvm::enumerate(tensors.getArgumentTypes()))
       types.push_back(bufferFor(
-          type, inputStrides ? cast<DenseI64ArrayAttr>(inputStrides[i])
+          type, inputStrides ? cast<DenseI64ArrayAttr>((*inputStrides)[i])
                              : DenseI64ArrayAttr()));
     size_t inputs = types.size();
-    for (Type type : tensors.getFunctionType().getResults())
-      types.push_back(bufferFor(type, tensors->getAttrOfType<DenseI64ArrayAttr>(
-                                          "kernel.output_strides")));
-    auto function =
-        func::FuncOp::create(builder, tensors.getLoc(), tensors.getName(),
-                             builder.getFunctionType(types, {}));
-    function.setPrivate();
-    function->setAttr("kernel.comment", tensors->getAttr("kernel.comment"));
-    function->setAttr("kernel.strategy", tensors->getAttr("kernel.strategy"));
+    for (Type type : tensors.getResultTypes())
+      types.push_back(bufferFor(type, tensors.getOutputStridesAttr()));
+    auto function = FuncOp::create(builder, tensors.getLoc(), tensors.getName(),
+                                   builder.getFunctionType(types, {}));
+    function.setCommentAttr(tensors.getCommentAttr());
+    function.setStrategyAttr(tensors.getStrategyAttr());
     Block *entry = function.addEntryBlock();
     builder.setInsertionPointToStart(entry);
     Block &block = tensors.getBody().front();
@@ -79,18 +77,18 @@ private:
     KernelBuilder b(builder, function, GroupView{&block}, target, outputs);
     for (size_t i = 0; i < inputs; ++i)
       b.bindBuffer(block.getArgument(i), entry->getArgument(i));
-    lookupStrategy(tensors->getAttrOfType<StringAttr>("kernel.strategy"))
-        ->emit(b);
+    lookupStrategy(*tensors.getStrategy())->emit(b);
     builder.setInsertionPointToEnd(entry);
-    func::ReturnOp::create(builder, function.getLoc());
+    ReturnOp::create(builder, function.getLoc());
     function.setFunctionType(
         builder.getFunctionType(entry->getArgumentTypes(), {}));
-    nameArguments(function, block, outputs.size());
+    nameArguments(function, block, outputs.size(), b.promises);
     symbols.erase(tensors);
     symbols.insert(function);
     IRRewriter rewriter(function.getContext());
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);
+    return b.promises;
   }
 
   /// The buffer of a tensor; of one that is part of a larger one, if it has
@@ -116,18 +114,18 @@ private:
     return "x";
   }
 
-  static void nameArguments(func::FuncOp function, Block &block,
-                            size_t outputs) {
+  static void nameArguments(FuncOp function, Block &block, size_t outputs,
+                            const KernelBuilder::Promises &promises) {
     Builder b(function.getContext());
     size_t inputs = block.getNumArguments();
     llvm::StringMap<unsigned> roles, numbered;
     for (BlockArgument input : block.getArguments())
       ++roles[roleOf(input)];
-    bool parallel = function->hasAttr("kernel.extent");
+    bool parallel = function.getExtent().has_value();
     size_t count = function.getNumArguments();
     for (size_t i = 0; i < count; ++i) {
       if (i < inputs)
-        function.setArgAttr(i, "kernel.read", b.getUnitAttr());
+        function.setArgAttr(i, kReadAttr, b.getUnitAttr());
       std::string role = i < inputs ? roleOf(block.getArgument(i)).str() : "";
       std::string name =
           i < inputs
@@ -139,27 +137,26 @@ private:
           : parallel && i == count - 1
               ? "end"
               : "scratch" + std::to_string(i - inputs - outputs);
-      function.setArgAttr(i, "kernel.name", b.getStringAttr(name));
+      function.setArgAttr(i, kNameAttr, b.getStringAttr(name));
     }
-    if (auto pairs =
-            function->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"))
-      for (int64_t i = 0; i + 1 < pairs.size(); i += 2) {
-        function.setArgAttr(inputs + pairs[i], "kernel.may_alias",
-                            b.getUnitAttr());
-        function.setArgAttr(pairs[i + 1], "kernel.may_alias", b.getUnitAttr());
-      }
+    for (auto [result, operand] : promises.inPlace) {
+      function.setArgAttr(inputs + result, kMayAliasAttr, b.getUnitAttr());
+      function.setArgAttr(operand, kMayAliasAttr, b.getUnitAttr());
+    }
   }
 
-  static void adjust(LaunchOp launch, func::FuncOp callee) {
+  static void adjust(LaunchOp launch, const KernelBuilder::Promises &promises) {
     SmallVector<Type> results(launch.getResultTypes());
-    if (auto scratch = callee->getAttrOfType<ArrayAttr>("kernel.scratch"))
-      for (Attribute type : scratch)
-        results.push_back(cast<TypeAttr>(type).getValue());
+    llvm::append_range(results, promises.scratch);
+    SmallVector<int64_t> pairs;
+    for (auto [result, operand] : promises.inPlace)
+      pairs.append({result, operand});
     OpBuilder builder(launch);
-    auto copy = LaunchOp::create(
-        builder, launch.getLoc(), results, launch.getCalleeAttr(),
-        launch.getOperands(),
-        callee->getAttrOfType<DenseI64ArrayAttr>("kernel.inplace"));
+    auto copy =
+        LaunchOp::create(builder, launch.getLoc(), results,
+                         launch.getCalleeAttr(), launch.getOperands(),
+                         pairs.empty() ? DenseI64ArrayAttr()
+                                       : builder.getDenseI64ArrayAttr(pairs));
     launch->replaceAllUsesWith(
         copy->getResults().take_front(launch.getNumResults()));
     launch->erase();

@@ -15,7 +15,7 @@ module {
   // CHECK-NEXT: const int32_t next1 = {{.*}};
   // CHECK-NEXT: s0 = next0;
   // CHECK-NEXT: s1 = next1;
-  func.func private @fibonacci(%y: memref<1xi32> {kernel.name = "y"}) {
+  kernel.func @fibonacci(%y: memref<1xi32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c10 = arith.constant 10 : index
@@ -26,11 +26,11 @@ module {
       scf.yield %b, %s : i32, i32
     }
     memref.store %r#0, %y[%c0] : memref<1xi32>
-    return
+    kernel.return
   }
 
   // The old value is read after the new one is known: no sharing.
-  func.func private @previous(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<8xf32> {kernel.name = "y"}) {
+  kernel.func @previous(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<8xf32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c8 = arith.constant 8 : index
@@ -42,12 +42,12 @@ module {
       memref.store %d, %y[%i] : memref<8xf32>
       scf.yield %n : f32
     }
-    return
+    kernel.return
   }
 
   // A running maximum with its place: two carried values, one condition.
   // CHECK-LABEL: void argmax(
-  func.func private @argmax(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<1xi64> {kernel.name = "y"}) {
+  kernel.func @argmax(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<1xi64> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c8 = arith.constant 8 : index
@@ -62,14 +62,14 @@ module {
       scf.yield %m1, %at1 : f32, i64
     }
     memref.store %r#1, %y[%c0] : memref<1xi64>
-    return
+    kernel.return
   }
 
   // Conditionals with two results, and one without else.
   // CHECK-LABEL: void branches(
   // CHECK: if ({{.*}}) {
   // CHECK: } else {
-  func.func private @branches(%x: memref<4xf32> {kernel.name = "x"}, %y: memref<4xf32> {kernel.name = "y"}) {
+  kernel.func @branches(%x: memref<4xf32> {kernel.name = "x"}, %y: memref<4xf32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -90,7 +90,7 @@ module {
       memref.store %a, %y[%c2] : memref<4xf32>
     }
     memref.store %b, %y[%c3] : memref<4xf32>
-    return
+    kernel.return
   }
 
   // A load must not move over a store to the same buffer, nor a table's name
@@ -98,7 +98,7 @@ module {
   // CHECK-LABEL: void tables(
   // CHECK: const int32_t {{y.*}} = y[0];
   // CHECK: y[0] = table[2];
-  func.func private @tables(%y: memref<4xi32> {kernel.name = "y"}) {
+  kernel.func @tables(%y: memref<4xi32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -107,14 +107,14 @@ module {
     %v = memref.load %t[%c2] : memref<4xi32>
     memref.store %v, %y[%c0] : memref<4xi32>
     memref.store %old, %y[%c1] : memref<4xi32>
-    return
+    kernel.return
   }
 
   // Collatz: while, its condition first.
   // CHECK-LABEL: void collatz(
   // CHECK: for (;;) {
   // CHECK: if (!({{.*}} != 1)) break;
-  func.func private @collatz(%y: memref<1xi32> {kernel.name = "y"}) {
+  kernel.func @collatz(%y: memref<1xi32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %start = arith.constant 27 : i32
     %zero = arith.constant 0 : i32
@@ -135,7 +135,7 @@ module {
       scf.yield %next, %more : i32, i32
     }
     memref.store %r#1, %y[%c0] : memref<1xi32>
-    return
+    kernel.return
   }
 
   // A local array, and a function that kernels share.
@@ -143,7 +143,7 @@ module {
   // CHECK: return
   // CHECK-LABEL: void locals(
   // CHECK: alignas(64) float tile[8];
-  func.func private @locals(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<8xf32> {kernel.name = "y"}) {
+  kernel.func @locals(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<8xf32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c7 = arith.constant 7 : index
@@ -159,18 +159,18 @@ module {
       %v = memref.load %tile[%back] : memref<8xf32>
       memref.store %v, %y[%i] : memref<8xf32>
     }
-    return
+    kernel.return
   }
   func.func private @square(%x: f32 {kernel.name = "x"}) -> f32 {
     %s = arith.mulf %x, %x : f32
     return %s : f32
   }
 
-  func.func @main(%x: memref<8xf32> {ingot.onnx_name = "x"},
-      %fib: memref<1xi32> {ingot.onnx_name = "fib", ingot.output}, %prev: memref<8xf32> {ingot.onnx_name = "prev", ingot.output},
-      %arg: memref<1xi64> {ingot.onnx_name = "arg", ingot.output}, %br: memref<4xf32> {ingot.onnx_name = "br", ingot.output},
-      %tab: memref<4xi32> {ingot.onnx_name = "tab", ingot.output}, %col: memref<1xi32> {ingot.onnx_name = "col", ingot.output},
-      %loc: memref<8xf32> {ingot.onnx_name = "loc", ingot.output}, %n: memref<2xi64> {ingot.onnx_name = "n"}) {
+  kernel.program @main(%x: memref<8xf32> {kernel.onnx_name = "x"},
+      %fib: memref<1xi32> {kernel.onnx_name = "fib", kernel.output}, %prev: memref<8xf32> {kernel.onnx_name = "prev", kernel.output},
+      %arg: memref<1xi64> {kernel.onnx_name = "arg", kernel.output}, %br: memref<4xf32> {kernel.onnx_name = "br", kernel.output},
+      %tab: memref<4xi32> {kernel.onnx_name = "tab", kernel.output}, %col: memref<1xi32> {kernel.onnx_name = "col", kernel.output},
+      %loc: memref<8xf32> {kernel.onnx_name = "loc", kernel.output}, %n: memref<2xi64> {kernel.onnx_name = "n"}) {
     kernel.require_equal %n, dense<[2, -3]> : tensor<2xi64>, "n was bound when the model was compiled" : memref<2xi64>
     kernel.launch @fibonacci(%fib) : (memref<1xi32>) -> ()
     kernel.launch @previous(%x, %prev) : (memref<8xf32>, memref<8xf32>) -> ()
@@ -180,6 +180,6 @@ module {
     kernel.launch @tables(%tab) : (memref<4xi32>) -> ()
     kernel.launch @collatz(%col) : (memref<1xi32>) -> ()
     kernel.launch @locals(%x, %loc) : (memref<8xf32>, memref<8xf32>) -> ()
-    return
+    kernel.return
   }
 }

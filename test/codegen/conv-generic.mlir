@@ -37,17 +37,17 @@
 // HEADER: const float *Input3; /* in: float32 [1,1,4,4] */
 // HEADER: float *head_out_0; /* out: float32 [1,16], "head/out:0" */
 
-module attributes {ingot.arena_bytes = 128 : i64, ingot.arena_align = 64 : i64} {
+module {
   memref.global "private" constant @conv1_weight : memref<3x3xf32> =
     dense<[[0.0, 0.1, -0.0], [1.0, 16777216.0, 0x7F800000], [-2.5, 3.40282347e+38, 1.4e-45]]>
   memref.global "private" constant @bias : memref<1xf32> = dense<0.5>
-  func.func private @conv_4x4(
+  kernel.func @conv_4x4(
       %x: memref<4x4xf32> {kernel.name = "x"},
       %w: memref<3x3xf32> {kernel.name = "w"},
       %b: memref<1xf32> {kernel.name = "bias"},
       %y: memref<4x4xf32> {kernel.name = "y"}, %begin: index, %end: index)
-      attributes {kernel.extent = 4 : index,
-                  kernel.comment = "Convolution28 + ReLU32: f32[1,1,4,4] -> f32[1,1,4,4]\ndirect, 3x3"} {
+      attributes {extent = 4 : index,
+                  comment = "Convolution28 + ReLU32: f32[1,1,4,4] -> f32[1,1,4,4]\ndirect, 3x3"} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c3 = arith.constant 3 : index
@@ -82,10 +82,11 @@ module attributes {ingot.arena_bytes = 128 : i64, ingot.arena_align = 64 : i64} 
         memref.store %r, %y[%i, %j] : memref<4x4xf32>
       }
     }
-    return
+    kernel.return
   }
-  func.func @main(%arg0: memref<1x1x4x4xf32> {ingot.onnx_name = "Input3", ingot.type = "float32"},
-                  %arg1: memref<1x16xf32> {ingot.onnx_name = "head/out:0", ingot.type = "float32", ingot.output}) {
+  kernel.program @main(%arg0: memref<1x1x4x4xf32> {kernel.onnx_name = "Input3", kernel.onnx_type = "float32"},
+                  %arg1: memref<1x16xf32> {kernel.onnx_name = "head/out:0", kernel.onnx_type = "float32", kernel.output})
+      attributes {arena_bytes = 128 : i64, arena_align = 64 : i64} {
     %w = memref.get_global @conv1_weight : memref<3x3xf32>
     %b = memref.get_global @bias : memref<1xf32>
     %x = kernel.view %arg0 : memref<1x1x4x4xf32> to memref<4x4xf32>
@@ -93,6 +94,6 @@ module attributes {ingot.arena_bytes = 128 : i64, ingot.arena_align = 64 : i64} 
     kernel.launch @conv_4x4(%x, %w, %b, %a) : (memref<4x4xf32>, memref<3x3xf32>, memref<1xf32>, memref<4x4xf32>) -> () loc("Convolution28")
     %y = kernel.view %arg1 : memref<1x16xf32> to memref<4x4xf32>
     kernel.launch @conv_4x4(%a, %w, %b, %y) : (memref<4x4xf32>, memref<3x3xf32>, memref<1xf32>, memref<4x4xf32>) -> ()
-    return
+    kernel.return
   }
 }

@@ -20,7 +20,7 @@
 // CHECK: for (ptrdiff_t j
 // CHECK: = *x0++;
 // CHECK: = *w0++;
-func.func private @padded(%x: memref<2x2xf32> {kernel.name = "x", kernel.read},
+kernel.func @padded(%x: memref<2x2xf32> {kernel.name = "x", kernel.read},
                           %w: memref<8xf32> {kernel.name = "w", kernel.read},
                           %zeros: memref<2xf32> {kernel.name = "zeros", kernel.read},
                           %y: memref<1xf32> {kernel.name = "y"}) {
@@ -43,13 +43,13 @@ func.func private @padded(%x: memref<2x2xf32> {kernel.name = "x", kernel.read},
     scf.yield %r : f32
   }
   memref.store %sum, %y[%c0] : memref<1xf32>
-  return
+  kernel.return
 }
-func.func @main(%x: memref<2x2xf32> {ingot.onnx_name = "x"}, %w: memref<8xf32> {ingot.onnx_name = "w"},
-                %zeros: memref<2xf32> {ingot.onnx_name = "zeros"},
-                %y: memref<1xf32> {ingot.onnx_name = "y", ingot.output}) {
+kernel.program @main(%x: memref<2x2xf32> {kernel.onnx_name = "x"}, %w: memref<8xf32> {kernel.onnx_name = "w"},
+                %zeros: memref<2xf32> {kernel.onnx_name = "zeros"},
+                %y: memref<1xf32> {kernel.onnx_name = "y", kernel.output}) {
   kernel.launch @padded(%x, %w, %zeros, %y) : (memref<2x2xf32>, memref<8xf32>, memref<2xf32>, memref<1xf32>) -> ()
-  return
+  kernel.return
 }
 
 //--- several.mlir
@@ -57,13 +57,13 @@ func.func @main(%x: memref<2x2xf32> {ingot.onnx_name = "x"}, %w: memref<8xf32> {
 // CHECK: register float s4 __asm__("s4"), s5 __asm__("s5");
 // CHECK: INGOT_LOAD_2(x0, s4, s5);
 // CHECK: y[0] = s4 * s5;
-func.func private @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
+kernel.func @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
   %c0 = arith.constant 0 : index
   %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc("%x")
   %v:2 = kernel.load_next %cursor to 4 : f32, f32
   %p = arith.mulf %v#0, %v#1 : f32
   memref.store %p, %y[%c0] : memref<1xf32>
-  return
+  kernel.return
 }
 // What is read from a register is computed before the next load to it.
 // CHECK-LABEL: void again(
@@ -71,7 +71,7 @@ func.func private @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %
 // CHECK: const float t0 = s4 * s5;
 // CHECK: INGOT_LOAD_2(x1, s4, s5);
 // CHECK: y[0] = s4 * t0;
-func.func private @again(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
+kernel.func @again(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
   %c0 = arith.constant 0 : index
   %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc("%x")
   %v:2 = kernel.load_next %cursor to 4 : f32, f32
@@ -80,10 +80,10 @@ func.func private @again(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y:
   %w:2 = kernel.load_next %other to 4 : f32, f32
   %q = arith.mulf %w#0, %p : f32
   memref.store %q, %y[%c0] : memref<1xf32>
-  return
+  kernel.return
 }
-func.func @main(%x: memref<2xf32> {ingot.onnx_name = "x"}, %y: memref<1xf32> {ingot.onnx_name = "y", ingot.output}) {
+kernel.program @main(%x: memref<2xf32> {kernel.onnx_name = "x"}, %y: memref<1xf32> {kernel.onnx_name = "y", kernel.output}) {
   kernel.launch @again(%x, %y) : (memref<2xf32>, memref<1xf32>) -> ()
   kernel.launch @several(%x, %y) : (memref<2xf32>, memref<1xf32>) -> ()
-  return
+  kernel.return
 }

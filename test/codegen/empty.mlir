@@ -6,7 +6,7 @@
 // CHECK: out0[1] = in0[0];
 // CHECK: if (!io || !io->output1) return INGOT_ERROR_NULL;
 // CHECK: k(io->input0, io->output1);
-func.func private @k(%x: memref<2x0x4xf32>, %y: memref<2x4xf32>) {
+kernel.func @k(%x: memref<2x0x4xf32>, %y: memref<2x4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1.0 : f32
@@ -15,9 +15,9 @@ func.func private @k(%x: memref<2x0x4xf32>, %y: memref<2x4xf32>) {
     %a = memref.load %x[%c0, %i, %c0] : memref<2x0x4xf32>
     memref.store %a, %y[%c0, %c1] : memref<2x4xf32>
   }
-  return
+  kernel.return
 }
-func.func @main(%x: memref<2x0x4xf32>, %y: memref<2x4xf32> {ingot.output}, %z: memref<0xf32> {ingot.output}) {
+kernel.program @main(%x: memref<2x0x4xf32>, %y: memref<2x4xf32> {kernel.output}, %z: memref<0xf32> {kernel.output}) {
   kernel.launch @k(%x, %y) : (memref<2x0x4xf32>, memref<2x4xf32>) -> ()
-  return
+  kernel.return
 }

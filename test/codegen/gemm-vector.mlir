@@ -29,10 +29,10 @@
 // ASM-COUNT-4: vfmadd{{.*}}zmm
 // ASM: vmaxps{{.*}}zmm
 
-module attributes {ingot.arena_bytes = 0 : i64} {
-  func.func private @gemm_2x32(
+module {
+  kernel.func @gemm_2x32(
       %x: memref<2x64xf32> {kernel.name = "x"}, %w: memref<64x32xf32> {kernel.name = "w"},
-      %y: memref<2x32xf32> {kernel.name = "y"}) attributes {kernel.comment = "Gemm"} {
+      %y: memref<2x32xf32> {kernel.name = "y"}) attributes {comment = "Gemm"} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c16 = arith.constant 16 : index
@@ -57,10 +57,10 @@ module attributes {ingot.arena_bytes = 0 : i64} {
     vector.store %r#1, %y[%c0, %c16] : memref<2x32xf32>, vector<16xf32>
     vector.store %r#2, %y[%c1, %c0] : memref<2x32xf32>, vector<16xf32>
     vector.store %r#3, %y[%c1, %c16] : memref<2x32xf32>, vector<16xf32>
-    return
+    kernel.return
   }
-  func.func @main(%x: memref<2x64xf32>, %w: memref<64x32xf32>, %y: memref<2x32xf32> {ingot.output}) {
+  kernel.program @main(%x: memref<2x64xf32>, %w: memref<64x32xf32>, %y: memref<2x32xf32> {kernel.output}) {
     kernel.launch @gemm_2x32(%x, %w, %y) : (memref<2x64xf32>, memref<64x32xf32>, memref<2x32xf32>) -> ()
-    return
+    kernel.return
   }
 }

@@ -9,7 +9,7 @@
 module {
   // CHECK-LABEL: void i8_ops(const int8_t *__restrict a, const int8_t *__restrict b,
   // CHECK: y[0] = (uint8_t)((uint8_t)a0 + (uint8_t)b0);
-  func.func private @i8_ops(%a: memref<1xi8> {kernel.name = "a"}, %b: memref<1xi8> {kernel.name = "b"}, %y: memref<16xi8> {kernel.name = "y"}) {
+  kernel.func @i8_ops(%a: memref<1xi8> {kernel.name = "a"}, %b: memref<1xi8> {kernel.name = "b"}, %y: memref<16xi8> {kernel.name = "y"}) {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1 : index
     %2 = arith.constant 2 : index
@@ -51,9 +51,9 @@ module {
     %maxu = arith.maxui %p, %q : i8
     memref.store %maxu, %y[%10] : memref<16xi8>
     memref.store %min, %y[%11] : memref<16xi8>
-    return
+    kernel.return
   }
-  func.func private @i16_ops(%a: memref<1xi16> {kernel.name = "a"}, %y: memref<4xi16> {kernel.name = "y"}) {
+  kernel.func @i16_ops(%a: memref<1xi16> {kernel.name = "a"}, %y: memref<4xi16> {kernel.name = "y"}) {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1 : index
     %2 = arith.constant 2 : index
@@ -65,10 +65,10 @@ module {
     memref.store %shl, %y[%1] : memref<4xi16>
     %rem = arith.remui %p, %s : i16
     memref.store %rem, %y[%2] : memref<4xi16>
-    return
+    kernel.return
   }
   // CHECK-LABEL: void i32_ops(
-  func.func private @i32_ops(%a: memref<2xi32> {kernel.name = "a"}, %y: memref<8xi32> {kernel.name = "y"}, %f: memref<4xf32> {kernel.name = "f"}) {
+  kernel.func @i32_ops(%a: memref<2xi32> {kernel.name = "a"}, %y: memref<8xi32> {kernel.name = "y"}, %f: memref<4xf32> {kernel.name = "f"}) {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1 : index
     %2 = arith.constant 2 : index
@@ -103,9 +103,9 @@ module {
     %c = arith.constant -2 : i32
     %sel = arith.select %lt, %c, %add : i32
     memref.store %sel, %y[%5] : memref<8xi32>
-    return
+    kernel.return
   }
-  func.func private @i64_ops(%a: memref<2xi64> {kernel.name = "a"}, %y: memref<8xi64> {kernel.name = "y"}) {
+  kernel.func @i64_ops(%a: memref<2xi64> {kernel.name = "a"}, %y: memref<8xi64> {kernel.name = "y"}) {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1 : index
     %2 = arith.constant 2 : index
@@ -127,10 +127,10 @@ module {
     %d = arith.floordivsi %idx, %c3 : index
     %di = arith.index_cast %d : index to i64
     memref.store %di, %y[%4] : memref<8xi64>
-    return
+    kernel.return
   }
   // bool: one byte in memory, bool in registers.
-  func.func private @bools(%a: memref<2xi1> {kernel.name = "a"}, %y: memref<4xi1> {kernel.name = "y"}) {
+  kernel.func @bools(%a: memref<2xi1> {kernel.name = "a"}, %y: memref<4xi1> {kernel.name = "y"}) {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1 : index
     %2 = arith.constant 2 : index
@@ -147,19 +147,19 @@ module {
     memref.store %not, %y[%2] : memref<4xi1>
     %lt = arith.cmpi ult, %p, %q : i1
     memref.store %lt, %y[%3] : memref<4xi1>
-    return
+    kernel.return
   }
-  func.func @main(
-      %a8: memref<1xi8>, %b8: memref<1xi8>, %y8: memref<16xi8> {ingot.output},
-      %a16: memref<1xi16>, %y16: memref<4xi16> {ingot.output},
-      %a32: memref<2xi32>, %y32: memref<8xi32> {ingot.output}, %f: memref<4xf32> {ingot.output},
-      %a64: memref<2xi64>, %y64: memref<8xi64> {ingot.output},
-      %a1: memref<2xi1>, %y1: memref<4xi1> {ingot.output}) {
+  kernel.program @main(
+      %a8: memref<1xi8>, %b8: memref<1xi8>, %y8: memref<16xi8> {kernel.output},
+      %a16: memref<1xi16>, %y16: memref<4xi16> {kernel.output},
+      %a32: memref<2xi32>, %y32: memref<8xi32> {kernel.output}, %f: memref<4xf32> {kernel.output},
+      %a64: memref<2xi64>, %y64: memref<8xi64> {kernel.output},
+      %a1: memref<2xi1>, %y1: memref<4xi1> {kernel.output}) {
     kernel.launch @i8_ops(%a8, %b8, %y8) : (memref<1xi8>, memref<1xi8>, memref<16xi8>) -> ()
     kernel.launch @i16_ops(%a16, %y16) : (memref<1xi16>, memref<4xi16>) -> ()
     kernel.launch @i32_ops(%a32, %y32, %f) : (memref<2xi32>, memref<8xi32>, memref<4xf32>) -> ()
     kernel.launch @i64_ops(%a64, %y64) : (memref<2xi64>, memref<8xi64>) -> ()
     kernel.launch @bools(%a1, %y1) : (memref<2xi1>, memref<4xi1>) -> ()
-    return
+    kernel.return
   }
 }

@@ -6,8 +6,8 @@
 // RUN: ingot-translate %s --target armv7-a --name lanes -o %t7.cpp
 // RUN: FileCheck %s --check-prefix=NAMED < %t7.cpp
 
-module attributes {ingot.name = "lanes", ingot.arena_bytes = 0 : i64} {
-  func.func private @product(%x: memref<4xf32> {kernel.name = "x"}, %w: memref<4x8xf32> {kernel.name = "w"}, %y: memref<8xf32>) {
+module {
+  kernel.func @product(%x: memref<4xf32> {kernel.name = "x"}, %w: memref<4x8xf32> {kernel.name = "w"}, %y: memref<8xf32>) {
     %c0 = arith.constant 0 : index
     %c2 = arith.constant 2 : index
     %c3 = arith.constant 3 : index
@@ -27,12 +27,12 @@ module attributes {ingot.name = "lanes", ingot.arena_bytes = 0 : i64} {
     %a2 = vector.fma %s3, %w2, %a1 : vector<4xf32>
     vector.store %a2, %y[%c0] : memref<8xf32>, vector<4xf32>
     vector.store %b1, %y[%c4] : memref<8xf32>, vector<4xf32>
-    return
+    kernel.return
   }
-  func.func @main(%x: memref<4xf32> {ingot.onnx_name = "x"}, %w: memref<4x8xf32> {ingot.onnx_name = "w"},
-                  %y: memref<8xf32> {ingot.onnx_name = "y", ingot.output}) {
+  kernel.program @main(%x: memref<4xf32> {kernel.onnx_name = "x"}, %w: memref<4x8xf32> {kernel.onnx_name = "w"},
+                  %y: memref<8xf32> {kernel.onnx_name = "y", kernel.output}) {
     kernel.launch @product(%x, %w, %y) : (memref<4xf32>, memref<4x8xf32>, memref<8xf32>) -> ()
-    return
+    kernel.return
   }
 }
 

@@ -12,38 +12,38 @@
 // TARGET: no target is called 'none'
 
 //--- op.mlir
-func.func private @k(%y: memref<1xi32>) {
+kernel.func @k(%y: memref<1xi32>) {
   %c0 = arith.constant 0 : index
   %x = memref.load %y[%c0] : memref<1xi32>
   %low, %high = arith.mulsi_extended %x, %x : i32
   memref.store %high, %y[%c0] : memref<1xi32>
-  return
+  kernel.return
 }
-func.func @main(%y: memref<1xi32> {ingot.output}) {
+kernel.program @main(%y: memref<1xi32> {kernel.output}) {
   kernel.launch @k(%y) : (memref<1xi32>) -> ()
-  return
+  kernel.return
 }
 
 //--- lanes.mlir
-func.func private @k(%y: memref<12xf32>) {
+kernel.func @k(%y: memref<12xf32>) {
   %c0 = arith.constant 0 : index
   %x = vector.load %y[%c0] : memref<12xf32>, vector<12xf32>
   vector.store %x, %y[%c0] : memref<12xf32>, vector<12xf32>
-  return
+  kernel.return
 }
-func.func @main(%y: memref<12xf32> {ingot.output}) {
+kernel.program @main(%y: memref<12xf32> {kernel.output}) {
   kernel.launch @k(%y) : (memref<12xf32>) -> ()
-  return
+  kernel.return
 }
 
 //--- constant.mlir
-func.func private @k(%y: memref<1xf32>) {
+kernel.func @k(%y: memref<1xf32>) {
   %c0 = arith.constant 0 : index
   %one = arith.constant 1.0 : f32
   memref.store %one, %y[%c0] : memref<1xf32>
-  return
+  kernel.return
 }
-func.func @main(%x: memref<1xf32>) {
+kernel.program @main(%x: memref<1xf32>) {
   kernel.launch @k(%x) : (memref<1xf32>) -> ()
-  return
+  kernel.return
 }

@@ -21,9 +21,9 @@
 // CHECK: y[i] = acc0;
 // CHECK: rows(io->a, io->c, 2, 3);
 // CHECK: rows(io->b, io->d, 1, 2);
-func.func private @rows(%x: memref<?xf32> {kernel.name = "x", kernel.read}, %y: memref<?xf32> {kernel.name = "y"},
+kernel.func @rows(%x: memref<?xf32> {kernel.name = "x", kernel.read}, %y: memref<?xf32> {kernel.name = "y"},
                         %n: index {kernel.name = "count"}, %m: index {kernel.name = "x_stride"})
-    attributes {kernel.comment = "A: 2x3\nB: 1x2"} {
+    attributes {comment = "A: 2x3\nB: 1x2"} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %none = arith.constant 0.0 : f32
@@ -37,11 +37,11 @@ func.func private @rows(%x: memref<?xf32> {kernel.name = "x", kernel.read}, %y: 
     }
     memref.store %sum, %y[%i] : memref<?xf32>
   }
-  return
+  kernel.return
 }
-func.func @main(%a: memref<2x3xf32> {ingot.onnx_name = "a"}, %b: memref<1x2xf32> {ingot.onnx_name = "b"},
-                %c: memref<2xf32> {ingot.onnx_name = "c", ingot.output}, %d: memref<1xf32> {ingot.onnx_name = "d", ingot.output}) {
+kernel.program @main(%a: memref<2x3xf32> {kernel.onnx_name = "a"}, %b: memref<1x2xf32> {kernel.onnx_name = "b"},
+                %c: memref<2xf32> {kernel.onnx_name = "c", kernel.output}, %d: memref<1xf32> {kernel.onnx_name = "d", kernel.output}) {
   kernel.launch @rows(%a, %c) {values = array<i64: 2, 3>} : (memref<2x3xf32>, memref<2xf32>) -> ()
   kernel.launch @rows(%b, %d) {values = array<i64: 1, 2>} : (memref<1x2xf32>, memref<1xf32>) -> ()
-  return
+  kernel.return
 }

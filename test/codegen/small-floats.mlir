@@ -10,7 +10,7 @@
 // CHECK-LABEL: void widen_f16(const uint16_t *__restrict
 // CHECK: __builtin_bit_cast(float,
 module {
-  func.func private @widen_f16(%x: memref<65536xf16>, %y: memref<65536xf32>) {
+  kernel.func @widen_f16(%x: memref<65536xf16>, %y: memref<65536xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -19,9 +19,9 @@ module {
       %b = arith.extf %a : f16 to f32
       memref.store %b, %y[%i] : memref<65536xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow_f16(%x: memref<65536xf32>, %y: memref<65536xf16>) {
+  kernel.func @narrow_f16(%x: memref<65536xf32>, %y: memref<65536xf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -30,9 +30,9 @@ module {
       %b = arith.truncf %a : f32 to f16
       memref.store %b, %y[%i] : memref<65536xf16>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow64_f16(%x: memref<65536xf64>, %y: memref<65536xf16>) {
+  kernel.func @narrow64_f16(%x: memref<65536xf64>, %y: memref<65536xf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -41,9 +41,9 @@ module {
       %b = arith.truncf %a : f64 to f16
       memref.store %b, %y[%i] : memref<65536xf16>
     }
-    return
+    kernel.return
   }
-  func.func private @widen_bf16(%x: memref<65536xbf16>, %y: memref<65536xf32>) {
+  kernel.func @widen_bf16(%x: memref<65536xbf16>, %y: memref<65536xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -52,9 +52,9 @@ module {
       %b = arith.extf %a : bf16 to f32
       memref.store %b, %y[%i] : memref<65536xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow_bf16(%x: memref<65536xf32>, %y: memref<65536xbf16>) {
+  kernel.func @narrow_bf16(%x: memref<65536xf32>, %y: memref<65536xbf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -63,9 +63,9 @@ module {
       %b = arith.truncf %a : f32 to bf16
       memref.store %b, %y[%i] : memref<65536xbf16>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow64_bf16(%x: memref<65536xf64>, %y: memref<65536xbf16>) {
+  kernel.func @narrow64_bf16(%x: memref<65536xf64>, %y: memref<65536xbf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -74,9 +74,9 @@ module {
       %b = arith.truncf %a : f64 to bf16
       memref.store %b, %y[%i] : memref<65536xbf16>
     }
-    return
+    kernel.return
   }
-  func.func private @widen_f8E5M2(%x: memref<256xf8E5M2>, %y: memref<256xf32>) {
+  kernel.func @widen_f8E5M2(%x: memref<256xf8E5M2>, %y: memref<256xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 256 : index
@@ -85,9 +85,9 @@ module {
       %b = arith.extf %a : f8E5M2 to f32
       memref.store %b, %y[%i] : memref<256xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow_f8E5M2(%x: memref<65536xf32>, %y: memref<65536xf8E5M2>) {
+  kernel.func @narrow_f8E5M2(%x: memref<65536xf32>, %y: memref<65536xf8E5M2>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -96,9 +96,9 @@ module {
       %b = arith.truncf %a : f32 to f8E5M2
       memref.store %b, %y[%i] : memref<65536xf8E5M2>
     }
-    return
+    kernel.return
   }
-  func.func private @widen_f8E4M3FN(%x: memref<256xf8E4M3FN>, %y: memref<256xf32>) {
+  kernel.func @widen_f8E4M3FN(%x: memref<256xf8E4M3FN>, %y: memref<256xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 256 : index
@@ -107,9 +107,9 @@ module {
       %b = arith.extf %a : f8E4M3FN to f32
       memref.store %b, %y[%i] : memref<256xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow_f8E4M3FN(%x: memref<65536xf32>, %y: memref<65536xf8E4M3FN>) {
+  kernel.func @narrow_f8E4M3FN(%x: memref<65536xf32>, %y: memref<65536xf8E4M3FN>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -118,9 +118,9 @@ module {
       %b = arith.truncf %a : f32 to f8E4M3FN
       memref.store %b, %y[%i] : memref<65536xf8E4M3FN>
     }
-    return
+    kernel.return
   }
-  func.func private @widen_f8E4M3FNUZ(%x: memref<256xf8E4M3FNUZ>, %y: memref<256xf32>) {
+  kernel.func @widen_f8E4M3FNUZ(%x: memref<256xf8E4M3FNUZ>, %y: memref<256xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 256 : index
@@ -129,9 +129,9 @@ module {
       %b = arith.extf %a : f8E4M3FNUZ to f32
       memref.store %b, %y[%i] : memref<256xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow_f8E4M3FNUZ(%x: memref<65536xf32>, %y: memref<65536xf8E4M3FNUZ>) {
+  kernel.func @narrow_f8E4M3FNUZ(%x: memref<65536xf32>, %y: memref<65536xf8E4M3FNUZ>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -140,9 +140,9 @@ module {
       %b = arith.truncf %a : f32 to f8E4M3FNUZ
       memref.store %b, %y[%i] : memref<65536xf8E4M3FNUZ>
     }
-    return
+    kernel.return
   }
-  func.func private @widen_f8E5M2FNUZ(%x: memref<256xf8E5M2FNUZ>, %y: memref<256xf32>) {
+  kernel.func @widen_f8E5M2FNUZ(%x: memref<256xf8E5M2FNUZ>, %y: memref<256xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 256 : index
@@ -151,9 +151,9 @@ module {
       %b = arith.extf %a : f8E5M2FNUZ to f32
       memref.store %b, %y[%i] : memref<256xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow_f8E5M2FNUZ(%x: memref<65536xf32>, %y: memref<65536xf8E5M2FNUZ>) {
+  kernel.func @narrow_f8E5M2FNUZ(%x: memref<65536xf32>, %y: memref<65536xf8E5M2FNUZ>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -162,9 +162,9 @@ module {
       %b = arith.truncf %a : f32 to f8E5M2FNUZ
       memref.store %b, %y[%i] : memref<65536xf8E5M2FNUZ>
     }
-    return
+    kernel.return
   }
-  func.func private @widen_f4E2M1FN(%x: memref<16xf4E2M1FN>, %y: memref<16xf32>) {
+  kernel.func @widen_f4E2M1FN(%x: memref<16xf4E2M1FN>, %y: memref<16xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 16 : index
@@ -173,9 +173,9 @@ module {
       %b = arith.extf %a : f4E2M1FN to f32
       memref.store %b, %y[%i] : memref<16xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow_f4E2M1FN(%x: memref<65536xf32>, %y: memref<65536xf4E2M1FN>) {
+  kernel.func @narrow_f4E2M1FN(%x: memref<65536xf32>, %y: memref<65536xf4E2M1FN>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -184,9 +184,9 @@ module {
       %b = arith.truncf %a : f32 to f4E2M1FN
       memref.store %b, %y[%i] : memref<65536xf4E2M1FN>
     }
-    return
+    kernel.return
   }
-  func.func private @widen_f8E8M0FNU(%x: memref<256xf8E8M0FNU>, %y: memref<256xf32>) {
+  kernel.func @widen_f8E8M0FNU(%x: memref<256xf8E8M0FNU>, %y: memref<256xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 256 : index
@@ -195,9 +195,9 @@ module {
       %b = arith.extf %a : f8E8M0FNU to f32
       memref.store %b, %y[%i] : memref<256xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @narrow_f8E8M0FNU(%x: memref<65536xf32>, %y: memref<65536xf8E8M0FNU>) {
+  kernel.func @narrow_f8E8M0FNU(%x: memref<65536xf32>, %y: memref<65536xf8E8M0FNU>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -206,11 +206,11 @@ module {
       %b = arith.truncf %a : f32 to f8E8M0FNU
       memref.store %b, %y[%i] : memref<65536xf8E8M0FNU>
     }
-    return
+    kernel.return
   }
   // Arithmetic is done in f32 and rounded once.
   // CHECK-LABEL: void add_f16(
-  func.func private @add_f16(%x: memref<2xf16>, %y: memref<4xf16>) {
+  kernel.func @add_f16(%x: memref<2xf16>, %y: memref<4xf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -226,27 +226,27 @@ module {
     memref.store %k, %y[%c2] : memref<4xf16>
     %mx = arith.maximumf %a, %k : f16
     memref.store %mx, %y[%c3] : memref<4xf16>
-    return
+    kernel.return
   }
-  func.func @main(%i0: memref<65536xf16> {ingot.onnx_name = "widen_f16_in"}, %o0: memref<65536xf32> {ingot.onnx_name = "widen_f16_out", ingot.output},
-      %i1: memref<65536xf32> {ingot.onnx_name = "narrow_f16_in"}, %o1: memref<65536xf16> {ingot.onnx_name = "narrow_f16_out", ingot.output},
-      %i2: memref<65536xf64> {ingot.onnx_name = "narrow64_f16_in"}, %o2: memref<65536xf16> {ingot.onnx_name = "narrow64_f16_out", ingot.output},
-      %i3: memref<65536xbf16> {ingot.onnx_name = "widen_bf16_in"}, %o3: memref<65536xf32> {ingot.onnx_name = "widen_bf16_out", ingot.output},
-      %i4: memref<65536xf32> {ingot.onnx_name = "narrow_bf16_in"}, %o4: memref<65536xbf16> {ingot.onnx_name = "narrow_bf16_out", ingot.output},
-      %i5: memref<65536xf64> {ingot.onnx_name = "narrow64_bf16_in"}, %o5: memref<65536xbf16> {ingot.onnx_name = "narrow64_bf16_out", ingot.output},
-      %i6: memref<256xf8E5M2> {ingot.onnx_name = "widen_f8E5M2_in"}, %o6: memref<256xf32> {ingot.onnx_name = "widen_f8E5M2_out", ingot.output},
-      %i7: memref<65536xf32> {ingot.onnx_name = "narrow_f8E5M2_in"}, %o7: memref<65536xf8E5M2> {ingot.onnx_name = "narrow_f8E5M2_out", ingot.output},
-      %i8: memref<256xf8E4M3FN> {ingot.onnx_name = "widen_f8E4M3FN_in"}, %o8: memref<256xf32> {ingot.onnx_name = "widen_f8E4M3FN_out", ingot.output},
-      %i9: memref<65536xf32> {ingot.onnx_name = "narrow_f8E4M3FN_in"}, %o9: memref<65536xf8E4M3FN> {ingot.onnx_name = "narrow_f8E4M3FN_out", ingot.output},
-      %i10: memref<256xf8E4M3FNUZ> {ingot.onnx_name = "widen_f8E4M3FNUZ_in"}, %o10: memref<256xf32> {ingot.onnx_name = "widen_f8E4M3FNUZ_out", ingot.output},
-      %i11: memref<65536xf32> {ingot.onnx_name = "narrow_f8E4M3FNUZ_in"}, %o11: memref<65536xf8E4M3FNUZ> {ingot.onnx_name = "narrow_f8E4M3FNUZ_out", ingot.output},
-      %i12: memref<256xf8E5M2FNUZ> {ingot.onnx_name = "widen_f8E5M2FNUZ_in"}, %o12: memref<256xf32> {ingot.onnx_name = "widen_f8E5M2FNUZ_out", ingot.output},
-      %i13: memref<65536xf32> {ingot.onnx_name = "narrow_f8E5M2FNUZ_in"}, %o13: memref<65536xf8E5M2FNUZ> {ingot.onnx_name = "narrow_f8E5M2FNUZ_out", ingot.output},
-      %i14: memref<16xf4E2M1FN> {ingot.onnx_name = "widen_f4E2M1FN_in"}, %o14: memref<16xf32> {ingot.onnx_name = "widen_f4E2M1FN_out", ingot.output},
-      %i15: memref<65536xf32> {ingot.onnx_name = "narrow_f4E2M1FN_in"}, %o15: memref<65536xf4E2M1FN> {ingot.onnx_name = "narrow_f4E2M1FN_out", ingot.output},
-      %i16: memref<256xf8E8M0FNU> {ingot.onnx_name = "widen_f8E8M0FNU_in"}, %o16: memref<256xf32> {ingot.onnx_name = "widen_f8E8M0FNU_out", ingot.output},
-      %i17: memref<65536xf32> {ingot.onnx_name = "narrow_f8E8M0FNU_in"}, %o17: memref<65536xf8E8M0FNU> {ingot.onnx_name = "narrow_f8E8M0FNU_out", ingot.output},
-      %x: memref<2xf16> {ingot.onnx_name = "x"}, %y: memref<4xf16> {ingot.onnx_name = "y", ingot.output}) {
+  kernel.program @main(%i0: memref<65536xf16> {kernel.onnx_name = "widen_f16_in"}, %o0: memref<65536xf32> {kernel.onnx_name = "widen_f16_out", kernel.output},
+      %i1: memref<65536xf32> {kernel.onnx_name = "narrow_f16_in"}, %o1: memref<65536xf16> {kernel.onnx_name = "narrow_f16_out", kernel.output},
+      %i2: memref<65536xf64> {kernel.onnx_name = "narrow64_f16_in"}, %o2: memref<65536xf16> {kernel.onnx_name = "narrow64_f16_out", kernel.output},
+      %i3: memref<65536xbf16> {kernel.onnx_name = "widen_bf16_in"}, %o3: memref<65536xf32> {kernel.onnx_name = "widen_bf16_out", kernel.output},
+      %i4: memref<65536xf32> {kernel.onnx_name = "narrow_bf16_in"}, %o4: memref<65536xbf16> {kernel.onnx_name = "narrow_bf16_out", kernel.output},
+      %i5: memref<65536xf64> {kernel.onnx_name = "narrow64_bf16_in"}, %o5: memref<65536xbf16> {kernel.onnx_name = "narrow64_bf16_out", kernel.output},
+      %i6: memref<256xf8E5M2> {kernel.onnx_name = "widen_f8E5M2_in"}, %o6: memref<256xf32> {kernel.onnx_name = "widen_f8E5M2_out", kernel.output},
+      %i7: memref<65536xf32> {kernel.onnx_name = "narrow_f8E5M2_in"}, %o7: memref<65536xf8E5M2> {kernel.onnx_name = "narrow_f8E5M2_out", kernel.output},
+      %i8: memref<256xf8E4M3FN> {kernel.onnx_name = "widen_f8E4M3FN_in"}, %o8: memref<256xf32> {kernel.onnx_name = "widen_f8E4M3FN_out", kernel.output},
+      %i9: memref<65536xf32> {kernel.onnx_name = "narrow_f8E4M3FN_in"}, %o9: memref<65536xf8E4M3FN> {kernel.onnx_name = "narrow_f8E4M3FN_out", kernel.output},
+      %i10: memref<256xf8E4M3FNUZ> {kernel.onnx_name = "widen_f8E4M3FNUZ_in"}, %o10: memref<256xf32> {kernel.onnx_name = "widen_f8E4M3FNUZ_out", kernel.output},
+      %i11: memref<65536xf32> {kernel.onnx_name = "narrow_f8E4M3FNUZ_in"}, %o11: memref<65536xf8E4M3FNUZ> {kernel.onnx_name = "narrow_f8E4M3FNUZ_out", kernel.output},
+      %i12: memref<256xf8E5M2FNUZ> {kernel.onnx_name = "widen_f8E5M2FNUZ_in"}, %o12: memref<256xf32> {kernel.onnx_name = "widen_f8E5M2FNUZ_out", kernel.output},
+      %i13: memref<65536xf32> {kernel.onnx_name = "narrow_f8E5M2FNUZ_in"}, %o13: memref<65536xf8E5M2FNUZ> {kernel.onnx_name = "narrow_f8E5M2FNUZ_out", kernel.output},
+      %i14: memref<16xf4E2M1FN> {kernel.onnx_name = "widen_f4E2M1FN_in"}, %o14: memref<16xf32> {kernel.onnx_name = "widen_f4E2M1FN_out", kernel.output},
+      %i15: memref<65536xf32> {kernel.onnx_name = "narrow_f4E2M1FN_in"}, %o15: memref<65536xf4E2M1FN> {kernel.onnx_name = "narrow_f4E2M1FN_out", kernel.output},
+      %i16: memref<256xf8E8M0FNU> {kernel.onnx_name = "widen_f8E8M0FNU_in"}, %o16: memref<256xf32> {kernel.onnx_name = "widen_f8E8M0FNU_out", kernel.output},
+      %i17: memref<65536xf32> {kernel.onnx_name = "narrow_f8E8M0FNU_in"}, %o17: memref<65536xf8E8M0FNU> {kernel.onnx_name = "narrow_f8E8M0FNU_out", kernel.output},
+      %x: memref<2xf16> {kernel.onnx_name = "x"}, %y: memref<4xf16> {kernel.onnx_name = "y", kernel.output}) {
     kernel.launch @widen_f16(%i0, %o0) : (memref<65536xf16>, memref<65536xf32>) -> ()
     kernel.launch @narrow_f16(%i1, %o1) : (memref<65536xf32>, memref<65536xf16>) -> ()
     kernel.launch @narrow64_f16(%i2, %o2) : (memref<65536xf64>, memref<65536xf16>) -> ()
@@ -266,6 +266,6 @@ module {
     kernel.launch @widen_f8E8M0FNU(%i16, %o16) : (memref<256xf8E8M0FNU>, memref<256xf32>) -> ()
     kernel.launch @narrow_f8E8M0FNU(%i17, %o17) : (memref<65536xf32>, memref<65536xf8E8M0FNU>) -> ()
     kernel.launch @add_f16(%x, %y) : (memref<2xf16>, memref<4xf16>) -> ()
-    return
+    kernel.return
   }
 }

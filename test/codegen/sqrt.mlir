@@ -8,7 +8,7 @@
 
 // CHECK: _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x[i])))
 module {
-  func.func private @single(%x: memref<65536xf32> {kernel.name = "x"}, %y: memref<65536xf32>) {
+  kernel.func @single(%x: memref<65536xf32> {kernel.name = "x"}, %y: memref<65536xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -17,9 +17,9 @@ module {
       %b = math.sqrt %a : f32
       memref.store %b, %y[%i] : memref<65536xf32>
     }
-    return
+    kernel.return
   }
-  func.func private @double(%x: memref<65536xf64>, %y: memref<65536xf64>) {
+  kernel.func @double(%x: memref<65536xf64>, %y: memref<65536xf64>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n = arith.constant 65536 : index
@@ -28,12 +28,12 @@ module {
       %b = math.sqrt %a : f64
       memref.store %b, %y[%i] : memref<65536xf64>
     }
-    return
+    kernel.return
   }
-  func.func @main(%x: memref<65536xf32> {ingot.onnx_name = "x"}, %y: memref<65536xf32> {ingot.onnx_name = "y", ingot.output},
-                  %a: memref<65536xf64> {ingot.onnx_name = "a"}, %b: memref<65536xf64> {ingot.onnx_name = "b", ingot.output}) {
+  kernel.program @main(%x: memref<65536xf32> {kernel.onnx_name = "x"}, %y: memref<65536xf32> {kernel.onnx_name = "y", kernel.output},
+                  %a: memref<65536xf64> {kernel.onnx_name = "a"}, %b: memref<65536xf64> {kernel.onnx_name = "b", kernel.output}) {
     kernel.launch @single(%x, %y) : (memref<65536xf32>, memref<65536xf32>) -> ()
     kernel.launch @double(%a, %b) : (memref<65536xf64>, memref<65536xf64>) -> ()
-    return
+    kernel.return
   }
 }

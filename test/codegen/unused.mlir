@@ -5,12 +5,12 @@
 // RUN: %clangxx %warnings -c %t.cpp -o %t.o
 
 // The only element of an axis, and axes whose elements are all the same.
-// CHECK-LABEL: func.func private @indices(
+// CHECK-LABEL: kernel.func @indices(
 // CHECK-NOT: arith.subi
 // CHECK: memref.load %{{.*}}[%c0{{.*}}, %arg
 // CHECK: memref.load %{{.*}}[%c0{{.*}}, %arg
 // CHECK: memref.store %{{.*}}[%arg{{.*}}, %c0{{.*}}]
-func.func private @indices(%x: memref<1x8xf32>, %w: memref<4x8xf32, strided<[0, 1]>>, %y: memref<8x1xf32>) {
+kernel.func @indices(%x: memref<1x8xf32>, %w: memref<4x8xf32, strided<[0, 1]>>, %y: memref<8x1xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -21,16 +21,16 @@ func.func private @indices(%x: memref<1x8xf32>, %w: memref<4x8xf32, strided<[0, 
     %sum = arith.addf %a, %b : f32
     memref.store %sum, %y[%i, %back] : memref<8x1xf32>
   }
-  return
+  kernel.return
 }
 
 // Sums that nothing reads, in loops and conditionals, and what they are made of.
-// CHECK-LABEL: func.func private @results(
+// CHECK-LABEL: kernel.func @results(
 // CHECK-NOT: iter_args
 // CHECK-NOT: arith.mulf
 // CHECK-NOT: -> (f32)
 // CHECK: return
-func.func private @results(%x: memref<8xf32>, %y: memref<8xf32>) {
+kernel.func @results(%x: memref<8xf32>, %y: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -51,12 +51,12 @@ func.func private @results(%x: memref<8xf32>, %y: memref<8xf32>) {
   } else {
     scf.yield %zero : f32
   }
-  return
+  kernel.return
 }
 
-func.func @main(%x: memref<1x8xf32>, %w: memref<4x8xf32, strided<[0, 1]>>, %y: memref<8x1xf32> {ingot.output},
-                %v: memref<8xf32>, %z: memref<8xf32> {ingot.output}) {
+kernel.program @main(%x: memref<1x8xf32>, %w: memref<4x8xf32, strided<[0, 1]>>, %y: memref<8x1xf32> {kernel.output},
+                %v: memref<8xf32>, %z: memref<8xf32> {kernel.output}) {
   kernel.launch @indices(%x, %w, %y) : (memref<1x8xf32>, memref<4x8xf32, strided<[0, 1]>>, memref<8x1xf32>) -> ()
   kernel.launch @results(%v, %z) : (memref<8xf32>, memref<8xf32>) -> ()
-  return
+  kernel.return
 }

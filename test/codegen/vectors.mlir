@@ -12,7 +12,7 @@
 // CHECK: typedef float f32x8_u __attribute__((vector_size(32), aligned(4), may_alias));
 
 module {
-  func.func private @masks(%a0: memref<8xf32> {kernel.name = "a"}, %b0: memref<8xf32> {kernel.name = "b"}, %d0: memref<8xf64> {kernel.name = "d"}, %y0: memref<32xf32> {kernel.name = "y"}, %m0: memref<16xi1> {kernel.name = "m"}, %t0: memref<8xi1> {kernel.name = "t"}) {
+  kernel.func @masks(%a0: memref<8xf32> {kernel.name = "a"}, %b0: memref<8xf32> {kernel.name = "b"}, %d0: memref<8xf64> {kernel.name = "d"}, %y0: memref<32xf32> {kernel.name = "y"}, %m0: memref<16xi1> {kernel.name = "m"}, %t0: memref<8xi1> {kernel.name = "t"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -51,13 +51,13 @@ module {
     %un = arith.select %uno, %one, %lt : vector<8xi1>, vector<8xi1>
     %s2 = arith.select %un, %half, %zero : vector<8xi1>, vector<8xf32>
     vector.store %s2, %y0[%c24] : memref<32xf32>, vector<8xf32>
-    return
+    kernel.return
   }
   // Of a maximum with a constant one instruction is left.
   // CHECK-LABEL: void extrema(
   // CHECK: *(f32x8_u *)&y[16] = max_f32x8(f32x8{}, a0);
   // CHECK: (f32x8)_mm256_sqrt_ps(
-  func.func private @extrema(%a0: memref<8xf32> {kernel.name = "a"}, %b0: memref<8xf32> {kernel.name = "b"}, %y0: memref<32xf32> {kernel.name = "y"}) {
+  kernel.func @extrema(%a0: memref<8xf32> {kernel.name = "a"}, %b0: memref<8xf32> {kernel.name = "b"}, %y0: memref<32xf32> {kernel.name = "y"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -82,9 +82,9 @@ module {
     %sq = math.sqrt %abs : vector<8xf32>
     %sum = arith.addf %cs, %sq : vector<8xf32>
     vector.store %sum, %y0[%c24] : memref<32xf32>, vector<8xf32>
-    return
+    kernel.return
   }
-  func.func private @shuffles(%a0: memref<8xf32> {kernel.name = "a"}, %y0: memref<40xf32> {kernel.name = "y"}, %s0: memref<4xf32> {kernel.name = "s"}) {
+  kernel.func @shuffles(%a0: memref<8xf32> {kernel.name = "a"}, %y0: memref<40xf32> {kernel.name = "y"}, %s0: memref<4xf32> {kernel.name = "s"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -119,9 +119,9 @@ module {
     %bc = vector.broadcast %e : f32 to vector<8xf32>
     %p = vector.reduction <mul>, %bc : vector<8xf32> into f32
     memref.store %p, %s0[%c3] : memref<4xf32>
-    return
+    kernel.return
   }
-  func.func private @integers(%a0: memref<16xi8> {kernel.name = "a"}, %b0: memref<16xi8> {kernel.name = "b"}, %s0: memref<1xi8> {kernel.name = "s"}, %y0: memref<48xi8> {kernel.name = "y"}, %w0: memref<16xi32> {kernel.name = "w"}, %f0: memref<16xf32> {kernel.name = "f"}, %q0: memref<16xi8> {kernel.name = "q"}) {
+  kernel.func @integers(%a0: memref<16xi8> {kernel.name = "a"}, %b0: memref<16xi8> {kernel.name = "b"}, %s0: memref<1xi8> {kernel.name = "s"}, %y0: memref<48xi8> {kernel.name = "y"}, %w0: memref<16xi32> {kernel.name = "w"}, %f0: memref<16xf32> {kernel.name = "f"}, %q0: memref<16xi8> {kernel.name = "q"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -158,9 +158,9 @@ module {
     %ltw = arith.extui %lt : vector<16xi1> to vector<16xi8>
     %tt = arith.addi %t, %ltw : vector<16xi8>
     vector.store %tt, %q0[%c0] : memref<16xi8>, vector<16xi8>
-    return
+    kernel.return
   }
-  func.func private @halves(%h0: memref<8xf16> {kernel.name = "h"}, %y0: memref<8xf32> {kernel.name = "y"}, %b0: memref<8xbf16> {kernel.name = "b"}, %d0: memref<4xf64> {kernel.name = "d"}, %g0: memref<4xf32> {kernel.name = "g"}, %i0: memref<8xi32> {kernel.name = "i"}) {
+  kernel.func @halves(%h0: memref<8xf16> {kernel.name = "h"}, %y0: memref<8xf32> {kernel.name = "y"}, %b0: memref<8xbf16> {kernel.name = "b"}, %d0: memref<4xf64> {kernel.name = "d"}, %g0: memref<4xf32> {kernel.name = "g"}, %i0: memref<8xi32> {kernel.name = "i"}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -181,38 +181,38 @@ module {
     vector.store %g, %g0[%c0] : memref<4xf32>, vector<4xf32>
     %i = arith.fptosi %w : vector<8xf32> to vector<8xi32>
     vector.store %i, %i0[%c0] : memref<8xi32>, vector<8xi32>
-    return
+    kernel.return
   }
-  func.func @main(%masks_a: memref<8xf32> {ingot.onnx_name = "masks_a"},
-      %masks_b: memref<8xf32> {ingot.onnx_name = "masks_b"},
-      %masks_d: memref<8xf64> {ingot.onnx_name = "masks_d"},
-      %masks_y: memref<32xf32> {ingot.onnx_name = "masks_y", ingot.output},
-      %masks_m: memref<16xi1> {ingot.onnx_name = "masks_m", ingot.output},
-      %masks_t: memref<8xi1> {ingot.onnx_name = "masks_t"},
-      %extrema_a: memref<8xf32> {ingot.onnx_name = "extrema_a"},
-      %extrema_b: memref<8xf32> {ingot.onnx_name = "extrema_b"},
-      %extrema_y: memref<32xf32> {ingot.onnx_name = "extrema_y", ingot.output},
-      %shuffles_a: memref<8xf32> {ingot.onnx_name = "shuffles_a"},
-      %shuffles_y: memref<40xf32> {ingot.onnx_name = "shuffles_y", ingot.output},
-      %shuffles_s: memref<4xf32> {ingot.onnx_name = "shuffles_s", ingot.output},
-      %integers_a: memref<16xi8> {ingot.onnx_name = "integers_a"},
-      %integers_b: memref<16xi8> {ingot.onnx_name = "integers_b"},
-      %integers_s: memref<1xi8> {ingot.onnx_name = "integers_s"},
-      %integers_y: memref<48xi8> {ingot.onnx_name = "integers_y", ingot.output},
-      %integers_w: memref<16xi32> {ingot.onnx_name = "integers_w", ingot.output},
-      %integers_f: memref<16xf32> {ingot.onnx_name = "integers_f", ingot.output},
-      %integers_q: memref<16xi8> {ingot.onnx_name = "integers_q", ingot.output},
-      %halves_h: memref<8xf16> {ingot.onnx_name = "halves_h"},
-      %halves_y: memref<8xf32> {ingot.onnx_name = "halves_y", ingot.output},
-      %halves_b: memref<8xbf16> {ingot.onnx_name = "halves_b", ingot.output},
-      %halves_d: memref<4xf64> {ingot.onnx_name = "halves_d"},
-      %halves_g: memref<4xf32> {ingot.onnx_name = "halves_g", ingot.output},
-      %halves_i: memref<8xi32> {ingot.onnx_name = "halves_i", ingot.output}) {
+  kernel.program @main(%masks_a: memref<8xf32> {kernel.onnx_name = "masks_a"},
+      %masks_b: memref<8xf32> {kernel.onnx_name = "masks_b"},
+      %masks_d: memref<8xf64> {kernel.onnx_name = "masks_d"},
+      %masks_y: memref<32xf32> {kernel.onnx_name = "masks_y", kernel.output},
+      %masks_m: memref<16xi1> {kernel.onnx_name = "masks_m", kernel.output},
+      %masks_t: memref<8xi1> {kernel.onnx_name = "masks_t"},
+      %extrema_a: memref<8xf32> {kernel.onnx_name = "extrema_a"},
+      %extrema_b: memref<8xf32> {kernel.onnx_name = "extrema_b"},
+      %extrema_y: memref<32xf32> {kernel.onnx_name = "extrema_y", kernel.output},
+      %shuffles_a: memref<8xf32> {kernel.onnx_name = "shuffles_a"},
+      %shuffles_y: memref<40xf32> {kernel.onnx_name = "shuffles_y", kernel.output},
+      %shuffles_s: memref<4xf32> {kernel.onnx_name = "shuffles_s", kernel.output},
+      %integers_a: memref<16xi8> {kernel.onnx_name = "integers_a"},
+      %integers_b: memref<16xi8> {kernel.onnx_name = "integers_b"},
+      %integers_s: memref<1xi8> {kernel.onnx_name = "integers_s"},
+      %integers_y: memref<48xi8> {kernel.onnx_name = "integers_y", kernel.output},
+      %integers_w: memref<16xi32> {kernel.onnx_name = "integers_w", kernel.output},
+      %integers_f: memref<16xf32> {kernel.onnx_name = "integers_f", kernel.output},
+      %integers_q: memref<16xi8> {kernel.onnx_name = "integers_q", kernel.output},
+      %halves_h: memref<8xf16> {kernel.onnx_name = "halves_h"},
+      %halves_y: memref<8xf32> {kernel.onnx_name = "halves_y", kernel.output},
+      %halves_b: memref<8xbf16> {kernel.onnx_name = "halves_b", kernel.output},
+      %halves_d: memref<4xf64> {kernel.onnx_name = "halves_d"},
+      %halves_g: memref<4xf32> {kernel.onnx_name = "halves_g", kernel.output},
+      %halves_i: memref<8xi32> {kernel.onnx_name = "halves_i", kernel.output}) {
     kernel.launch @masks(%masks_a, %masks_b, %masks_d, %masks_y, %masks_m, %masks_t) : (memref<8xf32>, memref<8xf32>, memref<8xf64>, memref<32xf32>, memref<16xi1>, memref<8xi1>) -> ()
     kernel.launch @extrema(%extrema_a, %extrema_b, %extrema_y) : (memref<8xf32>, memref<8xf32>, memref<32xf32>) -> ()
     kernel.launch @shuffles(%shuffles_a, %shuffles_y, %shuffles_s) : (memref<8xf32>, memref<40xf32>, memref<4xf32>) -> ()
     kernel.launch @integers(%integers_a, %integers_b, %integers_s, %integers_y, %integers_w, %integers_f, %integers_q) : (memref<16xi8>, memref<16xi8>, memref<1xi8>, memref<48xi8>, memref<16xi32>, memref<16xf32>, memref<16xi8>) -> ()
     kernel.launch @halves(%halves_h, %halves_y, %halves_b, %halves_d, %halves_g, %halves_i) : (memref<8xf16>, memref<8xf32>, memref<8xbf16>, memref<4xf64>, memref<4xf32>, memref<8xi32>) -> ()
-    return
+    kernel.return
   }
 }

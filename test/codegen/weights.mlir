@@ -30,7 +30,7 @@ module {
   memref.global "private" constant @mask : memref<4xi1> = dense<[true, false, true, true]>
   memref.global "private" constant @table : memref<2xf32> = dense<0.5>
   memref.global "private" constant @half : memref<4xbf16> = dense_resource<half>
-  func.func private @sum(%x: memref<4xf32>, %w: memref<4xf32>, %m: memref<4xi1>, %h: memref<4xbf16>, %y: memref<4xf32>) {
+  kernel.func @sum(%x: memref<4xf32>, %w: memref<4xf32>, %m: memref<4xi1>, %h: memref<4xbf16>, %y: memref<4xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c4 = arith.constant 4 : index
@@ -47,14 +47,14 @@ module {
       %s = arith.addf %q, %bias : f32
       memref.store %s, %y[%i] : memref<4xf32>
     }
-    return
+    kernel.return
   }
-  func.func @main(%x: memref<4xf32> {ingot.onnx_name = "x"}, %y: memref<4xf32> {ingot.onnx_name = "y", ingot.output}) {
+  kernel.program @main(%x: memref<4xf32> {kernel.onnx_name = "x"}, %y: memref<4xf32> {kernel.onnx_name = "y", kernel.output}) {
     %w = memref.get_global @w : memref<4xf32>
     %m = memref.get_global @mask : memref<4xi1>
     %h = memref.get_global @half : memref<4xbf16>
     kernel.launch @sum(%x, %w, %m, %h, %y) : (memref<4xf32>, memref<4xf32>, memref<4xi1>, memref<4xbf16>, memref<4xf32>) -> ()
-    return
+    kernel.return
   }
 }
 {-#

@@ -145,6 +145,7 @@ def resampling():
 
 
 def contractions():
+    yield one("matmul-no-columns", "MatMul", {"a": data((2, 5, 7))}, {"b": data((7, 0))})
     for equation, *shapes in (
         ("bij,bjk->bik", (3, 9, 17), (3, 17, 33)), ("bhqd,bhkd->bhqk", (2, 3, 9, 16), (2, 3, 11, 16)), ("ij->ji", (9, 33)), ("ii->i", (9, 9)),
         ("ij,kj", (9, 17), (33, 17)), ("...ij,...jk->...ik", (2, 9, 17), (2, 17, 33)), ("i,j->ij", (9,), (33,)), ("ij->", (9, 33)),

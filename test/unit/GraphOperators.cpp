@@ -33,6 +33,11 @@ TEST_CASE_METHOD(Definition, "functions of one number build on floats") {
   }
 }
 
+TEST_CASE_METHOD(Definition, "functions of floats build on integers") {
+  for (const char *type : {"si8", "ui16", "si32", "ui64"})
+    CHECK(builds(module("graph.erf", {tensor(type)}, tensor(type))));
+}
+
 TEST_CASE_METHOD(Definition, "arithmetic builds on every numeric type") {
   for (const char *op : {"graph.add", "graph.sub", "graph.mul", "graph.div",
                          "graph.mod", "graph.mod {fmod = 1 : i64}", "graph.pow",

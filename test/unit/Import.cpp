@@ -272,7 +272,7 @@ TEST_CASE("an input that decides a shape is bound to its value") {
   ImportOptions options;
   options.bind["s"] = "6";
   Imported imported(text, options);
-  CHECK(count(imported.text(), "ingot.bound = dense<6>") == 1);
+  CHECK(count(imported.text(), "kernel.bound = dense<6>") == 1);
   CHECK(count(imported.text(), "-> tensor<6xf32>") > 0);
 }
 

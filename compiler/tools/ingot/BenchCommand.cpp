@@ -9,6 +9,7 @@
 #include "compiler/report/Progress.h"
 #include "compiler/run/HostModel.h"
 #include "compiler/tools/ingot/Commands.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "runtime_support/ingot_thread_pool.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -69,14 +70,11 @@ struct KernelTimes {
 /// The names of the kernels, in the order of the run.
 static std::vector<std::string> launchNames(ModuleOp module) {
   std::vector<std::string> names;
-  module.walk([&](Operation *op) {
-    if (op->getName().getStringRef() != "kernel.launch")
-      return;
-    auto callee = op->getAttrOfType<FlatSymbolRefAttr>("callee");
-    std::string text = callee.getValue().str();
-    if (Operation *function = module.lookupSymbol(callee))
-      if (auto comment = function->getAttrOfType<StringAttr>("kernel.comment"))
-        text += "  " + StringRef(comment.getValue()).split('\n').first.str();
+  module.walk([&](kernel::LaunchOp launch) {
+    std::string text = launch.getCallee().str();
+    if (auto callee = module.lookupSymbol<kernel::FuncOp>(launch.getCallee()))
+      if (std::optional<StringRef> comment = callee.getComment())
+        text += "  " + comment->split('\n').first.str();
     names.push_back(text);
   });
   return names;

@@ -53,7 +53,7 @@ struct Layout {
 
 class Flattening {
 public:
-  explicit Flattening(func::FuncOp kernel) : kernel(kernel) {}
+  explicit Flattening(kernel::FuncOp kernel) : kernel(kernel) {}
 
   bool run() {
     SmallVector<Operation *> accesses, views;
@@ -142,11 +142,11 @@ private:
     return "%" + (name ? name.str() : "buffer") + "_stride";
   }
 
-  func::FuncOp kernel;
+  kernel::FuncOp kernel;
 };
 
 } // namespace
 
-bool flattenBuffers(func::FuncOp kernel) { return Flattening(kernel).run(); }
+bool flattenBuffers(kernel::FuncOp kernel) { return Flattening(kernel).run(); }
 
 } // namespace ingot::plan

@@ -50,9 +50,9 @@ public:
   SmallVector<OpOperand *> uses; // in the first function
   SmallVector<int64_t> first, second;
 
-  bool areAlike(func::FuncOp a, func::FuncOp b) {
-    return a->getAttr(kExtentAttr) == b->getAttr(kExtentAttr) &&
-           a->getAttr("kernel.strategy") == b->getAttr("kernel.strategy") &&
+  bool areAlike(FuncOp a, FuncOp b) {
+    return a.getExtentAttr() == b.getExtentAttr() &&
+           a.getStrategyAttr() == b.getStrategyAttr() &&
            a.getFunctionType() == b.getFunctionType() &&
            llvm::all_of(llvm::seq(a.getNumArguments()),
                         [&](unsigned i) {
@@ -121,8 +121,8 @@ private:
 
 /// A function of the module, and a copy of it without shapes.
 struct Kernel {
-  func::FuncOp function;
-  OwningOpRef<func::FuncOp> flat;
+  FuncOp function;
+  OwningOpRef<FuncOp> flat;
 };
 
 /// Kernels that differ in integers only.
@@ -268,7 +268,7 @@ struct ShareKernelsPass : impl::ShareKernelsBase<ShareKernelsPass> {
     SymbolTable symbols(module);
     std::deque<Kernel> kernels;
     llvm::MapVector<uint64_t, SmallVector<Group>> groups;
-    for (auto function : module.getOps<func::FuncOp>()) {
+    for (auto function : module.getOps<FuncOp>()) {
       if (!launches.contains(function.getName()) || function.isDeclaration())
         continue;
       Kernel kernel{function, function.clone()};
@@ -289,7 +289,7 @@ struct ShareKernelsPass : impl::ShareKernelsBase<ShareKernelsPass> {
   }
 
 private:
-  static uint64_t hashOf(func::FuncOp function) {
+  static uint64_t hashOf(FuncOp function) {
     llvm::hash_code hash = 0;
     function.walk([&](Operation *op) {
       if (!isa<arith::ConstantIndexOp>(op))
@@ -315,23 +315,23 @@ private:
   share(Group &group, MutableArrayRef<Parameter> parameters,
         SymbolTable &symbols,
         llvm::MapVector<StringRef, SmallVector<LaunchOp>> &launches) {
-    func::FuncOp first = group.members.front()->function;
-    func::FuncOp shared = group.members.front()->flat.release();
+    FuncOp first = group.members.front()->function;
+    FuncOp shared = group.members.front()->flat.release();
     std::string base = commonName(group), name = base, comment;
     for (unsigned n = 2; symbols.lookup(name); ++n)
       name = base + "_" + std::to_string(n);
     shared.setName(name);
     symbols.insert(shared, Block::iterator(first));
     for (Kernel *kernel : group.members) {
-      if (auto text = kernel->function->getAttrOfType<StringAttr>(kCommentAttr))
-        comment += (comment.empty() ? "" : "\n") + text.str();
+      if (std::optional<StringRef> text = kernel->function.getComment())
+        comment += (comment.empty() ? "" : "\n") + text->str();
       for (unsigned i = 0; i < kernel->function.getNumArguments(); ++i)
         if (Attribute alias = kernel->function.getArgAttr(i, kMayAliasAttr))
           shared.setArgAttr(i, kMayAliasAttr, alias);
     }
     Builder b(shared.getContext());
     if (!comment.empty())
-      shared->setAttr(kCommentAttr, b.getStringAttr(comment));
+      shared.setComment(comment);
     addArguments(shared, parameters);
     for (auto [m, kernel] : llvm::enumerate(group.members)) {
       SmallVector<int64_t> values;
@@ -353,7 +353,7 @@ private:
   }
 
   /// Flat accesses multiply by 1 and add 0 where shapes ask for nothing else.
-  static void dropNeutral(func::FuncOp function) {
+  static void dropNeutral(FuncOp function) {
     function.walk([](Operation *op) {
       bool product = isa<arith::MulIOp>(op);
       if ((product || isa<arith::AddIOp>(op)) &&
@@ -365,12 +365,11 @@ private:
   }
 
   /// Behind the buffers, before begin and end of a parallel loop.
-  static void addArguments(func::FuncOp function,
+  static void addArguments(FuncOp function,
                            MutableArrayRef<Parameter> parameters) {
     Builder b(function.getContext());
     Location loc = function.getLoc();
-    unsigned at =
-        function.getNumArguments() - (parallelExtent(function) ? 2 : 0);
+    unsigned at = function.getNumArguments() - (function.getExtent() ? 2 : 0);
     SmallVector<Value> values;
     auto inside = OpBuilder::atBlockBegin(&function.getBody().front());
     for (Parameter &p : parameters) {

@@ -3,55 +3,55 @@
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics
 
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>)
-func.func @missing_buffer(%x: memref<4xf32>) {
+kernel.func @k(%x: memref<4xf32>, %y: memref<4xf32>)
+kernel.program @missing_buffer(%x: memref<4xf32>) {
   // expected-error @+1 {{'kernel.launch' op passes 1 buffers to 'k', which takes 2}}
   kernel.launch @k(%x) : (memref<4xf32>) -> ()
-  return
+  kernel.return
 }
 
 // -----
 
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>)
-func.func @other_shape(%x: memref<4xf32>, %y: memref<2x2xf32>) {
+kernel.func @k(%x: memref<4xf32>, %y: memref<4xf32>)
+kernel.program @other_shape(%x: memref<4xf32>, %y: memref<2x2xf32>) {
   // expected-error @+1 {{buffer 1 of 'k' is 'memref<4xf32>', not 'memref<2x2xf32>'}}
   kernel.launch @k(%x, %y) : (memref<4xf32>, memref<2x2xf32>) -> ()
-  return
+  kernel.return
 }
 
 // -----
 
-func.func private @k(%x: memref<?xf32>, %n: index)
-func.func @missing_integer(%x: memref<4xf32>) {
+kernel.func @k(%x: memref<?xf32>, %n: index)
+kernel.program @missing_integer(%x: memref<4xf32>) {
   // expected-error @+1 {{passes 0 integers to 'k', which takes 1}}
   kernel.launch @k(%x) : (memref<4xf32>) -> ()
-  return
+  kernel.return
 }
 
 // -----
 
-func.func private @k(%x: memref<?xf32>)
-func.func @other_element(%x: memref<4xf64>) {
+kernel.func @k(%x: memref<?xf32>)
+kernel.program @other_element(%x: memref<4xf64>) {
   // expected-error @+1 {{buffer 0 of 'k' is 'memref<?xf32>', not 'memref<4xf64>'}}
   kernel.launch @k(%x) : (memref<4xf64>) -> ()
-  return
+  kernel.return
 }
 
 // -----
 
-func.func @no_callee(%x: memref<4xf32>) {
-  // expected-error @+1 {{launches 'nothing', which is no function}}
+kernel.program @no_callee(%x: memref<4xf32>) {
+  // expected-error @+1 {{launches 'nothing', which is no kernel}}
   kernel.launch @nothing(%x) : (memref<4xf32>) -> ()
-  return
+  kernel.return
 }
 
 // -----
 
-func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32>
-func.func @inplace(%x: tensor<4xf32>) -> tensor<4xf32> {
+kernel.func @k(%x: tensor<4xf32>) -> tensor<4xf32>
+kernel.program @inplace(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'inplace' names a result or operand that is not}}
   %y = kernel.launch @k(%x) {inplace = array<i64: 0, 1>} : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
+  kernel.return %y : tensor<4xf32>
 }
 
 // -----
@@ -64,13 +64,112 @@ func.func @view_too_large(%x: memref<4xf32>) {
 
 // -----
 
-// expected-error @+1 {{with 'kernel.extent' must end in two index arguments, begin and end}}
-func.func private @k(%x: memref<4xf32>) attributes {kernel.extent = 4 : index}
+// expected-error @+1 {{with an extent must end in two index arguments, begin and end}}
+kernel.func @k(%x: memref<4xf32>) attributes {extent = 4 : index}
 
 // -----
 
-func.func @compares(%x: memref<2xi64>) {
+kernel.program @compares(%x: memref<2xi64>) {
   // expected-error @+1 {{compares}}
   kernel.require_equal %x, dense<[1, 2, 3]> : tensor<3xi64>, "shape" : memref<2xi64>
-  return
+  kernel.return
+}
+
+// -----
+
+// expected-error @+1 {{mixes tensors and buffers}}
+kernel.func @mixed(%x: tensor<4xf32>, %y: memref<4xf32>)
+
+// -----
+
+// expected-error @+1 {{takes 'f32', which is neither a buffer nor an integer}}
+kernel.func @scalar(%x: f32)
+
+// -----
+
+// expected-error @+1 {{returns values, but works on buffers}}
+kernel.func @value(%x: memref<4xf32>) -> i32
+
+// -----
+
+// expected-error @+1 {{has strides that its buffers' types should have}}
+kernel.func @strides(%x: memref<4xf32>) attributes {output_strides = array<i64: 2>}
+
+// -----
+
+// expected-error @+1 {{has 2 'input_strides' for 1 arguments}}
+kernel.func @inputs(%x: tensor<4xf32>) -> tensor<4xf32> attributes {input_strides = [array<i64>, array<i64: 1>]}
+
+// -----
+
+// expected-error @+1 {{has an extent before it has loops}}
+kernel.func @early(%x: tensor<4xf32>) -> tensor<4xf32> attributes {extent = 4 : index}
+
+// -----
+
+// expected-error @+1 {{attribute 'extent' failed to satisfy constraint}}
+kernel.func @negative(%x: memref<4xf32>, %begin: index, %end: index) attributes {extent = -1 : index}
+
+// -----
+
+// expected-error @+1 {{attribute 'strategy' failed to satisfy constraint: string attribute}}
+kernel.func @strategy(%x: memref<4xf32>) attributes {strategy = 5}
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.read' has no value}}
+kernel.func @read(%x: memref<4xf32> {kernel.read = "often"})
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.raed' is unknown on an argument or result}}
+kernel.func @typo(%x: memref<4xf32> {kernel.raed})
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.read' is for buffers}}
+kernel.func @integer(%n: index {kernel.read})
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.bound' must have the shape of what it is the value of}}
+kernel.program @bound(%x: memref<4xi64> {kernel.bound = dense<1> : tensor<2xi64>})
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.strict' is one of modules, without a value}}
+kernel.program @strict(%x: memref<4xf32>) attributes {kernel.strict}
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.extend' is unknown}}
+kernel.program @unknown(%x: memref<4xf32>) attributes {kernel.extend}
+
+// -----
+
+kernel.program @computes(%x: memref<4xf32>) {
+  // expected-error @+1 {{is not of the kernel level; a program only launches kernels}}
+  %c0 = arith.constant 0 : index
+  kernel.return
+}
+
+// -----
+
+// expected-error @+1 {{on buffers takes all of them as arguments}}
+kernel.program @results(%x: memref<4xf32>) -> i32 {
+  kernel.return
+}
+
+// -----
+
+kernel.func @returns(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{returns other types than 'returns' declares}}
+  kernel.return
+}
+
+// -----
+
+func.func @elsewhere() {
+  // expected-error @+1 {{expects parent op to be one of 'kernel.func, kernel.program'}}
+  kernel.return
 }

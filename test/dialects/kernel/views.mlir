@@ -3,27 +3,27 @@
 // REQUIRES: ingot-opt
 // RUN: %ingot-opt %s -canonicalize | FileCheck %s
 
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %begin: index, %end: index) attributes {kernel.extent = 4 : index}
+kernel.func @k(%x: memref<4xf32>, %y: memref<4xf32>, %begin: index, %end: index) attributes {extent = 4 : index}
 
-// CHECK-LABEL: func.func @folds(
+// CHECK-LABEL: kernel.program @folds(
 // CHECK-SAME: %[[X:.*]]: memref<64xf32>
 // CHECK-NEXT: %[[V:.*]] = kernel.view %[[X]] at 48 : memref<64xf32> to memref<4xf32>
 // CHECK-NEXT: %[[A:.*]] = kernel.arena 128 : memref<4xf32>
 // CHECK-NEXT: kernel.launch @k(%[[V]], %[[A]])
-func.func @folds(%x: memref<64xf32>) {
+kernel.program @folds(%x: memref<64xf32>) {
   %same = kernel.view %x : memref<64xf32> to memref<64xf32>
   %v = kernel.view %same at 32 : memref<64xf32> to memref<4x4xf32>
   %w = kernel.view %v at 16 : memref<4x4xf32> to memref<4xf32>
   %a = kernel.arena 128 : memref<4xf32>
   kernel.launch @k(%w, %a) : (memref<4xf32>, memref<4xf32>) -> ()
-  return
+  kernel.return
 }
 
 // On tensors a launch is a value: unused, it goes.
-func.func private @t(%x: tensor<4xf32>) -> tensor<4xf32>
-// CHECK-LABEL: func.func @unused(
-// CHECK-NEXT: return
-func.func @unused(%x: tensor<4xf32>) {
+kernel.func @t(%x: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-LABEL: kernel.program @unused(
+// CHECK-NEXT: kernel.return
+kernel.program @unused(%x: tensor<4xf32>) {
   %y = kernel.launch @t(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  return
+  kernel.return
 }

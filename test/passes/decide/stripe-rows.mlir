@@ -8,7 +8,7 @@
 
 // The convolution's result (16 rows of 512 bytes) is never stored as a whole. The stripes at
 // the borders have padding on their side; those inside have none, and are equal.
-// CHAIN: ingot.macs_recomputed = {{[1-9]}}
+// CHAIN: kernel.macs_recomputed = {{[1-9]}}
 // CHAIN: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x16x4xf32>
 // CHAIN: %[[A0:.*]] = graph.group "convolution"(%[[X0]]
 // CHAIN: graph.conv {{.*}}low = array<i64: 1, 1>

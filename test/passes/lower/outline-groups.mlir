@@ -6,27 +6,27 @@
 // Groups that compute the same are one function, whatever the nodes are called; its
 // comment has both names. Other shapes and other strategies are other functions, and
 // no two have one name. Functions stand in the order of their first launch.
-// SHARED: func.func private @neg_8(%arg0: tensor<8xf32>) -> tensor<8xf32>
-// SHARED-SAME: kernel.comment = "/first, /second: exp + neg by elementwise, f32[8] -> f32[8]"
-// SHARED-SAME: kernel.strategy = "elementwise"
+// SHARED: kernel.func @neg_8(%arg0: tensor<8xf32>) -> tensor<8xf32>
+// SHARED-SAME: comment = "/first, /second: exp + neg by elementwise, f32[8] -> f32[8]"
+// SHARED-SAME: strategy = "elementwise"
 // SHARED-NEXT: graph.exp
 // SHARED-NEXT: graph.neg
-// SHARED-NEXT: return
-// SHARED: func.func private @neg_4({{.*}}{kernel.comment = "/third: {{[^"]*}}", kernel.strategy = "elementwise"
-// SHARED: func.func private @neg_8_2({{.*}}{kernel.comment = "/fourth: {{[^"]*}}", kernel.strategy = "loop-nest"
-// SHARED: func.func @main
+// SHARED-NEXT: kernel.return
+// SHARED: kernel.func @neg_4({{.*}}{comment = "/third: {{[^"]*}}", strategy = "elementwise"
+// SHARED: kernel.func @neg_8_2({{.*}}{comment = "/fourth: {{[^"]*}}", strategy = "loop-nest"
+// SHARED: kernel.program @main
 // SHARED-NEXT: %[[A:.*]] = kernel.launch @neg_8(%arg0)
 // SHARED-NEXT: %[[B:.*]] = kernel.launch @neg_8(%arg1)
 // SHARED-NEXT: %[[C:.*]] = kernel.launch @neg_4(%arg2)
 // SHARED-NEXT: %[[D:.*]] = kernel.launch @neg_8_2(%[[A]])
-// SHARED-NEXT: return %[[A]], %[[B]], %[[C]], %[[D]]
+// SHARED-NEXT: kernel.return %[[A]], %[[B]], %[[C]], %[[D]]
 
 // A part of a larger tensor is written with that one's strides: not the function of a
 // tensor of its own. The anchor names the function, not its epilogue.
-// PLACES: func.func private @matmul_4x8({{.*}} kernel.output_strides = array<i64: 16, 1>
-// PLACES: func.func private @matmul_4x8_2(
+// PLACES: kernel.func @matmul_4x8({{.*}} output_strides = array<i64: 16, 1>
+// PLACES: kernel.func @matmul_4x8_2(
 // PLACES-NOT: output_strides
-// PLACES: func.func @main
+// PLACES: kernel.program @main
 // PLACES-NEXT: kernel.launch @matmul_4x8(
 // PLACES-NEXT: kernel.launch @matmul_4x8_2(
 // PLACES-NEXT: graph.concat

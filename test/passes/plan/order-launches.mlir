@@ -12,10 +12,10 @@
 // CHECK-NEXT: %[[D:.*]] = kernel.launch @narrow(%[[W]])
 // CHECK-NEXT: kernel.launch @add(%[[C]], %[[D]])
 module @branches {
-func.func private @widen(%x: memref<16xf32>, %y: memref<256xf32>) { return }
-func.func private @narrow(%x: memref<2x128xf32>, %y: memref<16xf32>) { return }
-func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) { return }
-func.func @main(%i: tensor<16xf32>) -> tensor<16xf32> {
+kernel.func @widen(%x: memref<16xf32>, %y: memref<256xf32>) { kernel.return }
+kernel.func @narrow(%x: memref<2x128xf32>, %y: memref<16xf32>) { kernel.return }
+kernel.func @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) { kernel.return }
+kernel.program @main(%i: tensor<16xf32>) -> tensor<16xf32> {
   %x = kernel.launch @add(%i, %i) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
   %a = kernel.launch @widen(%x) : (tensor<16xf32>) -> tensor<256xf32>
   %b = kernel.launch @widen(%x) : (tensor<16xf32>) -> tensor<256xf32>
@@ -24,7 +24,7 @@ func.func @main(%i: tensor<16xf32>) -> tensor<16xf32> {
   %c = kernel.launch @narrow(%v) : (tensor<2x128xf32>) -> tensor<16xf32>
   %d = kernel.launch @narrow(%w) : (tensor<2x128xf32>) -> tensor<16xf32>
   %y = kernel.launch @add(%c, %d) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-  return %y : tensor<16xf32>
+  kernel.return %y : tensor<16xf32>
 }
 }
 
@@ -36,13 +36,13 @@ func.func @main(%i: tensor<16xf32>) -> tensor<16xf32> {
 // CHECK-NEXT: kernel.launch @other
 // CHECK-NEXT: kernel.launch @add
 module @equal {
-func.func private @step(%x: memref<16xf32>, %y: memref<16xf32>) { return }
-func.func private @other(%x: memref<16xf32>, %y: memref<16xf32>) { return }
-func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) { return }
-func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {
+kernel.func @step(%x: memref<16xf32>, %y: memref<16xf32>) { kernel.return }
+kernel.func @other(%x: memref<16xf32>, %y: memref<16xf32>) { kernel.return }
+kernel.func @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) { kernel.return }
+kernel.program @main(%x: tensor<16xf32>) -> tensor<16xf32> {
   %a = kernel.launch @step(%x) : (tensor<16xf32>) -> tensor<16xf32>
   %b = kernel.launch @other(%x) : (tensor<16xf32>) -> tensor<16xf32>
   %y = kernel.launch @add(%b, %a) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-  return %y : tensor<16xf32>
+  kernel.return %y : tensor<16xf32>
 }
 }

@@ -11,8 +11,8 @@
 // Buffers that are alive at different steps share bytes: three in two places, which is
 // what is alive at once. Arguments and results are the caller's memory; the results
 // follow the arguments.
-// CHAIN: ingot.arena_align = 64 : i64, ingot.arena_bytes = 512 : i64, ingot.arena_lower_bound = 512 : i64, ingot.arena_use = array<i64: 256, 512, 512, 256>
-// CHAIN: @main(%[[X:.*]]: memref<64xf32> {ingot.onnx_name = "X"}, %[[Y:.*]]: memref<64xf32> {ingot.onnx_name = "Y", ingot.output})
+// CHAIN: @main(%[[X:.*]]: memref<64xf32> {kernel.onnx_name = "X"}, %[[Y:.*]]: memref<64xf32> {kernel.onnx_name = "Y", kernel.output})
+// CHAIN-SAME: arena_align = 64 : i64, arena_bytes = 512 : i64, arena_lower_bound = 512 : i64, arena_use = array<i64: 256, 512, 512, 256>
 // CHAIN-NEXT: %[[A:.*]] = kernel.arena 0
 // CHAIN-NEXT: kernel.launch @step(%[[X]], %[[A]])
 // CHAIN-NEXT: %[[B:.*]] = kernel.arena 256
@@ -21,19 +21,19 @@
 // CHAIN-NEXT: kernel.launch @step(%[[B]], %[[C]])
 // CHAIN-NEXT: kernel.launch @add(%[[C]], %[[X]], %[[Y]])
 //--- chain.mlir
-func.func private @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { return }
-func.func private @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { return }
-func.func @main(%x: tensor<64xf32> {ingot.onnx_name = "X"}) -> (tensor<64xf32> {ingot.onnx_name = "Y"}) {
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.func @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.program @main(%x: tensor<64xf32> {kernel.onnx_name = "X"}) -> (tensor<64xf32> {kernel.onnx_name = "Y"}) {
   %a = kernel.launch @step(%x) : (tensor<64xf32>) -> tensor<64xf32>
   %b = kernel.launch @step(%a) : (tensor<64xf32>) -> tensor<64xf32>
   %c = kernel.launch @step(%b) : (tensor<64xf32>) -> tensor<64xf32>
   %d = kernel.launch @add(%c, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
-  return %d : tensor<64xf32>
+  kernel.return %d : tensor<64xf32>
 }
 
 // A result takes over the bytes of an operand that is read for the last time: not of one
 // that is read again later, nor where both operands are one buffer.
-// INPLACE: ingot.arena_bytes = 512
+// INPLACE: arena_bytes = 512
 // INPLACE: kernel.launch @step(%arg0, %[[A:.*]]) :
 // INPLACE-NEXT: kernel.launch @step(%[[A]], %[[A]])
 // INPLACE-NEXT: %[[C:.*]] = kernel.arena 256
@@ -43,16 +43,16 @@ func.func @main(%x: tensor<64xf32> {ingot.onnx_name = "X"}) -> (tensor<64xf32> {
 // INPLACE-NEXT: kernel.launch @add(%[[C]], %[[C]], %[[E]])
 // INPLACE-NEXT: kernel.launch @step(%[[E]], %arg1)
 //--- inplace.mlir
-func.func private @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { return }
-func.func private @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { return }
-func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.func @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.program @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %a = kernel.launch @step(%x) : (tensor<64xf32>) -> tensor<64xf32>
   %b = kernel.launch @step(%a) {inplace = array<i64: 0, 0>} : (tensor<64xf32>) -> tensor<64xf32>
   %c = kernel.launch @step(%b) {inplace = array<i64: 0, 0>} : (tensor<64xf32>) -> tensor<64xf32>
   %d = kernel.launch @add(%b, %c) {inplace = array<i64: 0, 1>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   %e = kernel.launch @add(%d, %d) {inplace = array<i64: 0, 0>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   %f = kernel.launch @step(%e) : (tensor<64xf32>) -> tensor<64xf32>
-  return %f : tensor<64xf32>
+  kernel.return %f : tensor<64xf32>
 }
 
 // Reshapes are the same bytes under another type: in the arena, of a constant, of a
@@ -69,9 +69,9 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
 // VIEWS: %[[Z:.*]] = kernel.view %arg1 : memref<64xf32> to memref<8x8xf32>
 // VIEWS-NEXT: kernel.launch @rows(%{{.*}}, %[[M]], %[[Z]])
 //--- views.mlir
-func.func private @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { return }
-func.func private @rows(%x: memref<8x8xf32> {kernel.read}, %w: memref<8x8xf32> {kernel.read}, %y: memref<8x8xf32>) { return }
-func.func @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.func @rows(%x: memref<8x8xf32> {kernel.read}, %w: memref<8x8xf32> {kernel.read}, %y: memref<8x8xf32>) { kernel.return }
+kernel.program @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
   %w = graph.constant dense<1.0> : tensor<64xf32> : tensor<64xf32>
   %m = graph.reshape %w : (tensor<64xf32>) -> tensor<8x8xf32>
   %r = kernel.launch @rows(%x, %m) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -80,12 +80,12 @@ func.func @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
   %u = graph.reshape %s : (tensor<64xf32>) -> tensor<8x8xf32>
   %y = kernel.launch @rows(%u, %m) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %z = graph.reshape %y : (tensor<8x8xf32>) -> tensor<64xf32>
-  return %z : tensor<64xf32>
+  kernel.return %z : tensor<64xf32>
 }
 
 // Parts of a concatenation lie in it, in the arena or in a result; nothing is copied, and
 // a part is not put over its operand.
-// CONCAT: ingot.arena_bytes = 384
+// CONCAT: arena_bytes = 384
 // CONCAT: %[[A:.*]] = kernel.arena 0 : memref<4x8xf32, strided<[16, 1]>>
 // CONCAT-NEXT: kernel.launch @part(%arg0, %[[A]])
 // CONCAT-NEXT: %[[T:.*]] = kernel.arena 256
@@ -99,10 +99,10 @@ func.func @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
 // CONCAT-NEXT: %[[E:.*]] = kernel.view %arg2 at 32 : memref<4x16xf32> to memref<4x8xf32, strided<[16, 1]>>
 // CONCAT-NEXT: kernel.launch @part(%arg0, %[[E]])
 //--- concat.mlir
-func.func private @part(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32, strided<[16, 1]>>) { return }
-func.func private @whole(%x: memref<4x16xf32> {kernel.read}, %y: memref<4x16xf32>) { return }
-func.func private @step(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { return }
-func.func @main(%x: tensor<4x8xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
+kernel.func @part(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32, strided<[16, 1]>>) { kernel.return }
+kernel.func @whole(%x: memref<4x16xf32> {kernel.read}, %y: memref<4x16xf32>) { kernel.return }
+kernel.func @step(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { kernel.return }
+kernel.program @main(%x: tensor<4x8xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
   %a = kernel.launch @part(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %t = kernel.launch @step(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %b = kernel.launch @part(%t) {inplace = array<i64: 0, 0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -111,7 +111,7 @@ func.func @main(%x: tensor<4x8xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
   %d = kernel.launch @part(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %e = kernel.launch @part(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %z = graph.concat %d, %e {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
-  return %y, %z : tensor<4x16xf32>, tensor<4x16xf32>
+  kernel.return %y, %z : tensor<4x16xf32>, tensor<4x16xf32>
 }
 
 // An input whose value was fixed when compiling is checked before anything runs.
@@ -119,10 +119,10 @@ func.func @main(%x: tensor<4x8xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
 // BOUND-NEXT: kernel.require_equal %arg1, dense<8> : tensor<2xi64>, "shape"
 // BOUND-NEXT: kernel.launch
 //--- bound.mlir
-func.func private @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { return }
-func.func @main(%x: tensor<64xf32>, %n: tensor<2xsi64> {ingot.onnx_name = "shape", ingot.bound = dense<[8, 8]> : tensor<2xsi64>}) -> tensor<64xf32> {
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.program @main(%x: tensor<64xf32>, %n: tensor<2xsi64> {kernel.onnx_name = "shape", kernel.bound = dense<[8, 8]> : tensor<2xsi64>}) -> tensor<64xf32> {
   %y = kernel.launch @step(%x) : (tensor<64xf32>) -> tensor<64xf32>
-  return %y : tensor<64xf32>
+  kernel.return %y : tensor<64xf32>
 }
 
 // A slice is a view: of an argument, of a buffer, or with the strides of what it is part of.
@@ -135,10 +135,10 @@ func.func @main(%x: tensor<64xf32>, %n: tensor<2xsi64> {ingot.onnx_name = "shape
 // SLICES: kernel.view %arg0 at 16 : memref<4x8xf32> to memref<4x2xf32, strided<[8, 1]>>
 // SLICES: kernel.launch @columns
 //--- slices.mlir
-func.func private @rows(%x: memref<2x8xf32> {kernel.read}, %y: memref<2x8xf32>) { return }
-func.func private @step(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { return }
-func.func private @columns(%x: memref<4x2xf32, strided<[8, 1]>> {kernel.read}, %y: memref<4x2xf32>) { return }
-func.func @main(%x: tensor<4x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<4x2xf32>) {
+kernel.func @rows(%x: memref<2x8xf32> {kernel.read}, %y: memref<2x8xf32>) { kernel.return }
+kernel.func @step(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { kernel.return }
+kernel.func @columns(%x: memref<4x2xf32, strided<[8, 1]>> {kernel.read}, %y: memref<4x2xf32>) { kernel.return }
+kernel.program @main(%x: tensor<4x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<4x2xf32>) {
   %a = graph.slice %x {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<2x8xf32>
   %y = kernel.launch @rows(%a) : (tensor<2x8xf32>) -> tensor<2x8xf32>
   %b = kernel.launch @step(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -146,20 +146,20 @@ func.func @main(%x: tensor<4x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tenso
   %z = kernel.launch @rows(%c) : (tensor<2x8xf32>) -> tensor<2x8xf32>
   %d = graph.slice %x {starts = array<i64: 0, 4>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<4x2xf32>
   %v = kernel.launch @columns(%d) : (tensor<4x2xf32>) -> tensor<4x2xf32>
-  return %y, %z, %v : tensor<2x8xf32>, tensor<2x8xf32>, tensor<4x2xf32>
+  kernel.return %y, %z, %v : tensor<2x8xf32>, tensor<2x8xf32>, tensor<4x2xf32>
 }
 
 // What is written part by part creeps over what is read part by part: four rows of 32 bytes
 // and one more instead of eight. The first row lies before all of the operand's.
-// CREEP: ingot.arena_bytes = 160 : i64
-// CREEP: ingot.arena_lower_bound = 160 : i64
+// CREEP: arena_bytes = 160 : i64
+// CREEP: arena_lower_bound = 160 : i64
 // CREEP: kernel.arena 32 : memref<4x8xf32>
 // CREEP: kernel.arena 0 : memref<1x8xf32>
 // CREEP: kernel.arena 96 : memref<1x8xf32>
 //--- creep.mlir
-func.func private @step(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { return }
-func.func private @row(%x: memref<1x8xf32> {kernel.read}, %y: memref<1x8xf32>) { return }
-func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+kernel.func @step(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { kernel.return }
+kernel.func @row(%x: memref<1x8xf32> {kernel.read}, %y: memref<1x8xf32>) { kernel.return }
+kernel.program @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %a = kernel.launch @step(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %0 = graph.slice %a {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<4x8xf32>) -> tensor<1x8xf32>
   %p = kernel.launch @row(%0) : (tensor<1x8xf32>) -> tensor<1x8xf32>
@@ -171,5 +171,5 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %s = kernel.launch @row(%3) : (tensor<1x8xf32>) -> tensor<1x8xf32>
   %b = graph.concat %p, %q, %r, %s {axis = 0 : i64} : (tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
   %y = kernel.launch @step(%b) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  return %y : tensor<4x8xf32>
+  kernel.return %y : tensor<4x8xf32>
 }

@@ -10,9 +10,9 @@
 // comment has the nodes of both. An argument may alias if it may in one of them. The
 // order of operands that commute does not matter.
 // SHAPES-NOT: @plus_8x4
-// SHAPES: func.func private @plus(%[[X:[a-z0-9]*]]: memref<?xf32> {kernel.may_alias, kernel.name = "x", kernel.read}, %[[Y:[a-z0-9]*]]: memref<?xf32> {kernel.name = "y"},
+// SHAPES: kernel.func @plus(%[[X:[a-z0-9]*]]: memref<?xf32> {kernel.may_alias, kernel.name = "x", kernel.read}, %[[Y:[a-z0-9]*]]: memref<?xf32> {kernel.name = "y"},
 // SHAPES-SAME: %[[N:[a-z0-9]*]]: index {kernel.name = "count"}, %[[M:[a-z0-9]*]]: index {kernel.name = "count"})
-// SHAPES-SAME: kernel.comment = "A: 8x4\0AB: 6x5"
+// SHAPES-SAME: comment = "A: 8x4\0AB: 6x5"
 // SHAPES: scf.for %[[I:.*]] = %c0 to %{{.*}} step %c1
 // SHAPES: scf.for %[[J:.*]] = %c0 to %{{.*}} step %c1
 // SHAPES: %[[ROW:.*]] = arith.muli %[[I]], %{{.*}} : index
@@ -23,7 +23,7 @@
 // SHAPES: kernel.launch @plus(%{{.*}}, %{{.*}}) {values = array<i64: 4, 8>} : (memref<8x4xf32>, memref<33xf32>) -> ()
 // SHAPES: kernel.launch @plus(%{{.*}}, %{{.*}}) {values = array<i64: 5, 6>} : (memref<6x5xf32>, memref<31xf32>) -> ()
 //--- shapes.mlir
-func.func private @plus_8x4(%x: memref<8x4xf32> {kernel.name = "x", kernel.read}, %y: memref<33xf32> {kernel.name = "y"}) attributes {kernel.comment = "A: 8x4"} {
+kernel.func @plus_8x4(%x: memref<8x4xf32> {kernel.name = "x", kernel.read}, %y: memref<33xf32> {kernel.name = "y"}) attributes {comment = "A: 8x4"} {
   %one = arith.constant 1.0 : f32
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -37,9 +37,9 @@ func.func private @plus_8x4(%x: memref<8x4xf32> {kernel.name = "x", kernel.read}
       memref.store %b, %v[%i, %j] : memref<8x4xf32>
     }
   }
-  return
+  kernel.return
 }
-func.func private @plus_6x5(%x: memref<6x5xf32> {kernel.name = "x", kernel.read, kernel.may_alias}, %y: memref<31xf32> {kernel.name = "y"}) attributes {kernel.comment = "B: 6x5"} {
+kernel.func @plus_6x5(%x: memref<6x5xf32> {kernel.name = "x", kernel.read, kernel.may_alias}, %y: memref<31xf32> {kernel.name = "y"}) attributes {comment = "B: 6x5"} {
   %one = arith.constant 1.0 : f32
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -53,23 +53,23 @@ func.func private @plus_6x5(%x: memref<6x5xf32> {kernel.name = "x", kernel.read,
       memref.store %b, %v[%i, %j] : memref<6x5xf32>
     }
   }
-  return
+  kernel.return
 }
-func.func @main(%a: memref<8x4xf32>, %b: memref<6x5xf32>, %c: memref<33xf32>, %d: memref<31xf32>) {
+kernel.program @main(%a: memref<8x4xf32>, %b: memref<6x5xf32>, %c: memref<33xf32>, %d: memref<31xf32>) {
   kernel.launch @plus_8x4(%a, %c) : (memref<8x4xf32>, memref<33xf32>) -> ()
   kernel.launch @plus_6x5(%b, %d) : (memref<6x5xf32>, memref<31xf32>) -> ()
-  return
+  kernel.return
 }
 
 // An integer that is a multiple of another one in each kernel, or a product of two, is
 // computed and not passed.
-// FACTORS: func.func private @fill(%{{.*}}: memref<?xf32>, %[[N:.*]]: index {kernel.name = "count"}, %[[M:.*]]: index {kernel.name = "count"})
+// FACTORS: kernel.func @fill(%{{.*}}: memref<?xf32>, %[[N:.*]]: index {kernel.name = "count"}, %[[M:.*]]: index {kernel.name = "count"})
 // FACTORS: %[[THREE:.*]] = arith.muli %[[N]], %c3
 // FACTORS: %[[ALL:.*]] = arith.muli %[[N]], %[[M]]
 // FACTORS: kernel.launch @fill(%{{.*}}) {values = array<i64: 5, 7>}
 // FACTORS: kernel.launch @fill(%{{.*}}) {values = array<i64: 6, 11>}
 //--- factors.mlir
-func.func private @fill_100(%x: memref<100xf32>) {
+kernel.func @fill_100(%x: memref<100xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c5 = arith.constant 5 : index
@@ -85,9 +85,9 @@ func.func private @fill_100(%x: memref<100xf32>) {
     %at = arith.addi %i, %c35 : index
     memref.store %one, %x[%at] : memref<100xf32>
   }
-  return
+  kernel.return
 }
-func.func private @fill_200(%x: memref<200xf32>) {
+kernel.func @fill_200(%x: memref<200xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c6 = arith.constant 6 : index
@@ -103,24 +103,24 @@ func.func private @fill_200(%x: memref<200xf32>) {
     %at = arith.addi %i, %c66 : index
     memref.store %one, %x[%at] : memref<200xf32>
   }
-  return
+  kernel.return
 }
-func.func @main(%a: memref<100xf32>, %b: memref<200xf32>) {
+kernel.program @main(%a: memref<100xf32>, %b: memref<200xf32>) {
   kernel.launch @fill_100(%a) : (memref<100xf32>) -> ()
   kernel.launch @fill_200(%b) : (memref<200xf32>) -> ()
-  return
+  kernel.return
 }
 
 // Kernels that differ in a number, in an operation or in the width of a vector stay two,
 // and keep their shapes; so do those that are too small to pass anything.
-// OTHERS-DAG: func.func private @scale_8(%{{.*}}: memref<8xf32>)
-// OTHERS-DAG: func.func private @scale_16(%{{.*}}: memref<16xf32>)
-// OTHERS-DAG: func.func private @wide_16(%{{.*}}: memref<16xf32>)
-// OTHERS-DAG: func.func private @set_3(%{{.*}}: memref<3xf32>)
-// OTHERS-DAG: func.func private @set_5(%{{.*}}: memref<5xf32>)
+// OTHERS-DAG: kernel.func @scale_8(%{{.*}}: memref<8xf32>)
+// OTHERS-DAG: kernel.func @scale_16(%{{.*}}: memref<16xf32>)
+// OTHERS-DAG: kernel.func @wide_16(%{{.*}}: memref<16xf32>)
+// OTHERS-DAG: kernel.func @set_3(%{{.*}}: memref<3xf32>)
+// OTHERS-DAG: kernel.func @set_5(%{{.*}}: memref<5xf32>)
 // OTHERS-NOT: memref<?
 //--- others.mlir
-func.func private @scale_8(%x: memref<8xf32>) {
+kernel.func @scale_8(%x: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %c8 = arith.constant 8 : index
@@ -131,9 +131,9 @@ func.func private @scale_8(%x: memref<8xf32>) {
     %b = arith.mulf %a, %all : vector<2xf32>
     vector.store %b, %x[%i] : memref<8xf32>, vector<2xf32>
   }
-  return
+  kernel.return
 }
-func.func private @scale_16(%x: memref<16xf32>) {
+kernel.func @scale_16(%x: memref<16xf32>) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %c16 = arith.constant 16 : index
@@ -144,9 +144,9 @@ func.func private @scale_16(%x: memref<16xf32>) {
     %b = arith.mulf %a, %all : vector<2xf32>
     vector.store %b, %x[%i] : memref<16xf32>, vector<2xf32>
   }
-  return
+  kernel.return
 }
-func.func private @wide_16(%x: memref<16xf32>) {
+kernel.func @wide_16(%x: memref<16xf32>) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -157,39 +157,39 @@ func.func private @wide_16(%x: memref<16xf32>) {
     %b = arith.mulf %a, %all : vector<4xf32>
     vector.store %b, %x[%i] : memref<16xf32>, vector<4xf32>
   }
-  return
+  kernel.return
 }
-func.func private @set_3(%x: memref<3xf32>) {
+kernel.func @set_3(%x: memref<3xf32>) {
   %at = arith.constant 2 : index
   %one = arith.constant 1.0 : f32
   memref.store %one, %x[%at] : memref<3xf32>
-  return
+  kernel.return
 }
-func.func private @set_5(%x: memref<5xf32>) {
+kernel.func @set_5(%x: memref<5xf32>) {
   %at = arith.constant 4 : index
   %one = arith.constant 1.0 : f32
   memref.store %one, %x[%at] : memref<5xf32>
-  return
+  kernel.return
 }
-func.func @main(%a: memref<8xf32>, %b: memref<16xf32>, %c: memref<3xf32>, %d: memref<5xf32>) {
+kernel.program @main(%a: memref<8xf32>, %b: memref<16xf32>, %c: memref<3xf32>, %d: memref<5xf32>) {
   kernel.launch @scale_8(%a) : (memref<8xf32>) -> ()
   kernel.launch @scale_16(%b) : (memref<16xf32>) -> ()
   kernel.launch @wide_16(%b) : (memref<16xf32>) -> ()
   kernel.launch @set_3(%c) : (memref<3xf32>) -> ()
   kernel.launch @set_5(%d) : (memref<5xf32>) -> ()
-  return
+  kernel.return
 }
 
 // Integers come before the bounds of the parallel loop, which whoever runs the kernel
 // divides; cursors move over shared buffers like loads.
-// PARALLEL: func.func private @sum(%[[X:[a-z0-9]*]]: memref<?xf32>, %[[Z:[a-z0-9]*]]: memref<?xf32>, %[[S:[a-z0-9]*]]: index {kernel.name = "buffer_stride"}, %[[B:[a-z0-9]*]]: index, %[[E:[a-z0-9]*]]: index)
+// PARALLEL: kernel.func @sum(%[[X:[a-z0-9]*]]: memref<?xf32>, %[[Z:[a-z0-9]*]]: memref<?xf32>, %[[S:[a-z0-9]*]]: index {kernel.name = "buffer_stride"}, %[[B:[a-z0-9]*]]: index, %[[E:[a-z0-9]*]]: index)
 // PARALLEL: scf.for %[[I:.*]] = %[[B]] to %[[E]]
 // PARALLEL: %[[AT:.*]] = arith.muli %[[I]], %[[S]]
 // PARALLEL: kernel.cursor %[[X]][%[[AT]]] if %{{.*}} else %[[Z]] : memref<?xf32>, memref<?xf32>
 // PARALLEL: kernel.launch @sum(%{{.*}}) {values = array<i64: 8>}
 // PARALLEL: kernel.launch @sum(%{{.*}}) {values = array<i64: 9>}
 //--- parallel.mlir
-func.func private @sum_8(%x: memref<4x8xf32>, %z: memref<8xf32>, %b: index, %e: index) attributes {kernel.extent = 4 : index} {
+kernel.func @sum_8(%x: memref<4x8xf32>, %z: memref<8xf32>, %b: index, %e: index) attributes {extent = 4 : index} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -199,9 +199,9 @@ func.func private @sum_8(%x: memref<4x8xf32>, %z: memref<8xf32>, %b: index, %e: 
     %v = kernel.load_next %p : f32
     memref.store %v, %z[%c0] : memref<8xf32>
   }
-  return
+  kernel.return
 }
-func.func private @sum_9(%x: memref<4x9xf32>, %z: memref<9xf32>, %b: index, %e: index) attributes {kernel.extent = 4 : index} {
+kernel.func @sum_9(%x: memref<4x9xf32>, %z: memref<9xf32>, %b: index, %e: index) attributes {extent = 4 : index} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -211,10 +211,10 @@ func.func private @sum_9(%x: memref<4x9xf32>, %z: memref<9xf32>, %b: index, %e: 
     %v = kernel.load_next %p : f32
     memref.store %v, %z[%c0] : memref<9xf32>
   }
-  return
+  kernel.return
 }
-func.func @main(%a: memref<4x8xf32>, %b: memref<4x9xf32>, %c: memref<8xf32>, %d: memref<9xf32>) {
+kernel.program @main(%a: memref<4x8xf32>, %b: memref<4x9xf32>, %c: memref<8xf32>, %d: memref<9xf32>) {
   kernel.launch @sum_8(%a, %c) : (memref<4x8xf32>, memref<8xf32>) -> ()
   kernel.launch @sum_9(%b, %d) : (memref<4x9xf32>, memref<9xf32>) -> ()
-  return
+  kernel.return
 }

@@ -10,7 +10,7 @@
 // CHECK-LABEL: @elementwise(
 // CHECK-SAME: %[[X:.*]]: memref<8x33xf32> {{{.*}}kernel.read}, %[[B:.*]]: memref<33xf32> {kernel.name = "x1", kernel.read}, %[[Y:.*]]: memref<8x33xf32>
 // CHECK-SAME: %[[BEGIN:.*]]: index {kernel.name = "begin"}, %[[END:.*]]: index {kernel.name = "end"})
-// CHECK-SAME: kernel.extent = 8 : index
+// CHECK-SAME: extent = 8 : index
 // CHECK: %[[ROW:.*]] = kernel.view %[[B]] : memref<33xf32> to memref<1x33xf32>
 // CHECK: scf.for %[[I:.*]] = %[[BEGIN]] to %[[END]]
 // CHECK: scf.for %[[J:.*]] = %c0 to %c32 step %c16
@@ -23,9 +23,9 @@
 // SCALAR: scf.for
 // SCALAR: scf.for %{{.*}} = %c0 to %c33 step %c1
 // SCALAR: arith.addf {{.*}} : f32
-func.func private @elementwise(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf32> attributes {kernel.strategy = "elementwise", kernel.comment = "add"} {
+kernel.func @elementwise(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf32> attributes {strategy = "elementwise", comment = "add"} {
   %y = graph.add %x, %b : (tensor<8x33xf32>, tensor<33xf32>) -> tensor<8x33xf32>
-  return %y : tensor<8x33xf32>
+  kernel.return %y : tensor<8x33xf32>
 }
 
 // Axes that all operands have alike are one; what is read in place may lie where the
@@ -39,37 +39,37 @@ func.func private @elementwise(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tens
 // CHECK-NOT: scf.for
 // CHECK: vector.broadcast
 // CHECK: return
-func.func private @merged(%x: tensor<4x8x16xf32>, %s: tensor<1xf32>) -> tensor<4x8x16xf32> attributes {kernel.strategy = "elementwise", kernel.comment = "mul"} {
+kernel.func @merged(%x: tensor<4x8x16xf32>, %s: tensor<1xf32>) -> tensor<4x8x16xf32> attributes {strategy = "elementwise", comment = "mul"} {
   %y = graph.mul %x, %s : (tensor<4x8x16xf32>, tensor<1xf32>) -> tensor<4x8x16xf32>
-  return %y : tensor<4x8x16xf32>
+  kernel.return %y : tensor<4x8x16xf32>
 }
 
 // A part of a larger tensor has that one's strides.
 // CHECK-LABEL: @part(
 // CHECK-SAME: memref<4x32xf32, strided<[64, 1]>>
 // CHECK: vector.store {{.*}} : memref<4x32xf32, strided<[64, 1]>>, vector<16xf32>
-func.func private @part(%x: tensor<4x32xf32>) -> tensor<4x32xf32> attributes {kernel.strategy = "elementwise", kernel.comment = "", kernel.output_strides = array<i64: 64, 1>} {
+kernel.func @part(%x: tensor<4x32xf32>) -> tensor<4x32xf32> attributes {strategy = "elementwise", comment = "", output_strides = array<i64: 64, 1>} {
   %y = graph.neg %x : (tensor<4x32xf32>) -> tensor<4x32xf32>
-  return %y : tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
 }
 
 // Whatever has no form of its own is computed element by element.
 // CHECK-LABEL: @loop_nest(
-// CHECK-SAME: kernel.extent = 6 : index
+// CHECK-SAME: extent = 6 : index
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to
 // CHECK: scf.for %[[J:.*]] =
 // CHECK-NEXT: %[[V:.*]] = memref.load %arg0[%[[J]], %[[I]]]
 // CHECK-NEXT: memref.store %[[V]], %arg1[%[[I]], %[[J]]]
-func.func private @loop_nest(%x: tensor<4x6xf32>) -> tensor<6x4xf32> attributes {kernel.strategy = "loop-nest", kernel.comment = ""} {
+kernel.func @loop_nest(%x: tensor<4x6xf32>) -> tensor<6x4xf32> attributes {strategy = "loop-nest", comment = ""} {
   %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
-  return %y : tensor<6x4xf32>
+  kernel.return %y : tensor<6x4xf32>
 }
 
 // A row of the pool is a task. Its maxima are held while the two rows of the
 // convolution below are computed, eight positions at a time; rows of the kernel that
 // fall into the padding are left out by the loop's bounds. No buffer in between.
 // CHECK-LABEL: @convolution(
-// CHECK-SAME: kernel.extent = 4 : index
+// CHECK-SAME: extent = 4 : index
 // CHECK-NOT: memref.alloca
 // CHECK: %[[MAX:.*]]:4 = scf.for {{.*}} = %c0 to %c2
 // CHECK: arith.maxsi
@@ -83,25 +83,25 @@ func.func private @loop_nest(%x: tensor<4x6xf32>) -> tensor<6x4xf32> attributes 
 // CHECK-NEXT: vector.store %[[MAX]]#2
 // CHECK: vector.store %[[MAX]]#3
 // CHECK-NEXT: }
-func.func private @convolution(%x: tensor<1x8x8x3xf32>, %p: tensor<432xf32>) -> tensor<1x4x4x16xf32> attributes {kernel.strategy = "convolution", kernel.comment = ""} {
+kernel.func @convolution(%x: tensor<1x8x8x3xf32>, %p: tensor<432xf32>) -> tensor<1x4x4x16xf32> attributes {strategy = "convolution", comment = ""} {
   %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<432xf32>) -> tensor<3x3x3x16xf32>
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<1x8x8x16xf32>
   %r = graph.relu %c : (tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32>
   %y = graph.max_pool %r {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x16xf32>) -> tensor<1x4x4x16xf32>
-  return %y : tensor<1x4x4x16xf32>
+  kernel.return %y : tensor<1x4x4x16xf32>
 }
 
 // A row is a task; channels are the lanes, the kernel's columns are unrolled.
 // CHECK-LABEL: @depthwise(
-// CHECK-SAME: kernel.extent = 8 : index
+// CHECK-SAME: extent = 8 : index
 // CHECK: %[[ROW:.*]]:8 = scf.for
 // CHECK-COUNT-22: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: vector.store %[[ROW]]#0
 // CHECK: vector.store %[[ROW]]#7
-func.func private @depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32> attributes {kernel.strategy = "depthwise", kernel.comment = ""} {
+kernel.func @depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32> attributes {strategy = "depthwise", comment = ""} {
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32>
-  return %c : tensor<1x8x8x16xf32>
+  kernel.return %c : tensor<1x8x8x16xf32>
 }
 
 // The whole result fits into registers: 12 rows of two vectors. What follows is computed
@@ -119,27 +119,27 @@ func.func private @depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x1x16xf32>)
 // CHECK: return
 // SCALAR-LABEL: @product(
 // SCALAR: memref.store
-func.func private @product(%x: tensor<12x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32xf32>) -> tensor<12x32xf32> attributes {kernel.strategy = "matrix-product", kernel.comment = ""} {
+kernel.func @product(%x: tensor<12x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32xf32>) -> tensor<12x32xf32> attributes {strategy = "matrix-product", comment = ""} {
   %y = graph.matmul %x, %w : (tensor<12x64xf32>, tensor<64x32xf32>) -> tensor<12x32xf32>
   %z = graph.add %y, %b : (tensor<12x32xf32>, tensor<32xf32>) -> tensor<12x32xf32>
-  return %z : tensor<12x32xf32>
+  kernel.return %z : tensor<12x32xf32>
 }
 
 // Launches say which results may be written over which operands.
 // CHECK-LABEL: @main(
 // CHECK: kernel.launch @elementwise(%arg0, %arg1) {inplace = array<i64: 0, 0>}
-func.func @main(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf32> {
+kernel.program @main(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf32> {
   %y = kernel.launch @elementwise(%x, %b) : (tensor<8x33xf32>, tensor<33xf32>) -> tensor<8x33xf32>
-  return %y : tensor<8x33xf32>
+  kernel.return %y : tensor<8x33xf32>
 }
 
 // What reads a tensor of no elements reads zeros: no index of it is valid.
 // CHECK-LABEL: @nothing(
 // CHECK-NOT: memref.load
 // CHECK: store %{{.*}}, %{{.*}} : memref<2xi8>
-func.func private @nothing(%i: tensor<2xsi64>) -> tensor<2xsi8> attributes {kernel.strategy = "loop-nest", kernel.comment = "gather_nd"} {
+kernel.func @nothing(%i: tensor<2xsi64>) -> tensor<2xsi8> attributes {strategy = "loop-nest", comment = "gather_nd"} {
   %x = graph.constant dense<> : tensor<0x2xsi8> : tensor<0x2xsi8>
   %k = graph.constant dense<0> : tensor<1xsi64> : tensor<1xsi64>
   %y = graph.gather_nd %x, %k {batch_dims = 0 : i64} : (tensor<0x2xsi8>, tensor<1xsi64>) -> tensor<2xsi8>
-  return %y : tensor<2xsi8>
+  kernel.return %y : tensor<2xsi8>
 }

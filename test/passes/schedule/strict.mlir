@@ -1,9 +1,9 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s
-// RUN: sed 's/attributes {ingot.strict}//' %s | %ingot-opt - -decide-form-groups=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s --check-prefix=LOOSE
+// RUN: sed 's/attributes {kernel.strict}//' %s | %ingot-opt - -decide-form-groups=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s --check-prefix=LOOSE
 // REQUIRES: ingot-opt
 
 // Terms are added one after another; without the attribute in lanes.
-module attributes {ingot.strict} {
+module attributes {kernel.strict} {
 
 // CHECK-NOT: vector.reduction
 // CHECK-NOT: arith.addf {{.*}} : vector<
@@ -15,10 +15,10 @@ func.func @main(%x: tensor<4x256xf32>, %z: tensor<4x256xf32>) -> (tensor<4x1xf32
 }
 
 // A product with few sums is not summed in parts.
-// CHECK-LABEL: func.func private @matmul
+// CHECK-LABEL: kernel.func @matmul
 // CHECK: iter_args(%{{[a-z0-9]*}} = %{{[a-z0-9]*}}) -> (vector<16xf32>)
 // CHECK-NOT: arith.addf
-// LOOSE-LABEL: func.func private @matmul
+// LOOSE-LABEL: kernel.func @matmul
 // LOOSE: %{{.*}}:4 = scf.for
 // LOOSE: arith.addf {{.*}} : vector<16xf32>
 func.func @product(%x: tensor<1x256xf32>, %w: tensor<256x16xf32>) -> tensor<1x16xf32> {

@@ -17,10 +17,10 @@
 // CHECK-COUNT-12: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: scf.yield
-func.func private @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {kernel.strategy = "convolution", kernel.comment = ""} {
+kernel.func @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "convolution", comment = ""} {
   %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x16x16xf32>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<1x1x16x16xf32>) -> tensor<1x6x6x16xf32>
-  return %y : tensor<1x6x6x16xf32>
+  kernel.return %y : tensor<1x6x6x16xf32>
 }
 
 // A kernel row of a tile without padding is one stretch of 3 x 16 steps, two a trip;
@@ -33,10 +33,10 @@ func.func private @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> t
 // CHECK: kernel.cursor %{{.*}} if %{{.*}} else
 // CHECK: scf.for %{{.*}} = %c0 to %[[TRIPS]]
 // CHECK: vector.fma
-func.func private @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> tensor<1x6x6x16xf32> attributes {kernel.strategy = "convolution", kernel.comment = ""} {
+kernel.func @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "convolution", comment = ""} {
   %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<2304xf32>) -> tensor<3x3x16x16xf32>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x6x6x16xf32>
-  return %y : tensor<1x6x6x16xf32>
+  kernel.return %y : tensor<1x6x6x16xf32>
 }
 
 // A bias whose elements are all equal is one number; sums begin with a vector of it.
@@ -44,9 +44,9 @@ func.func private @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> ten
 // CHECK: %[[B:.*]] = vector.broadcast %{{.*}} : f32 to vector<4xf32>
 // CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[B]]
 // CHECK: vector.fma
-func.func private @equal_bias(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {kernel.strategy = "convolution", kernel.comment = ""} {
+kernel.func @equal_bias(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "convolution", comment = ""} {
   %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x16x16xf32>
   %b = graph.constant dense<0.5> : tensor<16xf32> : tensor<16xf32>
   %y = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<1x1x16x16xf32>, tensor<16xf32>) -> tensor<1x6x6x16xf32>
-  return %y : tensor<1x6x6x16xf32>
+  kernel.return %y : tensor<1x6x6x16xf32>
 }
