@@ -5,9 +5,11 @@
 #include "compiler/report/Progress.h"
 #include "dialects/kernel/KernelModule.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "passes/evaluate/Evaluate.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
@@ -61,19 +63,72 @@ ModelFile *Compilation::open() {
   return file.get();
 }
 
-bool Compilation::advance(Stage stage) {
-  if (!open() || !diagnostics.empty())
+bool Compilation::import() {
+  if (!open())
     return false;
-  if (!done) {
-    options.import.evaluate = [](ArrayRef<Value> values) {
-      return evaluate(values);
-    };
-    Progress progress("importing " + printable(options.model));
-    moduleRef = importOnnx(*file, options.import, diagnostics, mlirContext);
-    if (!moduleRef)
-      return false;
-    done = Stage::Import;
+  options.import.evaluate = [](ArrayRef<Value> values) {
+    return evaluate(values);
+  };
+  Progress progress("importing " + printable(options.model));
+  moduleRef = importOnnx(*file, options.import, diagnostics, mlirContext);
+  if (!moduleRef)
+    return false;
+  Builder b(&mlirContext);
+  (*moduleRef)
+      ->setAttr(kernel::kModelAttr,
+                b.getStringAttr(llvm::sys::path::filename(options.model)));
+  if (options.strict)
+    (*moduleRef)->setAttr(kernel::kStrictAttr, b.getUnitAttr());
+  done = Stage::Import;
+  return true;
+}
+
+bool Compilation::readModule() {
+  auto buffer = llvm::MemoryBuffer::getFile(options.model);
+  if (!buffer) {
+    diagnostics.report(DiagnosticId::CannotRead,
+                       "`" + printable(options.model) +
+                           "` cannot be read: " + buffer.getError().message());
+    return false;
   }
+  ScopedDiagnosticHandler handler(&mlirContext, [&](mlir::Diagnostic &fault) {
+    if (fault.getSeverity() != DiagnosticSeverity::Error)
+      return success();
+    std::string where;
+    llvm::raw_string_ostream(where) << fault.getLocation();
+    Diagnostic diagnostic;
+    diagnostic.id = DiagnosticId::InvalidModule;
+    diagnostic.message = printable(fault.str(), 600);
+    diagnostic.node = "at " + printable(where, 200);
+    diagnostics.report(std::move(diagnostic));
+    return success();
+  });
+  Progress progress("reading " + printable(options.model));
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  moduleRef = parseSourceFile<ModuleOp>(sources, &mlirContext);
+  if (!moduleRef || failed(verifyStage(*moduleRef, *options.startFrom)))
+    return false;
+  auto target = (*moduleRef)->getAttrOfType<StringAttr>(kernel::kTargetAttr);
+  if (target && options.target && options.target->name != target.getValue()) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "the module was decided for the target `" +
+                           Twine(target.getValue()) + "`, not for `" +
+                           options.target->name + "`",
+                       "leave --target out, or start from `simplify`");
+    return false;
+  }
+  if (!options.target)
+    options.target = lookupTarget(target ? target.getValue() : "native");
+  done = *options.startFrom;
+  return true;
+}
+
+bool Compilation::advance(Stage stage) {
+  if (!diagnostics.empty())
+    return false;
+  if (!done && !(options.startFrom ? readModule() : import()))
+    return false;
   if (stage <= *done)
     return true;
   // The model is valid, so whatever goes wrong from here on is our own fault.
@@ -108,7 +163,11 @@ bool Compilation::advance(Stage stage) {
 CodegenOptions Compilation::codegenOptions(StringRef output) const {
   CodegenOptions codegen;
   codegen.name = options.name;
-  codegen.model = llvm::sys::path::filename(options.model).str();
+  auto model = moduleRef
+                   ? (*moduleRef)->getAttrOfType<StringAttr>(kernel::kModelAttr)
+                   : StringAttr();
+  codegen.model =
+      model ? model.str() : llvm::sys::path::filename(options.model).str();
   codegen.producer = ("ingot " + ingotVersion).str();
   codegen.headerName = (llvm::sys::path::stem(output) + ".h").str();
   codegen.weights = options.weights;
@@ -138,8 +197,8 @@ static void shareArena(ArrayRef<Variant> variants) {
   int64_t bytes = 0, align = 0;
   for (Variant variant : variants) {
     kernel::ProgramOp program = kernel::mainProgram(variant.module);
-    bytes = std::max<int64_t>(bytes, *program.getArenaBytes());
-    align = std::max<int64_t>(align, *program.getArenaAlign());
+    bytes = std::max<int64_t>(bytes, program.getArenaBytes().value_or(0));
+    align = std::max<int64_t>(align, program.getArenaAlign().value_or(1));
   }
   for (Variant variant : variants) {
     kernel::ProgramOp program = kernel::mainProgram(variant.module);
@@ -149,7 +208,7 @@ static void shareArena(ArrayRef<Variant> variants) {
 }
 
 bool Compilation::emit(StringRef output) {
-  if (!open() || !checkWritable(output, diagnostics))
+  if ((!options.startFrom && !open()) || !checkWritable(output, diagnostics))
     return false;
   // Each from the file on: what is chosen for one target is no way to another.
   std::vector<std::unique_ptr<Compilation>> others;

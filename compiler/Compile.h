@@ -13,6 +13,9 @@ namespace ingot {
 
 struct CompileOptions {
   std::string model;
+  /// `model` is not ONNX, but a module that this stage has left behind. Its
+  /// target is the module's, where that has one; `target` is null or the same.
+  std::optional<Stage> startFrom;
   ImportOptions import;
   const TargetDescription *target = nullptr;
   /// Further targets in the same output, from the least able on, all less able
@@ -53,8 +56,8 @@ public:
               Diagnostics &diagnostics);
   ~Compilation();
 
-  /// Reads the file, so that options can depend on it; null with a diagnostic
-  /// if it is no model.
+  /// Reads the ONNX file, so that options can depend on it; null with a
+  /// diagnostic if it is no model.
   ModelFile *open();
   /// Brings the module to the end of `stage`; false with diagnostics if that
   /// fails.
@@ -70,6 +73,10 @@ public:
   CodegenOptions codegenOptions(llvm::StringRef output) const;
 
 private:
+  /// Makes the module that the stages begin with.
+  bool import();
+  bool readModule();
+
   mlir::MLIRContext &mlirContext;
   Diagnostics &diagnostics;
   std::unique_ptr<ModelFile> file;

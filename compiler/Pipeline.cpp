@@ -107,25 +107,17 @@ LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
           {Stage::Plan, addPlan},         {Stage::Legalize, addLegalize},
       };
   for (auto [stage, build] : stages)
-    if (stage > done && stage <= last)
+    if (stage > done && stage <= last) {
       build(pm, options);
+      if (options.verify)
+        pm.addPass(createVerifyStage(stage));
+    }
   if (options.strict)
     module->setAttr(kernel::kStrictAttr, UnitAttr::get(module.getContext()));
+  if (last >= Stage::Decide)
+    module->setAttr(kernel::kTargetAttr,
+                    StringAttr::get(module.getContext(), options.target->name));
   return pm.run(module);
-}
-
-static constexpr StringLiteral names[] = {
-    "import", "simplify", "decide", "lower", "schedule", "plan", "legalize"};
-
-std::vector<std::string> stageNames() {
-  return {std::begin(names), std::end(names)};
-}
-
-std::optional<Stage> parseStage(StringRef name) {
-  const auto *found = llvm::find(names, name);
-  if (found == std::end(names))
-    return std::nullopt;
-  return static_cast<Stage>(found - std::begin(names));
 }
 
 /// How constant subgraphs become code: the same stages, for a scalar target.

@@ -3,18 +3,11 @@
 #ifndef INGOT_COMPILER_PIPELINE_H
 #define INGOT_COMPILER_PIPELINE_H
 
+#include "compiler/Stages.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "targets/TargetDescription.h"
 
 namespace ingot {
-
-/// The stages of a compilation that leave a module behind, in order; printing
-/// follows.
-enum class Stage { Import, Simplify, Decide, Lower, Schedule, Plan, Legalize };
-
-/// Names of the stages, in order, as `--stop-after` takes them.
-std::vector<std::string> stageNames();
-std::optional<Stage> parseStage(llvm::StringRef name);
 
 struct PipelineOptions {
   const TargetDescription *target = nullptr;

@@ -112,6 +112,11 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << kMacsRecomputedAttr
                                    << "' is an integer of programs";
+  if (attr.getName() == kTargetAttr || attr.getName() == kModelAttr)
+    return isa<ModuleOp>(op) && isa<StringAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << attr.getName().getValue()
+                                   << "' is a string of modules";
   if (attr.getName() != kStrictAttr)
     return op->emitOpError()
            << "attribute '" << attr.getName().getValue() << "' is unknown";

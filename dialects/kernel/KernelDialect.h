@@ -29,6 +29,8 @@ namespace ingot::kernel {
 
 /// Names of the attributes that KernelOps.td describes: of modules,
 inline constexpr llvm::StringLiteral kStrictAttr = "kernel.strict";
+inline constexpr llvm::StringLiteral kTargetAttr = "kernel.target";
+inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
 /// of programs,
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";

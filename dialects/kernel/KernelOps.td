@@ -29,6 +29,8 @@ def Kernel_Dialect : Dialect {
   let description = [{
     Attributes of modules:
     - `kernel.strict` (unit): operations on floats keep their order.
+    - `kernel.target` (string): the target that was decided for.
+    - `kernel.model` (string): the file that was imported, for comments.
     Attributes of programs, and of functions that become programs:
     - `kernel.macs_recomputed` (i64): multiply-adds done twice to save memory.
     Attributes of the arguments of kernels:

@@ -37,8 +37,11 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
     SymbolTable symbols(module);
     llvm::StringMap<KernelBuilder::Promises> promises;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<FuncOp>()))
-      if (isOnTensors(kernel))
-        promises[kernel.getName()] = schedule(kernel, symbols, target);
+      if (isOnTensors(kernel)) {
+        // A function of the same name takes the kernel's place.
+        std::string name = kernel.getName().str();
+        promises[name] = schedule(kernel, symbols, target);
+      }
     SmallVector<LaunchOp> launches;
     module.walk([&](LaunchOp launch) { launches.push_back(launch); });
     for (LaunchOp launch : launches)

@@ -37,6 +37,21 @@ def text_file(folder):
     return b"hello, I am a model\n"
 
 
+@case("invalid-module", args=["--start-from", "decide"])
+def no_module(folder):
+    return b"hello, I am a module\n"
+
+
+@case("invalid-module", args=["--start-from", "plan"], text="after the stage `plan`: 'func.func' should have become a program")
+def module_of_another_stage(folder):
+    return b"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }\n"
+
+
+@case("invalid-module", args=["--start-from", "import"], text="'graph.add' op")
+def module_with_a_wrong_operand(folder):
+    return b"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %y = graph.add %x : (tensor<4xf32>) -> tensor<4xf32>\n return %y : tensor<4xf32> }\n"
+
+
 @case("not-onnx", text="git-lfs")
 def lfs_pointer(folder):
     return b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n"

@@ -22,6 +22,7 @@ static void printModule(ModuleOp module, StringRef output,
   if (output.empty() || output == "-") {
     // Local scope: no section for the resources whose bytes are left out.
     flags.elideLargeElementsAttrs(16).useLocalScope();
+    flags.printNameLocAsPrefix();
     module.print(llvm::outs(), flags);
     return;
   }
@@ -90,6 +91,32 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
          (!hasTrace || requireOneTarget(arguments, "--trace", diagnostics));
 }
 
+/// Checks that the options go with --start-from: what earlier stages were asked
+/// for is in the module.
+static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
+  Stage start = *arguments.compile.startFrom;
+  std::string with =
+      ("with --start-from " + nameOf(start) + ": the module says it").str();
+  SmallVector<StringRef> decided = {"dim", "bind", "strict"};
+  if (start >= Stage::Decide)
+    decided.push_back("max-ram");
+  if (!refuseUnused(arguments, decided, with, diagnostics) ||
+      !refuseUnused(arguments, {"emit-test"}, "with --start-from",
+                    diagnostics) ||
+      !requireOneTarget(arguments, "--start-from", diagnostics))
+    return false;
+  if (arguments.stopAfter && *arguments.stopAfter < start) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "the stage `" + nameOf(*arguments.stopAfter) +
+                           "` of --stop-after is before `" + nameOf(start) +
+                           "`, which --start-from begins with");
+    return false;
+  }
+  if (!llvm::is_contained(arguments.given, "target"))
+    arguments.compile.target = nullptr;
+  return true;
+}
+
 static int explain(const Arguments &arguments, Diagnostics &diagnostics) {
   SmallVector<StringRef> others(arguments.given.begin(), arguments.given.end());
   llvm::erase(others, "explain");
@@ -119,6 +146,8 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   CompileOptions &options = arguments.compile;
   options.model = arguments.positional.front();
   auto context = makeContext();
+  if (options.startFrom && !checkStart(arguments, diagnostics))
+    return InvalidInput;
   if (arguments.stopAfter) {
     stopAfterStage(arguments, *context, diagnostics);
     return diagnostics.exitCode();

@@ -119,6 +119,10 @@ struct Options {
       llvm::cl::desc("Call the context's trace hook around each kernel"),
       COMPILING};
   INGOT_TEXT stopAfter{"stop-after", llvm::cl::value_desc("STAGE"), COMPILING};
+  INGOT_TEXT startFrom{"start-from",
+                       llvm::cl::desc("Go on with a file that --stop-after of "
+                                      "this stage has written with -o"),
+                       llvm::cl::value_desc("STAGE"), COMPILING};
   INGOT_TEXT explain{"explain",
                      llvm::cl::desc("Say what an error means, by the id that "
                                     "is in its brackets"),

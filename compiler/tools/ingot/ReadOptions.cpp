@@ -161,15 +161,16 @@ static void readDims(const Options &options, Arguments &arguments,
   }
 }
 
-static void readStage(StringRef name, Arguments &arguments,
-                      Diagnostics &diagnostics) {
-  arguments.stopAfter = parseStage(name);
-  if (arguments.stopAfter)
-    return;
+static std::optional<Stage> readStage(StringRef name,
+                                      Diagnostics &diagnostics) {
+  std::optional<Stage> stage = parseStage(name);
+  if (stage)
+    return stage;
   std::string close = didYouMean(name, stageNames());
   diagnostics.report(
       DiagnosticId::BadOption, "there is no stage `" + printable(name) + "`",
       close.empty() ? "stages: " + join(stageNames(), ", ") : close);
+  return std::nullopt;
 }
 
 static void readWeights(StringRef kind, Arguments &arguments,
@@ -294,7 +295,9 @@ void readArguments(const Options &options, Arguments &arguments,
   arguments.inputs = readPairs(options.inputs, diagnostics);
   readTiming(options, arguments, diagnostics);
   if (isGiven(options.stopAfter))
-    readStage(options.stopAfter, arguments, diagnostics);
+    arguments.stopAfter = readStage(options.stopAfter, diagnostics);
+  if (isGiven(options.startFrom))
+    arguments.compile.startFrom = readStage(options.startFrom, diagnostics);
   if (isGiven(options.weights))
     readWeights(options.weights, arguments, diagnostics);
   if (isGiven(options.arenaSection))

@@ -1,0 +1,173 @@
+#include "compiler/Stages.h"
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelModule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/schedule/Strategy.h"
+#include "targets/TargetDescription.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static constexpr StringLiteral names[] = {
+    "import", "simplify", "decide", "lower", "schedule", "plan", "legalize"};
+
+std::vector<std::string> stageNames() {
+  return {std::begin(names), std::end(names)};
+}
+
+std::optional<Stage> parseStage(StringRef name) {
+  const auto *found = llvm::find(names, name);
+  if (found == std::end(names))
+    return std::nullopt;
+  return static_cast<Stage>(found - std::begin(names));
+}
+
+StringRef nameOf(Stage stage) { return names[static_cast<int>(stage)]; }
+
+namespace {
+
+/// Collects what of a module does not belong to its stage.
+class StageVerifier {
+public:
+  StageVerifier(ModuleOp module, Stage stage) : module(module), stage(stage) {}
+
+  LogicalResult run() {
+    checkTarget();
+    for (Operation &op : module.getOps()) {
+      if (auto function = dyn_cast<func::FuncOp>(op))
+        check(function);
+      else if (auto kernel = dyn_cast<kernel::FuncOp>(op))
+        check(kernel);
+      else if (auto program = dyn_cast<kernel::ProgramOp>(op))
+        check(program);
+      else if (!isa<memref::GlobalOp>(op) || stage < Stage::Schedule)
+        refuse(&op, "is not of this stage");
+    }
+    if (entries != 1)
+      refuse(module, "needs one public entry point, and has " + Twine(entries));
+    return success(valid);
+  }
+
+private:
+  void refuse(Operation *op, const Twine &why) {
+    op->emitError("after the stage `" + nameOf(stage) + "`: '" +
+                  op->getName().getStringRef() + "' " + why);
+    valid = false;
+  }
+
+  void checkTarget() {
+    auto target = module->getAttrOfType<StringAttr>(kernel::kTargetAttr);
+    if (stage >= Stage::Decide && !target)
+      refuse(module, "does not say its target");
+    else if (target && !lookupTarget(target.getValue()))
+      refuse(module, "is for a target that is unknown: " + target.getValue());
+  }
+
+  /// Graph functions until `lower`, then helpers that kernels call.
+  void check(func::FuncOp function) {
+    if (stage >= Stage::Lower) {
+      if (function.isPublic())
+        refuse(function, "should have become a program");
+      return;
+    }
+    entries += function.isPublic();
+    if (function.isExternal())
+      return refuse(function, "has no body");
+    if (!llvm::all_of(llvm::concat<const Type>(function.getArgumentTypes(),
+                                               function.getResultTypes()),
+                      [](Type type) {
+                        auto tensor = dyn_cast<RankedTensorType>(type);
+                        return tensor && tensor.hasStaticShape();
+                      }))
+      refuse(function, "works on other types than tensors of known sizes");
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      if (!isa<graph::GraphDialect>(op.getDialect()))
+        refuse(&op, "is no operator on tensors");
+      auto group = dyn_cast<graph::GroupOp>(op);
+      if (stage < Stage::Decide && group)
+        refuse(group, "is made by the stage `decide`");
+      else if (group && !schedule::lookupStrategy(group.getStrategy()))
+        refuse(group, "has a strategy that is unknown: " + group.getStrategy());
+      else if (stage == Stage::Decide && !group && !isData(&op))
+        refuse(&op, "is in no group");
+    }
+  }
+
+  /// Constants, and values that share the bytes of others.
+  static bool isData(Operation *op) {
+    return isa<graph::ConstantOp, graph::ReshapeOp, graph::SliceOp,
+               graph::ConcatOp>(op);
+  }
+
+  void check(kernel::FuncOp kernel) {
+    if (stage < Stage::Lower)
+      return refuse(kernel, "is made by the stage `lower`");
+    if (kernel.isExternal())
+      return refuse(kernel, "has no body");
+    bool onTensors = !kernel.getResultTypes().empty();
+    if (onTensors != (stage == Stage::Lower))
+      return refuse(kernel, onTensors ? "has no loops yet"
+                                      : "has loops before `schedule`");
+    // Once there are loops, it is only told to readers.
+    std::optional<StringRef> strategy = kernel.getStrategy();
+    if (strategy ? !schedule::lookupStrategy(*strategy) : stage == Stage::Lower)
+      refuse(kernel,
+             "has a strategy that is unknown: " + strategy.value_or(""));
+  }
+
+  void check(kernel::ProgramOp program) {
+    if (stage < Stage::Lower)
+      return refuse(program, "is made by the stage `lower`");
+    entries += program.isPublic();
+    if (program.isExternal())
+      return refuse(program, "has no body");
+    bool isPlanned = stage >= Stage::Plan;
+    bool usesArena = !program.getOps<kernel::ArenaOp>().empty();
+    bool hasArena = program.getArenaBytes() && program.getArenaAlign();
+    if (isPlanned ? usesArena && !hasArena : usesArena || hasArena)
+      refuse(program, isPlanned ? "does not say what its arena takes"
+                                : "has an arena before `plan`");
+    for (Operation &op : program.getBody().front().without_terminator()) {
+      bool onTensors = llvm::any_of(
+          op.getResultTypes(), [](Type type) { return isa<TensorType>(type); });
+      if (isPlanned && onTensors)
+        refuse(&op, "has results that have no place");
+      else if (!isPlanned && !isa<kernel::LaunchOp>(op) && !isData(&op))
+        refuse(&op, "is neither a launch nor data");
+    }
+  }
+
+  ModuleOp module;
+  Stage stage;
+  unsigned entries = 0;
+  bool valid = true;
+};
+
+struct VerifyStagePass : PassWrapper<VerifyStagePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyStagePass)
+  explicit VerifyStagePass(Stage stage) : stage(stage) {}
+  StringRef getArgument() const override { return "verify-stage"; }
+
+  void runOnOperation() override {
+    if (failed(verifyStage(getOperation(), stage)))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+  Stage stage;
+};
+
+} // namespace
+
+LogicalResult verifyStage(ModuleOp module, Stage stage) {
+  return StageVerifier(module, stage).run();
+}
+
+std::unique_ptr<Pass> createVerifyStage(Stage stage) {
+  return std::make_unique<VerifyStagePass>(stage);
+}
+
+} // namespace ingot
