@@ -109,14 +109,15 @@ static void interrupt(int) {
 }
 
 Workspace::Workspace() : context(makeContext()) {
+  // Before there is a folder that a signal could leave behind.
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    std::signal(signal, interrupt);
   std::string name = (fs::temp_directory_path() / "ingot-fuzz-XXXXXX").string();
   if (!mkdtemp(name.data())) {
     std::perror(name.c_str());
     exit(1);
   }
   folder = name;
-  for (int signal : {SIGINT, SIGTERM, SIGHUP})
-    std::signal(signal, interrupt);
 }
 
 Workspace::~Workspace() {
