@@ -88,6 +88,7 @@ def normalizations():
         yield one(f"group-{groups}", "GroupNormalization", {"x": x}, channels, opset=21, num_groups=groups, tolerance=1e-4)
     statistics = {**channels, "m": data((18,)), "v": 0.1 + np.abs(data((18,)))}
     yield one("batch", "BatchNormalization", {"x": x}, statistics, tolerance=1e-4)
+    yield one("lrn-wider-than-the-channels", "LRN", {"x": x}, size=1001, alpha=0.3)
     yield one("lrn-default", "LRN", {"x": x}, size=3)
     for size in (1, 3, 5):
         yield one(f"lrn-{size}", "LRN", {"x": x}, size=size, alpha=0.3, beta=0.6, bias=1.5)

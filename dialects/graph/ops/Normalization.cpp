@@ -178,10 +178,12 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
 
 Expr LRNOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis(), channels = shapeOf(getInput())[axis];
-  int64_t before = (getSize() - 1) / 2;
+  // A window that is wider than all channels together has these in it.
+  int64_t before = std::min<int64_t>((getSize() - 1) / 2, channels - 1);
+  int64_t behind = std::min<int64_t>(getSize() / 2, channels - 1);
   Exprs at(idx);
   Expr zero = b.constant(0, elementOf(getInput()));
-  Expr sum = b.reduce(getSize(), zero, [&](Expr k, Expr acc) {
+  Expr sum = b.reduce(before + 1 + behind, zero, [&](Expr k, Expr acc) {
     Expr c = idx[axis] + k - static_cast<double>(before);
     Expr x = b.ifElse((c >= 0.0) & (c < static_cast<double>(channels)),
                       [&] {
