@@ -1,6 +1,6 @@
 // What the main function looks like to C.
 //
-// Read once from the planned module; header and source print the same facts.
+// Header, source and test print the same facts.
 
 #ifndef INGOT_CODEGEN_FILES_INTERFACE_H
 #define INGOT_CODEGEN_FILES_INTERFACE_H

@@ -1,6 +1,6 @@
 // One kernel function as C++ text.
 //
-// Prints a legalized kernel (Legalize.h) as a C++ function: loops, named
+// Prints a kernel after the stage `legalize` as a C++ function: loops, named
 // values, nested expressions. It decides nothing but parentheses: what is a
 // statement and what shares a variable comes from Placement.
 

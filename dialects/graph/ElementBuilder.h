@@ -47,7 +47,7 @@ public:
   Expr constant(double value, mlir::Type type);
   Expr constantInt(int64_t value, mlir::Type type);
   Expr index(int64_t value);
-  /// The lane numbers 0, 1, ... of an index: idx plus that in lane mode.
+  /// An operation of the IR as an expression of element type `type`.
   Expr wrap(mlir::Value value, mlir::Type type) { return {this, value, type}; }
 
   /// for (i = lo; i < hi; i += step), carrying values; a loop of one trip is

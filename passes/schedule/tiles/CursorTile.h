@@ -31,7 +31,7 @@ int64_t panelWidth(const TileWork &work, const TargetDescription &target,
                    mlir::Type type);
 
 // What differs between shapes is left in the code as it is, so that kernels are
-// alike but for numbers and can be one (ShareKernels.h): loops of one trip,
+// alike but for numbers and can be one (passes/plan/share): loops of one trip,
 // products with 1, sums with 0.
 
 /// for i in [0, trips), carrying values.
