@@ -151,6 +151,7 @@ bool Compilation::advance(Stage stage) {
   PipelineOptions pipeline;
   pipeline.target = options.target;
   pipeline.strict = options.strict;
+  pipeline.verifyEach = options.verifyEach;
   pipeline.maxArena = options.maxArena();
   if (failed(runPipeline(*moduleRef, pipeline, stage, *done)) &&
       diagnostics.empty())

@@ -25,6 +25,8 @@ struct CompileOptions {
   std::string name;
   WeightsMode weights = WeightsMode::Auto;
   bool strict = false;
+  /// Check the IR after each pass, not only after each stage: for tests.
+  bool verifyEach = false;
   /// Call the context's trace hook around each kernel.
   bool trace = false;
   /// Limits in bytes: of arena and stack, and of code and constants.

@@ -99,7 +99,7 @@ static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
 LogicalResult runPipeline(ModuleOp module, const PipelineOptions &options,
                           Stage last, Stage done) {
   PassManager pm(module.getContext());
-  pm.enableVerifier(options.verify);
+  pm.enableVerifier(options.verifyEach);
   const std::pair<Stage, void (*)(OpPassManager &, const PipelineOptions &)>
       stages[] = {
           {Stage::Simplify, addSimplify}, {Stage::Decide, addDecide},

@@ -17,8 +17,8 @@ struct PipelineOptions {
   std::optional<int64_t> maxArena;
   /// For the values of a constant subgraph: no search for better code.
   bool evaluating = false;
-  /// Check the IR after each pass.
-  bool verify = true;
+  /// Check the IR after each stage; after each pass, too, costs some percent.
+  bool verify = true, verifyEach = false;
 };
 
 /// Runs the stages behind `done` up to `last` on a module that `done` left. One

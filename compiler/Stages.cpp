@@ -4,6 +4,7 @@
 #include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Verifier.h"
 #include "passes/schedule/Strategy.h"
 #include "targets/TargetDescription.h"
 
@@ -152,7 +153,8 @@ struct VerifyStagePass : PassWrapper<VerifyStagePass, OperationPass<ModuleOp>> {
   StringRef getArgument() const override { return "verify-stage"; }
 
   void runOnOperation() override {
-    if (failed(verifyStage(getOperation(), stage)))
+    if (failed(verify(getOperation())) ||
+        failed(verifyStage(getOperation(), stage)))
       signalPassFailure();
     markAllAnalysesPreserved();
   }

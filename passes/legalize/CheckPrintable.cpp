@@ -234,6 +234,7 @@ struct CheckPrintablePass : impl::CheckPrintableBase<CheckPrintablePass> {
     }
     if (!valid)
       signalPassFailure();
+    markAllAnalysesPreserved();
   }
 };
 } // namespace

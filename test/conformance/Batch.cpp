@@ -175,6 +175,7 @@ void Batch::prepare(int number) {
   options.model = caseFolder(unit) + "/" + unit.mode + "/model.onnx";
   options.target = settings.target;
   options.name = mark.str();
+  options.verifyEach = true;
   Compilation compilation(options, *context, diagnostics);
   InputData data;
   if (readInputFolder(compilation, caseFolder(unit), data))

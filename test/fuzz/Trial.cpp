@@ -48,6 +48,7 @@ static void chooseTargets(Trial &trial, Random &random) {
       each = lookupTarget((each->name + littleCodeSuffix).str());
     trial.commandLine += " --optimize=size";
   }
+  trial.options.verifyEach = true;
   trial.options.target = targets.pop_back_val();
   trial.options.fallbacks = std::move(targets);
 }
