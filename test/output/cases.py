@@ -51,6 +51,8 @@ def check_case(args, model, target, directory):
 def link_together(args, cases, directory):
     """Every model in one program; their headers in one file, in C and in C++."""
     os.makedirs(directory, exist_ok=True)
+    # Ingot cuts names at 60 characters; the numbers keep them apart.
+    cases = [(f"{name[:50]}_{number}", model) for number, (name, model) in enumerate(cases)]
     objects = []
     for name, model in cases:
         promises.sh([args.ingot, model, "-o", os.path.join(directory, name + ".cpp"), "--name", name])
