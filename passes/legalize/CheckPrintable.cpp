@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/legalize/Passes.h"
 #include "targets/TargetDescription.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -21,72 +20,70 @@ namespace ingot::legalize {
 #define GEN_PASS_DEF_CHECKPRINTABLE
 #include "passes/legalize/Passes.h.inc"
 
-static bool isKnownOperation(Operation *op) {
-  static const llvm::StringSet<> names = {"arith.constant",
-                                          "arith.addi",
-                                          "arith.subi",
-                                          "arith.muli",
-                                          "arith.divsi",
-                                          "arith.divui",
-                                          "arith.remsi",
-                                          "arith.remui",
-                                          "arith.shli",
-                                          "arith.shrsi",
-                                          "arith.shrui",
-                                          "arith.andi",
-                                          "arith.ori",
-                                          "arith.xori",
-                                          "arith.addf",
-                                          "arith.subf",
-                                          "arith.mulf",
-                                          "arith.divf",
-                                          "arith.negf",
-                                          "arith.cmpi",
-                                          "arith.cmpf",
-                                          "arith.select",
-                                          "arith.extsi",
-                                          "arith.extui",
-                                          "arith.trunci",
-                                          "arith.extf",
-                                          "arith.truncf",
-                                          "arith.sitofp",
-                                          "arith.uitofp",
-                                          "arith.fptosi",
-                                          "arith.fptoui",
-                                          "arith.index_cast",
-                                          "arith.index_castui",
-                                          "arith.bitcast",
-                                          "math.absf",
-                                          "math.copysign",
-                                          "math.fma",
-                                          "scf.for",
-                                          "scf.if",
-                                          "scf.while",
-                                          "scf.yield",
-                                          "scf.condition",
-                                          "func.call",
-                                          "func.return",
-                                          "kernel.return",
-                                          "memref.load",
-                                          "memref.store",
-                                          "memref.alloca",
-                                          "memref.get_global",
-                                          "kernel.cursor",
-                                          "kernel.load_next",
-                                          "kernel.view",
-                                          "vector.load",
-                                          "vector.store",
-                                          "vector.broadcast",
-                                          "vector.fma",
-                                          "vector.extract",
-                                          "vector.insert",
-                                          "vector.from_elements",
-                                          "vector.bitcast",
-                                          "vector.extract_strided_slice",
-                                          "vector.insert_strided_slice",
-                                          "vector.shuffle"};
-  return names.contains(op->getName().getStringRef());
-}
+static constexpr StringLiteral knownOperations[] = {
+    "arith.constant",
+    "arith.addi",
+    "arith.subi",
+    "arith.muli",
+    "arith.divsi",
+    "arith.divui",
+    "arith.remsi",
+    "arith.remui",
+    "arith.shli",
+    "arith.shrsi",
+    "arith.shrui",
+    "arith.andi",
+    "arith.ori",
+    "arith.xori",
+    "arith.addf",
+    "arith.subf",
+    "arith.mulf",
+    "arith.divf",
+    "arith.negf",
+    "arith.cmpi",
+    "arith.cmpf",
+    "arith.select",
+    "arith.extsi",
+    "arith.extui",
+    "arith.trunci",
+    "arith.extf",
+    "arith.truncf",
+    "arith.sitofp",
+    "arith.uitofp",
+    "arith.fptosi",
+    "arith.fptoui",
+    "arith.index_cast",
+    "arith.index_castui",
+    "arith.bitcast",
+    "math.absf",
+    "math.copysign",
+    "math.fma",
+    "scf.for",
+    "scf.if",
+    "scf.while",
+    "scf.yield",
+    "scf.condition",
+    "func.call",
+    "func.return",
+    "kernel.return",
+    "memref.load",
+    "memref.store",
+    "memref.alloca",
+    "memref.get_global",
+    "kernel.cursor",
+    "kernel.load_next",
+    "kernel.view",
+    "vector.load",
+    "vector.store",
+    "vector.broadcast",
+    "vector.fma",
+    "vector.extract",
+    "vector.insert",
+    "vector.from_elements",
+    "vector.bitcast",
+    "vector.extract_strided_slice",
+    "vector.insert_strided_slice",
+    "vector.shuffle"};
 
 /// Why a type cannot be written in C, or null.
 static const char *refusal(Type type) {
@@ -146,43 +143,75 @@ static const char *refusalOfUse(Operation *op,
   return nullptr;
 }
 
-static LogicalResult checkPrintable(Operation *op,
-                                    const TargetDescription &target) {
-  if (op->getNumOperands() > 0 && op->getNumResults() == 1 &&
-      target.intrinsic(op->getName().getStringRef(),
-                       op->getOperand(0).getType(), op->getResult(0).getType()))
-    return success();
-  if (!isKnownOperation(op))
-    return op->emitOpError("has no spelling in C for target ") << target.name;
-  if (const char *why = refusalOfUse(op, target))
+namespace {
+
+/// Refuses operations that the printer does not know on one target.
+class PrintableCheck {
+public:
+  PrintableCheck(MLIRContext *context, const TargetDescription &target)
+      : target(target) {
+    for (StringRef name : knownOperations)
+      known.insert(OperationName(name, context));
+  }
+
+  LogicalResult check(Operation *op) {
+    std::string why = refusal(op);
+    if (why.empty() || isIntrinsic(op))
+      return success();
     return op->emitOpError(why);
-  if (auto load = dyn_cast<kernel::LoadNextOp>(op);
-      load && load.getFirst() &&
-      (!target.loadOfSeveral(load.getResult(0).getType(),
-                             load.getNumResults()) ||
-       *load.getFirst() + load.getNumResults() > target.loadRegisterCount))
-    return op->emitOpError("loads more at once than target ")
-           << target.name << " can";
-  if (isa<func::CallOp>(op) && op->getNumResults() > 1)
-    return op->emitOpError("returns more than one value");
-  auto check = [&](Type type) -> LogicalResult {
-    if (const char *why = refusal(type))
-      return op->emitOpError()
-             << "has a type that does not print: " << type << ' ' << why;
-    return success();
-  };
-  for (Type type : op->getOperandTypes())
-    if (failed(check(type)))
-      return failure();
-  for (Type type : op->getResultTypes())
-    if (failed(check(type)))
-      return failure();
-  for (Region &region : op->getRegions())
-    for (BlockArgument argument : region.getArguments())
-      if (failed(check(argument.getType())))
-        return failure();
-  return success();
-}
+  }
+
+private:
+  /// Returns whether the target's own table says how to write the operation.
+  bool isIntrinsic(Operation *op) const {
+    return op->getNumOperands() > 0 && op->getNumResults() == 1 &&
+           target.intrinsic(op->getName().getStringRef(),
+                            op->getOperand(0).getType(),
+                            op->getResult(0).getType());
+  }
+
+  /// Returns why C has no spelling of an operation, or nothing.
+  std::string refusal(Operation *op) {
+    if (!known.contains(op->getName()))
+      return ("has no spelling in C for target " + target.name).str();
+    if (const char *why = refusalOfUse(op, target))
+      return why;
+    if (auto load = dyn_cast<kernel::LoadNextOp>(op);
+        load && load.getFirst() &&
+        (!target.loadOfSeveral(load.getResult(0).getType(),
+                               load.getNumResults()) ||
+         *load.getFirst() + load.getNumResults() > target.loadRegisterCount))
+      return ("loads more at once than target " + target.name + " can").str();
+    if (isa<func::CallOp>(op) && op->getNumResults() > 1)
+      return "returns more than one value";
+    std::string why;
+    auto note = [&](Type type) {
+      const char *reason = why.empty() ? refusalOf(type) : nullptr;
+      if (reason)
+        llvm::raw_string_ostream(why)
+            << "has a type that does not print: " << type << ' ' << reason;
+    };
+    llvm::for_each(op->getOperandTypes(), note);
+    llvm::for_each(op->getResultTypes(), note);
+    for (Region &region : op->getRegions())
+      llvm::for_each(region.getArgumentTypes(), note);
+    return why;
+  }
+
+  /// As ingot::legalize::refusal, asked once for each type.
+  const char *refusalOf(Type type) {
+    auto [known, isNew] = types.try_emplace(type, nullptr);
+    if (isNew)
+      known->second = legalize::refusal(type);
+    return known->second;
+  }
+
+  const TargetDescription &target;
+  llvm::DenseSet<OperationName> known;
+  llvm::DenseMap<Type, const char *> types;
+};
+
+} // namespace
 
 /// A weight or an input must not be written, nor may a global lack its value.
 static LogicalResult checkProgram(kernel::ProgramOp program, ModuleOp module,
@@ -216,7 +245,7 @@ struct CheckPrintablePass : impl::CheckPrintableBase<CheckPrintablePass> {
       module.emitError("has no program to run");
       return signalPassFailure();
     }
-    const TargetDescription &target = *lookupTarget(targetName);
+    PrintableCheck printable(&getContext(), *lookupTarget(targetName));
     SymbolTable symbols(module);
     bool valid = true;
     for (Operation &op : module.getOps()) {
@@ -224,7 +253,7 @@ struct CheckPrintablePass : impl::CheckPrintableBase<CheckPrintablePass> {
         valid &= succeeded(checkProgram(program, module, symbols));
       else if (auto function = dyn_cast<FunctionOpInterface>(op))
         function.getFunctionBody().walk([&](Operation *inside) {
-          valid &= succeeded(checkPrintable(inside, target));
+          valid &= succeeded(printable.check(inside));
         });
       else if (auto global = dyn_cast<memref::GlobalOp>(op);
                global && !kernel::forEachPiece(global, [](ArrayRef<char>) {})) {
