@@ -204,8 +204,10 @@ def main():
     os.makedirs(args.work, exist_ok=True)
     model, _ = find_model(args.name, args.work)
     failed = False
-    for target in args.targets.split(","):
-        for weights in args.weights.split(","):
+    targets, kinds = args.targets.split(","), args.weights.split(",")
+    for target in targets:
+        # Where the weights are kept is the same for all targets: further kinds are for the first and the last.
+        for weights in kinds if target in (targets[0], targets[-1]) else kinds[:1]:
             directory = os.path.join(args.work, args.name, target, weights)
             try:
                 names = compile_twice(args, model, target, weights, directory)
