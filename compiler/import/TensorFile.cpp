@@ -43,13 +43,20 @@ std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
   for (const auto &tensor : model.graph().sparse_initializer())
     constants.insert(tensor.values().name());
   std::vector<GraphInput> inputs;
-  for (const auto &input : model.graph().input())
-    if (!constants.contains(input.name()))
-      inputs.push_back(
-          {input.name(),
-           input.type().has_tensor_type()
-               ? elementType(input.type().tensor_type().elem_type(), context)
-               : Type()});
+  for (const auto &input : model.graph().input()) {
+    if (constants.contains(input.name()))
+      continue;
+    GraphInput &fed = inputs.emplace_back();
+    fed.name = input.name();
+    if (!input.type().has_tensor_type())
+      continue;
+    const auto &type = input.type().tensor_type();
+    fed.elementType = elementType(type.elem_type(), context);
+    fed.hasShape = type.has_shape() &&
+                   llvm::all_of(type.shape().dim(), [](const auto &dim) {
+                     return dim.has_dim_value();
+                   });
+  }
   return inputs;
 }
 

@@ -31,6 +31,8 @@ struct GraphInput {
   std::string name;
   /// Null if it is no tensor of a type that Ingot has.
   mlir::Type elementType;
+  /// Whether the model says its rank and all its sizes.
+  bool hasShape = false;
 };
 /// The inputs that a caller feeds (those without an initializer).
 std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,

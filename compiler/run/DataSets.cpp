@@ -140,9 +140,10 @@ void bindData(Compilation &compilation, const InputData &data) {
   }
 }
 
-DataRunner::DataRunner(CompileOptions options, MLIRContext &context,
-                       Diagnostics &diagnostics)
-    : options(std::move(options)), context(context), diagnostics(diagnostics) {}
+DataRunner::DataRunner(CompileOptions options, bool dynamic,
+                       MLIRContext &context, Diagnostics &diagnostics)
+    : options(std::move(options)), dynamic(dynamic), context(context),
+      diagnostics(diagnostics) {}
 
 Compilation &DataRunner::fresh() {
   if (!next)
@@ -150,7 +151,29 @@ Compilation &DataRunner::fresh() {
   return *next;
 }
 
+/// Says which sizes and values the model was compiled for that neither the
+/// model nor the command line gives.
+void DataRunner::noteBound() {
+  std::vector<std::string> taken;
+  std::vector<GraphInput> inputs =
+      fedInputs(current->open()->model(), &context);
+  for (auto [input, type] : llvm::zip(inputs, model->inputTypes()))
+    if (!input.hasShape && options.import.dims.empty())
+      taken.push_back("the shape of `" + printable(input.name) + "`, " +
+                      describe(type));
+  for (const BuiltModel::Bound &bound : model->bound) {
+    const std::string &name = inputs[bound.input].name;
+    if (!options.import.bind.count(name))
+      taken.push_back("the values of `" + printable(name) + "`");
+  }
+  if (!taken.empty())
+    llvm::errs() << "note: taken from the data: " << llvm::join(taken, ", ")
+                 << "; --dynamic compiles from the model alone\n";
+}
+
 bool DataRunner::fits(const InputData &data) const {
+  if (dynamic)
+    return model != nullptr;
   if (!model || model->inputTypes().size() != data.size())
     return false;
   for (auto [type, tensor] : llvm::zip(model->inputTypes(), data))
@@ -163,13 +186,15 @@ bool DataRunner::fits(const InputData &data) const {
 
 bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
   if (!fits(data)) {
-    bindData(fresh(), data);
+    if (!dynamic)
+      bindData(fresh(), data);
     model.reset();
     current = std::move(next);
     model = BuiltModel::build(*current, {"-O1"});
+    if (!model)
+      return false;
+    noteBound();
   }
-  if (!model)
-    return false;
   SmallVector<const Tensor *> inputs;
   for (auto [i, type] : llvm::enumerate(model->inputTypes())) {
     if (!data[i] || data[i]->type != type) {

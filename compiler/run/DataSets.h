@@ -32,10 +32,11 @@ bool readInputFiles(Compilation &compilation,
 void bindData(Compilation &compilation, const InputData &data);
 
 /// Keeps the last compiled model and compiles again where the shapes or bound
-/// values of new data are others.
+/// values of new data are others. What is taken from the data is said on
+/// standard error. If `dynamic`, the model is compiled once, without the data.
 class DataRunner {
 public:
-  DataRunner(CompileOptions options, mlir::MLIRContext &context,
+  DataRunner(CompileOptions options, bool dynamic, mlir::MLIRContext &context,
              Diagnostics &diagnostics);
   /// For reading the data; not compiled yet.
   Compilation &fresh();
@@ -44,8 +45,10 @@ public:
 
 private:
   bool fits(const InputData &data) const;
+  void noteBound();
 
   CompileOptions options;
+  bool dynamic;
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
   std::unique_ptr<Compilation> next, current;

@@ -172,16 +172,25 @@ void Batch::prepare(int number) {
   const Unit &unit = units[number];
   Diagnostics diagnostics;
   CompileOptions options;
-  options.model = caseFolder(unit) + "/" + unit.mode + "/model.onnx";
+  StringRef form = unit.mode;
+  bool isDynamic = form.consume_front("dynamic-");
+  options.model = caseFolder(unit) + "/" + form.str() + "/model.onnx";
   options.target = settings.target;
   options.name = mark.str();
   options.verifyEach = true;
   Compilation compilation(options, *context, diagnostics);
   InputData data;
-  if (readInputFolder(compilation, caseFolder(unit), data))
+  if (!isDynamic && readInputFolder(compilation, caseFolder(unit), data))
     bindData(compilation, data);
   auto refused = [&] {
-    bool isUnsupported = diagnostics.exitCode() == Unsupported;
+    // Without the data, sizes and values may be asked for.
+    bool isUnsupported =
+        llvm::all_of(diagnostics.list(), [&](const Diagnostic &diagnostic) {
+          return infoOf(diagnostic.id).kind == DiagnosticClass::Unsupported ||
+                 (isDynamic &&
+                  (diagnostic.id == DiagnosticId::UnboundDimension ||
+                   diagnostic.id == DiagnosticId::UnboundValue));
+        });
     listener.end(number, isUnsupported ? Status::Unsupported : Status::Error,
                  firstReason(diagnostics));
   };

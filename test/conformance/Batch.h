@@ -16,7 +16,8 @@
 namespace ingot::conformance {
 
 struct Unit {
-  /// Kind and name of the case, and its mode.
+  /// Kind and name of the case, and its mode: the form of its model (declared,
+  /// inferred, symbolic), after `dynamic-` where it is compiled without data.
   std::string kind, name, mode;
   Tolerance tolerance;
   /// A letter an output; t for a tensor.

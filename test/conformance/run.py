@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the official ONNX backend tests in three modes and compares with results.csv.
+"""Runs the official ONNX backend tests in six modes and compares with results.csv.
 
     run.py --program ingot-conformance --work DIR [--every N] [--filter RE] [--update] ...
 

@@ -15,7 +15,10 @@ import hashlib
 import os
 import shutil
 
-MODES = ("declared", "inferred", "symbolic")
+# What a model says of shapes.
+FORMS = ("declared", "inferred", "symbolic")
+# Each form compiled for the data, and from the model alone.
+MODES = (*FORMS, *("dynamic-" + form for form in FORMS))
 KINDS = ("node", "simple", "real", "pytorch-converted", "pytorch-operator")
 LETTERS = {"tensor_type": "t", "sparse_tensor_type": "p", "sequence_type": "s", "optional_type": "o", "map_type": "m"}
 
@@ -111,7 +114,7 @@ def load(case):
 def write_case(folder, kind, case):
     model, inputs, outputs = load(case)
     place = os.path.join(folder, kind, case.name)
-    for mode in MODES:
+    for mode in FORMS:
         os.makedirs(os.path.join(place, mode))
         with open(os.path.join(place, mode, "model.onnx"), "wb") as file:
             file.write(without_shapes(model, mode).SerializeToString(deterministic=True))

@@ -24,6 +24,8 @@ struct Arguments {
   std::string emitTest;
   std::vector<std::pair<std::string, std::string>> inputs;
   std::optional<Stage> stopAfter;
+  /// Whether `run` and `test` compile without having read the data.
+  bool dynamic = false;
   bool json = false, markdown = false, perGroup = false, raw = false;
   unsigned threads = 1;
   double seconds = 3;

@@ -129,6 +129,12 @@ struct Options {
                      llvm::cl::value_desc("ID"), COMPILING};
   INGOT_FLAG json{"json", llvm::cl::desc("Diagnostics and reports as JSON"),
                   MODELS, llvm::cl::sub(targets)};
+  INGOT_FLAG dynamic{"dynamic",
+                     llvm::cl::desc("Compile from the model and the options "
+                                    "alone: sizes and values are not taken "
+                                    "from the data"),
+                     llvm::cl::sub(run), llvm::cl::sub(test),
+                     llvm::cl::cat(category)};
   INGOT_TEXTS inputs{"input", llvm::cl::desc("An input's data"),
                      llvm::cl::value_desc("NAME=FILE.npy"), llvm::cl::sub(run),
                      llvm::cl::cat(category)};

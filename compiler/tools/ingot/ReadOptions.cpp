@@ -317,6 +317,7 @@ void readArguments(const Options &options, Arguments &arguments,
   arguments.markdown = options.markdown;
   arguments.perGroup = options.perGroup;
   arguments.raw = options.raw;
+  arguments.dynamic = options.dynamic;
 }
 
 } // namespace ingot

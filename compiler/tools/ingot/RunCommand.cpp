@@ -59,7 +59,8 @@ int runCommand(Arguments &arguments, Diagnostics &diagnostics) {
   arguments.compile.model = positional[0];
   std::string folder = folders ? positional[2] : arguments.outputDir;
   auto context = makeContext();
-  DataRunner runner(arguments.compile, *context, diagnostics);
+  DataRunner runner(arguments.compile, arguments.dynamic, *context,
+                    diagnostics);
   InputData data;
   bool isRead = folders
                     ? readInputFolder(runner.fresh(), positional[1], data)

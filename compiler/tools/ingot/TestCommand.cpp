@@ -76,7 +76,8 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (folder.empty())
     folder = ".";
   auto context = makeContext();
-  DataRunner runner(arguments.compile, *context, diagnostics);
+  DataRunner runner(arguments.compile, arguments.dynamic, *context,
+                    diagnostics);
   ModelFile *file = runner.fresh().open();
   if (!file)
     return diagnostics.exitCode();
