@@ -83,6 +83,28 @@ bool Compilation::import() {
   return true;
 }
 
+namespace {
+/// Makes diagnostics of MLIR's errors while it lives.
+class FaultHandler {
+public:
+  FaultHandler(MLIRContext &context, Diagnostics &diagnostics,
+               std::function<Diagnostic(StringRef fault)> describe)
+      : handler(&context, [&diagnostics, describe](mlir::Diagnostic &fault) {
+          if (fault.getSeverity() != DiagnosticSeverity::Error)
+            return success();
+          std::string where;
+          llvm::raw_string_ostream(where) << fault.getLocation();
+          Diagnostic diagnostic = describe(fault.str());
+          diagnostic.node = "at " + printable(where, 200);
+          diagnostics.report(std::move(diagnostic));
+          return success();
+        }) {}
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
 bool Compilation::readModule() {
   auto buffer = llvm::MemoryBuffer::getFile(options.model);
   if (!buffer) {
@@ -91,17 +113,11 @@ bool Compilation::readModule() {
                            "` cannot be read: " + buffer.getError().message());
     return false;
   }
-  ScopedDiagnosticHandler handler(&mlirContext, [&](mlir::Diagnostic &fault) {
-    if (fault.getSeverity() != DiagnosticSeverity::Error)
-      return success();
-    std::string where;
-    llvm::raw_string_ostream(where) << fault.getLocation();
+  FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
     Diagnostic diagnostic;
     diagnostic.id = DiagnosticId::InvalidModule;
-    diagnostic.message = printable(fault.str(), 600);
-    diagnostic.node = "at " + printable(where, 200);
-    diagnostics.report(std::move(diagnostic));
-    return success();
+    diagnostic.message = printable(fault, 600);
+    return diagnostic;
   });
   Progress progress("reading " + printable(options.model));
   llvm::SourceMgr sources;
@@ -132,20 +148,13 @@ bool Compilation::advance(Stage stage) {
   if (stage <= *done)
     return true;
   // The model is valid, so whatever goes wrong from here on is our own fault.
-  ScopedDiagnosticHandler handler(&mlirContext, [&](mlir::Diagnostic &fault) {
-    if (fault.getSeverity() != DiagnosticSeverity::Error)
-      return success();
-    std::string where;
-    llvm::raw_string_ostream(where) << fault.getLocation();
+  FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
     Diagnostic diagnostic;
     diagnostic.message =
-        "a compiler pass failed: " +
-        printable(StringRef(fault.str()).split('\n').first, 600);
-    diagnostic.node = "at " + printable(where, 200);
+        "a compiler pass failed: " + printable(fault.split('\n').first, 600);
     diagnostic.hints.push_back("please report it with the model; `ingot MODEL "
                                "--stop-after=STAGE` shows the stages before");
-    diagnostics.report(std::move(diagnostic));
-    return success();
+    return diagnostic;
   });
   Progress progress("compiling for " + options.target->name.str());
   PipelineOptions pipeline;
@@ -228,12 +237,10 @@ bool Compilation::emit(StringRef output) {
     return false;
   variants.push_back({*moduleRef, options.target});
   shareArena(variants);
-  ScopedDiagnosticHandler handler(&mlirContext, [&](mlir::Diagnostic &fault) {
-    if (fault.getSeverity() == DiagnosticSeverity::Error)
-      diagnostics.report(DiagnosticId::Internal,
-                         "writing the code failed: " +
-                             Twine(printable(fault.str(), 2000)));
-    return success();
+  FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
+    Diagnostic diagnostic;
+    diagnostic.message = "writing the code failed: " + printable(fault, 2000);
+    return diagnostic;
   });
   Progress progress("writing " + printable(output));
   llvm::Error error = emitFiles(variants, codegenOptions(output), output);

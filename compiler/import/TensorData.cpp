@@ -359,38 +359,47 @@ static ElementsAttr resource(RankedTensorType type, StringRef name,
   return DenseResourceElementsAttr::get(type, name, std::move(blob));
 }
 
-FailureOr<ElementsAttr> tensorAttr(const onnx::TensorProto &tensor,
-                                   StringRef name, ModelFile *file,
-                                   MLIRContext *context, std::string &error,
-                                   int64_t inlineElements) {
+/// Reads a tensor: small ones become dense attributes, `makeLarge` is called
+/// for the others.
+static FailureOr<ElementsAttr>
+attrOf(const onnx::TensorProto &tensor, ModelFile *file, MLIRContext *context,
+       std::string &error, int64_t inlineElements,
+       function_ref<ElementsAttr(RankedTensorType, Elements)> makeLarge) {
   Elements elements;
   RankedTensorType type = read(tensor, file, context, elements, error);
   if (!type)
     return failure();
   if (type.getNumElements() <= inlineElements)
     return ElementsAttr(denseFromBytes(type, elements.bytes));
-  return resource(type, name, std::move(elements));
+  return makeLarge(type, std::move(elements));
+}
+
+FailureOr<ElementsAttr> tensorAttr(const onnx::TensorProto &tensor,
+                                   StringRef name, ModelFile *file,
+                                   MLIRContext *context, std::string &error,
+                                   int64_t inlineElements) {
+  return attrOf(tensor, file, context, error, inlineElements,
+                [&](RankedTensorType type, Elements elements) {
+                  return resource(type, name, std::move(elements));
+                });
 }
 
 FailureOr<ElementsAttr> takeTensorAttr(onnx::TensorProto &tensor,
                                        StringRef name, ModelFile *file,
                                        MLIRContext *context, std::string &error,
                                        int64_t inlineElements) {
-  Elements elements;
-  RankedTensorType type = read(tensor, file, context, elements, error);
-  if (!type)
-    return failure();
-  if (type.getNumElements() <= inlineElements)
-    return ElementsAttr(denseFromBytes(type, elements.bytes));
-  // Swapped, the bytes stay where they are.
-  auto given = std::make_shared<onnx::TensorProto>();
-  given->Swap(&tensor);
-  tensor.set_name(given->name());
-  tensor.set_data_type(given->data_type());
-  *tensor.mutable_dims() = given->dims();
-  if (!elements.owner)
-    elements.owner = std::move(given);
-  return resource(type, name, std::move(elements));
+  return attrOf(tensor, file, context, error, inlineElements,
+                [&](RankedTensorType type, Elements elements) {
+                  // Swapped, the bytes stay where they are.
+                  auto given = std::make_shared<onnx::TensorProto>();
+                  given->Swap(&tensor);
+                  tensor.set_name(given->name());
+                  tensor.set_data_type(given->data_type());
+                  *tensor.mutable_dims() = given->dims();
+                  if (!elements.owner)
+                    elements.owner = std::move(given);
+                  return resource(type, name, std::move(elements));
+                });
 }
 
 FailureOr<DenseElementsAttr> denseTensorAttr(const onnx::TensorProto &tensor,

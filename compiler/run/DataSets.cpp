@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace ingot {
 
-static std::string inFolder(StringRef folder, const Twine &name) {
+std::string inFolder(StringRef folder, const Twine &name) {
   SmallString<256> path(folder);
   llvm::sys::path::append(path, name);
   return path.str().str();

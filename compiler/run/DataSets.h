@@ -11,6 +11,8 @@ namespace ingot {
 /// The inputs of one run, in the order of the graph's inputs.
 using InputData = std::vector<std::optional<Tensor>>;
 
+/// The path of a file in `folder`.
+std::string inFolder(llvm::StringRef folder, const llvm::Twine &name);
 /// The test_data_set_<n> folders in `folder`, by number; the folder itself if
 /// it is one.
 std::vector<std::string> dataSetsIn(llvm::StringRef folder);

@@ -20,12 +20,12 @@ import argparse
 import filecmp
 import os
 import re
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "networks"))
 sys.dont_write_bytecode = True
+from harness import Failure, sh  # noqa: E402
 from run import find_model, runs_here  # noqa: E402
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -94,17 +94,6 @@ int main() {
   return 0;
 }
 """
-
-
-class Failure(Exception):
-    pass
-
-
-def sh(command, **options):
-    done = subprocess.run(command, capture_output=True, text=True, **options)
-    if done.returncode:
-        raise Failure(f"{' '.join(command)}\n{done.stdout}{done.stderr}"[:4000])
-    return done.stdout
 
 
 def compile_twice(args, model, target, weights, directory):

@@ -16,7 +16,6 @@ import collections
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "networks"))
 sys.dont_write_bytecode = True
+from harness import Failure, sh  # noqa: E402
 from run import find_model, runs_here  # noqa: E402
 
 STANDARD = ["-std=c++17", "-O2", "-fPIC", "-fno-exceptions", "-fno-rtti"]
@@ -99,17 +99,6 @@ static void deeper() { below(chosen); }
 static long measured(void (*body)()) { chosen = body; return used(deeper); }
 int main() { printf("%ld\n", measured(call_net) - measured(call_nothing)); }
 """
-
-
-class Failure(Exception):
-    pass
-
-
-def sh(command, **options):
-    done = subprocess.run(command, capture_output=True, text=True, **options)
-    if done.returncode:
-        raise Failure(f"{shlex.join(command)}\n{done.stdout}{done.stderr}"[:4000])
-    return done.stdout
 
 
 def write_program(directory, name, text, header):

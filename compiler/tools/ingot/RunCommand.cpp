@@ -9,17 +9,10 @@
 #include "codegen/kernel/Names.h"
 #include "compiler/import/TensorData.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
 namespace ingot {
-
-static std::string inFolder(StringRef folder, const Twine &name) {
-  SmallString<256> path(folder);
-  llvm::sys::path::append(path, name);
-  return path.str().str();
-}
 
 static void writeOutputs(const Arguments &arguments, StringRef folder,
                          ArrayRef<std::string> names, ArrayRef<Tensor> outputs,
