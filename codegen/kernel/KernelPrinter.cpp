@@ -3,6 +3,7 @@
 #include "codegen/kernel/KernelPrinter.h"
 
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/ValueNames.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,10 +13,6 @@
 using namespace mlir;
 
 namespace ingot {
-
-/// Names of loop counters, by depth.
-static constexpr llvm::StringLiteral kCounters[] = {"i", "j", "k", "l",
-                                                    "m", "n", "p", "q"};
 
 KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
                              TextWriter &out)
@@ -27,6 +24,26 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
       names.reserve(context.functions[call.getCallee()]);
     else if (auto table = dyn_cast<memref::GetGlobalOp>(op))
       names.reserve(context.globals[table.getName()]);
+  });
+  nameGroups();
+}
+
+/// A variable is called as the first of its values that has a name: results
+/// before carried values, which have the name of what they start from.
+void KernelPrinter::nameGroups() {
+  auto consider = [&](Value value) {
+    if (!placement.isShared(value))
+      return;
+    llvm::StringRef name = kernel::nameOf(value);
+    if (!name.empty())
+      groupNames.try_emplace(placement.variable(value), name);
+  };
+  kernel.walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { llvm::for_each(op->getResults(), consider); });
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), consider);
   });
 }
 
@@ -80,12 +97,12 @@ void KernelPrinter::printSignature() {
   }
   os << ") {";
   out.open(text);
-  // Counters that no argument is called; siblings share them.
-  for (llvm::StringRef counter : kCounters)
-    if (!names.isTaken(counter)) {
-      counters.push_back(counter.str());
-      names.reserve(counter);
-    }
+}
+
+void KernelPrinter::inScope(llvm::function_ref<void()> print) {
+  NameScope outside = names;
+  print();
+  names = std::move(outside);
 }
 
 void KernelPrinter::printBlock(Block &block) {
@@ -151,11 +168,9 @@ void KernelPrinter::printStatement(Operation *op) {
 }
 
 std::string KernelPrinter::nameHint(Value value) {
-  auto name = dyn_cast<NameLoc>(value.getLoc());
-  if (!name)
-    return "";
-  llvm::StringRef text = name.getName().getValue();
-  return text.consume_front("%") ? toIdentifier(text) : "";
+  auto ofGroup = groupNames.find(placement.variable(value));
+  return ofGroup != groupNames.end() ? ofGroup->second.str()
+                                     : kernel::nameOf(value).str();
 }
 
 /// The name of the argument that an operation loads from: w0, w1 from w.
@@ -315,12 +330,13 @@ void KernelPrinter::printFor(scf::ForOp loop) {
   };
   start(loop.getRegionIterArgs(), loop.getInitArgs());
 
+  inScope([&] { printLoop(loop); });
+}
+
+void KernelPrinter::printLoop(scf::ForOp loop) {
   Value counter = loop.getInductionVar();
   std::string name = nameHint(counter);
-  if (name.empty() && loopDepth < counters.size())
-    name = counters[loopDepth];
-  else
-    name = name.empty() ? names.numbered("i") : names.unique(name);
+  name = names.unique(name.empty() ? "i" : name);
   variables[counter] = {name, Sign::Signed};
 
   std::string type = typeName(counter.getType(), Sign::Signed);
@@ -333,10 +349,8 @@ void KernelPrinter::printFor(scf::ForOp loop) {
       (byOne ? "++" + name
              : name + " += " + integer(loop.getStep(), Sign::Signed).text) +
       ") {");
-  ++loopDepth;
   printBlock(*loop.getBody());
   assignAll(loop.getRegionIterArgs(), loop.getYieldedValues());
-  --loopDepth;
   out.close();
 }
 
@@ -352,13 +366,15 @@ void KernelPrinter::printWhile(scf::WhileOp loop) {
     if (!variables.count(placement.variable(result)))
       declareUninitialized(result);
   out.open("for (;;) {");
-  printBlock(*loop.getBeforeBody());
-  scf::ConditionOp condition = loop.getConditionOp();
-  assignAll(loop.getResults(), condition.getArgs());
-  Expression holds = value(condition.getCondition());
-  out.line("if (!" + within(holds, Binding::Unary) + ") break;");
-  printBlock(*loop.getAfterBody());
-  assignAll(loop.getBeforeArguments(), loop.getYieldOp().getOperands());
+  inScope([&] {
+    printBlock(*loop.getBeforeBody());
+    scf::ConditionOp condition = loop.getConditionOp();
+    assignAll(loop.getResults(), condition.getArgs());
+    Expression holds = value(condition.getCondition());
+    out.line("if (!" + within(holds, Binding::Unary) + ") break;");
+    printBlock(*loop.getAfterBody());
+    assignAll(loop.getBeforeArguments(), loop.getYieldOp().getOperands());
+  });
   out.close();
 }
 
@@ -369,8 +385,10 @@ void KernelPrinter::printIf(scf::IfOp op) {
     if (!variables.count(placement.variable(result)))
       declareUninitialized(result);
   auto arm = [&](Block &block) {
-    printBlock(block);
-    assignAll(op.getResults(), block.getTerminator()->getOperands());
+    inScope([&] {
+      printBlock(block);
+      assignAll(op.getResults(), block.getTerminator()->getOperands());
+    });
   };
   out.open("if (" + value(op.getCondition()).text + ") {");
   arm(*op.thenBlock());
@@ -429,14 +447,12 @@ void KernelPrinter::declareLoadRegisters() {
 
 void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   auto type = cast<MemRefType>(cursor.getSource().getType());
-  std::string base = nameHint(cursor);
-  if (base.empty())
-    base = "from";
+  std::string hint = nameHint(cursor);
   std::string text = "&" + address(cursor.getSource(), cursor.getIndices());
   if (cursor.getCondition())
     text = within(value(cursor.getCondition()), Binding::Compare) + " ? " +
            text + " : " + pointer(cursor.getOtherwise());
-  std::string name = names.numbered(base);
+  std::string name = names.unique(hint.empty() ? "next" : hint);
   variables[cursor] = {name, Sign::Signed};
   out.line("const " + storageTypeName(type.getElementType()) + " *" + name +
            " = " + text + ";");

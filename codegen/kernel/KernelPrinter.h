@@ -76,6 +76,7 @@ private:
   void printBlock(mlir::Block &block);
   void printStatement(mlir::Operation *op);
   void printFor(mlir::scf::ForOp loop);
+  void printLoop(mlir::scf::ForOp loop);
   void printWhile(mlir::scf::WhileOp loop);
   void printIf(mlir::scf::IfOp conditional);
   void printInsert(mlir::vector::InsertOp insert);
@@ -91,6 +92,9 @@ private:
   void assignAll(mlir::ValueRange to, mlir::ValueRange from);
   Variable &newVariable(mlir::Value value, Sign sign);
   std::string declaredType(mlir::Value value, Sign sign);
+  /// Prints a block of C: names that are taken in it are free again behind it.
+  void inScope(llvm::function_ref<void()> print);
+  void nameGroups();
   std::string nameHint(mlir::Value value);
   std::string loadedFrom(mlir::Operation *op);
 
@@ -151,8 +155,8 @@ private:
   Placement placement;
   NameScope names;
   llvm::DenseMap<mlir::Value, Variable> variables;
-  std::vector<std::string> counters;
-  unsigned loopDepth = 0;
+  /// What variables of several values are called, by Placement::variable.
+  llvm::DenseMap<mlir::Value, llvm::StringRef> groupNames;
 };
 
 } // namespace ingot

@@ -1,5 +1,6 @@
 #include "dialects/graph/ElementBuilder.h"
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -165,10 +166,20 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
   return element;
 }
 
+/// Names an element after the operator that computes it: `relu`, `exp`. What
+/// is only read or passed on is not its result.
+static Expr nameElement(Expr element, Operation *op) {
+  if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(
+          element.value.getDefiningOp()) &&
+      !isa<BlockArgument>(element.value))
+    named(element, op->getName().stripDialect());
+  return element;
+}
+
 Expr ElementBuilder::build(Value tensor, ArrayRef<Expr> idx) {
   auto op = cast<ElementOpInterface>(tensor.getDefiningOp());
   if (laneCount == 1 || op.passesLanes())
-    return rounded(op.emitElement(*this, idx));
+    return nameElement(rounded(op.emitElement(*this, idx)), op);
   SmallVector<Value> lanes;
   for (int64_t lane = 0; lane < laneCount; ++lane) {
     Exprs at(idx.begin(), idx.end());
@@ -176,8 +187,10 @@ Expr ElementBuilder::build(Value tensor, ArrayRef<Expr> idx) {
     lanes.push_back(loadScalar(tensor, at).value);
   }
   auto type = VectorType::get({laneCount}, lanes[0].getType());
-  return {this, vector::FromElementsOp::create(builder, loc, type, lanes),
-          cast<RankedTensorType>(tensor.getType()).getElementType()};
+  return nameElement(
+      {this, vector::FromElementsOp::create(builder, loc, type, lanes),
+       cast<RankedTensorType>(tensor.getType()).getElementType()},
+      op);
 }
 
 Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {
@@ -246,11 +259,19 @@ Exprs ElementBuilder::loop(
   return loop(index(0), index(trips), 1, init, body);
 }
 
+/// One step of a reduction. Names that the body gives come first.
+static Exprs reductionStep(Expr i, Expr acc, int64_t lanes,
+                           llvm::function_ref<Expr(Expr, Expr)> body) {
+  Expr next = i.builder->broadcast(body(i, acc), lanes);
+  named(i, "term");
+  return {named(next, "total")};
+}
+
 Expr ElementBuilder::reduce(int64_t trips, Expr init,
                             llvm::function_ref<Expr(Expr, Expr)> body) {
   init = broadcast(init, laneCount);
   return loop(trips, {init}, [&](Expr i, ArrayRef<Expr> c) -> Exprs {
-    return {broadcast(body(i, c[0]), laneCount)};
+    return reductionStep(i, c[0], laneCount, body);
   })[0];
 }
 
@@ -388,6 +409,7 @@ void BodyBuilder::forLanes(int64_t trips, llvm::function_ref<void(Expr)> body) {
   int64_t inLanes = vectorLanes > 1 ? trips / vectorLanes * vectorLanes : 0;
   auto step = [&](Expr i, ArrayRef<Expr>) -> Exprs {
     body(i);
+    named(i, "element");
     return {};
   };
   if (inLanes > 0)
@@ -403,8 +425,8 @@ Expr BodyBuilder::reduceLanes(int64_t trips, Expr init,
                               llvm::function_ref<Expr(Expr, Expr)> body,
                               llvm::function_ref<Expr(Expr, Expr)> merge) {
   int64_t inLanes = vectorLanes > 1 ? trips / vectorLanes * vectorLanes : 0;
-  auto step = [&](Expr i, ArrayRef<Expr> acc) -> Exprs {
-    return {broadcast(body(i, acc[0]), laneCount)};
+  auto step = [&](Expr i, ArrayRef<Expr> acc) {
+    return reductionStep(i, acc[0], laneCount, body);
   };
   Expr acc = init;
   if (inLanes > 0) {
@@ -421,7 +443,7 @@ Expr BodyBuilder::reduceLanes(int64_t trips, Expr init,
                 acc.type};
       };
       Expr low = slice(0), high = slice(half);
-      acc = merge(low, high);
+      acc = named(merge(low, high), "total_of_" + Twine(half));
     }
     acc.value = vector::ExtractOp::create(builder, loc, acc.value, int64_t{0});
   }
@@ -440,6 +462,7 @@ void BodyBuilder::forEach(ArrayRef<int64_t> trips,
       at.push_back(i);
       nest();
       at.pop_back();
+      named(i, axisName(at.size(), trips.size()));
       return {};
     });
   };

@@ -50,6 +50,17 @@ void KernelBuilder::forLanes(int64_t size, Type type,
   }
 }
 
+void KernelBuilder::branch(Expr condition, llvm::function_ref<void()> then,
+                           llvm::function_ref<void()> otherwise) {
+  auto op = scf::IfOp::create(builder, loc, condition.value,
+                              /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&op.getThenRegion().front());
+  then();
+  builder.setInsertionPointToStart(&op.getElseRegion().front());
+  otherwise();
+}
+
 void KernelBuilder::allowInPlace(unsigned result, unsigned operand) {
   if (!isContiguous(result))
     return;

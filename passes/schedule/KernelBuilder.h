@@ -3,6 +3,7 @@
 #ifndef INGOT_PASSES_SCHEDULE_KERNELBUILDER_H
 #define INGOT_PASSES_SCHEDULE_KERNELBUILDER_H
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/schedule/GroupView.h"
 #include "targets/TargetDescription.h"
@@ -42,6 +43,9 @@ public:
   void forLanes(int64_t size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
+  /// if (condition) then(); else otherwise();
+  void branch(graph::Expr condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise);
   /// The result `i` may be written over operand `operand`.
   void allowInPlace(unsigned result, unsigned operand);
   /// The same buffer under another shape; null if its strides do not allow it

@@ -11,6 +11,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Transforms/CSE.h"
@@ -88,7 +89,8 @@ private:
     nameArguments(function, block, outputs.size(), b.promises);
     symbols.erase(tensors);
     symbols.insert(function);
-    IRRewriter rewriter(function.getContext());
+    KeepNames names;
+    IRRewriter rewriter(function.getContext(), &names);
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);
     return b.promises;

@@ -148,7 +148,7 @@ module {
     %c1 = arith.constant 1 : index
     %c7 = arith.constant 7 : index
     %c8 = arith.constant 8 : index
-    %tile = memref.alloca() : memref<8xf32> loc("%tile")
+    %tile = memref.alloca() : memref<8xf32> loc(fused<"tile">["locals"])
     scf.for %i = %c0 to %c8 step %c1 {
       %v = memref.load %x[%i] : memref<8xf32>
       %s = func.call @square(%v) : (f32) -> f32

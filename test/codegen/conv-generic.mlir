@@ -14,14 +14,15 @@
 // CHECK-NEXT: void conv_4x4(const float *__restrict x, const float *__restrict w,
 // CHECK-NEXT: const float *__restrict bias, float *__restrict y, ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: for (ptrdiff_t i = begin; i < end; ++i) {
-// CHECK-NEXT: for (ptrdiff_t j = 0; j < 4; ++j) {
+// CHECK-NEXT: for (ptrdiff_t i_2 = 0; i_2 < 4; ++i_2) {
 // CHECK-NEXT: float acc0 = bias[0];
-// CHECK-NEXT: for (ptrdiff_t k = 0; k < 3; ++k) {
-// CHECK-NEXT: for (ptrdiff_t l = 0; l < 3; ++l) {
-// CHECK-NEXT: const ptrdiff_t at0 = i + k - 1;
-// CHECK-NEXT: const ptrdiff_t at1 = j + l - 1;
-// CHECK-NEXT: acc0 += (((size_t)at0 < 4u && (size_t)at1 < 4u) ? x[at0 * 4 + at1] : 0.0f) * w[k * 3 + l];
-// CHECK: y[i * 4 + j] = 0.0f > acc0 ? 0.0f : acc0;
+// CHECK-NEXT: for (ptrdiff_t i_3 = 0; i_3 < 3; ++i_3) {
+// CHECK-NEXT: for (ptrdiff_t i_4 = 0; i_4 < 3; ++i_4) {
+// CHECK-NEXT: const ptrdiff_t at0 = i + i_3 - 1;
+// CHECK-NEXT: const ptrdiff_t at1 = i_2 + i_4 - 1;
+// CHECK-NEXT: acc0 += (((size_t)at0 < 4u && (size_t)at1 < 4u) ? x[at0 * 4 + at1] : 0.0f) *
+// CHECK-NEXT: w[i_3 * 3 + i_4];
+// CHECK: y[i * 4 + i_2] = 0.0f > acc0 ? 0.0f : acc0;
 // CHECK-LABEL: ingot_status mnist_run(
 // CHECK: if (!io || !io->Input3 || !io->head_out_0 || !arena) return INGOT_ERROR_NULL;
 // CHECK: if ((uintptr_t)arena % MNIST_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;

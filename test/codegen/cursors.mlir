@@ -14,12 +14,12 @@
 //--- single.mlir
 // Rows 1 and 2 of zeros, x and zeros, each times the weights that go on.
 // CHECK-LABEL: void padded(
-// CHECK: const float *w0 = &w[0];
-// CHECK: for (ptrdiff_t i
-// CHECK: const float *x0 = (size_t)at0 < 2u ? &x[at0 * 2] : zeros;
-// CHECK: for (ptrdiff_t j
-// CHECK: = *x0++;
-// CHECK: = *w0++;
+// CHECK: const float *next_w = &w[0];
+// CHECK: for (ptrdiff_t i =
+// CHECK: const float *next_x = (size_t)at0 < 2u ? &x[at0 * 2] : zeros;
+// CHECK: for (ptrdiff_t i_2
+// CHECK: = *next_x++;
+// CHECK: = *next_w++;
 kernel.func @padded(%x: memref<2x2xf32> {kernel.name = "x", kernel.read},
                           %w: memref<8xf32> {kernel.name = "w", kernel.read},
                           %zeros: memref<2xf32> {kernel.name = "zeros", kernel.read},
@@ -29,11 +29,11 @@ kernel.func @padded(%x: memref<2x2xf32> {kernel.name = "x", kernel.read},
   %c2 = arith.constant 2 : index
   %c4 = arith.constant 4 : index
   %none = arith.constant 0.0 : f32
-  %weights = kernel.cursor %w[%c0] : memref<8xf32> loc("%w")
+  %weights = kernel.cursor %w[%c0] : memref<8xf32> loc(fused<"next_w">["conv"])
   %sum = scf.for %i = %c0 to %c4 step %c1 iter_args(%outer = %none) -> f32 {
     %row = arith.subi %i, %c1 : index
     %inside = arith.cmpi ult, %row, %c2 : index
-    %cursor = kernel.cursor %x[%row, %c0] if %inside else %zeros : memref<2x2xf32>, memref<2xf32> loc("%x")
+    %cursor = kernel.cursor %x[%row, %c0] if %inside else %zeros : memref<2x2xf32>, memref<2xf32> loc(fused<"next_x">["conv"])
     %r = scf.for %j = %c0 to %c2 step %c1 iter_args(%inner = %outer) -> f32 {
       %a = kernel.load_next %cursor : f32
       %b = kernel.load_next %weights : f32
@@ -55,11 +55,11 @@ kernel.program @main(%x: memref<2x2xf32> {kernel.onnx_name = "x"}, %w: memref<8x
 //--- several.mlir
 // CHECK-LABEL: void several(
 // CHECK: register float s4 __asm__("s4"), s5 __asm__("s5");
-// CHECK: INGOT_LOAD_2(x0, s4, s5);
+// CHECK: INGOT_LOAD_2(next_x, s4, s5);
 // CHECK: y[0] = s4 * s5;
 kernel.func @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
   %c0 = arith.constant 0 : index
-  %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc("%x")
+  %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc(fused<"next_x">["conv"])
   %v:2 = kernel.load_next %cursor to 4 : f32, f32
   %p = arith.mulf %v#0, %v#1 : f32
   memref.store %p, %y[%c0] : memref<1xf32>
@@ -67,16 +67,16 @@ kernel.func @several(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: mem
 }
 // What is read from a register is computed before the next load to it.
 // CHECK-LABEL: void again(
-// CHECK: INGOT_LOAD_2(x0, s4, s5);
+// CHECK: INGOT_LOAD_2(next_x, s4, s5);
 // CHECK: const float t0 = s4 * s5;
-// CHECK: INGOT_LOAD_2(x1, s4, s5);
+// CHECK: INGOT_LOAD_2(next_x_2, s4, s5);
 // CHECK: y[0] = s4 * t0;
 kernel.func @again(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memref<1xf32> {kernel.name = "y"}) {
   %c0 = arith.constant 0 : index
-  %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc("%x")
+  %cursor = kernel.cursor %x[%c0] : memref<2xf32> loc(fused<"next_x">["conv"])
   %v:2 = kernel.load_next %cursor to 4 : f32, f32
   %p = arith.mulf %v#0, %v#1 : f32
-  %other = kernel.cursor %x[%c0] : memref<2xf32> loc("%x")
+  %other = kernel.cursor %x[%c0] : memref<2xf32> loc(fused<"next_x">["conv"])
   %w:2 = kernel.load_next %other to 4 : f32, f32
   %q = arith.mulf %w#0, %p : f32
   memref.store %q, %y[%c0] : memref<1xf32>

@@ -8,16 +8,16 @@
 // RUN: FileCheck %s --check-prefix=KEEP < %t.m55.cpp
 
 // Where compilers would merge cursors, they are told not to.
-// KEEP: const float *x0 = &x[i * x_stride];
-// KEEP-NEXT: __asm__("" : "+r"(x0));
+// KEEP: const float *next_x = &x[i * x_stride];
+// KEEP-NEXT: __asm__("" : "+r"(next_x));
 
 // CHECK: // A: 2x3
 // CHECK-NEXT: // B: 1x2
 // CHECK-NEXT: {{.*}}void rows(const float *__restrict x, float *__restrict y, ptrdiff_t count,
 // CHECK-NEXT: ptrdiff_t x_stride) {
 // CHECK-NEXT: for (ptrdiff_t i = 0; i < count; ++i) {
-// CHECK: const float *x0 = &x[i * x_stride];
-// CHECK: for (ptrdiff_t j = 0; j < x_stride; ++j) {
+// CHECK: const float *next_x = &x[i * x_stride];
+// CHECK: for (ptrdiff_t i_2 = 0; i_2 < x_stride; ++i_2) {
 // CHECK: y[i] = acc0;
 // CHECK: rows(io->a, io->c, 2, 3);
 // CHECK: rows(io->b, io->d, 1, 2);
@@ -29,7 +29,7 @@ kernel.func @rows(%x: memref<?xf32> {kernel.name = "x", kernel.read}, %y: memref
   %none = arith.constant 0.0 : f32
   scf.for %i = %c0 to %n step %c1 {
     %at = arith.muli %i, %m : index
-    %row = kernel.cursor %x[%at] : memref<?xf32> loc("%x")
+    %row = kernel.cursor %x[%at] : memref<?xf32> loc(fused<"next_x">["rows"])
     %sum = scf.for %j = %c0 to %m step %c1 iter_args(%s = %none) -> f32 {
       %v = kernel.load_next %row : f32
       %t = arith.addf %s, %v : f32

@@ -1,5 +1,6 @@
 // Matrix products and convolutions.
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Window.h"
 
@@ -25,9 +26,10 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Type type = elementOf(getResult());
   return b.reduce(shapeOf(getA()).back(), b.constant(0, type),
                   [&](Expr k, Expr acc) {
+                    named(k, "step");
                     Expr x = b.loadScalar(getA(), at(getA(), m, k)),
                          y = b.load(getB(), at(getB(), k, n));
-                    return fma(x, y, acc);
+                    return named(fma(x, y, acc), "sum");
                   });
 }
 
@@ -53,19 +55,22 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       b, idx, shapeOf(getX()), kernel, getStrides(), getDilations(), getLow(),
       init, [&](ArrayRef<Expr> k, ArrayRef<Expr> at, Expr acc) {
         return b.reduce(groupInputs, acc, [&](Expr c, Expr acc) {
+          named(c, "input_channel");
           Exprs xAt(at.begin(), at.end()), wAt(k.begin(), k.end());
           wAt.push_back(c);
           wAt.push_back(channel);
           if (depthwise) {
             xAt.back() = channel;
-            return fma(b.load(getX(), xAt), b.load(getW(), wAt), acc);
+            return named(fma(b.load(getX(), xAt), b.load(getW(), wAt), acc),
+                         "sum");
           }
           xAt.back() = getGroups() == 1
                            ? c
                            : channel / static_cast<double>(groupOutputs) *
                                      static_cast<double>(groupInputs) +
                                  c;
-          return fma(b.loadScalar(getX(), xAt), b.load(getW(), wAt), acc);
+          return named(fma(b.loadScalar(getX(), xAt), b.load(getW(), wAt), acc),
+                       "sum");
         });
       });
 }
@@ -88,26 +93,32 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   auto nest = [&](auto &&self, size_t axis, Expr acc) -> Expr {
     if (axis == kernel.size()) {
       return b.reduce(groupInputs, acc, [&](Expr c, Expr acc) {
+        named(c, "input_channel");
         Exprs xAt(at.begin(), at.end()), wAt(k.begin(), k.end());
         xAt.back() = group * static_cast<double>(groupInputs) + c;
         wAt.push_back(xAt.back());
         wAt.push_back(inGroup);
-        return fma(b.loadScalar(getX(), xAt), b.load(getW(), wAt), acc);
+        return named(fma(b.loadScalar(getX(), xAt), b.load(getW(), wAt), acc),
+                     "sum");
       });
     }
+    std::string name = spatialAxisName(axis, kernel.size());
     return b.reduce(kernel[axis], acc, [&](Expr i, Expr acc) {
+      named(i, "kernel_" + name);
       // i * stride = o + low - k * dilation must be a multiple inside the
       // input.
       Expr scaled = idx[1 + axis] + static_cast<double>(getLow()[axis]) -
                     i * static_cast<double>(getDilations()[axis]);
+      named(scaled, "spread_" + name);
       double stride = static_cast<double>(getStrides()[axis]);
       Expr inside = (scaled >= 0.0) & equal(scaled % stride, 0.0) &
                     (scaled < static_cast<double>(x[1 + axis]) * stride);
+      named(inside, "is_inside");
       return b.ifElse(
           inside,
           [&] {
             k.push_back(i);
-            at[1 + axis] = scaled / stride;
+            at[1 + axis] = named(scaled / stride, "input_" + name);
             Expr result = self(self, axis + 1, acc);
             k.pop_back();
             return result;

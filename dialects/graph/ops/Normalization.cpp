@@ -1,5 +1,6 @@
 // Softmax, layer normalization, LRN.
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 
 using namespace mlir;
@@ -55,9 +56,11 @@ static void forRows(
   });
 }
 
-static Expr plus(Expr x, Expr y) { return x + y; }
+static Expr plus(Expr x, Expr y) { return named(x + y, "sum"); }
 /// A NaN is ignored: the sum of exponentials will find it.
-static Expr larger(Expr x, Expr y) { return select(y > x, y, x); }
+static Expr larger(Expr x, Expr y) {
+  return named(select(y > x, y, x), "largest");
+}
 
 static Expr largest(BodyBuilder &b, Type type, AxisLoops loops,
                     llvm::function_ref<Expr(Expr)> load) {
@@ -86,12 +89,12 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
             Expr sum = loops.reduce(
                 b.constant(0, type),
                 [&](Expr i, Expr acc) {
-                  Expr e = rounded(exp(load(i) - top));
+                  Expr e = named(rounded(exp(load(i) - top)), "power");
                   b.store(0, e, at);
-                  return acc + e;
+                  return plus(acc, e);
                 },
                 plus);
-            Expr factor = 1.0 / rounded(sum);
+            Expr factor = named(1.0 / rounded(sum), "factor");
             loops.each([&](Expr i) {
               at[axis] = i;
               b.store(0, b.loadOutput(0, type, at) * factor, at);
@@ -111,10 +114,10 @@ void LogSoftmaxOp::emitBody(BodyBuilder &b) {
             Expr top = largest(b, type, loops, load);
             Expr sum = loops.reduce(
                 b.constant(0, type),
-                [&](Expr i, Expr acc) { return acc + exp(load(i) - top); },
+                [&](Expr i, Expr acc) { return plus(acc, exp(load(i) - top)); },
                 plus);
             // x - top is exact where it matters, so it comes first.
-            Expr logSum = log(sum);
+            Expr logSum = named(log(sum), "log_of_sum");
             loops.each([&](Expr i) { b.store(0, load(i) - top - logSum, at); });
           });
 }
@@ -143,30 +146,33 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
     auto load = [&](Expr i) {
       at[last] = i;
       Expr x = b.load(getInput(), at);
-      return getCenter() ? x - mean : x;
+      return getCenter() ? named(x - mean, "centered") : x;
     };
     // The mean comes first: a difference of large squares would lose all
     // digits.
     if (getCenter())
-      mean = loops.reduce(
-                 zero,
-                 [&](Expr i, Expr acc) {
-                   at[last] = i;
-                   return acc + b.load(getInput(), at);
-                 },
-                 plus) *
-             each;
+      mean = named(loops.reduce(
+                       zero,
+                       [&](Expr i, Expr acc) {
+                         at[last] = i;
+                         return plus(acc, b.load(getInput(), at));
+                       },
+                       plus) *
+                       each,
+                   "mean");
     Expr square = loops.reduce(
                       zero,
                       [&](Expr i, Expr acc) {
                         Expr x = load(i);
-                        return fma(x, x, acc);
+                        return named(fma(x, x, acc), "sum_of_squares");
                       },
                       plus) *
                   each;
-    Expr factor = 1.0 / sqrt(square + getEpsilon().convertToDouble());
+    named(square, "variance");
+    Expr factor =
+        named(1.0 / sqrt(square + getEpsilon().convertToDouble()), "factor");
     loops.each([&](Expr i) {
-      Expr y = load(i) * factor;
+      Expr y = named(load(i) * factor, "normalized");
       if (getAffine().size() == 1)
         y = y * b.load(getAffine()[0], i);
       else if (getAffine().size() == 2)
@@ -184,17 +190,18 @@ Expr LRNOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Exprs at(idx);
   Expr zero = b.constant(0, elementOf(getInput()));
   Expr sum = b.reduce(before + 1 + behind, zero, [&](Expr k, Expr acc) {
-    Expr c = idx[axis] + k - static_cast<double>(before);
+    named(k, "neighbour");
+    Expr c = named(idx[axis] + k - static_cast<double>(before), "channel_near");
     Expr x = b.ifElse((c >= 0.0) & (c < static_cast<double>(channels)),
                       [&] {
                         at[axis] = c;
                         return b.load(getInput(), at);
                       },
                       [&] { return zero; });
-    return fma(x, x, acc);
+    return named(fma(x, x, acc), "sum_of_squares");
   });
   double alpha = getAlpha().convertToDouble() / static_cast<double>(getSize());
-  Expr base = sum * alpha + getBias().convertToDouble();
+  Expr base = named(sum * alpha + getBias().convertToDouble(), "base");
   Expr scale = power(
       base, b.constant(getBeta().convertToDouble(), b.builder.getF32Type()));
   return b.load(getInput(), idx) / scale;

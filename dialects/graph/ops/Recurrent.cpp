@@ -1,5 +1,6 @@
 // Definitions of recurrent layers.
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 
 using namespace mlir;
@@ -19,12 +20,17 @@ public:
   void steps(llvm::function_ref<void(Expr, Expr)> cell) {
     int64_t time = shapeOf(op.getGates())[0], batch = shapeOf(op.getGates())[1];
     b.forRange(b.index(0), b.index(time), [&](Expr step) {
-      Expr t = op.getReverse() ? static_cast<double>(time - 1) - step : step;
+      named(step, "step");
+      Expr t =
+          named(op.getReverse() ? static_cast<double>(time - 1) - step : step,
+                "time");
       b.forEach({batch}, [&](ArrayRef<Expr> at) {
+        named(at[0], "batch");
         if (!op.getLengths())
           return cell(t, at[0]);
-        Expr length = convert(b.loadScalar(op.getLengths(), at),
-                              b.builder.getIndexType());
+        Expr length = named(convert(b.loadScalar(op.getLengths(), at),
+                                    b.builder.getIndexType()),
+                            "length");
         b.when(t < length, [&] { cell(t, at[0]); });
         b.when(t >= length, [&] {
           b.forLanes(hidden, [&](Expr i) {
@@ -38,6 +44,7 @@ public:
 
   void copyState(Value from, unsigned to) {
     b.forEach(shapeOf(from).drop_back(), [&](ArrayRef<Expr> at) {
+      named(at[0], "batch");
       b.forLanes(hidden, [&](Expr i) {
         b.store(to, b.load(from, {at[0], i}), {at[0], i});
       });
@@ -60,7 +67,9 @@ public:
     return b.loadFrom(scratch, real, {column(gate, i)});
   }
   Expr column(int64_t gate, Expr i) {
-    return gate == 0 ? i : i + static_cast<double>(gate * hidden);
+    return gate == 0 ? i
+                     : named(i + static_cast<double>(gate * hidden),
+                             "column_" + llvm::Twine(gate));
   }
 
   /// Row of gates [first, first + count) = start(column) + sum over k of
@@ -75,19 +84,23 @@ public:
     auto columns = [&](Expr at, int64_t many) {
       Exprs sums;
       auto offset = [&](int64_t v) {
-        return v == 0 ? at : at + static_cast<double>(v * b.lanes());
+        return v == 0 ? at
+                      : named(at + static_cast<double>(v * b.lanes()),
+                              "column_" + llvm::Twine(v));
       };
       for (int64_t v = 0; v < many; ++v)
         sums.push_back(b.broadcast(start(offset(v)), b.lanes()));
       sums = b.loop(
           b.index(0), b.index(hidden), 1, sums,
           [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
-            Expr factor = b.broadcast(x(k), b.lanes());
+            named(k, "hidden");
+            Expr factor = b.broadcast(named(x(k), "state"), b.lanes());
             Exprs next;
             for (int64_t v = 0; v < many; ++v)
-              next.push_back(
+              next.push_back(named(
                   fma(factor, convert(b.load(op.getR(), {k, offset(v)}), real),
-                      carried[v]));
+                      carried[v]),
+                  many == 1 ? "sum" : "sum_" + llvm::Twine(v)));
             return next;
           });
       for (int64_t v = 0; v < many; ++v)
@@ -98,13 +111,13 @@ public:
       (void)b.withLanes(lanes, [&]() -> Expr {
         b.loop(b.index(first * hidden), b.index(first * hidden + blocked),
                block, {}, [&](Expr at, ArrayRef<Expr>) -> Exprs {
-                 columns(at, vectors);
+                 columns(named(at, "column"), vectors);
                  return {};
                });
         return {};
       });
     b.forLanes(count * hidden - blocked, [&](Expr i) {
-      columns(i + (base + static_cast<double>(blocked)), 1);
+      columns(named(i + (base + static_cast<double>(blocked)), "column"), 1);
     });
   }
 
@@ -199,11 +212,12 @@ void GRUOp::emitBody(BodyBuilder &b) {
       });
     }
     b.forLanes(r.hidden, [&](Expr i) {
-      Expr z = r.activate(0, r.gate(0, i)), candidate = r.gate(2, i);
+      Expr z = named(r.activate(0, r.gate(0, i)), "update"),
+           candidate = r.gate(2, i);
       if (getBias())
         candidate = fma(r.activate(0, r.gate(1, i)), candidate,
                         r.input(t, batch, r.column(2, i)));
-      candidate = r.activate(1, candidate);
+      candidate = named(r.activate(1, candidate), "candidate");
       r.storeStep(t, batch, i, (1.0 - z) * candidate + z * r.state(batch, i));
     });
   });
@@ -219,7 +233,8 @@ void LSTMOp::emitBody(BodyBuilder &b) {
         0, 4, [&](Expr column) { return r.input(t, batch, column); },
         [&](Expr k) { return r.scalarState(batch, k); });
     b.forLanes(r.hidden, [&](Expr i) {
-      Expr cell = convert(b.loadOutput(2, cellType, {batch, i}), r.real);
+      Expr cell =
+          named(convert(b.loadOutput(2, cellType, {batch, i}), r.real), "cell");
       auto peep = [&](int64_t gate, Expr x, Expr at) {
         return getPeepholes()
                    ? fma(convert(b.load(getPeepholes(), {r.column(gate, i)}),
@@ -227,12 +242,15 @@ void LSTMOp::emitBody(BodyBuilder &b) {
                          at, x)
                    : x;
       };
-      Expr in = r.activate(0, peep(0, r.gate(0, i), cell));
-      Expr forget = getInputForget()
-                        ? 1.0 - in
-                        : r.activate(0, peep(2, r.gate(2, i), cell));
-      Expr next = forget * cell + in * r.activate(1, r.gate(3, i));
-      Expr out = r.activate(0, peep(1, r.gate(1, i), next));
+      Expr in = named(r.activate(0, peep(0, r.gate(0, i), cell)), "input_gate");
+      Expr forget =
+          named(getInputForget() ? 1.0 - in
+                                 : r.activate(0, peep(2, r.gate(2, i), cell)),
+                "forget_gate");
+      Expr candidate = named(r.activate(1, r.gate(3, i)), "candidate");
+      Expr next = named(forget * cell + in * candidate, "next_cell");
+      Expr out =
+          named(r.activate(0, peep(1, r.gate(1, i), next)), "output_gate");
       b.store(2, convert(next, cellType), {batch, i});
       r.storeStep(t, batch, i, out * r.activate(2, next));
     });

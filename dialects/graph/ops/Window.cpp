@@ -1,6 +1,7 @@
 // Pooling.
 
 #include "dialects/graph/ops/Window.h"
+#include "dialects/graph/ExprNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -17,8 +18,9 @@ std::pair<Expr, Expr> insideWindow(Expr start, int64_t kernel, int64_t dilation,
   // max(0, -start) first: truncating division rounds like ceil only from 0 up.
   ElementBuilder &b = *start.builder;
   Expr zero = b.index(0);
-  Expr before = max(zero - start, zero);
-  Expr after = max(b.index(size) - start, zero);
+  Expr before = named(max(named(zero - start, "to_first"), zero), "outside");
+  Expr after =
+      named(max(named(b.index(size) - start, "to_end"), zero), "to_last");
   return {min(ceilDivide(before, dilation), b.index(kernel)),
           min(ceilDivide(after, dilation), b.index(kernel))};
 }
@@ -32,14 +34,19 @@ Expr overWindow(
   auto nest = [&](auto &&self, size_t axis, Expr acc) -> Expr {
     if (axis == kernel.size())
       return b.broadcast(body(k, at, acc), b.lanes());
-    Expr start = idx[1 + axis] * static_cast<double>(strides[axis]) -
-                 static_cast<double>(low[axis]);
+    std::string name = spatialAxisName(axis, kernel.size());
+    Expr start = named(idx[1 + axis] * static_cast<double>(strides[axis]) -
+                           static_cast<double>(low[axis]),
+                       "first_input_" + name);
     auto [lo, hi] = insideWindow(start, kernel[axis], dilations[axis],
                                  inputShape[1 + axis]);
+    named(lo, "first_kernel_" + name);
+    named(hi, "end_kernel_" + name);
     return b.loop(
         lo, hi, 1, {acc}, [&](Expr i, ArrayRef<Expr> carried) -> Exprs {
-          k.push_back(i);
-          at[1 + axis] = start + i * static_cast<double>(dilations[axis]);
+          k.push_back(named(i, "kernel_" + name));
+          at[1 + axis] = named(start + i * static_cast<double>(dilations[axis]),
+                               "input_" + name);
           Expr result = self(self, axis + 1, carried[0]);
           k.pop_back();
           return {result};
@@ -62,9 +69,10 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                     getDilations(), getLow(), lowest(b, elementOf(getX())),
                     [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
                       Expr x = b.load(getX(), at);
-                      return isa<FloatType>(elementOf(getX()))
-                                 ? select(acc > x, acc, x)
-                                 : max(acc, x);
+                      return named(isa<FloatType>(elementOf(getX()))
+                                       ? select(acc > x, acc, x)
+                                       : max(acc, x),
+                                   "best");
                     });
 }
 
@@ -108,7 +116,7 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   return overWindow(b, idx, shape, getKernel(), getStrides(), getDilations(),
                     getLow(), b.constantInt(-1, signedI64),
                     [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr best) {
-                      Expr here = positionOf(at);
+                      Expr here = named(positionOf(at), "here");
                       return b.ifElse(
                           best < 0.0, [&] { return here; },
                           [&] {
@@ -124,7 +132,7 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Expr sum = overWindow(b, idx, shape, getKernel(), getStrides(),
                         getDilations(), getLow(), b.constant(0, type),
                         [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
-                          return acc + b.load(getX(), at);
+                          return named(acc + b.load(getX(), at), "sum");
                         });
   // The number of positions is a product over the axes; constant without
   // padding.
@@ -146,7 +154,7 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                  static_cast<double>(getLow()[i] - before);
     auto [lo, hi] = insideWindow(start, getKernel()[i], getDilations()[i],
                                  shape[1 + i] + before + after);
-    count = count ? count * (hi - lo) : hi - lo;
+    count = named(count ? count * (hi - lo) : hi - lo, "count");
   }
   if (!count)
     return sum * b.constant(1.0 / static_cast<double>(all), type);
@@ -157,15 +165,16 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 Expr LpPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Type type = elementOf(getX());
   double p = static_cast<double>(getP());
-  Expr sum =
-      overWindow(b, idx, shapeOf(getX()), getKernel(), getStrides(),
-                 getDilations(), getLow(), b.constant(0, type),
-                 [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
-                   Expr x = b.load(getX(), at);
-                   return acc + (p == 1   ? abs(x)
-                                 : p == 2 ? x * x
-                                          : pow(abs(x), b.constant(p, type)));
-                 });
+  Expr sum = overWindow(
+      b, idx, shapeOf(getX()), getKernel(), getStrides(), getDilations(),
+      getLow(), b.constant(0, type),
+      [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
+        Expr x = b.load(getX(), at);
+        return named(acc + (p == 1   ? abs(x)
+                            : p == 2 ? x * x
+                                     : pow(abs(x), b.constant(p, type))),
+                     "sum");
+      });
   return p == 1 ? sum : p == 2 ? sqrt(sum) : pow(sum, b.constant(1 / p, type));
 }
 

@@ -10,6 +10,7 @@
 
 #include "passes/legalize/math/ExpandMath.h"
 
+#include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -147,7 +148,7 @@ static bool isNarrow(Operation *op) {
 
 /// The values that replace `op`'s results; none if it has no expansion.
 static SmallVector<Value> expand(Operation *op, OpBuilder &builder) {
-  Location loc = op->getLoc();
+  Location loc = kernel::unnamed(op->getLoc());
   if (Unary integer = integerExpansion(op)) {
     MathBuilder b(builder, loc,
                   builder.getF32Type()); // its float type plays no part
@@ -212,6 +213,7 @@ LogicalResult expandMath(Operation *root, const TargetDescription &target) {
     SmallVector<Value> values = expand(op, builder);
     if (values.empty())
       return op->emitError("has no expansion to arithmetic");
+    kernel::KeepNames().notifyOperationReplaced(op, values);
     op->replaceAllUsesWith(values);
     op->erase();
   }

@@ -12,6 +12,7 @@
 #include "passes/plan/share/FlattenBuffers.h"
 
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/ValueNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -105,20 +106,24 @@ private:
     OpBuilder b(op);
     int64_t offset = layout->offset;
     Value at;
-    Location named = NameLoc::get(b.getStringAttr(nameOf(argument)));
+    // The access keeps its name; its arithmetic has names of its own.
+    Location loc = unnamed(op->getLoc()),
+             strideLoc = named(loc, nameOf(argument) + "_stride"),
+             offsetLoc = named(loc, nameOf(argument) + "_offset");
     for (auto [use, stride] : llvm::zip_equal(indices, layout->strides)) {
       APInt constant;
       if (matchPattern(use.get(), m_ConstantInt(&constant))) {
         offset += constant.getSExtValue() * stride;
         continue;
       }
+      StringRef index = kernel::nameOf(use.get());
       Value term = arith::MulIOp::create(
-          b, op->getLoc(), use.get(),
-          arith::ConstantIndexOp::create(b, named, stride));
-      at = at ? arith::AddIOp::create(b, op->getLoc(), at, term) : term;
+          b, index.empty() ? offsetLoc : named(loc, index + "_offset"),
+          use.get(), arith::ConstantIndexOp::create(b, strideLoc, stride));
+      at = at ? arith::AddIOp::create(b, offsetLoc, at, term) : term;
     }
-    Value rest = arith::ConstantIndexOp::create(b, op->getLoc(), offset);
-    at = at ? arith::AddIOp::create(b, op->getLoc(), at, rest) : rest;
+    Value rest = arith::ConstantIndexOp::create(b, loc, offset);
+    at = at ? arith::AddIOp::create(b, offsetLoc, at, rest) : rest;
     buffer.set(argument);
     indices.assign(at);
     return true;
@@ -139,7 +144,7 @@ private:
   std::string nameOf(BlockArgument argument) {
     auto name =
         kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr);
-    return "%" + (name ? name.str() : "buffer") + "_stride";
+    return name ? name.str() : "buffer";
   }
 
   kernel::FuncOp kernel;

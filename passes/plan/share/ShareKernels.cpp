@@ -19,6 +19,7 @@
 // buffers no longer have to match in shape.
 
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -207,6 +208,16 @@ SmallVector<Parameter> parametersOf(const Group &group) {
   return parameters;
 }
 
+/// "rows" for the end of a loop over `row`.
+std::string nameOfBound(scf::ForOp loop, unsigned operand) {
+  std::string counter = nameOf(loop.getInductionVar()).str();
+  if (counter.empty())
+    return operand == 0 ? "first" : operand == 1 ? "count" : "step";
+  if (operand == 1)
+    return counter + (StringRef(counter).ends_with("ch") ? "es" : "s");
+  return (operand == 0 ? "first_" : "step_of_") + counter;
+}
+
 /// What an integer is to the code, for the reader; `rank` orders what says
 /// more.
 std::string nameFor(const Parameter &parameter) {
@@ -220,16 +231,11 @@ std::string nameFor(const Parameter &parameter) {
   };
   for (OpOperand *use : parameter.uses) {
     Operation *user = use->getOwner();
-    // Names of values begin so; others are those of nodes.
-    auto named = dyn_cast<NameLoc>(use->get().getLoc());
-    StringRef text = named ? named.getName().getValue() : "";
-    if (text.consume_front("%"))
-      offer(1, text);
-    else if (isa<scf::ForOp>(user))
+    if (StringRef name = nameOf(use->get()); !name.empty())
+      offer(1, name);
+    else if (auto loop = dyn_cast<scf::ForOp>(user))
       offer(use->getOperandNumber() == 1 ? 0 : 2,
-            use->getOperandNumber() == 0   ? "first"
-            : use->getOperandNumber() == 1 ? "count"
-                                           : "step");
+            nameOfBound(loop, use->getOperandNumber()));
     else
       offer(isa<arith::DivSIOp, arith::RemSIOp>(user) ? 3 : 4,
             isa<arith::AddIOp, arith::SubIOp>(user) ? "shift"
@@ -347,7 +353,8 @@ private:
     for (Kernel *kernel : group.members)
       symbols.erase(kernel->function);
     dropNeutral(shared);
-    IRRewriter rewriter(shared.getContext());
+    KeepNames names;
+    IRRewriter rewriter(shared.getContext(), &names);
     DominanceInfo dominance(shared);
     eliminateCommonSubExpressions(rewriter, dominance, shared);
   }
@@ -381,7 +388,7 @@ private:
                                       b.getDictionaryAttr(named), loc);
         value = function.getArgument(at++);
       } else {
-        Location place = NameLoc::get(b.getStringAttr("%" + name));
+        Location place = named(loc, name);
         Value by = p.other < 0
                        ? arith::ConstantIndexOp::create(inside, loc, p.factor)
                              .getResult()

@@ -20,6 +20,8 @@
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -113,10 +115,11 @@ private:
         return weightsFirst
                    ? forPanels([&](Panel panel) {
                        forTiles(positions, [&](Expr first, int64_t rows) {
-                         pointwise(first, rows, panel);
+                         pointwise(named(first, "position"), rows, panel);
                        });
                      })
                    : forTilesParallel(positions, [&](Expr first, int64_t rows) {
+                       named(first, "position");
                        forPanelsHere([&](const Panel &panel) {
                          pointwise(first, rows, panel);
                        });
@@ -155,10 +158,10 @@ private:
     };
 
     Panel full(Expr number) const {
-      return {number,
+      return {named(number, "panel"),
               ColumnVectors::cover(panels.panelWidth, b.target, type,
                                    /*padded=*/true),
-              number * double(panels.panelWidth)};
+              named(number * double(panels.panelWidth), "channel")};
     }
     Panel tail() const {
       return {std::nullopt,
@@ -186,8 +189,7 @@ private:
         body(full(number));
         // The tail goes to whoever has the last panel.
         if (hasTail())
-          b.when(equal(number, double(panels.fullPanels - 1)),
-                 [&] { body(tail()); });
+          b.when(isLast(number, panels.fullPanels), [&] { body(tail()); });
       });
     }
 
@@ -216,17 +218,27 @@ private:
       if (tiles == 0)
         return body(b.index(0), rest);
       b.parallelFor(tiles, [&](Expr tile) {
-        body(tile * double(choice.rows), choice.rows);
+        body(named(tile, "tile") * double(choice.rows), choice.rows);
         if (rest)
-          b.when(equal(tile, double(tiles - 1)),
+          b.when(isLast(tile, tiles),
                  [&] { body(b.index(tiles * choice.rows), rest); });
       });
     }
 
-    Exprs outputIndex(Expr position, Expr column) {
-      Exprs at = b.delinearize(position, y.drop_back());
-      at.push_back(column);
+    static Expr isLast(Expr number, int64_t count) {
+      return named(equal(number, double(count - 1)), "is_last");
+    }
+
+    /// The axes of the position `row` of a tile, but for the channels.
+    Exprs imagePosition(Expr position, ArrayRef<int64_t> shape, int64_t row) {
+      Exprs at = b.delinearize(position, shape.drop_back());
+      for (auto [axis, i] : llvm::enumerate(at))
+        named(i, imageAxisName(axis, shape.size()) + "_" + Twine(row));
       return at;
+    }
+
+    static Expr rowOfTile(Expr first, int64_t row) {
+      return named(first + double(row), "position_" + Twine(row));
     }
 
     void finish(Tile &tile, const Panel &panel,
@@ -247,14 +259,14 @@ private:
       accumulate(
           b, tile, 0, rows, channels, choice.splits,
           [&](int64_t row, Expr k) {
-            Expr position = first + double(row);
+            Expr position = rowOfTile(first, row);
             if (flat)
               return b.loadFrom(flat, type, {position, k});
-            Exprs at = b.delinearize(position, x.drop_back());
+            Exprs at = imagePosition(position, x, row);
             at.push_back(k);
             return b.load(conv.getX(), at);
           },
-          weights(panel, b.index(0)));
+          weights(panel, b.index(0)), "input_channel");
       Value out = allSameShape()
                       ? b.view(b.outputs[0], {positions, panels.columns})
                       : Value();
@@ -266,7 +278,9 @@ private:
         b.outputs[0] = saved;
       } else {
         finish(tile, panel, [&](int64_t row, Expr column) {
-          return outputIndex(first + double(row), column);
+          Exprs at = imagePosition(rowOfTile(first, row), y, row);
+          at.push_back(column);
+          return at;
         });
       }
     }
@@ -320,12 +334,12 @@ private:
           b, tile, conv.getResult(),
           [&](int64_t row, Expr column) {
             for (auto [input, flat] : flats) {
-              Exprs at{first + double(row), column};
+              Exprs at{rowOfTile(first, row), column};
               if (cast<MemRefType>(flat.getType()).getRank() == 1)
                 at = {column};
               b.bindElement(input, b.loadFrom(flat, elementOf(input), at));
             }
-            return Exprs{first + double(row), column};
+            return Exprs{rowOfTile(first, row), column};
           },
           panel.firstColumn,
           [&](Expr sum, Expr column) {
@@ -342,14 +356,14 @@ private:
         int64_t offset = 0;
         for (size_t i = 0; i < v; ++i)
           offset += panel.vectors.lanes[i];
-        return panels.load(b, panel.number, firstStep + k, offset,
-                           panel.vectors.lanes[v]);
+        return panels.load(b, panel.number, named(firstStep + k, "step"),
+                           offset, panel.vectors.lanes[v]);
       };
     }
 
     /// One row of output positions; all panels unless one is given.
     void window(Expr row, std::optional<Panel> only) {
-      Exprs outer = b.delinearize(row, y.drop_back(2));
+      Exprs outer = rowPosition(b, row, y);
       forColumnTiles(
           b, columns, choice.rows,
           [&](Expr first, std::optional<int64_t> known, int64_t count) {
@@ -369,7 +383,8 @@ private:
       Tile tile = sumsOf(outer, first, known, count, panel);
       finish(tile, panel, [&](int64_t position, Expr column) {
         Exprs at(outer.begin(), outer.end());
-        at.push_back(first + double(position));
+        at.push_back(
+            named(first + double(position), "column_" + Twine(position)));
         at.push_back(column);
         return at;
       });
@@ -404,7 +419,7 @@ private:
                           b.target, type);
       int64_t width = std::max(across, choice.rows / across * across);
       b.parallelFor(outer, [&](Expr row) {
-        Exprs position = b.delinearize(row, out.drop_back(2));
+        Exprs position = rowPosition(b, row, out);
         forColumnTiles(
             b, columns, width,
             [&](Expr first, std::optional<int64_t> known, int64_t count) {
@@ -430,20 +445,33 @@ private:
     void kernelColumns(Tile &tile, Expr kernelRow, ArrayRef<Expr> at,
                        Expr first, std::optional<int64_t> known,
                        const Panel &panel) {
-      Expr start = first * double(columns.stride) - double(columns.low);
+      Expr start = named(first * double(columns.stride) - double(columns.low),
+                         "first_input_column");
       Value buffer = b.bufferOf(conv.getX());
       auto column = [&](Tile &t, Expr k, int64_t lo, int64_t hi) {
         accumulate(
             b, t, lo, hi, channels, 1,
             [&](int64_t position, Expr c) {
               Exprs xAt(at.begin(), at.end());
-              xAt.push_back(start + double(position * columns.stride) +
-                            k * double(columns.dilation));
+              xAt.push_back(named(start + double(position * columns.stride) +
+                                      k * double(columns.dilation),
+                                  "input_column_" + Twine(position)));
               xAt.push_back(c);
-              return b.load(conv.getX(), xAt);
+              Expr x = b.load(conv.getX(), xAt);
+              // Neighbouring positions see the same columns of the input.
+              APInt known;
+              return matchPattern(k.value, m_ConstantInt(&known))
+                         ? named(x, "x_" + Twine(position * columns.stride +
+                                                 known.getSExtValue() *
+                                                     columns.dilation))
+                         : x;
             },
-            weights(panel, (kernelRow * double(columns.kernel) + k) *
-                               double(channels)));
+            weights(panel, named((named(kernelRow * double(columns.kernel),
+                                        "row_of_kernel") +
+                                  k) *
+                                     double(channels),
+                                 "first_step")),
+            "input_channel");
       };
       if (known) {
         for (int64_t k = 0; k < columns.kernel; ++k) {
@@ -468,11 +496,14 @@ private:
                             k);
               return b.loadFrom(flat, type, xAt);
             },
-            weights(panel, kernelRow * double(columns.kernel * channels)));
+            weights(panel, named(kernelRow * double(columns.kernel * channels),
+                                 "first_step")),
+            "tap");
         return;
       }
       tile.sums = b.loop(columns.kernel, tile.sums,
                          [&](Expr k, ArrayRef<Expr> carried) {
+                           named(k, "kernel_column");
                            Tile part = tile;
                            part.sums.assign(carried.begin(), carried.end());
                            column(part, k, 0, tile.rows);

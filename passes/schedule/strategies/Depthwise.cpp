@@ -46,11 +46,12 @@ public:
     int64_t width = tileWidth(columns, b.target);
 
     b.parallelFor(outer, [&](Expr row) {
-      Exprs position = b.delinearize(row, y.drop_back(2));
+      Exprs position = rowPosition(b, row, y);
       forColumnTiles(
           b, columns, width,
           [&](Expr first, std::optional<int64_t> known, int64_t count) {
             b.forLanes(y.back(), type, [&](Expr channel, int64_t lanes) {
+              named(channel, "channel");
               Exprs sums(count, b.broadcast(b.constant(0, type), lanes));
               sums =
                   overKernel(b, ArrayRef(axes).drop_back(), position, sums,
@@ -65,7 +66,7 @@ public:
                                : sums[p];
                 b.bindElement(conv.getResult(), sum);
                 Exprs at(position);
-                at.push_back(first + double(p));
+                at.push_back(named(first + double(p), "column_" + Twine(p)));
                 at.push_back(channel);
                 b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
               }
@@ -123,24 +124,29 @@ private:
         tensorType(conv.getW()).getNumElements() / (w.back() * columns.kernel);
     Value weights =
         b.view(b.bufferOf(conv.getW()), {rows, columns.kernel, w.back()});
-    Expr start = first * double(columns.stride) - double(columns.low);
+    Expr start = named(first * double(columns.stride) - double(columns.low),
+                       "first_input_column");
     std::map<int64_t, Expr> loaded;
     for (int64_t k = 0; k < columns.kernel; ++k) {
       auto [lo, hi] = known ? columns.inside(k, *known, count)
                             : std::make_pair(int64_t(0), count);
       if (lo >= hi)
         continue;
-      Expr weight = b.loadFrom(weights, type, {kernelRow, b.index(k), channel});
+      Expr weight =
+          named(b.loadFrom(weights, type, {kernelRow, b.index(k), channel}),
+                "w_" + Twine(k));
       for (int64_t p = lo; p < hi; ++p) {
         int64_t offset = p * columns.stride + k * columns.dilation;
         Expr &x = loaded[offset];
         if (!x) {
           Exprs xAt(at.begin(), at.end());
-          xAt.push_back(start + double(offset));
+          xAt.push_back(
+              named(start + double(offset), "input_column_" + Twine(offset)));
           xAt.push_back(channel);
-          x = b.load(conv.getX(), xAt);
+          x = named(b.load(conv.getX(), xAt), "x_" + Twine(offset));
         }
-        sums[p] = fma(x, weight, sums[p]);
+        sums[p] = named(fma(x, weight, sums[p]),
+                        count == 1 ? "sum" : "sum_" + Twine(p));
       }
     }
     return sums;

@@ -90,7 +90,8 @@ public:
     auto inner = [&](Exprs outer, Expr base, int64_t size) {
       b.forLanes(size, type, [&](Expr i, int64_t) {
         Exprs idx(outer);
-        idx.push_back(base ? base + i : i);
+        named(i, axisName(merged.size() - 1, merged.size()));
+        idx.push_back(base ? named(base + i, "element") : i);
         compute(idx);
       });
     };
@@ -99,17 +100,18 @@ public:
       constexpr int64_t block = 4096;
       if (merged[0] >= 2 * block && merged[0] % block == 0)
         return b.parallelFor(merged[0] / block, [&](Expr part) {
-          inner({}, part * double(block), block);
+          inner({}, named(named(part, "block") * double(block), "first"),
+                block);
         });
       return inner({}, {}, merged[0]);
     }
     b.parallelFor(merged[0], [&](Expr first) {
-      Exprs outer{first};
+      Exprs outer{named(first, axisName(0, merged.size()))};
       std::function<void(size_t)> nest = [&](size_t axis) {
         if (axis + 1 == merged.size())
           return inner(outer, {}, merged.back());
         b.forRange(b.index(0), b.index(merged[axis]), [&](Expr i) {
-          outer.push_back(i);
+          outer.push_back(named(i, axisName(axis, merged.size())));
           nest(axis + 1);
           outer.pop_back();
         });

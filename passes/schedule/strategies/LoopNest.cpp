@@ -51,14 +51,14 @@ public:
             [&](Expr i, int64_t) {
               Exprs at(idx);
               if (!shape.empty())
-                at.push_back(i);
+                at.push_back(named(i, nameOf(b, shape.size() - 1)));
               b.store(0u, b.load(result, at), at);
             },
             widest);
         return;
       }
       auto body = [&](Expr i) {
-        idx.push_back(i);
+        idx.push_back(named(i, nameOf(b, axis)));
         nest(axis + 1);
         idx.pop_back();
       };
@@ -73,6 +73,15 @@ public:
   }
 
 private:
+  /// Convolutions and pools yield images, channels last.
+  static std::string nameOf(KernelBuilder &b, size_t axis) {
+    size_t rank = shapeOf(b.result()).size();
+    bool isImage =
+        isa_and_nonnull<ConvOp, ConvTransposeOp, MaxPoolOp, AveragePoolOp>(
+            b.group.anchor());
+    return isImage ? imageAxisName(axis, rank) : axisName(axis, rank);
+  }
+
   static bool passLanes(GroupView group) {
     return llvm::all_of(group.block->without_terminator(), [](Operation &op) {
       auto element = dyn_cast<ElementOpInterface>(op);

@@ -62,7 +62,7 @@ public:
       ArrayRef<int64_t> s = shapeOf(operand);
       Exprs batch(outer.begin(), outer.end());
       if (oneMatrix && operand == product.getA()) {
-        batch = b.delinearize(row, shape.drop_back());
+        batch = rowsOf(b, row, shape);
         row = batch.pop_back_val();
       }
       Exprs at;
@@ -78,8 +78,13 @@ public:
                       std::optional<Expr> panel) {
       ColumnVectors vectors = ColumnVectors::cover(
           panel ? panelWidth : rest, b.target, type, panels.has_value());
-      Expr firstColumn = panel ? *panel * double(panelWidth)
-                               : b.index(fullPanels * panelWidth);
+      Expr firstColumn =
+          panel ? named(named(*panel, "panel") * double(panelWidth), "column")
+                : b.index(fullPanels * panelWidth);
+      named(firstRow, "row");
+      auto rowAt = [&](int64_t row) {
+        return named(firstRow + double(row), "row_" + Twine(row));
+      };
       SmallVector<int64_t> offsets{0};
       for (int64_t lanes : vectors.lanes)
         offsets.push_back(offsets.back() + lanes);
@@ -87,9 +92,8 @@ public:
       accumulate(
           b, tile, 0, count, steps, steps >= choice.splits ? choice.splits : 1,
           [&](int64_t row, Expr k) {
-            return b.load(
-                product.getA(),
-                operandIndex(product.getA(), batch, firstRow + double(row), k));
+            return b.load(product.getA(),
+                          operandIndex(product.getA(), batch, rowAt(row), k));
           },
           [&](Expr k, size_t v) {
             if (panels)
@@ -97,17 +101,17 @@ public:
             return b.withLanes(vectors.lanes[v], [&] {
               return b.load(product.getB(),
                             operandIndex(product.getB(), batch, k,
-                                         firstColumn + double(offsets[v])));
+                                         named(firstColumn + double(offsets[v]),
+                                               "column_" + Twine(offsets[v]))));
             });
           });
       storeTile(
           b, tile, product.getResult(),
           [&](int64_t row, Expr column) {
-            Exprs at = oneMatrix ? b.delinearize(firstRow + double(row),
-                                                 shape.drop_back())
+            Exprs at = oneMatrix ? rowsOf(b, rowAt(row), shape)
                                  : Exprs(batch.begin(), batch.end());
             if (!oneMatrix)
-              at.push_back(firstRow + double(row));
+              at.push_back(rowAt(row));
             at.push_back(column);
             return at;
           },
@@ -132,14 +136,14 @@ public:
       if (panel) {
         overRows(batch, panel);
         if (rest)
-          b.when(equal(*panel, double(fullPanels - 1)),
+          b.when(named(equal(*panel, double(fullPanels - 1)), "is_last"),
                  [&] { overRows(batch, std::nullopt); });
       } else {
         overRows(batch, std::nullopt);
       }
     };
     auto batchIndex = [&](Expr batch) {
-      return b.delinearize(batch, batchShape);
+      return b.delinearize(named(batch, "batch"), batchShape);
     };
     if (batches > 1) {
       b.parallelFor(batches, [&](Expr batch) {
@@ -156,6 +160,15 @@ public:
     if (fullPanels == 0)
       return overPanels(at, std::nullopt);
     b.parallelFor(fullPanels, [&](Expr panel) { overPanels(at, panel); });
+  }
+
+private:
+  /// Takes the number of a row apart, into the axes of `shape` but the last.
+  static Exprs rowsOf(KernelBuilder &b, Expr row, ArrayRef<int64_t> shape) {
+    Exprs at = b.delinearize(row, shape.drop_back());
+    for (auto [axis, i] : llvm::enumerate(at))
+      named(i, axisName(axis, shape.size()));
+    return at;
   }
 };
 

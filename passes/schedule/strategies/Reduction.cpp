@@ -46,7 +46,7 @@ public:
       if (axis == merged)
         return row(at);
       auto body = [&](Expr i) {
-        at[axis] = i;
+        at[axis] = named(i, axisName(axis, shape.size()));
         nest(axis + 1);
       };
       if (reduced[axis] || shape[axis] == 1)
@@ -140,11 +140,11 @@ private:
         [&](size_t depth, const Exprs &acc) -> Exprs {
       if (depth == outer.size())
         return inner(at, lanes, unroll, acc);
-      return b.loop(shape[outer[depth]], acc,
-                    [&](Expr i, ArrayRef<Expr> carried) {
-                      at[outer[depth]] = i;
-                      return nest(depth + 1, Exprs(carried));
-                    });
+      return b.loop(
+          shape[outer[depth]], acc, [&](Expr i, ArrayRef<Expr> carried) {
+            at[outer[depth]] = named(i, axisName(outer[depth], shape.size()));
+            return nest(depth + 1, Exprs(carried));
+          });
     };
     acc = nest(0, acc);
     for (size_t axis : outer)
@@ -152,12 +152,13 @@ private:
 
     Expr total = acc[0];
     for (int64_t u = 1; u < unroll; ++u)
-      total = reduction.merge(b, total, acc[u]);
+      total = named(reduction.merge(b, total, acc[u]), "total");
     total = acrossLanes(total, lanes);
     if (hasRest && lanes > 1)
-      total = reduction.merge(b, total, acc.back());
+      total = named(reduction.merge(b, total, acc.back()), "total");
     Value anchor = reduction->getResult(0);
-    Expr result = reduction.finish(b, total, count);
+    Expr result = named(reduction.finish(b, total, count),
+                        reduction->getName().stripDialect());
     result.type = elementOf(anchor);
     b.bindElement(anchor, result);
     b.store(0u, b.load(b.result(), at), at);
@@ -167,11 +168,15 @@ private:
   /// One pass over the merged axes.
   Exprs inner(ArrayRef<Expr> at, int64_t lanes, int64_t unroll, Exprs acc) {
     auto step = [&](Expr k, MutableArrayRef<Expr> to) {
-      for (int64_t u = 0; u < static_cast<int64_t>(to.size()); ++u)
-        to[u] =
-            b.broadcast(reduction.combine(
-                            b, to[u], load(at, u ? k + double(u * lanes) : k)),
-                        lanes);
+      named(k, "element");
+      int64_t count = to.size();
+      for (int64_t u = 0; u < count; ++u) {
+        Expr place =
+            u ? named(k + double(u * lanes), "element_" + Twine(u)) : k;
+        to[u] = named(
+            b.broadcast(reduction.combine(b, to[u], load(at, place)), lanes),
+            count == 1 ? "total" : "total_" + Twine(u));
+      }
     };
     auto stretch = [&](int64_t from, int64_t to, int64_t by,
                        MutableArrayRef<Expr> part) {
@@ -211,7 +216,7 @@ private:
                 acc.type};
       };
       Expr low = slice(0), high = slice(half);
-      acc = reduction.merge(b, low, high);
+      acc = named(reduction.merge(b, low, high), "total_of_" + Twine(half));
     }
     acc.value =
         vector::ExtractOp::create(b.builder, b.loc, acc.value, int64_t{0});

@@ -29,12 +29,21 @@ void forColumnTiles(
     } else {
       b.loop(b.index(at), b.index(at + tiles * width), width, {},
              [&](Expr first, ArrayRef<Expr>) -> Exprs {
-               body(first, std::nullopt, width);
+               body(named(first, "column"), std::nullopt, width);
                return {};
              });
       at += tiles * width;
     }
   }
+}
+
+Exprs rowPosition(KernelBuilder &b, Expr row, ArrayRef<int64_t> shape) {
+  Exprs position = b.delinearize(row, shape.drop_back(2));
+  for (auto [axis, i] : llvm::enumerate(position))
+    named(i, imageAxisName(axis, shape.size()));
+  // Rows of several images are counted through.
+  named(row, "row_of_all");
+  return position;
 }
 
 SmallVector<WindowAxis> windowAxes(ConvOp conv) {
@@ -59,19 +68,26 @@ Exprs overKernelFrom(KernelBuilder &b, ArrayRef<WindowAxis> axes,
   if (i == axes.size())
     return body(kernel, at, sums);
   const WindowAxis &axis = axes[i];
+  // The last axis of the image is not among `axes`.
+  std::string name = spatialAxisName(i, axes.size() + 1);
   Expr start = alike
                    ? shifted(b, scaled(b, outer[1 + i], axis.stride), -axis.low)
                    : outer[1 + i] * double(axis.stride) - double(axis.low);
+  named(start, "first_input_" + name);
   auto inner = [&](Expr k, ArrayRef<Expr> carried) {
+    named(k, "kernel_" + name);
     Exprs next(at);
-    next.push_back(start + k * double(axis.dilation));
-    return overKernelFrom(b, axes, outer, i + 1,
-                          kernel * double(axis.kernel) + k, next, carried, body,
-                          alike);
+    next.push_back(named(start + k * double(axis.dilation), "input_" + name));
+    return overKernelFrom(
+        b, axes, outer, i + 1,
+        named(kernel * double(axis.kernel) + k, "kernel_position"), next,
+        carried, body, alike);
   };
   if (!alike && axis.isInterior(0, axis.output))
     return b.loop(axis.kernel, sums, inner);
   auto [lo, hi] = insideWindow(start, axis.kernel, axis.dilation, axis.input);
+  named(lo, "first_kernel_" + name);
+  named(hi, "end_kernel_" + name);
   return b.loop(lo, hi, 1, sums, inner);
 }
 

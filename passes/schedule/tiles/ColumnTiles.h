@@ -47,6 +47,11 @@ void forColumnTiles(
                             int64_t count)>
         body);
 
+/// Returns the batch and the position on the spatial axes but the last of the
+/// row number `row` of all rows of a result, which is of `shape`.
+graph::Exprs rowPosition(KernelBuilder &b, graph::Expr row,
+                         llvm::ArrayRef<int64_t> shape);
+
 /// All spatial axes of a convolution.
 llvm::SmallVector<WindowAxis> windowAxes(graph::ConvOp conv);
 

@@ -65,13 +65,15 @@ public:
     prepareScratch();
     int64_t outer = ShapedType::getNumElements(result.drop_back(2));
     auto row = [&](Expr number) {
-      Exprs position = b.delinearize(number, result.drop_back(2));
+      Exprs position = rowPosition(b, number, result);
       if (isBand)
         fillBand(position);
-      forCoveringTiles(b, columns.output, positionsTogether(), [&](Expr first) {
-        panels.forEach(
-            [&](const Panel &panel) { tileAt(position, first, panel); });
-      });
+      forCoveringTiles(b, columns.output, positionsTogether(), "column",
+                       [&](Expr first) {
+                         panels.forEach([&](const Panel &panel) {
+                           tileAt(position, first, panel);
+                         });
+                       });
     };
     // The scratch memory is one for all rows, so they follow each other.
     if (band)
@@ -119,13 +121,16 @@ private:
       int64_t width = bandColumns() * channels;
       band = b.scratch({bandRows(), width}, type);
       b.forEach({bandRows(), width}, [&](ArrayRef<Expr> at) {
+        named(at[0], "band_row");
+        named(at[1], "band_column");
         b.store(band, b.constant(0, type), at);
       });
       return;
     }
     zeros = b.scratch({channels}, type);
-    b.forRange(b.index(0), b.index(channels),
-               [&](Expr c) { b.store(zeros, b.constant(0, type), {c}); });
+    b.forRange(b.index(0), b.index(channels), [&](Expr c) {
+      b.store(zeros, b.constant(0, type), {named(c, "channel")});
+    });
   }
 
   /// The input row at kernel row 0 of the first row of a pool's window.
@@ -144,11 +149,14 @@ private:
     int64_t width = bandColumns() * channels;
     int64_t count = std::min(columns.input, bandColumns() - columns.low);
     b.loop(bandRows(), {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+      named(i, "band_row");
       Exprs at{position[0]};
       if (axes.size() == 2)
-        at.push_back(topOf(position[1]) + i);
+        at.push_back(named(topOf(position[1]) + i, "input_row"));
       auto copy = [&] {
         b.forEach({channels, count}, [&](ArrayRef<Expr> j) {
+          named(j[0], "input_channel");
+          named(j[1], "input_column");
           Exprs from(at);
           from.append({j[1], j[0]});
           b.store(band, b.load(conv.getX(), from),
@@ -159,13 +167,13 @@ private:
         copy();
         return {};
       }
-      Expr inside =
-          b.wrap(isInside(at[1], axes[0].input), b.builder.getI1Type());
-      b.when(inside, copy);
-      b.when(~inside, [&] {
-        b.forRange(b.index(0), b.index(width),
-                   [&](Expr j) { b.store(band, b.constant(0, type), {i, j}); });
-      });
+      b.branch(b.wrap(isInside(at[1], axes[0].input), b.builder.getI1Type()),
+               copy, [&] {
+                 b.forRange(b.index(0), b.index(width), [&](Expr j) {
+                   b.store(band, b.constant(0, type),
+                           {i, named(j, "band_column")});
+                 });
+               });
       return {};
     });
   }
@@ -188,7 +196,7 @@ private:
         b, tile, conv.getResult(),
         [&](int64_t row, Expr column) {
           Exprs at(position);
-          at.push_back(first + double(row));
+          at.push_back(named(first + double(row), "column_" + Twine(row)));
           at.push_back(column);
           return at;
         },
@@ -203,22 +211,25 @@ private:
     int64_t steps = columns.kernel * channels;
     Expr top = b.index(0);
     if (axes.size() == 2)
-      top = outer[1] * double(axes[0].stride) -
-            position[1] * double(window[0] * axes[0].stride);
+      top = named(outer[1] * double(axes[0].stride) -
+                      position[1] * double(window[0] * axes[0].stride),
+                  "first_band_row");
     Value weights = panels.weightsFrom(panel, b.index(0));
     tile.sums = b.loop(
         panels.panels.steps / steps, tile.sums,
         [&](Expr k, ArrayRef<Expr> carried) {
           Tile part = tile;
           part.sums.assign(carried.begin(), carried.end());
-          Expr bandRow = top + k * double(axes[0].dilation);
+          named(k, "kernel_row");
+          Expr bandRow = named(top + k * double(axes[0].dilation), "band_row");
           SmallVector<Value> cursors;
           for (int64_t row = 0; row < rows; ++row)
-            cursors.push_back(cursorAt(
-                b, band,
-                {axes.size() == 2 ? bandRow : b.index(0),
-                 (first + double(row)) * double(columns.stride * channels)},
-                "x"));
+            cursors.push_back(
+                cursorAt(b, band,
+                         {axes.size() == 2 ? bandRow : b.index(0),
+                          named(first + double(row), "column_" + Twine(row)) *
+                              double(columns.stride * channels)},
+                         "next_x_" + std::to_string(row)));
           accumulateNext(b, part, type, steps, choice, cursors, weights);
           return part.sums;
         });
@@ -226,7 +237,9 @@ private:
 
   void sumDirectly(Tile &tile, ArrayRef<Expr> outer, Expr first,
                    const Panel &panel) {
-    Expr start = shifted(b, scaled(b, first, columns.stride), -columns.low);
+    Expr start =
+        named(shifted(b, scaled(b, first, columns.stride), -columns.low),
+              "first_input_column");
     tile.sums = overKernel(
         b, ArrayRef(axes).drop_back(), outer, tile.sums,
         [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
@@ -236,17 +249,20 @@ private:
           return b.loop(
               b.index(0), count, 1, sums,
               [&, trips = trips](Expr k, ArrayRef<Expr> carried) {
+                named(k, "stretch");
                 Tile part = tile;
                 part.sums.assign(carried.begin(), carried.end());
                 SmallVector<Value> cursors;
                 for (int64_t row = 0; row < rows; ++row) {
-                  Expr column = start + scaled(b, k, columns.dilation) +
+                  Expr column = named(start + scaled(b, k, columns.dilation),
+                                      "input_column") +
                                 double(row * columns.stride);
+                  named(column, "input_column_" + Twine(row));
                   Exprs from(at);
                   from.append({column, b.index(0)});
-                  cursors.push_back(cursorAt(b, buffer, from, "x",
-                                             isInside(column, columns.input),
-                                             zeros));
+                  cursors.push_back(
+                      cursorAt(b, buffer, from, "next_x_" + std::to_string(row),
+                               isInside(column, columns.input), zeros));
                 }
                 accumulateNext(b, part, type, trips, choice, cursors, weights);
                 return part.sums;
@@ -265,14 +281,16 @@ private:
     int64_t last = columns.input - columns.kernel - (rows - 1) * columns.stride;
     if (columns.dilation != 1 || last < 0)
       return each;
-    Expr inside = b.wrap(isInside(start, last + 1), b.builder.getI1Type());
+    Expr inside = named(
+        b.wrap(isInside(start, last + 1), b.builder.getI1Type()), "is_inside");
     // Also where both are the same, as for one kernel column.
     auto choose = [&](Expr x, Expr y) {
       return b.wrap(arith::SelectOp::create(b.builder, b.loc, inside.value,
                                             x.value, y.value),
                     x.type);
     };
-    return {choose(one.first, each.first), choose(one.second, each.second)};
+    return {named(choose(one.first, each.first), "stretches"),
+            named(choose(one.second, each.second), "trips")};
   }
 
   KernelBuilder &b;

@@ -40,13 +40,18 @@ public:
     plane = b.scratch({planeRows(), planeColumns()}, type);
     // The columns in the padding stay zero for all channels.
     b.forEach({planeRows(), planeColumns()}, [&](ArrayRef<Expr> at) {
+      named(at[0], "plane_row");
+      named(at[1], "plane_column");
       b.store(plane, b.constant(0, type), at);
     });
     // The same loops whatever the shape: kernels can be shared then.
     b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
+      named(batch[0], "batch");
       forAlways(b, axes[0].output / stripRows, [&](Expr strip) {
-        Expr firstRow = strip * double(stripRows);
+        Expr firstRow =
+            named(named(strip, "strip") * double(stripRows), "first_row");
         forAlways(b, y.back(), [&](Expr channel) {
+          named(channel, "channel");
           copyChannel(batch[0], firstRow * double(axes[0].stride), channel);
           filterChannel(batch[0], firstRow, channel);
         });
@@ -139,22 +144,25 @@ private:
     while (count % together != 0)
       --together;
     forAlways(b, planeRows(), [&](Expr row) {
-      Expr from = top + row - double(low);
+      Expr from =
+          named(top + named(row, "plane_row") - double(low), "input_row");
       Value inside =
           arith::CmpIOp::create(b.builder, b.loc, arith::CmpIPredicate::ult,
                                 from.value, b.index(axes[0].input).value);
-      Expr isInside = b.wrap(inside, b.builder.getI1Type());
-      b.when(isInside, [&] {
-        forCoveringTiles(b, count, together, [&](Expr column) {
+      auto copy = [&] {
+        forCoveringTiles(b, count, together, "column", [&](Expr column) {
           for (int64_t n = 0; n < together; ++n)
-            b.store(
-                plane,
-                b.load(conv.getX(), {batch, from, column + double(n), channel}),
-                {row, column + double(left + n)});
+            b.store(plane,
+                    b.load(conv.getX(),
+                           {batch, from,
+                            named(column + double(n), "column_" + Twine(n)),
+                            channel}),
+                    {row, column + double(left + n)});
         });
-      });
-      b.when(~isInside, [&] {
+      };
+      b.branch(b.wrap(inside, b.builder.getI1Type()), copy, [&] {
         forAlways(b, count, [&](Expr column) {
+          named(column, "column");
           b.store(plane, b.constant(0, type), {row, column + double(left)});
         });
       });
@@ -165,16 +173,20 @@ private:
     Value weights = b.view(b.bufferOf(conv.getW()), {kernelSize(), y.back()});
     Exprs taps;
     for (int64_t k = 0; k < kernelSize(); ++k)
-      taps.push_back(b.loadFrom(weights, type, {b.index(k), channel}));
+      taps.push_back(named(b.loadFrom(weights, type, {b.index(k), channel}),
+                           "w_" + Twine(k / axes[1].kernel) + "_" +
+                               Twine(k % axes[1].kernel)));
     Expr first = conv.getBias() ? b.load(conv.getBias(), {channel})
                                 : b.constant(0, type);
     forAlways(b, stripRows, [&](Expr row) {
-      forCoveringTiles(b, axes[1].output, width, [&](Expr column) {
+      named(row, "strip_row");
+      forCoveringTiles(b, axes[1].output, width, "column", [&](Expr column) {
         Exprs sums(width, first);
         for (int64_t k = 0; k < axes[0].kernel; ++k)
           addKernelRow(row, column, k, taps, sums);
         for (int64_t n = 0; n < width; ++n) {
-          Exprs at{batch, firstRow + row, column + double(n), channel};
+          Exprs at{batch, named(firstRow + row, "row"),
+                   named(column + double(n), "column_" + Twine(n)), channel};
           b.bindElement(conv.getResult(), sums[n]);
           b.store(0u, b.load(b.result(), at), at);
         }
@@ -190,17 +202,18 @@ private:
         cursorAt(b, plane,
                  {row * double(axes[0].stride) + double(k * axes[0].dilation),
                   column * double(axes[1].stride)},
-                 "x");
+                 "next_x");
     Exprs x;
     if (canLoadSeveral(b.target, type, seen))
       x = loadSeveral(b, cursor, type, seen, b.target.loadRegisterCount - seen);
     else
       for (int64_t i = 0; i < seen; ++i)
-        x.push_back(loadNext(b, cursor, type));
+        x.push_back(named(loadNext(b, cursor, type), "x_" + Twine(i)));
     for (int64_t j = 0; j < axes[1].kernel; ++j)
       for (int64_t n = 0; n < width; ++n)
-        sums[n] = fma(x[n * axes[1].stride + j * axes[1].dilation],
-                      taps[k * axes[1].kernel + j], sums[n]);
+        sums[n] = named(fma(x[n * axes[1].stride + j * axes[1].dilation],
+                            taps[k * axes[1].kernel + j], sums[n]),
+                        width == 1 ? "sum" : "sum_" + Twine(n));
   }
 
   KernelBuilder &b;

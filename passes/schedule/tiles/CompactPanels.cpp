@@ -13,7 +13,9 @@ CompactPanels::Panel CompactPanels::panelOf(std::optional<Expr> number) const {
       number,
       ColumnVectors::cover(number ? panels.panelWidth : panels.columns - before,
                            b.target, panels.type, /*padded=*/true),
-      number ? *number * double(panels.panelWidth) : b.index(before)};
+      number ? named(named(*number, "panel") * double(panels.panelWidth),
+                     "channel")
+             : b.index(before)};
 }
 
 void CompactPanels::forEach(llvm::function_ref<void(const Panel &)> body) {
@@ -35,7 +37,9 @@ Tile CompactPanels::firstSums(int64_t rows, const Panel &panel) {
   int64_t column = 0;
   for (int64_t lanes : panel.vectors.lanes) {
     Expr loaded = b.withLanes(lanes, [&] {
-      return b.load(bias, {panel.firstColumn + double(column)});
+      return named(b.load(bias, {named(panel.firstColumn + double(column),
+                                       "channel_" + Twine(column))}),
+                   "bias_" + Twine(column));
     });
     // A bias whose elements are all equal is loaded as one number.
     first.push_back(b.broadcast(loaded, lanes));
@@ -54,11 +58,12 @@ Expr CompactPanels::withBias(Expr sum, Expr column, const Panel &panel) {
 Value CompactPanels::weightsFrom(const Panel &panel, Expr step) {
   Expr at =
       panel.number
-          ? *panel.number * double(panels.steps * panels.panelWidth) +
+          ? named(*panel.number * double(panels.steps * panels.panelWidth),
+                  "panel_start") +
                 step * double(panels.panelWidth)
           : step * double(panels.tailWidth) +
                 double(panels.fullPanels * panels.steps * panels.panelWidth);
-  return cursorAt(b, panels.buffer, {at}, "w");
+  return cursorAt(b, panels.buffer, {at}, "next_w");
 }
 
 CursorTileChoice chooseCompactTile(KernelBuilder &b, const TileWork &work,
@@ -117,13 +122,16 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
   }
   Value whole = b.outputs[0];
   b.outputs[0] = b.view(whole, {positions, panels.panels.columns});
-  forCoveringTiles(b, positions, choice.rows, [&](Expr first) {
+  forCoveringTiles(b, positions, choice.rows, "position", [&](Expr first) {
+    auto rowOfTile = [&](int64_t row) {
+      return named(first + double(row), "position_" + Twine(row));
+    };
     panels.forEach([&](const CompactPanels::Panel &panel) {
       Tile tile = panels.firstSums(choice.rows, panel);
       SmallVector<Value> cursors;
       for (int64_t row = 0; row < choice.rows; ++row)
-        cursors.push_back(
-            cursorAt(b, x, {first + double(row), b.index(0)}, "x"));
+        cursors.push_back(cursorAt(b, x, {rowOfTile(row), b.index(0)},
+                                   "next_x_" + std::to_string(row)));
       accumulateNext(b, tile, panels.panels.type, steps, choice, cursors,
                      panels.weightsFrom(panel, b.index(0)));
       storeTile(
@@ -132,10 +140,10 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
             for (auto [input, matrix] : operands) {
               bool isRow =
                   cast<MemRefType>(matrix.getType()).getDimSize(0) == 1;
-              Exprs at{isRow ? b.index(0) : first + double(row), column};
+              Exprs at{isRow ? b.index(0) : rowOfTile(row), column};
               b.bindElement(input, b.loadFrom(matrix, elementOf(input), at));
             }
-            return Exprs{first + double(row), column};
+            return Exprs{rowOfTile(row), column};
           },
           panel.firstColumn,
           [&](Expr sum, Expr column) {

@@ -183,13 +183,15 @@ Expr shifted(KernelBuilder &b, Expr x, int64_t term) {
 }
 
 void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
-                      llvm::function_ref<void(Expr)> body) {
+                      StringRef name, llvm::function_ref<void(Expr)> body) {
   b.loop(b.index(0), b.index(positions), rows, {},
          [&](Expr first, ArrayRef<Expr>) -> Exprs {
            if (positions % rows != 0) {
              Expr last = b.index(positions - rows);
+             named(first, name + "_of_tile");
              first = select(first < last, first, last);
            }
+           named(first, name);
            body(first);
            return {};
          });
@@ -200,9 +202,9 @@ Value cursorAt(KernelBuilder &b, Value buffer, ArrayRef<Expr> index,
   SmallVector<Value> at;
   for (Expr i : index)
     at.push_back(i.value);
-  return CursorOp::create(
-      b.builder, NameLoc::get(b.builder.getStringAttr("%" + name)),
-      CursorType::get(b.builder.getContext()), buffer, at, inside, otherwise);
+  return CursorOp::create(b.builder, kernel::named(b.loc, name),
+                          CursorType::get(b.builder.getContext()), buffer, at,
+                          inside, otherwise);
 }
 
 Expr loadNext(KernelBuilder &b, Value cursor, Type type, int64_t lanes) {
@@ -246,13 +248,15 @@ static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
     if (scalars && canLoadSeveral(b.target, type, columns))
       w = loadSeveral(b, weights, type, columns, weightRegister);
     else
-      for (int64_t n : lanes)
-        w.push_back(loadNext(b, weights, type, n));
+      for (auto [v, n] : llvm::enumerate(lanes))
+        w.push_back(named(loadNext(b, weights, type, n), "w_" + Twine(v)));
     for (auto [row, cursor] : llvm::enumerate(rows)) {
-      Expr value = several ? x[row][step] : loadNext(b, cursor, type);
+      Expr value = several
+                       ? x[row][step]
+                       : named(loadNext(b, cursor, type), "x_" + Twine(row));
       for (int64_t v = 0; v < columns; ++v) {
         Expr &sum = sums[row * columns + v];
-        sum = fma(value, w[v], sum);
+        sum = named(fma(value, w[v], sum), tile.nameAt("sum", row, v));
       }
     }
   }
@@ -270,7 +274,8 @@ void accumulateNext(KernelBuilder &b, Tile &tile, Type type, Expr trips,
                     const CursorTileChoice &choice, ArrayRef<Value> rows,
                     Value weights) {
   tile.sums = b.loop(b.index(0), trips, 1, tile.sums,
-                     [&](Expr, ArrayRef<Expr> carried) {
+                     [&](Expr trip, ArrayRef<Expr> carried) {
+                       named(trip, "trip");
                        Exprs sums(carried);
                        for (int64_t group = 0; group < choice.groups; ++group)
                          sums = accumulateTrip(b, tile, type, choice.together,

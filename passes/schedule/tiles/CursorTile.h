@@ -47,8 +47,9 @@ graph::Expr shifted(KernelBuilder &b, graph::Expr x, int64_t term);
 
 /// Calls `body(first)` in one loop of tiles that cover [0, positions), rows
 /// being at most positions. If they do not come out even, the last one begins
-/// earlier.
+/// earlier. `name` is what a position is called in the code.
 void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
+                      llvm::StringRef name,
                       llvm::function_ref<void(graph::Expr first)> body);
 
 /// A cursor at an element; with `inside`, at the start of `otherwise` where

@@ -104,6 +104,15 @@ TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
   return best;
 }
 
+std::string Tile::nameAt(StringRef stem, int64_t row, size_t vector) const {
+  std::string name = stem.str();
+  if (rows > 1)
+    name += "_" + std::to_string(row);
+  if (columns.lanes.size() > 1)
+    name += "_" + std::to_string(vector);
+  return name;
+}
+
 Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               Type type) {
   Tile tile{rows, columns, {}};
@@ -116,7 +125,7 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 int64_t steps, int64_t splits,
                 llvm::function_ref<Expr(int64_t, Expr)> x,
-                llvm::function_ref<Expr(Expr, size_t)> w) {
+                llvm::function_ref<Expr(Expr, size_t)> w, StringRef stepName) {
   size_t vectors = tile.columns.lanes.size();
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
@@ -128,24 +137,26 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   Type type = tile.sums[first].type;
   int64_t width = factorLanes(b.target, type, steps);
   auto step = [&](Expr k, ArrayRef<Expr> factors, int64_t lane,
-                  MutableArrayRef<Expr> sums) {
+                  MutableArrayRef<Expr> sums, StringRef name) {
     Exprs weights;
     for (size_t v = 0; v < vectors; ++v)
-      weights.push_back(w(k, v));
+      weights.push_back(named(w(k, v), "w_" + Twine(v)));
     for (int64_t row = firstRow; row < lastRow; ++row) {
       Expr value = factors.empty()
-                       ? x(row, k)
+                       ? named(x(row, k), "x_" + Twine(row))
                        : lanesOf(b, factors[row - firstRow], lane, 1);
       for (size_t v = 0; v < vectors; ++v) {
         Expr &sum = sums[(row - firstRow) * vectors + v];
-        sum = fma(value, weights[v], sum);
+        sum = named(fma(value, weights[v], sum), tile.nameAt(name, row, v));
       }
     }
   };
   auto load = [&](Expr k) {
     Exprs factors;
     for (int64_t row = firstRow; width > 1 && row < lastRow; ++row)
-      b.withLanes(width, [&] { return factors.emplace_back(x(row, k)); });
+      b.withLanes(width, [&] {
+        return factors.emplace_back(named(x(row, k), "x_" + Twine(row)));
+      });
     return factors;
   };
   Exprs sums(tile.sums.begin() + first, tile.sums.begin() + first + count);
@@ -157,23 +168,32 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
       parts.push_back(b.broadcast(b.constant(0, sums[i].type),
                                   tile.columns.lanes[i % vectors]));
   parts = b.loop(trips, parts, [&](Expr k, ArrayRef<Expr> carried) {
+    named(k, stride == 1 ? stepName : StringRef("trip"));
     Exprs next(carried.begin(), carried.end()), factors;
     for (int64_t s = 0; s < stride; ++s) {
-      Expr at = stride == 1 ? k : k * double(stride) + double(s);
+      Expr at = stride == 1 ? k
+                            : named(k * double(stride) + double(s),
+                                    stepName + "_" + Twine(s));
       if (s % width == 0)
         factors = load(at);
+      int64_t part = s % splits;
       step(at, factors, s % width,
-           MutableArrayRef<Expr>(next).slice(s % splits * count, count));
+           MutableArrayRef<Expr>(next).slice(part * count, count),
+           part == 0 ? "sum" : "part_" + std::to_string(part));
     }
     return next;
   });
   for (int64_t k = trips * stride; k < steps; ++k)
-    step(b.index(k), {}, 0, MutableArrayRef<Expr>(parts).take_front(count));
+    step(b.index(k), {}, 0, MutableArrayRef<Expr>(parts).take_front(count),
+         "sum");
   for (int64_t half = splits / 2; half >= 1; half /= 2)
     for (int64_t s = 0; s < half; ++s)
       for (size_t i = 0; i < count; ++i)
         parts[s * count + i] =
-            parts[s * count + i] + parts[(s + half) * count + i];
+            named(parts[s * count + i] + parts[(s + half) * count + i],
+                  tile.nameAt(s == 0 ? "sum" : "part_" + std::to_string(s),
+                              firstRow + static_cast<int64_t>(i / vectors),
+                              i % vectors));
   std::copy(parts.begin(), parts.begin() + count, tile.sums.begin() + first);
 }
 
@@ -195,10 +215,18 @@ Expr lanesOf(KernelBuilder &b, Expr vector, int64_t offset, int64_t lanes) {
 void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                llvm::function_ref<Exprs(int64_t, Expr)> index, Expr firstColumn,
                llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
-  auto storePart = [&](Expr sum, int64_t row, Expr column, int64_t lanes) {
+  StringRef given = kernel::nameOf(firstColumn.value);
+  std::string columnName = given.empty() ? "column" : given.str();
+  auto storePart = [&](Expr sum, int64_t row, size_t vector, Expr column,
+                       int64_t lanes) {
+    auto nameOfPlace = [&](StringRef stem) {
+      return tile.nameAt(stem, row, vector);
+    };
     b.withLanes(lanes, [&] {
       if (beforeEpilogue)
-        sum = beforeEpilogue(sum, column);
+        sum = named(
+            beforeEpilogue(sum, column),
+            nameOfPlace(anchor.getDefiningOp()->getName().stripDialect()));
       b.bindElement(anchor, sum);
       Exprs at = index(row, column);
       // Where the result is stored under another shape, everything the
@@ -206,7 +234,11 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       Exprs from(at);
       if (size_t rank = shapeOf(b.result()).size(); from.size() != rank)
         from.assign(rank, b.index(0));
-      b.store(0u, b.broadcast(b.load(b.result(), from), lanes), at);
+      Expr result = b.load(b.result(), from);
+      if (StringRef name = kernel::nameOf(result.value);
+          result.value != sum.value && !name.empty())
+        kernel::renameValue(result.value, nameOfPlace(name));
+      b.store(0u, b.broadcast(result, lanes), at);
       return sum;
     });
   };
@@ -217,8 +249,10 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       // A vector that counts in part is stored in narrower pieces.
       for (int64_t done = 0; done < valid;) {
         int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
-        storePart(lanesOf(b, tile.at(row, v), done, piece), row,
-                  firstColumn + double(column + done), piece);
+        storePart(lanesOf(b, tile.at(row, v), done, piece), row, v,
+                  named(firstColumn + double(column + done),
+                        columnName + "_" + Twine(column + done)),
+                  piece);
         done += piece;
       }
       column += lanes;
@@ -244,10 +278,11 @@ std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
 
 Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
                         int64_t offset, int64_t lanes) const {
-  Expr at =
-      panel
-          ? *panel * double(steps * panelWidth) + step * double(panelWidth)
-          : step * double(tailWidth) + double(fullPanels * steps * panelWidth);
+  Expr at = panel ? named(*panel * double(steps * panelWidth), "panel_start") +
+                        step * double(panelWidth)
+                  : step * double(tailWidth) +
+                        double(fullPanels * steps * panelWidth);
+  named(at, "at_step");
   return b.withLanes(
       lanes, [&] { return b.loadFrom(buffer, type, {at + double(offset)}); });
 }

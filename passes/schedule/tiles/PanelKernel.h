@@ -53,6 +53,9 @@ struct Tile {
   graph::Expr &at(int64_t row, size_t vector) {
     return sums[row * columns.lanes.size() + vector];
   }
+  /// Returns `stem` with the row and the vector, as far as there are several:
+  /// "sum_2_1".
+  std::string nameAt(llvm::StringRef stem, int64_t row, size_t vector) const;
 };
 
 /// A tile of zeros.
@@ -61,12 +64,13 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
 
 /// for k in [0, steps): tile += x(row, k) * w(k, vector), for the rows in
 /// [firstRow, lastRow). `splits` > 1 sums in as many interleaved parts. x is
-/// called in the builder's lanes: then for the steps from k on.
-void accumulate(
-    KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
-    int64_t steps, int64_t splits,
-    llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
-    llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w);
+/// called in the builder's lanes: then for the steps from k on. `stepName` is
+/// what a step is called in the code.
+void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
+                int64_t steps, int64_t splits,
+                llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
+                llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w,
+                llvm::StringRef stepName = "step");
 
 /// Applies what follows the anchor in its group, and stores: `index` gives the
 /// result's index of a row and a column.

@@ -39,6 +39,10 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
   int64_t results = std::max<int64_t>(count / across, 1),
           parts = std::max<int64_t>(across / count, 1);
   SmallVector<Piece> pieces = piecesOf(columns);
+  auto channelAt = [&](const Piece &piece) {
+    return named(firstColumn + double(piece.column),
+                 "channel_" + Twine(piece.column));
+  };
   bool isMax = isa<MaxPoolOp>(pool);
   Exprs pooled;
   for (int64_t r = 0; r < results; ++r)
@@ -50,36 +54,54 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
   int64_t rows = 1;
   for (int64_t size : window.drop_back())
     rows *= size;
+  auto nameOfPlace = [&](int64_t column, size_t piece) {
+    std::string name = "_" + std::to_string(column);
+    return pieces.size() == 1 ? name : name + "_" + std::to_string(piece);
+  };
   auto combine = [&](Expr row, Expr start, ArrayRef<Expr> carried) {
     Exprs next(carried.begin(), carried.end());
     Exprs inWindow = b.delinearize(row, window.drop_back());
     Exprs outer{position[0]};
     for (size_t i = 0; i + 1 < window.size(); ++i)
-      outer.push_back(position[1 + i] * double(window[i]) + inWindow[i]);
+      outer.push_back(named(
+          position[1 + i] * double(window[i]) +
+              named(inWindow[i], "pool_" + spatialAxisName(i, window.size())),
+          "conv_" + spatialAxisName(i, window.size())));
     Tile tile = sums(outer, start);
     for (int64_t c = 0; c < count; ++c)
       for (auto [n, p] : llvm::enumerate(pieces))
         b.withLanes(p.lanes, [&, n = n, p = p] {
-          Expr column = firstColumn + double(p.column);
+          Expr column = channelAt(p);
           Expr sum = lanesOf(b, tile.at(c, p.vector), p.lane, p.lanes);
           if (bias)
             sum = sum + b.load(bias, {column});
           b.bindElement(conv.getResult(), sum);
           Exprs at(outer);
-          at.push_back(start + double(c));
+          at.push_back(named(start + double(c), "conv_column_" + Twine(c)));
           at.push_back(column);
-          Expr x = b.broadcast(b.load(chain, at), p.lanes);
+          std::string place = nameOfPlace(c, n);
+          Expr x = b.load(chain, at);
+          if (StringRef name = kernel::nameOf(x.value); !name.contains('_'))
+            kernel::renameValue(x.value,
+                                (name.empty() ? "conv" : name) + place);
+          x = b.broadcast(x, p.lanes);
           Expr &into = next[c / across * pieces.size() + n];
-          into = isMax ? select(into > x, into, x) : into + x;
+          into = named(isMax ? select(into > x, into, x) : into + x,
+                       (isMax ? "best" : "total") + nameOfPlace(c / across, n));
           return x;
         });
     b.unbindElement(conv.getResult());
     return next;
   };
   pooled = b.loop(rows, pooled, [&](Expr row, ArrayRef<Expr> carried) {
+    named(row, "pool_row");
     return b.loop(parts, carried, [&](Expr part, ArrayRef<Expr> inner) {
-      return combine(row, parts == 1 ? first : first + part * double(count),
-                     inner);
+      return combine(
+          row,
+          parts == 1 ? first
+                     : named(first + named(part, "pool_column") * double(count),
+                             "conv_column"),
+          inner);
     });
   });
   for (int64_t r = 0; r < results; ++r)
@@ -90,9 +112,10 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
           value = value * b.constant(1.0 / double(rows * across), type);
         b.bindElement(pool->getResult(0), value);
         Exprs at(position.begin(), position.end());
-        Expr column = across == 1 ? first : first / double(across);
-        at.push_back(column + double(r));
-        at.push_back(firstColumn + double(p.column));
+        Expr column = named(across == 1 ? first : first / double(across),
+                            "pooled_column");
+        at.push_back(named(column + double(r), "pooled_column_" + Twine(r)));
+        at.push_back(channelAt(p));
         b.store(0u, b.broadcast(b.load(b.result(), at), p.lanes), at);
         return value;
       });
