@@ -64,6 +64,7 @@ static void printIo(const Interface &interface, TextWriter &out) {
                    "is 0 or 1 in a byte, narrower types are the low bits of a "
                    "byte.");
   out.open("typedef struct " + interface.name + "_io {");
+  SmallVector<std::pair<std::string, std::string>> fields;
   for (bool outputs : {false, true})
     for (const InterfaceTensor &tensor : interface.tensors) {
       if (tensor.isOutput != outputs)
@@ -74,14 +75,23 @@ static void printIo(const Interface &interface, TextWriter &out) {
                    toCommentText(StringRef(tensor.onnxName).take_front(200)) +
                    "\"";
       llvm::erase(comment, '\n');
-      // One line, whatever its length: this is what users read.
-      out.raw() << "  " << (outputs ? "" : "const ") << tensor.cType << " *"
-                << tensor.field << "; /* " << (outputs ? "out: " : "in: ")
-                << comment << " */\n";
+      fields.push_back(
+          {(outputs ? "" : "const ") + tensor.cType + " *" + tensor.field + ";",
+           (outputs ? "out: " : "in: ") + comment});
     }
   if (interface.weightsMode == WeightsMode::File)
-    out.line("const void *" + interface.weightsField +
-             "; /* the weights file, mapped or read */");
+    fields.push_back({"const void *" + interface.weightsField + ";",
+                      "the weights file, mapped or read"});
+  // Comments in one column, unless some name is very long. One line each,
+  // whatever its length: this is what users read.
+  size_t width = 0;
+  for (const auto &[field, comment] : fields)
+    width = std::max(width, field.size());
+  if (width > 48)
+    width = 0;
+  for (const auto &[field, comment] : fields)
+    out.raw() << "  " << llvm::left_justify(field, width) << " /* " << comment
+              << " */\n";
   if (interface.tensors.empty() && interface.weightsField.empty())
     out.line("const void *unused; /* this model has no tensors */");
   out.close("} " + interface.name + "_io;");
@@ -102,9 +112,9 @@ static void printFunctions(const Interface &interface,
   out.blockComment("Runs the model once. `arena` is " + interface.macro +
                    "_ARENA_BYTES of scratch memory; two threads may run at "
                    "once with an arena each. `context` may be null.");
-  out.line("ingot_status " + name + "_run(const " + name +
-           "_io *io, void *arena,");
-  out.line("                         const ingot_context *context);");
+  std::string start = "ingot_status " + name + "_run(";
+  out.line(start + "const " + name + "_io *io, void *arena,");
+  out.line(std::string(start.size(), ' ') + "const ingot_context *context);");
   if (variants.size() > 1) {
     out.blank();
     out.blockComment("The target whose code " + name +

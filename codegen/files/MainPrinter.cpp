@@ -4,6 +4,7 @@
 
 #include "codegen/files/NodeNames.h"
 #include "codegen/kernel/Names.h"
+#include "dialects/kernel/ValueNames.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -48,18 +49,46 @@ void MainPrinter::printRun(StringRef function) {
     else if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
       printRequireEqual(require);
     else if (auto buffer = dyn_cast<kernel::ArenaOp>(op);
-             buffer && !buffer->use_empty()) {
-      auto type = cast<MemRefType>(buffer.getType());
-      std::string element = storageTypeName(type.getElementType());
-      std::string hint = "t";
-      std::string name = names.numbered(hint);
-      out.line(Twine(element) + " *const " + name + " = (" + element +
-               " *)(memory + " + Twine(buffer.getOffset()) + ");");
-      named[buffer] = {name, element, false};
-    }
+             buffer && !buffer->use_empty())
+      printArenaValue(buffer);
   }
   out.line("return INGOT_OK;");
   out.close();
+}
+
+/// "float32 [1,4,4,16]".
+static std::string tensorText(MemRefType type) {
+  Type element = type.getElementType();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (element.isInteger(1))
+    os << "bool";
+  else if (isa<IntegerType>(element))
+    os << "int" << element.getIntOrFloatBitWidth();
+  else if (element.isF16() || element.isF32() || element.isF64())
+    os << "float" << element.getIntOrFloatBitWidth();
+  else
+    os << element;
+  os << " [";
+  llvm::interleave(type.getShape(), os, ",");
+  os << "]";
+  return text;
+}
+
+void MainPrinter::printArenaValue(kernel::ArenaOp buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  std::string element = storageTypeName(type.getElementType());
+  StringRef hint = kernel::nameOf(buffer);
+  // The same bytes under another shape.
+  std::string &known =
+      arenaNames[{hint, buffer.getOffset(), type.getElementType()}];
+  if (known.empty()) {
+    known = hint.empty() ? names.numbered("value") : names.unique(hint);
+    out.line(Twine(element) + " *const " + known + " = (" + element +
+             " *)(memory + " + Twine(buffer.getOffset()) + "); // " +
+             tensorText(type));
+  }
+  named[buffer] = {known, element, false};
 }
 
 void MainPrinter::printParallel() {
@@ -83,6 +112,16 @@ void MainPrinter::printParallel() {
   out.blank();
 }
 
+/// On one line where it fits.
+void MainPrinter::returnIf(const Twine &condition, StringRef status) {
+  std::string text = ("if (" + condition + ") return " + status + ";").str();
+  if (text.size() < 98)
+    return out.line(text);
+  out.open("if (" + condition + ") {");
+  out.line("return " + status + ";");
+  out.close();
+}
+
 void MainPrinter::printChecks() {
   std::string missing = "!io";
   for (const InterfaceTensor &tensor : interface.tensors)
@@ -92,10 +131,10 @@ void MainPrinter::printChecks() {
     missing += " || !io->" + interface.weightsField;
   if (interface.arenaBytes > 0)
     missing += " || !arena";
-  out.line("if (" + missing + ") return INGOT_ERROR_NULL;");
+  returnIf(missing, "INGOT_ERROR_NULL");
   if (interface.arenaBytes > 0) {
-    out.line("if ((uintptr_t)arena % " + interface.macro +
-             "_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
+    returnIf("(uintptr_t)arena % " + interface.macro + "_ARENA_ALIGN != 0",
+             "INGOT_ERROR_ALIGNMENT");
     bool used = llvm::any_of(
         interface.main->getRegion(0).getOps<kernel::ArenaOp>(),
         [](kernel::ArenaOp buffer) { return !buffer->use_empty(); });
@@ -114,10 +153,11 @@ void MainPrinter::printWeightsBase() {
   std::string base = interface.name + "_weights";
   if (interface.weightsMode == WeightsMode::File) {
     std::string field = "io->" + interface.weightsField;
-    out.line("if ((uintptr_t)" + field + " % " + interface.macro +
-             "_WEIGHTS_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
-    out.line("if (!" + interface.name + "_is_header(" + field +
-             ")) return INGOT_ERROR_WEIGHTS;");
+    returnIf("(uintptr_t)" + field + " % " + interface.macro +
+                 "_WEIGHTS_ALIGN != 0",
+             "INGOT_ERROR_ALIGNMENT");
+    returnIf("!" + interface.name + "_is_header(" + field + ")",
+             "INGOT_ERROR_WEIGHTS");
     out.line("const unsigned char *const weights = (const unsigned char *)" +
              field + " + " + Twine(kWeightsHeaderBytes) + ";");
     base = "weights";
@@ -132,7 +172,8 @@ void MainPrinter::printWeightsBase() {
     // One name even if the main function asks for the weight twice.
     if (!named.count(op) && declared.insert(name).second)
       out.line("const " + element + " *const " + name + " = (const " + element +
-               " *)(" + base + " + " + Twine(weight.offset) + ");");
+               " *)(" + base + " + " + Twine(weight.offset) + "); // " +
+               tensorText(op.getType()));
     named[op] = {name, element, true};
   });
 }
@@ -197,8 +238,8 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
   for (int64_t value : launch.getValues().value_or(ArrayRef<int64_t>()))
     call += ", " + llvm::itostr(value);
   bool comma = launch.getNumOperands() > 0;
-  if (auto name = dyn_cast<NameLoc>(launch.getLoc()))
-    out.comment(name.getName().getValue().ltrim('%').take_front(200));
+  if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
+    out.comment(nodes);
   auto trace = [&](int finished) {
     if (options.trace)
       out.line("if (context && context->trace) "
@@ -230,9 +271,8 @@ void MainPrinter::printKernelNames() {
   unsigned number = 0;
   interface.main->walk([&](kernel::LaunchOp launch) {
     std::string text = context.functions[launch.getCallee()];
-    std::string nodes = llvm::join(nodesOf(launch.getLoc()), ", ");
-    if (!nodes.empty())
-      text += ": " + toCommentText(StringRef(nodes).take_front(200));
+    if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
+      text += ": " + toCommentText(nodes);
     llvm::replace(text, '"', '\'');
     llvm::replace(text, '\n', ' ');
     // Names have spaces, where lines are not to be broken.
@@ -275,8 +315,10 @@ void MainPrinter::printRequireEqual(kernel::RequireEqualOp require) {
            values + "};");
   out.line("const " + element + " *const given = (const " + element + " *)" +
            input.text + ";");
-  out.open("for (int i = 0; i < " + Twine(count) + "; ++i) {");
-  out.line("if (given[i] != expected[i]) return INGOT_ERROR_SPECIALIZED;");
+  out.open("for (int element = 0; element < " + Twine(count) +
+           "; ++element) {");
+  out.line("if (given[element] != expected[element]) return "
+           "INGOT_ERROR_SPECIALIZED;");
   out.close();
   out.close();
 }

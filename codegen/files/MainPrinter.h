@@ -37,8 +37,10 @@ private:
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   bool usesThreads() const;
   void printParallel();
+  void returnIf(const llvm::Twine &condition, llvm::StringRef status);
   void printChecks();
   void printWeightsBase();
+  void printArenaValue(kernel::ArenaOp buffer);
   void printLaunch(kernel::LaunchOp launch, unsigned number);
   void printRequireEqual(kernel::RequireEqualOp require);
   Pointer pointer(mlir::Value memref);
@@ -55,6 +57,9 @@ private:
   TextWriter &out;
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Value, Pointer> named;
+  /// Variables for values in the arena: by name, offset and element type.
+  llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type>, std::string>
+      arenaNames;
 };
 
 } // namespace ingot

@@ -14,4 +14,15 @@ llvm::SetVector<StringRef> nodesOf(Location location) {
   return names;
 }
 
+std::string nodesText(Location location) {
+  constexpr size_t limit = 200;
+  std::string text;
+  for (StringRef name : nodesOf(location)) {
+    if (text.size() + name.size() > limit)
+      return text.empty() ? name.take_front(limit).str() : text + ", ...";
+    text += (text.empty() ? "" : ", ") + name.str();
+  }
+  return text;
+}
+
 } // namespace ingot

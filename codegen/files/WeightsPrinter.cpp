@@ -74,10 +74,10 @@ static void printWeightsCheck(const Interface &interface,
   weights.writeHeader(os);
   std::string numbers;
   for (unsigned i = 0; i < 32; ++i)
-    numbers += llvm::utostr(static_cast<uint8_t>(header[i])) + ", ";
+    numbers += (i ? ", " : "") + llvm::utostr(static_cast<uint8_t>(header[i]));
   out.line("    " + numbers + "};");
-  out.open("for (int i = 0; i < 32; ++i) {");
-  out.line("if (bytes[i] != expected[i]) return false;");
+  out.open("for (int byte = 0; byte < 32; ++byte) {");
+  out.line("if (bytes[byte] != expected[byte]) return false;");
   out.close();
   out.line("return true;");
   out.close();
@@ -92,9 +92,9 @@ static void printWeightsCheck(const Interface &interface,
       "u || !" + name + "_is_header(weights)) return INGOT_ERROR_WEIGHTS;");
   out.line("const uint64_t *words = (const uint64_t *)weights;");
   out.line("uint64_t hash = 0xcbf29ce484222325u;");
-  out.open("for (size_t i = " + Twine(kWeightsHeaderBytes / 8) +
-           "; i < bytes / 8; ++i) {");
-  out.line("hash = (hash ^ words[i]) * 0x100000001b3u;");
+  out.open("for (size_t word = " + Twine(kWeightsHeaderBytes / 8) +
+           "; word < bytes / 8; ++word) {");
+  out.line("hash = (hash ^ words[word]) * 0x100000001b3u;");
   out.line("hash ^= hash >> 32;");
   out.close();
   out.line("return hash == words[3] ? INGOT_OK : INGOT_ERROR_WEIGHTS;");

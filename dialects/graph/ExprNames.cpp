@@ -17,8 +17,7 @@ Expr named(Expr x, const Twine &name) {
 static std::string fromTheEnd(size_t axis, size_t rank,
                               ArrayRef<StringRef> names) {
   size_t behind = rank - 1 - axis;
-  return behind < names.size() ? names[behind].str()
-                               : "axis_" + utostr(axis);
+  return behind < names.size() ? names[behind].str() : "axis_" + utostr(axis);
 }
 
 std::string axisName(size_t axis, size_t rank) {

@@ -45,8 +45,7 @@ void renameValue(Value value, const Twine &name) {
     op->setLoc(named(op->getLoc(), name));
 }
 
-void KeepNames::notifyOperationReplaced(Operation *op,
-                                        ValueRange replacement) {
+void KeepNames::notifyOperationReplaced(Operation *op, ValueRange replacement) {
   for (auto [from, to] : llvm::zip(op->getResults(), replacement))
     if (StringRef name = nameOf(from); !name.empty())
       nameValue(to, name);

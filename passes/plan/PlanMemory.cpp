@@ -17,6 +17,7 @@
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -36,7 +37,8 @@ namespace {
 class Planner {
 public:
   Planner(ModuleOp module, kernel::ProgramOp main, int64_t alignment)
-      : module(module), main(main), alignment(alignment), buffers(main) {}
+      : module(module), main(main), alignment(alignment), buffers(main),
+        symbols(module) {}
 
   void run() { rewrite(place()); }
 
@@ -100,7 +102,7 @@ private:
       }
 
     llvm::DenseMap<std::tuple<unsigned, int64_t, Type>, Value> made;
-    auto place = [&](Value tensor, Type type) -> Value {
+    auto place = [&](Value tensor, Type type, StringRef role) -> Value {
       auto [id, offset] = buffers.placeOf(tensor);
       Value &known = made[{id, offset, type}];
       if (known)
@@ -119,16 +121,16 @@ private:
         break;
       }
       case Buffers::Arena:
-        known = kernel::ArenaOp::create(builder, tensor.getLoc(), type,
-                                        offsets.lookup(id) + offset);
+        known = kernel::ArenaOp::create(
+            builder, kernel::named(tensor.getLoc(), nameOfResult(tensor)), type,
+            offsets.lookup(id) + offset);
         break;
       case Buffers::Constant:
-        known = global(builder, tensor, type, offset);
+        known = global(builder, tensor, type, offset, role);
         break;
       }
       return known;
     };
-    SymbolTable symbols(module);
     for (Operation &op : main.getBody().front()) {
       auto launch = dyn_cast<kernel::LaunchOp>(op);
       if (!launch)
@@ -137,7 +139,8 @@ private:
       auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
       for (auto [i, v] : llvm::enumerate(
                llvm::concat<Value>(launch.getOperands(), launch.getResults())))
-        operands.push_back(place(v, callee.getArgumentTypes()[i]));
+        operands.push_back(
+            place(v, callee.getArgumentTypes()[i], roleOf(callee, i)));
       kernel::LaunchOp::create(builder, launch.getLoc(), TypeRange{},
                                launch.getCalleeAttr(), operands,
                                DenseI64ArrayAttr());
@@ -146,11 +149,81 @@ private:
     main.erase();
   }
 
-  /// The global that holds a constant, under the type asked for.
-  Value global(OpBuilder &builder, Value tensor, Type type, int64_t offset) {
-    Value root = tensor;
-    while (isa<ReshapeOp, SliceOp>(root.getDefiningOp()))
-      root = root.getDefiningOp()->getOperand(0);
+  /// What a kernel calls an argument: "weights", "scratch0".
+  static StringRef roleOf(kernel::FuncOp callee, unsigned argument) {
+    auto name =
+        callee.getArgAttrOfType<StringAttr>(argument, kernel::kNameAttr);
+    return name ? name.getValue() : "";
+  }
+
+  /// The value that a tensor is a view of.
+  static Value rootOf(Value tensor) {
+    while (isa_and_nonnull<ReshapeOp, SliceOp>(tensor.getDefiningOp()))
+      tensor = tensor.getDefiningOp()->getOperand(0);
+    return tensor;
+  }
+
+  /// The last of the names in a location: of a launch the node whose result
+  /// the kernel stores.
+  static StringRef lastNameIn(Location location) {
+    StringRef last;
+    location->walk([&](Location part) {
+      if (auto name = dyn_cast<NameLoc>(part))
+        last = name.getName().getValue();
+      return WalkResult::advance();
+    });
+    return last;
+  }
+
+  /// What a value in the arena is called: as the node that yields it, with the
+  /// kernel's name for the result where that says more.
+  std::string nameOfResult(Value tensor) const {
+    Value root = rootOf(tensor);
+    std::string name = lastNameIn(root.getLoc()).str();
+    auto launch = root.getDefiningOp<kernel::LaunchOp>();
+    if (!launch)
+      return name.empty() ? "value" : name;
+    auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
+    if (name.empty())
+      name = launch.getCallee().str();
+    StringRef role = roleOf(callee, launch.getNumOperands() +
+                                        cast<OpResult>(root).getResultNumber());
+    return role.empty() || role == "y" ? name : name + "_" + role.str();
+  }
+
+  /// What a constant is called: as in the model, or, where it was computed
+  /// when compiling, as the first node that it was computed for. What weights
+  /// and bias are called ends so.
+  std::string nameOfConstant(ConstantOp constant, StringRef role) const {
+    std::string name;
+    constant.getLoc()->walk([&](Location part) {
+      auto found = dyn_cast<NameLoc>(part);
+      if (found && name.empty())
+        name = found.getName().getValue().str();
+      return WalkResult::advance();
+    });
+    if (name.empty())
+      return "constant";
+    bool isRole = role == "weights" || role == "bias";
+    if (isRole && !StringRef(name).ends_with_insensitive(role) &&
+        !StringRef(name).ends_with_insensitive("weight"))
+      name += ("_" + role).str();
+    return name;
+  }
+
+  /// A name that no symbol of the module has.
+  std::string freeSymbol(const std::string &name) const {
+    std::string result = name;
+    for (unsigned n = 2; symbols.lookup(result); ++n)
+      result = name + "_" + std::to_string(n);
+    return result;
+  }
+
+  /// The global that holds a constant, under the type asked for. `role` is what
+  /// the kernel that reads it calls it.
+  Value global(OpBuilder &builder, Value tensor, Type type, int64_t offset,
+               StringRef role) {
+    Value root = rootOf(tensor);
     auto constant = root.getDefiningOp<ConstantOp>();
     auto memref = storageType(tensorType(root));
     memref::GlobalOp &known = globals[constant.getValue()];
@@ -160,11 +233,12 @@ private:
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(module.getBody());
       ElementsAttr value = signless(constant.getValue());
-      std::string name = "constant_" + std::to_string(globalCount++);
+      std::string name = freeSymbol(nameOfConstant(constant, role));
       known = memref::GlobalOp::create(
           builder, constant.getLoc(), name, builder.getStringAttr("private"),
           memref, value,
           /*constant=*/true, builder.getI64IntegerAttr(alignment));
+      symbols.insert(known);
       if (hasData(constant.getValue()))
         globalsByHash[hashOf(constant.getValue())].push_back(
             {constant.getValue(), known});
@@ -222,10 +296,10 @@ private:
   kernel::ProgramOp main;
   int64_t alignment;
   Buffers buffers;
+  SymbolTable symbols;
   /// In the arena, of buffers that are no part of others.
   llvm::DenseMap<unsigned, int64_t> offsets;
   llvm::DenseMap<Attribute, memref::GlobalOp> globals;
-  unsigned globalCount = 0;
   /// The same by the hash of their bytes.
   llvm::DenseMap<uint64_t,
                  SmallVector<std::pair<ElementsAttr, memref::GlobalOp>>>

@@ -26,11 +26,11 @@
 // CHECK-LABEL: ingot_status mnist_run(
 // CHECK: if (!io || !io->Input3 || !io->head_out_0 || !arena) return INGOT_ERROR_NULL;
 // CHECK: if ((uintptr_t)arena % MNIST_ARENA_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;
-// CHECK: float *const t0 = (float *)(memory + 64);
+// CHECK: float *const Convolution28 = (float *)(memory + 64); // float32 [4,4]
 // CHECK-NEXT: // Convolution28
 // CHECK-NEXT: parallel(context, 4, [=](ptrdiff_t begin, ptrdiff_t end) {
-// CHECK-NEXT: conv_4x4(io->Input3, conv1_weight, bias, t0, begin, end);
-// CHECK: conv_4x4(t0, conv1_weight, bias, io->head_out_0, begin, end);
+// CHECK-NEXT: conv_4x4(io->Input3, conv1_weight, bias, Convolution28, begin, end);
+// CHECK: conv_4x4(Convolution28, conv1_weight, bias, io->head_out_0, begin, end);
 
 // HEADER: #define MNIST_ARENA_BYTES 128u
 // HEADER: #define MNIST_ARENA_ALIGN 64u
@@ -91,7 +91,7 @@ module {
     %w = memref.get_global @conv1_weight : memref<3x3xf32>
     %b = memref.get_global @bias : memref<1xf32>
     %x = kernel.view %arg0 : memref<1x1x4x4xf32> to memref<4x4xf32>
-    %a = kernel.arena 64 : memref<4x4xf32>
+    %a = kernel.arena 64 : memref<4x4xf32> loc(fused<"Convolution28">["Convolution28"])
     kernel.launch @conv_4x4(%x, %w, %b, %a) : (memref<4x4xf32>, memref<3x3xf32>, memref<1xf32>, memref<4x4xf32>) -> () loc("Convolution28")
     %y = kernel.view %arg1 : memref<1x16xf32> to memref<4x4xf32>
     kernel.launch @conv_4x4(%a, %w, %b, %y) : (memref<4x4xf32>, memref<3x3xf32>, memref<1xf32>, memref<4x4xf32>) -> ()

@@ -57,9 +57,9 @@ kernel.program @main(%x: tensor<64xf32>) -> tensor<64xf32> {
 
 // Reshapes are the same bytes under another type: in the arena, of a constant, of a
 // result. A constant is one global, however often it is read.
-// VIEWS: memref.global "private" constant @constant_0 : memref<64xf32> {{.*}}alignment = 64
+// VIEWS: memref.global "private" constant @constant : memref<64xf32> {{.*}}alignment = 64
 // VIEWS-NOT: memref.global
-// VIEWS: %[[W:.*]] = memref.get_global @constant_0
+// VIEWS: %[[W:.*]] = memref.get_global @constant
 // VIEWS-NEXT: %[[M:.*]] = kernel.view %[[W]] : memref<64xf32> to memref<8x8xf32>
 // VIEWS-NEXT: %[[R:.*]] = kernel.arena [[AT:.*]] : memref<8x8xf32>
 // VIEWS-NEXT: kernel.launch @rows(%arg0, %[[M]], %[[R]])
