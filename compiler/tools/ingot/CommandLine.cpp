@@ -78,6 +78,20 @@ static void reportUnknownOption(const Options &options,
                      hint);
 }
 
+/// Complains about words with two dashes that are no option: LLVM's parser
+/// takes some of them for a group of short ones, and says so.
+static void checkOptions(const Options &options, const CommandSyntax &command,
+                         ArrayRef<char *> words, Diagnostics &diagnostics) {
+  const auto &known = cl::getRegisteredOptions(*command.parser);
+  for (StringRef word : words) {
+    if (word == "--")
+      return;
+    if (word.starts_with("--") &&
+        !known.contains(word.drop_front(2).split('=').first))
+      reportUnknownOption(options, command, word, diagnostics);
+  }
+}
+
 /// Reports what LLVM's parser complains about, a line each.
 static void reportProblems(const Options &options, const CommandSyntax &command,
                            StringRef program, StringRef problems,
@@ -128,6 +142,7 @@ int runCommandLine(int argc, char **argv) {
   Diagnostics diagnostics;
   Arguments arguments;
   checkCommand(options, first, diagnostics);
+  checkOptions(options, wanted, ArrayRef(argv, argc).drop_front(), diagnostics);
   if (!diagnostics.empty())
     return finish(InvalidInput, arguments, diagnostics);
   std::string problems;
