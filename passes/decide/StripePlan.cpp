@@ -7,8 +7,8 @@
 
 #include "passes/decide/StripePlan.h"
 
-#include "passes/decide/GroupCost.h"
 #include "passes/plan/Buffers.h"
+#include "passes/schedule/GroupCost.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <map>
@@ -185,12 +185,15 @@ private:
     for (const Sample &sample : samples) {
       between = std::max(between, bytesBetween(chain, sample));
       for (auto [group, part] : llvm::zip(chain, sample.rows))
-        work += sample.count * static_cast<double>(workOf(group)) *
+        work += sample.count *
+                static_cast<double>(schedule::workOf(
+                    schedule::GroupView{&group->getRegion(0).front()})) *
                 static_cast<double>(part.size()) /
                 static_cast<double>(shapeOf(group->getResult(0))[1]);
     }
     for (GroupOp group : chain)
-      work -= static_cast<double>(workOf(group));
+      work -= static_cast<double>(
+          schedule::workOf(schedule::GroupView{&group->getRegion(0).front()}));
     work = std::max(work, 0.0) +
            launchWork * static_cast<double>((stripes - 1) * chain.size());
     OpOperand *input = nullptr;

@@ -18,10 +18,10 @@
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/decide/GroupCost.h"
 #include "passes/decide/Passes.h"
 #include "passes/decide/StripePlan.h"
 #include "passes/plan/Buffers.h"
+#include "passes/schedule/GroupCost.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -167,7 +167,8 @@ private:
   static int64_t multiplyAdds(func::FuncOp function) {
     int64_t sum = 0;
     for (GroupOp group : function.getOps<GroupOp>())
-      sum += multiplyAddsOf(group);
+      sum += schedule::multiplyAddsOf(
+          schedule::GroupView{&group.getBody().front()});
     return sum;
   }
 };

@@ -1,6 +1,7 @@
 #include "passes/schedule/KernelBuilder.h"
 
 #include "dialects/kernel/KernelDialect.h"
+#include "passes/schedule/GroupCost.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -12,7 +13,7 @@ void KernelBuilder::parallelFor(int64_t extent,
                                 llvm::function_ref<void(Expr)> body) {
   if (extent == 1)
     return body(index(0));
-  if (target.freestanding)
+  if (target.freestanding || cyclesOf(group, target) < target.forkCycles)
     return forRange(index(0), index(extent), body);
   Block &entry = function.getBody().front();
   Type indexType = builder.getIndexType();

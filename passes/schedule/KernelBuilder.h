@@ -35,8 +35,8 @@ public:
   /// The result tensor `i`, its type.
   mlir::Value result(unsigned i = 0) const { return group.results()[i]; }
 
-  /// for i in [0, extent), divided among threads where there are any. Once per
-  /// kernel, outermost.
+  /// for i in [0, extent), divided among threads where there are any and the
+  /// kernel takes long enough. Once per kernel, outermost.
   void parallelFor(int64_t extent, llvm::function_ref<void(graph::Expr)> body);
   /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
   /// then the rest in narrower ones. `widest` limits the lanes.

@@ -11,7 +11,7 @@
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/decide/GroupCost.h"
+#include "passes/schedule/GroupCost.h"
 #include "passes/simplify/FoldableValues.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -59,7 +59,8 @@ static int64_t storedBytes(Type type) {
 static GroupRow rowOf(graph::GroupOp group) {
   GroupRow row;
   row.strategy = group.getStrategy().str();
-  row.macs = decide::multiplyAddsOf(group);
+  row.macs =
+      schedule::multiplyAddsOf(schedule::GroupView{&group.getBody().front()});
   llvm::SetVector<StringRef> names;
   for (Operation &op : *group.getBody().begin()) {
     if (op.hasTrait<OpTrait::IsTerminator>())

@@ -97,8 +97,8 @@ public:
     };
     if (merged.size() == 1) {
       // One long axis: threads take blocks of it.
-      constexpr int64_t block = 4096;
-      if (merged[0] >= 2 * block && merged[0] % block == 0)
+      int64_t block = blockOf(merged[0], b.target.maxLanes(type));
+      if (block < merged[0])
         return b.parallelFor(merged[0] / block, [&](Expr part) {
           inner({}, named(named(part, "block") * double(block), "first"),
                 block);
@@ -121,6 +121,16 @@ public:
   }
 
 private:
+  /// Returns the largest number of whole vectors, up to 4,096 elements, that
+  /// divides `size`, so that all blocks are alike; `size` itself if there is
+  /// none from 512 elements on.
+  static int64_t blockOf(int64_t size, int64_t lanes) {
+    for (int64_t block = 4096; block >= 512; block -= lanes)
+      if (block % lanes == 0 && size % block == 0)
+        return block;
+    return size;
+  }
+
   /// The element type with the fewest lanes decides how many all have.
   static Type widestType(KernelBuilder &b) {
     Type widest = elementOf(b.result());

@@ -1,0 +1,61 @@
+#include "passes/schedule/GroupCost.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+int64_t multiplyAddsOf(Operation *op) {
+  auto elements = [](Value v) { return tensorType(v).getNumElements(); };
+  // Products without elements have none, and no sizes to divide by.
+  if (op->getNumResults() != 1 || elements(op->getResult(0)) == 0)
+    return 0;
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return elements(conv.getResult()) *
+           (elements(conv.getW()) / shapeOf(conv.getW()).back());
+  if (auto conv = dyn_cast<ConvTransposeOp>(op))
+    return elements(conv.getX()) /
+           std::max<int64_t>(shapeOf(conv.getX()).back(), 1) *
+           elements(conv.getW());
+  if (auto product = dyn_cast<MatMulOp>(op))
+    return elements(product.getResult()) * shapeOf(product.getA()).back();
+  return 0;
+}
+
+int64_t multiplyAddsOf(GroupView group) {
+  int64_t sum = 0;
+  for (Operation &op : group.block->without_terminator())
+    sum += multiplyAddsOf(&op);
+  return sum;
+}
+
+int64_t workOf(GroupView group) {
+  int64_t sum = multiplyAddsOf(group);
+  for (Operation &op : group.block->without_terminator())
+    if (!isa<ConstantOp, UnpackPanelsOp>(op))
+      for (Value result : op.getResults())
+        sum += tensorType(result).getNumElements();
+  return sum;
+}
+
+int64_t cyclesOf(GroupView group, const TargetDescription &target) {
+  auto single = Float32Type::get(group.block->getParentOp()->getContext());
+  // An operation on each element that is not cheap is a function, as exp, or a
+  // sum; these take some twenty instructions.
+  constexpr int64_t dear = 20;
+  int64_t instructions = multiplyAddsOf(group);
+  for (Operation &op : group.block->without_terminator()) {
+    if (isa<ConstantOp, UnpackPanelsOp>(op) || multiplyAddsOf(&op) > 0)
+      continue;
+    int64_t elements = 0;
+    for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
+      elements =
+          std::max<int64_t>(elements, tensorType(value).getNumElements());
+    bool isPlain = isa<AddOp, SubOp, MulOp, ReluOp, CastOp, ReshapeOp,
+                       TransposeOp, SliceOp, ConcatOp>(op);
+    instructions += elements * (isPlain ? 1 : dear);
+  }
+  return instructions / (2 * target.maxLanes(single));
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,25 @@
+// What a group costs to compute.
+
+#ifndef INGOT_PASSES_SCHEDULE_GROUPCOST_H
+#define INGOT_PASSES_SCHEDULE_GROUPCOST_H
+
+#include "passes/schedule/GroupView.h"
+#include "targets/TargetDescription.h"
+
+namespace ingot::schedule {
+
+/// Returns the multiply-adds of the operators that have them: as many for each
+/// element of the result as the contracted part of the weights has.
+int64_t multiplyAddsOf(mlir::Operation *op);
+int64_t multiplyAddsOf(GroupView group);
+
+/// Returns the multiply-adds, and one for each element of any operator's result.
+int64_t workOf(GroupView group);
+
+/// Estimates the cycles of one core, from below: as if two vectors were computed
+/// in each cycle and nothing had to be waited for.
+int64_t cyclesOf(GroupView group, const TargetDescription &target);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_GROUPCOST_H
