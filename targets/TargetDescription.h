@@ -74,6 +74,10 @@ struct TargetDescription {
   /// Alignment of the arena and of constants, in bytes.
   unsigned bufferAlign = 64;
   int64_t l1Bytes = 0, l2Bytes = 0;
+  /// A kernel of fewer cycles than this runs on the calling thread alone. To
+  /// start and to end a part on another core takes 2 to 3 us with
+  /// runtime_support/ingot_thread_pool.h (DS-CNN, 12 kernels, Zen 5, 2026).
+  int64_t forkCycles = 12000;
   unsigned pointerBytes = 8;
 
   /// Names of element types with native arithmetic; others are emulated.

@@ -129,6 +129,13 @@ public:
   /// for loops over all of `trips`, without carried values.
   void forEach(llvm::ArrayRef<int64_t> trips,
                llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
+  /// forEach where no pass reads what another one writes, so that threads may
+  /// divide the passes among themselves. Once per operator, outermost.
+  virtual void
+  forIndependent(llvm::ArrayRef<int64_t> trips,
+                 llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
+    forEach(trips, body);
+  }
   void forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body);
   void when(Expr condition, llvm::function_ref<void()> then);
 

@@ -1,5 +1,6 @@
 #include "passes/schedule/KernelBuilder.h"
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/schedule/GroupCost.h"
 
@@ -9,11 +10,37 @@ using namespace ingot::kernel;
 
 namespace ingot::schedule {
 
+bool KernelBuilder::paysToFork() const {
+  return !target.freestanding && cyclesOf(group, target) >= target.forkCycles;
+}
+
+void KernelBuilder::forIndependent(
+    ArrayRef<int64_t> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
+  // As many parts as few cores share evenly.
+  constexpr int64_t enoughParts = 16;
+  size_t merged = 0;
+  int64_t parts = 1;
+  while (merged < trips.size() && parts < enoughParts)
+    parts *= trips[merged++];
+  if (parts == 1 || !paysToFork())
+    return forEach(trips, body);
+  parallelFor(parts, [&](Expr part) {
+    Exprs first = delinearize(part, trips.take_front(merged));
+    forEach(trips.drop_front(merged), [&](ArrayRef<Expr> rest) {
+      Exprs at(first);
+      llvm::append_range(at, rest);
+      body(at);
+    });
+    for (auto [axis, i] : llvm::enumerate(first))
+      named(i, axisName(axis, trips.size()));
+  });
+}
+
 void KernelBuilder::parallelFor(int64_t extent,
                                 llvm::function_ref<void(Expr)> body) {
   if (extent == 1)
     return body(index(0));
-  if (target.freestanding || cyclesOf(group, target) < target.forkCycles)
+  if (!paysToFork())
     return forRange(index(0), index(extent), body);
   Block &entry = function.getBody().front();
   Type indexType = builder.getIndexType();

@@ -38,6 +38,11 @@ public:
   /// for i in [0, extent), divided among threads where there are any and the
   /// kernel takes long enough. Once per kernel, outermost.
   void parallelFor(int64_t extent, llvm::function_ref<void(graph::Expr)> body);
+  /// As parallelFor, over all of `trips`: leading axes are divided together
+  /// where the first has few parts.
+  void forIndependent(
+      llvm::ArrayRef<int64_t> trips,
+      llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
   /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
   /// then the rest in narrower ones. `widest` limits the lanes.
   void forLanes(int64_t size, mlir::Type type,
@@ -55,6 +60,10 @@ public:
   bool isContiguous(unsigned output) const;
   /// Adds an output that is only scratch memory: live while the kernel runs.
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
+
+private:
+  /// Returns whether the kernel takes long enough for threads to share it.
+  bool paysToFork() const;
 };
 
 } // namespace ingot::schedule

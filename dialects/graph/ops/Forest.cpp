@@ -16,7 +16,7 @@ void ForestOp::emitBody(BodyBuilder &b) {
   StringRef aggregate = getAggregate();
   bool adds = aggregate == "SUM" || aggregate == "AVERAGE";
   double start = adds ? 0 : aggregate == "MIN" ? INFINITY : -INFINITY;
-  b.forEach({rows}, [&](ArrayRef<Expr> row) {
+  b.forIndependent({rows}, [&](ArrayRef<Expr> row) {
     b.forEach({targets}, [&](ArrayRef<Expr> target) {
       b.store(0, b.constant(start, type), {row[0], target[0]});
     });

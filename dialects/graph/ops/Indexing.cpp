@@ -260,7 +260,7 @@ void TopKOp::emitBody(BodyBuilder &b) {
   if (k == 0)
     return;
   Type indexType = elementOf(getIndices());
-  b.forEach(outer, [&](ArrayRef<Expr> row) {
+  b.forIndependent(outer, [&](ArrayRef<Expr> row) {
     WorstFirstHeap heap{*this, b, Exprs(row)};
     auto element = [&](Expr i) -> WorstFirstHeap::Item {
       Exprs at(row);

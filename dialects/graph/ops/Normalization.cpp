@@ -45,7 +45,7 @@ static void forRows(
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
   SmallVector<int64_t> outer(shape);
   outer[axis] = outer[last] = 1;
-  b.forEach(outer, [&](ArrayRef<Expr> idx) {
+  b.forIndependent(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
     if (axis == last)
       return body(at, AxisLoops(b, shape[axis], /*isLast=*/true));

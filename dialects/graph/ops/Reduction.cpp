@@ -82,7 +82,7 @@ static void emitScan(OpT op, BodyBuilder &b, double identity,
   };
   SmallVector<int64_t> outer(shape);
   outer[axis] = outer[last] = 1;
-  b.forEach(outer, [&](ArrayRef<Expr> idx) {
+  b.forIndependent(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
     if (axis == last)
       return scan(at);

@@ -105,18 +105,10 @@ public:
         });
       return inner({}, {}, merged[0]);
     }
-    b.parallelFor(merged[0], [&](Expr first) {
-      Exprs outer{named(first, axisName(0, merged.size()))};
-      std::function<void(size_t)> nest = [&](size_t axis) {
-        if (axis + 1 == merged.size())
-          return inner(outer, {}, merged.back());
-        b.forRange(b.index(0), b.index(merged[axis]), [&](Expr i) {
-          outer.push_back(named(i, axisName(axis, merged.size())));
-          nest(axis + 1);
-          outer.pop_back();
-        });
-      };
-      nest(1);
+    b.forIndependent(ArrayRef(merged).drop_back(), [&](ArrayRef<Expr> outer) {
+      for (auto [axis, i] : llvm::enumerate(outer))
+        named(i, axisName(axis, merged.size()));
+      inner(Exprs(outer), {}, merged.back());
     });
   }
 

@@ -38,38 +38,20 @@ public:
         type = IntegerType::get(type.getContext(), 8);
     }
     int64_t last = shape.empty() ? 1 : shape.back();
-    // The parallel axis is the first that is not 1, unless it is the lanes'
-    // own.
-    size_t parallel = 0;
-    while (parallel + 1 < shape.size() && shape[parallel] == 1)
-      ++parallel;
-    Exprs idx;
-    std::function<void(size_t)> nest = [&](size_t axis) {
-      if (axis + 1 >= shape.size()) {
-        b.forLanes(
-            last, type,
-            [&](Expr i, int64_t) {
-              Exprs at(idx);
-              if (!shape.empty())
-                at.push_back(named(i, nameOf(b, shape.size() - 1)));
-              b.store(0u, b.load(result, at), at);
-            },
-            widest);
-        return;
-      }
-      auto body = [&](Expr i) {
-        idx.push_back(named(i, nameOf(b, axis)));
-        nest(axis + 1);
-        idx.pop_back();
-      };
-      if (axis == parallel)
-        b.parallelFor(shape[axis], body);
-      else if (shape[axis] == 1)
-        body(b.index(0));
-      else
-        b.forRange(b.index(0), b.index(shape[axis]), body);
-    };
-    nest(0);
+    b.forIndependent(
+        shape.drop_back(shape.empty() ? 0 : 1), [&](ArrayRef<Expr> outer) {
+          for (auto [axis, i] : llvm::enumerate(outer))
+            named(i, nameOf(b, axis));
+          b.forLanes(
+              last, type,
+              [&](Expr i, int64_t) {
+                Exprs at(outer);
+                if (!shape.empty())
+                  at.push_back(named(i, nameOf(b, shape.size() - 1)));
+                b.store(0u, b.load(result, at), at);
+              },
+              widest);
+        });
   }
 
 private:

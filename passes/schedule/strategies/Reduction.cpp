@@ -37,26 +37,16 @@ public:
   }
 
   void emit() {
-    // Rows: the axes that are not reduced; the first of some size is parallel.
-    size_t parallel = 0;
-    while (parallel < merged && (reduced[parallel] || shape[parallel] == 1))
-      ++parallel;
-    Exprs at(shape.size(), b.index(0));
-    std::function<void(size_t)> nest = [&](size_t axis) {
-      if (axis == merged)
-        return row(at);
-      auto body = [&](Expr i) {
-        at[axis] = named(i, axisName(axis, shape.size()));
-        nest(axis + 1);
-      };
-      if (reduced[axis] || shape[axis] == 1)
-        body(b.index(0));
-      else if (axis == parallel)
-        b.parallelFor(shape[axis], body);
-      else
-        b.forRange(b.index(0), b.index(shape[axis]), body);
-    };
-    nest(0);
+    SmallVector<int64_t> rows;
+    for (size_t axis = 0; axis < merged; ++axis)
+      rows.push_back(reduced[axis] ? 1 : shape[axis]);
+    b.forIndependent(rows, [&](ArrayRef<Expr> outer) {
+      for (auto [axis, i] : llvm::enumerate(outer))
+        named(i, axisName(axis, shape.size()));
+      Exprs at(outer);
+      at.resize(shape.size(), b.index(0));
+      row(at);
+    });
   }
 
 private:
