@@ -85,10 +85,6 @@ int64_t TargetDescription::maxLanes(mlir::Type elementType) const {
   return counts.empty() ? 1 : counts.front();
 }
 
-bool TargetDescription::isNative(mlir::Type elementType) const {
-  return llvm::is_contained(nativeTypes, intrinsicTypeName(elementType));
-}
-
 const Intrinsic *TargetDescription::intrinsic(llvm::StringRef op,
                                               mlir::Type operand,
                                               mlir::Type result) const {

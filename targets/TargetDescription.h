@@ -80,8 +80,6 @@ struct TargetDescription {
   int64_t forkCycles = 12000;
   unsigned pointerBytes = 8;
 
-  /// Names of element types with native arithmetic; others are emulated.
-  llvm::SmallVector<llvm::StringRef, 12> nativeTypes;
   std::vector<Intrinsic> intrinsics;
 
   /// Headers to include, and the text that enables the instruction set for the
@@ -117,7 +115,6 @@ struct TargetDescription {
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
   /// The widest of these, 1 if there is none.
   int64_t maxLanes(mlir::Type elementType) const;
-  bool isNative(mlir::Type elementType) const;
   /// The row for an operation, or null; types are scalars or vectors.
   const Intrinsic *intrinsic(llvm::StringRef op, mlir::Type operand,
                              mlir::Type result) const;

@@ -37,10 +37,6 @@ void KernelDialect::initialize() {
       >();
 }
 
-void ingot::kernel::registerKernelDialect(DialectRegistry &registry) {
-  registry.insert<KernelDialect>();
-}
-
 int64_t ingot::kernel::elementBytes(Type elementType) {
   if (elementType.isIndex())
     return 8;

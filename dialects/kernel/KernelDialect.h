@@ -44,8 +44,6 @@ inline constexpr llvm::StringLiteral kOnnxTypeAttr = "kernel.onnx_type";
 inline constexpr llvm::StringLiteral kOutputAttr = "kernel.output";
 inline constexpr llvm::StringLiteral kBoundAttr = "kernel.bound";
 
-void registerKernelDialect(mlir::DialectRegistry &registry);
-
 /// Bytes of one element in memory: i1 is one byte, narrower types round up.
 int64_t elementBytes(mlir::Type elementType);
 

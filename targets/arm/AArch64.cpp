@@ -104,7 +104,6 @@ void aarch64(std::vector<TargetDescription> &targets) {
   base.multiplyByLane = true;
   base.l1Bytes = 32 << 10;
   base.l2Bytes = 512 << 10;
-  base.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
   base.intrinsics = intrinsics;
   base.includes = {"arm_neon.h"};
   base.compilers = {"clang++-22 --target=aarch64-linux-gnu",

@@ -56,7 +56,6 @@ void armv7(std::vector<TargetDescription> &targets) {
   target.l1Bytes = 32 << 10;
   target.l2Bytes = 256 << 10;
   target.pointerBytes = 4;
-  target.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
   target.intrinsics = intrinsics;
   target.includes = {"arm_neon.h"};
   // Clang cannot switch NEON on for single functions.

@@ -123,7 +123,6 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   target.bufferAlign = 8;
   target.smallCode = true;
   target.freestanding = true;
-  target.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
   target.compilers = {"arm-none-eabi-g++"};
   target.compilerFlags = flags;
   target.compilerFlags.append(

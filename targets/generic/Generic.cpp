@@ -35,7 +35,6 @@ void generic(std::vector<TargetDescription> &targets) {
   target.vectorRegisters = 16;
   target.l1Bytes = 32 << 10;
   target.l2Bytes = 256 << 10;
-  target.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
   target.compilers = {"clang++-22", "clang++", "g++", "c++"};
   target.elf = hostElf();
   target.selectCondition = "true";

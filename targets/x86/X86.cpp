@@ -197,7 +197,6 @@ void x86(std::vector<TargetDescription> &targets) {
   v2.vectorRegisters = 16;
   v2.l1Bytes = 32 << 10;
   v2.l2Bytes = 256 << 10;
-  v2.nativeTypes = {"f32", "f64", "i8", "i16", "i32", "i64"};
   v2.intrinsics = v2Intrinsics;
   v2.includes = {"immintrin.h"};
   v2.openText = INGOT_OPEN_FEATURES(V2_FEATURES);
