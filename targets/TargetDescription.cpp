@@ -95,6 +95,15 @@ const Intrinsic *TargetDescription::intrinsic(llvm::StringRef op,
   return nullptr;
 }
 
+const Product *TargetDescription::product(llvm::StringRef a, llvm::StringRef b,
+                                          unsigned group,
+                                          unsigned lanes) const {
+  for (const Product &row : products)
+    if (row.a == a && row.b == b && row.group == group && row.lanes == lanes)
+      return &row;
+  return nullptr;
+}
+
 const Intrinsic *TargetDescription::loadOfSeveral(mlir::Type element,
                                                   unsigned count) const {
   return intrinsic("kernel.load_next", element,

@@ -32,6 +32,20 @@ struct Intrinsic {
   llvm::StringRef op, operand, result, spelling;
 };
 
+/// One row: how the target computes a `kernel.dot`. `spelling` is a C expression
+/// as in intrinsics: {0} and {1} are the vectors of narrow integers, {2} is the
+/// accumulator.
+struct Product {
+  /// Elements with their sign: "ui8", "si8", "si16".
+  llvm::StringRef a, b;
+  /// Neighbouring products that are summed into each lane of the accumulator, and
+  /// how many lanes of 32 bits it has.
+  unsigned group, lanes;
+  /// How many such expressions a processor of the level begins per cycle.
+  double perCycle;
+  llvm::StringRef spelling;
+};
+
 /// The ELF identity of objects written beside the code (weights).
 struct ElfIdentity {
   unsigned machine = 0;
@@ -81,6 +95,8 @@ struct TargetDescription {
   unsigned pointerBytes = 8;
 
   std::vector<Intrinsic> intrinsics;
+  /// Products of narrow integers; empty: they are widened and multiplied alone.
+  std::vector<Product> products;
 
   /// Headers to include, and the text that enables the instruction set for the
   /// functions between open and close, so that no compiler flag is needed.
@@ -118,6 +134,9 @@ struct TargetDescription {
   /// The row for an operation, or null; types are scalars or vectors.
   const Intrinsic *intrinsic(llvm::StringRef op, mlir::Type operand,
                              mlir::Type result) const;
+  /// The row for a product of these elements in this order, or null.
+  const Product *product(llvm::StringRef a, llvm::StringRef b, unsigned group,
+                         unsigned lanes) const;
   /// The row that loads `count` elements into registers at once, or null.
   const Intrinsic *loadOfSeveral(mlir::Type element, unsigned count) const;
 };

@@ -80,10 +80,10 @@ Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
   return {text, negative ? Binding::Unary : Binding::Primary, sign};
 }
 
-Expression KernelPrinter::intrinsic(const Intrinsic &row, ValueRange operands,
+Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
                                     Type type) {
   std::string text;
-  llvm::StringRef rest = row.spelling;
+  StringRef rest = spelling;
   while (!rest.empty()) {
     if (rest.size() >= 3 && rest[0] == '{' && rest[2] == '}') {
       text += within(value(operands[rest[1] - '0']), Binding::Unary);
@@ -122,12 +122,16 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
           (name + "[" + Twine(lane.getStaticPosition().front()) + "]").str();
       if (const Intrinsic *row = context.target.intrinsic(
               withLane, lane.getSource().getType(), type))
-        return intrinsic(*row, {lane.getSource(), other, product.getAcc()},
-                         type);
+        return intrinsic(row->spelling,
+                         {lane.getSource(), other, product.getAcc()}, type);
     }
   if (const Intrinsic *row =
           context.target.intrinsic(name, op->getOperand(0).getType(), type))
-    return intrinsic(*row, op->getOperands(), type);
+    return intrinsic(row->spelling, op->getOperands(), type);
+  if (auto dot = dyn_cast<kernel::DotOp>(op))
+    if (const Product *row = context.target.product(
+            dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(), dot.getLanes()))
+      return intrinsic(row->spelling, op->getOperands(), type);
   return std::nullopt;
 }
 

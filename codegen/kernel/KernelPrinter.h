@@ -120,7 +120,7 @@ private:
   Expression convert(mlir::Operation *op, Sign from, Sign to);
   Expression convertPartOfByte(mlir::Operation *op, Sign from, Sign to);
   Expression bitcast(mlir::Value from, mlir::Type to);
-  Expression intrinsic(const Intrinsic &row, mlir::ValueRange operands,
+  Expression intrinsic(llvm::StringRef spelling, mlir::ValueRange operands,
                        mlir::Type type);
   std::optional<Expression> intrinsic(mlir::Operation *op);
   Expression castTo(const std::string &type, const Expression &expression);

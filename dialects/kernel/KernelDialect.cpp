@@ -7,6 +7,7 @@
 // kernel leaves the graph level.
 
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/NumberTypes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
@@ -17,6 +18,8 @@
 
 using namespace mlir;
 using namespace ingot::kernel;
+using ingot::elementOf;
+using ingot::laneCount;
 
 #include "dialects/kernel/KernelDialect.cpp.inc"
 
@@ -384,6 +387,27 @@ void LaunchOp::getEffects(
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
     }
+}
+
+int64_t DotOp::getLanes() { return laneCount(getAccumulator().getType()); }
+
+int64_t DotOp::getGroup() { return laneCount(getA().getType()) / getLanes(); }
+
+static std::string signedName(Value vector, bool isUnsigned) {
+  unsigned bits = elementOf(vector.getType()).getIntOrFloatBitWidth();
+  return (isUnsigned ? "ui" : "si") + std::to_string(bits);
+}
+
+std::string DotOp::getTypeOfA() { return signedName(getA(), getAUnsigned()); }
+
+std::string DotOp::getTypeOfB() { return signedName(getB(), getBUnsigned()); }
+
+LogicalResult DotOp::verify() {
+  int64_t narrow = laneCount(getA().getType());
+  if (narrow != 2 * getLanes() && narrow != 4 * getLanes())
+    return emitOpError() << "sums " << narrow << " products into " << getLanes()
+                         << " lanes, which is not 2 or 4 for each";
+  return success();
 }
 
 LogicalResult RequireEqualOp::verify() {

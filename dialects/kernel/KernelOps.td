@@ -8,7 +8,7 @@
 //         : (tensor, tensor) -> tensor         kernel.launch @conv(%x, %w, %a)
 //
 // Everything inside a kernel is upstream (scf, arith, vector, memref), but for
-// cursors, which small cores read with.
+// cursors, which small cores read with, and products of narrow integers.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELOPS_TD
 #define INGOT_DIALECTS_KERNEL_KERNELOPS_TD
@@ -269,6 +269,53 @@ def Kernel_LoadNextOp : Kernel_Op<"load_next"> {
     $cursor (`to` $first^)? attr-dict `:` type($results)
   }];
   let hasVerifier = 1;
+}
+
+def Kernel_Accumulator : AnyTypeOf<[I32, VectorOfRankAndType<[1], [I32]>],
+    "a 32-bit integer or a vector of them">;
+
+def Kernel_DotOp : Kernel_Op<"dot", [
+    Pure, AllTypesMatch<["a", "b"]>, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "Products of narrow integers, summed in groups into wide lanes";
+  let description = [{
+    Processors multiply narrow integers in groups: one instruction multiplies 64
+    pairs of bytes and adds each four neighbouring products to one of 16 lanes of
+    32 bits. With group = lanes of `a` / lanes of `accumulator` (2 or 4),
+
+        result[i] = accumulator[i] + sum over j < group of
+                        extend(a[group * i + j]) * extend(b[group * i + j])
+
+    modulo 2^32: nothing saturates. Elements have no sign in memory, so the
+    operation says how each operand is extended: by its sign, or as `unsigned`.
+
+    Upstream has one operation for each instruction, of one width each, in
+    dialects of their own (x86vector, arm_neon, amx), none of which has a form for
+    other targets; and `vector.contract`, which names the reduction by affine maps,
+    from which nobody could tell that a group is one instruction. Here a row of the
+    target (`Product` in targets/TargetDescription.h) says that there is an
+    instruction; without a row, `legalize` extends, multiplies and adds with
+    `arith`, which is also the definition that all instructions are tested against.
+
+        %s = kernel.dot unsigned %a, %b, %sum : vector<32xi8>, vector<8xi32>
+        %t = kernel.dot %c, %d, %s : vector<16xi16>, vector<8xi32>
+  }];
+  let arguments = (ins
+    VectorOfRankAndType<[1], [I8, I16]>:$a, VectorOfRankAndType<[1], [I8, I16]>:$b,
+    Kernel_Accumulator:$accumulator, UnitAttr:$a_unsigned, UnitAttr:$b_unsigned);
+  let results = (outs Kernel_Accumulator:$result);
+  let assemblyFormat = [{
+    (`unsigned` $a_unsigned^)? $a `,` (`unsigned` $b_unsigned^)? $b `,` $accumulator
+    attr-dict `:` type($a) `,` type($accumulator)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Lanes of the accumulator, and neighbouring products that go into each.
+    int64_t getLanes();
+    int64_t getGroup();
+    /// The operands' elements with their sign, as rows of targets name them: "ui8".
+    std::string getTypeOfA();
+    std::string getTypeOfB();
+  }];
 }
 
 def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [

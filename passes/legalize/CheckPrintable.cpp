@@ -164,6 +164,9 @@ public:
 private:
   /// Returns whether the target's own table says how to write the operation.
   bool isIntrinsic(Operation *op) const {
+    if (auto dot = dyn_cast<kernel::DotOp>(op))
+      return target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
+                            dot.getLanes());
     return op->getNumOperands() > 0 && op->getNumResults() == 1 &&
            target.intrinsic(op->getName().getStringRef(),
                             op->getOperand(0).getType(),

@@ -32,6 +32,7 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
     populateExpandHalf(patterns, target);
     populateExpandSqrt(patterns, target);
     populateExpandVector(patterns, target);
+    populateExpandDot(patterns, target);
     populateFoldIndices(patterns);
     populateDropUnread(patterns);
     FrozenRewritePatternSet frozen(std::move(patterns));

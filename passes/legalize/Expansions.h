@@ -26,6 +26,11 @@ void populateExpandArith(mlir::RewritePatternSet &patterns,
 void populateExpandVector(mlir::RewritePatternSet &patterns,
                           const TargetDescription &target);
 
+/// Products of narrow integers that the target has no instruction for: widened,
+/// multiplied and added one by one.
+void populateExpandDot(mlir::RewritePatternSet &patterns,
+                       const TargetDescription &target);
+
 /// Indices that make no difference, as of dimensions that have one element,
 /// become the constant 0.
 void populateFoldIndices(mlir::RewritePatternSet &patterns);

@@ -6,6 +6,7 @@
 
 #include "targets/FeaturePragmas.h"
 #include "targets/arm/Arm.h"
+#include "targets/arm/Products.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -105,6 +106,7 @@ void aarch64(std::vector<TargetDescription> &targets) {
   base.l1Bytes = 32 << 10;
   base.l2Bytes = 512 << 10;
   base.intrinsics = intrinsics;
+  base.products = neonProducts();
   base.includes = {"arm_neon.h"};
   base.compilers = {"clang++-22 --target=aarch64-linux-gnu",
                     "aarch64-linux-gnu-g++"};
@@ -118,7 +120,9 @@ void aarch64(std::vector<TargetDescription> &targets) {
 
   auto level = [&](llvm::StringRef name, llvm::StringRef summary,
                    llvm::StringRef openText, llvm::StringRef selectCondition,
-                   bool (*runsOnThisHost)()) {
+                   bool (*runsOnThisHost)(),
+                   const std::vector<Product> &products = {}) {
+    base.products.insert(base.products.end(), products.begin(), products.end());
     TargetDescription target = base;
     target.name = name;
     target.summary = summary;
@@ -128,16 +132,18 @@ void aarch64(std::vector<TargetDescription> &targets) {
     target.runsOnThisHost = runsOnThisHost;
     targets.push_back(std::move(target));
   };
-  level("armv8.2-a+dotprod", "64-bit Arm with products of bytes (Cortex-A75)",
-        INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod"), "level() >= 1",
-        [] { return hostHas({"dotprod"}); });
+  level(
+      "armv8.2-a+dotprod", "64-bit Arm with products of bytes (Cortex-A75)",
+      INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod"), "level() >= 1",
+      [] { return hostHas({"dotprod"}); }, dotprodProducts());
   level("armv8.2-a+fp16",
         "armv8.2-a+dotprod and half floats (Cortex-A55, A76, Neoverse N1)",
         INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
         [] { return hostHas({"dotprod", "fullfp16"}); });
-  level("armv8.2-a+i8mm", "armv8.2-a+fp16 and matrices of bytes",
-        INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
-        [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); });
+  level(
+      "armv8.2-a+i8mm", "armv8.2-a+fp16 and matrices of bytes",
+      INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
+      [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); }, i8mmProducts());
   level("armv8.2-a+bf16",
         "armv8.2-a+i8mm and bfloat16 (Neoverse V1, N2, Cortex-A510 and later)",
         INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"),

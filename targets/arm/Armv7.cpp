@@ -6,6 +6,7 @@
 // take a lane of a register is not fused.
 
 #include "targets/arm/Arm.h"
+#include "targets/arm/Products.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -57,6 +58,7 @@ void armv7(std::vector<TargetDescription> &targets) {
   target.l2Bytes = 256 << 10;
   target.pointerBytes = 4;
   target.intrinsics = intrinsics;
+  target.products = neonProducts();
   target.includes = {"arm_neon.h"};
   // Clang cannot switch NEON on for single functions.
   target.openText = "#if defined(__clang__)\n"

@@ -2,10 +2,12 @@
 //
 // x86-64-v2 has SSE4.2 (16-byte vectors, 16 registers), x86-64-v3 adds AVX2,
 // FMA and F16C (32-byte vectors), x86-64-v4 AVX-512 F/BW/CD/DQ/VL (64-byte
-// vectors, 32 registers).
+// vectors, 32 registers). Products of bytes came to either on its own:
+// x86-64-v3+avxvnni, x86-64-v4+vnni.
 
 #include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"
+#include "targets/x86/Products.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,7 +22,9 @@ namespace ingot::targets {
 // selector in generated code.
 #define V2_FEATURES "sse3,ssse3,sse4.1,sse4.2,popcnt"
 #define V3_FEATURES V2_FEATURES ",avx,avx2,fma,f16c,bmi,bmi2,lzcnt,movbe"
+#define V3_VNNI_FEATURES V3_FEATURES ",avxvnni"
 #define V4_FEATURES V3_FEATURES ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
+#define V4_VNNI_FEATURES V4_FEATURES ",avx512vnni"
 
 static bool hostHas(llvm::StringRef features) {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -34,7 +38,7 @@ static bool hostHas(llvm::StringRef features) {
 /// must save for it (a mask of XCR0).
 struct CpuidFeature {
   llvm::StringRef name;
-  enum Word { Leaf1Ecx, Leaf7Ebx, ExtendedEcx } word;
+  enum Word { Leaf1Ecx, Leaf7Ebx, ExtendedEcx, Leaf7Ecx, Leaf7Sub1Eax } word;
   unsigned bit, saved;
 };
 
@@ -57,14 +61,16 @@ static constexpr CpuidFeature cpuidFeatures[] = {
     {"avx512bw", CpuidFeature::Leaf7Ebx, 30, 0xe6},
     {"avx512vl", CpuidFeature::Leaf7Ebx, 31, 0xe6},
     {"lzcnt", CpuidFeature::ExtendedEcx, 5, 0},
+    {"avx512vnni", CpuidFeature::Leaf7Ecx, 11, 0xe6},
+    {"avxvnni", CpuidFeature::Leaf7Sub1Eax, 4, 0x6},
 };
 
 // No __builtin_cpu_supports: it needs the compiler's runtime library.
 static constexpr llvm::StringLiteral selectText =
     R"(struct Cpuid { uint32_t a, b, c, d; };
 
-inline Cpuid cpuid(uint32_t leaf) {
-  Cpuid r = {leaf, 0, 0, 0};
+inline Cpuid cpuid(uint32_t leaf, uint32_t subleaf = 0) {
+  Cpuid r = {leaf, 0, subleaf, 0};
   __asm__("cpuid" : "+a"(r.a), "=b"(r.b), "+c"(r.c), "=d"(r.d));
   return r;
 }
@@ -88,7 +94,7 @@ inline bool has(uint32_t basic, uint32_t more, uint32_t extended, uint32_t saved
 
 /// The call of `has` that asks for all of `features`.
 static std::string selectCondition(llvm::StringRef features) {
-  unsigned words[3] = {}, saved = 0;
+  unsigned words[5] = {}, saved = 0;
   for (llvm::StringRef wanted : llvm::split(features, ',')) {
     const CpuidFeature *feature = llvm::find_if(
         cpuidFeatures, [&](const CpuidFeature &f) { return f.name == wanted; });
@@ -99,8 +105,18 @@ static std::string selectCondition(llvm::StringRef features) {
   auto hex = [](unsigned word) {
     return word == 0 ? "0" : "0x" + llvm::utohexstr(word, true) + "u";
   };
-  return "has(" + hex(words[0]) + ", " + hex(words[1]) + ", " + hex(words[2]) +
-         ", " + hex(saved) + ")";
+  std::string condition = "has(" + hex(words[0]) + ", " + hex(words[1]) + ", " +
+                          hex(words[2]) + ", " + hex(saved) + ")";
+  // These are asked for with features of leaf 7, which is there then.
+  auto addWord = [&](llvm::StringRef found, CpuidFeature::Word word) {
+    if (words[word])
+      condition += (" && (" + found + " & " + hex(words[word]) +
+                    ") == " + hex(words[word]))
+                       .str();
+  };
+  addWord("cpuid(7).c", CpuidFeature::Leaf7Ecx);
+  addWord("cpuid(7, 1).a", CpuidFeature::Leaf7Sub1Eax);
+  return condition;
 }
 
 /// Square roots, roundings, extrema (max is a > b ? a : b, min likewise) of one
@@ -181,15 +197,16 @@ static const std::vector<Intrinsic> v4Intrinsics = {
      "_mm512_maskz_cvtps_ph(0xFFFF, {0}, 0)"},
 };
 
-static void append(std::vector<Intrinsic> &rows,
-                   const std::vector<Intrinsic> &more) {
+template <typename Row>
+static void append(std::vector<Row> &rows, const std::vector<Row> &more) {
   rows.insert(rows.end(), more.begin(), more.end());
 }
 
 void x86(std::vector<TargetDescription> &targets) {
-  static const std::string conditions[] = {selectCondition(V2_FEATURES),
-                                           selectCondition(V3_FEATURES),
-                                           selectCondition(V4_FEATURES)};
+  static const std::string conditions[] = {
+      selectCondition(V2_FEATURES), selectCondition(V3_FEATURES),
+      selectCondition(V4_FEATURES), selectCondition(V3_VNNI_FEATURES),
+      selectCondition(V4_VNNI_FEATURES)};
   TargetDescription v2;
   v2.name = "x86-64-v2";
   v2.summary = "x86-64 with SSE4.2 (2009 and later)";
@@ -198,6 +215,7 @@ void x86(std::vector<TargetDescription> &targets) {
   v2.l1Bytes = 32 << 10;
   v2.l2Bytes = 256 << 10;
   v2.intrinsics = v2Intrinsics;
+  v2.products = pairProducts128();
   v2.includes = {"immintrin.h"};
   v2.openText = INGOT_OPEN_FEATURES(V2_FEATURES);
   v2.closeText = closeFeatures;
@@ -216,10 +234,23 @@ void x86(std::vector<TargetDescription> &targets) {
   v3.fma = true;
   v3.l2Bytes = 512 << 10;
   append(v3.intrinsics, v3Intrinsics);
+  append(v3.products, pairProducts256());
   v3.openText = INGOT_OPEN_FEATURES(V3_FEATURES);
   v3.selectCondition = conditions[1];
   v3.emulator = "qemu-x86_64 -cpu max";
   v3.runsOnThisHost = [] { return hostHas(V3_FEATURES); };
+
+  TargetDescription v3Vnni = v3;
+  v3Vnni.name = "x86-64-v3+avxvnni";
+  v3Vnni.summary = "x86-64-v3 with products of bytes (Alder Lake, Zen 5)";
+  v3Vnni.l1Bytes = 48 << 10;
+  v3Vnni.l2Bytes = 1 << 20;
+  append(v3Vnni.products, avxVnniProducts());
+  v3Vnni.openText = INGOT_OPEN_FEATURES(V3_VNNI_FEATURES);
+  v3Vnni.selectCondition = conditions[3];
+  // The emulator knows AVX2, not AVX-VNNI.
+  v3Vnni.emulator = "";
+  v3Vnni.runsOnThisHost = [] { return hostHas(V3_VNNI_FEATURES); };
 
   TargetDescription v4 = v3;
   v4.name = "x86-64-v4";
@@ -229,15 +260,27 @@ void x86(std::vector<TargetDescription> &targets) {
   v4.l1Bytes = 48 << 10;
   v4.l2Bytes = 1 << 20;
   append(v4.intrinsics, v4Intrinsics);
+  append(v4.products, pairProducts512());
   v4.openText = INGOT_OPEN_FEATURES(V4_FEATURES);
   v4.selectCondition = conditions[2];
   // The emulator knows AVX2, not AVX-512.
   v4.emulator = "";
   v4.runsOnThisHost = [] { return hostHas(V4_FEATURES); };
 
+  TargetDescription v4Vnni = v4;
+  v4Vnni.name = "x86-64-v4+vnni";
+  v4Vnni.summary =
+      "x86-64-v4 with products of bytes (Cascade Lake, Ice Lake, Zen 4)";
+  append(v4Vnni.products, vnniProducts());
+  v4Vnni.openText = INGOT_OPEN_FEATURES(V4_VNNI_FEATURES);
+  v4Vnni.selectCondition = conditions[4];
+  v4Vnni.runsOnThisHost = [] { return hostHas(V4_VNNI_FEATURES); };
+
   targets.push_back(std::move(v2));
   targets.push_back(std::move(v3));
+  targets.push_back(std::move(v3Vnni));
   targets.push_back(std::move(v4));
+  targets.push_back(std::move(v4Vnni));
 }
 
 } // namespace ingot::targets

@@ -173,3 +173,43 @@ func.func @elsewhere() {
   // expected-error @+1 {{expects parent op to be one of 'kernel.func, kernel.program'}}
   kernel.return
 }
+
+// -----
+
+func.func @dot_group(%a: vector<12xi8>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{sums 12 products into 4 lanes, which is not 2 or 4 for each}}
+  %y = kernel.dot %a, %a, %sum : vector<12xi8>, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @dot_alone(%a: vector<4xi16>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{sums 4 products into 4 lanes, which is not 2 or 4 for each}}
+  %y = kernel.dot %a, %a, %sum : vector<4xi16>, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @dot_wide(%a: vector<8xi32>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %y = kernel.dot %a, %a, %sum : vector<8xi32>, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @dot_narrow_sum(%a: vector<16xi8>, %sum: vector<4xi16>) {
+  // expected-error @+1 {{operand #2 must be a 32-bit integer or a vector of them}}
+  %y = kernel.dot %a, %a, %sum : vector<16xi8>, vector<4xi16>
+  return
+}
+
+// -----
+
+func.func @dot_matrix(%a: vector<4x4xi8>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %y = kernel.dot %a, %a, %sum : vector<4x4xi8>, vector<4xi32>
+  return
+}

@@ -1,0 +1,44 @@
+// Products of narrow integers on Arm's application cores.
+//
+// NEON alone multiplies bytes into 16 bits, which hold any product of two bytes of
+// the same sign, and adds neighbouring pairs of those to lanes of 32 bits (VMULL,
+// VPADAL). SDOT, UDOT and USDOT do both for groups of four. Nothing saturates.
+//
+// What instructions compute: Arm Architecture Reference Manual. How many begin per
+// cycle: Arm's software optimization guides, NEON's of Cortex-A72 (multiply long on
+// one pipe, pairwise accumulation on the other), the others of Neoverse N1 and N2.
+
+#include "targets/arm/Products.h"
+
+namespace ingot::targets {
+
+#define PAIRS(TYPE, LETTER, SIGN)                                              \
+  {TYPE, TYPE, 2, 4, 1,                                                        \
+   "vpadalq_" LETTER "16((" SIGN "32x4_t){2}, vmull_" LETTER "8((" SIGN        \
+   "8x8_t){0}, (" SIGN "8x8_t){1}))"}
+
+/// A product of registers of 16 and of 8 bytes.
+#define GROUPS(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B)                        \
+  {A, B, 4, 4, 2,                                                              \
+   NAME "q_" SUFFIX "((" SUM "32x4_t){2}, (" TYPE_A "8x16_t){0}, (" TYPE_B     \
+        "8x16_t){1})"},                                                        \
+  {                                                                            \
+    A, B, 4, 2, 2,                                                             \
+        NAME "_" SUFFIX "((" SUM "32x2_t){2}, (" TYPE_A "8x8_t){0}, (" TYPE_B  \
+             "8x8_t){1})"                                                      \
+  }
+
+std::vector<Product> neonProducts() {
+  return {PAIRS("si8", "s", "int"), PAIRS("ui8", "u", "uint")};
+}
+
+std::vector<Product> dotprodProducts() {
+  return {GROUPS("si8", "si8", "vdot", "s32", "int", "int", "int"),
+          GROUPS("ui8", "ui8", "vdot", "u32", "uint", "uint", "uint")};
+}
+
+std::vector<Product> i8mmProducts() {
+  return {GROUPS("ui8", "si8", "vusdot", "s32", "int", "uint", "int")};
+}
+
+} // namespace ingot::targets

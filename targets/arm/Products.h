@@ -1,0 +1,18 @@
+// Products of narrow integers on Arm's application cores.
+
+#ifndef INGOT_TARGETS_ARM_PRODUCTS_H
+#define INGOT_TARGETS_ARM_PRODUCTS_H
+
+#include "targets/TargetDescription.h"
+
+namespace ingot::targets {
+
+/// Pairs of bytes with NEON alone.
+std::vector<Product> neonProducts();
+/// Groups of four bytes of the same sign (dotprod), and of two signs (i8mm).
+std::vector<Product> dotprodProducts();
+std::vector<Product> i8mmProducts();
+
+} // namespace ingot::targets
+
+#endif // INGOT_TARGETS_ARM_PRODUCTS_H

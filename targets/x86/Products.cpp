@@ -1,0 +1,51 @@
+// Products of narrow integers on x86-64.
+//
+// PMADDWD multiplies signed integers of 16 bits and adds pairs of products into 32
+// bits; the only sum that can overflow is that of two (-2^15)^2, which wraps. It
+// does not accumulate, so each row is a product and a sum. VPDPBUSD multiplies
+// unsigned by signed bytes and adds four products to the accumulator without
+// saturation (VPDPBUSDS is the form that saturates). There is no row for
+// PMADDUBSW: it saturates sums of two products to 16 bits.
+//
+// What instructions compute: Intel 64 and IA-32 Architectures Software Developer's
+// Manual, volume 2. How many begin per cycle: the tables of uops.info, of the
+// first server processors of the level (Nehalem, Skylake, Skylake-X, Cascade Lake)
+// and for AVX-VNNI of Alder Lake's larger cores.
+
+#include "targets/x86/Products.h"
+
+namespace ingot::targets {
+
+#define PAIRS(LANES, PER_CYCLE, PREFIX, REGISTER)                                          \
+  {"si16", "si16", 2, LANES, PER_CYCLE,                                        \
+   PREFIX "_add_epi32((" REGISTER "){2}, " PREFIX "_madd_epi16((" REGISTER     \
+          "){0}, (" REGISTER "){1}))"}
+
+#define BYTES(LANES, PER_CYCLE, NAME, REGISTER)                                \
+  {"ui8", "si8", 4, LANES, PER_CYCLE,                                          \
+   NAME "((" REGISTER "){2}, (" REGISTER "){0}, (" REGISTER "){1})"}
+
+std::vector<Product> pairProducts128() {
+  return {PAIRS(4, 1, "_mm", "__m128i")};
+}
+
+std::vector<Product> pairProducts256() {
+  return {PAIRS(8, 2, "_mm256", "__m256i")};
+}
+
+std::vector<Product> pairProducts512() {
+  return {PAIRS(16, 2, "_mm512", "__m512i")};
+}
+
+std::vector<Product> vnniProducts() {
+  return {BYTES(16, 2, "_mm512_dpbusd_epi32", "__m512i"),
+          BYTES(8, 2, "_mm256_dpbusd_epi32", "__m256i"),
+          BYTES(4, 2, "_mm_dpbusd_epi32", "__m128i")};
+}
+
+std::vector<Product> avxVnniProducts() {
+  return {BYTES(8, 2, "_mm256_dpbusd_avx_epi32", "__m256i"),
+          BYTES(4, 2, "_mm_dpbusd_avx_epi32", "__m128i")};
+}
+
+} // namespace ingot::targets

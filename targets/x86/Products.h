@@ -1,0 +1,20 @@
+// Products of narrow integers on x86-64.
+
+#ifndef INGOT_TARGETS_X86_PRODUCTS_H
+#define INGOT_TARGETS_X86_PRODUCTS_H
+
+#include "targets/TargetDescription.h"
+
+namespace ingot::targets {
+
+/// Pairs of 16 bits (pmaddwd): SSE2, AVX2, AVX-512 BW.
+std::vector<Product> pairProducts128();
+std::vector<Product> pairProducts256();
+std::vector<Product> pairProducts512();
+/// Groups of four bytes (vpdpbusd): AVX-512 VNNI, and AVX-VNNI.
+std::vector<Product> vnniProducts();
+std::vector<Product> avxVnniProducts();
+
+} // namespace ingot::targets
+
+#endif // INGOT_TARGETS_X86_PRODUCTS_H
