@@ -8,7 +8,9 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
+/// The product in elements of `type`.
+static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
+                                 ValueRange zeros, Type type) {
   SmallVector<int64_t> as(shapeOf(a)), bs(shapeOf(b));
   if (as.empty() || bs.empty())
     return node.invalid("a matrix product needs operands of rank 1 or more");
@@ -32,7 +34,7 @@ FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
   result.push_back(as[as.size() - 2]);
   result.push_back(bs.back());
   Value product =
-      node.build<MatMulOp>(RankedTensorType::get(result, elementOf(a)), a, b);
+      node.build<MatMulOp>(RankedTensorType::get(result, type), a, b, zeros);
   if (rowVector || columnVector) {
     SmallVector<int64_t> shape(*batch);
     if (!rowVector)
@@ -42,6 +44,16 @@ FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
     product = buildReshape(node.builder, node.loc, product, shape);
   }
   return product;
+}
+
+FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
+  return multiply(node, a, b, {}, elementOf(a));
+}
+
+FailureOr<Value> importIntegerMatMul(OnnxNode &node, Value a, Value b,
+                                     ValueRange zeros) {
+  return multiply(node, a, b, zeros,
+                  node.builder.getIntegerType(32, /*isSigned=*/true));
 }
 
 static ImportResult importGemm(OnnxNode &node) {

@@ -1,13 +1,14 @@
 // Products of integers.
 //
-// ConvInteger, MatMulInteger and their QLinear forms become products of 32-bit
-// integers, from which the zero points have been taken before, and what
-// requantizes them:
+// ConvInteger, MatMulInteger and their QLinear forms become products of integers
+// summed in 32 bits, and what requantizes them:
 //
 //   acc = sum of (a - a_zero) * (b - b_zero) + bias           in si32
 //   y   = saturate(round(acc * (a_scale * b_scale / y_scale)) + y_zero)
 //
-// Padding counts as the zero point, so it is 0 in the product.
+// Matrix products take the narrow operands and their zero points as they are; for
+// convolutions the zero points are taken off before. Padding counts as the zero
+// point, so it is 0 in the product.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/Products.h"
@@ -47,6 +48,14 @@ static FailureOr<Value> aligned(OnnxNode &node, Value parameter, int64_t axis,
   return parameter;
 }
 
+/// Whether a zero point is one number, or has one for each row (`steps` = 1: the
+/// last axis is that of the steps) or column (2).
+static bool isByRow(Value zero, size_t steps) {
+  ArrayRef<int64_t> shape = shapeOf(zero);
+  return shape.empty() ||
+         (shape.size() >= 2 && shape[shape.size() - steps] == 1);
+}
+
 /// Zero points belong to rows of the first matrix, columns of the second.
 static FailureOr<Value> product(OnnxNode &node, Value a, Value aZero, Value b,
                                 Value bZero) {
@@ -55,6 +64,15 @@ static FailureOr<Value> product(OnnxNode &node, Value a, Value aZero, Value b,
        columns = aligned(node, bZero, int64_t(bs.size()) - 1, bs);
   if (failed(rows) || failed(columns))
     return failure();
+  if (!*rows && !*columns)
+    return importIntegerMatMul(node, a, b, {});
+  if (!*rows)
+    rows = node.scalarConstant(0, elementOf(a));
+  if (!*columns)
+    columns = node.scalarConstant(0, elementOf(b));
+  if (isByRow(*rows, 1) && isByRow(*columns, 2) &&
+      elementOf(*rows) == elementOf(a) && elementOf(*columns) == elementOf(b))
+    return importIntegerMatMul(node, a, b, {*rows, *columns});
   return importMatMul(node, centered(node, a, *rows),
                       centered(node, b, *columns));
 }

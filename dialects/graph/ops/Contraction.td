@@ -5,8 +5,29 @@ class Graph_Contraction<string mnemonic, list<Trait> traits = []>
 
 def Graph_MatMulOp : Graph_Contraction<"matmul"> {
   let summary = "Matrix product with broadcast batch axes";
-  let description = "[..., M, K] x [..., K, N] -> [..., M, N]; both operands have at least two axes.";
-  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
+  let description = [{
+    [..., M, K] x [..., K, N] -> [..., M, N]; both operands have at least two axes. All
+    types are one; or the operands are integers of at most 16 bits, of any sign, and the
+    result is si32. Then `zeros`, both or none, are the zero points of a and b, of the
+    type of their operand: the sums are of (a - a_zero) * (b - b_zero), modulo 2^32. A
+    zero point has no axes, or broadcasts to its operand with one value for each row of
+    a ([..., M, 1]) or each column of b ([..., 1, N]).
+
+        %y = graph.matmul %a, %b, %a_zero, %b_zero
+             : (tensor<3x8xui8>, tensor<8x5xsi8>, tensor<ui8>, tensor<1x5xsi8>) -> tensor<3x5xsi32>
+  }];
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b, Variadic<Graph_Tensor>:$zeros);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$a, "::mlir::Value":$b), [{
+    build($_builder, $_state, result, a, b, ::mlir::ValueRange());
+  }]>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The zero points of the operands; null where there are none.
+    ::mlir::Value getAZero() { return getZeros().empty() ? ::mlir::Value() : getZeros()[0]; }
+    ::mlir::Value getBZero() { return getZeros().empty() ? ::mlir::Value() : getZeros()[1]; }
+    /// Whether narrow integers are multiplied and summed in a wider type.
+    bool isWidening();
+  }];
 }
 
 def Graph_ConvOp : Graph_Contraction<"conv"> {
@@ -36,11 +57,16 @@ def Graph_PackPanelsOp : Graph_ElementOp<"pack_panels", [DeclareOpInterfaceMetho
     The matrix [steps, columns] (all but the last axis of the operand are steps) cut into panels of `panel` columns;
     in each panel the columns of one step lie side by side. The columns left over form a last panel of `tail`
     columns, filled up with zeros. The result has one axis.
+
+    With a `group`, that many neighbouring steps of a column lie side by side, as
+    kernel.dot reads them: the order is panel, leading axes, group of steps, column, step
+    in the group. Groups are of steps along the last axis but one, which is filled up
+    with zeros to whole groups.
   }];
-  let arguments = (ins Graph_Tensor:$w, I64Attr:$panel, I64Attr:$tail);
+  let arguments = (ins Graph_Tensor:$w, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group);
 }
 
 def Graph_UnpackPanelsOp : Graph_ElementOp<"unpack_panels", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "The weights that were packed: the inverse of pack_panels";
-  let arguments = (ins Graph_Tensor:$packed, I64Attr:$panel, I64Attr:$tail);
+  let arguments = (ins Graph_Tensor:$packed, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group);
 }
