@@ -54,6 +54,10 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   if (!options.evaluating) {
+    functions.addPass(
+        decide::createFormIntegerProducts({options.target->name.str()}));
+    // Weights of another sign are constants again, which can be packed.
+    functions.addPass(simplify::createFoldConstants());
     functions.addPass(decide::createPackWeights({options.target->name.str()}));
     // While it is still known what the panels are made from.
     functions.addPass(decide::createTieWeights());

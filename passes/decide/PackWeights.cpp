@@ -4,11 +4,13 @@
 //
 // for constant weights. The packing is a constant and will be folded; the
 // unpacking goes into the kernel, whose strategy reads the panels instead. How
-// wide panels are is decided here, for the target.
+// wide panels are is decided here, for the target; and in groups of how many steps
+// weights of narrow integers lie side by side.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/tiles/CompactConvolution.h"
+#include "passes/schedule/tiles/DotTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -33,8 +35,13 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
         pack(op, schedule::convolutionWork(conv, poolBehind(conv, target)),
              target);
       else if (auto product = dyn_cast<MatMulOp>(op);
-               product && shapeOf(product.getB()).size() == 2)
-        pack(op, productWork(product), target);
+               product && shapeOf(product.getB()).size() == 2) {
+        schedule::TileWork work = productWork(product);
+        if (auto form = schedule::dotForm(product, target))
+          packGroups(op, work, *form, target);
+        else
+          pack(op, work, target);
+      }
     });
   }
 
@@ -61,27 +68,48 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
 
   static void pack(Operation *op, const schedule::TileWork &work,
                    const TargetDescription &target) {
-    Value w = op->getOperand(1);
-    Type type = elementOf(w);
-    if (!w.getDefiningOp<ConstantOp>() ||
-        !isa<Float32Type, Float64Type>(type) ||
-        tensorType(w).getNumElements() == 0)
+    Type type = elementOf(op->getOperand(1));
+    if (!isa<Float32Type, Float64Type>(type))
       return;
-    int64_t columns = shapeOf(w).back(),
-            steps = tensorType(w).getNumElements() / columns;
     int64_t panel = schedule::panelWidth(work, target, type);
-    int64_t left = columns % panel;
+    int64_t left = work.columns % panel;
     int64_t tail = left ? schedule::ColumnVectors::cover(left, target, type,
                                                          /*padded=*/true)
                               .width()
                         : 0;
+    replaceWeights(op, panel, tail, /*group=*/1);
+  }
+
+  static void packGroups(Operation *op, const schedule::TileWork &work,
+                         const schedule::DotForm &form,
+                         const TargetDescription &target) {
+    int64_t panel =
+        schedule::chooseDotTile(work.positions, work.columns, form, target)
+            .vectors *
+        form.lanes.front();
+    int64_t tail = schedule::coverWithDots(work.columns % panel, form, target,
+                                           /*padded=*/true)
+                       .width();
+    replaceWeights(op, panel, tail, form.group);
+  }
+
+  static void replaceWeights(Operation *op, int64_t panel, int64_t tail,
+                             int64_t group) {
+    Value w = op->getOperand(1);
+    if (!w.getDefiningOp<ConstantOp>() || tensorType(w).getNumElements() == 0)
+      return;
+    ArrayRef<int64_t> shape = shapeOf(w);
+    int64_t columns = shape.back(),
+            steps = llvm::alignTo(shape[shape.size() - 2], group);
+    for (int64_t size : shape.drop_back(2))
+      steps *= size;
     OpBuilder builder(op);
     auto flat = RankedTensorType::get(
-        {(columns / panel) * panel * steps + tail * steps}, type);
-    auto packed =
-        PackPanelsOp::create(builder, op->getLoc(), flat, w, panel, tail);
+        {(columns / panel * panel + tail) * steps}, elementOf(w));
+    auto packed = PackPanelsOp::create(builder, op->getLoc(), flat, w, panel,
+                                       tail, group);
     op->setOperand(1, UnpackPanelsOp::create(builder, op->getLoc(), w.getType(),
-                                             packed, panel, tail));
+                                             packed, panel, tail, group));
   }
 };
 

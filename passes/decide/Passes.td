@@ -5,6 +5,11 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::FuncOp"> {
+  let summary = "Products of narrow integers without zero points, of the signs that the target multiplies";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def PackWeights : Pass<"decide-pack-weights", "::mlir::func::FuncOp"> {
   let summary = "Put the weights of convolutions and matrix products into panels";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to pack for">];

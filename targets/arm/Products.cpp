@@ -13,20 +13,30 @@
 namespace ingot::targets {
 
 #define PAIRS(TYPE, LETTER, SIGN)                                              \
-  {TYPE, TYPE, 2, 4, 1,                                                        \
+  {TYPE,                                                                       \
+   TYPE,                                                                       \
+   2,                                                                          \
+   4,                                                                          \
+   1,                                                                          \
    "vpadalq_" LETTER "16((" SIGN "32x4_t){2}, vmull_" LETTER "8((" SIGN        \
    "8x8_t){0}, (" SIGN "8x8_t){1}))"}
 
 /// A product of registers of 16 and of 8 bytes.
 #define GROUPS(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B)                        \
-  {A, B, 4, 4, 2,                                                              \
+  {A,                                                                          \
+   B,                                                                          \
+   4,                                                                          \
+   4,                                                                          \
+   2,                                                                          \
    NAME "q_" SUFFIX "((" SUM "32x4_t){2}, (" TYPE_A "8x16_t){0}, (" TYPE_B     \
         "8x16_t){1})"},                                                        \
-  {                                                                            \
-    A, B, 4, 2, 2,                                                             \
-        NAME "_" SUFFIX "((" SUM "32x2_t){2}, (" TYPE_A "8x8_t){0}, (" TYPE_B  \
-             "8x8_t){1})"                                                      \
-  }
+      {A,                                                                      \
+       B,                                                                      \
+       4,                                                                      \
+       2,                                                                      \
+       2,                                                                      \
+       NAME "_" SUFFIX "((" SUM "32x2_t){2}, (" TYPE_A "8x8_t){0}, (" TYPE_B   \
+            "8x8_t){1})"}
 
 std::vector<Product> neonProducts() {
   return {PAIRS("si8", "s", "int"), PAIRS("ui8", "u", "uint")};

@@ -16,14 +16,23 @@
 
 namespace ingot::targets {
 
-#define PAIRS(LANES, PER_CYCLE, PREFIX, REGISTER)                                          \
-  {"si16", "si16", 2, LANES, PER_CYCLE,                                        \
+#define PAIRS(LANES, PER_CYCLE, PREFIX, REGISTER)                              \
+  {"si16",                                                                     \
+   "si16",                                                                     \
+   2,                                                                          \
+   LANES,                                                                      \
+   PER_CYCLE,                                                                  \
    PREFIX "_add_epi32((" REGISTER "){2}, " PREFIX "_madd_epi16((" REGISTER     \
           "){0}, (" REGISTER "){1}))"}
 
 #define BYTES(LANES, PER_CYCLE, NAME, REGISTER)                                \
-  {"ui8", "si8", 4, LANES, PER_CYCLE,                                          \
-   NAME "((" REGISTER "){2}, (" REGISTER "){0}, (" REGISTER "){1})"}
+  {                                                                            \
+      "ui8",                                                                   \
+      "si8",                                                                   \
+      4,                                                                       \
+      LANES,                                                                   \
+      PER_CYCLE,                                                               \
+      NAME "((" REGISTER "){2}, (" REGISTER "){0}, (" REGISTER "){1})"}
 
 std::vector<Product> pairProducts128() {
   return {PAIRS(4, 1, "_mm", "__m128i")};

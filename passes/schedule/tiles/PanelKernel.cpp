@@ -269,7 +269,11 @@ std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
   panels.buffer = b.bufferOf(unpack.getPacked());
   panels.type = elementOf(w);
   panels.columns = shapeOf(w).back();
-  panels.steps = tensorType(w).getNumElements() / panels.columns;
+  panels.group = unpack.getGroup();
+  panels.steps = 1;
+  for (int64_t size : shapeOf(w).drop_back(2))
+    panels.steps *= size;
+  panels.steps *= llvm::divideCeil(shapeOf(w).drop_back().back(), panels.group);
   panels.panelWidth = unpack.getPanel();
   panels.fullPanels = panels.columns / panels.panelWidth;
   panels.tailWidth = unpack.getTail();
@@ -278,13 +282,15 @@ std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
 
 Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
                         int64_t offset, int64_t lanes) const {
-  Expr at = panel ? named(*panel * double(steps * panelWidth), "panel_start") +
-                        step * double(panelWidth)
-                  : step * double(tailWidth) +
-                        double(fullPanels * steps * panelWidth);
+  int64_t stride = (panel ? panelWidth : tailWidth) * group;
+  Expr at = panel ? named(*panel * double(steps * stride), "panel_start") +
+                        step * double(stride)
+                  : step * double(stride) +
+                        double(fullPanels * steps * panelWidth * group);
   named(at, "at_step");
-  return b.withLanes(
-      lanes, [&] { return b.loadFrom(buffer, type, {at + double(offset)}); });
+  return b.withLanes(lanes * group, [&] {
+    return b.loadFrom(buffer, type, {at + double(offset * group)});
+  });
 }
 
 bool isFusableConvolution(Operation *op) {

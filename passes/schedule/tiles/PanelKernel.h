@@ -104,10 +104,13 @@ struct PackedPanels {
   mlir::Type type;
   int64_t steps = 0, columns = 0;
   int64_t panelWidth = 0, fullPanels = 0, tailWidth = 0;
+  /// Steps that lie side by side for each column; `steps` counts such groups.
+  int64_t group = 1;
 
   /// Of the operand `w` of an anchor: it must be an unpacking of panels.
   static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w);
-  /// The vector at step k of a panel, `offset` columns in.
+  /// The vector at (group of) step k of a panel, `offset` columns in: `lanes`
+  /// columns, each with its group.
   graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
                    graph::Expr step, int64_t offset, int64_t lanes) const;
 };

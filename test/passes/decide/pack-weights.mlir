@@ -34,7 +34,7 @@ func.func @unknown(%x: tensor<5x6xf32>, %w: tensor<6x16xf32>) -> tensor<5x16xf32
   return %y : tensor<5x16xf32>
 }
 
-// and so do integers
+// and so do wide integers
 // CHECK-LABEL: @integers(
 // CHECK-NOT: panels
 // CHECK: graph.matmul
@@ -52,4 +52,19 @@ func.func @depthwise(%x: tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32> {
   %w = graph.constant dense<1.0> : tensor<3x3x1x16xf32> : tensor<3x3x1x16xf32>
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32>
   return %c : tensor<1x8x8x16xf32>
+}
+
+// Narrow integers lie in groups of as many steps as one product sums: 6 steps are two
+// groups of four, the last one with two rows of zeros. The 40 columns are two vectors
+// and a half. Without a product they stay.
+// CHECK-LABEL: @bytes(
+// CHECK: graph.pack_panels %{{.*}} {group = 4 : i64, panel = 48 : i64, tail = 40 : i64} : (tensor<6x40xsi8>) -> tensor<320xsi8>
+// CHECK: graph.unpack_panels %{{.*}} {group = 4 : i64, panel = 48 : i64, tail = 40 : i64} : (tensor<320xsi8>) -> tensor<6x40xsi8>
+// SCALAR-LABEL: @bytes(
+// SCALAR-NOT: panels
+// SCALAR: graph.matmul
+func.func @bytes(%x: tensor<5x6xui8>) -> tensor<5x40xsi32> {
+  %w = graph.constant dense<1> : tensor<6x40xsi8> : tensor<6x40xsi8>
+  %y = graph.matmul %x, %w : (tensor<5x6xui8>, tensor<6x40xsi8>) -> tensor<5x40xsi32>
+  return %y : tensor<5x40xsi32>
 }

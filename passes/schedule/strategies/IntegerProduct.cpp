@@ -1,0 +1,99 @@
+// Matrix products of narrow integers in register tiles.
+//
+// [..., M, K] x [..., K, N] -> si32 where the target multiplies and sums groups of
+// neighbouring steps (kernel.dot). Weights are packed in such groups; a right
+// operand that is computed is read in place, a row for each step of the group, and
+// interleaved in registers. Zero points have left the product before
+// (FormIntegerProducts).
+
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/ProductLoops.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class IntegerProductStrategy : public Strategy {
+public:
+  StringRef name() const override { return "integer-product"; }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
+    if (!product || group.results().size() != 1 ||
+        shapeOf(product.getResult()) != shapeOf(group.results()[0]))
+      return false;
+    std::optional<DotForm> form = dotForm(product, target);
+    auto packed = product.getB().getDefiningOp<UnpackPanelsOp>();
+    return form && shapeOf(product.getA()).back() > 0 &&
+           isa<BlockArgument>(product.getA()) &&
+           (packed ? int64_t(packed.getGroup()) == form->group
+                   : isa<BlockArgument>(product.getB()));
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto product = cast<MatMulOp>(b.group.anchor());
+    DotForm form = *dotForm(product, b.target);
+    Value left = product.getA(), right = product.getB();
+    ProductLoops loops(b, product);
+    if (loops.rows * loops.columns * loops.batches == 0)
+      return;
+    TileChoice choice =
+        chooseDotTile(loops.rows, loops.columns, form, b.target);
+    auto panels = PackedPanels::of(b, right);
+    int64_t panelWidth =
+        panels ? panels->panelWidth : choice.vectors * form.lanes.front();
+    loops.overTiles(
+        choice.rows, panelWidth, [&](const ProductLoops::Place &place) {
+          ColumnVectors vectors = coverWithDots(
+              place.panel ? panelWidth : loops.columns % panelWidth, form,
+              b.target, panels.has_value());
+          SmallVector<int64_t> offsets{0};
+          for (int64_t lanes : vectors.lanes)
+            offsets.push_back(offsets.back() + lanes);
+          Expr firstColumn = loops.firstColumn(place, panelWidth);
+          Tile tile =
+              zeroTile(b, place.count, vectors, elementOf(product.getResult()));
+          auto elementOfRow = [&](int64_t row, Expr step) {
+            return b.load(left, loops.operandIndex(left, place,
+                                                   place.firstRow + double(row),
+                                                   step));
+          };
+          auto groupsOfColumns = [&](Expr group, int64_t count, size_t vector) {
+            if (panels)
+              return panels->load(b, place.panel, group, offsets[vector],
+                                  vectors.lanes[vector]);
+            Exprs rows;
+            for (int64_t i = 0; i < count; ++i)
+              rows.push_back(b.withLanes(vectors.lanes[vector], [&] {
+                return b.load(
+                    right,
+                    loops.operandIndex(right, place,
+                                       group * double(form.group) + double(i),
+                                       firstColumn + double(offsets[vector])));
+              }));
+            return interleaveRows(b, rows, form.group);
+          };
+          accumulateDots(b, tile, form, loops.steps,
+                         {elementOfRow, groupsOfColumns, elementOf(left),
+                          elementOf(right)});
+          storeTile(
+              b, tile, product.getResult(),
+              [&](int64_t row, Expr column) {
+                return loops.resultIndex(place, row, column);
+              },
+              firstColumn);
+        });
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createIntegerProductStrategy() {
+  return std::make_unique<IntegerProductStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,287 @@
+#include "passes/schedule/tiles/DotTile.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+/// How rows of targets name an element type.
+static std::string rowName(IntegerType type) {
+  return (type.isUnsigned() ? "ui" : "si") + std::to_string(type.getWidth());
+}
+
+/// The form by rows for (a, b) in this order or the other one, if there is any.
+static std::optional<DotForm> formByRows(StringRef a, StringRef b,
+                                         unsigned group,
+                                         const TargetDescription &target) {
+  DotForm form;
+  form.group = group;
+  auto i32 = [&](int64_t bytes) { return bytes / 4; };
+  for (int64_t bytes : target.vectorBytes) {
+    const Product *row = target.product(a, b, group, i32(bytes));
+    if (!row)
+      row = target.product(b, a, group, i32(bytes));
+    if (!row)
+      continue;
+    form.lanes.push_back(row->lanes);
+    form.perCycle = std::max(form.perCycle,
+                             row->perCycle * double(row->lanes * row->group));
+  }
+  return form.lanes.empty() ? std::nullopt : std::optional(form);
+}
+
+std::optional<DotForm> dotForm(Type a, Type b,
+                               const TargetDescription &target) {
+  auto left = dyn_cast<IntegerType>(a), right = dyn_cast<IntegerType>(b);
+  if (!left || !right || left.isSignless() || right.isSignless() ||
+      left.getWidth() != right.getWidth())
+    return std::nullopt;
+  std::optional<DotForm> best;
+  for (unsigned group : {4u, 2u})
+    if (auto form = formByRows(rowName(left), rowName(right), group, target);
+        form && (!best || form->perCycle > best->perCycle))
+      best = form;
+  if (left.getWidth() == 8)
+    if (auto form = formByRows("si16", "si16", 2, target);
+        form && (!best || form->perCycle > best->perCycle)) {
+      best = form;
+      best->group = 4;
+      best->widened = true;
+    }
+  return best;
+}
+
+std::optional<DotForm> dotForm(MatMulOp product,
+                               const TargetDescription &target) {
+  if (!product.isWidening() || !product.getZeros().empty())
+    return std::nullopt;
+  return dotForm(elementOf(product.getA()), elementOf(product.getB()), target);
+}
+
+TileChoice chooseDotTile(int64_t rows, int64_t columns, const DotForm &form,
+                         const TargetDescription &target) {
+  // Cycles from a sum to the next one in the same lanes, and vector instructions
+  // per cycle (both of cores that these levels are made for).
+  constexpr double latency = 5, issue = 4;
+  int64_t lanes = form.lanes.front(),
+          vectorsNeeded = llvm::divideCeil(columns, lanes);
+  double perStep = double(lanes * form.group) / form.perCycle;
+  // Beside its products, a step spreads each row's group over the lanes and loads
+  // each vector; widening takes two instructions more for one and three for the
+  // other, a second register each, and one for the mask and for a product.
+  double perRow = (form.widened ? 3 : 1) / issue,
+         perVector = (form.widened ? 4 : 1) / issue;
+  int64_t registersOfEach = form.widened ? 2 : 1;
+  int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
+  auto cost = [&](int64_t r, int64_t v) {
+    return std::max(latency, double(r * v) * perStep + double(r) * perRow +
+                                 double(v) * perVector);
+  };
+  TileChoice best;
+  double bestCost = std::numeric_limits<double>::infinity();
+  for (int64_t vectors = 1; vectors <= std::min<int64_t>(vectorsNeeded, 12);
+       ++vectors) {
+    int64_t most = (registers - registersOfEach * (vectors + 1)) / vectors;
+    auto overColumns = [&](int64_t r) {
+      int64_t left = vectorsNeeded % vectors;
+      return double(vectorsNeeded / vectors) * cost(r, vectors) +
+             (left ? cost(r, left) : 0);
+    };
+    for (int64_t tileRows = 1; tileRows <= std::min(rows, most); ++tileRows) {
+      double total = double(rows / tileRows) * overColumns(tileRows);
+      if (rows % tileRows)
+        total += overColumns(rows % tileRows);
+      if (total < bestCost * 0.999) {
+        bestCost = total;
+        best = {tileRows, vectors, 1};
+      }
+    }
+  }
+  return best;
+}
+
+ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
+                            const TargetDescription &target, bool padded) {
+  ColumnVectors result;
+  result.columns = columns;
+  int64_t left = columns;
+  for (; left >= form.lanes.front(); left -= form.lanes.front())
+    result.lanes.push_back(form.lanes.front());
+  if (padded) {
+    // The narrowest that holds the rest.
+    if (left > 0)
+      result.lanes.push_back(
+          *llvm::find_if(llvm::reverse(form.lanes),
+                         [&](int64_t lanes) { return lanes >= left; }));
+    return result;
+  }
+  for (; left > 0; left -= result.lanes.back())
+    result.lanes.push_back(llvm::bit_floor(static_cast<uint64_t>(left)));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands in registers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds the operations on vectors that `Expr` has no words for.
+class DotBuilder {
+public:
+  DotBuilder(KernelBuilder &b, const DotForm &form, const DotOperands &operands)
+      : b(b), form(form), aIsUnsigned(operands.aType.isUnsignedInteger()),
+        bIsUnsigned(operands.bType.isUnsignedInteger()) {}
+
+  /// An operand as products take it: whole, or its even and its odd steps.
+  using Parts = SmallVector<Value, 2>;
+
+  /// A row's group, for accumulators of `lanes` lanes.
+  Parts rowParts(Value group, int64_t lanes) {
+    return parts(spread(group, lanes), lanes, aIsUnsigned);
+  }
+  Parts columnParts(Value vector, int64_t lanes) {
+    return parts(vector, lanes, bIsUnsigned);
+  }
+
+  Value dot(const Parts &row, const Parts &column, Value sum) {
+    bool extended = row.size() > 1;
+    for (auto [a, w] : llvm::zip(row, column))
+      sum = kernel::DotOp::create(b.builder, b.loc, sum.getType(), a, w, sum,
+                                  aIsUnsigned && !extended,
+                                  bIsUnsigned && !extended);
+    return sum;
+  }
+
+private:
+  Value bitcast(Value vector, int64_t lanes, Type element) {
+    return vector::BitCastOp::create(b.builder, b.loc,
+                                     VectorType::get({lanes}, element), vector);
+  }
+
+  /// The group, as one integer, in each lane.
+  Value spread(Value group, int64_t lanes) {
+    if (lanes == 1)
+      return group;
+    auto type = cast<VectorType>(group.getType());
+    Type element = type.getElementType(),
+         word = b.builder.getIntegerType(type.getNumElements() *
+                                         element.getIntOrFloatBitWidth());
+    Value whole =
+        vector::ExtractOp::create(b.builder, b.loc, bitcast(group, 1, word), 0);
+    Value everywhere = vector::BroadcastOp::create(
+        b.builder, b.loc, VectorType::get({lanes}, word), whole);
+    return bitcast(everywhere, lanes * type.getNumElements(), element);
+  }
+
+  /// Two bytes in each lane of 16 bits: the low one is the even step's.
+  Parts parts(Value vector, int64_t lanes, bool isUnsigned) {
+    if (!form.widened || !llvm::is_contained(form.lanes, lanes))
+      return {vector};
+    int64_t pairs = lanes * form.group / 2;
+    Value both = bitcast(vector, pairs, b.builder.getI16Type());
+    auto type = cast<VectorType>(both.getType());
+    auto all = [&](int64_t number) -> Value {
+      return arith::ConstantOp::create(
+          b.builder, b.loc, DenseElementsAttr::get(type, APInt(16, number)));
+    };
+    if (isUnsigned)
+      return {arith::AndIOp::create(b.builder, b.loc, both, all(255)),
+              arith::ShRUIOp::create(b.builder, b.loc, both, all(8))};
+    Value upper = arith::ShLIOp::create(b.builder, b.loc, both, all(8));
+    return {arith::ShRSIOp::create(b.builder, b.loc, upper, all(8)),
+            arith::ShRSIOp::create(b.builder, b.loc, both, all(8))};
+  }
+
+  KernelBuilder &b;
+  const DotForm &form;
+  bool aIsUnsigned, bIsUnsigned;
+};
+
+} // namespace
+
+/// The first `count` elements of a group of a row, and zeros.
+static Value loadGroup(KernelBuilder &b, const DotForm &form,
+                       const DotOperands &operands, int64_t row, Expr step,
+                       int64_t count) {
+  if (count == form.group)
+    return b.withLanes(form.group, [&] { return operands.a(row, step); }).value;
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < form.group; ++i)
+    elements.push_back(i < count ? operands.a(row, step + double(i)).value
+                                 : b.constantInt(0, operands.aType).value);
+  auto type = VectorType::get({form.group}, elements[0].getType());
+  return vector::FromElementsOp::create(b.builder, b.loc, type, elements);
+}
+
+void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
+                    int64_t steps, const DotOperands &operands) {
+  DotBuilder dots(b, form, operands);
+  ArrayRef<int64_t> lanes = tile.columns.lanes;
+  auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
+    SmallVector<DotBuilder::Parts> columns;
+    for (auto [v, lanesOfVector] : llvm::enumerate(lanes))
+      columns.push_back(
+          dots.columnParts(operands.b(group, count, v).value, lanesOfVector));
+    for (int64_t row = 0; row < tile.rows; ++row) {
+      Value elements =
+          loadGroup(b, form, operands, row, group * double(form.group), count);
+      DotBuilder::Parts spread;
+      for (auto [v, column] : llvm::enumerate(columns)) {
+        // Vectors of one width share the row's group.
+        if (v == 0 || lanes[v] != lanes[v - 1])
+          spread = dots.rowParts(elements, lanes[v]);
+        Expr &sum = sums[row * lanes.size() + v];
+        sum.value = dots.dot(spread, column, sum.value);
+      }
+    }
+    return sums;
+  };
+  int64_t groups = steps / form.group, left = steps % form.group;
+  tile.sums = b.loop(groups, tile.sums, [&](Expr group, ArrayRef<Expr> sums) {
+    return addGroup(group, form.group, Exprs(sums.begin(), sums.end()));
+  });
+  if (left)
+    tile.sums = addGroup(b.index(groups), left, tile.sums);
+}
+
+Expr interleaveRows(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group) {
+  SmallVector<Value> parts;
+  for (Expr row : rows)
+    parts.push_back(row.value);
+  Type rowType = parts[0].getType();
+  while (static_cast<int64_t>(parts.size()) < group)
+    parts.push_back(arith::ConstantOp::create(
+        b.builder, b.loc, cast<TypedAttr>(b.builder.getZeroAttr(rowType))));
+  auto vector = dyn_cast<VectorType>(rowType);
+  if (!vector)
+    return b.wrap(
+        vector::FromElementsOp::create(
+            b.builder, b.loc, VectorType::get({group}, rowType), parts),
+        rows[0].type);
+  // Neighbours join, lane by lane; then the pairs do, pair by pair. Of rows 0 to 3
+  // first 0 and 1, 2 and 3.
+  for (int64_t width = 1; parts.size() > 1; width *= 2) {
+    SmallVector<Value> joined;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      int64_t lanes = cast<VectorType>(parts[i].getType()).getNumElements();
+      SmallVector<int64_t> order;
+      for (int64_t first = 0; first < lanes; first += width)
+        for (int64_t from : {first, lanes + first})
+          for (int64_t lane = 0; lane < width; ++lane)
+            order.push_back(from + lane);
+      joined.push_back(vector::ShuffleOp::create(b.builder, b.loc, parts[i],
+                                                 parts[i + 1], order));
+    }
+    parts = joined;
+  }
+  return b.wrap(parts[0], rows[0].type);
+}
+
+} // namespace ingot::schedule

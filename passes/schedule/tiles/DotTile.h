@@ -1,0 +1,73 @@
+// Register tiles of products of narrow integers.
+//
+// As in PanelKernel.h a tile of rows x (vectors of) columns stays in registers
+// while the reduction runs, but a step multiplies a *group* of 2 or 4 neighbouring
+// steps: the row's elements of the group, repeated for all columns, by those of
+// each column, which the weights have side by side.
+//
+//   a, one row      1 2 3 4 | 5 6 7 8 |          the group 1 2 3 4 in all lanes
+//   b, packed       column 0: 1 2 3 4, column 1: 1 2 3 4, ...     (kernel.dot)
+
+#ifndef INGOT_PASSES_SCHEDULE_TILES_DOTTILE_H
+#define INGOT_PASSES_SCHEDULE_TILES_DOTTILE_H
+
+#include "passes/schedule/tiles/PanelKernel.h"
+
+namespace ingot::schedule {
+
+/// How a target multiplies integers of two types.
+struct DotForm {
+  /// Steps that are loaded together.
+  int64_t group = 0;
+  /// Bytes become integers of 16 bits before they are multiplied, the even steps
+  /// apart from the odd ones: the target multiplies pairs of those.
+  bool widened = false;
+  /// Lanes of accumulators for which the target has the product, widest first.
+  llvm::SmallVector<int64_t> lanes;
+  /// Multiply-adds per cycle in the widest vectors.
+  double perCycle = 0;
+};
+
+/// The fastest form for elements of types `a` and `b`, in either order; nothing
+/// where the target has no product for them.
+std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
+                               const TargetDescription &target);
+
+/// Whether the target's products compute this one: integers without zero points.
+std::optional<DotForm> dotForm(graph::MatMulOp product,
+                               const TargetDescription &target);
+
+/// The tile for `rows` x `columns`, of whole vectors, with the least cycles.
+TileChoice chooseDotTile(int64_t rows, int64_t columns, const DotForm &form,
+                         const TargetDescription &target);
+
+/// The vectors for `columns` columns, as ColumnVectors::cover. Exact ones may be
+/// narrower than what the target has products for.
+ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
+                            const TargetDescription &target, bool padded);
+
+/// What a dot tile reads: both are called for a group of steps, of which the
+/// first `count` exist.
+struct DotOperands {
+  /// An element of a row, or in lane mode the elements from `step` on.
+  llvm::function_ref<graph::Expr(int64_t row, graph::Expr step)> a;
+  /// The groups of the columns of a vector of the tile.
+  llvm::function_ref<graph::Expr(graph::Expr group, int64_t count,
+                                 size_t vector)>
+      b;
+  mlir::Type aType, bType;
+};
+
+/// tile += a * b over `steps` steps. Behind the last step of a whole group, `a`
+/// counts as zeros.
+void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
+                    int64_t steps, const DotOperands &operands);
+
+/// Rows of a matrix (vectors of one row's columns each) as the groups of the
+/// columns: r0[0] r1[0] r2[0] r3[0] r0[1] ...; a missing row is of zeros.
+graph::Expr interleaveRows(KernelBuilder &b, llvm::ArrayRef<graph::Expr> rows,
+                           int64_t group);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_TILES_DOTTILE_H

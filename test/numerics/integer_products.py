@@ -1,0 +1,100 @@
+"""Products of narrow integers beside NumPy.
+
+    integer_products.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
+
+ONNX Runtime saturates sums of two products on processors without VNNI, so the
+results are NumPy's, in 64 bits and cut to 32: exact. All signs, zero points of every
+shape, constant and computed right operands, sizes around those of vectors, groups and
+tiles, and elements at both ends of their range. Inputs come from a fixed seed, which a
+failure prints.
+"""
+import itertools
+import sys
+
+import numpy as np
+from onnx import helper
+
+from beside_onnxruntime import Case, compare, rng
+
+SIGNS = list(itertools.product((np.uint8, np.int8), repeat=2))
+
+
+def whole(shape, dtype):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max + 1, shape).astype(dtype)
+
+
+def product(name, a, b, a_zero=None, b_zero=None, is_constant=True):
+    """A MatMulInteger; zero points as ONNX has them: per row of a, per column of b."""
+    wide = [v.astype(np.int64) for v in (a, b)]
+    names, inputs, constants = ["a", "b"], {"a": a}, {}
+    (constants if is_constant else inputs)["b"] = b
+    for i, (zero, key) in enumerate(((a_zero, "az"), (b_zero, "bz"))):
+        if zero is None:
+            names.append("")
+            continue
+        names.append(key)
+        (constants if is_constant else inputs)[key] = zero
+        by_row = zero.reshape(-1, 1) if i == 0 and zero.ndim == 1 else zero
+        wide[i] = wide[i] - by_row.astype(np.int64)
+    while names[-1] == "":
+        names.pop()
+    want = np.matmul(*wide).astype(np.int32)
+    return Case(name, [helper.make_node("MatMulInteger", names, ["out"])], inputs, constants, want=[want])
+
+
+def names_of(a, b):
+    return f"{np.dtype(a).name}-{np.dtype(b).name}"
+
+
+def sizes():
+    for (a, b), (m, k, n) in itertools.product(SIGNS, (
+            (1, 1, 1), (1, 4, 8), (2, 3, 5), (5, 7, 33), (6, 64, 16), (7, 66, 17), (13, 129, 40), (33, 5, 100), (1, 200, 64), (4, 2, 3))):
+        for is_constant in (True, False):
+            yield product(f"{names_of(a, b)}-{m}x{k}x{n}-{'constant' if is_constant else 'computed'}",
+                          whole((m, k), a), whole((k, n), b), is_constant=is_constant)
+
+
+def extremes():
+    """Each element at an end of its range: 255 x -128 in all of 300 steps is past any 16-bit sum."""
+    for a, b in SIGNS:
+        for end_a, end_b in itertools.product(("min", "max"), repeat=2):
+            left = np.full((5, 300), getattr(np.iinfo(a), end_a), a)
+            right = np.full((300, 19), getattr(np.iinfo(b), end_b), b)
+            yield product(f"{names_of(a, b)}-{end_a}-{end_b}", left, right)
+
+
+def zeros():
+    m, k, n = 7, 37, 21
+    for (a, b), is_constant in itertools.product(SIGNS, (True, False)):
+        for a_shape, b_shape in (((), ()), ((), None), (None, ()), ((m,), (n,)), ((m,), ()), ((), (n,)), ((1,), (1,))):
+            shapes = "-".join("none" if s is None else "x".join(map(str, s)) or "scalar" for s in (a_shape, b_shape))
+            yield product(f"zeros-{names_of(a, b)}-{shapes}-{'constant' if is_constant else 'computed'}", whole((m, k), a), whole((k, n), b),
+                          *(None if s is None else whole(s, t) for s, t in ((a_shape, a), (b_shape, b))), is_constant)
+
+
+def batches():
+    for (a, b), is_constant in itertools.product(SIGNS, (True, False)):
+        kind = f"{names_of(a, b)}-{'constant' if is_constant else 'computed'}"
+        for left, right in (((3, 5, 18), (18, 20)), ((2, 3, 5, 18), (3, 18, 20)), ((5, 18), (4, 18, 20)), ((2, 1, 5, 18), (1, 3, 18, 20)), ((18,), (18, 20)),
+                            ((3, 5, 18), (18,))):
+            shapes = "-".join("x".join(map(str, s)) for s in (left, right))
+            yield product(f"batches-{kind}-{shapes}", whole(left, a), whole(right, b), whole((), a), whole((), b), is_constant)
+        yield product(f"batches-{kind}-zeros", whole((3, 5, 18), a), whole((3, 18, 20), b), whole((3, 5, 1), a), whole((3, 1, 20), b), is_constant)
+
+
+def convolutions():
+    """Single positions, which are matrix products, and windows, beside."""
+    for (a, b), (kernel, attributes) in itertools.product(SIGNS, ((1, {}), (1, {"strides": [2, 2]}), (3, {"pads": [1, 1, 1, 1]}))):
+        x, w = whole((2, 19, 7, 6), a), whole((33, 19, kernel, kernel), b)
+        x_zero, w_zero = whole((), a), whole((33,), b)
+        stride, pad = attributes.get("strides", [1])[0], attributes.get("pads", [0])[0]
+        wide = np.pad(x.astype(np.int64) - x_zero, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+        windows = np.lib.stride_tricks.sliding_window_view(wide, (kernel, kernel), (2, 3))[:, :, ::stride, ::stride]
+        want = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64) - w_zero.reshape(-1, 1, 1, 1)).astype(np.int32)
+        node = helper.make_node("ConvInteger", ["x", "w", "xz", "wz"], ["out"], **attributes)
+        yield Case(f"conv-{names_of(a, b)}-{kernel}-{stride}", [node], {"x": x}, {"w": w, "xz": x_zero, "wz": w_zero}, want=[want])
+
+
+if __name__ == "__main__":
+    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions()))

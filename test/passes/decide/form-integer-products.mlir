@@ -1,0 +1,77 @@
+// RUN: %ingot-opt %s -decide-form-integer-products=target=x86-64-v4+vnni | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-integer-products=target=x86-64-v3 | FileCheck %s --check-prefix=PAIRS
+// RUN: %ingot-opt %s -decide-form-integer-products=target=generic | FileCheck %s --check-prefix=GENERIC
+// REQUIRES: ingot-opt
+
+// What the target multiplies as it is stays.
+// CHECK-LABEL: @as_it_is(
+// CHECK-NEXT: graph.matmul %arg0, %arg1 : (tensor<5x8xui8>, tensor<8x6xsi8>)
+// CHECK-NEXT: return
+func.func @as_it_is(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> {
+  %y = graph.matmul %a, %b : (tensor<5x8xui8>, tensor<8x6xsi8>) -> tensor<5x6xsi32>
+  return %y : tensor<5x6xsi32>
+}
+
+// Zero points leave the product: that of a times the sums of columns without theirs, that
+// of b times the sums of rows. Without an instruction they stay.
+// CHECK-LABEL: @zero_points(
+// CHECK: %[[AZ:.*]] = graph.cast %arg2 : (tensor<ui8>) -> tensor<si32>
+// CHECK: %[[BZ:.*]] = graph.cast %arg3 : (tensor<1x6xsi8>) -> tensor<1x6xsi32>
+// CHECK: %[[Y:.*]] = graph.matmul %arg0, %arg1 :
+// CHECK: %[[COLUMNS:.*]] = graph.reduce_sum %{{.*}} {axes = array<i64: 0>} : (tensor<8x6xsi32>) -> tensor<1x6xsi32>
+// CHECK: %[[STEPS:.*]] = graph.constant dense<8> : tensor<si32>
+// CHECK: %[[ALL_ZERO:.*]] = graph.mul %[[BZ]], %[[STEPS]]
+// CHECK: %[[REST:.*]] = graph.sub %[[COLUMNS]], %[[ALL_ZERO]]
+// CHECK: %[[OF_A:.*]] = graph.mul %[[REST]], %[[AZ]]
+// CHECK: %[[WITHOUT_A:.*]] = graph.sub %[[Y]], %[[OF_A]]
+// CHECK: %[[ROWS:.*]] = graph.reduce_sum %{{.*}} {axes = array<i64: 1>} : (tensor<5x8xsi32>) -> tensor<5x1xsi32>
+// CHECK: %[[OF_B:.*]] = graph.mul %[[ROWS]], %[[BZ]]
+// CHECK: graph.sub %[[WITHOUT_A]], %[[OF_B]]
+// GENERIC-LABEL: @zero_points(
+// GENERIC-NEXT: graph.matmul %arg0, %arg1, %arg2, %arg3
+// GENERIC-NEXT: return
+func.func @zero_points(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>, %az: tensor<ui8>, %bz: tensor<1x6xsi8>) -> tensor<5x6xsi32> {
+  %y = graph.matmul %a, %b, %az, %bz : (tensor<5x8xui8>, tensor<8x6xsi8>, tensor<ui8>, tensor<1x6xsi8>) -> tensor<5x6xsi32>
+  return %y : tensor<5x6xsi32>
+}
+
+// A zero point that is known to be 0 costs nothing.
+// CHECK-LABEL: @zeros(
+// CHECK: %[[Y:.*]] = graph.matmul %arg0, %arg1 :
+// CHECK-NEXT: return %[[Y]]
+func.func @zeros(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> {
+  %az = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %bz = graph.constant dense<0> : tensor<6xsi8> : tensor<1x6xsi8>
+  %y = graph.matmul %a, %b, %az, %bz : (tensor<5x8xui8>, tensor<8x6xsi8>, tensor<ui8>, tensor<1x6xsi8>) -> tensor<5x6xsi32>
+  return %y : tensor<5x6xsi32>
+}
+
+// vpdpbusd takes one operand of each sign, pmaddwd any: bytes of another sign are the
+// same ones with the highest bit turned, and a zero point of 128. Only sums of columns
+// are needed then, which are constants for weights.
+// CHECK-LABEL: @signed(
+// CHECK: %[[HALF:.*]] = graph.constant dense<128> : tensor<si32>
+// CHECK: %[[A:.*]] = graph.cast %arg0 : (tensor<5x8xsi8>) -> tensor<5x8xui8>
+// CHECK: %[[BIT:.*]] = graph.constant dense<128> : tensor<ui8>
+// CHECK: %[[TURNED:.*]] = graph.xor %[[A]], %[[BIT]]
+// CHECK: graph.matmul %[[TURNED]], %arg1 : (tensor<5x8xui8>, tensor<8x6xsi8>)
+// CHECK: %[[COLUMNS:.*]] = graph.reduce_sum {{.*}} -> tensor<1x6xsi32>
+// CHECK: graph.mul %[[COLUMNS]], %[[HALF]]
+// CHECK-NOT: reduce_sum
+// PAIRS-LABEL: @signed(
+// PAIRS-NEXT: graph.matmul %arg0, %arg1 : (tensor<5x8xsi8>, tensor<8x6xsi8>)
+func.func @signed(%a: tensor<5x8xsi8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> {
+  %y = graph.matmul %a, %b : (tensor<5x8xsi8>, tensor<8x6xsi8>) -> tensor<5x6xsi32>
+  return %y : tensor<5x6xsi32>
+}
+
+// Where sums of rows are needed anyway, b changes its sign.
+// CHECK-LABEL: @unsigned(
+// CHECK: %[[B:.*]] = graph.cast %arg1 : (tensor<8x6xui8>) -> tensor<8x6xsi8>
+// CHECK: %[[TURNED:.*]] = graph.xor %[[B]]
+// CHECK: graph.matmul %arg0, %[[TURNED]] : (tensor<5x8xui8>, tensor<8x6xsi8>)
+func.func @unsigned(%a: tensor<5x8xui8>, %b: tensor<8x6xui8>, %bz: tensor<ui8>) -> tensor<5x6xsi32> {
+  %az = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %y = graph.matmul %a, %b, %az, %bz : (tensor<5x8xui8>, tensor<8x6xui8>, tensor<ui8>, tensor<ui8>) -> tensor<5x6xsi32>
+  return %y : tensor<5x6xsi32>
+}

@@ -1,0 +1,47 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+vnni | FileCheck %s
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v3 | FileCheck %s --check-prefix=PAIRS
+// REQUIRES: ingot-opt
+
+// Four steps of a row are one word, repeated for 16 columns; weights have the four steps
+// of each column side by side. 18 steps are four groups and a half, whose missing
+// elements of the row are zeros. Columns beyond the vectors are in a narrower one.
+// CHECK-LABEL: @packed(
+// CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c4
+// CHECK: vector.load %{{.*}} : memref<2560xi8>, vector<64xi8>
+// CHECK: vector.load %{{.*}} : memref<5x18xi8>, vector<4xi8>
+// CHECK: vector.bitcast %{{.*}} : vector<4xi8> to vector<1xi32>
+// CHECK: vector.broadcast %{{.*}} : i32 to vector<16xi32>
+// CHECK: vector.bitcast %{{.*}} : vector<16xi32> to vector<64xi8>
+// CHECK: kernel.dot unsigned %{{.*}}, %{{.*}}, %{{.*}} : vector<64xi8>, vector<16xi32>
+// CHECK: scf.yield
+// CHECK: vector.from_elements %{{.*}}, %{{.*}}, %c0_i8{{.*}}, %c0_i8{{.*}} : vector<4xi8>
+// CHECK: kernel.dot unsigned
+//
+// Pairs of 16 bits: the even steps and the odd ones, without and with sign.
+// PAIRS-LABEL: @packed(
+// PAIRS: %[[W:.*]] = vector.bitcast %{{.*}} : vector<32xi8> to vector<16xi16>
+// PAIRS: %[[UP:.*]] = arith.shli %[[W]], %[[EIGHT:.*]] : vector<16xi16>
+// PAIRS: %[[EVEN_W:.*]] = arith.shrsi %[[UP]], %[[EIGHT]]
+// PAIRS: %[[ODD_W:.*]] = arith.shrsi %[[W]], %[[EIGHT]]
+// PAIRS: vector.broadcast %{{.*}} : i32 to vector<8xi32>
+// PAIRS: %[[X:.*]] = vector.bitcast %{{.*}} : vector<32xi8> to vector<16xi16>
+// PAIRS: %[[EVEN_X:.*]] = arith.andi %[[X]], %{{.*}} : vector<16xi16>
+// PAIRS: %[[ODD_X:.*]] = arith.shrui %[[X]], %[[EIGHT]]
+// PAIRS: %[[SUM:.*]] = kernel.dot %[[EVEN_X]], %[[EVEN_W]], %{{.*}} : vector<16xi16>, vector<8xi32>
+// PAIRS-NEXT: kernel.dot %[[ODD_X]], %[[ODD_W]], %[[SUM]]
+kernel.func @packed(%x: tensor<5x18xui8>, %w: tensor<2560xsi8>) -> tensor<5x121xsi32> attributes {strategy = "integer-product", comment = ""} {
+  %u = graph.unpack_panels %w {panel = 64 : i64, tail = 64 : i64, group = 4 : i64} : (tensor<2560xsi8>) -> tensor<18x121xsi8>
+  %y = graph.matmul %x, %u : (tensor<5x18xui8>, tensor<18x121xsi8>) -> tensor<5x121xsi32>
+  kernel.return %y : tensor<5x121xsi32>
+}
+
+// A computed operand is read in place: four rows, interleaved lane by lane.
+// CHECK-LABEL: @in_place(
+// CHECK-COUNT-4: vector.load %{{.*}} : memref<8x16xi8>, vector<16xi8>
+// CHECK-COUNT-2: vector.shuffle %{{.*}}, %{{.*}} [0, 16, 1, 17,
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 32, 33, 2, 3, 34, 35,
+// CHECK: kernel.dot unsigned
+kernel.func @in_place(%x: tensor<5x8xui8>, %w: tensor<8x16xsi8>) -> tensor<5x16xsi32> attributes {strategy = "integer-product", comment = ""} {
+  %y = graph.matmul %x, %w : (tensor<5x8xui8>, tensor<8x16xsi8>) -> tensor<5x16xsi32>
+  kernel.return %y : tensor<5x16xsi32>
+}

@@ -1,0 +1,26 @@
+// What vpdpbusd computes, for machines without it: unsigned bytes times signed
+// bytes, four products added to each lane without saturation (Intel 64 and IA-32
+// Architectures Software Developer's Manual, volume 2).
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+template <typename Register>
+inline Register emulated_dpbusd(Register sum, Register a, Register b) {
+  uint32_t lanes[sizeof(Register) / 4];
+  uint8_t left[sizeof(Register)];
+  int8_t right[sizeof(Register)];
+  memcpy(lanes, &sum, sizeof sum);
+  memcpy(left, &a, sizeof a);
+  memcpy(right, &b, sizeof b);
+  for (unsigned i = 0; i < sizeof(Register); ++i)
+    lanes[i / 4] += uint32_t(int32_t(left[i]) * right[i]);
+  memcpy(&sum, lanes, sizeof sum);
+  return sum;
+}
+
+#define _mm512_dpbusd_epi32 emulated_dpbusd
+#define _mm256_dpbusd_epi32 emulated_dpbusd
+#define _mm_dpbusd_epi32 emulated_dpbusd
+#define _mm256_dpbusd_avx_epi32 emulated_dpbusd
+#define _mm_dpbusd_avx_epi32 emulated_dpbusd
