@@ -85,10 +85,8 @@ bool GraphImporter::alignSecond(NodePlace &at) {
     if (mine != 1 && mine != its)
       return refuse("the second input does not broadcast to the first");
   if (ArrayRef<int64_t>(aligned) != second)
-    at.inputs[1] = graph::ReshapeOp::create(
-        builder, locationOf(at),
-        RankedTensorType::get(aligned, graph::elementOf(at.inputs[1])),
-        at.inputs[1]);
+    at.inputs[1] = graph::ReshapeOp::create(builder, locationOf(at),
+                                            at.inputs[1], aligned);
   return true;
 }
 

@@ -168,15 +168,10 @@ NodeResults GraphImporter::importConcatFromSequence(NodePlace &at) {
   auto axis = node.axisAttr("axis", 0, graph::shapeOf(elements[0]).size());
   if (failed(axis))
     return failure();
-  SmallVector<int64_t> first(graph::shapeOf(elements[0]));
-  for (Value element : elements) {
-    SmallVector<int64_t> shape(graph::shapeOf(element));
-    if (shape.size() == first.size())
-      shape[*axis] = first[*axis];
-    if (shape != first ||
-        graph::elementOf(element) != graph::elementOf(elements[0]))
-      return node.invalid("the tensors differ in their shapes or types");
-  }
+  if (!graph::concatenated(llvm::map_to_vector(elements, graph::shapeOf),
+                           *axis) ||
+      !llvm::all_equal(llvm::map_range(elements, graph::elementOf)))
+    return node.invalid("the tensors differ in their shapes or types");
   return SmallVector<Binding>{Binding::known(
       elements.size() == 1
           ? elements[0]

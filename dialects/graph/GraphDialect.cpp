@@ -16,26 +16,47 @@ void GraphDialect::initialize() {
       >();
 }
 
+LogicalResult ConstantOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ShapedType type = op.getValue().getShapedType();
+  return rule.result(type.getShape(), type.getElementType());
+}
+
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
+
+LogicalResult GroupOp::verifyRegions() {
+  Block &body = getBody().front();
+  if (getStrategy().empty())
+    return emitOpError("names no strategy");
+  if (body.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("has other operands than its body has arguments");
+  auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
+  if (!yield || yield.getOperandTypes() != getResultTypes())
+    return emitOpError("has other results than its body yields");
+  if (auto strides = getOutputStrides();
+      strides &&
+      (getNumResults() != 1 || strides->size() != shapeOf(getResult(0)).size()))
+    return emitOpError("has 'output_strides', but not one for each axis of "
+                       "its one result");
+  std::optional<ArrayAttr> all = getInputStrides();
+  if (!all)
+    return success();
+  if (all->size() != getInputs().size())
+    return emitOpError("has ") << all->size() << " 'input_strides' for "
+                               << getInputs().size() << " operands";
+  for (auto [input, strides] : llvm::zip_equal(getInputs(), *all)) {
+    auto list = dyn_cast<DenseI64ArrayAttr>(strides);
+    if (!list ||
+        (!list.empty() && list.size() != int64_t(shapeOf(input).size())))
+      return emitOpError("has 'input_strides' that are neither empty nor one "
+                         "for each axis");
+  }
+  return success();
+}
 
 namespace ingot::graph {
 
-std::optional<SmallVector<int64_t>>
-broadcastShapes(ArrayRef<ArrayRef<int64_t>> shapes) {
-  size_t rank = 0;
-  for (ArrayRef<int64_t> shape : shapes)
-    rank = std::max(rank, shape.size());
-  SmallVector<int64_t> result(rank, 1);
-  for (ArrayRef<int64_t> shape : shapes) {
-    for (auto [i, size] : llvm::enumerate(shape)) {
-      int64_t &to = result[rank - shape.size() + i];
-      if (size != 1 && to != 1 && size != to)
-        return std::nullopt;
-      if (size != 1)
-        to = size;
-    }
-  }
-  return result;
+Type realType(Value x) {
+  return elementOf(x).isF64() ? elementOf(x) : Float32Type::get(x.getContext());
 }
 
 SmallVector<int64_t> permuted(ArrayRef<int64_t> values,

@@ -4,6 +4,7 @@
 #define INGOT_GRAPH_GRAPHDIALECT_H
 
 #include "dialects/graph/ElementBuilder.h"
+#include "dialects/graph/TypeRule.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -12,6 +13,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/graph/GraphDialect.h.inc"
@@ -41,21 +43,11 @@ Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
 /// Whether operand `i` has the rank of the result and more than one element.
 bool hasAxesOfResult(mlir::Operation *op, unsigned i);
 
-/// NumPy's broadcasting; empty if the shapes do not fit.
-std::optional<llvm::SmallVector<int64_t>>
-broadcastShapes(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
+/// The type that sums over elements of `x` are computed in: f64, or f32.
+mlir::Type realType(mlir::Value x);
 llvm::SmallVector<int64_t> permuted(llvm::ArrayRef<int64_t> values,
                                     llvm::ArrayRef<int64_t> perm);
 llvm::SmallVector<int64_t> inversePermutation(llvm::ArrayRef<int64_t> perm);
-inline mlir::RankedTensorType tensorType(mlir::Value v) {
-  return mlir::cast<mlir::RankedTensorType>(v.getType());
-}
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) {
-  return tensorType(v).getShape();
-}
-inline mlir::Type elementOf(mlir::Value v) {
-  return tensorType(v).getElementType();
-}
 
 } // namespace ingot::graph
 

@@ -5,24 +5,60 @@
 
 include "dialects/graph/GraphDialect.td"
 include "dialects/graph/GraphInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 
 def Graph_Tensor : StaticShapeTensorOf<[AnyType]>;
+def Graph_Floats : StaticShapeTensorOf<[AnyFloat]>;
+/// Integers of either signedness, and truth values (i1).
+def Graph_Integers : StaticShapeTensorOf<[AnyInteger]>;
+def Graph_Truths : StaticShapeTensorOf<[I1]>;
+
+/// A text that is one of `names`.
+class Graph_Choice<list<string> names> : ConfinedAttr<StrAttr, [AttrConstraint<
+    CPred<"::llvm::is_contained({" # !interleave(!foreach(name, names, "\"" # name # "\""), ", ") #
+          "}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+    "that is one of: " # !interleave(names, ", ")>]>;
+
+/// One rule for the types of the operands and results (TypeRule.h) verifies the
+/// operator. What the operands do not tell, the rule takes from the results.
+def Graph_StatedTypes : NativeOpTrait<"TypedByRule", [], [{
+    static ::llvm::LogicalResult inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule);
+  }]> {
+  let cppNamespace = "::ingot::graph";
+}
+def Graph_BuildersByRule : NativeOpTrait<"InfersTypes", [], [{}], [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, std::optional<::mlir::Location> loc, ::mlir::ValueRange operands,
+        ::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      ::ingot::graph::TypeRule rule(getOperationName(), loc);
+      if (failed(inferTypes(Adaptor(operands, attributes, properties, regions), rule)))
+        return ::llvm::failure();
+      types.assign(rule.results().begin(), rule.results().end());
+      return ::llvm::success();
+    }
+  }]> {
+  let cppNamespace = "::ingot::graph";
+}
+/// The same where operands and attributes tell all: builders take no result types.
+def Graph_InferredTypes
+    : TraitList<[Graph_StatedTypes, DeclareOpInterfaceMethods<InferTypeOpInterface>, Graph_BuildersByRule]>;
 
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
 /// An operator with one result that is defined element by element.
-class Graph_ElementOp<string mnemonic, list<Trait> traits = []>
-    : Graph_Op<mnemonic, !listconcat([Pure], traits)> {
+class Graph_ElementOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
+    : Graph_Op<mnemonic, !listconcat([Pure, types], traits)> {
   let results = (outs Graph_Tensor:$result);
 }
 
 /// An operator that writes its results as a whole.
-class Graph_BodyOp<string mnemonic, list<Trait> traits = []>
-    : Graph_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<BodyOpInterface>], traits)>;
+class Graph_BodyOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
+    : Graph_Op<mnemonic, !listconcat([Pure, types, DeclareOpInterfaceMethods<BodyOpInterface>], traits)>;
 
 include "dialects/graph/ops/Elementwise.td"
 include "dialects/graph/ops/Movement.td"

@@ -98,16 +98,9 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
     Value w = op->getOperand(1);
     if (!w.getDefiningOp<ConstantOp>() || tensorType(w).getNumElements() == 0)
       return;
-    ArrayRef<int64_t> shape = shapeOf(w);
-    int64_t columns = shape.back(),
-            steps = llvm::alignTo(shape[shape.size() - 2], group);
-    for (int64_t size : shape.drop_back(2))
-      steps *= size;
     OpBuilder builder(op);
-    auto flat = RankedTensorType::get(
-        {(columns / panel * panel + tail) * steps}, elementOf(w));
-    auto packed = PackPanelsOp::create(builder, op->getLoc(), flat, w, panel,
-                                       tail, group);
+    auto packed = PackPanelsOp::create(builder, op->getLoc(), w, panel, tail,
+                                       group);
     op->setOperand(1, UnpackPanelsOp::create(builder, op->getLoc(), w.getType(),
                                              packed, panel, tail, group));
   }

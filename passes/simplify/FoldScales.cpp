@@ -32,9 +32,7 @@ Value perChannel(OpBuilder &builder, Value v, int64_t channels) {
   Value flat = buildReshape(builder, v.getLoc(), v, {elements});
   if (elements == channels)
     return flat;
-  return ExpandOp::create(builder, v.getLoc(),
-                          RankedTensorType::get({channels}, elementOf(v)),
-                          flat);
+  return ExpandOp::create(builder, v.getLoc(), flat, channels);
 }
 
 template <typename OpT>

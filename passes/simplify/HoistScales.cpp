@@ -128,8 +128,7 @@ public:
       builder.setInsertionPointAfter(dequantize);
       auto op = cast<DequantizeOp>(dequantize);
       dequantize->getResult(0).replaceAllUsesWith(
-          MulOp::create(builder, op.getLoc(), TypeRange{op.getType()},
-                        ValueRange{integers, op.getScale()})
+          MulOp::create(builder, op.getLoc(), integers, op.getScale())
               .getResult());
     }
     function.walk([&](QuantizeOp op) { mergeScales(op); });
@@ -230,16 +229,11 @@ private:
       Operation *reader = operand.getOwner();
       OpBuilder builder(reader);
       Value given = operand.get();
-      Value steps =
-          DivOp::create(
-              builder, reader->getLoc(), TypeRange{given.getType()},
-              ValueRange{given, lastAxis(builder, reader->getLoc(), scales,
-                                         shapeOf(given).size())})
-              .getResult();
+      Value steps = DivOp::create(
+          builder, reader->getLoc(), given,
+          lastAxis(builder, reader->getLoc(), scales, shapeOf(given).size()));
       if (isRounded(given))
-        steps = RoundOp::create(builder, reader->getLoc(),
-                                TypeRange{given.getType()}, ValueRange{steps})
-                    .getResult();
+        steps = RoundOp::create(builder, reader->getLoc(), steps);
       operand.set(steps);
       y = reader->getResult(0);
     }
@@ -257,9 +251,8 @@ private:
       count *= shapeOf(op->getOperand(0))[axis];
     float scale = isa<ReduceMeanOp>(op) ? x->scales[0] / count : x->scales[0];
     OpBuilder builder(op);
-    auto sum =
-        ReduceSumOp::create(builder, op->getLoc(), op->getResultTypes()[0],
-                            integers(*x), reduction.getAxes());
+    auto sum = ReduceSumOp::create(builder, op->getLoc(), integers(*x),
+                                   reduction.getAxes());
     op->replaceAllUsesWith(sum->getResults());
     scaleAfter(sum.getResult(), scale);
   }

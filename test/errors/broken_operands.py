@@ -103,3 +103,14 @@ def body_needs_a_newer_opset(folder):
     return model([helper.make_node("FlexAttention", ["q", "k", "v"], ["y"], name="the_node", domain="ai.onnx.preview")],
                  inputs=q, outputs=[info("y", None)],
                  imports=[helper.make_opsetid("", 3), helper.make_opsetid("ai.onnx.preview", 1)])
+
+
+@case("invalid-node", node="the_node", text="the indices are longer than the data in axis 1")
+def gathered_beyond_the_data(folder):
+    return model([node("GatherElements", ["x", "i"])], inputs=[info("x", (4, 5)), info("i", (2, 6), TensorProto.INT64)],
+                 outputs=[info("y", (2, 6))])
+
+
+@case("invalid-node", node="the_node", text="string attribute that is one of: none, tanh")
+def approximate_by_something_else(folder):
+    return model([node("Gelu", approximate="erf")], opset=20)

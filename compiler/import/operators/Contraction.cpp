@@ -38,9 +38,9 @@ static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
   if (rowVector || columnVector) {
     SmallVector<int64_t> shape(*batch);
     if (!rowVector)
-      shape.push_back(result[result.size() - 2]);
+      shape.push_back(as[as.size() - 2]);
     if (!columnVector)
-      shape.push_back(result.back());
+      shape.push_back(bs.back());
     product = buildReshape(node.builder, node.loc, product, shape);
   }
   return product;
@@ -122,10 +122,7 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
       WindowGeometry::read(node, xs.drop_front(2), ws.drop_front(2));
   if (failed(geometry))
     return failure();
-  SmallVector<int64_t> shape{xs[0]};
-  llvm::append_range(shape, geometry->output);
-  shape.push_back(ws[0]);
-  Value y = node.build<ConvOp>(RankedTensorType::get(shape, elementOf(x)),
+  Value y = node.build<ConvOp>(geometry->resultType(x, ws[0]),
                                toChannelsLast(node, x), kernelLast(node, w),
                                OnnxNode::unlessZeros(bias), geometry->strides,
                                geometry->dilations, geometry->low, groups);
@@ -163,8 +160,9 @@ static ImportResult importConvTranspose(OnnxNode &node) {
     return failure();
   SmallVector<int64_t> low, shape{xs[0]};
   for (size_t i = 0; i < rank; ++i) {
-    if (strides[i] < 1 || dilations[i] < 1)
-      return node.invalid("strides and dilations must be positive");
+    if (strides[i] < 1 || dilations[i] < 1 || ws[2 + i] < 1)
+      return node.invalid(
+          "strides, dilations and kernel sizes must be positive");
     int64_t full = strides[i] * (xs[2 + i] - 1) + extra[i] +
                    (ws[2 + i] - 1) * dilations[i] + 1;
     int64_t given = full - pads[i] - pads[rank + i];

@@ -91,10 +91,8 @@ static ImportResult importDeformConv(OnnxNode &node) {
       3);
   Value image =
       toChannelsLast(node, node.reshape(x, {images, each, xs[2], xs[3]}));
-  Value samples = node.build<GridSampleOp>(
-      RankedTensorType::get({images, sizes.kernel, sizes.places, each},
-                            elementOf(x)),
-      image, grid, "linear", "zeros", false);
+  Value samples =
+      node.build<GridSampleOp>(image, grid, "linear", "zeros", false);
   if (mask)
     samples = node.elementwise<MulOp>(
         {samples, node.reshape(mask, {images, sizes.kernel, sizes.places, 1})});
@@ -112,10 +110,7 @@ static ImportResult importDeformConv(OnnxNode &node) {
   w = node.reshape(w, {sizes.groups, outGroup, inGroup, sizes.kernel});
   w = buildTranspose(b, node.loc, w, {0, 3, 2, 1});
   w = node.reshape(w, {sizes.groups, sizes.kernel * inGroup, outGroup});
-  Value y = node.build<MatMulOp>(
-      RankedTensorType::get({sizes.batch, sizes.groups, sizes.places, outGroup},
-                            elementOf(x)),
-      samples, w);
+  Value y = node.build<MatMulOp>(samples, w);
   y = buildTranspose(b, node.loc, y, {0, 1, 3, 2});
   y = node.reshape(y, {sizes.batch, sizes.outputs, geometry->output[0],
                        geometry->output[1]});

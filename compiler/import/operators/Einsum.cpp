@@ -165,12 +165,11 @@ void Einsum::arrange(Term &term, ArrayRef<Label> order) {
 }
 
 void Einsum::sumExcept(Term &term, llvm::function_ref<bool(Label)> keep) {
-  SmallVector<int64_t> axes, summed(shapeOf(term.x)), shape;
+  SmallVector<int64_t> axes, shape;
   Labels labels;
   for (auto [axis, label] : llvm::enumerate(term.labels)) {
     if (!keep(label)) {
       axes.push_back(axis);
-      summed[axis] = 1;
       continue;
     }
     labels.push_back(label);
@@ -178,8 +177,7 @@ void Einsum::sumExcept(Term &term, llvm::function_ref<bool(Label)> keep) {
   }
   if (axes.empty())
     return;
-  Value x = node.build<ReduceSumOp>(
-      RankedTensorType::get(summed, elementOf(term.x)), term.x, axes);
+  Value x = node.build<ReduceSumOp>(term.x, axes);
   term = {node.reshape(x, shape), labels};
 }
 
@@ -214,15 +212,9 @@ Term Einsum::join(Term a, Term b, llvm::function_ref<bool(Label)> needed) {
     matrixShape.append({height, width});
     return node.reshape(x, matrixShape);
   };
-  Value x = matrix(a.x, m, k), y = matrix(b.x, k, n), product;
-  if (contracted.empty()) {
-    product = node.elementwise<MulOp>({x, y});
-  } else {
-    SmallVector<int64_t> matrixShape(batchSizes);
-    matrixShape.append({m, n});
-    product = node.build<MatMulOp>(
-        RankedTensorType::get(matrixShape, elementOf(x)), x, y);
-  }
+  Value x = matrix(a.x, m, k), y = matrix(b.x, k, n);
+  Value product = contracted.empty() ? node.elementwise<MulOp>({x, y})
+                                     : node.build<MatMulOp>(x, y);
   return {node.reshape(product, shape),
           llvm::to_vector(llvm::concat<Label>(batch, rows, columns))};
 }

@@ -85,11 +85,11 @@ static ImportResult castTo(OnnxNode &node, Type type) {
   Value x = node.input(0);
   if (elementOf(x) == type)
     return one(x);
-  Builder &b = node.builder;
-  return one(
-      node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x,
-                         b.getI64IntegerAttr(node.intAttr("saturate", 1)),
-                         b.getStringAttr(node.stringAttr("round_mode", "up"))));
+  std::string roundMode = node.stringAttr("round_mode", "up");
+  if (!llvm::is_contained({"up", "down", "nearest"}, roundMode))
+    return node.invalid("unknown round_mode `" + roundMode + "`");
+  return one(node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x,
+                                node.intAttr("saturate", 1), roundMode));
 }
 
 static ImportResult importCast(OnnxNode &node) {

@@ -172,8 +172,7 @@ Value Forest::build(Value x, int64_t targets, StringRef aggregate,
   SmallVector<double> added(base);
   added.resize(targets, 0);
   return node.build<ForestOp>(
-      RankedTensorType::get({shapeOf(x)[0], targets}, type), x,
-      ints(feature, {count}),
+      x, ints(feature, {count}),
       floatConstant(node, {count}, threshold, elementOf(x)), missingTable,
       ints(next, {count, 2}), ints(starts, {trees}), ints(steps, {trees}),
       ints(first, {count + 1}), floatConstant(node, {entries}, weight, type),
@@ -270,7 +269,7 @@ static Value transformed(OnnxNode &node, Value scores, StringRef transform) {
   if (transform == "LOGISTIC")
     return node.elementwise<SigmoidOp>({scores});
   if (transform == "SOFTMAX")
-    return node.build<SoftmaxOp>(tensorType(scores), scores, 1);
+    return node.build<SoftmaxOp>(scores, 1);
   return {};
 }
 
@@ -353,8 +352,7 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
     bool probabilities = llvm::all_of(weights, [](double w) { return w >= 0; });
     Value isSecond = node.elementwise<GreaterOp>(
         {score, node.scalarConstant(probabilities ? 0.5 : 0, f32)});
-    Value index =
-        node.build<CastOp>(RankedTensorType::get({rows, 1}, i64), isSecond);
+    Value index = node.cast(isSecond, i64);
     Value other =
         probabilities
             ? node.elementwise<SubOp>({node.scalarConstant(1, f32), score})
@@ -371,8 +369,7 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
   if (classes < 2)
     return node.unsupported("a single class");
   Value scores = forest.build(x, classes, "SUM", base, f32);
-  Value index = node.build<ArgMaxOp>(RankedTensorType::get({rows, 1}, i64),
-                                     scores, 1, /*last=*/false);
+  Value index = node.build<ArgMaxOp>(scores, 1, /*last=*/false);
   Value result = transformed(node, scores, transform);
   if (!result)
     return node.unsupported("post_transform `" + transform + "`");

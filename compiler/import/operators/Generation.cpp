@@ -152,9 +152,8 @@ static ImportResult importOneHot(OnnxNode &node) {
   if (depth->size() != 1 || depth->front() < 0 ||
       shapeOf(values) != ArrayRef<int64_t>{2})
     return node.invalid("needs one depth and two values");
-  SmallVector<int64_t> shape(shapeOf(indices));
-  shape.insert(shape.begin() + *axis, depth->front());
-  auto type = RankedTensorType::get(shape, elementOf(values));
+  auto type = RankedTensorType::get(
+      spliced(shapeOf(indices), *axis, 0, depth->front()), elementOf(values));
   return SmallVector<Value>{node.build<OneHotOp>(type, indices, values, *axis)};
 }
 
@@ -167,8 +166,8 @@ static ImportResult importTrilu(OnnxNode &node) {
     return failure();
   if (shapeOf(x).size() < 2 || k->size() != 1)
     return node.invalid("needs a tensor of rank 2 or more and one k");
-  return SmallVector<Value>{node.build<TriluOp>(tensorType(x), x, k->front(),
-                                                node.intAttr("upper", 1) != 0)};
+  return SmallVector<Value>{
+      node.build<TriluOp>(x, k->front(), node.intAttr("upper", 1) != 0)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -52,6 +52,16 @@ static ImportResult importGather(OnnxNode &node) {
       GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
 }
 
+/// Refuses indices that are longer than the data in another axis than `axis`.
+static LogicalResult checkLengths(OnnxNode &node, Value indices, Value x,
+                                  int64_t axis) {
+  for (auto [i, size] : llvm::enumerate(shapeOf(indices)))
+    if (static_cast<int64_t>(i) != axis && size > shapeOf(x)[i])
+      return node.invalid("the indices are longer than the data in axis " +
+                          Twine(i));
+  return success();
+}
+
 static ImportResult importGatherElements(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1);
   auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
@@ -60,8 +70,9 @@ static ImportResult importGatherElements(OnnxNode &node) {
   if (!isIndex(indices) || shapeOf(indices).size() != shapeOf(x).size())
     return node.invalid(
         "the indices are not integers, or differ in rank from the data");
-  return SmallVector<Value>{node.build<GatherElementsOp>(
-      typeLike(x, shapeOf(indices)), x, indices, *axis)};
+  if (failed(checkLengths(node, indices, x, *axis)))
+    return failure();
+  return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
 }
 
 static ImportResult importGatherND(OnnxNode &node) {
@@ -77,10 +88,7 @@ static ImportResult importGatherND(OnnxNode &node) {
         "the last axis of the indices is longer than the data has axes");
   if (shapeOf(x).take_front(batch) != tuples.take_front(batch))
     return node.invalid("data and indices differ in the batch axes");
-  SmallVector<int64_t> shape(tuples);
-  llvm::append_range(shape, shapeOf(x).drop_front(batch + components));
-  return SmallVector<Value>{
-      node.build<GatherNDOp>(typeLike(x, shape), x, indices, batch)};
+  return SmallVector<Value>{node.build<GatherNDOp>(x, indices, batch)};
 }
 
 static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
@@ -134,7 +142,7 @@ static ImportResult importReverseSequence(OnnxNode &node) {
     return node.invalid(
         "sequence_lens does not have one length for each batch");
   return SmallVector<Value>{
-      node.build<ReverseSequenceOp>(tensorType(x), x, lengths, *batch, *time)};
+      node.build<ReverseSequenceOp>(x, lengths, *batch, *time)};
 }
 
 static ImportResult importTensorScatter(OnnxNode &node) {
@@ -157,8 +165,8 @@ static ImportResult importTensorScatter(OnnxNode &node) {
     position = node.constant(DenseElementsAttr::get(type, int64_t(0)));
   }
   bool circular = node.stringAttr("mode", "linear") == "circular";
-  return SmallVector<Value>{node.build<TensorScatterOp>(
-      tensorType(past), past, update, position, *axis, circular)};
+  return SmallVector<Value>{
+      node.build<TensorScatterOp>(past, update, position, *axis, circular)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,12 +190,10 @@ static ImportResult importScatterElements(OnnxNode &node) {
       shapeOf(indices).size() != shapeOf(x).size())
     return node.invalid(
         "indices and updates differ in shape, or in rank from the data");
-  for (auto [i, size] : llvm::enumerate(shapeOf(indices)))
-    if (static_cast<int64_t>(i) != *axis && size > shapeOf(x)[i])
-      return node.invalid("the indices are longer than the data in axis " +
-                          Twine(i));
-  return SmallVector<Value>{node.build<ScatterElementsOp>(
-      tensorType(x), x, indices, updates, *reduction, *axis)};
+  if (failed(checkLengths(node, indices, x, *axis)))
+    return failure();
+  return SmallVector<Value>{
+      node.build<ScatterElementsOp>(x, indices, updates, *reduction, *axis)};
 }
 
 static ImportResult importScatterND(OnnxNode &node) {
@@ -199,12 +205,11 @@ static ImportResult importScatterND(OnnxNode &node) {
       shapeOf(indices).back() > static_cast<int64_t>(shapeOf(x).size()))
     return node.invalid(
         "the last axis of the indices is longer than the data has axes");
-  SmallVector<int64_t> shape(shapeOf(indices).drop_back());
-  llvm::append_range(shape, shapeOf(x).drop_front(shapeOf(indices).back()));
-  if (ArrayRef<int64_t>(shape) != shapeOf(updates))
+  if (spliced(shapeOf(x), 0, shapeOf(indices).back(),
+              shapeOf(indices).drop_back()) != Dims(shapeOf(updates)))
     return node.invalid("the updates do not have one slice for each index");
   return SmallVector<Value>{
-      node.build<ScatterNDOp>(tensorType(x), x, indices, updates, *reduction)};
+      node.build<ScatterNDOp>(x, indices, updates, *reduction)};
 }
 
 /// Scatters into zeros the size that the pool had; a larger output_shape pads.
@@ -225,14 +230,12 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
     shape[i + 2] = (shape[i + 2] - 1) * strides[i] - pads[i] -
                    pads[spatial + i] + kernel[i];
   int64_t count = tensorType(x).getNumElements();
-  auto flat = typeLike(x, {ShapedType::getNumElements(shape)});
-  Value zeros =
-      ExpandOp::create(node.builder, node.loc,
-                       node.scalarConstant(0, elementOf(x)), flat.getShape());
+  Value zeros = node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
+                                     product(shape));
   Value indices = node.reshape(node.input(1), {count}),
         updates = node.reshape(x, {count});
   Value result =
-      node.build<ScatterElementsOp>(flat, zeros, indices, updates, "none", 0);
+      node.build<ScatterElementsOp>(zeros, indices, updates, "none", 0);
   result = node.reshape(result, shape);
   if (!node.hasInput(2))
     return SmallVector<Value>{result};
@@ -265,10 +268,9 @@ static ImportResult importTopK(OnnxNode &node) {
     k = node.requireInts(1, "K");
   if (failed(axis) || failed(k))
     return failure();
-  SmallVector<int64_t> shape(shapeOf(x));
-  if (k->size() != 1 || k->front() < 0 || k->front() > shape[*axis])
+  if (k->size() != 1 || k->front() < 0 || k->front() > shapeOf(x)[*axis])
     return node.invalid("K is not between 0 and the size of the axis");
-  shape[*axis] = k->front();
+  Dims shape = resized(shapeOf(x), *axis, k->front());
   Type positions =
       RankedTensorType::get(shape, node.builder.getIntegerType(64, true));
   bool largest = node.intAttr("largest", 1) != 0;
@@ -318,10 +320,7 @@ static ImportResult importDet(OnnxNode &node) {
   if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] ||
       !isa<FloatType>(elementOf(x)))
     return node.invalid("needs square matrices of floats");
-  Type real = elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type();
-  auto scratch = RankedTensorType::get(shape.take_back(2), real);
-  auto op = DetOp::create(node.builder, node.loc,
-                          typeLike(x, shape.drop_back(2)), scratch, x);
+  auto op = DetOp::create(node.builder, node.loc, x);
   return SmallVector<Value>{op.getResult()};
 }
 

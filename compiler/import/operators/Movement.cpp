@@ -298,14 +298,9 @@ static ImportResult importConcat(OnnxNode &node) {
   auto axis = node.axisAttr("axis", 1, rank);
   if (failed(axis))
     return failure();
-  for (Value x : inputs) {
-    SmallVector<int64_t> shape(shapeOf(x)), first(shapeOf(inputs[0]));
-    if (static_cast<int64_t>(shape.size()) == rank)
-      shape[*axis] = first[*axis];
-    if (shape != first)
-      return node.invalid("the inputs differ in another axis than " +
-                          Twine(*axis));
-  }
+  if (!concatenated(llvm::map_to_vector(inputs, shapeOf), *axis))
+    return node.invalid("the inputs differ in another axis than " +
+                        Twine(*axis));
   return SmallVector<Value>{
       node.builder.createOrFold<ConcatOp>(node.loc, inputs, *axis)};
 }

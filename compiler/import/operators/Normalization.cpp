@@ -25,8 +25,7 @@ template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
     coerced.push_back(ShapedType::getNumElements(shapeOf(x).drop_front(*axis)));
     x = node.reshape(x, coerced);
   }
-  Value y =
-      node.build<OpT>(tensorType(x), x, node.builder.getI64IntegerAttr(*axis));
+  Value y = node.build<OpT>(x, *axis);
   return SmallVector<Value>{node.reshape(y, shape)};
 }
 
@@ -34,24 +33,16 @@ template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
 // Normalizations
 //===----------------------------------------------------------------------===//
 
-static Value meanOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
-  SmallVector<int64_t> shape(shapeOf(x));
-  for (int64_t axis : axes)
-    shape[axis] = 1;
-  return node.build<ReduceMeanOp>(RankedTensorType::get(shape, elementOf(x)), x,
-                                  node.builder.getDenseI64ArrayAttr(axes));
-}
-
 namespace {
 struct Moments {
   Value mean, centered, variance;
 };
 } // namespace
 static Moments momentsOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
-  Value mean = meanOver(node, x, axes);
+  Value mean = node.build<ReduceMeanOp>(x, axes);
   Value centered = node.elementwise<SubOp>({x, mean});
-  return {mean, centered,
-          meanOver(node, node.elementwise<MulOp>({centered, centered}), axes)};
+  Value squares = node.elementwise<MulOp>({centered, centered});
+  return {mean, centered, node.build<ReduceMeanOp>(squares, axes)};
 }
 
 /// sqrt(variance + epsilon)
@@ -87,7 +78,7 @@ static ImportResult importLayerNorm(OnnxNode &node, bool center) {
       affine.push_back(node.reshape(bias, {length}));
   }
   Value flat = node.reshape(x, rows);
-  Value y = node.build<LayerNormOp>(tensorType(flat), flat, affine,
+  Value y = node.build<LayerNormOp>(flat, affine,
                                     node.builder.getF32FloatAttr(epsilon),
                                     node.builder.getBoolAttr(center));
   y = node.reshape(y, shape);
@@ -212,7 +203,7 @@ static ImportResult importGroupNorm(OnnxNode &node) {
   Type type = elementOf(x);
   Value rows = node.reshape(x, {shape[0], groups, inGroup});
   Value y = node.build<LayerNormOp>(
-      tensorType(rows), rows, ValueRange{},
+      rows, ValueRange{},
       node.builder.getF32FloatAttr(node.floatAttr("epsilon", 1e-5)),
       node.builder.getBoolAttr(true));
   Value scale = node.cast(node.input(1), type),
@@ -235,6 +226,7 @@ static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
     axis = *front;
   }
   llvm::sort(axes);
+  axes.erase(llvm::unique(axes), axes.end());
   Moments moments = momentsOver(node, x, axes);
   Value deviation =
       node.elementwise<AddOp>({node.elementwise<SqrtOp>(moments.variance),
@@ -249,15 +241,11 @@ static ImportResult importLpNormalization(OnnxNode &node) {
   FailureOr<int64_t> axis = node.axisAttr("axis", -1, shapeOf(x).size());
   if (failed(axis))
     return failure();
-  SmallVector<int64_t> kept(shapeOf(x));
-  kept[*axis] = 1;
-  auto type = RankedTensorType::get(kept, elementOf(x));
-  auto axes = node.builder.getDenseI64ArrayAttr(*axis);
   int64_t p = node.intAttr("p", 2);
   if (p != 1 && p != 2)
     return node.invalid("`p` must be 1 or 2");
-  Value norm = p == 1 ? node.build<ReduceL1Op>(type, x, axes)
-                      : node.build<ReduceL2Op>(type, x, axes);
+  Value norm = p == 1 ? node.build<ReduceL1Op>(x, *axis)
+                      : node.build<ReduceL2Op>(x, *axis);
   Value zero = node.scalarConstant(0, elementOf(x));
   Value isZero = node.elementwise<EqualOp>({norm, zero});
   return SmallVector<Value>{node.elementwise<WhereOp>(
@@ -274,7 +262,7 @@ static ImportResult importLRN(OnnxNode &node) {
     return b.getF32FloatAttr(node.floatAttr(name, otherwise));
   };
   return SmallVector<Value>{node.build<LRNOp>(
-      tensorType(x), x, b.getI64IntegerAttr(1), b.getI64IntegerAttr(size),
+      x, b.getI64IntegerAttr(1), b.getI64IntegerAttr(size),
       number("alpha", 1e-4), number("beta", 0.75), number("bias", 1))};
 }
 

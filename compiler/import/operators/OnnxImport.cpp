@@ -1,6 +1,7 @@
 #include "compiler/import/operators/OnnxImport.h"
 
 #include "dialects/graph/ElementsData.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
@@ -32,8 +33,7 @@ Value OnnxNode::unlessZeros(Value value) {
 Value OnnxNode::cast(Value value, Type elementType) {
   if (!value || elementOf(value) == elementType)
     return value;
-  return CastOp::create(
-      builder, loc, RankedTensorType::get(shapeOf(value), elementType), value);
+  return CastOp::create(builder, loc, value, elementType);
 }
 
 Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
@@ -154,6 +154,17 @@ std::vector<const OnnxOperator *> OnnxRegistry::all() const {
   return all;
 }
 
+/// Returns what the verifier has against an operator; empty if nothing.
+static std::string refusalOf(Operation *op) {
+  std::string refusal;
+  ScopedDiagnosticHandler handler(
+      op->getContext(),
+      [&](Diagnostic &diagnostic) { refusal = diagnostic.str(); });
+  if (succeeded(verify(op, /*verifyRecursively=*/false)))
+    return "";
+  return StringRef(refusal).split(" op ").second.str();
+}
+
 ImportResult OnnxRegistry::importRegularNode(
     OnnxNode &node, StringRef graphName, ArrayRef<StringRef> attributes,
     llvm::function_ref<Type(ArrayRef<Type>)> element) {
@@ -163,9 +174,9 @@ ImportResult OnnxRegistry::importRegularNode(
       return node.invalid("input " + Twine(i) + " is missing");
     operands.push_back(node.input(i));
   }
+  if (!broadcastShapes(llvm::map_to_vector(operands, shapeOf)))
+    return node.invalid("the shapes of the inputs do not broadcast");
   RankedTensorType type = node.elementwiseType(operands, element);
-  if (!type)
-    return failure();
   OperationState state(node.loc, graphName);
   state.addOperands(operands);
   state.addTypes(type);
@@ -184,6 +195,10 @@ ImportResult OnnxRegistry::importRegularNode(
     else
       op->setAttr(name, node.builder.getStringAttr(node.stringAttr(name, "")));
   }
+  // The record says which values attributes have: its refusal is the node's.
+  if (std::string refusal = attributes.empty() ? "" : refusalOf(op);
+      !refusal.empty())
+    return node.invalid(refusal);
   return SmallVector<Value>{op->getResult(0)};
 }
 

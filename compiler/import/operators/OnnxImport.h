@@ -86,12 +86,9 @@ public:
                                     int64_t rank);
   mlir::FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
 
-  /// Builds `OpT` with the given result type, or for elementwise operators with
-  /// the type that broadcasting the operands gives.
-  template <typename OpT, typename... Args>
-  mlir::Value build(mlir::RankedTensorType type, Args &&...args) {
-    return OpT::create(builder, loc, type, std::forward<Args>(args)...)
-        .getResult();
+  /// Builds `OpT` from what one of its builders takes.
+  template <typename OpT, typename... Args> mlir::Value build(Args &&...args) {
+    return OpT::create(builder, loc, std::forward<Args>(args)...).getResult();
   }
   /// Elementwise: null with a diagnostic if the shapes do not broadcast.
   template <typename OpT>

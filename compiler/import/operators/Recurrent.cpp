@@ -57,18 +57,6 @@ public:
     return directions == 2 ? direction == 1 : backwards;
   }
 
-  RankedTensorType typeOf(ArrayRef<int64_t> shape) const {
-    return RankedTensorType::get(shape, elementOf(x));
-  }
-  SmallVector<Type> resultTypes(bool hasCell) const {
-    Type state = typeOf({batch, hidden});
-    SmallVector<Type> types = {typeOf({time, batch, hidden}), state};
-    if (hasCell)
-      types.push_back(state);
-    Type real = elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type();
-    types.push_back(RankedTensorType::get({gateCount * hidden}, real));
-    return types;
-  }
   ArrayAttr names(int64_t direction) const;
   DenseF64ArrayAttr values(int64_t direction, double Activation::*value) const;
   FloatAttr clip() const {
@@ -183,7 +171,7 @@ Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
   Value w = TransposeOp::create(node.builder, node.loc, part(1, direction),
                                 ArrayRef<int64_t>{1, 0});
   Value rows = node.reshape(x, {time * batch, shapeOf(x)[2]});
-  Value gates = node.build<MatMulOp>(typeOf({time * batch, width}), rows, w);
+  Value gates = node.build<MatMulOp>(rows, w);
   if (Value bias = part(3, direction)) {
     Value sum = slice(node.builder, node.loc, bias, 0, 0, width);
     Value recurrent =
@@ -231,10 +219,9 @@ static ImportResult importRNN(OnnxNode &node) {
     return failure();
   SmallVector<Value> ys, hs;
   for (int64_t d = 0; d < layer.directions; ++d) {
-    auto op = RNNOp::create(node.builder, node.loc, layer.resultTypes(false),
-                            layer.inputGates(d, 1), layer.recurrentWeights(d),
-                            layer.initialState(5, d), node.input(4),
-                            layer.isReverse(d), layer.names(d),
+    auto op = RNNOp::create(node.builder, node.loc, layer.inputGates(d, 1),
+                            layer.recurrentWeights(d), layer.initialState(5, d),
+                            node.input(4), layer.isReverse(d), layer.names(d),
                             layer.values(d, &Activation::alpha),
                             layer.values(d, &Activation::beta), layer.clip());
     ys.push_back(op.getY());
@@ -260,7 +247,7 @@ static ImportResult importGRU(OnnxNode &node) {
                         node.scalarConstant(0, elementOf(layer.x)),
                         ArrayRef<int64_t>{hidden}));
     }
-    auto op = GRUOp::create(node.builder, node.loc, layer.resultTypes(false),
+    auto op = GRUOp::create(node.builder, node.loc,
                             layer.inputGates(d, linear ? 2 : 3),
                             layer.recurrentWeights(d), layer.initialState(5, d),
                             bias, node.input(4), layer.isReverse(d),
@@ -279,7 +266,7 @@ static ImportResult importLSTM(OnnxNode &node) {
   SmallVector<Value> ys, hs, cs;
   for (int64_t d = 0; d < layer.directions; ++d) {
     auto op = LSTMOp::create(
-        node.builder, node.loc, layer.resultTypes(true), layer.inputGates(d, 4),
+        node.builder, node.loc, layer.inputGates(d, 4),
         layer.recurrentWeights(d), layer.initialState(5, d),
         layer.initialState(6, d), layer.part(7, d), node.input(4),
         layer.isReverse(d), layer.names(d), layer.values(d, &Activation::alpha),

@@ -6,22 +6,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// `shape` with size 1 at `axes`.
-static SmallVector<int64_t> keeping(ArrayRef<int64_t> shape,
-                                    ArrayRef<int64_t> axes) {
-  SmallVector<int64_t> kept(shape);
-  for (int64_t axis : axes)
-    kept[axis] = 1;
-  return kept;
-}
-
-/// A reduction over `axes`, which keep size 1.
-template <typename OpT>
-static Value reduce(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
-  auto type = RankedTensorType::get(keeping(shapeOf(x), axes), elementOf(x));
-  return node.build<OpT>(type, x, node.builder.getDenseI64ArrayAttr(axes));
-}
-
 /// The axes of a Reduce* node, ascending: an attribute until `inputSince`.
 static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
                                                    int64_t inputSince) {
@@ -64,7 +48,7 @@ static ImportResult importReduction(OnnxNode &node) {
   auto axes = reducedAxes(node, inputSince);
   if (failed(axes))
     return failure();
-  return finishReduction(node, reduce<OpT>(node, node.input(0), *axes), *axes);
+  return finishReduction(node, node.build<OpT>(node.input(0), *axes), *axes);
 }
 
 /// log(sum(e^x)) = m + log(sum(e^(x - m))) with the maximum m, where that is
@@ -77,12 +61,12 @@ static ImportResult importLogSumExp(OnnxNode &node) {
   Type given = elementOf(node.input(0));
   Value x = node.cast(
       node.input(0), isa<FloatType>(given) ? given : node.builder.getF64Type());
-  Value maximum = reduce<ReduceMaxOp>(node, x, *axes);
+  Value maximum = node.build<ReduceMaxOp>(x, *axes);
   Value infinite = node.elementwise<IsInfOp>(maximum);
   Value m = node.elementwise<WhereOp>(
       {infinite, node.scalarConstant(0, elementOf(x)), maximum});
   Value terms = node.elementwise<ExpOp>(node.elementwise<SubOp>({x, m}));
-  Value sum = reduce<ReduceLogSumOp>(node, terms, *axes);
+  Value sum = node.build<ReduceLogSumOp>(terms, *axes);
   return finishReduction(
       node, node.cast(node.elementwise<AddOp>({sum, m}), given), *axes);
 }
@@ -91,11 +75,7 @@ template <typename OpT>
 static FailureOr<Value> buildArg(OnnxNode &node, Value x, int64_t axis) {
   if (shapeOf(x)[axis] == 0)
     return node.invalid("the axis has no elements");
-  Type si64 = node.builder.getIntegerType(64, /*isSigned=*/true);
-  return node.build<OpT>(
-      RankedTensorType::get(keeping(shapeOf(x), axis), si64), x,
-      node.builder.getI64IntegerAttr(axis),
-      node.builder.getBoolAttr(node.intAttr("select_last_index", 0)));
+  return node.build<OpT>(x, axis, node.intAttr("select_last_index", 0) != 0);
 }
 
 template <typename OpT> static ImportResult importArg(OnnxNode &node) {
@@ -158,11 +138,9 @@ template <typename OpT> static ImportResult importScan(OnnxNode &node) {
       node.normalizeAxis(given->front(), shapeOf(x).size());
   if (failed(axis))
     return failure();
-  Builder &b = node.builder;
-  return SmallVector<Value>{
-      node.build<OpT>(tensorType(x), x, b.getI64IntegerAttr(*axis),
-                      b.getBoolAttr(node.intAttr("exclusive", 0)),
-                      b.getBoolAttr(node.intAttr("reverse", 0)))};
+  return SmallVector<Value>{node.build<OpT>(x, *axis,
+                                            node.intAttr("exclusive", 0) != 0,
+                                            node.intAttr("reverse", 0) != 0)};
 }
 
 /// The spatial axes: all after the channels.
@@ -173,7 +151,7 @@ static SmallVector<int64_t> spatialAxes(Value x) {
 
 template <typename OpT> static ImportResult importGlobalPool(OnnxNode &node) {
   return SmallVector<Value>{
-      reduce<OpT>(node, node.input(0), spatialAxes(node.input(0)))};
+      node.build<OpT>(node.input(0), spatialAxes(node.input(0)))};
 }
 
 static ImportResult importGlobalLpPool(OnnxNode &node) {
@@ -187,7 +165,7 @@ static ImportResult importGlobalLpPool(OnnxNode &node) {
     return importGlobalPool<ReduceL1Op>(node);
   Value powers = node.elementwise<PowOp>(
       {node.elementwise<AbsOp>(x), node.scalarConstant(p, elementOf(x))});
-  Value sum = reduce<ReduceSumOp>(node, powers, spatialAxes(x));
+  Value sum = node.build<ReduceSumOp>(powers, spatialAxes(x));
   return SmallVector<Value>{
       node.elementwise<PowOp>({sum, node.scalarConstant(1 / p, elementOf(x))})};
 }

@@ -3,7 +3,7 @@
 // Resize becomes tables of positions and weights, one pair for each axis that
 // changes: graph.gather where each result is one element, else graph.resample.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -150,17 +150,15 @@ static Value positionTable(OnnxNode &node, const ResizedAxis &axis,
 static Value resample(OnnxNode &node, Value x,
                       ArrayRef<ResizedAxis *> resized) {
   SmallVector<Value> positions, weights;
-  SmallVector<int64_t> axes, shape(shapeOf(x));
+  SmallVector<int64_t> axes;
   for (ResizedAxis *axis : resized) {
     positions.push_back(positionTable(node, *axis, {axis->to, axis->taps()}));
     weights.push_back(floatConstant(
         node, {axis->to, axis->taps()}, axis->weights,
         elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type()));
     axes.push_back(axis->axis);
-    shape[axis->axis] = axis->to;
   }
-  auto type = RankedTensorType::get(shape, elementOf(x));
-  return node.build<ResampleOp>(type, x, positions, weights, axes);
+  return node.build<ResampleOp>(x, positions, weights, axes);
 }
 
 /// The extrapolation value wherever `axis` reaches outside of the input.
@@ -217,7 +215,7 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   for (ResizedAxis *axis : changed)
     x = extrapolate(node, x, *axis, mode.extrapolation);
   if (!isa<FloatType>(type)) {
-    x = node.build<RoundOp>(tensorType(x), x);
+    x = node.build<RoundOp>(x);
     x = node.cast(x, type);
   }
   return x;
@@ -350,22 +348,6 @@ static ImportResult importUpsample(OnnxNode &node) {
 // Data-dependent positions
 //===----------------------------------------------------------------------===//
 
-static Value channelsLast(OnnxNode &node, Value x) {
-  SmallVector<int64_t> perm = {0};
-  for (size_t axis = 2; axis < shapeOf(x).size(); ++axis)
-    perm.push_back(axis);
-  perm.push_back(1);
-  return TransposeOp::create(node.builder, node.loc, x, perm);
-}
-
-static Value channelsFirst(OnnxNode &node, Value x) {
-  int64_t rank = shapeOf(x).size();
-  SmallVector<int64_t> perm = {0, rank - 1};
-  for (int64_t axis = 1; axis < rank - 1; ++axis)
-    perm.push_back(axis);
-  return TransposeOp::create(node.builder, node.loc, x, perm);
-}
-
 static ImportResult importGridSample(OnnxNode &node) {
   Value x = node.input(0), grid = node.input(1);
   ArrayRef<int64_t> from = shapeOf(x), to = shapeOf(grid);
@@ -383,16 +365,13 @@ static ImportResult importGridSample(OnnxNode &node) {
       !llvm::is_contained({"zeros", "border", "reflection"}, padding))
     return node.invalid("unknown mode `" + mode + "` or padding_mode `" +
                         padding + "`");
-  SmallVector<int64_t> shape(to.drop_back());
-  shape.push_back(from[1]);
-  if (llvm::is_contained(from.drop_front(2), 0) &&
-      !llvm::is_contained(shape, 0))
+  if (product(from.drop_front(2)) == 0 && product(to.drop_back()) != 0 &&
+      from[1] != 0)
     return node.invalid("samples an empty axis");
-  auto type = RankedTensorType::get(shape, elementOf(x));
   Value result =
-      node.build<GridSampleOp>(type, channelsLast(node, x), grid, mode, padding,
+      node.build<GridSampleOp>(toChannelsLast(node, x), grid, mode, padding,
                                node.intAttr("align_corners", 0) != 0);
-  return SmallVector<Value>{channelsFirst(node, result)};
+  return SmallVector<Value>{toChannelsFirst(node, result)};
 }
 
 static ImportResult importRoiAlign(OnnxNode &node) {
@@ -414,12 +393,12 @@ static ImportResult importRoiAlign(OnnxNode &node) {
   auto type = RankedTensorType::get(shape, elementOf(x));
   Builder &b = node.builder;
   Value result = node.build<RoiAlignOp>(
-      type, channelsLast(node, x), rois, batch,
+      type, toChannelsLast(node, x), rois, batch,
       mode == "max" ? b.getUnitAttr() : UnitAttr(),
       b.getF64FloatAttr(node.floatAttr("spatial_scale", 1)),
       b.getF64FloatAttr(centred ? 0.5 : 0),
       b.getI64IntegerAttr(node.intAttr("sampling_ratio", 0)));
-  return SmallVector<Value>{channelsFirst(node, result)};
+  return SmallVector<Value>{toChannelsFirst(node, result)};
 }
 
 /// The positions of an identity grid times theta, transposed.
@@ -452,8 +431,7 @@ static ImportResult importAffineGrid(OnnxNode &node) {
   Value grid = floatConstant(node, {count, spatial + 1}, positions, type);
   Value transposed = TransposeOp::create(node.builder, node.loc, theta,
                                          ArrayRef<int64_t>{0, 2, 1});
-  Value moved = node.build<MatMulOp>(
-      RankedTensorType::get({batch, count, spatial}, type), grid, transposed);
+  Value moved = node.build<MatMulOp>(grid, transposed);
   SmallVector<int64_t> shape = {batch};
   llvm::append_range(shape, sizes);
   shape.push_back(spatial);

@@ -39,12 +39,6 @@ static Value transpose(OnnxNode &node, Value x, ArrayRef<int64_t> perm) {
   return node.builder.createOrFold<TransposeOp>(node.loc, x, perm);
 }
 
-static Value matmul(OnnxNode &node, Value a, Value b) {
-  SmallVector<int64_t> shape(shapeOf(a));
-  shape.back() = shapeOf(b).back();
-  return node.build<MatMulOp>(RankedTensorType::get(shape, elementOf(a)), a, b);
-}
-
 /// Writes the 2 x 2 (or 1 x 2) block that multiplies by a complex number.
 static void putBlock(MutableArrayRef<double> matrix, int64_t columns,
                      int64_t row, int64_t column, int64_t parts,
@@ -72,7 +66,8 @@ Value Transform::direct(Value x) const {
     }
   Value w =
       floatConstant(node, {samples * parts, bins * 2}, matrix, elementOf(x));
-  Value y = matmul(node, node.reshape(x, {shape[0], samples * parts}), w);
+  Value y =
+      node.build<MatMulOp>(node.reshape(x, {shape[0], samples * parts}), w);
   return node.reshape(y, {shape[0], bins, 2});
 }
 
@@ -136,11 +131,13 @@ Value Transform::inTwoSteps(Value x, int64_t n1) const {
       }
   Type type = elementOf(x);
   x = transpose(node, node.reshape(x, {batch, n1, n2, parts}), {0, 2, 1, 3});
-  x = matmul(node, node.reshape(x, {batch * n2, n1 * parts}),
-             floatConstant(node, {n1 * parts, n1 * 2}, first, type));
+  x = node.build<MatMulOp>(
+      node.reshape(x, {batch * n2, n1 * parts}),
+      floatConstant(node, {n1 * parts, n1 * 2}, first, type));
   x = transpose(node, node.reshape(x, {batch, n2, n1, 2}), {2, 0, 1, 3});
-  x = matmul(node, node.reshape(x, {n1, batch, n2 * 2}),
-             floatConstant(node, {n1, n2 * 2, n2 * 2}, second, type));
+  x = node.build<MatMulOp>(
+      node.reshape(x, {n1, batch, n2 * 2}),
+      floatConstant(node, {n1, n2 * 2, n2 * 2}, second, type));
   x = transpose(node, node.reshape(x, {n1, batch, n2, 2}), {1, 2, 0, 3});
   x = node.reshape(x, {batch, length, 2});
   return onesided ? slice(node.builder, node.loc, x, 1, 0, length / 2 + 1) : x;
@@ -164,8 +161,9 @@ Value Transform::toReal(Value x) const {
           k == 0 || 2 * k == length ? 0 : -im * weight;
     }
   Value w = floatConstant(node, {bins * 2, length}, matrix, elementOf(x));
-  return node.reshape(matmul(node, node.reshape(x, {batch, bins * 2}), w),
-                      {batch, length, 1});
+  return node.reshape(
+      node.build<MatMulOp>(node.reshape(x, {batch, bins * 2}), w),
+      {batch, length, 1});
 }
 
 /// x [batch, samples, parts]; samples beyond `length` do not count, missing

@@ -37,9 +37,8 @@ static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
     found = found ? node.elementwise<AndOp>({found, same}) : same;
   }
   Type f32 = node.builder.getF32Type();
-  Value sum = node.build<ReduceSumOp>(
-      RankedTensorType::get({rows, 1, grams}, f32), node.cast(found, f32),
-      node.builder.getDenseI64ArrayAttr({1}));
+  Value sum = node.build<ReduceSumOp>(node.cast(found, f32),
+                                      node.builder.getDenseI64ArrayAttr({1}));
   return node.reshape(sum, {rows, grams});
 }
 

@@ -19,11 +19,8 @@ static FailureOr<Value> importPool(
   auto geometry = WindowGeometry::read(node, xs.drop_front(2), kernel);
   if (failed(geometry))
     return failure();
-  SmallVector<int64_t> shape{xs[0]};
-  llvm::append_range(shape, geometry->output);
-  shape.push_back(xs[1]);
-  Value y = build(toChannelsLast(node, x), *geometry,
-                  RankedTensorType::get(shape, elementOf(x)));
+  Value y =
+      build(toChannelsLast(node, x), *geometry, geometry->resultType(x, xs[1]));
   return toChannelsFirst(node, y);
 }
 

@@ -22,6 +22,11 @@ struct WindowGeometry {
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node,
                                               llvm::ArrayRef<int64_t> spatial,
                                               llvm::ArrayRef<int64_t> kernel);
+  /// The type of the operator's result, channels last.
+  mlir::RankedTensorType resultType(mlir::Value x, int64_t channels) const {
+    return mlir::RankedTensorType::get(
+        windowShape(shapeOf(x), output, channels), elementOf(x));
+  }
 };
 
 /// transpose [N, C, spatial...] -> [N, spatial..., C] and back, of a value.

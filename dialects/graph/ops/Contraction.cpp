@@ -3,10 +3,102 @@
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Window.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 using namespace mlir;
 
 namespace ingot::graph {
+
+/// The shape of a product; empty if the batch axes do not broadcast.
+static std::optional<Dims> productShape(ArrayRef<Dim> a, ArrayRef<Dim> b) {
+  auto shape = broadcastShapes({a.drop_back(2), b.drop_back(2)});
+  if (shape)
+    shape->append({a[a.size() - 2], b.back()});
+  return shape;
+}
+
+RankedTensorType MatMulOp::typeOf(Value a, Value b) {
+  return RankedTensorType::get(*productShape(shapeOf(a), shapeOf(b)),
+                               elementOf(a));
+}
+
+/// Refuses a zero point unless it is one number or broadcasts to `operand` with
+/// one place on the axis of the steps, `steps` axes before the end.
+static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
+                               size_t steps, StringRef name) {
+  if (elementOf(zero) != elementOf(operand))
+    return rule.refuse("has a zero point of " + name + " of " +
+                       debugString(elementOf(zero)) + ", not " +
+                       debugString(elementOf(operand)));
+  ArrayRef<Dim> own = shapeOf(zero), whole = shapeOf(operand);
+  auto joined = broadcastShapes({own, whole});
+  bool fits = own.size() >= 2 && own[own.size() - steps] == 1 && joined &&
+              ArrayRef<Dim>(*joined) == whole;
+  return rule.require(own.empty() || fits,
+                      "has a zero point of " + name +
+                          " that is neither one number nor one for each " +
+                          (steps == 1 ? "row" : "column"));
+}
+
+LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> a = shapeOf(op.getA()), b = shapeOf(op.getB());
+  if (a.size() < 2 || b.size() < 2)
+    return rule.refuse("needs operands of two axes or more");
+  if (a.back() != b[b.size() - 2])
+    return rule.refuse("the inner sizes differ: " + Twine(a.back()) + " and " +
+                       Twine(b[b.size() - 2]));
+  auto shape = productShape(a, b);
+  if (!shape)
+    return rule.refuse("the batch axes do not broadcast");
+  Type x = elementOf(op.getA()), y = elementOf(op.getB()),
+       sum = rule.statedElement();
+  ValueRange zeros = op.getZeros();
+  auto isNarrow = [](Type type) {
+    return isa<IntegerType>(type) && !type.isInteger(1) &&
+           type.getIntOrFloatBitWidth() <= 16;
+  };
+  bool widens = isNarrow(x) && isNarrow(y) && sum.isSignedInteger(32);
+  if (!widens && (x != y || x != sum || !zeros.empty()))
+    return rule.refuse("multiplies " + debugString(x) + " by " +
+                       debugString(y) + " into " + debugString(sum) +
+                       "; types must be one, or integers of at most 16 bits "
+                       "and a result of si32");
+  if (!zeros.empty() && zeros.size() != 2)
+    return rule.refuse("has one zero point; there are two, or none");
+  if (!zeros.empty() &&
+      (failed(zeroPoint(rule, zeros[0], op.getA(), 1, "a")) ||
+       failed(zeroPoint(rule, zeros[1], op.getB(), 2, "b"))))
+    return failure();
+  return rule.result(*shape, sum);
+}
+
+/// The rule of convolutions: weights [kernel..., inputs, outputs], of which
+/// those of one group are a part, the inputs' or the outputs'.
+template <typename OpAdaptor>
+static LogicalResult convTypes(OpAdaptor op, TypeRule &rule, bool transposed) {
+  ArrayRef<Dim> x = shapeOf(op.getX()), w = shapeOf(op.getW());
+  auto groups = static_cast<int64_t>(op.getGroups());
+  if (w.size() != x.size() || w.size() < 2 || groups < 1)
+    return rule.refuse("needs weights of the input's rank and groups");
+  Dim inputs = w[w.size() - 2], outputs = w.back();
+  (transposed ? outputs : inputs) *= groups;
+  if (inputs != x.back() || (transposed ? inputs : outputs) % groups != 0)
+    return rule.refuse("the weights do not fit " + Twine(x.back()) +
+                       " channels in " + Twine(groups) + " groups");
+  if (failed(rule.alike({op.getX(), op.getW(), op.getBias()})) ||
+      failed(rule.shape(op.getBias(), outputs, "a bias")))
+    return failure();
+  return rule.window(op.getX(), w.drop_back(2), op.getStrides(),
+                     op.getDilations(), {op.getLow()}, elementOf(op.getX()),
+                     outputs);
+}
+
+LogicalResult ConvOp::inferTypes(Adaptor op, TypeRule &rule) {
+  return convTypes(op, rule, /*transposed=*/false);
+}
+LogicalResult ConvTransposeOp::inferTypes(Adaptor op, TypeRule &rule) {
+  return convTypes(op, rule, /*transposed=*/true);
+}
 
 bool MatMulOp::isCheap() { return false; }
 bool MatMulOp::passesLanes() { return true; }
@@ -58,47 +150,6 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 bool MatMulOp::isWidening() {
   return elementOf(getResult()) != elementOf(getA());
-}
-
-/// Checks that `zero` has no axes, or broadcasts to `operand` with one place on
-/// the axis of the steps, `steps` axes before the end.
-static LogicalResult verifyZeroPoint(MatMulOp op, Value zero, Value operand,
-                                     size_t steps, StringRef name) {
-  if (elementOf(zero) != elementOf(operand))
-    return op.emitOpError()
-           << "has a zero point of " << name << " of " << elementOf(zero)
-           << ", not " << elementOf(operand);
-  ArrayRef<int64_t> own = shapeOf(zero), whole = shapeOf(operand);
-  if (own.empty())
-    return success();
-  auto joined = broadcastShapes({own, whole});
-  if (own.size() < 2 || own[own.size() - steps] != 1 || !joined ||
-      ArrayRef<int64_t>(*joined) != whole)
-    return op.emitOpError() << "has a zero point of " << name
-                            << " that is neither one number nor one for each "
-                            << (steps == 1 ? "row" : "column");
-  return success();
-}
-
-LogicalResult MatMulOp::verify() {
-  Type a = elementOf(getA()), b = elementOf(getB()), y = elementOf(getResult());
-  if (!isWidening() && a == b && getZeros().empty())
-    return success();
-  auto isNarrow = [](Type type) {
-    return isa<IntegerType>(type) && !type.isInteger(1) &&
-           type.getIntOrFloatBitWidth() <= 16;
-  };
-  if (!isNarrow(a) || !isNarrow(b) || !y.isSignedInteger(32))
-    return emitOpError() << "multiplies " << a << " by " << b << " into " << y
-                         << "; types must be one, or integers of at most 16 "
-                            "bits and a result of si32";
-  if (getZeros().empty())
-    return success();
-  if (getZeros().size() != 2)
-    return emitOpError("has one zero point; there are two, or none");
-  if (failed(verifyZeroPoint(*this, getAZero(), getA(), 1, "a")))
-    return failure();
-  return verifyZeroPoint(*this, getBZero(), getB(), 2, "b");
 }
 
 bool ConvOp::isCheap() { return false; }
@@ -212,6 +263,38 @@ struct GroupedSteps {
   int64_t lastAxis, count = 1;
 };
 } // namespace
+
+/// The number of elements of a packed matrix; none if it cannot be packed so.
+static std::optional<Dim> packedSize(ArrayRef<Dim> matrix, int64_t panel,
+                                     int64_t tail, int64_t group) {
+  if (matrix.empty() || panel < 1 || tail < matrix.back() % panel ||
+      group < 1 || (group > 1 && matrix.size() < 2))
+    return std::nullopt;
+  Dim full = matrix.back() / panel * panel,
+      last = matrix.back() % panel == 0 ? 0 : tail;
+  Dims steps(matrix.drop_back());
+  if (group > 1)
+    steps.back() = llvm::divideCeil(steps.back(), group) * group;
+  return product(steps) * (full + last);
+}
+
+LogicalResult PackPanelsOp::inferTypes(Adaptor op, TypeRule &rule) {
+  auto size = packedSize(shapeOf(op.getW()), op.getPanel(), op.getTail(),
+                         op.getGroup());
+  if (!size)
+    return rule.refuse("the columns do not fit the panels");
+  return rule.result(*size, elementOf(op.getW()));
+}
+
+LogicalResult UnpackPanelsOp::inferTypes(Adaptor op, TypeRule &rule) {
+  auto size = packedSize(rule.stated(), op.getPanel(), op.getTail(),
+                         op.getGroup());
+  if (!size)
+    return rule.refuse("the columns do not fit the panels");
+  if (failed(rule.shape(op.getPacked(), *size, "an operand")))
+    return failure();
+  return rule.result(rule.stated(), elementOf(op.getPacked()));
+}
 
 Expr PackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> shape = shapeOf(getW());

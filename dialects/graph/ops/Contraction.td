@@ -1,9 +1,15 @@
 // Matrix products and convolutions.
 
-class Graph_Contraction<string mnemonic, list<Trait> traits = []>
-    : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], traits)>;
+class Graph_Contraction<string mnemonic, Trait types = Graph_InferredTypes>
+    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], types>;
 
-def Graph_MatMulOp : Graph_Contraction<"matmul"> {
+/// A contraction over windows.
+class Graph_WindowProduct<string mnemonic> : Graph_Contraction<mnemonic, Graph_StatedTypes> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias, DenseI64ArrayAttr:$strides,
+                   DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, I64Attr:$groups);
+}
+
+def Graph_MatMulOp : Graph_Contraction<"matmul", Graph_StatedTypes> {
   let summary = "Matrix product with broadcast batch axes";
   let description = [{
     [..., M, K] x [..., K, N] -> [..., M, N]; both operands have at least two axes. All
@@ -17,11 +23,17 @@ def Graph_MatMulOp : Graph_Contraction<"matmul"> {
              : (tensor<3x8xui8>, tensor<8x5xsi8>, tensor<ui8>, tensor<1x5xsi8>) -> tensor<3x5xsi32>
   }];
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b, Variadic<Graph_Tensor>:$zeros);
-  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$a, "::mlir::Value":$b), [{
-    build($_builder, $_state, result, a, b, ::mlir::ValueRange());
-  }]>];
-  let hasVerifier = 1;
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$a, "::mlir::Value":$b), [{
+      build($_builder, $_state, result, a, b, ::mlir::ValueRange());
+    }]>,
+    OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b), [{
+      build($_builder, $_state, typeOf(a, b), a, b);
+    }]>,
+  ];
   let extraClassDeclaration = [{
+    /// Returns the type of a product of operands of one type, which fit.
+    static ::mlir::RankedTensorType typeOf(::mlir::Value a, ::mlir::Value b);
     /// The zero points of the operands; null where there are none.
     ::mlir::Value getAZero() { return getZeros().empty() ? ::mlir::Value() : getZeros()[0]; }
     ::mlir::Value getBZero() { return getZeros().empty() ? ::mlir::Value() : getZeros()[1]; }
@@ -30,25 +42,21 @@ def Graph_MatMulOp : Graph_Contraction<"matmul"> {
   }];
 }
 
-def Graph_ConvOp : Graph_Contraction<"conv"> {
+def Graph_ConvOp : Graph_WindowProduct<"conv"> {
   let summary = "Convolution, channels last";
   let description = [{
     x [N, spatial..., C], w [kernel..., C / groups, O], bias [O] -> [N, out..., O]. Output position o reads the
     input positions o * stride - low + k * dilation; positions outside count as zero. The padding at the high end
     follows from the result's shape.
   }];
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias, DenseI64ArrayAttr:$strides,
-                   DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, I64Attr:$groups);
 }
 
-def Graph_ConvTransposeOp : Graph_Contraction<"conv_transpose"> {
+def Graph_ConvTransposeOp : Graph_WindowProduct<"conv_transpose"> {
   let summary = "Transposed convolution, channels last";
   let description = [{
     x [N, spatial..., C], w [kernel..., C, O / groups], bias [O]. Output position o sums the input positions i and
     kernel positions k with o = i * stride - low + k * dilation.
   }];
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias, DenseI64ArrayAttr:$strides,
-                   DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, I64Attr:$groups);
 }
 
 def Graph_PackPanelsOp : Graph_ElementOp<"pack_panels", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
@@ -66,7 +74,8 @@ def Graph_PackPanelsOp : Graph_ElementOp<"pack_panels", [DeclareOpInterfaceMetho
   let arguments = (ins Graph_Tensor:$w, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group);
 }
 
-def Graph_UnpackPanelsOp : Graph_ElementOp<"unpack_panels", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
+def Graph_UnpackPanelsOp
+    : Graph_ElementOp<"unpack_panels", [DeclareOpInterfaceMethods<ElementOpInterface>], Graph_StatedTypes> {
   let summary = "The weights that were packed: the inverse of pack_panels";
   let arguments = (ins Graph_Tensor:$packed, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group);
 }

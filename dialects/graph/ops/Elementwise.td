@@ -6,11 +6,18 @@
 
 /// `scalar` is the C++ body of a function that gets ElementBuilder &b and the
 /// operands' elements `x`, `y`, `z` (as many as there are) and returns an Expr.
-/// `resultElement`: the element type of the result, given the operand types in[i].
-class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resultElem = "in[0]">
+/// `resultElem`: the element type of the result, given the operand types in[i].
+class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resultElem = "in[0]",
+                        Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>,
                                  DeclareOpInterfaceMethods<ElementwiseOpInterface>,
-                                 DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>]> {
+                                 DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], types> {
+  /// The operands that have one element type.
+  string alike = "op.getOperands()";
+  /// A further part of the rule for types: statements that return or go on.
+  code typeRule = "";
+  string element = !if(!eq(!cast<string>(types), "Graph_StatedTypes"), "rule.statedElement()",
+                       "resultElement(::llvm::map_to_vector(op.getOperands(), elementOf))");
   /// The ONNX operator; empty if the importer builds it from others.
   string onnxName = onnx;
   code scalar = "";
@@ -24,6 +31,10 @@ class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resul
   string names = !foldl("", !range(!size(operands)), text, i,
     text # "[[maybe_unused]] Expr " # !cond(!eq(i, 0): "x", !eq(i, 1): "y", true: "z") # " = in[" # i # "]; ");
   let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule) {
+      }] # typeRule # [{
+      return rule.elementwise(op.getOperands(), }] # alike # ", " # element # [{);
+    }
     ::ingot::graph::Expr $cppClass::emitElement(::ingot::graph::ElementBuilder &b, ::llvm::ArrayRef<::ingot::graph::Expr> idx) {
       return ::ingot::graph::emitElementwise(*this, b, idx);
     }
@@ -43,8 +54,14 @@ class Graph_Unary<string mnemonic, string onnx, code body, dag attrs = (ins)>
   let scalar = body;
   let attributes = attrs;
 }
+/// As Graph_Unary, of floats only.
+class Graph_Function<string mnemonic, string onnx, code body, dag attrs = (ins)>
+    : Graph_Elementwise<mnemonic, onnx, (ins Graph_Floats:$x)> {
+  let scalar = body;
+  let attributes = attrs;
+}
 class Graph_UnaryTest<string mnemonic, string onnx, code body, dag attrs = (ins)>
-    : Graph_Elementwise<mnemonic, onnx, (ins Graph_Tensor:$x), "::mlir::IntegerType::get(in[0].getContext(), 1)"> {
+    : Graph_Elementwise<mnemonic, onnx, (ins Graph_Floats:$x), "::mlir::IntegerType::get(in[0].getContext(), 1)"> {
   let scalar = body;
   let attributes = attrs;
 }
@@ -53,9 +70,15 @@ class Graph_Binary<string mnemonic, string onnx, code body, dag attrs = (ins)>
   let scalar = body;
   let attributes = attrs;
 }
-/// As Graph_Unary, with a result type that the builder gives.
+/// The bits of integers, or truth values.
+class Graph_Bits<string mnemonic, string onnx, code body, dag attrs = (ins)>
+    : Graph_Elementwise<mnemonic, onnx, (ins Graph_Integers:$x, Graph_Integers:$y)> {
+  let scalar = body;
+  let attributes = attrs;
+}
+/// With an element type that the builder gives.
 class Graph_Conversion<string mnemonic, dag operands, code body, dag attrs = (ins)>
-    : Graph_Elementwise<mnemonic, "", operands> {
+    : Graph_Elementwise<mnemonic, "", operands, "in[0]", Graph_StatedTypes> {
   let scalar = body;
   let attributes = attrs;
 }
@@ -68,7 +91,7 @@ class Graph_Compare<string mnemonic, string onnx, code body>
 // ONNX's attributes; each has its default.
 class Graph_Float<string byDefault> : DefaultValuedAttr<F32Attr, byDefault # "f">;
 class Graph_Int<string byDefault> : DefaultValuedAttr<I64Attr, byDefault>;
-class Graph_Text<string byDefault> : DefaultValuedStrAttr<StrAttr, byDefault>;
+class Graph_Text<string byDefault, list<string> names> : DefaultValuedStrAttr<Graph_Choice<names>, byDefault>;
 
 //===----------------------------------------------------------------------===//
 // Arithmetic
@@ -80,81 +103,83 @@ def Graph_MulOp : Graph_Binary<"mul", "Mul", [{ return x * y; }]>;
 def Graph_DivOp : Graph_Binary<"div", "Div", [{ return x / y; }]>;
 def Graph_ModOp : Graph_Binary<"mod", "Mod",
     [{ return getFmod() ? x % y : floorMod(x, y); }], (ins Graph_Int<"0">:$fmod)>;
-def Graph_PowOp : Graph_Binary<"pow", "Pow", [{ return power(x, y); }]>;
+def Graph_PowOp : Graph_Binary<"pow", "Pow", [{ return power(x, y); }]> {
+  let alike = "{}"; // the exponent has a type of its own
+}
 def Graph_MaximumOp : Graph_Binary<"maximum", "", [{ return max(x, y); }]>;
 def Graph_MinimumOp : Graph_Binary<"minimum", "", [{ return min(x, y); }]>;
 def Graph_NegOp : Graph_Unary<"neg", "Neg", [{ return -x; }]>;
 def Graph_AbsOp : Graph_Unary<"abs", "Abs", [{ return abs(x); }]>;
 def Graph_SignOp : Graph_Unary<"sign", "Sign", [{ return sign(x); }]>;
 def Graph_ReciprocalOp : Graph_Unary<"reciprocal", "Reciprocal", [{ return 1.0 / x; }]>;
-def Graph_FloorOp : Graph_Unary<"floor", "Floor", [{ return floor(x); }]>;
-def Graph_CeilOp : Graph_Unary<"ceil", "Ceil", [{ return ceil(x); }]>;
-def Graph_RoundOp : Graph_Unary<"round", "Round", [{ return round(x); }]>;
+def Graph_FloorOp : Graph_Function<"floor", "Floor", [{ return floor(x); }]>;
+def Graph_CeilOp : Graph_Function<"ceil", "Ceil", [{ return ceil(x); }]>;
+def Graph_RoundOp : Graph_Function<"round", "Round", [{ return round(x); }]>;
 
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
 
-def Graph_SqrtOp : Graph_Unary<"sqrt", "Sqrt", [{ return sqrt(x); }]>;
-def Graph_ExpOp : Graph_Unary<"exp", "Exp", [{ return exp(x); }]>;
-def Graph_LogOp : Graph_Unary<"log", "Log", [{ return log(x); }]>;
+def Graph_SqrtOp : Graph_Function<"sqrt", "Sqrt", [{ return sqrt(x); }]>;
+def Graph_ExpOp : Graph_Function<"exp", "Exp", [{ return exp(x); }]>;
+def Graph_LogOp : Graph_Function<"log", "Log", [{ return log(x); }]>;
 def Graph_ErfOp : Graph_Unary<"erf", "Erf", [{ return erf(x); }]>;
-def Graph_SinOp : Graph_Unary<"sin", "Sin", [{ return sin(x); }]>;
-def Graph_CosOp : Graph_Unary<"cos", "Cos", [{ return cos(x); }]>;
-def Graph_TanOp : Graph_Unary<"tan", "Tan", [{ return tan(x); }]>;
-def Graph_AsinOp : Graph_Unary<"asin", "Asin", [{ return asin(x); }]>;
-def Graph_AcosOp : Graph_Unary<"acos", "Acos", [{ return acos(x); }]>;
-def Graph_AtanOp : Graph_Unary<"atan", "Atan", [{ return atan(x); }]>;
-def Graph_SinhOp : Graph_Unary<"sinh", "Sinh", [{ return sinh(x); }]>;
-def Graph_CoshOp : Graph_Unary<"cosh", "Cosh", [{ return cosh(x); }]>;
-def Graph_TanhOp : Graph_Unary<"tanh", "Tanh", [{ return tanh(x); }]>;
-def Graph_AsinhOp : Graph_Unary<"asinh", "Asinh", [{ return asinh(x); }]>;
-def Graph_AcoshOp : Graph_Unary<"acosh", "Acosh", [{ return acosh(x); }]>;
-def Graph_AtanhOp : Graph_Unary<"atanh", "Atanh", [{ return atanh(x); }]>;
+def Graph_SinOp : Graph_Function<"sin", "Sin", [{ return sin(x); }]>;
+def Graph_CosOp : Graph_Function<"cos", "Cos", [{ return cos(x); }]>;
+def Graph_TanOp : Graph_Function<"tan", "Tan", [{ return tan(x); }]>;
+def Graph_AsinOp : Graph_Function<"asin", "Asin", [{ return asin(x); }]>;
+def Graph_AcosOp : Graph_Function<"acos", "Acos", [{ return acos(x); }]>;
+def Graph_AtanOp : Graph_Function<"atan", "Atan", [{ return atan(x); }]>;
+def Graph_SinhOp : Graph_Function<"sinh", "Sinh", [{ return sinh(x); }]>;
+def Graph_CoshOp : Graph_Function<"cosh", "Cosh", [{ return cosh(x); }]>;
+def Graph_TanhOp : Graph_Function<"tanh", "Tanh", [{ return tanh(x); }]>;
+def Graph_AsinhOp : Graph_Function<"asinh", "Asinh", [{ return asinh(x); }]>;
+def Graph_AcoshOp : Graph_Function<"acosh", "Acosh", [{ return acosh(x); }]>;
+def Graph_AtanhOp : Graph_Function<"atanh", "Atanh", [{ return atanh(x); }]>;
 
 //===----------------------------------------------------------------------===//
 // Activations
 //===----------------------------------------------------------------------===//
 
 def Graph_ReluOp : Graph_Unary<"relu", "Relu", [{ return max(x, 0.0); }]>;
-def Graph_LeakyReluOp : Graph_Unary<"leaky_relu", "LeakyRelu",
+def Graph_LeakyReluOp : Graph_Function<"leaky_relu", "LeakyRelu",
     [{ return select(x < 0.0, x * getAlpha().convertToDouble(), x); }], (ins Graph_Float<"0.01">:$alpha)>;
 def Graph_PReluOp : Graph_Binary<"prelu", "PRelu", [{ return select(x < 0.0, x * y, x); }]>;
-def Graph_ThresholdedReluOp : Graph_Unary<"thresholded_relu", "ThresholdedRelu",
+def Graph_ThresholdedReluOp : Graph_Function<"thresholded_relu", "ThresholdedRelu",
     [{ return select(x > getAlpha().convertToDouble(), x, 0.0); }], (ins Graph_Float<"1.0">:$alpha)>;
-def Graph_SigmoidOp : Graph_Unary<"sigmoid", "Sigmoid", [{ return sigmoid(x); }]>;
-def Graph_HardSigmoidOp : Graph_Unary<"hard_sigmoid", "HardSigmoid", [{
+def Graph_SigmoidOp : Graph_Function<"sigmoid", "Sigmoid", [{ return sigmoid(x); }]>;
+def Graph_HardSigmoidOp : Graph_Function<"hard_sigmoid", "HardSigmoid", [{
       return max(min(x * getAlpha().convertToDouble() + getBeta().convertToDouble(), 1.0), 0.0);
     }], (ins Graph_Float<"0.2">:$alpha, Graph_Float<"0.5">:$beta)>;
-def Graph_HardSwishOp : Graph_Unary<"hard_swish", "HardSwish",
+def Graph_HardSwishOp : Graph_Function<"hard_swish", "HardSwish",
     [{ return x * max(min(x * (1.0 / 6.0) + 0.5, 1.0), 0.0); }]>;
-def Graph_SwishOp : Graph_Unary<"swish", "Swish",
+def Graph_SwishOp : Graph_Function<"swish", "Swish",
     [{ return x * sigmoid(x * getAlpha().convertToDouble()); }], (ins Graph_Float<"1.0">:$alpha)>;
-def Graph_EluOp : Graph_Unary<"elu", "Elu",
+def Graph_EluOp : Graph_Function<"elu", "Elu",
     [{ return select(x > 0.0, x, expm1(x) * getAlpha().convertToDouble()); }], (ins Graph_Float<"1.0">:$alpha)>;
-def Graph_CeluOp : Graph_Unary<"celu", "Celu", [{
+def Graph_CeluOp : Graph_Function<"celu", "Celu", [{
       double alpha = getAlpha().convertToDouble();
       return select(x > 0.0, x, expm1(x / alpha) * alpha);
     }], (ins Graph_Float<"1.0">:$alpha)>;
-def Graph_SeluOp : Graph_Unary<"selu", "Selu", [{
+def Graph_SeluOp : Graph_Function<"selu", "Selu", [{
       double gamma = getGamma().convertToDouble();
       return select(x > 0.0, x * gamma, expm1(x) * (gamma * getAlpha().convertToDouble()));
     }], (ins Graph_Float<"1.67326319217681884765625">:$alpha, Graph_Float<"1.05070102214813232421875">:$gamma)>;
 // log(1 + e^x) where e^x can overflow.
-def Graph_SoftplusOp : Graph_Unary<"softplus", "Softplus", [{ return max(x, 0.0) + log1p(exp(-abs(x))); }]>;
-def Graph_SoftsignOp : Graph_Unary<"softsign", "Softsign", [{ return x / (abs(x) + 1.0); }]>;
+def Graph_SoftplusOp : Graph_Function<"softplus", "Softplus", [{ return max(x, 0.0) + log1p(exp(-abs(x))); }]>;
+def Graph_SoftsignOp : Graph_Function<"softsign", "Softsign", [{ return x / (abs(x) + 1.0); }]>;
 // tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2), which is 1 from x = 20 on.
-def Graph_MishOp : Graph_Unary<"mish", "Mish", [{
+def Graph_MishOp : Graph_Function<"mish", "Mish", [{
       Expr e = exp(min(x, 20.0));
       Expr n = e * (e + 2.0);
       return x * (n / (n + 2.0));
     }]>;
 // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u) saves the tanh.
-def Graph_GeluOp : Graph_Unary<"gelu", "Gelu", [{
+def Graph_GeluOp : Graph_Function<"gelu", "Gelu", [{
       if (getApproximate() == "tanh")
         return x * sigmoid((x + x * x * x * 0.044715) * (2.0 * 0.79788456080286535588));
       return x * 0.5 * (erf(x * 0.70710678118654752440) + 1.0);
-    }], (ins Graph_Text<"none">:$approximate)>;
+    }], (ins Graph_Text<"none", ["none", "tanh"]>:$approximate)>;
 def Graph_ShrinkOp : Graph_Unary<"shrink", "Shrink", [{
       double lambd = getLambd().convertToDouble(), bias = getBias().convertToDouble();
       return select(x < -lambd, x + bias, select(x > lambd, x - bias, 0.0));
@@ -178,14 +203,15 @@ def Graph_IsInfOp : Graph_UnaryTest<"is_inf", "IsInf", [{
            : getDetectPositive() ? equal(x, infinity) : b.constant(0, b.builder.getI1Type());
     }], (ins Graph_Int<"1">:$detect_negative, Graph_Int<"1">:$detect_positive)>;
 // These serve BitwiseAnd etc. too.
-def Graph_AndOp : Graph_Binary<"and", "And", [{ return x & y; }]>;
-def Graph_OrOp : Graph_Binary<"or", "Or", [{ return x | y; }]>;
-def Graph_XorOp : Graph_Binary<"xor", "Xor", [{ return x ^ y; }]>;
-def Graph_NotOp : Graph_Unary<"not", "Not", [{ return ~x; }]>;
-def Graph_BitShiftOp : Graph_Binary<"bit_shift", "BitShift",
-    [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT">:$direction)>;
+def Graph_AndOp : Graph_Bits<"and", "And", [{ return x & y; }]>;
+def Graph_OrOp : Graph_Bits<"or", "Or", [{ return x | y; }]>;
+def Graph_XorOp : Graph_Bits<"xor", "Xor", [{ return x ^ y; }]>;
+def Graph_NotOp : Graph_Elementwise<"not", "Not", (ins Graph_Integers:$x)> { let scalar = [{ return ~x; }]; }
+def Graph_BitShiftOp : Graph_Bits<"bit_shift", "BitShift",
+    [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT", ["LEFT", "RIGHT"]>:$direction)>;
 def Graph_WhereOp : Graph_Elementwise<"where", "Where",
-    (ins Graph_Tensor:$condition, Graph_Tensor:$x, Graph_Tensor:$y), "in[1]"> {
+    (ins Graph_Truths:$condition, Graph_Tensor:$x, Graph_Tensor:$y), "in[1]"> {
+  let alike = "op.getOperands().drop_front()";
   let scalar = [{ return select(x, y, z); }];
 }
 
@@ -197,11 +223,31 @@ def Graph_CastOp : Graph_Conversion<"cast", (ins Graph_Tensor:$x), [{
       Type to = elementOf(getResult());
       return isa<Float8E8M0FNUType>(to) ? toPowerOfTwo(x, getRoundMode(), getSaturate())
                                         : convert(x, to, getSaturate());
-    }], (ins Graph_Int<"1">:$saturate, Graph_Text<"up">:$round_mode)>;
+    }], (ins Graph_Int<"1">:$saturate, Graph_Text<"up", ["up", "down", "nearest"]>:$round_mode)> {
+  let alike = "{}";
+  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::mlir::Type":$element), [{
+    build($_builder, $_state, ::mlir::RankedTensorType::get(shapeOf(x), element), x);
+  }]>];
+}
 def Graph_BitCastOp : Graph_Conversion<"bit_cast", (ins Graph_Tensor:$x),
-    [{ return bitcast(x, elementOf(getResult())); }]>;
-// Operands: the tensor, the scale, the zero point, of equal rank.
-def Graph_QuantizeOp : Graph_Conversion<"quantize", (ins Graph_Tensor:$x, Graph_Tensor:$scale, Graph_Tensor:$zero),
-    [{ return quantize(x, y, z, getSaturate()); }], (ins Graph_Int<"1">:$saturate)>;
-def Graph_DequantizeOp : Graph_Conversion<"dequantize", (ins Graph_Tensor:$x, Graph_Tensor:$scale, Graph_Tensor:$zero),
-    [{ return dequantize(x, y, z, elementOf(getResult())); }]>;
+    [{ return bitcast(x, elementOf(getResult())); }]> {
+  let typeRule = [{
+      auto width = [](::mlir::Type type) { return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth(); };
+      if (width(elementOf(op.getX())) != width(rule.statedElement()))
+        return rule.refuse("changes the width of elements");
+    }];
+}
+// Operands: the tensor, the scale, the zero point, which broadcast.
+def Graph_QuantizeOp : Graph_Elementwise<"quantize", "", (ins Graph_Tensor:$x, Graph_Floats:$scale, Graph_Tensor:$zero), "in[2]"> {
+  let alike = "{}";
+  let scalar = [{ return quantize(x, y, z, getSaturate()); }];
+  let attributes = (ins Graph_Int<"1">:$saturate);
+}
+def Graph_DequantizeOp : Graph_Conversion<"dequantize", (ins Graph_Tensor:$x, Graph_Floats:$scale, Graph_Tensor:$zero),
+    [{ return dequantize(x, y, z, elementOf(getResult())); }]> {
+  let alike = "::mlir::ValueRange({op.getX(), op.getZero()})";
+  let typeRule = [{
+      if (!isa<FloatType>(rule.statedElement()))
+        return rule.refuse("has a result that is no float");
+    }];
+}

@@ -6,6 +6,30 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> x = shapeOf(op.getX());
+  Dim nodes = tensorType(op.getFeature()).getNumElements(),
+      trees = tensorType(op.getRoots()).getNumElements(),
+      entries = tensorType(op.getWeights()).getNumElements(),
+      targets = tensorType(op.getBase()).getNumElements();
+  if (x.size() != 2)
+    return rule.refuse("needs rows of features");
+  if (failed(rule.alike({op.getX(), op.getThreshold()})) ||
+      failed(rule.alike({op.getWeights(), op.getBase()})) ||
+      failed(rule.shape(op.getFeature(), nodes, "features")) ||
+      failed(rule.shape(op.getThreshold(), nodes, "thresholds")) ||
+      failed(rule.shape(op.getMissing(), nodes, "a table `missing`")) ||
+      failed(rule.shape(op.getNext(), {nodes, 2}, "a table `next`")) ||
+      failed(rule.shape(op.getRoots(), trees, "roots")) ||
+      failed(rule.shape(op.getDepths(), trees, "depths")) ||
+      failed(rule.shape(op.getFirst(), nodes + 1, "a table `first`")) ||
+      failed(rule.shape(op.getWeights(), entries, "weights")) ||
+      failed(rule.shape(op.getTargets(), entries, "targets")) ||
+      failed(rule.shape(op.getBase(), targets, "a base")))
+    return failure();
+  return rule.result({x[0], targets}, elementOf(op.getBase()));
+}
+
 void ForestOp::emitBody(BodyBuilder &b) {
   int64_t rows = shapeOf(getX())[0], trees = shapeOf(getRoots())[0],
           targets = shapeOf(getResult())[1];

@@ -8,9 +8,9 @@ def Graph_ForestOp : Graph_BodyOp<"forest"> {
     roots[t] and takes depths[t] steps. Node n contributes weights[e] to target targets[e] for e in [first[n],
     first[n + 1]). Aggregation: SUM, AVERAGE, MIN, MAX; then `base` is added.
   }];
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$feature, Graph_Tensor:$threshold, Graph_Tensor:$missing,
-                   Graph_Tensor:$next, Graph_Tensor:$roots, Graph_Tensor:$depths, Graph_Tensor:$first,
-                   Graph_Tensor:$weights, Graph_Tensor:$targets, Graph_Tensor:$base, StrAttr:$aggregate,
-                   UnitAttr:$any_missing);
+  let arguments = (ins Graph_Floats:$x, Graph_Integers:$feature, Graph_Floats:$threshold, Graph_Integers:$missing,
+                   Graph_Integers:$next, Graph_Integers:$roots, Graph_Integers:$depths, Graph_Integers:$first,
+                   Graph_Floats:$weights, Graph_Integers:$targets, Graph_Floats:$base,
+                   Graph_Choice<["SUM", "AVERAGE", "MIN", "MAX"]>:$aggregate, UnitAttr:$any_missing);
   let results = (outs Graph_Tensor:$result);
 }

@@ -10,6 +10,23 @@ namespace ingot::graph {
 // Gathering
 //===----------------------------------------------------------------------===//
 
+/// Whether `part` is no longer than `whole` on any axis but `axis`.
+static bool fitsBeside(ArrayRef<Dim> part, ArrayRef<Dim> whole, uint64_t axis) {
+  return part.size() == whole.size() &&
+         llvm::all_of(llvm::enumerate(part), [&](auto size) {
+           return size.index() == axis || size.value() <= whole[size.index()];
+         });
+}
+
+LogicalResult GatherElementsOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (failed(rule.axis(op.getAxis(), op.getX())))
+    return failure();
+  ArrayRef<Dim> shape = shapeOf(op.getIndices());
+  if (!fitsBeside(shape, shapeOf(op.getX()), op.getAxis()))
+    return rule.refuse("has indices that are longer than the operand");
+  return rule.result(shape, elementOf(op.getX()));
+}
+
 Expr GatherElementsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Exprs at(idx);
   at[getAxis()] =
@@ -18,6 +35,19 @@ Expr GatherElementsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 bool GatherElementsOp::passesLanes() { return false; }
+
+LogicalResult GatherNDOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> from = shapeOf(op.getX()), indices = shapeOf(op.getIndices());
+  uint64_t batch = op.getBatchDims();
+  if (indices.empty() || batch >= indices.size() || batch > from.size() ||
+      static_cast<uint64_t>(indices.back()) > from.size() - batch)
+    return rule.refuse("has indices of more axes than the operand has");
+  if (from.take_front(batch) != indices.take_front(batch))
+    return rule.refuse("operand and indices differ in the batch axes");
+  return rule.result(
+      spliced(from, 0, batch + indices.back(), indices.drop_back()),
+      elementOf(op.getX()));
+}
 
 Expr GatherNDOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   size_t batch = getBatchDims(), outer = shapeOf(getIndices()).size() - 1;
@@ -36,6 +66,17 @@ bool GatherNDOp::passesLanes() {
   return getBatchDims() + shapeOf(getIndices()).back() < shapeOf(getX()).size();
 }
 
+LogicalResult ReverseSequenceOp::inferTypes(Adaptor op, TypeRule &rule) {
+  uint64_t batch = op.getBatchAxis(), time = op.getTimeAxis();
+  if (failed(rule.axis(batch, op.getX())) || failed(rule.axis(time, op.getX())))
+    return failure();
+  if (batch == time)
+    return rule.refuse("has one axis for time and batch");
+  if (failed(rule.shape(op.getLengths(), shapeOf(op.getX())[batch], "lengths")))
+    return failure();
+  return rule.result(op.getX());
+}
+
 Expr ReverseSequenceOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Expr time = idx[getTimeAxis()];
   Expr length = convert(b.loadScalar(getLengths(), {idx[getBatchAxis()]}),
@@ -49,6 +90,20 @@ Expr ReverseSequenceOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 bool ReverseSequenceOp::passesLanes() {
   uint64_t last = shapeOf(getX()).size() - 1;
   return getTimeAxis() != last && getBatchAxis() != last;
+}
+
+LogicalResult TensorScatterOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Value past = op.getPast(), update = op.getUpdate();
+  uint64_t axis = op.getAxis();
+  if (failed(rule.axis(axis, past)) || failed(rule.alike({past, update})) ||
+      failed(rule.shape(op.getPosition(), shapeOf(past)[0], "a position")))
+    return failure();
+  if (axis == 0 || !fitsBeside(shapeOf(update), shapeOf(past), axis) ||
+      resized(shapeOf(update), axis, shapeOf(past)[axis]) !=
+          Dims(shapeOf(past)) ||
+      shapeOf(update)[axis] > shapeOf(past)[axis])
+    return rule.refuse("the update does not fit, or the axis is the batch");
+  return rule.result(past);
 }
 
 Expr TensorScatterOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -78,6 +133,18 @@ bool TensorScatterOp::passesLanes() {
 // Functions of the index
 //===----------------------------------------------------------------------===//
 
+LogicalResult OneHotOp::inferTypes(Adaptor op, TypeRule &rule) {
+  uint64_t axis = op.getAxis();
+  if (rule.stated().size() != shapeOf(op.getIndices()).size() + 1 ||
+      axis >= rule.stated().size())
+    return rule.refuse("does not add one axis to those of the indices");
+  if (failed(rule.shape(op.getValues(), 2, "values")))
+    return failure();
+  return rule.result(
+      spliced(shapeOf(op.getIndices()), axis, 0, rule.stated()[axis]),
+      elementOf(op.getValues()));
+}
+
 Expr OneHotOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Exprs at(idx);
   at.erase(at.begin() + getAxis());
@@ -91,6 +158,12 @@ Expr OneHotOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 bool OneHotOp::passesLanes() { return false; }
+
+LogicalResult TriluOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (shapeOf(op.getX()).size() < 2)
+    return rule.refuse("needs an operand of two axes or more");
+  return rule.result(op.getX());
+}
 
 Expr TriluOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Expr diagonal = idx.back() - idx[idx.size() - 2];
@@ -108,6 +181,23 @@ bool TriluOp::passesLanes() { return false; }
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
+
+LogicalResult Col2ImOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> from = shapeOf(op.getX()), to = rule.stated();
+  size_t spatial = op.getBlock().size();
+  Dim size = product(op.getBlock());
+  if (from.size() != 3 || to.size() != spatial + 2 || size <= 0 ||
+      from[1] % size != 0 || from[2] != product(op.getCounts()))
+    return rule.refuse("the operand is not made of blocks of that shape");
+  for (ArrayRef<int64_t> list :
+       {op.getCounts(), op.getStrides(), op.getDilations(), op.getLow()})
+    if (list.size() != spatial)
+      return rule.refuse("does not have one entry for each axis everywhere");
+  if (llvm::any_of(op.getStrides(), [](int64_t stride) { return stride < 1; }))
+    return rule.refuse("has a stride that is not positive");
+  return rule.result(spliced(to, 0, 2, {from[0], from[1] / size}),
+                     elementOf(op.getX()));
+}
 
 Expr Col2ImOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> block = getBlock(), counts = getCounts();
@@ -160,6 +250,16 @@ static void combineInto(BodyBuilder &b, StringRef reduction, Expr update,
   b.store(0, update, at);
 }
 
+LogicalResult ScatterElementsOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (failed(rule.axis(op.getAxis(), op.getX())) ||
+      failed(rule.alike({op.getX(), op.getUpdates()})) ||
+      failed(rule.shape(op.getUpdates(), shapeOf(op.getIndices()), "updates")))
+    return failure();
+  if (!fitsBeside(shapeOf(op.getIndices()), shapeOf(op.getX()), op.getAxis()))
+    return rule.refuse("has indices that are longer than the operand");
+  return rule.result(op.getX());
+}
+
 void ScatterElementsOp::emitBody(BodyBuilder &b) {
   copyThrough(b, getX());
   b.forEach(shapeOf(getIndices()), [&](ArrayRef<Expr> idx) {
@@ -168,6 +268,18 @@ void ScatterElementsOp::emitBody(BodyBuilder &b) {
         wrapIndex(b, b.load(getIndices(), idx), shapeOf(getX())[getAxis()]);
     combineInto(b, getReduction(), b.load(getUpdates(), idx), at);
   });
+}
+
+LogicalResult ScatterNDOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> to = shapeOf(op.getX()), indices = shapeOf(op.getIndices());
+  if (indices.empty() || indices.back() > static_cast<Dim>(to.size()))
+    return rule.refuse("has indices of more axes than the operand has");
+  if (failed(rule.alike({op.getX(), op.getUpdates()})) ||
+      failed(rule.shape(op.getUpdates(),
+                        spliced(to, 0, indices.back(), indices.drop_back()),
+                        "updates")))
+    return failure();
+  return rule.result(op.getX());
 }
 
 void ScatterNDOp::emitBody(BodyBuilder &b) {
@@ -194,6 +306,19 @@ void ScatterNDOp::emitBody(BodyBuilder &b) {
 //===----------------------------------------------------------------------===//
 // TopK
 //===----------------------------------------------------------------------===//
+
+LogicalResult TopKOp::inferTypes(Adaptor op, TypeRule &rule) {
+  uint64_t axis = op.getAxis();
+  if (failed(rule.axis(axis, op.getX())))
+    return failure();
+  ArrayRef<Dim> from = shapeOf(op.getX());
+  if (rule.stated().size() != from.size() || rule.stated()[axis] > from[axis])
+    return rule.refuse("selects more elements than the axis has");
+  Dims shape = resized(from, axis, rule.stated()[axis]);
+  (void)rule.result(shape, elementOf(op.getX()));
+  return rule.result(
+      shape, IntegerType::get(op.getX().getContext(), 64, IntegerType::Signed));
+}
 
 namespace {
 /// One row of results as a binary heap with the worst element at the root.
@@ -295,6 +420,14 @@ void TopKOp::emitBody(BodyBuilder &b) {
 //===----------------------------------------------------------------------===//
 // Det
 //===----------------------------------------------------------------------===//
+
+LogicalResult DetOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> shape = shapeOf(op.getX());
+  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2])
+    return rule.refuse("needs square matrices");
+  (void)rule.result(shape.drop_back(2), elementOf(op.getX()));
+  return rule.result(shape.take_back(2), realType(op.getX()));
+}
 
 void DetOp::emitBody(BodyBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(getX());

@@ -4,22 +4,22 @@
 // range is clamped, so that no memory outside of an operand is ever touched.
 
 /// Movers that compute so much for an element that it is not done twice.
-class Graph_Compute<string mnemonic>
-    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>]>;
+class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes>
+    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], types>;
 
 def Graph_GatherElementsOp : Graph_Move<"gather_elements"> {
   let summary = "result[i] = x[i with indices[i] in place of axis]";
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
+  let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$axis);
 }
 
 def Graph_GatherNDOp : Graph_Move<"gather_nd"> {
   let summary = "The last axis of `indices` says where in `x`, after `batch_dims` axes in common";
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$batch_dims);
+  let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$batch_dims);
 }
 
 def Graph_ReverseSequenceOp : Graph_Move<"reverse_sequence"> {
   let summary = "The first lengths[batch] elements of an axis in reverse";
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$lengths, I64Attr:$batch_axis, I64Attr:$time_axis);
+  let arguments = (ins Graph_Tensor:$x, Graph_Integers:$lengths, I64Attr:$batch_axis, I64Attr:$time_axis);
 }
 
 def Graph_TensorScatterOp : Graph_Move<"tensor_scatter"> {
@@ -28,11 +28,11 @@ def Graph_TensorScatterOp : Graph_Move<"tensor_scatter"> {
     The batch is axis 0; a position that does not leave room is clamped, or with
     `circular` what does not fit goes to the beginning.
   }];
-  let arguments = (ins Graph_Tensor:$past, Graph_Tensor:$update, Graph_Tensor:$position, I64Attr:$axis,
+  let arguments = (ins Graph_Tensor:$past, Graph_Tensor:$update, Graph_Integers:$position, I64Attr:$axis,
                    UnitAttr:$circular);
 }
 
-def Graph_OneHotOp : Graph_Move<"one_hot"> {
+def Graph_OneHotOp : Graph_Move<"one_hot", [], Graph_StatedTypes> {
   let summary = "values[1] where the index along `axis` is the one that `indices` says, else values[0]";
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, I64Attr:$axis);
 }
@@ -42,7 +42,7 @@ def Graph_TriluOp : Graph_Move<"trilu"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, UnitAttr:$upper);
 }
 
-def Graph_Col2ImOp : Graph_Compute<"col2im"> {
+def Graph_Col2ImOp : Graph_Compute<"col2im", Graph_StatedTypes> {
   let summary = "Adds up overlapping blocks: (N, C * block, count of blocks) to (N, C, image)";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$block, DenseI64ArrayAttr:$counts,
                    DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low);
@@ -50,8 +50,8 @@ def Graph_Col2ImOp : Graph_Compute<"col2im"> {
 
 /// `reduction`: none, add, mul, max or min; combines with what is there.
 class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic> {
-  let arguments = !con((ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates,
-                            DefaultValuedAttr<StrAttr, "\"none\"">:$reduction), attributes);
+  let arguments = !con((ins Graph_Tensor:$x, Graph_Integers:$indices, Graph_Tensor:$updates,
+                            Graph_Text<"none", ["none", "add", "mul", "max", "min"]>:$reduction), attributes);
   let results = (outs Graph_Tensor:$result);
 }
 
@@ -63,7 +63,7 @@ def Graph_ScatterNDOp : Graph_Scatter<"scatter_nd", (ins)> {
   let summary = "`x` with slices of `updates` where the last axis of `indices` says";
 }
 
-def Graph_TopKOp : Graph_BodyOp<"topk"> {
+def Graph_TopKOp : Graph_BodyOp<"topk", [], Graph_StatedTypes> {
   let summary = "The k largest or smallest elements along an axis, best first, and their indices";
   let description = [{
     Of equal elements the first comes first; NaN counts as larger than any number.
@@ -76,6 +76,6 @@ def Graph_TopKOp : Graph_BodyOp<"topk"> {
 def Graph_DetOp : Graph_BodyOp<"det"> {
   let summary = "Determinants of the matrices in the last two axes";
   let description = "By elimination with row pivots, in `scratch`, which nobody reads afterwards.";
-  let arguments = (ins Graph_Tensor:$x);
+  let arguments = (ins Graph_Floats:$x);
   let results = (outs Graph_Tensor:$result, Graph_Tensor:$scratch);
 }

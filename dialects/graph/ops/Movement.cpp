@@ -47,22 +47,13 @@ Expr wrapIndex(ElementBuilder &b, Expr i, int64_t size) {
 // Transpose
 //===----------------------------------------------------------------------===//
 
-void TransposeOp::build(OpBuilder &, OperationState &state, Value x,
-                        ArrayRef<int64_t> perm) {
-  state.addOperands(x);
-  state.getOrAddProperties<Properties>().perm =
-      DenseI64ArrayAttr::get(x.getContext(), perm);
-  state.addTypes(withShape(x, permuted(shapeOf(x), perm)));
-}
-
-LogicalResult TransposeOp::verify() {
-  SmallVector<int64_t> sorted(getPerm());
+LogicalResult TransposeOp::inferTypes(Adaptor op, TypeRule &rule) {
+  SmallVector<int64_t> sorted(op.getPerm());
   llvm::sort(sorted);
-  if (sorted.size() != shapeOf(getX()).size() || !isIdentity(sorted))
-    return emitOpError("perm is not a permutation of the operand's axes");
-  if (getType() != withShape(getX(), permuted(shapeOf(getX()), getPerm())))
-    return emitOpError("the result is not the permuted operand");
-  return success();
+  if (sorted.size() != shapeOf(op.getX()).size() || !isIdentity(sorted))
+    return rule.refuse("perm is not a permutation of the operand's axes");
+  return rule.result(permuted(shapeOf(op.getX()), op.getPerm()),
+                     elementOf(op.getX()));
 }
 
 Expr TransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -110,11 +101,10 @@ void ReshapeOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, shape));
 }
 
-LogicalResult ReshapeOp::verify() {
-  if (tensorType(getX()).getNumElements() != getType().getNumElements() ||
-      elementOf(getX()) != elementOf(getResult()))
-    return emitOpError("the operand's elements are not those of the result");
-  return success();
+LogicalResult ReshapeOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (product(shapeOf(op.getX())) != product(rule.stated()))
+    return rule.refuse("the operand's elements are not those of the result");
+  return rule.result(rule.stated(), elementOf(op.getX()));
 }
 
 /// Runs of axes with equal products map to each other, so that only axes that
@@ -177,20 +167,20 @@ void SliceOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, sizes));
 }
 
-LogicalResult SliceOp::verify() {
-  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
-  if (from.size() != to.size() || getStarts().size() != to.size() ||
-      getSteps().size() != to.size())
-    return emitOpError("starts, steps, operand and result differ in rank");
+LogicalResult SliceOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> from = shapeOf(op.getX()), to = rule.stated();
+  if (from.size() != to.size() || op.getStarts().size() != to.size() ||
+      op.getSteps().size() != to.size())
+    return rule.refuse("starts, steps, operand and result differ in rank");
   for (auto [size, count, start, step] :
-       llvm::zip(from, to, getStarts(), getSteps())) {
+       llvm::zip(from, to, op.getStarts(), op.getSteps())) {
     if (count == 0)
       continue;
-    int64_t last = start + (count - 1) * step;
+    Dim last = start + (count - 1) * step;
     if (std::min(start, last) < 0 || std::max(start, last) >= size)
-      return emitOpError("reaches outside of the operand");
+      return rule.refuse("reaches outside of the operand");
   }
-  return success();
+  return rule.result(to, elementOf(op.getX()));
 }
 
 Expr SliceOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -239,34 +229,20 @@ bool SliceOp::permutesOperand(unsigned) { return true; }
 // Concat
 //===----------------------------------------------------------------------===//
 
-static SmallVector<int64_t> concatShape(ValueRange inputs, int64_t axis) {
-  SmallVector<int64_t> shape(shapeOf(inputs[0]));
-  for (Value x : inputs.drop_front())
-    shape[axis] += shapeOf(x)[axis];
-  return shape;
+static std::optional<Dims> concatShape(ValueRange inputs, int64_t axis) {
+  return concatenated(llvm::map_to_vector(inputs, shapeOf), axis);
 }
 
-void ConcatOp::build(OpBuilder &builder, OperationState &state,
-                     ValueRange inputs, int64_t axis) {
-  state.addOperands(inputs);
-  state.getOrAddProperties<Properties>().axis = builder.getI64IntegerAttr(axis);
-  state.addTypes(withShape(inputs[0], concatShape(inputs, axis)));
-}
-
-LogicalResult ConcatOp::verify() {
-  if (getInputs().empty() ||
-      static_cast<int64_t>(getAxis()) >= getType().getRank())
-    return emitOpError("needs operands and an axis of theirs");
-  for (Value x : getInputs()) {
-    SmallVector<int64_t> shape(shapeOf(x));
-    if (shape.size() == static_cast<size_t>(getType().getRank()))
-      shape[getAxis()] = getType().getDimSize(getAxis());
-    if (withShape(x, shape) != getType())
-      return emitOpError("operands differ in more than the axis");
-  }
-  if (concatShape(getInputs(), getAxis()) != getType().getShape())
-    return emitOpError("the result is not as long as the operands together");
-  return success();
+LogicalResult ConcatOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (op.getInputs().empty() ||
+      op.getAxis() >= shapeOf(op.getInputs()[0]).size())
+    return rule.refuse("needs operands and an axis of theirs");
+  std::optional<Dims> shape = concatShape(op.getInputs(), op.getAxis());
+  if (!shape)
+    return rule.refuse("operands differ in more than the axis");
+  if (failed(rule.alike(op.getInputs())))
+    return failure();
+  return rule.result(*shape, elementOf(op.getInputs()[0]));
 }
 
 Expr ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -310,7 +286,7 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
   if (flat.size() == 1 && flat[0].getType() == getType())
     return flat[0];
   if (llvm::equal(flat, getInputs()) ||
-      concatShape(flat, getAxis()) != getType().getShape())
+      concatShape(flat, getAxis()) != Dims(getType().getShape()))
     return {};
   getInputsMutable().assign(flat);
   return getResult();
@@ -342,22 +318,20 @@ void PadOp::build(OpBuilder &builder, OperationState &state, Value x,
   state.addTypes(withShape(x, shape));
 }
 
-LogicalResult PadOp::verify() {
-  if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"}, getMode()))
-    return emitOpError("unknown mode");
-  if (!shapeOf(getValue()).empty() ||
-      elementOf(getValue()) != elementOf(getX()))
-    return emitOpError("the value is not one element of the operand's type");
-  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
-  if (from.size() != to.size() || getLow().size() != to.size())
-    return emitOpError("low, operand and result differ in rank");
-  for (auto [size, padded, low] : llvm::zip(from, to, getLow())) {
+LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (!shapeOf(op.getValue()).empty() ||
+      elementOf(op.getValue()) != elementOf(op.getX()))
+    return rule.refuse("the value is not one element of the operand's type");
+  ArrayRef<Dim> from = shapeOf(op.getX()), to = rule.stated();
+  if (from.size() != to.size() || op.getLow().size() != to.size())
+    return rule.refuse("low, operand and result differ in rank");
+  for (auto [size, padded, low] : llvm::zip(from, to, op.getLow())) {
     if (low < 0 || padded < low + size)
-      return emitOpError("crops");
-    if (size == 0 && padded != 0 && getMode() != "constant")
-      return emitOpError("repeats an empty axis");
+      return rule.refuse("crops");
+    if (size == 0 && padded != 0 && op.getMode() != "constant")
+      return rule.refuse("repeats an empty axis");
   }
-  return success();
+  return rule.result(to, elementOf(op.getX()));
 }
 
 /// The operand's index for index `i` (counted from the operand's first element)
@@ -439,12 +413,11 @@ void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, shape));
 }
 
-LogicalResult ExpandOp::verify() {
-  auto shape = broadcastShapes({shapeOf(getX()), shapeOf(getResult())});
-  if (!shape || ArrayRef<int64_t>(*shape) != shapeOf(getResult()) ||
-      elementOf(getX()) != elementOf(getResult()))
-    return emitOpError("the operand does not broadcast to the result");
-  return success();
+LogicalResult ExpandOp::inferTypes(Adaptor op, TypeRule &rule) {
+  auto shape = broadcastShapes({shapeOf(op.getX()), rule.stated()});
+  if (!shape || ArrayRef<Dim>(*shape) != rule.stated())
+    return rule.refuse("the operand does not broadcast to the result");
+  return rule.result(*shape, elementOf(op.getX()));
 }
 
 Expr ExpandOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -485,13 +458,13 @@ void TileOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, shape));
 }
 
-LogicalResult TileOp::verify() {
-  if (shapeOf(getX()).size() != shapeOf(getResult()).size())
-    return emitOpError("operand and result differ in rank");
-  for (auto [size, tiled] : llvm::zip(shapeOf(getX()), shapeOf(getResult())))
+LogicalResult TileOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (shapeOf(op.getX()).size() != rule.stated().size())
+    return rule.refuse("operand and result differ in rank");
+  for (auto [size, tiled] : llvm::zip(shapeOf(op.getX()), rule.stated()))
     if (size == 0 ? tiled != 0 : tiled % size != 0)
-      return emitOpError("the result is not a multiple of the operand");
-  return success();
+      return rule.refuse("the result is not a multiple of the operand");
+  return rule.result(rule.stated(), elementOf(op.getX()));
 }
 
 Expr TileOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -526,33 +499,14 @@ bool TileOp::permutesOperand(unsigned) { return true; }
 // Gather
 //===----------------------------------------------------------------------===//
 
-static SmallVector<int64_t> gatherShape(Value x, Value indices, int64_t axis) {
-  SmallVector<int64_t> shape(shapeOf(x).take_front(axis));
-  llvm::append_range(shape, shapeOf(indices));
-  llvm::append_range(shape, shapeOf(x).drop_front(axis + 1));
-  return shape;
-}
-
-void GatherOp::build(OpBuilder &builder, OperationState &state, Value x,
-                     Value indices, int64_t axis, bool inRange) {
-  state.addOperands({x, indices});
-  auto &properties = state.getOrAddProperties<Properties>();
-  properties.axis = builder.getI64IntegerAttr(axis);
-  if (inRange)
-    properties.in_range = builder.getUnitAttr();
-  state.addTypes(withShape(x, gatherShape(x, indices, axis)));
-}
-
-LogicalResult GatherOp::verify() {
-  int64_t rank = shapeOf(getX()).size(), axis = getAxis();
-  if (axis < 0 || axis >= rank || !isa<IntegerType>(elementOf(getIndices())))
-    return emitOpError("needs an axis of the operand and integer indices");
-  if (getType() != withShape(getX(), gatherShape(getX(), getIndices(), axis)))
-    return emitOpError(
-        "the result does not have the indices' axes in place of the axis");
-  if (shapeOf(getX())[axis] == 0 && getType().getNumElements() != 0)
-    return emitOpError("takes elements of an empty axis");
-  return success();
+LogicalResult GatherOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> from = shapeOf(op.getX()), indices = shapeOf(op.getIndices());
+  if (failed(rule.axis(op.getAxis(), op.getX())))
+    return failure();
+  Dims shape = spliced(from, op.getAxis(), 1, indices);
+  if (from[op.getAxis()] == 0 && product(shape) != 0)
+    return rule.refuse("takes elements of an empty axis");
+  return rule.result(shape, elementOf(op.getX()));
 }
 
 Expr GatherOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -583,14 +537,12 @@ bool GatherOp::permutesOperand(unsigned i) {
 
 Value buildTranspose(OpBuilder &builder, Location loc, Value x,
                      ArrayRef<int64_t> perm) {
-  auto type = RankedTensorType::get(permuted(shapeOf(x), perm), elementOf(x));
-  return TransposeOp::create(builder, loc, type, x, perm);
+  return TransposeOp::create(builder, loc, x, perm);
 }
 
 Value buildReshape(OpBuilder &builder, Location loc, Value x,
                    ArrayRef<int64_t> shape) {
-  return ReshapeOp::create(builder, loc,
-                           RankedTensorType::get(shape, elementOf(x)), x);
+  return ReshapeOp::create(builder, loc, x, shape);
 }
 
 } // namespace ingot::graph

@@ -4,75 +4,67 @@
 // the definitions map indices. Attributes are in the axes of the result and
 // fully resolved: no negative axes, no clipped bounds, no defaults from ONNX.
 
-class Graph_Move<string mnemonic, list<Trait> traits = []>
-    : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits)>;
+class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
+    : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits),
+                      types>;
 
 /// Movers whose axes are independent of each other: permuting axes permutes
 /// their attributes.
-class Graph_AxisMove<string mnemonic>
-    : Graph_Move<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>]>;
+class Graph_AxisMove<string mnemonic, Trait types = Graph_InferredTypes>
+    : Graph_Move<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], types>;
 
 def Graph_TransposeOp : Graph_Move<"transpose"> {
   let summary = "Axis k of the result is axis perm[k] of the operand";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$perm);
-  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$perm)>];
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
-def Graph_ReshapeOp : Graph_Move<"reshape"> {
+def Graph_ReshapeOp : Graph_Move<"reshape", [], Graph_StatedTypes> {
   let summary = "The same elements in row-major order with the shape of the result";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>];
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
-def Graph_SliceOp : Graph_AxisMove<"slice"> {
+def Graph_SliceOp : Graph_AxisMove<"slice", Graph_StatedTypes> {
   let summary = "Elements starts[k] + i * steps[k] of each axis k; steps may be negative";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$starts,
                                  "::llvm::ArrayRef<int64_t>":$steps, "::llvm::ArrayRef<int64_t>":$sizes)>];
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
 def Graph_ConcatOp : Graph_AxisMove<"concat"> {
   let summary = "The operands one after another along an axis";
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
-  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis)>];
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
-def Graph_PadOp : Graph_AxisMove<"pad"> {
+def Graph_PadOp : Graph_AxisMove<"pad", Graph_StatedTypes> {
   let summary = "The operand from low[k] on in each axis k, around it what `mode` says";
   let description = [{
     `low` is not negative (cropping is a slice). Modes: `constant` (the scalar
     `value`), `reflect` (without repeating the edge), `edge`, `wrap`.
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$value, DenseI64ArrayAttr:$low,
-                   DefaultValuedAttr<StrAttr, "\"constant\"">:$mode);
+                   DefaultValuedStrAttr<Graph_Choice<["constant", "reflect", "edge", "wrap"]>, "constant">:$mode);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$value, "::llvm::ArrayRef<int64_t>":$low,
                                  "::llvm::ArrayRef<int64_t>":$high, CArg<"::llvm::StringRef", "\"constant\"">:$mode)>];
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
-def Graph_ExpandOp : Graph_AxisMove<"expand"> {
+def Graph_ExpandOp : Graph_AxisMove<"expand", Graph_StatedTypes> {
   let summary = "The operand broadcast to the shape of the result by NumPy's rule";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>];
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
-def Graph_TileOp : Graph_AxisMove<"tile"> {
+def Graph_TileOp : Graph_AxisMove<"tile", Graph_StatedTypes> {
   let summary = "The operand repeated along each axis until the result is full";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$repeats)>];
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
 def Graph_GatherOp : Graph_AxisMove<"gather"> {
@@ -83,8 +75,5 @@ def Graph_GatherOp : Graph_AxisMove<"gather"> {
     outside of the operand is never touched. `in_range` states that all indices
     are known to be in [0, size).
   }];
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis, UnitAttr:$in_range);
-  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$indices, "int64_t":$axis,
-                                 CArg<"bool", "false">:$inRange)>];
-  let hasVerifier = 1;
+  let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$axis, UnitAttr:$in_range);
 }

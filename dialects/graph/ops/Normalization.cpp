@@ -136,6 +136,17 @@ Operation *LogSoftmaxOp::buildPermuted(OpBuilder &builder,
 // Layer normalization, LRN
 //===----------------------------------------------------------------------===//
 
+LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Value x = op.getInput();
+  if (shapeOf(x).empty() || op.getAffine().size() > 2)
+    return rule.refuse("needs rows, and no more than a scale and a bias");
+  for (Value parameter : op.getAffine())
+    if (failed(rule.alike({x, parameter})) ||
+        failed(rule.shape(parameter, shapeOf(x).back(), "a scale or bias")))
+      return failure();
+  return rule.result(x);
+}
+
 void LayerNormOp::emitBody(BodyBuilder &b) {
   Type type = elementOf(getInput());
   ArrayRef<int64_t> shape = shapeOf(getInput());
@@ -180,6 +191,12 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
       b.store(0, y, at);
     });
   });
+}
+
+LogicalResult LRNOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (static_cast<int64_t>(op.getSize()) < 1)
+    return rule.refuse("has a window that is not positive");
+  return rule.along(op.getAxis(), op.getInput());
 }
 
 Expr LRNOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {

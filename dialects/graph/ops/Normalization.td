@@ -4,8 +4,13 @@
 // normalization and their like are built of others when imported.
 
 class Graph_SoftmaxLike<string mnemonic> : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
-  let arguments = (ins Graph_Tensor:$input, I64Attr:$axis);
+  let arguments = (ins Graph_Floats:$input, I64Attr:$axis);
   let results = (outs Graph_Tensor:$result);
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule) {
+      return rule.along(op.getAxis(), op.getInput());
+    }
+  }];
 }
 def Graph_SoftmaxOp : Graph_SoftmaxLike<"softmax">;
 def Graph_LogSoftmaxOp : Graph_SoftmaxLike<"log_softmax">;
@@ -17,12 +22,12 @@ def Graph_LayerNormOp : Graph_BodyOp<"layer_norm"> {
     without, the row is divided by its root mean square. `affine` is empty, a
     scale, or a scale and a bias, of the last axis' length.
   }];
-  let arguments = (ins Graph_Tensor:$input, Variadic<Graph_Tensor>:$affine, F32Attr:$epsilon, BoolAttr:$center);
+  let arguments = (ins Graph_Floats:$input, Variadic<Graph_Floats>:$affine, F32Attr:$epsilon, BoolAttr:$center);
   let results = (outs Graph_Tensor:$result);
 }
 
 def Graph_LRNOp : Graph_ElementOp<"lrn", [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                           DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let summary = "Each element divided by a power of the squares around it along `axis`";
-  let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, I64Attr:$size, F32Attr:$alpha, F32Attr:$beta, F32Attr:$bias);
+  let arguments = (ins Graph_Floats:$input, I64Attr:$axis, I64Attr:$size, F32Attr:$alpha, F32Attr:$beta, F32Attr:$bias);
 }

@@ -149,7 +149,7 @@ public:
       return select(x < 0.0, expm1(x) * alpha, x);
     if (name == "Softsign")
       return x / (abs(x) + 1.0);
-    assert(name == "Softplus" && "the importer knows the activations");
+    assert(name == "Softplus" && "the verifier knows the activations");
     return max(x, 0.0) + log1p(exp(-abs(x)));
   }
 
@@ -166,6 +166,59 @@ public:
 };
 
 } // namespace
+
+/// The activations that `Recurrence::activate` knows.
+static constexpr StringLiteral activationNames[] = {
+    "Sigmoid",         "Tanh",       "Relu",        "Affine", "LeakyRelu",
+    "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",    "Softsign",
+    "Softplus"};
+
+/// The rule of a cell with `gates` gates and `activations` functions.
+template <typename OpAdaptor>
+static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
+                               size_t activations, bool hasCell = false) {
+  Value x = op.getGates(), h0 = op.getH0();
+  if (shapeOf(x).size() != 3 || shapeOf(h0).size() != 2)
+    return rule.refuse("needs gates [time, batch, gates * hidden] and a state "
+                       "[batch, hidden]");
+  Dim batch = shapeOf(x)[1], hidden = shapeOf(h0)[1], width = gates * hidden;
+  if (failed(rule.alike({x, op.getR(), h0})) ||
+      failed(rule.shape(x, {shapeOf(x)[0], batch, width}, "gates")) ||
+      failed(rule.shape(op.getR(), {hidden, width}, "recurrent weights")) ||
+      failed(rule.shape(h0, {batch, hidden}, "a state")) ||
+      failed(rule.shape(op.getLengths(), batch, "lengths")))
+    return failure();
+  if (op.getActivations().size() != activations ||
+      op.getAlpha().size() != activations || op.getBeta().size() != activations)
+    return rule.refuse("does not have " + Twine(activations) +
+                       " activations with alpha and beta");
+  for (StringAttr name : op.getActivations().template getAsRange<StringAttr>())
+    if (!llvm::is_contained(activationNames, name.getValue()))
+      return rule.refuse("has the unknown activation `" + name.getValue() +
+                         "`");
+  (void)rule.result({shapeOf(x)[0], batch, hidden}, elementOf(x));
+  for (int state = 0; state < (hasCell ? 2 : 1); ++state)
+    (void)rule.result(h0);
+  return rule.result(width, realType(x));
+}
+
+LogicalResult RNNOp::inferTypes(Adaptor op, TypeRule &rule) {
+  return cellTypes(op, rule, 1, 1);
+}
+LogicalResult GRUOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (failed(cellTypes(op, rule, 3, 2)) ||
+      failed(rule.alike({op.getGates(), op.getBias()})))
+    return failure();
+  return rule.shape(op.getBias(), shapeOf(op.getH0()).back(), "a bias");
+}
+LogicalResult LSTMOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (failed(cellTypes(op, rule, 4, 3, /*hasCell=*/true)) ||
+      failed(rule.alike({op.getGates(), op.getC0(), op.getPeepholes()})) ||
+      failed(rule.shape(op.getC0(), shapeOf(op.getH0()), "a cell")))
+    return failure();
+  return rule.shape(op.getPeepholes(), 3 * shapeOf(op.getH0()).back(),
+                    "peepholes");
+}
 
 void RNNOp::emitBody(BodyBuilder &b) {
   Recurrence<RNNOp> r(*this, b);

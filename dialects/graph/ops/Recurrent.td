@@ -9,8 +9,8 @@
 
 class Graph_Recurrent<string mnemonic, dag operands, dag attributes, dag states, list<Trait> traits = []>
     : Graph_BodyOp<mnemonic, traits> {
-  let arguments = !con((ins Graph_Tensor:$gates, Graph_Tensor:$r, Graph_Tensor:$h0), operands,
-                       (ins Optional<Graph_Tensor>:$lengths, UnitAttr:$reverse, StrArrayAttr:$activations,
+  let arguments = !con((ins Graph_Floats:$gates, Graph_Floats:$r, Graph_Floats:$h0), operands,
+                       (ins Optional<Graph_Integers>:$lengths, UnitAttr:$reverse, StrArrayAttr:$activations,
                             DenseF64ArrayAttr:$alpha, DenseF64ArrayAttr:$beta, OptionalAttr<F64Attr>:$clip),
                        attributes);
   let results = !con((outs Graph_Tensor:$y, Graph_Tensor:$h), states, (outs Graph_Tensor:$scratch));
@@ -20,12 +20,12 @@ def Graph_RNNOp : Graph_Recurrent<"rnn", (ins), (ins), (outs)> {
   let summary = "h = f(gates + h r)";
 }
 
-def Graph_GRUOp : Graph_Recurrent<"gru", (ins Optional<Graph_Tensor>:$bias), (ins), (outs),
+def Graph_GRUOp : Graph_Recurrent<"gru", (ins Optional<Graph_Floats>:$bias), (ins), (outs),
                                   [AttrSizedOperandSegments]> {
   let summary = "Gates z, r, h; with `bias` [hidden] the reset gate multiplies (h r + bias), else h";
 }
 
-def Graph_LSTMOp : Graph_Recurrent<"lstm", (ins Graph_Tensor:$c0, Optional<Graph_Tensor>:$peepholes),
+def Graph_LSTMOp : Graph_Recurrent<"lstm", (ins Graph_Floats:$c0, Optional<Graph_Floats>:$peepholes),
                                    (ins UnitAttr:$input_forget), (outs Graph_Tensor:$c),
                                    [AttrSizedOperandSegments]> {
   let summary = "Gates i, o, f, c; `peepholes` [3 * hidden] in the order i, o, f";

@@ -13,6 +13,9 @@ class Graph_Reduction<string mnemonic, code init, code combine, code merge = com
                                  DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, DenseI64ArrayAttr:$axes);
   let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule) {
+      return rule.reduction(op.getInput(), op.getAxes(), elementOf(op.getInput()));
+    }
     ::ingot::graph::Expr $cppClass::emitElement(::ingot::graph::ElementBuilder &b, ::llvm::ArrayRef<::ingot::graph::Expr> idx) {
       return ::ingot::graph::emitReduction(*this, b, idx);
     }
@@ -71,6 +74,15 @@ class Graph_ArgReduction<string mnemonic>
     : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$last);
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule) {
+      int64_t axis = op.getAxis();
+      auto position = ::mlir::IntegerType::get(op.getInput().getContext(), 64, ::mlir::IntegerType::Signed);
+      if (failed(rule.reduction(op.getInput(), axis, position)))
+        return ::llvm::failure();
+      return rule.require(shapeOf(op.getInput())[axis] != 0, "has an axis without elements");
+    }
+  }];
 }
 def Graph_ArgMaxOp : Graph_ArgReduction<"arg_max">;
 def Graph_ArgMinOp : Graph_ArgReduction<"arg_min">;
@@ -80,6 +92,11 @@ def Graph_ArgMinOp : Graph_ArgReduction<"arg_min">;
 class Graph_Scan<string mnemonic> : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$exclusive, BoolAttr:$reverse);
   let results = (outs Graph_Tensor:$result);
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule) {
+      return rule.along(op.getAxis(), op.getInput());
+    }
+  }];
 }
 def Graph_CumSumOp : Graph_Scan<"cum_sum">;
 def Graph_CumProdOp : Graph_Scan<"cum_prod">;

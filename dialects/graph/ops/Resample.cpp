@@ -6,12 +6,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The type that interpolation of `x` is computed in.
-static Type realType(Value x) {
-  Type f64 = Float64Type::get(x.getContext());
-  return elementOf(x) == f64 ? f64 : Type(Float32Type::get(x.getContext()));
-}
-
 /// Toggles between loops and straight code: few steps are unrolled.
 static Expr sum(ElementBuilder &b, int64_t count, Expr zero,
                 llvm::function_ref<Expr(Expr)> term) {
@@ -30,22 +24,21 @@ static Expr sum(ElementBuilder &b, int64_t count, Expr zero,
 // Resample
 //===----------------------------------------------------------------------===//
 
-LogicalResult ResampleOp::verify() {
-  SmallVector<int64_t> shape(shapeOf(getX()));
-  if (getPositions().size() != getAxes().size() ||
-      getWeights().size() != getAxes().size())
-    return emitOpError("needs positions and weights for each axis");
+LogicalResult ResampleOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Dims shape(shapeOf(op.getX()));
+  if (op.getPositions().size() != op.getAxes().size() ||
+      op.getWeights().size() != op.getAxes().size())
+    return rule.refuse("needs positions and weights for each axis");
   for (auto [axis, positions, weights] :
-       llvm::zip(getAxes(), getPositions(), getWeights())) {
-    if (axis < 0 || axis >= static_cast<int64_t>(shape.size()) ||
-        shapeOf(positions).size() != 2 ||
-        shapeOf(positions) != shapeOf(weights))
-      return emitOpError("has an axis or a table that does not fit");
+       llvm::zip(op.getAxes(), op.getPositions(), op.getWeights())) {
+    if (failed(rule.axis(axis, op.getX())) ||
+        failed(rule.shape(weights, shapeOf(positions), "weights")))
+      return failure();
+    if (shapeOf(positions).size() != 2)
+      return rule.refuse("has a table that is not [size, taps]");
     shape[axis] = shapeOf(positions)[0];
   }
-  if (ArrayRef<int64_t>(shape) != getType().getShape())
-    return emitOpError("the result is not as long as the tables");
-  return success();
+  return rule.result(shape, elementOf(op.getX()));
 }
 
 Expr ResampleOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -170,6 +163,16 @@ struct SampledAxis {
 };
 } // namespace
 
+LogicalResult GridSampleOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> from = shapeOf(op.getX()), grid = shapeOf(op.getGrid());
+  if (from.size() < 3 || grid.size() != from.size() || grid[0] != from[0] ||
+      grid.back() != static_cast<Dim>(from.size()) - 2)
+    return rule.refuse("the grid does not have a position for each axis");
+  return rule.result(
+      windowShape(from, grid.drop_front().drop_back(), from.back()),
+      elementOf(op.getX()));
+}
+
 Expr GridSampleOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> shape = shapeOf(getX());
   size_t spatial = shape.size() - 2;
@@ -224,6 +227,16 @@ bool GridSampleOp::isCheap() { return false; }
 //===----------------------------------------------------------------------===//
 // RoiAlign
 //===----------------------------------------------------------------------===//
+
+LogicalResult RoiAlignOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<Dim> from = shapeOf(op.getX()), rois = shapeOf(op.getRois()),
+                to = rule.stated();
+  if (from.size() != 4 || to.size() != 4 || rois.size() != 2 || rois[1] != 4)
+    return rule.refuse("needs images [N, H, W, C] and regions [R, 4]");
+  if (failed(rule.shape(op.getBatch(), rois[0], "a batch")))
+    return failure();
+  return rule.result({rois[0], to[1], to[2], from[3]}, elementOf(op.getX()));
+}
 
 Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> shape = shapeOf(getX()), out = shapeOf(getResult());

@@ -10,9 +10,8 @@ def Graph_ResampleOp
     weights of the same shape: the result is the sum over the taps of all axes of the element there times the
     product of the weights. Every resizing with constant scales is this; what the coordinates were is forgotten.
   }];
-  let arguments = (ins Graph_Tensor:$x, Variadic<Graph_Tensor>:$positions, Variadic<Graph_Tensor>:$weights,
+  let arguments = (ins Graph_Tensor:$x, Variadic<Graph_Integers>:$positions, Variadic<Graph_Floats>:$weights,
                    DenseI64ArrayAttr:$axes);
-  let hasVerifier = 1;
 }
 
 def Graph_GridSampleOp : Graph_Compute<"grid_sample"> {
@@ -21,16 +20,16 @@ def Graph_GridSampleOp : Graph_Compute<"grid_sample"> {
     x [N, spatial..., C], grid [N, out..., axes] -> [N, out..., C]; the grid has the innermost axis first, from -1 to
     1. Modes: nearest, linear, cubic; outside: zeros, border, reflection.
   }];
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$grid, StrAttr:$mode, StrAttr:$padding_mode,
-                   UnitAttr:$align_corners);
+  let arguments = (ins Graph_Tensor:$x, Graph_Floats:$grid, Graph_Choice<["nearest", "linear", "cubic"]>:$mode,
+                   Graph_Choice<["zeros", "border", "reflection"]>:$padding_mode, UnitAttr:$align_corners);
 }
 
-def Graph_RoiAlignOp : Graph_Compute<"roi_align"> {
+def Graph_RoiAlignOp : Graph_Compute<"roi_align", Graph_StatedTypes> {
   let summary = "Means or maxima of samples in regions, channels last";
   let description = [{
     x [N, H, W, C], rois [R, 4] of x1, y1, x2, y2, batch [R] -> [R, out H, out W, C]. Each bin has `samples` squared
     samples, or as many as it covers elements if that is 0. `offset` is 0.5 where pixels have their centres at 0.5.
   }];
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$rois, Graph_Tensor:$batch, UnitAttr:$maximum,
+  let arguments = (ins Graph_Tensor:$x, Graph_Floats:$rois, Graph_Integers:$batch, UnitAttr:$maximum,
                    F64Attr:$scale, F64Attr:$offset, I64Attr:$samples);
 }

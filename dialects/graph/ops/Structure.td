@@ -3,15 +3,12 @@
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike]> {
+def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike, Graph_InferredTypes]> {
   let summary = "A weight or another constant; its data is a resource blob";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($result)";
   let hasFolder = 1;
-  let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{
-    build($_builder, $_state, value.getShapedType(), value);
-  }]>];
 }
 
 def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
@@ -29,6 +26,7 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
                    OptionalAttr<ArrayAttr>:$input_strides);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
   let assemblyFormat = "$strategy `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) $body";
 }
 

@@ -1,20 +1,28 @@
 // Pooling.
 
-class Graph_Pool<string mnemonic, dag more = (ins)>
-    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>]> {
+/// `element` is the element type of the result, `pads` a further list of padding.
+class Graph_Pool<string mnemonic, dag more = (ins), string element = "elementOf(op.getX())", string pads = "">
+    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], Graph_StatedTypes> {
   let arguments = !con((ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                         DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low), more);
   let description = [{
     Over windows of [N, spatial..., C]: output position o sees o * stride - low + k * dilation, as far as these lie
     inside the input. The padding at the high end follows from the result's shape.
   }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule) {
+      return rule.window(op.getX(), op.getKernel(), op.getStrides(), op.getDilations(), {op.getLow()}] # pads # [{}, }] # element # [{);
+    }
+  }];
 }
 
 def Graph_MaxPoolOp : Graph_Pool<"max_pool"> { let summary = "Maximum over windows"; }
-def Graph_MaxPoolIndexOp : Graph_Pool<"max_pool_index", (ins I64Attr:$storage_order)> {
+def Graph_MaxPoolIndexOp : Graph_Pool<"max_pool_index", (ins I64Attr:$storage_order),
+    "::mlir::IntegerType::get(op.getX().getContext(), 64, ::mlir::IntegerType::Signed)"> {
   let summary = "Flat position, in the channels-first tensor, of the maximum over windows";
 }
-def Graph_AveragePoolOp : Graph_Pool<"average_pool", (ins BoolAttr:$count_padding, DenseI64ArrayAttr:$high)> {
+def Graph_AveragePoolOp : Graph_Pool<"average_pool", (ins BoolAttr:$count_padding, DenseI64ArrayAttr:$high),
+    "elementOf(op.getX())", ", op.getHigh()"> {
   let summary = "Mean over windows; `count_padding` divides by all positions inside the padded input";
 }
 def Graph_LpPoolOp : Graph_Pool<"lp_pool", (ins I64Attr:$p)> { let summary = "p-norm over windows"; }

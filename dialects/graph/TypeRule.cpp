@@ -1,0 +1,112 @@
+#include "dialects/graph/TypeRule.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+LogicalResult TypeRule::refuse(const Twine &why) const {
+  return emitOptionalError(loc, "'", name, "' op ", why);
+}
+
+LogicalResult TypeRule::result(ArrayRef<Dim> shape, Type element) {
+  types.push_back(RankedTensorType::get(shape, element));
+  return success();
+}
+
+LogicalResult TypeRule::axis(uint64_t axis, Value x) const {
+  return require(axis < shapeOf(x).size(),
+                 "has no axis " + Twine(static_cast<int64_t>(axis)) +
+                     " in an operand of rank " + Twine(shapeOf(x).size()));
+}
+
+LogicalResult TypeRule::axes(ArrayRef<int64_t> axes, Value x) const {
+  for (int64_t one : axes)
+    if (failed(axis(one, x)))
+      return failure();
+  bool ascend = std::adjacent_find(axes.begin(), axes.end(),
+                                   std::greater_equal<int64_t>()) == axes.end();
+  return require(ascend, "has axes that do not ascend");
+}
+
+LogicalResult TypeRule::alike(ValueRange tensors) const {
+  Type first;
+  for (Value tensor : tensors) {
+    if (!tensor)
+      continue;
+    if (first && elementOf(tensor) != first)
+      return emitOptionalError(loc, "'", name,
+                               "' op has operands of element types ", first,
+                               " and ", elementOf(tensor));
+    first = elementOf(tensor);
+  }
+  return success();
+}
+
+LogicalResult TypeRule::shape(Value x, ArrayRef<Dim> shape,
+                              StringRef what) const {
+  if (!x || shapeOf(x) == shape)
+    return success();
+  return emitOptionalError(loc, "'", name, "' op has ", what, " of ",
+                           x.getType(), ", not of the shape [", shape, "]");
+}
+
+LogicalResult TypeRule::elementwise(ValueRange operands, ValueRange alike,
+                                    Type element) {
+  SmallVector<ArrayRef<Dim>> shapes;
+  for (Value operand : operands)
+    shapes.push_back(shapeOf(operand));
+  std::optional<Dims> shape = broadcastShapes(shapes);
+  if (!shape)
+    return refuse("has operands that do not broadcast");
+  if (failed(this->alike(alike)))
+    return failure();
+  return result(*shape, element);
+}
+
+LogicalResult TypeRule::along(uint64_t axis, Value x) {
+  if (failed(this->axis(axis, x)))
+    return failure();
+  return result(x);
+}
+
+LogicalResult TypeRule::reduction(Value x, ArrayRef<int64_t> axes,
+                                  Type element) {
+  if (failed(this->axes(axes, x)))
+    return failure();
+  return result(resized(shapeOf(x), axes, 1), element);
+}
+
+LogicalResult TypeRule::window(Value x, ArrayRef<Dim> kernel,
+                               ArrayRef<int64_t> strides,
+                               ArrayRef<int64_t> dilations,
+                               ArrayRef<ArrayRef<int64_t>> pads, Type element,
+                               std::optional<Dim> channels) {
+  size_t rank = shapeOf(x).size();
+  if (rank < 2 || stated().size() != rank)
+    return refuse("has an input or a result that is not [N, spatial..., C]");
+  auto fits = [&](ArrayRef<int64_t> list) { return list.size() == rank - 2; };
+  auto positive = [](ArrayRef<int64_t> list) {
+    return llvm::all_of(list, [](int64_t n) { return n > 0; });
+  };
+  if (!fits(kernel) || !fits(strides) || !fits(dilations) ||
+      !llvm::all_of(pads, fits))
+    return refuse("does not have one entry for each spatial axis everywhere");
+  if (!positive(kernel) || !positive(strides) || !positive(dilations))
+    return refuse("has a kernel size, stride or dilation that is not positive");
+  return result(windowShape(shapeOf(x), stated().slice(1, rank - 2),
+                            channels.value_or(shapeOf(x).back())),
+                element);
+}
+
+LogicalResult TypeRule::check() const {
+  for (auto [inferred, stated] : llvm::zip_equal(types, statedTypes))
+    if (inferred != stated)
+      return emitOptionalError(loc, "'", name, "' op has a result of ", stated,
+                               " where its operands and attributes make ",
+                               inferred);
+  return success();
+}
+
+} // namespace ingot::graph
