@@ -213,3 +213,51 @@ func.func @dot_matrix(%a: vector<4x4xi8>, %sum: vector<4xi32>) {
   %y = kernel.dot %a, %a, %sum : vector<4x4xi8>, vector<4xi32>
   return
 }
+
+// -----
+
+func.func @arena() {
+  // expected-error @+1 {{needs a static strided layout}}
+  %a = kernel.arena 0 : memref<4xf32, affine_map<(d0) -> (d0 floordiv 2)>>
+  return
+}
+
+// -----
+
+func.func @arena_offset() {
+  // expected-error @+1 {{attribute 'offset' failed to satisfy constraint}}
+  %a = kernel.arena -4 : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @cursor(%x: memref<8x16xf32>, %i: index) {
+  // expected-error @+1 {{has 1 indices into}}
+  %c = kernel.cursor %x[%i] : memref<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @other_cursor(%x: memref<8xf32>, %i: index, %inside: i1, %zeros: memref<16xi8>) {
+  // expected-error @+1 {{points at elements of two types}}
+  %c = kernel.cursor %x[%i] if %inside else %zeros : memref<8xf32>, memref<16xi8>
+  return
+}
+
+// -----
+
+func.func @load(%c: !kernel.cursor) {
+  // expected-error @+1 {{loads elements of different types}}
+  %x:2 = kernel.load_next %c to 0 : f32, f64
+  return
+}
+
+// -----
+
+func.func @register(%c: !kernel.cursor) {
+  // expected-error @+1 {{names a register if it loads several, else none}}
+  %x = kernel.load_next %c to 0 : f32
+  return
+}

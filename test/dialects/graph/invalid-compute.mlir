@@ -1,0 +1,499 @@
+// What operators refuse that reduce, multiply or normalize.
+//
+// REQUIRES: ingot-opt
+// RUN: %ingot-opt %s --split-input-file --verify-diagnostics
+
+func.func @reduce_sum(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_sum_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has axes that do not ascend}}
+  %r = graph.reduce_sum %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_mean(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_mean %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_mean_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has no axis 2 in an operand of rank 2}}
+  %r = graph.reduce_mean %x {axes = array<i64: 0, 2>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_prod(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_prod %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_prod_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has axes that do not ascend}}
+  %r = graph.reduce_prod %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_max(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_max %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_max_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has axes that do not ascend}}
+  %r = graph.reduce_max %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_min(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_min %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_min_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has axes that do not ascend}}
+  %r = graph.reduce_min %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_l1(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_l1 %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_l1_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has axes that do not ascend}}
+  %r = graph.reduce_l1 %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_l2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_l2 %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_l2_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has axes that do not ascend}}
+  %r = graph.reduce_l2 %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_sum_square(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_sum_square %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_sum_square_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has axes that do not ascend}}
+  %r = graph.reduce_sum_square %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_log_sum(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xf32>'}}
+  %r = graph.reduce_log_sum %x {axes = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_log_sum_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has axes that do not ascend}}
+  %r = graph.reduce_log_sum %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @arg_max(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xsi64>'}}
+  %r = graph.arg_max %x {axis = 1 : i64, last = false} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  return
+}
+
+// -----
+
+func.func @arg_max_2(%x: tensor<4x0xf32>) {
+  // expected-error @+1 {{has an axis without elements}}
+  %r = graph.arg_max %x {axis = 1 : i64, last = false} : (tensor<4x0xf32>) -> tensor<4x1xsi64>
+  return
+}
+
+// -----
+
+func.func @arg_max_3(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has no axis 2 in an operand of rank 2}}
+  %r = graph.arg_max %x {axis = 2 : i64, last = false} : (tensor<4x5xf32>) -> tensor<4x1xsi64>
+  return
+}
+
+// -----
+
+func.func @arg_min(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x1xsi64>'}}
+  %r = graph.arg_min %x {axis = 1 : i64, last = false} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  return
+}
+
+// -----
+
+func.func @arg_min_2(%x: tensor<4x0xf32>) {
+  // expected-error @+1 {{has an axis without elements}}
+  %r = graph.arg_min %x {axis = 1 : i64, last = false} : (tensor<4x0xf32>) -> tensor<4x1xsi64>
+  return
+}
+
+// -----
+
+func.func @arg_min_3(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has no axis 2 in an operand of rank 2}}
+  %r = graph.arg_min %x {axis = 2 : i64, last = false} : (tensor<4x5xf32>) -> tensor<4x1xsi64>
+  return
+}
+
+// -----
+
+func.func @cum_sum(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x5xf32>'}}
+  %r = graph.cum_sum %x {axis = 1 : i64, exclusive = false, reverse = false} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  return
+}
+
+// -----
+
+func.func @cum_sum_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has no axis 2}}
+  %r = graph.cum_sum %x {axis = 2 : i64, exclusive = false, reverse = false} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @cum_prod(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x5xf32>'}}
+  %r = graph.cum_prod %x {axis = 1 : i64, exclusive = false, reverse = false} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  return
+}
+
+// -----
+
+func.func @cum_prod_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has no axis 2}}
+  %r = graph.cum_prod %x {axis = 2 : i64, exclusive = false, reverse = false} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @softmax(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x5xf32>'}}
+  %r = graph.softmax %x {axis = 1 : i64} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  return
+}
+
+// -----
+
+func.func @softmax_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has no axis 2}}
+  %r = graph.softmax %x {axis = 2 : i64} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @log_softmax(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x5xf32>'}}
+  %r = graph.log_softmax %x {axis = 1 : i64} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  return
+}
+
+// -----
+
+func.func @log_softmax_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has no axis 2}}
+  %r = graph.log_softmax %x {axis = 2 : i64} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm(%x: tensor<4x5xf32>, %y: tensor<4xf32>) {
+  // expected-error @+1 {{has a scale or bias of 'tensor<4xf32>', not of the shape [5]}}
+  %r = graph.layer_norm %x, %y {epsilon = 1.0e-5 : f32, center = true}
+      : (tensor<4x5xf32>, tensor<4xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{attribute 'epsilon'}}
+  %r = graph.layer_norm %x {epsilon = 1 : i64, center = true} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @lrn(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x5xf32>'}}
+  %r = graph.lrn %x {axis = 1 : i64, size = 3 : i64, alpha = 1.0 : f32, beta = 1.0 : f32, bias = 1.0 : f32}
+      : (tensor<4x5xf32>) -> tensor<4x5xf16>
+  return
+}
+
+// -----
+
+func.func @lrn_2(%x: tensor<4x5xf32>) {
+  // expected-error @+1 {{has a window that is not positive}}
+  %r = graph.lrn %x {axis = 1 : i64, size = 0 : i64, alpha = 1.0 : f32, beta = 1.0 : f32, bias = 1.0 : f32}
+      : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @matmul(%x: tensor<4x5xf32>, %y: tensor<6x7xf32>) {
+  // expected-error @+1 {{the inner sizes differ: 5 and 6}}
+  %r = graph.matmul %x, %y : (tensor<4x5xf32>, tensor<6x7xf32>) -> tensor<4x7xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_2(%x: tensor<2x4x5xf32>, %y: tensor<3x5x7xf32>) {
+  // expected-error @+1 {{the batch axes do not broadcast}}
+  %r = graph.matmul %x, %y : (tensor<2x4x5xf32>, tensor<3x5x7xf32>) -> tensor<2x4x7xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_3(%x: tensor<4x5xsi32>, %y: tensor<5x7xsi32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<4x7xsi32>'}}
+  %r = graph.matmul %x, %y : (tensor<4x5xsi32>, tensor<5x7xsi32>) -> tensor<4x7xf32>
+  return
+}
+
+// -----
+
+func.func @conv(%x: tensor<1x8x8x3xf32>, %y: tensor<3x3x3x4xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<1x6x6x4xf32>'}}
+  %r = graph.conv %x, %y
+      {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64}
+      : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x6x6x5xf32>
+  return
+}
+
+// -----
+
+func.func @conv_2(%x: tensor<1x8x8x3xf32>, %y: tensor<3x3x2x4xf32>) {
+  // expected-error @+1 {{the weights do not fit 3 channels in 1 groups}}
+  %r = graph.conv %x, %y
+      {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64}
+      : (tensor<1x8x8x3xf32>, tensor<3x3x2x4xf32>) -> tensor<1x6x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv_3(%x: tensor<1x8x8x3xf32>, %y: tensor<3x3x3x4xf32>, %z: tensor<3xf32>) {
+  // expected-error @+1 {{has a bias of 'tensor<3xf32>', not of the shape [4]}}
+  %r = graph.conv %x, %y, %z
+      {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64}
+      : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>, tensor<3xf32>) -> tensor<1x6x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv_4(%x: tensor<1x8x8x3xf32>, %y: tensor<3x3x3x4xf32>) {
+  // expected-error @+1 {{has a kernel size, stride or dilation that is not positive}}
+  %r = graph.conv %x, %y
+      {strides = array<i64: 1, 0>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64}
+      : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x6x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose(%x: tensor<1x8x8x4xf32>, %y: tensor<3x3x4x2xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<1x10x10x4xf32>'}}
+  %r = graph.conv_transpose %x, %y
+      {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 2 : i64}
+      : (tensor<1x8x8x4xf32>, tensor<3x3x4x2xf32>) -> tensor<1x10x10x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_2(%x: tensor<1x8x8x4xf32>, %y: tensor<3x3x4x2xf32>) {
+  // expected-error @+1 {{does not have one entry for each spatial axis everywhere}}
+  %r = graph.conv_transpose %x, %y
+      {strides = array<i64: 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64}
+      : (tensor<1x8x8x4xf32>, tensor<3x3x4x2xf32>) -> tensor<1x10x10x2xf32>
+  return
+}
+
+// -----
+
+func.func @pack_panels(%x: tensor<5x10xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<60xf32>'}}
+  %r = graph.pack_panels %x {panel = 8 : i64, tail = 4 : i64} : (tensor<5x10xf32>) -> tensor<50xf32>
+  return
+}
+
+// -----
+
+func.func @pack_panels_2(%x: tensor<5x10xf32>) {
+  // expected-error @+1 {{the columns do not fit the panels}}
+  %r = graph.pack_panels %x {panel = 8 : i64, tail = 0 : i64} : (tensor<5x10xf32>) -> tensor<40xf32>
+  return
+}
+
+// -----
+
+func.func @unpack_panels(%x: tensor<50xf32>) {
+  // expected-error @+1 {{has an operand of 'tensor<50xf32>', not of the shape [60]}}
+  %r = graph.unpack_panels %x {panel = 8 : i64, tail = 4 : i64} : (tensor<50xf32>) -> tensor<5x10xf32>
+  return
+}
+
+// -----
+
+func.func @unpack_panels_2(%x: tensor<60xf32>) {
+  // expected-error @+1 {{the columns do not fit the panels}}
+  %r = graph.unpack_panels %x {panel = 0 : i64, tail = 4 : i64} : (tensor<60xf32>) -> tensor<5x10xf32>
+  return
+}
+
+// -----
+
+func.func @max_pool(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<1x4x4x3xf32>'}}
+  %r = graph.max_pool %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @max_pool_2(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{has a kernel size, stride or dilation that is not positive}}
+  %r = graph.max_pool %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 0>, low = array<i64: 0, 0>}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @max_pool_index(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<1x4x4x3xsi64>'}}
+  %r = graph.max_pool_index %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, storage_order = 0 : i64}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x4xsi64>
+  return
+}
+
+// -----
+
+func.func @max_pool_index_2(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{has a kernel size, stride or dilation that is not positive}}
+  %r = graph.max_pool_index %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 0>, low = array<i64: 0, 0>, storage_order = 0 : i64}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x3xsi64>
+  return
+}
+
+// -----
+
+func.func @average_pool(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<1x4x4x3xf32>'}}
+  %r = graph.average_pool %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, count_padding = false, high = array<i64: 0, 0>}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @average_pool_2(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{has a kernel size, stride or dilation that is not positive}}
+  %r = graph.average_pool %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 0>, low = array<i64: 0, 0>, count_padding = false, high = array<i64: 0, 0>}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @lp_pool(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<1x4x4x3xf32>'}}
+  %r = graph.lp_pool %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, p = 2 : i64}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @lp_pool_2(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{has a kernel size, stride or dilation that is not positive}}
+  %r = graph.lp_pool %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 0>, low = array<i64: 0, 0>, p = 2 : i64}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @average_pool_3(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{does not have one entry for each spatial axis everywhere}}
+  %r = graph.average_pool %x
+      {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, count_padding = false, high = array<i64: 0>}
+      : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x3xf32>
+  return
+}
