@@ -1,5 +1,6 @@
 #include "dialects/graph/GraphDialect.h"
 
+#include "dialects/graph/ops/Patterns.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -14,6 +15,14 @@ void GraphDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/graph/GraphOps.cpp.inc"
       >();
+}
+
+void GraphDialect::getCanonicalizationPatterns(
+    RewritePatternSet &patterns) const {
+  populateElementwisePatterns(patterns);
+  populateMovementPatterns(patterns);
+  populateReductionPatterns(patterns);
+  populateWindowPatterns(patterns);
 }
 
 LogicalResult ConstantOp::inferTypes(Adaptor op, TypeRule &rule) {

@@ -20,6 +20,7 @@ def Graph_Dialect : Dialect {
   let summary = "Tensor-level operators of a neural network";
   let useDefaultAttributePrinterParser = 0;
   let usePropertiesForAttributes = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif // INGOT_GRAPH_DIALECT_TD

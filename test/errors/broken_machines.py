@@ -70,7 +70,7 @@ def disk_that_is_full(folder):
 
 @case("cannot-write", most_bytes=2000, args=["--stop-after", "plan", "-o", "FOLDER/out.mlir"], text="File too large")
 def disk_that_is_full_of_a_stage(folder):
-    return model([node("Relu", [f"x{i}" if i else "x"], [f"x{i + 1}" if i < 40 else "y"]) for i in range(41)])
+    return model([node("Sin", [f"x{i}" if i else "x"], [f"x{i + 1}" if i < 40 else "y"]) for i in range(41)])
 
 
 @case("cannot-write", args=["-o", "FOLDER/out.o"], env={"TMPDIR": "/no/such/folder"},

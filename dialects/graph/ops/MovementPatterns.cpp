@@ -1,0 +1,359 @@
+// Fewer movements of elements.
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/Patterns.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Slices and concatenations
+//===----------------------------------------------------------------------===//
+
+/// slice(concat(a, b, c)) -> slice(b), or slice(concat(a, b)), where the slice
+/// takes nothing of the others.
+struct SliceOfConcat : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto concat = op.getX().getDefiningOp<ConcatOp>();
+    if (!concat || op.getType().getNumElements() == 0)
+      return failure();
+    int64_t axis = concat.getAxis(), start = op.getStarts()[axis];
+    int64_t last =
+        start + (shapeOf(op.getResult())[axis] - 1) * op.getSteps()[axis];
+    int64_t low = std::min(start, last), high = std::max(start, last);
+    SmallVector<Value> parts;
+    int64_t offset = 0, first = 0;
+    for (Value part : concat.getInputs()) {
+      int64_t end = offset + shapeOf(part)[axis];
+      if (low < end && offset <= high) {
+        if (parts.empty())
+          first = offset;
+        parts.push_back(part);
+      }
+      offset = end;
+    }
+    // A concatenation that somebody else reads as well is not made twice.
+    if (parts.size() == concat.getInputs().size() ||
+        (parts.size() > 1 && !concat->hasOneUse()))
+      return failure();
+    Value x = parts.front();
+    if (parts.size() > 1)
+      x = ConcatOp::create(rewriter, concat.getLoc(), parts, axis);
+    SmallVector<int64_t> starts(op.getStarts());
+    starts[axis] -= first;
+    rewriter.replaceOpWithNewOp<SliceOp>(op, x, starts, op.getSteps(),
+                                         shapeOf(op.getResult()));
+    return success();
+  }
+};
+
+/// concat(x[0:2], x[2:5], y) -> concat(x[0:5], y)
+struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// Whether `next` goes on in the same tensor where `slice` ends.
+  static bool goesOn(SliceOp slice, SliceOp next, int64_t axis) {
+    if (!slice || !next || slice.getX() != next.getX() ||
+        slice.getSteps() != next.getSteps())
+      return false;
+    SmallVector<int64_t> starts(slice.getStarts());
+    starts[axis] += shapeOf(slice.getResult())[axis] * slice.getSteps()[axis];
+    return next.getStarts() == ArrayRef<int64_t>(starts);
+  }
+
+  LogicalResult matchAndRewrite(ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    int64_t axis = op.getAxis();
+    SmallVector<Value> parts;
+    for (Value part : op.getInputs()) {
+      auto slice =
+          parts.empty() ? SliceOp() : parts.back().getDefiningOp<SliceOp>();
+      auto next = part.getDefiningOp<SliceOp>();
+      if (!goesOn(slice, next, axis)) {
+        parts.push_back(part);
+        continue;
+      }
+      SmallVector<int64_t> sizes(shapeOf(slice.getResult()));
+      sizes[axis] += shapeOf(part)[axis];
+      parts.back() = SliceOp::create(
+          rewriter, rewriter.getFusedLoc({slice.getLoc(), next.getLoc()}),
+          slice.getX(), slice.getStarts(), slice.getSteps(), sizes);
+    }
+    if (parts.size() == op.getInputs().size())
+      return failure();
+    if (parts.size() == 1)
+      rewriter.replaceOp(op, parts.front());
+    else
+      rewriter.replaceOpWithNewOp<ConcatOp>(op, parts, axis);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Reshapes around other movements
+//===----------------------------------------------------------------------===//
+
+/// The axes of some size.
+SmallVector<int64_t> longAxes(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> axes;
+  for (auto [axis, size] : llvm::enumerate(shape))
+    if (size != 1)
+      axes.push_back(axis);
+  return axes;
+}
+
+/// reshape(transpose(x)) -> transpose(reshape(x)), where the reshape adds and
+/// drops axes of size 1 only: transposes meet, and move with their readers,
+/// while a reshape of what is stored is a view.
+struct ReshapeOfTranspose : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = op.getX().getDefiningOp<TransposeOp>();
+    if (!transpose || !transpose->hasOneUse())
+      return failure();
+    ArrayRef<int64_t> x = shapeOf(transpose.getX()),
+                      from = shapeOf(transpose.getResult()),
+                      to = shapeOf(op.getResult());
+    SmallVector<int64_t> xLong = longAxes(x), fromLong = longAxes(from),
+                         toLong = longAxes(to);
+    if (permuted(from, fromLong) != permuted(to, toLong))
+      return failure();
+    // The axes of size 1 that the result has come first in the view.
+    int64_t ones = to.size() - toLong.size();
+    SmallVector<int64_t> shape(ones, 1), perm;
+    llvm::append_range(shape, permuted(x, xLong));
+    int64_t one = 0;
+    for (int64_t size : to) {
+      if (size == 1) {
+        perm.push_back(one++);
+        continue;
+      }
+      int64_t axis = transpose.getPerm()[fromLong[perm.size() - one]];
+      perm.push_back(ones + (llvm::find(xLong, axis) - xLong.begin()));
+    }
+    Value view =
+        ReshapeOp::create(rewriter, op.getLoc(), transpose.getX(), shape);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, view, perm);
+    return success();
+  }
+};
+
+/// add(reshape(product), y) -> reshape(add(product, reshape(y))), where the
+/// reshape adds and drops axes of size 1 only: the sum can be computed with the
+/// product, and `y` is seen in another shape.
+struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  /// The reshape of something that is computed for it alone.
+  static ReshapeOp sinkable(Value v, Value result) {
+    auto reshape = v.getDefiningOp<ReshapeOp>();
+    if (!reshape || !reshape->hasOneUse() || shapeOf(v) != shapeOf(result))
+      return {};
+    Operation *producer = reshape.getX().getDefiningOp();
+    if (!isa_and_nonnull<ElementwiseOpInterface, MatMulOp>(producer) ||
+        !producer->hasOneUse())
+      return {};
+    ArrayRef<int64_t> from = shapeOf(reshape.getX()), to = shapeOf(v);
+    // The last axis stays the last one for operands that have no other.
+    return !from.empty() && !to.empty() && from.back() == to.back() &&
+                   permuted(from, longAxes(from)) == permuted(to, longAxes(to))
+               ? reshape
+               : ReshapeOp();
+  }
+
+  LogicalResult matchAndRewrite(ElementwiseOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    Value result = op->getResult(0);
+    ReshapeOp reshape;
+    for (Value operand : op->getOperands())
+      if (!reshape)
+        reshape = sinkable(operand, result);
+    if (!reshape)
+      return failure();
+    for (Value operand : op->getOperands())
+      if (shapeOf(operand) != shapeOf(result) &&
+          tensorType(operand).getNumElements() != 1 &&
+          shapeOf(operand).size() != 1)
+        return failure();
+    ArrayRef<int64_t> shape = shapeOf(reshape.getX());
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      bool isWhole = shapeOf(operand) == shapeOf(result);
+      bool isOne = tensorType(operand).getNumElements() == 1;
+      operands.push_back(
+          isWhole || isOne ? buildReshape(rewriter, op.getLoc(), operand,
+                                          isWhole ? shape : ArrayRef<int64_t>())
+                           : operand);
+    }
+    Operation *moved = rewriter.clone(*op);
+    moved->setOperands(operands);
+    moved->getResult(0).setType(
+        RankedTensorType::get(shape, elementOf(result)));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, moved->getResult(0),
+                                           shapeOf(result));
+    return success();
+  }
+};
+
+/// slice(transpose(x)) -> transpose(slice(x)), so that a part of a tensor is
+/// all that is moved.
+struct SliceOfTranspose : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = op.getX().getDefiningOp<TransposeOp>();
+    if (!transpose ||
+        !llvm::all_of(transpose->getUsers(), llvm::IsaPred<SliceOp>))
+      return failure();
+    SmallVector<int64_t> inverse = inversePermutation(transpose.getPerm());
+    Value part = SliceOp::create(rewriter, op.getLoc(), transpose.getX(),
+                                 permuted(op.getStarts(), inverse),
+                                 permuted(op.getSteps(), inverse),
+                                 permuted(shapeOf(op.getResult()), inverse));
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, part, transpose.getPerm());
+    return success();
+  }
+};
+
+/// A run of axes that a reshape makes of another run.
+struct Run {
+  size_t from, fromCount, to, toCount;
+};
+
+/// Cuts a reshape into its runs; none if axes of size 0 leave that open.
+std::optional<SmallVector<Run>> runsOf(ArrayRef<int64_t> from,
+                                       ArrayRef<int64_t> to) {
+  if (llvm::is_contained(from, 0))
+    return std::nullopt;
+  SmallVector<Run> runs;
+  size_t i = 0, j = 0;
+  while (i < from.size() && j < to.size()) {
+    Run run{i, 0, j, 0};
+    int64_t products[] = {from[i++], to[j++]};
+    while (products[0] != products[1]) {
+      if (products[0] < products[1])
+        products[0] *= from[i++];
+      else
+        products[1] *= to[j++];
+    }
+    runs.push_back({run.from, i - run.from, run.to, j - run.to});
+  }
+  // What is left is of size 1.
+  if (runs.empty())
+    return std::nullopt;
+  runs.back().fromCount = from.size() - runs.back().from;
+  runs.back().toCount = to.size() - runs.back().to;
+  return runs;
+}
+
+/// reshape(slice(x)) -> slice(reshape(x)), where the first axis of a run is all
+/// that is sliced of it: the reshape is a view of what is stored, and the slice
+/// can be read in place, with the movements behind it. Not where the reshape
+/// adds and drops axes of size 1 only: that splits nothing.
+struct ReshapeOfSlice : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto slice = op.getX().getDefiningOp<SliceOp>();
+    if (!slice || !slice->hasOneUse())
+      return failure();
+    ArrayRef<int64_t> whole = shapeOf(slice.getX()),
+                      from = shapeOf(slice.getResult()),
+                      to = shapeOf(op.getResult());
+    std::optional<SmallVector<Run>> runs = runsOf(from, to);
+    if (!runs || permuted(from, longAxes(from)) == permuted(to, longAxes(to)))
+      return failure();
+    SmallVector<int64_t> shape(to), starts(to.size(), 0), steps(to.size(), 1);
+    for (const Run &run : *runs) {
+      std::optional<size_t> sliced;
+      for (size_t i = run.from; i < run.from + run.fromCount; ++i) {
+        if (whole[i] == from[i] && slice.getStarts()[i] == 0 &&
+            slice.getSteps()[i] == 1)
+          continue;
+        if (sliced || slice.getSteps()[i] != 1)
+          return failure();
+        sliced = i;
+      }
+      if (!sliced)
+        continue;
+      // Only axes of size 1 may be in front of the one that is sliced.
+      int64_t before = 1, inner = 1;
+      for (size_t i = run.from; i < run.from + run.fromCount; ++i)
+        (i < *sliced ? before : inner) *= i == *sliced ? 1 : from[i];
+      size_t first = run.to;
+      while (first + 1 < run.to + run.toCount && to[first] == 1)
+        ++first;
+      int64_t rest = 1;
+      for (size_t j = first + 1; j < run.to + run.toCount; ++j)
+        rest *= to[j];
+      int64_t start = slice.getStarts()[*sliced] * inner,
+              size = whole[*sliced] * inner;
+      if (before != 1 || start % rest != 0 || size % rest != 0)
+        return failure();
+      shape[first] = size / rest;
+      starts[first] = start / rest;
+    }
+    Value view = ReshapeOp::create(rewriter, op.getLoc(), slice.getX(), shape);
+    rewriter.replaceOpWithNewOp<SliceOp>(op, view, starts, steps, to);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Gathers
+//===----------------------------------------------------------------------===//
+
+/// A gather of constant indices that are equally far apart is a slice. An index
+/// that drops the axis needs a reshape on top: where that would not be a view
+/// of what is stored, the gather can do more, as part of its reader's kernel.
+struct GatherOfRange : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op,
+                                PatternRewriter &rewriter) const override {
+    Value given = op.getIndices();
+    auto constant = given.getDefiningOp<ConstantOp>();
+    if (!constant || tensorType(given).getNumElements() == 0 ||
+        !hasData(constant.getValue()))
+      return failure();
+    int64_t axis = op.getAxis(), size = shapeOf(op.getX())[axis];
+    bool keepsAxis = shapeOf(given).size() == 1;
+    if (!keepsAxis && llvm::any_of(shapeOf(op.getX()).take_front(axis),
+                                   [](int64_t outer) { return outer != 1; }))
+      return failure();
+    SmallVector<int64_t> indices = elementsAsInts(constant.getValue());
+    for (int64_t &i : indices)
+      i = std::clamp<int64_t>(i < 0 ? i + size : i, 0, size - 1);
+    int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
+    for (size_t i = 1; i < indices.size(); ++i)
+      if (indices[i] - indices[i - 1] != step)
+        return failure();
+    if (step == 0)
+      return failure();
+    size_t rank = shapeOf(op.getX()).size();
+    SmallVector<int64_t> starts(rank, 0), steps(rank, 1),
+        sizes(shapeOf(op.getX()));
+    starts[axis] = indices.front();
+    steps[axis] = step;
+    sizes[axis] = indices.size();
+    Value part =
+        SliceOp::create(rewriter, op.getLoc(), op.getX(), starts, steps, sizes);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, part, shapeOf(op.getResult()));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateMovementPatterns(RewritePatternSet &patterns) {
+  patterns.add<SliceOfConcat, ConcatOfSlices, ReshapeOfTranspose, SinkReshape,
+               SliceOfTranspose, ReshapeOfSlice, GatherOfRange>(
+      patterns.getContext());
+}
+
+} // namespace ingot::graph

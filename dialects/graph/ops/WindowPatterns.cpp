@@ -1,0 +1,196 @@
+// Explicit padding becomes padding of the window that reads it.
+//
+//   conv(pad(x, 0, low), w) {low = l}  ->  conv(x, w) {low = l + low}
+//
+// Also where a transpose to channels last is between the two. The size of the
+// result stays, so the padding at the high end follows.
+
+#include "dialects/graph/ops/Patterns.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+namespace {
+
+/// Spatial padding with one number, in the axes of the operand that it pads.
+struct Padding {
+  PadOp pad;
+  TransposeOp transpose; ///< between the padding and its reader, or null
+  SmallVector<int64_t> low, high;
+
+  /// Matches `x` if nobody else reads it and batch and channels have no
+  /// padding.
+  static std::optional<Padding> of(Value x) {
+    Padding found;
+    found.transpose = x.getDefiningOp<TransposeOp>();
+    Value padded = found.transpose ? found.transpose.getX() : x;
+    found.pad = padded.getDefiningOp<PadOp>();
+    if (!found.pad || !x.hasOneUse() || !padded.hasOneUse() ||
+        found.pad.getMode() != "constant" || shapeOf(x).size() < 3)
+      return std::nullopt;
+    ArrayRef<int64_t> from = shapeOf(found.pad.getX()), to = shapeOf(padded);
+    for (auto [axis, before] : llvm::enumerate(found.pad.getLow())) {
+      found.low.push_back(before);
+      found.high.push_back(to[axis] - from[axis] - before);
+    }
+    if (found.transpose) {
+      found.low = permuted(found.low, found.transpose.getPerm());
+      found.high = permuted(found.high, found.transpose.getPerm());
+    }
+    if (found.low.front() || found.high.front() || found.low.back() ||
+        found.high.back())
+      return std::nullopt;
+    return found;
+  }
+
+  ArrayRef<int64_t> spatialLow() const {
+    return ArrayRef(low).drop_front().drop_back();
+  }
+  ArrayRef<int64_t> spatialHigh() const {
+    return ArrayRef(high).drop_front().drop_back();
+  }
+
+  /// What the reader reads instead.
+  Value unpadded(OpBuilder &builder) {
+    if (!transpose)
+      return pad.getX();
+    return TransposeOp::create(builder, transpose.getLoc(), pad.getX(),
+                               transpose.getPerm());
+  }
+};
+
+SmallVector<int64_t> sum(ArrayRef<int64_t> x, ArrayRef<int64_t> y) {
+  SmallVector<int64_t> result;
+  for (auto [a, b] : llvm::zip_equal(x, y))
+    result.push_back(a + b);
+  return result;
+}
+
+bool isZero(Value v) {
+  std::optional<double> number = uniformNumber(v);
+  return number && *number == 0;
+}
+
+/// The number that a maximum over no elements is.
+bool isLowest(Value v) {
+  std::optional<double> number = uniformNumber(v);
+  if (!number)
+    return false;
+  Type type = elementOf(v);
+  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
+    return *number == -std::numeric_limits<double>::infinity();
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || integer.getWidth() > 32)
+    return false;
+  bool isUnsigned = integer.isUnsigned() || integer.getWidth() == 1;
+  return *number == (isUnsigned ? 0 : -std::ldexp(1, integer.getWidth() - 1));
+}
+
+/// Whether no element of `v` is less than zero.
+bool isNonNegative(Value v) {
+  Operation *op = v.getDefiningOp();
+  if (isa_and_nonnull<ReluOp, SigmoidOp>(op))
+    return true;
+  if (!isa_and_nonnull<MaximumOp, MinimumOp>(op))
+    return false;
+  auto isSo = [](Value x) {
+    std::optional<double> number = uniformNumber(x);
+    return number ? *number >= 0 : isNonNegative(x);
+  };
+  bool x = isSo(op->getOperand(0)), y = isSo(op->getOperand(1));
+  return isa<MaximumOp>(op) ? x || y : x && y;
+}
+
+/// Zeros add nothing to the sums of a convolution or a norm.
+template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<Padding> padding = Padding::of(op.getX());
+    if (!padding || !isZero(padding->pad.getValue()))
+      return failure();
+    Value x = padding->unpadded(rewriter);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getXMutable().assign(x);
+      op.setLow(sum(op.getLow(), padding->spatialLow()));
+    });
+    return success();
+  }
+};
+
+/// Padding with the lowest number is what the pool itself pads with. So are
+/// zeros around elements that are not negative, but for windows without any
+/// element; the zero that is the maximum may be of the other sign.
+struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static bool hasElementInEachWindow(MaxPoolOp op, ArrayRef<int64_t> low,
+                                     ArrayRef<int64_t> size) {
+    for (size_t i = 0; i < low.size(); ++i) {
+      int64_t lastStart =
+          (shapeOf(op.getResult())[1 + i] - 1) * op.getStrides()[i] - low[i];
+      if (op.getDilations()[i] != 1 || low[i] >= op.getKernel()[i] ||
+          lastStart >= size[i])
+        return false;
+    }
+    return true;
+  }
+
+  LogicalResult matchAndRewrite(MaxPoolOp op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<Padding> padding = Padding::of(op.getX());
+    if (!padding)
+      return failure();
+    SmallVector<int64_t> low = sum(op.getLow(), padding->spatialLow());
+    Value value = padding->pad.getValue();
+    SmallVector<int64_t> size;
+    for (size_t i = 1; i + 1 < padding->low.size(); ++i)
+      size.push_back(shapeOf(op.getX())[i] - padding->low[i] -
+                     padding->high[i]);
+    if (!isLowest(value) &&
+        !(isZero(value) && isNonNegative(padding->pad.getX()) &&
+          hasElementInEachWindow(op, low, size)))
+      return failure();
+    Value x = padding->unpadded(rewriter);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getXMutable().assign(x);
+      op.setLow(low);
+    });
+    return success();
+  }
+};
+
+/// A mean counts the explicit padding: as its own, if it counts all of its own
+/// or has none.
+struct PadIntoAveragePool : OpRewritePattern<AveragePoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AveragePoolOp op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<Padding> padding = Padding::of(op.getX());
+    if (!padding || !isZero(padding->pad.getValue()))
+      return failure();
+    bool counts = op.getCountPadding();
+    if (!counts && llvm::any_of(op.getLow(), [](int64_t v) { return v != 0; }))
+      return failure();
+    SmallVector<int64_t> high(padding->spatialHigh());
+    if (counts)
+      high = sum(high, op.getHigh());
+    Value x = padding->unpadded(rewriter);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getXMutable().assign(x);
+      op.setLow(sum(op.getLow(), padding->spatialLow()));
+      op.setHigh(high);
+      op.setCountPadding(true);
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+void populateWindowPatterns(RewritePatternSet &patterns) {
+  patterns.add<PadIntoSum<ConvOp>, PadIntoSum<LpPoolOp>, PadIntoMaxPool,
+               PadIntoAveragePool>(patterns.getContext());
+}
+
+} // namespace ingot::graph

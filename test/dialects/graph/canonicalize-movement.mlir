@@ -1,0 +1,237 @@
+// Movements of elements that canonicalization merges or drops.
+//
+// RUN: %ingot-opt %s -canonicalize | FileCheck %s
+// REQUIRES: ingot-opt
+
+// A slice of one part of a concatenation reads that part.
+// CHECK-LABEL: @slice_of_concat(
+// CHECK-NEXT: graph.slice %arg1 {starts = array<i64: 0, 1>, steps = array<i64: 1, 2>} : (tensor<2x5xf32>) -> tensor<2x2xf32>
+// CHECK-NEXT: return
+func.func @slice_of_concat(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> tensor<2x2xf32> {
+  %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
+  %s = graph.slice %c {starts = array<i64: 0, 4>, steps = array<i64: 1, 2>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+  return %s : tensor<2x2xf32>
+}
+
+// What splits a concatenation where it was joined gets the parts.
+// CHECK-LABEL: @split_of_concat(
+// CHECK-NEXT: return %arg0, %arg1
+func.func @split_of_concat(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> (tensor<2x3xf32>, tensor<2x5xf32>) {
+  %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
+  %s = graph.slice %c {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x3xf32>
+  %t = graph.slice %c {starts = array<i64: 0, 3>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x5xf32>
+  return %s, %t : tensor<2x3xf32>, tensor<2x5xf32>
+}
+
+// A slice across a joint leaves out the parts that it does not reach.
+// CHECK-LABEL: @slice_across(
+// CHECK-NEXT: %[[C:.*]] = graph.concat %arg1, %arg2
+// CHECK-NEXT: graph.slice %[[C]] {starts = array<i64: 1>, steps = array<i64: 1>}
+func.func @slice_across(%a: tensor<3xf32>, %b: tensor<3xf32>, %d: tensor<3xf32>) -> tensor<4xf32> {
+  %c = graph.concat %a, %b, %d {axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<9xf32>
+  %s = graph.slice %c {starts = array<i64: 4>, steps = array<i64: 1>} : (tensor<9xf32>) -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+
+// A concatenation that is needed as a whole is not made a second time in part.
+// CHECK-LABEL: @slice_across_shared(
+// CHECK-NEXT: %[[C:.*]] = graph.concat %arg0, %arg1, %arg2
+// CHECK-NEXT: graph.slice %[[C]] {starts = array<i64: 4>
+func.func @slice_across_shared(%a: tensor<3xf32>, %b: tensor<3xf32>, %d: tensor<3xf32>) -> (tensor<4xf32>, tensor<9xf32>) {
+  %c = graph.concat %a, %b, %d {axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<9xf32>
+  %s = graph.slice %c {starts = array<i64: 4>, steps = array<i64: 1>} : (tensor<9xf32>) -> tensor<4xf32>
+  return %s, %c : tensor<4xf32>, tensor<9xf32>
+}
+
+// Parts of one tensor that follow each other are one part.
+// CHECK-LABEL: @concat_of_slices(
+// CHECK-NEXT: graph.slice %arg0 {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<8x2xf32>) -> tensor<5x2xf32>
+// CHECK-NEXT: return
+func.func @concat_of_slices(%x: tensor<8x2xf32>) -> tensor<5x2xf32> {
+  %a = graph.slice %x {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<8x2xf32>) -> tensor<2x2xf32>
+  %b = graph.slice %x {starts = array<i64: 3, 0>, steps = array<i64: 1, 1>} : (tensor<8x2xf32>) -> tensor<3x2xf32>
+  %c = graph.concat %a, %b {axis = 0 : i64} : (tensor<2x2xf32>, tensor<3x2xf32>) -> tensor<5x2xf32>
+  return %c : tensor<5x2xf32>
+}
+
+// The halves of a rotation are in the other order.
+// CHECK-LABEL: @rotation(
+// CHECK: graph.concat
+func.func @rotation(%x: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  %a = graph.slice %x {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<8x2xf32>) -> tensor<4x2xf32>
+  %b = graph.slice %x {starts = array<i64: 4, 0>, steps = array<i64: 1, 1>} : (tensor<8x2xf32>) -> tensor<4x2xf32>
+  %c = graph.concat %b, %a {axis = 0 : i64} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<8x2xf32>
+  return %c : tensor<8x2xf32>
+}
+
+// CHECK-LABEL: @slice_of_slice(
+// CHECK-NEXT: graph.slice %arg0 {starts = array<i64: 4>, steps = array<i64: 4>}
+// CHECK-NEXT: return
+func.func @slice_of_slice(%x: tensor<16xf32>) -> tensor<3xf32> {
+  %a = graph.slice %x {starts = array<i64: 2>, steps = array<i64: 2>} : (tensor<16xf32>) -> tensor<6xf32>
+  %b = graph.slice %a {starts = array<i64: 1>, steps = array<i64: 2>} : (tensor<6xf32>) -> tensor<3xf32>
+  return %b : tensor<3xf32>
+}
+
+// CHECK-LABEL: @concat_of_concat(
+// CHECK-NEXT: graph.concat %arg0, %arg0, %arg0
+// CHECK-NEXT: return
+func.func @concat_of_concat(%x: tensor<4xf32>) -> tensor<12xf32> {
+  %one = graph.concat %x {axis = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %a = graph.concat %one, %x {axis = 0 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %b = graph.concat %a, %x {axis = 0 : i64} : (tensor<8xf32>, tensor<4xf32>) -> tensor<12xf32>
+  return %b : tensor<12xf32>
+}
+
+// Two transposes are one, also with a reshape between them that only adds and drops
+// axes of size 1: this is K^T of an attention.
+// CHECK-LABEL: @transposes(
+// CHECK-NEXT: graph.transpose %arg0 {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x128x12x64xf32>) -> tensor<1x12x64x128xf32>
+// CHECK-NEXT: return
+func.func @transposes(%x: tensor<1x128x12x64xf32>) -> tensor<1x12x64x128xf32> {
+  %a = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x128x12x64xf32>) -> tensor<1x12x128x64xf32>
+  %b = graph.reshape %a : (tensor<1x12x128x64xf32>) -> tensor<12x128x64xf32>
+  %c = graph.transpose %b {perm = array<i64: 0, 2, 1>} : (tensor<12x128x64xf32>) -> tensor<12x64x128xf32>
+  %d = graph.reshape %c : (tensor<12x64x128xf32>) -> tensor<1x12x64x128xf32>
+  return %d : tensor<1x12x64x128xf32>
+}
+
+// A reshape that merges long axes keeps transposes apart.
+// CHECK-LABEL: @merged_axes(
+// CHECK: graph.transpose
+// CHECK: graph.reshape
+// CHECK: graph.transpose
+func.func @merged_axes(%x: tensor<2x3x4xf32>) -> tensor<4x6xf32> {
+  %a = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %b = graph.reshape %a : (tensor<3x2x4xf32>) -> tensor<6x4xf32>
+  %c = graph.transpose %b {perm = array<i64: 1, 0>} : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  return %c : tensor<4x6xf32>
+}
+
+// A residual sum is computed with the product in front of it.
+// CHECK-LABEL: @sum_behind_reshape(
+// CHECK-NEXT: %[[P:.*]] = graph.matmul %arg0, %arg1
+// CHECK-NEXT: %[[B:.*]] = graph.add %[[P]], %arg2
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %arg3 : (tensor<1x5x4xf32>) -> tensor<5x4xf32>
+// CHECK-NEXT: %[[S:.*]] = graph.add %[[B]], %[[R]]
+// CHECK-NEXT: graph.reshape %[[S]] : (tensor<5x4xf32>) -> tensor<1x5x4xf32>
+func.func @sum_behind_reshape(%x: tensor<5x8xf32>, %w: tensor<8x4xf32>, %bias: tensor<4xf32>, %y: tensor<1x5x4xf32>) -> tensor<1x5x4xf32> {
+  %p = graph.matmul %x, %w : (tensor<5x8xf32>, tensor<8x4xf32>) -> tensor<5x4xf32>
+  %r = graph.reshape %p : (tensor<5x4xf32>) -> tensor<1x5x4xf32>
+  %b = graph.add %r, %bias : (tensor<1x5x4xf32>, tensor<4xf32>) -> tensor<1x5x4xf32>
+  %s = graph.add %b, %y : (tensor<1x5x4xf32>, tensor<1x5x4xf32>) -> tensor<1x5x4xf32>
+  return %s : tensor<1x5x4xf32>
+}
+
+// What is stored anyway is seen in the shape of the sum.
+// CHECK-LABEL: @sum_of_stored(
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0
+// CHECK-NEXT: graph.add %[[R]], %arg1
+func.func @sum_of_stored(%x: tensor<5x4xf32>, %y: tensor<1x5x4xf32>) -> tensor<1x5x4xf32> {
+  %r = graph.reshape %x : (tensor<5x4xf32>) -> tensor<1x5x4xf32>
+  %s = graph.add %r, %y : (tensor<1x5x4xf32>, tensor<1x5x4xf32>) -> tensor<1x5x4xf32>
+  return %s : tensor<1x5x4xf32>
+}
+
+// Parts of a transposed tensor are transposed each for itself, so that only what
+// is read is moved, and moves with its readers.
+// CHECK-LABEL: @slices_of_transpose(
+// CHECK-NEXT: %[[A:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<4x6xf32>) -> tensor<4x2xf32>
+// CHECK-NEXT: %[[TA:.*]] = graph.transpose %[[A]]
+// CHECK-NEXT: %[[B:.*]] = graph.slice %arg0 {starts = array<i64: 0, 2>, steps = array<i64: 1, 1>} : (tensor<4x6xf32>) -> tensor<4x4xf32>
+// CHECK-NEXT: %[[TB:.*]] = graph.transpose %[[B]]
+// CHECK-NEXT: return %[[TA]], %[[TB]]
+func.func @slices_of_transpose(%x: tensor<4x6xf32>) -> (tensor<2x4xf32>, tensor<4x4xf32>) {
+  %t = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %a = graph.slice %t {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  %b = graph.slice %t {starts = array<i64: 2, 0>, steps = array<i64: 1, 1>} : (tensor<6x4xf32>) -> tensor<4x4xf32>
+  return %a, %b : tensor<2x4xf32>, tensor<4x4xf32>
+}
+
+// A transpose that is read as a whole as well is computed anyway.
+// CHECK-LABEL: @slice_of_read_transpose(
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %arg0
+// CHECK-NEXT: graph.slice %[[T]]
+func.func @slice_of_read_transpose(%x: tensor<4x6xf32>) -> (tensor<2x4xf32>, tensor<6x4xf32>) {
+  %t = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %a = graph.slice %t {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  return %a, %t : tensor<2x4xf32>, tensor<6x4xf32>
+}
+
+// The heads of the queries: a view of all that is stored, of which a part is read.
+// CHECK-LABEL: @reshape_of_slice(
+// CHECK-NEXT: %[[V:.*]] = graph.reshape %arg0 : (tensor<197x576xf32>) -> tensor<197x9x64xf32>
+// CHECK-NEXT: graph.slice %[[V]] {starts = array<i64: 0, 3, 0>, steps = array<i64: 1, 1, 1>} : (tensor<197x9x64xf32>) -> tensor<197x3x64xf32>
+// CHECK-NEXT: return
+func.func @reshape_of_slice(%x: tensor<197x576xf32>) -> tensor<197x3x64xf32> {
+  %s = graph.slice %x {starts = array<i64: 0, 192>, steps = array<i64: 1, 1>} : (tensor<197x576xf32>) -> tensor<197x192xf32>
+  %r = graph.reshape %s : (tensor<197x192xf32>) -> tensor<197x3x64xf32>
+  return %r : tensor<197x3x64xf32>
+}
+
+// A part that does not begin at a multiple of what is split off has no such view.
+// CHECK-LABEL: @reshape_of_odd_slice(
+// CHECK-NEXT: graph.slice %arg0
+// CHECK-NEXT: graph.reshape
+func.func @reshape_of_odd_slice(%x: tensor<197x576xf32>) -> tensor<197x3x64xf32> {
+  %s = graph.slice %x {starts = array<i64: 0, 100>, steps = array<i64: 1, 1>} : (tensor<197x576xf32>) -> tensor<197x192xf32>
+  %r = graph.reshape %s : (tensor<197x192xf32>) -> tensor<197x3x64xf32>
+  return %r : tensor<197x3x64xf32>
+}
+
+// A slice of what is not the outermost long axis of those that are merged stays.
+// CHECK-LABEL: @merged_behind_others(
+// CHECK-NEXT: graph.slice %arg0
+// CHECK-NEXT: graph.reshape
+func.func @merged_behind_others(%x: tensor<2x8xf32>) -> tensor<8xf32> {
+  %s = graph.slice %x {starts = array<i64: 0, 4>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x4xf32>
+  %r = graph.reshape %s : (tensor<2x4xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// Indices that are equally far apart, from the end or not, are a slice.
+// CHECK-LABEL: @gather_of_range(
+// CHECK-NEXT: graph.slice %arg0 {starts = array<i64: 0, 4>, steps = array<i64: 1, -2>} : (tensor<2x5xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: return
+func.func @gather_of_range(%x: tensor<2x5xf32>) -> tensor<2x3xf32> {
+  %i = graph.constant dense<[4, -3, 0]> : tensor<3xsi64> : tensor<3xsi64>
+  %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<2x5xf32>, tensor<3xsi64>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// An index that drops the first axis of some size is a view.
+// CHECK-LABEL: @gather_of_one(
+// CHECK-NEXT: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 1, 0>
+// CHECK-NEXT: graph.reshape %[[S]] : (tensor<1x1x4xf32>) -> tensor<1x4xf32>
+// CHECK-NEXT: return
+func.func @gather_of_one(%x: tensor<1x3x4xf32>) -> tensor<1x4xf32> {
+  %i = graph.constant dense<1> : tensor<si64> : tensor<si64>
+  %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<1x3x4xf32>, tensor<si64>) -> tensor<1x4xf32>
+  return %y : tensor<1x4xf32>
+}
+
+// One that drops an inner axis stays part of its reader's kernel.
+// CHECK-LABEL: @gather_of_inner(
+// CHECK: graph.gather
+func.func @gather_of_inner(%x: tensor<3x4xf32>) -> tensor<3xf32> {
+  %i = graph.constant dense<1> : tensor<si64> : tensor<si64>
+  %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<3x4xf32>, tensor<si64>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// CHECK-LABEL: @gather_of_others(
+// CHECK: graph.gather
+func.func @gather_of_others(%x: tensor<5xf32>) -> tensor<3xf32> {
+  %i = graph.constant dense<[0, 1, 3]> : tensor<3xsi64> : tensor<3xsi64>
+  %y = graph.gather %x, %i {axis = 0 : i64} : (tensor<5xf32>, tensor<3xsi64>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// Indices out of range are clamped, which repeats the last element.
+// CHECK-LABEL: @gather_beyond(
+// CHECK: graph.gather
+func.func @gather_beyond(%x: tensor<5xf32>) -> tensor<3xf32> {
+  %i = graph.constant dense<[3, 4, 5]> : tensor<3xsi64> : tensor<3xsi64>
+  %y = graph.gather %x, %i {axis = 0 : i64} : (tensor<5xf32>, tensor<3xsi64>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}

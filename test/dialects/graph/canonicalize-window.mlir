@@ -1,0 +1,138 @@
+// Explicit padding that becomes padding of a convolution or pool.
+//
+// RUN: %ingot-opt %s -canonicalize | FileCheck %s
+// REQUIRES: ingot-opt
+
+// CHECK-LABEL: @conv(
+// CHECK: graph.conv %arg0, %arg1 {{.*}}low = array<i64: 1, 3>{{.*}} : (tensor<1x6x6x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x7x9x4xf32>
+func.func @conv(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x7x9x4xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 1, 2, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x9x10x2xf32>
+  %y = graph.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 1 : i64} : (tensor<1x9x10x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x7x9x4xf32>
+  return %y : tensor<1x7x9x4xf32>
+}
+
+// As exported: padding of channels first, then the transpose that the import adds.
+// CHECK-LABEL: @transposed(
+// CHECK: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x2x6x6xf32>)
+// CHECK-NEXT: graph.conv %[[T]], %arg1 {{.*}}low = array<i64: 1, 2>
+func.func @transposed(%x: tensor<1x2x6x6xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x7x8x4xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 0, 1, 2>} : (tensor<1x2x6x6xf32>, tensor<f32>) -> tensor<1x2x9x10xf32>
+  %t = graph.transpose %p {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x2x9x10xf32>) -> tensor<1x9x10x2xf32>
+  %y = graph.conv %t, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x9x10x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x7x8x4xf32>
+  return %y : tensor<1x7x8x4xf32>
+}
+
+// A convolution pads with zeros and nothing else.
+// CHECK-LABEL: @conv_of_ones(
+// CHECK: graph.pad
+func.func @conv_of_ones(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x6x6x4xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %one {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x6x6x4xf32>
+  return %y : tensor<1x6x6x4xf32>
+}
+
+// CHECK-LABEL: @conv_of_edges(
+// CHECK: graph.pad
+func.func @conv_of_edges(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x6x6x4xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>, mode = "edge"} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x6x6x4xf32>
+  return %y : tensor<1x6x6x4xf32>
+}
+
+// Padding of channels is not of the window.
+// CHECK-LABEL: @channels(
+// CHECK: graph.pad
+func.func @channels(%x: tensor<1x6x6x1xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x4x4x4xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 0, 0, 1>} : (tensor<1x6x6x1xf32>, tensor<f32>) -> tensor<1x6x6x2xf32>
+  %y = graph.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x6x6x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x4x4x4xf32>
+  return %y : tensor<1x4x4x4xf32>
+}
+
+// What somebody else reads is stored, and can be read without looking for its border.
+// CHECK-LABEL: @shared(
+// CHECK: %[[P:.*]] = graph.pad
+// CHECK: graph.conv %[[P]]
+func.func @shared(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> (tensor<1x6x6x4xf32>, tensor<1x8x8x2xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x6x6x4xf32>
+  return %y, %p : tensor<1x6x6x4xf32>, tensor<1x8x8x2xf32>
+}
+
+// A maximum pads with what is lowest.
+// CHECK-LABEL: @max_of_lowest(
+// CHECK: graph.max_pool %arg0 {{.*}}low = array<i64: 1, 1>
+func.func @max_of_lowest(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
+  %lowest = graph.constant dense<0xFF800000> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %lowest {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.max_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x2xf32>) -> tensor<1x6x6x2xf32>
+  return %y : tensor<1x6x6x2xf32>
+}
+
+// Zeros may be the maximum.
+// CHECK-LABEL: @max_of_zeros(
+// CHECK: graph.pad
+func.func @max_of_zeros(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.max_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x2xf32>) -> tensor<1x6x6x2xf32>
+  return %y : tensor<1x6x6x2xf32>
+}
+
+// Unless nothing is below: Keras pads like this behind the first ReLU of a ResNet.
+// CHECK-LABEL: @max_of_zeros_behind_relu(
+// CHECK: %[[R:.*]] = graph.relu
+// CHECK-NEXT: graph.max_pool %[[R]] {{.*}}low = array<i64: 1, 1>
+func.func @max_of_zeros_behind_relu(%x: tensor<1x6x6x2xf32>) -> tensor<1x3x3x2xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %r = graph.relu %x : (tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32>
+  %p = graph.pad %r, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.max_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x2xf32>) -> tensor<1x3x3x2xf32>
+  return %y : tensor<1x3x3x2xf32>
+}
+
+// A window with nothing but zeros in it would become the maximum of nothing.
+// CHECK-LABEL: @max_of_nothing(
+// CHECK: graph.pad
+func.func @max_of_nothing(%x: tensor<1x6x6x2xf32>) -> tensor<1x4x4x2xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %r = graph.relu %x : (tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32>
+  %p = graph.pad %r, %zero {low = array<i64: 0, 2, 2, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.max_pool %p {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x2xf32>) -> tensor<1x4x4x2xf32>
+  return %y : tensor<1x4x4x2xf32>
+}
+
+// The zeros count for the mean, so they go on to be counted.
+// CHECK-LABEL: @mean(
+// CHECK: graph.average_pool %arg0 {count_padding = true, {{.*}}high = array<i64: 1, 2>, {{.*}}low = array<i64: 1, 1>
+func.func @mean(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x7x2xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x9x2xf32>
+  %y = graph.average_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, count_padding = false} : (tensor<1x8x9x2xf32>) -> tensor<1x6x7x2xf32>
+  return %y : tensor<1x6x7x2xf32>
+}
+
+// Where all of the pool's own padding is counted, too, it is all the same padding.
+// CHECK-LABEL: @mean_that_counts(
+// CHECK: graph.average_pool %arg0 {count_padding = true, {{.*}}high = array<i64: 2, 2>, {{.*}}low = array<i64: 2, 2>
+func.func @mean_that_counts(%x: tensor<1x6x6x2xf32>) -> tensor<1x8x8x2xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.average_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, count_padding = true} : (tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32>
+  return %y : tensor<1x8x8x2xf32>
+}
+
+// Padding that counts beside padding that does not is not one padding.
+// CHECK-LABEL: @mean_that_does_not_count(
+// CHECK: graph.pad
+func.func @mean_that_does_not_count(%x: tensor<1x6x6x2xf32>) -> tensor<1x8x8x2xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
+  %y = graph.average_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, count_padding = false} : (tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32>
+  return %y : tensor<1x8x8x2xf32>
+}
