@@ -41,6 +41,12 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.strict)
     functions.addPass(simplify::createHoistScales());
   functions.addPass(simplify::createFoldConstants());
+  // Once their constants are numbers, and before transposes move into them.
+  if (!options.strict) {
+    functions.addPass(createCanonicalizerPass());
+    functions.addPass(createCSEPass());
+    functions.addPass(simplify::createRaiseComposites());
+  }
   functions.addPass(simplify::createAssignLayout());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());

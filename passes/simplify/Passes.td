@@ -9,6 +9,10 @@ def FoldConstants : Pass<"simplify-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "Evaluate what depends on constants alone";
 }
 
+def RaiseComposites : Pass<"simplify-raise-composites", "::mlir::func::FuncOp"> {
+  let summary = "Find normalizations, softmax and activations that exporters have spelled out";
+}
+
 def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
 }

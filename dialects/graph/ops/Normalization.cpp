@@ -97,7 +97,8 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
             Expr factor = named(1.0 / rounded(sum), "factor");
             loops.each([&](Expr i) {
               at[axis] = i;
-              b.store(0, b.loadOutput(0, type, at) * factor, at);
+              Expr y = b.loadOutput(0, type, at) * factor;
+              b.store(0, getZeroNan() ? select(isNaN(y), 0.0, y) : y, at);
             });
           });
 }

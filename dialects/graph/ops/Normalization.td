@@ -3,8 +3,9 @@
 // Only what gains from one kernel is an operator here; batch, instance, group
 // normalization and their like are built of others when imported.
 
-class Graph_SoftmaxLike<string mnemonic> : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
-  let arguments = (ins Graph_Floats:$input, I64Attr:$axis);
+class Graph_SoftmaxLike<string mnemonic, dag more = (ins)>
+    : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+  let arguments = !con((ins Graph_Floats:$input, I64Attr:$axis), more);
   let results = (outs Graph_Tensor:$result);
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::inferTypes(Adaptor op, ::ingot::graph::TypeRule &rule) {
@@ -12,7 +13,10 @@ class Graph_SoftmaxLike<string mnemonic> : Graph_BodyOp<mnemonic, [DeclareOpInte
     }
   }];
 }
-def Graph_SoftmaxOp : Graph_SoftmaxLike<"softmax">;
+def Graph_SoftmaxOp : Graph_SoftmaxLike<"softmax", (ins UnitAttr:$zero_nan)> {
+  let summary = "Exponentials divided by their sum along `axis`";
+  let description = "With `zero_nan`, rows that have no softmax (a NaN, or nothing above -inf) are zero instead of NaN.";
+}
 def Graph_LogSoftmaxOp : Graph_SoftmaxLike<"log_softmax">;
 
 def Graph_LayerNormOp : Graph_BodyOp<"layer_norm"> {

@@ -1,0 +1,494 @@
+// RUN: %ingot-opt %s -simplify-raise-composites -canonicalize | FileCheck %s
+// REQUIRES: ingot-opt
+
+//===----------------------------------------------------------------------===//
+// Normalizations
+//===----------------------------------------------------------------------===//
+
+// PyTorch below opset 17: ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add.
+// CHECK-LABEL: @layer_norm(
+// CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1, %arg2 {center = true, epsilon = 9.99999974E-6 : f32}
+// CHECK-NEXT: return %[[Y]]
+func.func @layer_norm(%x: tensor<2x5x8xf32>, %scale: tensor<8xf32>, %bias: tensor<8xf32>) -> tensor<2x5x8xf32> {
+  %two = graph.constant dense<2.0> : tensor<f32> : tensor<f32>
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32> : tensor<f32>
+  %m = graph.reduce_mean %x {axes = array<i64: 2>} : (tensor<2x5x8xf32>) -> tensor<2x5x1xf32>
+  %d = graph.sub %x, %m : (tensor<2x5x8xf32>, tensor<2x5x1xf32>) -> tensor<2x5x8xf32>
+  %q = graph.pow %d, %two : (tensor<2x5x8xf32>, tensor<f32>) -> tensor<2x5x8xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 2>} : (tensor<2x5x8xf32>) -> tensor<2x5x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<2x5x1xf32>, tensor<f32>) -> tensor<2x5x1xf32>
+  %s = graph.sqrt %e : (tensor<2x5x1xf32>) -> tensor<2x5x1xf32>
+  %n = graph.div %d, %s : (tensor<2x5x8xf32>, tensor<2x5x1xf32>) -> tensor<2x5x8xf32>
+  %p = graph.mul %n, %scale : (tensor<2x5x8xf32>, tensor<8xf32>) -> tensor<2x5x8xf32>
+  %y = graph.add %p, %bias : (tensor<2x5x8xf32>, tensor<8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// Other operand orders, a product for the square, a reciprocal for the quotient.
+// CHECK-LABEL: @layer_norm_reordered(
+// CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1, %arg2 {center = true
+// CHECK-NEXT: return %[[Y]]
+func.func @layer_norm_reordered(%x: tensor<5x8xf32>, %scale: tensor<8xf32>, %bias: tensor<8xf32>) -> tensor<5x8xf32> {
+  %epsilon = graph.constant dense<1.0e-12> : tensor<1x1xf32> : tensor<1x1xf32>
+  %m = graph.reduce_mean %x {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %d = graph.sub %x, %m : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  %q = graph.mul %d, %d : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %e = graph.add %epsilon, %v : (tensor<1x1xf32>, tensor<5x1xf32>) -> tensor<5x1xf32>
+  %s = graph.sqrt %e : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %r = graph.reciprocal %s : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %n = graph.mul %r, %d : (tensor<5x1xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %p = graph.mul %scale, %n : (tensor<8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %y = graph.add %bias, %p : (tensor<8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// Keras: x * s + (bias - mean * s) with s = scale / deviation.
+// CHECK-LABEL: @layer_norm_keras(
+// CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1, %arg2 {center = true, epsilon = 1.000000e-03 : f32}
+// CHECK-NEXT: return %[[Y]]
+func.func @layer_norm_keras(%x: tensor<5x8xf32>, %scale: tensor<8xf32>, %bias: tensor<8xf32>) -> tensor<5x8xf32> {
+  %epsilon = graph.constant dense<1.0e-3> : tensor<f32> : tensor<f32>
+  %m = graph.reduce_mean %x {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %d = graph.sub %x, %m : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  %q = graph.mul %d, %d : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x1xf32>
+  %r = graph.sqrt %e : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %i = graph.reciprocal %r : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %s = graph.mul %i, %scale : (tensor<5x1xf32>, tensor<8xf32>) -> tensor<5x8xf32>
+  %xs = graph.mul %x, %s : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %ms = graph.mul %m, %s : (tensor<5x1xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %b = graph.sub %bias, %ms : (tensor<8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %y = graph.add %xs, %b : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// Over two axes, which the scale has as well: rows of both.
+// CHECK-LABEL: @two_axes(
+// CHECK-DAG: %[[R:.*]] = graph.reshape %arg0 : (tensor<5x2x4xf32>) -> tensor<5x8xf32>
+// CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 : (tensor<2x4xf32>) -> tensor<8xf32>
+// CHECK: %[[N:.*]] = graph.layer_norm %[[R]], %[[S]]
+// CHECK-NEXT: graph.reshape %[[N]] : (tensor<5x8xf32>) -> tensor<5x2x4xf32>
+func.func @two_axes(%x: tensor<5x2x4xf32>, %scale: tensor<2x4xf32>) -> tensor<5x2x4xf32> {
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32> : tensor<f32>
+  %m = graph.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<5x2x4xf32>) -> tensor<5x1x1xf32>
+  %d = graph.sub %x, %m : (tensor<5x2x4xf32>, tensor<5x1x1xf32>) -> tensor<5x2x4xf32>
+  %q = graph.mul %d, %d : (tensor<5x2x4xf32>, tensor<5x2x4xf32>) -> tensor<5x2x4xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1, 2>} : (tensor<5x2x4xf32>) -> tensor<5x1x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<5x1x1xf32>, tensor<f32>) -> tensor<5x1x1xf32>
+  %s = graph.sqrt %e : (tensor<5x1x1xf32>) -> tensor<5x1x1xf32>
+  %n = graph.div %d, %s : (tensor<5x2x4xf32>, tensor<5x1x1xf32>) -> tensor<5x2x4xf32>
+  %y = graph.mul %n, %scale : (tensor<5x2x4xf32>, tensor<2x4xf32>) -> tensor<5x2x4xf32>
+  return %y : tensor<5x2x4xf32>
+}
+
+// An instance normalization has a scale for each channel: it stays reductions, which
+// can change their layout.
+// CHECK-LABEL: @instance_norm(
+// CHECK-NOT: layer_norm
+// CHECK: return
+func.func @instance_norm(%x: tensor<5x2x4xf32>, %scale: tensor<5x1x1xf32>) -> tensor<5x2x4xf32> {
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32> : tensor<f32>
+  %m = graph.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<5x2x4xf32>) -> tensor<5x1x1xf32>
+  %d = graph.sub %x, %m : (tensor<5x2x4xf32>, tensor<5x1x1xf32>) -> tensor<5x2x4xf32>
+  %q = graph.mul %d, %d : (tensor<5x2x4xf32>, tensor<5x2x4xf32>) -> tensor<5x2x4xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1, 2>} : (tensor<5x2x4xf32>) -> tensor<5x1x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<5x1x1xf32>, tensor<f32>) -> tensor<5x1x1xf32>
+  %s = graph.sqrt %e : (tensor<5x1x1xf32>) -> tensor<5x1x1xf32>
+  %n = graph.div %d, %s : (tensor<5x2x4xf32>, tensor<5x1x1xf32>) -> tensor<5x2x4xf32>
+  %y = graph.mul %n, %scale : (tensor<5x2x4xf32>, tensor<5x1x1xf32>) -> tensor<5x2x4xf32>
+  return %y : tensor<5x2x4xf32>
+}
+
+// Not over the last axis.
+// CHECK-LABEL: @first_axis(
+// CHECK-NOT: layer_norm
+// CHECK: return
+func.func @first_axis(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32> : tensor<f32>
+  %m = graph.reduce_mean %x {axes = array<i64: 0>} : (tensor<8x5xf32>) -> tensor<1x5xf32>
+  %d = graph.sub %x, %m : (tensor<8x5xf32>, tensor<1x5xf32>) -> tensor<8x5xf32>
+  %q = graph.mul %d, %d : (tensor<8x5xf32>, tensor<8x5xf32>) -> tensor<8x5xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 0>} : (tensor<8x5xf32>) -> tensor<1x5xf32>
+  %e = graph.add %v, %epsilon : (tensor<1x5xf32>, tensor<f32>) -> tensor<1x5xf32>
+  %s = graph.sqrt %e : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  %n = graph.div %d, %s : (tensor<8x5xf32>, tensor<1x5xf32>) -> tensor<8x5xf32>
+  return %n : tensor<8x5xf32>
+}
+
+// LLaMA: x * (1 / sqrt(mean(x^2) + epsilon)), then the weights from the left.
+// CHECK-LABEL: @rms_norm(
+// CHECK-NEXT: %[[Y:.*]] = graph.layer_norm %arg0, %arg1 {center = false
+// CHECK-NEXT: return %[[Y]]
+func.func @rms_norm(%x: tensor<5x8xf32>, %scale: tensor<8xf32>) -> tensor<5x8xf32> {
+  %two = graph.constant dense<2.0> : tensor<f32> : tensor<f32>
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32> : tensor<f32>
+  %q = graph.pow %x, %two : (tensor<5x8xf32>, tensor<f32>) -> tensor<5x8xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x1xf32>
+  %s = graph.sqrt %e : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %r = graph.reciprocal %s : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %n = graph.mul %x, %r : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  %y = graph.mul %scale, %n : (tensor<8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// The root as a power; a scale for each row is not the row's parameter.
+// CHECK-LABEL: @rms_norm_by_power(
+// CHECK: %[[N:.*]] = graph.layer_norm %arg0 {center = false
+// CHECK-NEXT: graph.mul %[[N]], %arg1
+func.func @rms_norm_by_power(%x: tensor<5x8xf32>, %scale: tensor<5x1xf32>) -> tensor<5x8xf32> {
+  %half = graph.constant dense<-0.5> : tensor<f32> : tensor<f32>
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32> : tensor<f32>
+  %q = graph.mul %x, %x : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x1xf32>
+  %r = graph.pow %e, %half : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x1xf32>
+  %n = graph.mul %x, %r : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  %y = graph.mul %n, %scale : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// An epsilon that is not known.
+// CHECK-LABEL: @unknown_epsilon(
+// CHECK-NOT: layer_norm
+// CHECK: return
+func.func @unknown_epsilon(%x: tensor<5x8xf32>, %epsilon: tensor<f32>) -> tensor<5x8xf32> {
+  %q = graph.mul %x, %x : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x1xf32>
+  %s = graph.sqrt %e : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %n = graph.div %x, %s : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  return %n : tensor<5x8xf32>
+}
+
+// The deviation is needed by itself: computing it twice would cost more.
+// CHECK-LABEL: @deviation_is_read(
+// CHECK-NOT: layer_norm
+// CHECK: return
+func.func @deviation_is_read(%x: tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5x1xf32>) {
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32> : tensor<f32>
+  %q = graph.mul %x, %x : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x1xf32>
+  %s = graph.sqrt %e : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %n = graph.div %x, %s : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  return %n, %s : tensor<5x8xf32>, tensor<5x1xf32>
+}
+
+// The deviation of another tensor.
+// CHECK-LABEL: @other_deviation(
+// CHECK-NOT: layer_norm
+// CHECK: return
+func.func @other_deviation(%x: tensor<5x8xf32>, %z: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32> : tensor<f32>
+  %q = graph.mul %z, %z : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %v = graph.reduce_mean %q {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %e = graph.add %v, %epsilon : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x1xf32>
+  %s = graph.sqrt %e : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %n = graph.div %x, %s : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  return %n : tensor<5x8xf32>
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: @softmax(
+// CHECK-NEXT: %[[Y:.*]] = graph.softmax %arg0 {axis = 1 : i64}
+// CHECK-NEXT: return %[[Y]]
+func.func @softmax(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %m = graph.reduce_max %x {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %d = graph.sub %x, %m : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  %e = graph.exp %d : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  %s = graph.reduce_sum %e {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %y = graph.div %e, %s : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// Without the maximum, with a reciprocal.
+// CHECK-LABEL: @softmax_by_reciprocal(
+// CHECK-NEXT: %[[Y:.*]] = graph.softmax %arg0 {axis = 0 : i64}
+// CHECK-NEXT: return %[[Y]]
+func.func @softmax_by_reciprocal(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %e = graph.exp %x : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  %s = graph.reduce_sum %e {axes = array<i64: 0>} : (tensor<5x8xf32>) -> tensor<1x8xf32>
+  %r = graph.reciprocal %s : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %y = graph.mul %r, %e : (tensor<1x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// The maximum along another axis is just some number: it stays.
+// CHECK-LABEL: @other_maximum(
+// CHECK: graph.reduce_max
+// CHECK: %[[D:.*]] = graph.sub
+// CHECK-NEXT: graph.softmax %[[D]] {axis = 1 : i64}
+func.func @other_maximum(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %m = graph.reduce_max %x {axes = array<i64: 0>} : (tensor<5x8xf32>) -> tensor<1x8xf32>
+  %d = graph.sub %x, %m : (tensor<5x8xf32>, tensor<1x8xf32>) -> tensor<5x8xf32>
+  %e = graph.exp %d : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  %s = graph.reduce_sum %e {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %y = graph.div %e, %s : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// The sum of the exponentials is read.
+// CHECK-LABEL: @sum_is_read(
+// CHECK-NOT: softmax
+// CHECK: return
+func.func @sum_is_read(%x: tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5x1xf32>) {
+  %e = graph.exp %x : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  %s = graph.reduce_sum %e {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %y = graph.div %e, %s : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  return %y, %s : tensor<5x8xf32>, tensor<5x1xf32>
+}
+
+// CHECK-LABEL: @log_softmax(
+// CHECK-NEXT: %[[A:.*]] = graph.log_softmax %arg0 {axis = 1 : i64}
+// CHECK-NEXT: %[[B:.*]] = graph.log_softmax %arg1 {axis = 1 : i64}
+// CHECK-NEXT: return %[[A]], %[[B]]
+func.func @log_softmax(%x: tensor<5x8xf32>, %z: tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5x8xf32>) {
+  %m = graph.reduce_max %x {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %d = graph.sub %x, %m : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  %e = graph.exp %d : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  %s = graph.reduce_sum %e {axes = array<i64: 1>} : (tensor<5x8xf32>) -> tensor<5x1xf32>
+  %l = graph.log %s : (tensor<5x1xf32>) -> tensor<5x1xf32>
+  %y = graph.sub %d, %l : (tensor<5x8xf32>, tensor<5x1xf32>) -> tensor<5x8xf32>
+  %t = graph.softmax %z {axis = 1 : i64} : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  %u = graph.log %t : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %y, %u : tensor<5x8xf32>, tensor<5x8xf32>
+}
+
+// PyTorch's attention: a row that is masked as a whole is zero.
+// CHECK-LABEL: @guarded(
+// CHECK-NEXT: %[[Y:.*]] = graph.softmax %arg0 {axis = 1 : i64, zero_nan}
+// CHECK-NEXT: return %[[Y]]
+func.func @guarded(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %s = graph.softmax %x {axis = 1 : i64} : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  %n = graph.is_nan %s : (tensor<5x8xf32>) -> tensor<5x8xi1>
+  %y = graph.where %n, %zero, %s : (tensor<5x8xi1>, tensor<f32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// CHECK-LABEL: @guarded_by_one(
+// CHECK: graph.where
+func.func @guarded_by_one(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %s = graph.softmax %x {axis = 1 : i64} : (tensor<5x8xf32>) -> tensor<5x8xf32>
+  %n = graph.is_nan %s : (tensor<5x8xf32>) -> tensor<5x8xi1>
+  %y = graph.where %n, %one, %s : (tensor<5x8xi1>, tensor<f32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+// PyTorch: x * (0.5 * (erf(x / sqrt(2)) + 1)), and x * 0.5 first.
+// CHECK-LABEL: @gelu(
+// CHECK-NEXT: %[[A:.*]] = graph.gelu %arg0 :
+// CHECK-NEXT: %[[B:.*]] = graph.gelu %arg1 :
+// CHECK-NEXT: return %[[A]], %[[B]]
+func.func @gelu(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %root = graph.constant dense<1.41421354> : tensor<f32> : tensor<f32>
+  %inverse = graph.constant dense<0.707106769> : tensor<f32> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %a = graph.div %x, %root : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = graph.erf %a : (tensor<8xf32>) -> tensor<8xf32>
+  %c = graph.add %b, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %d = graph.mul %half, %c : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %y = graph.mul %x, %d : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %e = graph.mul %z, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %f = graph.mul %inverse, %z : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %g = graph.erf %f : (tensor<8xf32>) -> tensor<8xf32>
+  %h = graph.add %one, %g : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %i = graph.mul %e, %h : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y, %i : tensor<8xf32>, tensor<8xf32>
+}
+
+// sqrt(2 / pi) * (x + 0.044715 * x^3), the cube as power or product.
+// CHECK-LABEL: @gelu_tanh(
+// CHECK-NEXT: %[[A:.*]] = graph.gelu %arg0 {approximate = "tanh"}
+// CHECK-NEXT: %[[B:.*]] = graph.gelu %arg1 {approximate = "tanh"}
+// CHECK-NEXT: return %[[A]], %[[B]]
+func.func @gelu_tanh(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %three = graph.constant dense<3.0> : tensor<f32> : tensor<f32>
+  %cubic = graph.constant dense<4.471500e-02> : tensor<f32> : tensor<f32>
+  %root = graph.constant dense<0.797884583> : tensor<f32> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %a = graph.pow %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = graph.mul %a, %cubic : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %c = graph.add %x, %b : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %d = graph.mul %c, %root : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %e = graph.tanh %d : (tensor<8xf32>) -> tensor<8xf32>
+  %f = graph.add %e, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %g = graph.mul %x, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %y = graph.mul %g, %f : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %h = graph.mul %z, %z : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %i = graph.mul %h, %z : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %j = graph.mul %cubic, %i : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %k = graph.add %j, %z : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %l = graph.mul %root, %k : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %m = graph.tanh %l : (tensor<8xf32>) -> tensor<8xf32>
+  %n = graph.add %one, %m : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %o = graph.mul %half, %n : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %p = graph.mul %o, %z : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y, %p : tensor<8xf32>, tensor<8xf32>
+}
+
+// A product with a gate has a GELU in it.
+// CHECK-LABEL: @gated(
+// CHECK-NEXT: %[[G:.*]] = graph.gelu %arg0
+// CHECK-NEXT: graph.mul %[[G]], %arg1
+func.func @gated(%x: tensor<8xf32>, %gate: tensor<8xf32>) -> tensor<8xf32> {
+  %root = graph.constant dense<1.41421354> : tensor<f32> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %a = graph.div %x, %root : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = graph.erf %a : (tensor<8xf32>) -> tensor<8xf32>
+  %c = graph.add %b, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %d = graph.mul %x, %c : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %e = graph.mul %d, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %y = graph.mul %e, %gate : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// Another constant is another function; so is the error function of another tensor.
+// CHECK-LABEL: @not_gelu(
+// CHECK-NOT: gelu
+// CHECK: return
+func.func @not_gelu(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %root = graph.constant dense<1.5> : tensor<f32> : tensor<f32>
+  %inverse = graph.constant dense<0.707106769> : tensor<f32> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %a = graph.div %x, %root : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = graph.erf %a : (tensor<8xf32>) -> tensor<8xf32>
+  %c = graph.add %b, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %d = graph.mul %half, %c : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %y = graph.mul %x, %d : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %e = graph.mul %x, %inverse : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %f = graph.erf %e : (tensor<8xf32>) -> tensor<8xf32>
+  %g = graph.add %f, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %h = graph.mul %half, %g : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %i = graph.mul %z, %h : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y, %i : tensor<8xf32>, tensor<8xf32>
+}
+
+// What is returned as well is computed as it is.
+// CHECK-LABEL: @erf_is_read(
+// CHECK-NOT: gelu
+// CHECK: return
+func.func @erf_is_read(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %root = graph.constant dense<1.41421354> : tensor<f32> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %a = graph.div %x, %root : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = graph.erf %a : (tensor<8xf32>) -> tensor<8xf32>
+  %c = graph.add %b, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %d = graph.mul %half, %c : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %y = graph.mul %x, %d : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y, %b : tensor<8xf32>, tensor<8xf32>
+}
+
+// SiLU, with a factor inside (the quick GELU), and with the sigmoid spelled out.
+// CHECK-LABEL: @swish(
+// CHECK-DAG: %[[A:.*]] = graph.swish %arg0 :
+// CHECK-DAG: %[[B:.*]] = graph.swish %arg0 {alpha = 1.702000e+00 : f32}
+// CHECK-DAG: %[[C:.*]] = graph.swish %arg1 :
+// CHECK: return %[[A]], %[[B]], %[[C]]
+func.func @swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %c = graph.constant dense<1.702> : tensor<f32> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %s = graph.sigmoid %x : (tensor<8xf32>) -> tensor<8xf32>
+  %y = graph.mul %x, %s : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %m = graph.mul %x, %c : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %t = graph.sigmoid %m : (tensor<8xf32>) -> tensor<8xf32>
+  %u = graph.mul %t, %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %n = graph.neg %z : (tensor<8xf32>) -> tensor<8xf32>
+  %e = graph.exp %n : (tensor<8xf32>) -> tensor<8xf32>
+  %p = graph.add %e, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %r = graph.reciprocal %p : (tensor<8xf32>) -> tensor<8xf32>
+  %v = graph.mul %z, %r : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y, %u, %v : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// A gate by the sigmoid of something else.
+// CHECK-LABEL: @not_swish(
+// CHECK-NOT: swish
+// CHECK: return
+func.func @not_swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> tensor<8xf32> {
+  %s = graph.sigmoid %z : (tensor<8xf32>) -> tensor<8xf32>
+  %y = graph.mul %x, %s : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// x * bounded(x + 3) / 6, divided before or after.
+// CHECK-LABEL: @hard_swish(
+// CHECK-NEXT: %[[A:.*]] = graph.hard_swish %arg0
+// CHECK-NEXT: %[[B:.*]] = graph.hard_swish %arg1
+// CHECK-NEXT: return %[[A]], %[[B]]
+func.func @hard_swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %three = graph.constant dense<3.0> : tensor<f32> : tensor<f32>
+  %six = graph.constant dense<6.0> : tensor<f32> : tensor<f32>
+  %sixth = graph.constant dense<0.166666672> : tensor<f32> : tensor<f32>
+  %a = graph.add %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = graph.maximum %a, %zero : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %c = graph.minimum %b, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %d = graph.mul %x, %c : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %y = graph.div %d, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %e = graph.add %three, %z : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %f = graph.minimum %e, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %g = graph.relu %f : (tensor<8xf32>) -> tensor<8xf32>
+  %h = graph.mul %g, %sixth : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %i = graph.mul %h, %z : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y, %i : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK-LABEL: @hard_sigmoid(
+// CHECK-NEXT: graph.hard_sigmoid %arg0 {alpha = 0.166666672 : f32}
+func.func @hard_sigmoid(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %three = graph.constant dense<3.0> : tensor<f32> : tensor<f32>
+  %six = graph.constant dense<6.0> : tensor<f32> : tensor<f32>
+  %a = graph.add %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = graph.maximum %a, %zero : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %c = graph.minimum %b, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %y = graph.div %c, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// Other bounds.
+// CHECK-LABEL: @not_hard_swish(
+// CHECK-NOT: hard_swish
+// CHECK: return
+func.func @not_hard_swish(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %three = graph.constant dense<3.0> : tensor<f32> : tensor<f32>
+  %five = graph.constant dense<5.0> : tensor<f32> : tensor<f32>
+  %six = graph.constant dense<6.0> : tensor<f32> : tensor<f32>
+  %a = graph.add %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = graph.relu %a : (tensor<8xf32>) -> tensor<8xf32>
+  %c = graph.minimum %b, %five : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %d = graph.mul %x, %c : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %y = graph.div %d, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// x * tanh(log(1 + exp(x)))
+// CHECK-LABEL: @mish(
+// CHECK-NEXT: %[[Y:.*]] = graph.mish %arg0
+// CHECK-NEXT: return %[[Y]]
+func.func @mish(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %e = graph.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+  %p = graph.add %one, %e : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %l = graph.log %p : (tensor<8xf32>) -> tensor<8xf32>
+  %t = graph.tanh %l : (tensor<8xf32>) -> tensor<8xf32>
+  %y = graph.mul %x, %t : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
