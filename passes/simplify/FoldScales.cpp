@@ -6,9 +6,18 @@
 // for constant s and t with one entry per output channel, or one in all. What a
 // normalization after a convolution leaves over disappears like this. Matrix
 // products take factors; terms stay in their epilogue.
+//
+//   matmul(mul(a, 0.25), transpose(mul(b, 0.5)))  ->
+//     mul(matmul(a, transpose(b)), 0.125)
+//
+// for numbers: one multiplication in the epilogue instead of one for each
+// operand. Sums of a tensor and 0.0 go, and divisions by a number become
+// multiplications. All of this changes roundings, or the sign of
+// a zero, so --strict leaves the pass out.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/Patterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/simplify/Passes.h"
 
@@ -107,11 +116,94 @@ struct FoldTerm : OpRewritePattern<AddOp> {
   }
 };
 
+/// Numbers that an operand of a product of two computed tensors is multiplied
+/// by, with movements in between.
+struct HoistFactor : OpRewritePattern<MatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatMulOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<Float32Type, Float64Type>(elementOf(op.getResult())) ||
+        llvm::any_of(op->getOperands(), [](Value v) {
+          return isa_and_nonnull<ConstantOp>(v.getDefiningOp());
+        }))
+      return failure();
+    double factor = 1;
+    bool found = false;
+    for (OpOperand &operand : op->getOpOperands()) {
+      OpOperand *use = &operand;
+      while (use->get().hasOneUse() && isa_and_nonnull<TransposeOp, ReshapeOp>(
+                                           use->get().getDefiningOp()))
+        use = &use->get().getDefiningOp()->getOpOperand(0);
+      auto scaled = use->get().getDefiningOp<MulOp>();
+      if (!scaled || !scaled->hasOneUse())
+        continue;
+      for (unsigned i : {0u, 1u}) {
+        std::optional<double> number = uniformNumber(scaled->getOperand(i));
+        Value other = scaled->getOperand(1 - i);
+        // Weights keep the factors that were folded into them.
+        if (!number || other.getType() != scaled.getType() ||
+            isa_and_nonnull<ConstantOp>(other.getDefiningOp()))
+          continue;
+        factor *= *number;
+        found = true;
+        rewriter.modifyOpInPlace(use->getOwner(), [&] { use->set(other); });
+        break;
+      }
+    }
+    if (!found)
+      return failure();
+    rewriter.setInsertionPointAfter(op);
+    Value number = uniformConstant(
+        rewriter, op.getLoc(),
+        RankedTensorType::get({}, elementOf(op.getResult())), factor);
+    Value scaled =
+        elementwise<MulOp>(rewriter, op.getLoc(), op.getResult(), number);
+    rewriter.replaceAllUsesExcept(op.getResult(), scaled,
+                                  scaled.getDefiningOp());
+    return success();
+  }
+};
+
+/// x + 0.0 -> x; only -0.0 was otherwise.
+struct DropZero : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i : {0u, 1u})
+      if (op->getOperand(1 - i).getType() == op.getType() &&
+          isUniform(op->getOperand(i), 0.0)) {
+        rewriter.replaceOp(op, op->getOperand(1 - i));
+        return success();
+      }
+    return failure();
+  }
+};
+
+/// x / c -> x * (1 / c)
+struct MultiplyInstead : OpRewritePattern<DivOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DivOp op,
+                                PatternRewriter &rewriter) const override {
+    Value divisor = op->getOperand(1);
+    std::optional<double> number = uniformNumber(divisor);
+    // Inverses of others are too large or lose digits.
+    if (!number || std::abs(*number) < 1e-30 || std::abs(*number) > 1e30 ||
+        !isa<Float32Type, Float64Type>(elementOf(divisor)))
+      return failure();
+    Value inverse = uniformConstant(rewriter, op.getLoc(), tensorType(divisor),
+                                    1 / *number);
+    rewriter.replaceOpWithNewOp<MulOp>(op, TypeRange{op.getType()},
+                                       ValueRange{op->getOperand(0), inverse});
+    return success();
+  }
+};
+
 struct FoldScalesPass : impl::FoldScalesBase<FoldScalesPass> {
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FoldFactor, FoldTerm>(&getContext());
+    patterns.add<FoldFactor, FoldTerm, HoistFactor, DropZero, MultiplyInstead>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

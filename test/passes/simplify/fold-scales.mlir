@@ -74,3 +74,44 @@ func.func @product(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
   %y = graph.add %m, %t : (tensor<5x3xf32>, tensor<3xf32>) -> tensor<5x3xf32>
   return %y : tensor<5x3xf32>
 }
+
+// Numbers that the operands of an attention are multiplied by go into one factor behind.
+// CHECK-LABEL: @hoist(
+// CHECK: %[[C:.*]] = graph.constant dense<1.250000e-01>
+// CHECK: %[[T:.*]] = graph.transpose %arg1
+// CHECK: %[[P:.*]] = graph.matmul %arg0, %[[T]]
+// CHECK-NEXT: %[[Y:.*]] = graph.mul %[[P]], %[[C]]
+// CHECK-NEXT: return %[[Y]]
+func.func @hoist(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
+  %quarter = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<1xf32> : tensor<1xf32>
+  %s = graph.mul %a, %quarter : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %t = graph.mul %b, %half : (tensor<5x8xf32>, tensor<1xf32>) -> tensor<5x8xf32>
+  %u = graph.transpose %t {perm = array<i64: 1, 0>} : (tensor<5x8xf32>) -> tensor<8x5xf32>
+  %y = graph.matmul %s, %u : (tensor<4x8xf32>, tensor<8x5xf32>) -> tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
+}
+
+// A scaled tensor that somebody else reads is computed anyway.
+// CHECK-LABEL: @hoist_shared(
+// CHECK: %[[S:.*]] = graph.mul
+// CHECK-NEXT: graph.matmul %[[S]], %arg1
+func.func @hoist_shared(%a: tensor<4x8xf32>, %b: tensor<8x5xf32>) -> (tensor<4x5xf32>, tensor<4x8xf32>) {
+  %quarter = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %s = graph.mul %a, %quarter : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %y = graph.matmul %s, %b : (tensor<4x8xf32>, tensor<8x5xf32>) -> tensor<4x5xf32>
+  return %y, %s : tensor<4x5xf32>, tensor<4x8xf32>
+}
+
+// Neither rounding nor the sign of a zero is kept here.
+// CHECK-LABEL: @numbers(
+// CHECK: %[[C:.*]] = graph.constant dense<0.333333343>
+// CHECK: graph.mul %arg0, %[[C]]
+// CHECK-NEXT: return
+func.func @numbers(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %three = graph.constant dense<3.0> : tensor<f32> : tensor<f32>
+  %a = graph.add %x, %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %y = graph.div %a, %three : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
