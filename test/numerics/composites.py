@@ -1,4 +1,5 @@
-"""Operators that become several: integer products, unrolled loops, sequences, n-grams, beside ONNX Runtime.
+"""Operators that become several: integer products, unrolled loops, sequences, n-grams; and several that become one: normalizations, softmax,
+activations, padding. Beside ONNX Runtime.
 
     composites.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 """
@@ -91,5 +92,53 @@ def n_grams():
                       max_gram_length=longest, max_skip_count=skips, weights=weights, **pool)
 
 
+def chain(name, steps, inputs, constants):
+    """A network of unary and binary steps "result = Operator(operand, ...)"."""
+    nodes = []
+    for step in steps.split("; "):
+        result, call = step.split(" = ")
+        operator, operands = call.rstrip(")").split("(")
+        attributes = {"axes": [-1]} if operator == "ReduceMean" else {}
+        nodes.append(helper.make_node(operator, operands.split(", "), [result], **attributes))
+    return Case(name, nodes, inputs, {k: np.asarray(v, np.float32) for k, v in constants.items()}, opset=16)
+
+
+def spelled_out():
+    x, scale, bias = data((3, 5, 37)), data((37,)), data((37,))
+    parameters = {"scale": scale, "bias": bias, "epsilon": 1e-5, "two": 2}
+    moments = "m = ReduceMean(x); d = Sub(x, m); q = Pow(d, two); v = ReduceMean(q); e = Add(v, epsilon); s = Sqrt(e); "
+    yield chain("spelled-layer-norm", moments + "n = Div(d, s); p = Mul(n, scale); out = Add(p, bias)", {"x": x}, parameters)
+    yield chain("spelled-layer-norm-keras", moments + "r = Reciprocal(s); i = Mul(r, scale); a = Mul(x, i); b = Mul(m, i); c = Sub(bias, b); "
+                "out = Add(a, c)", {"x": x}, parameters)
+    yield chain("spelled-rms-norm", "q = Mul(x, x); v = ReduceMean(q); e = Add(v, epsilon); s = Sqrt(e); r = Reciprocal(s); n = Mul(x, r); "
+                "out = Mul(scale, n)", {"x": x}, {"scale": scale, "epsilon": 1e-6})
+    yield chain("spelled-gelu", "a = Div(x, root); b = Erf(a); c = Add(b, one); d = Mul(x, c); out = Mul(d, half)", {"x": x},
+                {"root": 2 ** 0.5, "one": 1, "half": 0.5})
+    yield chain("spelled-gelu-tanh", "a = Pow(x, three); b = Mul(c, a); d = Add(x, b); e = Mul(root, d); f = Tanh(e); g = Add(one, f); "
+                "h = Mul(half, x); out = Mul(h, g)", {"x": x}, {"three": 3, "c": 0.044715, "root": (2 / np.pi) ** 0.5, "one": 1, "half": 0.5})
+    yield chain("spelled-hard-swish", "a = Add(x, three); b = Clip(a, zero, six); c = Mul(x, b); out = Div(c, six)", {"x": 4 * x},
+                {"three": 3, "zero": 0, "six": 6})
+    yield chain("spelled-swish", "a = Neg(x); b = Exp(a); c = Add(b, one); d = Reciprocal(c); out = Mul(x, d)", {"x": x}, {"one": 1})
+    softmax = [helper.make_node("ReduceMax", ["x"], ["m"], axes=[-1]), helper.make_node("Sub", ["x", "m"], ["d"]), helper.make_node("Exp", ["d"], ["e"]),
+               helper.make_node("ReduceSum", ["e", "axes"], ["s"]), helper.make_node("Div", ["e", "s"], ["out"])]
+    yield Case("spelled-softmax", softmax, {"x": x}, {"axes": np.array([-1])}, opset=16)
+    masked = np.array(x)
+    masked[1, 2] = -np.inf
+    guard = [helper.make_node("Softmax", ["x"], ["s"]), helper.make_node("IsNaN", ["s"], ["n"]), helper.make_node("Where", ["n", "zero", "s"], ["out"])]
+    yield Case("spelled-guard", guard, {"x": masked}, {"zero": np.float32(0)})
+
+
+def padding():
+    image, w = data((1, 5, 13, 11)), data((7, 5, 3, 3))
+    pads = np.array([0, 0, 1, 2, 0, 0, 2, 1])
+    conv = helper.make_node("Conv", ["p", "w"], ["out"], pads=[1, 0, 0, 1], strides=[2, 1])
+    yield Case("pad-conv", [helper.make_node("Pad", ["x", "pads"], ["p"]), conv], {"x": image}, {"pads": pads, "w": w})
+    for counts in (0, 1):
+        pool = helper.make_node("AveragePool", ["p"], ["out"], kernel_shape=[5, 5], pads=[0, 0, counts, counts], count_include_pad=counts)
+        yield Case(f"pad-mean-{counts}", [helper.make_node("Pad", ["x", "pads"], ["p"]), pool], {"x": image}, {"pads": pads})
+    pool = helper.make_node("MaxPool", ["p"], ["out"], kernel_shape=[3, 3], strides=[2, 2])
+    yield Case("pad-relu-max", [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Pad", ["r", "pads"], ["p"]), pool], {"x": image}, {"pads": pads})
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams()))
+    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams(), spelled_out(), padding()))
