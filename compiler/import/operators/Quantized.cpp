@@ -6,12 +6,14 @@
 //   acc = sum of (a - a_zero) * (b - b_zero) + bias           in si32
 //   y   = saturate(round(acc * (a_scale * b_scale / y_scale)) + y_zero)
 //
-// Matrix products take the narrow operands and their zero points as they are; for
-// convolutions the zero points are taken off before. Padding counts as the zero
-// point, so it is 0 in the product.
+// Matrix products take the narrow operands and their zero points as they are, and
+// convolutions of single positions are matrix products; for others the zero points
+// are taken off before. Padding counts as the zero point, so it is 0 in the product.
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/WindowGeometry.h"
+#include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
 
@@ -77,9 +79,46 @@ static FailureOr<Value> product(OnnxNode &node, Value a, Value aZero, Value b,
                       centered(node, b, *columns));
 }
 
+/// Whether each position of the result reads one position of the input, the same.
+static bool isPointwise(OnnxNode &node, Value x, Value w) {
+  ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
+  auto all = [](ArrayRef<int64_t> values, int64_t value) {
+    return llvm::all_equal(values) && (values.empty() || values[0] == value);
+  };
+  return xs.size() == ws.size() && xs.size() > 2 && xs[1] == ws[1] &&
+         all(ws.drop_front(2), 1) && node.intAttr("group", 1) == 1 &&
+         all(node.intsAttr("strides"), 1) && all(node.intsAttr("pads"), 0) &&
+         all(node.intsAttr("kernel_shape"), 1) &&
+         elementOf(x).getIntOrFloatBitWidth() <= 16 &&
+         elementOf(w).getIntOrFloatBitWidth() <= 16;
+}
+
+/// The product of input channels, last, with weights [O, C, 1, ...].
+static FailureOr<Value> pointwise(OnnxNode &node, Value x, Value xZero, Value w,
+                                  Value wZero, Value bias) {
+  ArrayRef<int64_t> ws = shapeOf(w);
+  Value matrix = buildTranspose(node.builder, node.loc,
+                                node.reshape(w, {ws[0], ws[1]}), {1, 0});
+  auto y = product(node, toChannelsLast(node, x), xZero, matrix, wZero);
+  if (failed(y))
+    return failure();
+  Value sums = *y;
+  if (bias)
+    sums = node.elementwise<AddOp>({sums, bias});
+  return toChannelsFirst(node, sums);
+}
+
 /// Zero points of the weights belong to output channels.
 static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
                                     Value w, Value wZero, Value bias) {
+  auto isOneOr = [](Value zero, int64_t count) {
+    return !zero || tensorType(zero).getNumElements() == 1 ||
+           shapeOf(zero) == ArrayRef<int64_t>{count};
+  };
+  if (isPointwise(node, x, w) && isOneOr(xZero, 1) &&
+      isOneOr(wZero, shapeOf(w)[0]) &&
+      (!bias || shapeOf(bias) == ArrayRef<int64_t>{shapeOf(w)[0]}))
+    return pointwise(node, x, xZero, w, wZero, bias);
   auto whole = aligned(node, xZero, -1, shapeOf(x)),
        channels = aligned(node, wZero, 0, shapeOf(w));
   if (failed(whole) || failed(channels))
