@@ -100,8 +100,13 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
 /// Only operations are left that the printer knows on this target.
 static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   std::string target = options.target->name.str();
+  // Functions are for readers: what is evaluated has none.
+  if (!options.evaluating)
+    pm.addPass(legalize::createOutlineMath({target}));
   pm.addPass(legalize::createExpandMath({target}));
   pm.addPass(legalize::createExpandOperations({target}));
+  if (!options.evaluating)
+    pm.addPass(legalize::createOutlineExtrema());
   pm.addPass(legalize::createMarkReadOnly());
   pm.addPass(legalize::createCheckPrintable({target}));
 }

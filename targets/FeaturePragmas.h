@@ -10,9 +10,12 @@
 
 /// FEATURES is a string literal.
 #define INGOT_OPEN_FEATURES(FEATURES)                                          \
+  "// The functions below may use these instructions, whatever the compiler "  \
+  "is called with.\n"                                                          \
   "#if defined(__clang__)\n"                                                   \
-  "#pragma clang attribute push(__attribute__((target(\"" FEATURES             \
-  "\"))), apply_to = function)\n"                                              \
+  "#pragma clang attribute push( \\\n"                                         \
+  "    __attribute__((target(\"" FEATURES "\"))), \\\n"                        \
+  "    apply_to = function)\n"                                                 \
   "#else\n"                                                                    \
   "#pragma GCC push_options\n"                                                 \
   "#pragma GCC target(\"" FEATURES "\")\n"                                     \

@@ -47,19 +47,33 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     out.line("inline " + type + " splat_" + type + "(" + element +
              " x) { return " + splat + "; }");
   }
-  for (const auto &[name, row] : context.extrema) {
-    StringRef type = StringRef(name).drop_front(4);
-    std::string call = row->spelling.str();
-    call.replace(call.find("{0}"), 3, "a");
-    call.replace(call.find("{1}"), 3, "b");
-    // A line of its own: behind a long call it would be wrapped.
-    out.line(std::string("// a ") + (name[1] == 'a' ? ">" : "<") +
-             " b ? a : b");
-    out.line("inline " + type + " " + name + "(" + type + " a, " + type +
-             " b) { return (" + type + ")" + call + "; }");
-  }
-  if (!context.splats.empty() || !context.extrema.empty())
+  if (!context.splats.empty())
     out.blank();
+}
+
+/// The opening text of a target, without those of its macros that `kernels`
+/// does not use. A macro ends with the first line that does not end in a
+/// backslash.
+static void printOpening(StringRef opening, StringRef kernels,
+                         TextWriter &out) {
+  bool isUsed = true, isContinued = false;
+  std::string comment;
+  while (!opening.empty()) {
+    auto [line, rest] = opening.split('\n');
+    opening = rest;
+    StringRef macro = line;
+    if (!isContinued)
+      isUsed = !macro.consume_front("#define ") || !macro.contains('(') ||
+               kernels.contains(macro.split('(').first.str() + "(");
+    isContinued = line.ends_with("\\");
+    // What a comment is about may be left out.
+    if (line.starts_with("//")) {
+      comment += line.str() + '\n';
+    } else if (isUsed) {
+      out.raw() << comment << line << '\n';
+      comment.clear();
+    }
+  }
 }
 
 /// Helpers that kernels call stand before them.
@@ -88,7 +102,7 @@ public:
       : module(variant.module), target(*variant.target),
         interface(variant.module, options, weights), options(options),
         weights(weights), names(std::move(names)), out(out),
-        context{*variant.target, {}, {}, {}, {}, {}, {}} {
+        context{*variant.target, {}, {}, {}, {}, {}} {
     interface.main.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
     });
@@ -100,8 +114,8 @@ public:
                                       : this->names.unique(global.getSymName());
     }
     SymbolTable symbols(module);
-    for (auto function : module.getOps<FunctionOpInterface>())
-      if (!isa<kernel::ProgramOp>(function) && !function.isExternal())
+    for (auto function : module.getOps<kernel::FuncOp>())
+      if (!function.isExternal())
         collectKernels(function, symbols, kernels);
     for (FunctionOpInterface kernel : kernels)
       context.functions[kernel.getName()] =
@@ -110,14 +124,15 @@ public:
 
   /// Alone in its file, or in the namespace `inside`.
   void print(StringRef inside) {
-    out.raw() << target.openText;
+    std::string kernelText = textOfKernels();
+    printOpening(target.openText, kernelText, out);
     if (!target.openText.empty())
       out.blank();
     out.line("namespace {");
     if (!inside.empty())
       out.line("namespace " + inside + " {");
     out.blank();
-    printKernels();
+    printKernels(kernelText);
     MainPrinter main(interface, weights, options, context, names, parallel,
                      out);
     main.printHelpers();
@@ -138,8 +153,9 @@ public:
   }
 
 private:
-  void printKernels() {
-    // The kernels say which vector types there are, which stand before them.
+  /// The kernels say which vector types and macros there are, which come before
+  /// them.
+  std::string textOfKernels() {
     std::string text;
     llvm::raw_string_ostream stream(text);
     TextWriter kernelOut(stream);
@@ -147,6 +163,10 @@ private:
       KernelPrinter(kernel, context, kernelOut).print();
       kernelOut.blank();
     }
+    return text;
+  }
+
+  void printKernels(StringRef text) {
     printVectorTypes(context, out);
     for (auto global : module.getOps<memref::GlobalOp>()) {
       const Weight &weight = weights.all()[weights.indexOf(global)];

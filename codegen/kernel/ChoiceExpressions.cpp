@@ -142,16 +142,12 @@ std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
   else if (compare.getLhs() != op.getTrueValue() ||
            compare.getRhs() != op.getFalseValue())
     return std::nullopt;
-  const char *name = isMax ? "max" : "min";
-  const Intrinsic *row =
-      context.target.intrinsic(name, op.getType(), op.getType());
+  const Intrinsic *row = context.target.intrinsic(isMax ? "max" : "min",
+                                                  op.getType(), op.getType());
   if (!row)
     return std::nullopt;
-  std::string type = typeName(op.getType(), Sign::Unsigned);
-  std::string helper = std::string(name) + "_" + type;
-  context.extrema[helper] = row;
-  return Expression{helper + "(" + value(op.getTrueValue()).text + ", " +
-                    value(op.getFalseValue()).text + ")"};
+  Value operands[] = {op.getTrueValue(), op.getFalseValue()};
+  return intrinsic(*row, operands, op.getType());
 }
 
 Expression KernelPrinter::select(arith::SelectOp op) {

@@ -243,6 +243,7 @@ Expression KernelPrinter::ofOperation(Operation *op) {
       .Case([&](arith::CmpFOp o) { return compare(o); })
       .Case([&](arith::SelectOp o) { return select(o); })
       .Case([&](scf::IfOp o) { return conditional(o); })
+      .Case([&](func::CallOp o) { return callText(o); })
       .Case<arith::ExtSIOp, arith::SIToFPOp, arith::FPToSIOp,
             arith::IndexCastOp>(
           [&](auto) { return convert(op, Sign::Signed, Sign::Signed); })

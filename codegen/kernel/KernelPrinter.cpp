@@ -51,6 +51,8 @@ void KernelPrinter::print() {
   auto launched = dyn_cast<kernel::FuncOp>(*kernel);
   if (launched && launched.getComment())
     out.comment(*launched.getComment());
+  else if (auto text = kernel->getAttrOfType<StringAttr>(kernel::kCommentAttr))
+    out.comment(text.getValue());
   printSignature();
   declareLoadRegisters();
   printBlock(kernel.getFunctionBody().front());
@@ -64,8 +66,9 @@ void KernelPrinter::printSignature() {
   std::string text;
   llvm::raw_string_ostream os(text);
   // A kernel is kept a function of its own: inlined into its only caller it
-  // would make that caller as large as all kernels together. Helpers inline.
-  os << (launched ? "[[gnu::noinline]] " : "inline ")
+  // would make that caller as large as all kernels together. Functions of
+  // numbers are inlined whatever their size, as their text was written there.
+  os << (launched ? "[[gnu::noinline]] " : "[[gnu::always_inline]] inline ")
      << (kernel.getNumResults() == 0
              ? std::string("void")
              : typeName(kernel.getResultTypes().front(), Sign::Signed))
@@ -505,7 +508,7 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
   out.line(text + ";");
 }
 
-void KernelPrinter::printCall(func::CallOp call) {
+Expression KernelPrinter::callText(func::CallOp call) {
   std::string text = context.functions[call.getCallee()] + "(";
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
     text += index ? ", " : "";
@@ -514,10 +517,17 @@ void KernelPrinter::printCall(func::CallOp call) {
                 : initializer(operand, Sign::Signed).text;
   }
   text += ")";
+  Expression expression = {text};
+  if (call.getNumResults() == 1 && isVector(call.getResult(0).getType()))
+    expression.sign = Sign::Unsigned;
+  return expression;
+}
+
+void KernelPrinter::printCall(func::CallOp call) {
   if (call.getNumResults() == 1 && !call.getResult(0).use_empty())
-    define(call.getResult(0), {text});
+    define(call.getResult(0), callText(call));
   else
-    out.line(text + ";");
+    out.line(callText(call).text + ";");
 }
 
 void KernelPrinter::printReturn(func::ReturnOp op) {

@@ -36,8 +36,6 @@ struct SourceContext {
   llvm::StringSet<> launched;
   /// Vector types to declare, and those with a splat function.
   std::set<std::string> vectorTypes, splats;
-  /// Functions for minimum and maximum, with the instruction that each is.
-  std::map<std::string, const Intrinsic *> extrema;
 };
 
 /// How tightly an expression binds, tightest first.
@@ -84,6 +82,7 @@ private:
   void printLoadNext(kernel::LoadNextOp load);
   void declareLoadRegisters();
   void printCall(mlir::func::CallOp call);
+  Expression callText(mlir::func::CallOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);
   /// Declares the variable of `value`, or assigns it if there is one.

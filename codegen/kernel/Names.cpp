@@ -36,9 +36,8 @@ static const StringSet<> &reservedNames() {
 
 /// f32x16, u8x16_u, splat_f32x4, uint8_t, int_fast8_t: types of the source.
 static bool looksLikeType(StringRef name) {
-  for (StringRef helper : {"splat_", "max_", "min_"})
-    if (name.starts_with(helper) && looksLikeType(name.substr(helper.size())))
-      return true;
+  if (name.starts_with("splat_") && looksLikeType(name.substr(6)))
+    return true;
   if (name.starts_with_insensitive("ingot_"))
     return true;
   StringRef standard = name;

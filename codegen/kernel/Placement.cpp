@@ -67,6 +67,12 @@ static bool mayAliasOthers(Value root) {
          function.getArgAttr(argument.getArgNumber(), kernel::kMayAliasAttr);
 }
 
+/// A call whose result is all that it does: the function gets no buffer.
+static bool isPureCall(Operation *op) {
+  return isa<func::CallOp>(op) && op->getNumResults() == 1 &&
+         llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
+}
+
 /// The buffer that `op` itself stores to, or null.
 static Value writtenBuffer(Operation *op) {
   if (auto store = dyn_cast<memref::StoreOp>(op))
@@ -96,7 +102,7 @@ static bool clobbers(Operation *writer, Operation *reader) {
   return writer
       ->walk([&](Operation *op) {
         Value written = writtenBuffer(op);
-        if (isa<func::CallOp>(op))
+        if (isa<func::CallOp>(op) && !isPureCall(op))
           return WalkResult::interrupt();
         if (!written)
           return WalkResult::advance();
@@ -175,7 +181,8 @@ bool Placement::followToYield(Value carried, Value yielded,
         return false;
       value = loop.getTiedLoopResult(&use);
     } else if (user->getNumResults() == 1 && user->getNumRegions() == 0 &&
-               !isa<func::CallOp, vector::BroadcastOp>(user)) {
+               !isa<vector::BroadcastOp>(user) &&
+               (!isa<func::CallOp>(user) || isPureCall(user))) {
       value = user->getResult(0);
     } else {
       return false;
@@ -280,7 +287,8 @@ unsigned Placement::occurrences(Value value) const {
 static bool isExpression(Operation *op) {
   if (op->getNumResults() != 1 ||
       isa<memref::AllocaOp, kernel::ViewOp, kernel::CursorOp,
-          kernel::LoadNextOp, func::CallOp>(op))
+          kernel::LoadNextOp>(op) ||
+      (isa<func::CallOp>(op) && !isPureCall(op)))
     return false;
   if (isa<vector::InsertOp>(op) &&
       cast<VectorType>(op->getResult(0).getType()).getNumElements() > 1)

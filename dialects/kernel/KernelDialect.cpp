@@ -111,6 +111,11 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << kMacsRecomputedAttr
                                    << "' is an integer of programs";
+  if (attr.getName() == kCommentAttr)
+    return isa<FunctionOpInterface>(op) && isa<StringAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << kCommentAttr
+                                   << "' is a string of functions";
   if (attr.getName() == kTargetAttr || attr.getName() == kModelAttr)
     return isa<ModuleOp>(op) && isa<StringAttr>(attr.getValue())
                ? success()

@@ -31,6 +31,8 @@ namespace ingot::kernel {
 inline constexpr llvm::StringLiteral kStrictAttr = "kernel.strict";
 inline constexpr llvm::StringLiteral kTargetAttr = "kernel.target";
 inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
+/// of functions that kernels call,
+inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
 /// of programs,
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";

@@ -5,6 +5,11 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineMath : Pass<"legalize-outline-math", "::mlir::ModuleOp"> {
+  let summary = "Give exp, erf, floor, ... a function each, which kernels call";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no function">];
+}
+
 def ExpandMath : Pass<"legalize-expand-math"> {
   let summary = "Rewrite exp, erf, floor, ... to plain arithmetic, so that no math library is needed";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no rewriting">];
@@ -13,6 +18,10 @@ def ExpandMath : Pass<"legalize-expand-math"> {
 def ExpandOperations : Pass<"legalize-expand-operations", "::mlir::ModuleOp"> {
   let summary = "Rewrite what C or the target has no form for, and drop what nothing reads";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no rewriting">];
+}
+
+def OutlineExtrema : Pass<"legalize-outline-extrema", "::mlir::ModuleOp"> {
+  let summary = "Give the larger and the smaller of two floats a function each, which kernels call";
 }
 
 def MarkReadOnly : Pass<"legalize-mark-read-only", "::mlir::ModuleOp"> {

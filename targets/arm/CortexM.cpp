@@ -41,12 +41,14 @@ __attribute__((section(".vectors"), used)) const void *ingot_vectors[] = {
 /// The most registers that one load is used for.
 static constexpr unsigned mostLoaded = 10;
 
-/// A product and a sum of their own are faster than one fused; and scheduling
-/// before registers are given out takes more of them than there are. Loads of
-/// several registers are macros: INGOT_LOAD_2(FROM, R0, R1), ...
+/// The pragmas, and loads of several registers as macros: INGOT_LOAD_2(FROM,
+/// R0, R1), ...
 static std::string makeSmallFpuOpenText() {
   std::string text =
-      R"(#if defined(__clang__)
+      R"(// On these cores a product and a sum are faster than one fused multiply-add. GCC is also kept from
+// scheduling before it gives out registers, which takes more of them than there are, and from
+// making loops calls of memset.
+#if defined(__clang__)
 #pragma clang fp contract(off)
 #else
 #pragma GCC push_options
@@ -54,12 +56,18 @@ static std::string makeSmallFpuOpenText() {
                      "no-tree-loop-distribute-patterns")
 #endif
 )";
+  text += "// Loads that several registers take at once: GCC and Clang make "
+          "them of single loads only if\n// registers happen to be in order. "
+          "FROM moves on.\n";
+  constexpr unsigned outputsOfLine = 5;
   for (unsigned count = 2; count <= mostLoaded; ++count) {
     std::string parameters, list, outputs;
     for (unsigned i = 0; i < count; ++i) {
       parameters += (", R" + llvm::Twine(i)).str();
       list += ((i ? ", %" : "%") + llvm::Twine(i + 1)).str();
-      outputs += (", \"=t\"(R" + llvm::Twine(i) + ")").str();
+      outputs +=
+          i % outputsOfLine == outputsOfLine - 1 ? ", \\\n            " : ", ";
+      outputs += ("\"=t\"(R" + llvm::Twine(i) + ")").str();
     }
     text += ("#define INGOT_LOAD_" + llvm::Twine(count) + "(FROM" + parameters +
              ") \\\n  __asm__(\"vldmia %0!, {" + list +

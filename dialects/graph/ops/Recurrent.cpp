@@ -305,7 +305,7 @@ void LSTMOp::emitBody(BodyBuilder &b) {
       Expr out =
           named(r.activate(0, peep(1, r.gate(1, i), next)), "output_gate");
       b.store(2, convert(next, cellType), {batch, i});
-      r.storeStep(t, batch, i, out * r.activate(2, next));
+      r.storeStep(t, batch, i, named(out * r.activate(2, next), "next_state"));
     });
   });
 }

@@ -14,11 +14,13 @@ namespace ingot::legalize {
 /// For x from 0.45 on.
 static Num erfcOfLarge(Num x) {
   MathBuilder &b = *x.b;
-  Num a = clamp(x, 0.45, b.pick(11.0, 28.0));
+  Num a = named(clamp(x, 0.45, b.pick(11.0, 28.0)), "a");
   // x^2 with its rounding error, which e^ would magnify.
-  Num high = upperHalf(a);
-  Num exponential = expandExpOfSum(-(high * high), (high - a) * (high + a), 1);
-  Num p = polynomial((a - 3) / (a + 3), kErfc);
+  Num high = named(upperHalf(a), "high");
+  Num exponential =
+      named(expandExpOfSum(-(high * high), (high - a) * (high + a), 1),
+            "exponential");
+  Num p = named(polynomial((a - 3) / (a + 3), kErfc), "p");
   return exponential * p / fma(a, b.constant(2), b.constant(1));
 }
 
@@ -29,17 +31,17 @@ Num expandErf(Num x) {
     Num square = limited * limited;
     Num quotient =
         limited * polynomial(square, kErfP) / polynomial(square, kErfQ);
-    return clamp(quotient, -1, 1);
+    return clamp(named(quotient, "quotient"), -1, 1);
   }
-  Num a = abs(x);
-  Num small = a * polynomial(a * a, kErfSmall);
+  Num a = named(abs(x), "a");
+  Num small = named(a * polynomial(a * a, kErfSmall), "small");
   return withSign(select(a < 1, small, 1 - erfcOfLarge(a)), signOf(x));
 }
 
 Num expandErfc(Num x) {
-  Num a = abs(x);
-  Num small = 1 - x * polynomial(x * x, kErfSmall);
-  Num large = erfcOfLarge(a);
+  Num a = named(abs(x), "a");
+  Num small = named(1 - x * polynomial(x * x, kErfSmall), "small");
+  Num large = named(erfcOfLarge(a), "large");
   return select(a < 0.5, small, select(x < 0, 2 - large, large));
 }
 

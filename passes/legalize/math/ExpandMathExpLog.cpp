@@ -37,15 +37,16 @@ struct Scaled {
 Scaled roundAndScale(Num x, double factor) {
   MathBuilder &b = *x.b;
   double magic = b.pick(12582912.0, 6755399441055744.0) + b.bias();
-  Num t = fma(x, b.constant(factor), b.constant(magic));
-  return {t - magic, fromBits(bitsOf(t) << b.mantissaBits())};
+  Num t = named(fma(x, b.constant(factor), b.constant(magic)), "shifted");
+  return {named(t - magic, "multiple"),
+          named(fromBits(bitsOf(t) << b.mantissaBits()), "power")};
 }
 
 /// r = x - m * 2 ln 2.
 Num reduce(Num x, Num m) {
   auto [high, low] = twoLn2(*x.b);
   Num r = fma(m, x.b->constant(-high), x);
-  return fma(m, x.b->constant(-low), r);
+  return named(fma(m, x.b->constant(-low), r), "rest");
 }
 
 } // namespace
@@ -62,7 +63,7 @@ Num expandExpOfSum(Num high, Num low, double scale) {
   Num r = reduce(x, m);
   if (low.v)
     r = r + low;
-  Num p = fma(r, polynomial(r, kExp), b.constant(1));
+  Num p = named(fma(r, polynomial(r, kExp), b.constant(1)), "e_to_rest");
   return p * power * (scale == 1 ? power : power * scale);
 }
 
@@ -72,14 +73,15 @@ Num expandExp(Num x, double scale) { return expandExpOfSum(x, {}, scale); }
 static Num exp2OfSum(Num high, Num low) {
   MathBuilder &b = *high.b;
   Num x = b.isDouble() ? clamp(high, -1080, 1030) : clamp(high, -152, 130);
-  Num n = nearest(x);
+  Num n = named(nearest(x), "nearest");
   Num r = x - n;
   if (low.v)
     r = r + low;
-  r = r * kLn2;
+  r = named(r * kLn2, "rest");
   auto [half, power] = roundAndScale(n, 0.5);
   double magic = b.pick(12582912.0, 6755399441055744.0) + b.bias();
-  Num other = fromBits(bitsOf((n - half) + magic) << b.mantissaBits());
+  Num other =
+      named(fromBits(bitsOf((n - half) + magic) << b.mantissaBits()), "other");
   return fma(r, polynomial(r, kExp), b.constant(1)) * power * other;
 }
 
@@ -107,30 +109,32 @@ struct LogParts {
 
 LogParts splitForLog(Num x) {
   MathBuilder &b = *x.b;
-  Num denormal = x < b.pick(0x1p-126, 0x1p-1022);
-  Num scaled = select(denormal, x * b.pick(0x1p24, 0x1p54), x);
+  Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "is_denormal");
+  Num scaled = named(select(denormal, x * b.pick(0x1p24, 0x1p54), x), "scaled");
   // Counting exponents from sqrt(1/2), a carry makes m < sqrt(2).
   uint64_t half = b.pick<uint64_t>(0x3f3504f3, 0x3fe6a09e667f3bcd);
   uint64_t one = uint64_t(b.bias()) << b.mantissaBits();
   uint64_t mask = (uint64_t(1) << b.mantissaBits()) - 1;
-  Num bits = bitsOf(scaled) + b.integer(one - half);
-  Num m = fromBits((bits & b.integer(mask)) + b.integer(half));
+  Num bits = named(bitsOf(scaled) + b.integer(one - half), "bits");
+  Num m =
+      named(fromBits((bits & b.integer(mask)) + b.integer(half)), "mantissa");
   // The exponent as a float: as the low bits of a large one.
   double large = b.pick(0x1p23, 0x1p52);
   uint64_t largeBits = uint64_t(b.bias() + b.mantissaBits())
                        << b.mantissaBits();
   Num k = fromBits((bits >> b.mantissaBits()) | b.integer(largeBits)) -
           (large + b.bias());
-  k = select(denormal, k - b.pick(24.0, 54.0), k);
-  return {k, m, m - 1};
+  named(k, "exponent");
+  k = named(select(denormal, k - b.pick(24.0, 54.0), k), "exponent");
+  return {k, m, named(m - 1, "fraction")};
 }
 
 /// log(1 + f) = f + rest, with the rest small against f.
 Num logRest(Num f) {
   MathBuilder &b = *f.b;
-  Num half = f * f * 0.5;
+  Num half = named(f * f * 0.5, "half_square");
   if (!b.isDouble()) {
-    Num square = f * f;
+    Num square = named(f * f, "square");
     return fma(square * f, polynomial(f, kLog), -half);
   }
   Num s = f / (f + 2);
@@ -140,7 +144,7 @@ Num logRest(Num f) {
 
 Num fixLogDomain(Num x, Num result) {
   MathBuilder &b = *x.b;
-  Num finite = select(x < b.infinity(), result, x);
+  Num finite = named(select(x < b.infinity(), result, x), "finite");
   return select(
       x <= 0,
       select(equal(x, 0), -std::numeric_limits<double>::infinity(), b.nan()),
@@ -152,8 +156,8 @@ Num joinLog(const LogParts &p, Num rest) {
   MathBuilder &b = *p.k.b;
   double high = b.pick(0.693145751953125, 0.69314718055989033019);
   double low = b.pick(1.428606820309417232e-6, 5.4979230187083711747e-14);
-  Num small = fma(p.k, b.constant(low), rest);
-  return fma(p.k, b.constant(high), p.f + small);
+  Num small = named(fma(p.k, b.constant(low), rest), "small");
+  return named(fma(p.k, b.constant(high), p.f + small), "sum");
 }
 
 } // namespace
@@ -206,23 +210,23 @@ Twice log2Twice(Num x) {
   MathBuilder &b = *x.b;
   LogParts p = splitForLog(x);
   // s = f / (2 + f); the upper half first, then from the remainder the rest.
-  Num inverse = b.constant(1) / (p.m + 1);
-  Num sum = upperHalf(p.m + 1);
-  Num sumRest = p.m - (sum - 1);
-  Num s = p.f * inverse;
-  Num high = upperHalf(s);
-  Num low = ((p.f - high * sum) - high * sumRest) * inverse;
+  Num inverse = named(b.constant(1) / (p.m + 1), "inverse");
+  Num sum = named(upperHalf(p.m + 1), "sum");
+  Num sumRest = named(p.m - (sum - 1), "sum_rest");
+  Num s = named(p.f * inverse, "s");
+  Num high = named(upperHalf(s), "high");
+  Num low = named(((p.f - high * sum) - high * sumRest) * inverse, "low");
   // log2(m) = 2 / ln 2 * (s + (atanh(s) - s)).
   double factorHigh = b.pick(2.884765625, 2.8853900432586669922);
   double factorLow = b.pick(0.0006244567779268147198, 3.8519259822532349362e-8);
-  Num z = s * s;
-  Num tail = s * z * polynomial(z, kAtanhTail) * kLog2E;
+  Num z = named(s * s, "z");
+  Num tail = named(s * z * polynomial(z, kAtanhTail) * kLog2E, "tail");
   Num rest =
       fma(low, b.constant(factorHigh), fma(s, b.constant(factorLow), tail));
-  Num first = high * factorHigh;
-  Num total = p.k + first;
+  Num first = named(high * factorHigh, "first");
+  Num total = named(p.k + first, "total");
   rest = (first - (total - p.k)) + rest;
-  Num result = total + rest;
+  Num result = named(total + rest, "result");
   return {result, rest - (result - total)};
 }
 
@@ -237,30 +241,32 @@ Num isInteger(Num magnitude) {
 Num expandPow(Num x, Num y) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
-  Num magnitude = abs(x);
+  Num magnitude = named(abs(x), "magnitude");
   // Beyond this exponent, only x = 1 gives a finite result other than 0.
   double huge = b.pick(0x1p40, 0x1p80);
-  Num exponent = clamp(y, -huge, huge);
+  Num exponent = named(clamp(y, -huge, huge), "exponent");
   Twice l = log2Twice(magnitude);
-  Num lHigh = upperHalf(l.high), lLow = (l.high - lHigh) + l.low;
-  Num yHigh = upperHalf(exponent), yLow = exponent - yHigh;
-  Num high = lHigh * yHigh;
-  Num low = lHigh * yLow + lLow * exponent;
+  Num lHigh = named(upperHalf(l.high), "log_high"),
+      lLow = named((l.high - lHigh) + l.low, "log_low");
+  Num yHigh = named(upperHalf(exponent), "y_high"),
+      yLow = named(exponent - yHigh, "y_low");
+  Num high = named(lHigh * yHigh, "high");
+  Num low = named(lHigh * yLow + lLow * exponent, "low");
   low = select(abs(high) < b.pick(200.0, 1200.0), low, 0);
-  Num result = exp2OfSum(high, low);
+  Num result = named(exp2OfSum(high, low), "result");
   // |x| of 0 and infinity have no logarithm.
-  Num positive = y > 0;
+  Num positive = named(y > 0, "positive");
   result = select(equal(magnitude, 0),
                   select(positive, b.constant(0), b.infinity()), result);
   result = select(equal(magnitude, inf),
                   select(positive, b.infinity(), b.constant(0)), result);
   // The sign: only integers are exponents of negative numbers.
-  Num yMagnitude = abs(y);
-  Num whole = isInteger(yMagnitude);
-  Num odd = whole & !isInteger(yMagnitude * 0.5);
-  Num sign = select(odd, signOf(x), b.integer(0));
+  Num yMagnitude = named(abs(y), "y_magnitude");
+  Num whole = named(isInteger(yMagnitude), "whole");
+  Num odd = named(whole & !isInteger(yMagnitude * 0.5), "odd");
+  Num sign = named(select(odd, signOf(x), b.integer(0)), "sign");
   result = fromBits(bitsOf(result) ^ sign);
-  Num undefined = (x < 0) & (x > -inf) & !whole;
+  Num undefined = named((x < 0) & (x > -inf) & !whole, "undefined");
   result = select(undefined, b.nan(), result);
   result = select(isNaN(x) | isNaN(y), x + y, result);
   return select(equal(y, 0) | equal(x, 1), 1, result);

@@ -17,20 +17,21 @@ Num expandRsqrt(Num x) { return 1 / sqrt(x); }
 /// step of Halley's then triples the digits.
 Num expandCbrt(Num x) {
   MathBuilder &b = *x.b;
-  Num a = abs(x);
+  Num a = named(abs(x), "a");
   // Away from both ends of the range: cubes must not overflow, and the bits of
   // denormal numbers are no exponent.
-  Num small = a < b.pick(0x1p-90, 0x1p-900);
+  Num small = named(a < b.pick(0x1p-90, 0x1p-900), "small");
   Num scaled =
       a * select(small, b.constant(b.pick(0x1p60, 0x1p300)), b.constant(0.125));
-  Num bits = bitsOf(scaled);
+  Num bits = named(bitsOf(scaled), "bits");
   Num third =
       b.wrap(arith::SIToFPOp::create(b.builder, b.loc, b.floatType, bits.v)) *
       (1.0 / 3);
   Num guessBits =
       b.wrap(arith::FPToSIOp::create(b.builder, b.loc, b.intType, third.v));
   double offset = (b.bias() * 2.0 / 3 - 0.0331) * b.pick(0x1p23, 0x1p52);
-  Num t = fromBits(guessBits + b.integer(static_cast<uint64_t>(offset)));
+  Num t = named(fromBits(guessBits + b.integer(static_cast<uint64_t>(offset))),
+                "t");
   for (int step = 0; step < 2; ++step) {
     Num cube = t * t * t;
     t = t * ((cube + scaled * 2) / (cube * 2 + scaled));
@@ -39,8 +40,9 @@ Num expandCbrt(Num x) {
   t = t - (t * t * t - scaled) / (t * t * 3);
   Num result =
       t * select(small, b.constant(b.pick(0x1p-20, 0x1p-100)), b.constant(2));
-  Num special = equal(x, 0) | isNaN(x) |
-                equal(a, std::numeric_limits<double>::infinity());
+  Num special = named(equal(x, 0) | isNaN(x) |
+                          equal(a, std::numeric_limits<double>::infinity()),
+                      "special");
   return select(special, x, withSign(result, signOf(x)));
 }
 

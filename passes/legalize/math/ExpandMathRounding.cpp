@@ -27,20 +27,20 @@ static Num finishRounding(Num x, Num magnitude, Num rounded) {
 }
 
 Num expandRoundEven(Num x) {
-  Num magnitude = abs(x);
+  Num magnitude = named(abs(x), "magnitude");
   return finishRounding(x, magnitude, nearestMagnitude(magnitude));
 }
 
 Num expandTrunc(Num x) {
-  Num magnitude = abs(x);
-  Num rounded = nearestMagnitude(magnitude);
+  Num magnitude = named(abs(x), "magnitude");
+  Num rounded = named(nearestMagnitude(magnitude), "rounded");
   return finishRounding(x, magnitude,
                         select(rounded > magnitude, rounded - 1, rounded));
 }
 
 Num expandRound(Num x) {
-  Num magnitude = abs(x);
-  Num rounded = nearestMagnitude(magnitude);
+  Num magnitude = named(abs(x), "magnitude");
+  Num rounded = named(nearestMagnitude(magnitude), "rounded");
   // Only halves that went down to an even number differ.
   return finishRounding(
       x, magnitude,
@@ -48,12 +48,12 @@ Num expandRound(Num x) {
 }
 
 Num expandFloor(Num x) {
-  Num rounded = expandRoundEven(x);
+  Num rounded = named(expandRoundEven(x), "rounded");
   return select(rounded > x, rounded - 1, rounded);
 }
 
 Num expandCeil(Num x) {
-  Num rounded = expandRoundEven(x);
+  Num rounded = named(expandRoundEven(x), "rounded");
   // ceil(-0.7) is -0.
   return withSign(select(rounded < x, rounded + 1, rounded), signOf(x));
 }
@@ -72,10 +72,10 @@ Num expandMinimum(Num x, Num y) {
 /// x - q y for 0 <= x, 0 < y and q = trunc(x / y) < 2^23 (2^52): every product
 /// of halves is exact, and every difference of them fits the mantissa.
 static Num remainderStep(Num x, Num y) {
-  Num q = expandTrunc(x / y);
-  Num qHigh = upperHalf(q), qLow = q - qHigh;
-  Num yHigh = upperHalf(y), yLow = y - yHigh;
-  Num r = ((x - qHigh * yHigh) - qHigh * yLow) - qLow * yHigh;
+  Num q = named(expandTrunc(x / y), "q");
+  Num qHigh = named(upperHalf(q), "q_high"), qLow = named(q - qHigh, "q_low");
+  Num yHigh = named(upperHalf(y), "y_high"), yLow = named(y - yHigh, "y_low");
+  Num r = named(((x - qHigh * yHigh) - qHigh * yLow) - qLow * yHigh, "r");
   r = r - qLow * yLow;
   // The quotient may have been rounded up to the next integer.
   return select(r < 0, r + y, r);
@@ -84,9 +84,10 @@ static Num remainderStep(Num x, Num y) {
 /// The biased exponent, which for denormal numbers goes on below 1.
 static Num exponentOf(Num x) {
   MathBuilder &b = *x.b;
-  Num denormal = x < b.pick(0x1p-126, 0x1p-1022);
-  Num bits = bitsOf(select(denormal, x * b.pick(0x1p24, 0x1p54), x));
-  Num exponent = bits >> b.mantissaBits();
+  Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "denormal");
+  Num bits =
+      named(bitsOf(select(denormal, x * b.pick(0x1p24, 0x1p54), x)), "bits");
+  Num exponent = named(bits >> b.mantissaBits(), "exponent");
   return select(denormal, exponent - b.pick(24.0, 54.0), exponent);
 }
 
@@ -94,14 +95,14 @@ static Num exponentOf(Num x) {
 /// one step takes that many bits off x; y itself if it is that near.
 static Num alignDivisor(Num x, Num y) {
   MathBuilder &b = *x.b;
-  Num gap = (exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0);
+  Num gap = named((exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0), "gap");
   gap = select(gap > 0, gap, 0);
   // In four factors: one power may be beyond the largest number.
-  Num part = gap >> 2;
+  Num part = named(gap >> 2, "part");
   auto power = [&](Num exponent) {
     return fromBits((exponent + b.bias()) << b.mantissaBits());
   };
-  Num small = power(part);
+  Num small = named(power(part), "small");
   return y * small * small * small * power(gap - part - part - part);
 }
 
@@ -109,10 +110,10 @@ static Num alignDivisor(Num x, Num y) {
 Num expandRemainder(Num x, Num y) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
-  Num divisor = abs(y);
-  Num invalid = !(abs(x) < inf) | !(divisor > 0);
+  Num divisor = named(abs(y), "divisor");
+  Num invalid = named(!(abs(x) < inf) | !(divisor > 0), "invalid");
   divisor = select(invalid, 1, divisor);
-  Num start = select(invalid | equal(divisor, inf), 0, abs(x));
+  Num start = named(select(invalid | equal(divisor, inf), 0, abs(x)), "start");
   // Long division, as many bits a turn as fit; ordinary quotients need one.
   auto loop = scf::WhileOp::create(
       b.builder, b.loc, TypeRange{b.floatType}, ValueRange{start.v},
@@ -138,7 +139,8 @@ Num expandRemainder(Num x, Num y) {
         Num next = remainderStep(r, alignDivisor(r, d));
         scf::YieldOp::create(inner, loc, ValueRange{select(r >= d, next, r).v});
       });
-  Num result = select(equal(divisor, inf), abs(x), b.wrap(loop.getResult(0)));
+  Num result = named(
+      select(equal(divisor, inf), abs(x), b.wrap(loop.getResult(0))), "result");
   result = withSign(result, signOf(x));
   result = select(invalid, b.nan(), result);
   return select(isNaN(x) | isNaN(y), x + y, result);

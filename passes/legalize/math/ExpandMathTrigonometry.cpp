@@ -27,8 +27,8 @@ struct Angle {
 Angle reduceAngle(Num x) {
   MathBuilder &b = *x.b;
   double magic = b.pick(12582912.0, 6755399441055744.0);
-  Num t = fma(x, b.constant(2 / kPi), b.constant(magic));
-  Num n = t - magic;
+  Num t = named(fma(x, b.constant(2 / kPi), b.constant(magic)), "t");
+  Num n = named(t - magic, "n");
   static const double single[] = {
       1.5703125, 0.0004825592041015625, 1.266598701477050781e-6,
       9.895302355289459229e-10, 2.563344151594518788e-12};
@@ -40,9 +40,9 @@ Angle reduceAngle(Num x) {
                                   : llvm::ArrayRef<double>(single))
     r = fma(n, b.constant(-part), r);
   r = clamp(r, -0.8, 0.8); // of concern only for huge x
-  Num u = r * r;
-  Num sin = fma(r * u, polynomial(u, kSin), r);
-  Num cos = fma(u * u, polynomial(u, kCos), 1 - u * 0.5);
+  Num u = named(r * r, "u");
+  Num sin = named(fma(r * u, polynomial(u, kSin), r), "sin");
+  Num cos = named(fma(u * u, polynomial(u, kCos), 1 - u * 0.5), "cos");
   return {bitsOf(t), sin, cos};
 }
 
@@ -58,21 +58,23 @@ Num signOfQuadrant(Num quadrant) {
 
 Num expandSin(Num x) {
   Angle a = reduceAngle(x);
-  Num value = select(isOdd(a.quadrant), a.cos, a.sin);
-  Num result = fromBits(bitsOf(value) ^ signOfQuadrant(a.quadrant));
+  Num value = named(select(isOdd(a.quadrant), a.cos, a.sin), "value");
+  Num result =
+      named(fromBits(bitsOf(value) ^ signOfQuadrant(a.quadrant)), "result");
   return select(equal(x, 0), x, result); // -0
 }
 
 Num expandCos(Num x) {
   Angle a = reduceAngle(x);
-  Num value = select(isOdd(a.quadrant), a.sin, a.cos);
+  Num value = named(select(isOdd(a.quadrant), a.sin, a.cos), "value");
   return fromBits(bitsOf(value) ^ signOfQuadrant(a.quadrant + x.b->integer(1)));
 }
 
 Num expandTan(Num x) {
   Angle a = reduceAngle(x);
-  Num odd = isOdd(a.quadrant);
-  Num quotient = select(odd, -a.cos, a.sin) / select(odd, a.sin, a.cos);
+  Num odd = named(isOdd(a.quadrant), "odd");
+  Num quotient =
+      named(select(odd, -a.cos, a.sin) / select(odd, a.sin, a.cos), "quotient");
   return select(equal(x, 0), x, quotient);
 }
 
@@ -82,10 +84,11 @@ static Num asinSmall(Num s, Num square) {
 }
 
 Num expandAsin(Num x) {
-  Num magnitude = abs(x);
-  Num large = magnitude > 0.5;
-  Num square = select(large, (1 - magnitude) * 0.5, magnitude * magnitude);
-  Num p = asinSmall(select(large, sqrt(square), magnitude), square);
+  Num magnitude = named(abs(x), "magnitude");
+  Num large = named(magnitude > 0.5, "large");
+  Num square = named(
+      select(large, (1 - magnitude) * 0.5, magnitude * magnitude), "square");
+  Num p = named(asinSmall(select(large, sqrt(square), magnitude), square), "p");
   double low = x.b->pick(-4.3711390001862426e-8, 6.12323399573676589e-17);
   return withSign(select(large, x.b->constant(kPi / 2) - (p * 2 - low), p),
                   signOf(x));
@@ -93,14 +96,15 @@ Num expandAsin(Num x) {
 
 Num expandAcos(Num x) {
   MathBuilder &b = *x.b;
-  Num magnitude = abs(x);
-  Num large = magnitude > 0.5;
-  Num square = select(large, (1 - magnitude) * 0.5, magnitude * magnitude);
-  Num p = asinSmall(select(large, sqrt(square), magnitude), square);
-  Num negative = x < 0;
-  Num ofLarge = select(negative, kPi - p * 2, p * 2);
+  Num magnitude = named(abs(x), "magnitude");
+  Num large = named(magnitude > 0.5, "large");
+  Num square = named(
+      select(large, (1 - magnitude) * 0.5, magnitude * magnitude), "square");
+  Num p = named(asinSmall(select(large, sqrt(square), magnitude), square), "p");
+  Num negative = named(x < 0, "negative");
+  Num ofLarge = named(select(negative, kPi - p * 2, p * 2), "of_large");
   double low = b.pick(-4.3711390001862426e-8, 6.12323399573676589e-17);
-  Num ofSmall = kPi / 2 - (select(negative, -p, p) - low);
+  Num ofSmall = named(kPi / 2 - (select(negative, -p, p) - low), "of_small");
   return select(large, ofLarge, ofSmall);
 }
 
@@ -109,15 +113,17 @@ Num expandAcos(Num x) {
 static Num atanOfQuotient(Num numerator, Num denominator) {
   MathBuilder &b = *numerator.b;
   constexpr double kTan1 = 0.4142135623730950488, kTan3 = 2.4142135623730950488;
-  Num middle = numerator > denominator * kTan1,
-      high = numerator > denominator * kTan3;
-  Num up = select(high, -denominator,
-                  select(middle, numerator - denominator, numerator));
-  Num down = select(high, numerator,
-                    select(middle, numerator + denominator, denominator));
-  Num z = up / down;
-  Num u = z * z;
-  Num small = fma(z * u, polynomial(u, kAtan), z);
+  Num middle = named(numerator > denominator * kTan1, "middle"),
+      high = named(numerator > denominator * kTan3, "high");
+  Num up = named(select(high, -denominator,
+                        select(middle, numerator - denominator, numerator)),
+                 "up");
+  Num down = named(select(high, numerator,
+                          select(middle, numerator + denominator, denominator)),
+                   "down");
+  Num z = named(up / down, "z");
+  Num u = named(z * z, "u");
+  Num small = named(fma(z * u, polynomial(u, kAtan), z), "small");
   // What pi/4 and pi/2 lose in this precision is added with the small part.
   double low = b.pick(-4.3711390001862426e-8, 6.12323399573676589e-17);
   Num base =
@@ -134,21 +140,21 @@ Num expandAtan(Num x) {
 Num expandAtan2(Num y, Num x) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
-  Num up = abs(y), down = abs(x);
+  Num up = named(abs(y), "up"), down = named(abs(x), "down");
   // 0/0 counts as 0/1, inf/inf as 1/1. Quotients below the range are exact
   // enough after scaling both, those above are pi/2.
-  Num bothInfinite = equal(up, inf) & equal(down, inf);
-  Num zero = equal(up, 0);
-  Num one = b.constant(1);
+  Num bothInfinite = named(equal(up, inf) & equal(down, inf), "both_infinite");
+  Num zero = named(equal(up, 0), "zero");
+  Num one = named(b.constant(1), "one");
   Num huge =
       (up > b.pick(0x1p126, 0x1p1022)) | (down > b.pick(0x1p126, 0x1p1022));
-  Num scale = select(huge, 0.25, one);
+  Num scale = named(select(huge, 0.25, one), "scale");
   up = select(bothInfinite, one, up * scale);
   down = select(bothInfinite | (zero & !isNaN(down)), one, down * scale);
-  Num angle = atanOfQuotient(up, down);
-  Num leftHalf = equal(signOf(x) >> (b.width - 1), 1);
+  Num angle = named(atanOfQuotient(up, down), "angle");
+  Num leftHalf = named(equal(signOf(x) >> (b.width - 1), 1), "left_half");
   double low = b.pick(-8.7422780003724852e-8, 1.22464679914735318e-16);
-  Num result = select(leftHalf, kPi - (angle - low), angle);
+  Num result = named(select(leftHalf, kPi - (angle - low), angle), "result");
   result = withSign(abs(result), signOf(y));
   return select(isNaN(x) | isNaN(y), x + y, result);
 }

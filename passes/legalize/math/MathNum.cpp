@@ -1,5 +1,7 @@
 #include "passes/legalize/math/MathNum.h"
 
+#include "dialects/kernel/ValueNames.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -137,6 +139,11 @@ INGOT_NUM_LITERAL(>=)
 #undef INGOT_NUM_LITERAL
 Num equal(Num x, double y) { return equal(x, x.b->constantLike(x, y)); }
 
+Num named(Num x, const Twine &name) {
+  kernel::nameValue(x.v, name);
+  return x;
+}
+
 Num select(Num condition, Num x, Num y) {
   return make<arith::SelectOp>(x, condition.v, x.v, y.v);
 }
@@ -148,8 +155,8 @@ Num select(Num condition, double x, Num y) {
 }
 
 Num clamp(Num x, double low, double high) {
-  Num above = select(x < low, low, x);
-  return select(above > high, high, above);
+  Num above = named(select(x < low, low, x), "above");
+  return named(select(above > high, high, above), "limited");
 }
 
 Num fma(Num x, Num y, Num z) {
@@ -163,7 +170,7 @@ Num polynomial(Num x, const math_tables::Table &table) {
                                        : ArrayRef<double>(table.f32);
   Num sum = x.b->constant(c.back());
   for (double term : llvm::reverse(c.drop_back()))
-    sum = fma(sum, x, x.b->constant(term));
+    sum = named(fma(sum, x, x.b->constant(term)), "series");
   return sum;
 }
 

@@ -52,6 +52,9 @@ public:
   unsigned width;
 };
 
+/// Returns `x`, which generated code is to call `name` unless `x` has a name.
+Num named(Num x, const llvm::Twine &name);
+
 Num operator+(Num x, Num y);
 Num operator-(Num x, Num y);
 Num operator*(Num x, Num y);

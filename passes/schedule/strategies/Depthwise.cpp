@@ -64,6 +64,8 @@ public:
                 Expr sum = conv.getBias()
                                ? sums[p] + b.load(conv.getBias(), {channel})
                                : sums[p];
+                if (sum.value != sums[p].value)
+                  named(sum, count == 1 ? "conv" : "conv_" + Twine(p));
                 b.bindElement(conv.getResult(), sum);
                 Exprs at(position);
                 at.push_back(named(first + double(p), "column_" + Twine(p)));

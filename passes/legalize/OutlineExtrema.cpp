@@ -1,0 +1,101 @@
+// Comparisons that choose the larger or smaller of what they compare become
+// calls.
+//
+//   %c = arith.cmpf ogt, %a, %b : f32
+//   %m = arith.select %c, %a, %b : f32
+//     ->
+//   %m = call @max_f32(%a, %b) : (f32, f32) -> f32
+//
+// where the function max_f32 has the two operations. In C `max_f32(a, b)` is
+// shorter than `a > b ? a : b`, whose operands would need names.
+
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/legalize/NumberFunctions.h"
+#include "passes/legalize/Passes.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+#define GEN_PASS_DEF_OUTLINEEXTREMA
+#include "passes/legalize/Passes.h.inc"
+
+/// Whether a select is `a > b ? a : b` (true) or `a < b ? a : b` (false) of its
+/// operands a and b; nothing if it is neither.
+static std::optional<bool> isMaximum(arith::SelectOp select) {
+  auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
+  Type element = getElementTypeOrSelf(select.getType());
+  if (!compare || !(element.isF32() || element.isF64()))
+    return std::nullopt;
+  bool isMax = compare.getPredicate() == arith::CmpFPredicate::OGT;
+  if (!isMax && compare.getPredicate() != arith::CmpFPredicate::OLT)
+    return std::nullopt;
+  if (compare.getLhs() == select.getTrueValue() &&
+      compare.getRhs() == select.getFalseValue())
+    return isMax;
+  // `b < a ? a : b` is the same.
+  if (compare.getLhs() == select.getFalseValue() &&
+      compare.getRhs() == select.getTrueValue())
+    return !isMax;
+  return std::nullopt;
+}
+
+static void outline(arith::SelectOp select, bool isMax,
+                    NumberFunctions &functions) {
+  auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
+  auto body = [&](OpBuilder &builder, ValueRange arguments) -> Value {
+    Value better = arith::CmpFOp::create(
+        builder, builder.getUnknownLoc(),
+        isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT,
+        arguments[0], arguments[1]);
+    return arith::SelectOp::create(builder, builder.getUnknownLoc(), better,
+                                   arguments[0], arguments[1]);
+  };
+  func::FuncOp function = functions.get(
+      isMax ? "max" : "min", select.getType(), {"a", "b"},
+      isMax ? "The larger of a and b; b if one of them is NaN."
+            : "The smaller of a and b; b if one of them is NaN.",
+      body);
+  Value operands[] = {select.getTrueValue(), select.getFalseValue()};
+  NumberFunctions::replaceByCall(select, function, operands);
+  if (compare->use_empty())
+    compare.erase();
+}
+
+/// Erases calls whose result nothing reads, and what only they read: nobody
+/// else does, as calls might have effects.
+static void eraseDeadCalls(kernel::FuncOp kernel) {
+  SmallVector<Operation *> operations;
+  kernel.getBody().walk([&](Operation *op) { operations.push_back(op); });
+  for (Operation *op : llvm::reverse(operations)) {
+    auto call = dyn_cast<func::CallOp>(op);
+    bool isDead = call ? call.getNumResults() == 1 && call->use_empty() &&
+                             llvm::none_of(call.getOperandTypes(),
+                                           llvm::IsaPred<MemRefType>)
+                       : op->getNumRegions() == 0 && isOpTriviallyDead(op);
+    if (isDead)
+      op->erase();
+  }
+}
+
+namespace {
+struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<std::pair<arith::SelectOp, bool>> work;
+    getOperation().walk([&](arith::SelectOp select) {
+      if (std::optional<bool> isMax = isMaximum(select))
+        work.push_back({select, *isMax});
+    });
+    NumberFunctions functions(getOperation());
+    for (auto [select, isMax] : work)
+      outline(select, isMax, functions);
+    for (auto kernel : getOperation().getOps<kernel::FuncOp>())
+      eraseDeadCalls(kernel);
+  }
+};
+} // namespace
+
+} // namespace ingot::legalize

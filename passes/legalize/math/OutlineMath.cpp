@@ -1,0 +1,114 @@
+// Math operations become calls.
+//
+//   %y = math.exp %x : f32
+//     ->
+//   %y = call @exp_f32(%x) : (f32) -> f32
+//
+//   func.func private @exp_f32(%x: f32) -> f32 {
+//     %y = math.exp %x : f32
+//     return %y : f32
+//   }
+//
+// so that their expansions are there once, under a name that says what they
+// compute and how exactly. Left alone: what the target has an instruction for,
+// powers with a constant exponent, which become products, and narrow floats.
+
+#include "passes/legalize/math/OutlineMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/legalize/NumberFunctions.h"
+#include "passes/legalize/Passes.h"
+#include "targets/TargetDescription.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+#define GEN_PASS_DEF_OUTLINEMATH
+#include "passes/legalize/Passes.h.inc"
+
+const MathFunction *lookupMathFunction(StringRef op) {
+  static const MathFunction functions[] = {
+#define INGOT_MATH_FUNCTION(OP, NAME, TEXT, ULPS32, ULPS64)                    \
+  {OP, NAME, TEXT, ULPS32, ULPS64, std::numeric_limits<double>::infinity()},
+#define INGOT_MATH_FUNCTION_LIMITED(OP, NAME, TEXT, ULPS32, ULPS64, LIMIT)     \
+  {OP, NAME, TEXT, ULPS32, ULPS64, LIMIT},
+#include "passes/legalize/math/MathFunctions.def"
+  };
+  for (const MathFunction &function : functions)
+    if (function.op == op)
+      return &function;
+  return nullptr;
+}
+
+/// "e^x, within 2.5 units in the last place."
+static std::string commentOf(const MathFunction &function, bool isDouble) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << function.text << ", ";
+  double ulps = isDouble ? function.ulps64 : function.ulps32;
+  if (ulps == 0)
+    os << "exactly";
+  else
+    os << "within " << llvm::format("%g", ulps)
+       << (ulps == 1 ? " unit" : " units") << " in the last place";
+  if (std::isfinite(function.limit))
+    os << " up to |x| = " << llvm::format("%g", function.limit);
+  os << '.';
+  return text;
+}
+
+static bool isOutlined(Operation *op, const TargetDescription &target) {
+  const MathFunction *function =
+      lookupMathFunction(op->getName().getStringRef());
+  if (!function || op->use_empty())
+    return false;
+  Type type = op->getResult(0).getType();
+  auto isWide = [](Type element) {
+    return element.isF32() || element.isF64();
+  };
+  bool isPower = isa<math::PowFOp>(op);
+  return isWide(getElementTypeOrSelf(type)) &&
+         !(isPower && matchPattern(op->getOperand(1), m_Constant())) &&
+         !target.intrinsic(op->getName().getStringRef(),
+                           op->getOperand(0).getType(), type);
+}
+
+namespace {
+struct OutlineMathPass : impl::OutlineMathBase<OutlineMathPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    SmallVector<Operation *> work;
+    getOperation().walk([&](Operation *op) {
+      if (isOutlined(op, target))
+        work.push_back(op);
+    });
+    NumberFunctions functions(getOperation());
+    for (Operation *op : work) {
+      const MathFunction &function =
+          *lookupMathFunction(op->getName().getStringRef());
+      Type type = op->getResult(0).getType();
+      StringRef names[] = {"x", "y"};
+      auto body = [&](OpBuilder &builder, ValueRange arguments) {
+        Operation *copy = builder.clone(*op);
+        copy->setLoc(getOperation().getLoc());
+        copy->setOperands(arguments);
+        return copy->getResult(0);
+      };
+      auto isDouble = getElementTypeOrSelf(type).isF64();
+      NumberFunctions::replaceByCall(
+          op,
+          functions.get(function.name, type,
+                        ArrayRef(names).take_front(op->getNumOperands()),
+                        commentOf(function, isDouble), body),
+          op->getOperands());
+    }
+  }
+};
+} // namespace
+
+} // namespace ingot::legalize
