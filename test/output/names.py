@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Counts the locals of generated code whose names say something.
+
+    names.py NETWORK... --ingot PROGRAM --work DIR [--targets generic,x86-64-v3,cortex-m4]
+             [--least PERCENT] [--columns COLUMNS]
+
+A local has a name of the model or of the algorithm, or one that the printer gave
+for want of another: `t17`, `acc3`, `at9`, a single letter `i`. Of all locals of a
+network on a target at least PERCENT have to be of the first kind, and no line may
+be longer than COLUMNS.
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "networks"))
+sys.dont_write_bytecode = True
+from run import find_model  # noqa: E402
+
+# A declaration in a function: type, name, then a value, a size or the end.
+LOCAL = re.compile(r" +(?:const |static |alignas\(\w+\) )*\w+ (?:\*(?:const )?)?(\w+)(?:\[\d+\])?(?: = .*|;)$")
+COUNTER = re.compile(r" +for \(\w+ (\w+) = ")
+STATEMENTS = {"return", "goto", "else"}
+# What the printer numbers when a value has no name (KernelPrinter::newVariable),
+# and what it calls loops without one.
+NAMELESS = re.compile(r"(t|at|acc|s|is|mask|next|local|in|out|arg|value|constant_)\d+|i(_\d+)?|[a-hj-z]\d*")
+# Letters that are names: of operands, as the function says in its comment.
+LETTERS = re.compile(r"[xyabw]\d*")
+
+
+def locals_of(source):
+    """The names of locals, in the order of the text."""
+    names = []
+    for line in source.splitlines():
+        found = COUNTER.match(line) or LOCAL.match(line)
+        if found and line.split()[0] not in STATEMENTS:
+            names.append(found[1])
+    return names
+
+
+def is_nameless(name):
+    return NAMELESS.fullmatch(name) and not LETTERS.fullmatch(name)
+
+
+def check(network, model, target, options):
+    """What is wrong with the code for one target, or an empty string."""
+    path = os.path.join(options.work, f"{network}.{target}.cpp")
+    subprocess.run([options.ingot, model, "--name", "net", "--target", target, "--weights", "file", "-o", path],
+                   check=True)
+    with open(path) as file:
+        source = file.read()
+    names = locals_of(source)
+    nameless = collections.Counter(filter(is_nameless, names))
+    percent = 100 * (1 - sum(nameless.values()) / max(1, len(names)))
+    longest = max(map(len, source.splitlines()))
+    print(f"{network} for {target}: {percent:.1f} % of {len(names)} locals, longest line {longest}")
+    faults = []
+    if percent < options.least:
+        faults.append(f"only {percent:.1f} % of the locals have a name: " +
+                      ", ".join(name for name, _ in nameless.most_common(12)))
+    if longest > options.columns:
+        faults.append(f"a line of {longest} columns")
+    return "; ".join(faults)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("networks", nargs="+")
+    arguments.add_argument("--ingot", required=True)
+    arguments.add_argument("--work", required=True)
+    arguments.add_argument("--targets", default="generic,x86-64-v3,cortex-m4")
+    arguments.add_argument("--least", type=float, default=90)
+    arguments.add_argument("--columns", type=int, default=110)
+    options = arguments.parse_args()
+    os.makedirs(options.work, exist_ok=True)
+    failed = False
+    for network in options.networks:
+        model = find_model(network, options.work)[0]
+        for target in options.targets.split(","):
+            if fault := check(network, model, target, options):
+                print(f"{network} for {target}: {fault}")
+                failed = True
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
