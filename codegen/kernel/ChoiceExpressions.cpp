@@ -147,7 +147,7 @@ std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
   if (!row)
     return std::nullopt;
   Value operands[] = {op.getTrueValue(), op.getFalseValue()};
-  return intrinsic(*row, operands, op.getType());
+  return intrinsic(row->spelling, operands, op.getType());
 }
 
 Expression KernelPrinter::select(arith::SelectOp op) {

@@ -99,8 +99,8 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
     if (!w.getDefiningOp<ConstantOp>() || tensorType(w).getNumElements() == 0)
       return;
     OpBuilder builder(op);
-    auto packed = PackPanelsOp::create(builder, op->getLoc(), w, panel, tail,
-                                       group);
+    auto packed =
+        PackPanelsOp::create(builder, op->getLoc(), w, panel, tail, group);
     op->setOperand(1, UnpackPanelsOp::create(builder, op->getLoc(), w.getType(),
                                              packed, panel, tail, group));
   }

@@ -7,10 +7,10 @@ using namespace mlir;
 
 namespace ingot::legalize {
 
-func::FuncOp NumberFunctions::get(
-    StringRef stem, Type type, ArrayRef<StringRef> arguments,
-    const Twine &comment,
-    llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+func::FuncOp
+NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
+                     const Twine &comment,
+                     llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
   std::string name =
       (stem + "_f" + Twine(elementOf(type).getIntOrFloatBitWidth())).str();
   // A vector of one lane is a type of its own, though it prints as a scalar.
@@ -40,8 +40,7 @@ func::FuncOp NumberFunctions::get(
 void NumberFunctions::replaceByCall(Operation *op, func::FuncOp function,
                                     ValueRange operands) {
   OpBuilder builder(op);
-  auto call =
-      func::CallOp::create(builder, op->getLoc(), function, operands);
+  auto call = func::CallOp::create(builder, op->getLoc(), function, operands);
   op->replaceAllUsesWith(call);
   op->erase();
 }

@@ -23,7 +23,8 @@ public:
   mlir::func::FuncOp
   get(llvm::StringRef stem, mlir::Type type,
       llvm::ArrayRef<llvm::StringRef> arguments, const llvm::Twine &comment,
-      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> body);
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>
+          body);
 
   /// Replaces the one result of `op` by a call.
   static void replaceByCall(mlir::Operation *op, mlir::func::FuncOp function,

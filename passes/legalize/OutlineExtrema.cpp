@@ -45,18 +45,18 @@ static void outline(arith::SelectOp select, bool isMax,
                     NumberFunctions &functions) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
   auto body = [&](OpBuilder &builder, ValueRange arguments) -> Value {
-    Value better = arith::CmpFOp::create(
-        builder, builder.getUnknownLoc(),
-        isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT,
-        arguments[0], arguments[1]);
+    Value better = arith::CmpFOp::create(builder, builder.getUnknownLoc(),
+                                         isMax ? arith::CmpFPredicate::OGT
+                                               : arith::CmpFPredicate::OLT,
+                                         arguments[0], arguments[1]);
     return arith::SelectOp::create(builder, builder.getUnknownLoc(), better,
                                    arguments[0], arguments[1]);
   };
-  func::FuncOp function = functions.get(
-      isMax ? "max" : "min", select.getType(), {"a", "b"},
-      isMax ? "The larger of a and b; b if one of them is NaN."
-            : "The smaller of a and b; b if one of them is NaN.",
-      body);
+  func::FuncOp function =
+      functions.get(isMax ? "max" : "min", select.getType(), {"a", "b"},
+                    isMax ? "The larger of a and b; b if one of them is NaN."
+                          : "The smaller of a and b; b if one of them is NaN.",
+                    body);
   Value operands[] = {select.getTrueValue(), select.getFalseValue()};
   NumberFunctions::replaceByCall(select, function, operands);
   if (compare->use_empty())

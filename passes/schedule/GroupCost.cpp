@@ -40,9 +40,9 @@ int64_t workOf(GroupView group) {
 
 int64_t cyclesOf(GroupView group, const TargetDescription &target) {
   auto single = Float32Type::get(group.block->getParentOp()->getContext());
-  // An operation on each element that is not cheap is a function, as exp, or a
-  // sum; these take some twenty instructions.
-  constexpr int64_t dear = 20;
+  // Instructions for each element, or vector of them: arithmetic, the maximum of
+  // a window, and functions such as exp.
+  constexpr int64_t plain = 1, window = 2, function = 20;
   int64_t instructions = multiplyAddsOf(group);
   for (Operation &op : group.block->without_terminator()) {
     if (isa<ConstantOp, UnpackPanelsOp>(op) || multiplyAddsOf(&op) > 0)
@@ -51,9 +51,11 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
     for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
       elements =
           std::max<int64_t>(elements, tensorType(value).getNumElements());
-    bool isPlain = isa<AddOp, SubOp, MulOp, ReluOp, CastOp, ReshapeOp,
-                       TransposeOp, SliceOp, ConcatOp>(op);
-    instructions += elements * (isPlain ? 1 : dear);
+    bool isPlain =
+        isa<AddOp, SubOp, MulOp, ReluOp, CastOp, ReshapeOp, TransposeOp,
+            SliceOp, ConcatOp, ReductionOpInterface>(op);
+    bool isWindow = isa<MaxPoolOp, AveragePoolOp>(op);
+    instructions += elements * (isPlain ? plain : isWindow ? window : function);
   }
   return instructions / (2 * target.maxLanes(single));
 }

@@ -65,9 +65,8 @@ LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
                        "and a result of si32");
   if (!zeros.empty() && zeros.size() != 2)
     return rule.refuse("has one zero point; there are two, or none");
-  if (!zeros.empty() &&
-      (failed(zeroPoint(rule, zeros[0], op.getA(), 1, "a")) ||
-       failed(zeroPoint(rule, zeros[1], op.getB(), 2, "b"))))
+  if (!zeros.empty() && (failed(zeroPoint(rule, zeros[0], op.getA(), 1, "a")) ||
+                         failed(zeroPoint(rule, zeros[1], op.getB(), 2, "b"))))
     return failure();
   return rule.result(*shape, sum);
 }
@@ -287,8 +286,8 @@ LogicalResult PackPanelsOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 LogicalResult UnpackPanelsOp::inferTypes(Adaptor op, TypeRule &rule) {
-  auto size = packedSize(rule.stated(), op.getPanel(), op.getTail(),
-                         op.getGroup());
+  auto size =
+      packedSize(rule.stated(), op.getPanel(), op.getTail(), op.getGroup());
   if (!size)
     return rule.refuse("the columns do not fit the panels");
   if (failed(rule.shape(op.getPacked(), *size, "an operand")))

@@ -66,9 +66,7 @@ static bool isOutlined(Operation *op, const TargetDescription &target) {
   if (!function || op->use_empty())
     return false;
   Type type = op->getResult(0).getType();
-  auto isWide = [](Type element) {
-    return element.isF32() || element.isF64();
-  };
+  auto isWide = [](Type element) { return element.isF32() || element.isF64(); };
   bool isPower = isa<math::PowFOp>(op);
   return isWide(getElementTypeOrSelf(type)) &&
          !(isPower && matchPattern(op->getOperand(1), m_Constant())) &&

@@ -4,7 +4,7 @@
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics
 
 func.func @narrow_result(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) {
-  // expected-error @+1 {{multiplies 'ui8' by 'si8' into 'si16'; types must be one, or integers of at most 16 bits and a result of si32}}
+  // expected-error @+1 {{multiplies ui8 by si8 into si16; types must be one, or integers of at most 16 bits and a result of si32}}
   %y = graph.matmul %a, %b : (tensor<5x8xui8>, tensor<8x6xsi8>) -> tensor<5x6xsi16>
   return
 }
@@ -12,7 +12,7 @@ func.func @narrow_result(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) {
 // -----
 
 func.func @wide_operand(%a: tensor<5x8xsi64>, %b: tensor<8x6xsi8>) {
-  // expected-error @+1 {{multiplies 'si64' by 'si8' into 'si32'}}
+  // expected-error @+1 {{multiplies si64 by si8 into si32}}
   %y = graph.matmul %a, %b : (tensor<5x8xsi64>, tensor<8x6xsi8>) -> tensor<5x6xsi32>
   return
 }
@@ -28,7 +28,7 @@ func.func @one_zero(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>, %az: tensor<ui8>) 
 // -----
 
 func.func @zero_type(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>, %z: tensor<ui8>) {
-  // expected-error @+1 {{has a zero point of b of 'ui8', not 'si8'}}
+  // expected-error @+1 {{has a zero point of b of ui8, not si8}}
   %y = graph.matmul %a, %b, %z, %z : (tensor<5x8xui8>, tensor<8x6xsi8>, tensor<ui8>, tensor<ui8>) -> tensor<5x6xsi32>
   return
 }

@@ -311,7 +311,7 @@ func.func @matmul_2(%x: tensor<2x4x5xf32>, %y: tensor<3x5x7xf32>) {
 // -----
 
 func.func @matmul_3(%x: tensor<4x5xsi32>, %y: tensor<5x7xsi32>) {
-  // expected-error @+1 {{where its operands and attributes make 'tensor<4x7xsi32>'}}
+  // expected-error @+1 {{multiplies si32 by si32 into f32; types must be one}}
   %r = graph.matmul %x, %y : (tensor<4x5xsi32>, tensor<5x7xsi32>) -> tensor<4x7xf32>
   return
 }

@@ -41,7 +41,7 @@ func.func @zero_points(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>, %az: tensor<ui8
 // CHECK-NEXT: return %[[Y]]
 func.func @zeros(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> {
   %az = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
-  %bz = graph.constant dense<0> : tensor<6xsi8> : tensor<1x6xsi8>
+  %bz = graph.constant dense<0> : tensor<1x6xsi8> : tensor<1x6xsi8>
   %y = graph.matmul %a, %b, %az, %bz : (tensor<5x8xui8>, tensor<8x6xsi8>, tensor<ui8>, tensor<1x6xsi8>) -> tensor<5x6xsi32>
   return %y : tensor<5x6xsi32>
 }

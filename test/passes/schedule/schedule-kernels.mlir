@@ -5,14 +5,13 @@
 // Without vectors nothing is one.
 // SCALAR-NOT: vector<
 
-// Operands and results are buffers; the parallel loop's range comes last. Rows in
-// vectors, the 33rd column by itself; the row that is added is read for each.
+// Operands and results are buffers. Rows in vectors, the 33rd column by itself; the row
+// that is added is read for each.
 // CHECK-LABEL: @elementwise(
 // CHECK-SAME: %[[X:.*]]: memref<8x33xf32> {{{.*}}kernel.read}, %[[B:.*]]: memref<33xf32> {kernel.name = "x1", kernel.read}, %[[Y:.*]]: memref<8x33xf32>
-// CHECK-SAME: %[[BEGIN:.*]]: index {kernel.name = "begin"}, %[[END:.*]]: index {kernel.name = "end"})
-// CHECK-SAME: extent = 8 : index
+// CHECK-NOT: extent
 // CHECK: %[[ROW:.*]] = kernel.view %[[B]] : memref<33xf32> to memref<1x33xf32>
-// CHECK: scf.for %[[I:.*]] = %[[BEGIN]] to %[[END]]
+// CHECK: scf.for %[[I:.*]] = %c0 to %c8 step %c1
 // CHECK: scf.for %[[J:.*]] = %c0 to %c32 step %c16
 // CHECK-NEXT: %[[L:.*]] = vector.load %[[X]][%[[I]], %[[J]]] : memref<8x33xf32>, vector<16xf32>
 // CHECK-NEXT: %[[R:.*]] = vector.load %[[ROW]][%c0, %[[J]]]
@@ -26,6 +25,30 @@
 kernel.func @elementwise(%x: tensor<8x33xf32>, %b: tensor<33xf32>) -> tensor<8x33xf32> attributes {strategy = "elementwise", comment = "add"} {
   %y = graph.add %x, %b : (tensor<8x33xf32>, tensor<33xf32>) -> tensor<8x33xf32>
   kernel.return %y : tensor<8x33xf32>
+}
+
+// What takes longer than starting threads is divided among them: the range of a part
+// comes last. The first axis has few parts, so that it is divided with the second.
+// CHECK-LABEL: @divided(
+// CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {kernel.name = "end"})
+// CHECK-SAME: extent = 192 : index
+// CHECK: scf.for %[[PART:.*]] = %[[BEGIN]] to %[[END]]
+// CHECK: arith.remsi %[[PART]]
+// CHECK: arith.divsi %[[PART]]
+// CHECK: vector.store
+// SCALAR-LABEL: @divided(
+// SCALAR-SAME: extent = 192 : index
+kernel.func @divided(%x: tensor<3x64x4096xf32>, %b: tensor<64x1xf32>) -> tensor<3x64x4096xf32> attributes {strategy = "elementwise", comment = "add"} {
+  %y = graph.add %x, %b : (tensor<3x64x4096xf32>, tensor<64x1xf32>) -> tensor<3x64x4096xf32>
+  kernel.return %y : tensor<3x64x4096xf32>
+}
+
+// Rows of a softmax are independent.
+// CHECK-LABEL: @softmax(
+// CHECK-SAME: extent = 4096 : index
+kernel.func @softmax(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> attributes {strategy = "body", comment = "softmax"} {
+  %y = graph.softmax %x {axis = 1 : i64} : (tensor<4096x128xf32>) -> tensor<4096x128xf32>
+  kernel.return %y : tensor<4096x128xf32>
 }
 
 // Axes that all operands have alike are one; what is read in place may lie where the
@@ -55,7 +78,6 @@ kernel.func @part(%x: tensor<4x32xf32>) -> tensor<4x32xf32> attributes {strategy
 
 // Whatever has no form of its own is computed element by element.
 // CHECK-LABEL: @loop_nest(
-// CHECK-SAME: extent = 6 : index
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to
 // CHECK: scf.for %[[J:.*]] =
 // CHECK-NEXT: %[[V:.*]] = memref.load %arg0[%[[J]], %[[I]]]
@@ -65,11 +87,10 @@ kernel.func @loop_nest(%x: tensor<4x6xf32>) -> tensor<6x4xf32> attributes {strat
   kernel.return %y : tensor<6x4xf32>
 }
 
-// A row of the pool is a task. Its maxima are held while the two rows of the
+// The maxima of a row of the pool are held while the two rows of the
 // convolution below are computed, eight positions at a time; rows of the kernel that
 // fall into the padding are left out by the loop's bounds. No buffer in between.
 // CHECK-LABEL: @convolution(
-// CHECK-SAME: extent = 4 : index
 // CHECK-NOT: memref.alloca
 // CHECK: %[[MAX:.*]]:4 = scf.for {{.*}} = %c0 to %c2
 // CHECK: arith.maxsi
@@ -91,9 +112,8 @@ kernel.func @convolution(%x: tensor<1x8x8x3xf32>, %p: tensor<432xf32>) -> tensor
   kernel.return %y : tensor<1x4x4x16xf32>
 }
 
-// A row is a task; channels are the lanes, the kernel's columns are unrolled.
+// Channels are the lanes, the kernel's columns are unrolled.
 // CHECK-LABEL: @depthwise(
-// CHECK-SAME: extent = 8 : index
 // CHECK: %[[ROW:.*]]:8 = scf.for
 // CHECK-COUNT-22: vector.fma
 // CHECK-NOT: vector.fma
