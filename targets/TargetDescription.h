@@ -88,9 +88,9 @@ struct TargetDescription {
   /// Alignment of the arena and of constants, in bytes.
   unsigned bufferAlign = 64;
   int64_t l1Bytes = 0, l2Bytes = 0;
-  /// A kernel of fewer cycles than this runs on the calling thread alone. To
-  /// start and to end a part on another core takes 2 to 3 us with
-  /// runtime_support/ingot_thread_pool.h (DS-CNN, 12 kernels, Zen 5, 2026).
+  /// Cycles that starting and ending a part on another core takes: 2 to 3 us
+  /// with runtime_support/ingot_thread_pool.h (the 12 kernels of DS-CNN on Zen 5
+  /// at 4.5 GHz took 20 us more on two threads, November 2026).
   int64_t forkCycles = 12000;
   unsigned pointerBytes = 8;
 

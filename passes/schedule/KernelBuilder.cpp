@@ -11,7 +11,9 @@ using namespace ingot::kernel;
 namespace ingot::schedule {
 
 bool KernelBuilder::paysToFork() const {
-  return !target.freestanding && cyclesOf(group, target) >= target.forkCycles;
+  // A second thread saves half of the time at most.
+  return !target.freestanding &&
+         cyclesOf(group, target) / 2 > target.forkCycles;
 }
 
 void KernelBuilder::forIndependent(
