@@ -5,8 +5,9 @@
 // VPADAL). SDOT, UDOT and USDOT do both for groups of four. Nothing saturates.
 //
 // What instructions compute: Arm Architecture Reference Manual. How many begin per
-// cycle: Arm's software optimization guides, NEON's of Cortex-A72 (multiply long on
-// one pipe, pairwise accumulation on the other), the others of Neoverse N1 and N2.
+// cycle: the scheduling models of LLVM 22 (llvm-mca), NEON's for Cortex-A72 (multiply
+// long on one pipe, pairwise accumulation on the other), the others for Neoverse N1
+// and N2.
 
 #include "targets/arm/Products.h"
 

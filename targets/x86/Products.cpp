@@ -8,9 +8,9 @@
 // PMADDUBSW: it saturates sums of two products to 16 bits.
 //
 // What instructions compute: Intel 64 and IA-32 Architectures Software Developer's
-// Manual, volume 2. How many begin per cycle: the tables of uops.info, of the
-// first server processors of the level (Nehalem, Skylake, Skylake-X, Cascade Lake)
-// and for AVX-VNNI of Alder Lake's larger cores.
+// Manual, volume 2. How many begin per cycle: the scheduling models of LLVM 22
+// (llvm-mca) for Nehalem, Skylake, Skylake-X, Cascade Lake and, for AVX-VNNI, Alder
+// Lake.
 
 #include "targets/x86/Products.h"
 

@@ -155,7 +155,7 @@ def write_driver(directory):
     struct = re.search(r"typedef struct net_io \{(.*?)\} net_io;", header, re.S).group(1)
     allocate, compare, free = [], [], []
     for const, kind, field, shape in re.findall(
-            r"^\s*(const )?(\w+) \*(\w+); /\* (?:in|out): \w+ \[([\d,]*)\]", struct, re.M):
+            r"^\s*(const )?(\w+) \*(\w+); +/\* (?:in|out): \w+ \[([\d,]*)\]", struct, re.M):
         count = 1
         for size in filter(None, shape.split(",")):
             count *= int(size)

@@ -103,7 +103,7 @@ int main() { printf("%ld\n", measured(call_net) - measured(call_nothing)); }
 
 def write_program(directory, name, text, header):
     """The text with the tensors that the header declares."""
-    fields = re.findall(r"^  (const )?(\w+) \*(\w+); /\* (?:in|out): .*\*/$", header, re.M)
+    fields = re.findall(r"^  (const )?(\w+) \*(\w+); +/\* (?:in|out): .*\*/$", header, re.M)
     counts = dict(re.findall(r"#define NET_(\w+)_ELEMENTS (\d+)u", header))
     tensors = [f"static {kind} tensor_{field}[{max(int(counts[field.upper()]), 1)}];" for _, kind, field in fields]
     pointers = [f"tensor_{field}" for _, _, field in fields]

@@ -66,7 +66,7 @@ def write_main(folder):
         header = file.read()
     buffers, fill = [], []
     sizes = re.findall(r"#define NET_\w+_ELEMENTS (\d+)u", header)
-    fields = re.findall(r"^  (const )?(\w+) \*(\w+); /\* (?:in|out): ", header, re.MULTILINE)
+    fields = re.findall(r"^  (const )?(\w+) \*(\w+); +/\* (?:in|out): ", header, re.MULTILINE)
     for (size, (is_input, kind, name)) in zip(sizes, fields, strict=True):
         buffers.append(f"alignas(64) static {kind} {name}[{size} + 1];")
         fill.append(f"  io.{name} = {name};")
