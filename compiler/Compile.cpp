@@ -4,6 +4,7 @@
 #include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
 #include "dialects/kernel/KernelModule.h"
+#include "dialects/kernel/ValueNames.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/evaluate/Evaluate.h"
@@ -123,6 +124,8 @@ bool Compilation::readModule() {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   moduleRef = parseSourceFile<ModuleOp>(sources, &mlirContext);
+  if (moduleRef)
+    kernel::readArgumentNames(*moduleRef);
   if (!moduleRef || failed(verifyStage(*moduleRef, *options.startFrom)))
     return false;
   auto target = (*moduleRef)->getAttrOfType<StringAttr>(kernel::kTargetAttr);

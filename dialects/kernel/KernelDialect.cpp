@@ -121,6 +121,13 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << attr.getName().getValue()
                                    << "' is a string of modules";
+  if (attr.getName() == kNamesAttr) {
+    auto names = dyn_cast<ArrayAttr>(attr.getValue());
+    return names && llvm::all_of(names, llvm::IsaPred<StringAttr>)
+               ? success()
+               : op->emitOpError()
+                     << "attribute '" << kNamesAttr << "' is a list of strings";
+  }
   if (attr.getName() != kStrictAttr)
     return op->emitOpError()
            << "attribute '" << attr.getName().getValue() << "' is unknown";

@@ -31,6 +31,8 @@ namespace ingot::kernel {
 inline constexpr llvm::StringLiteral kStrictAttr = "kernel.strict";
 inline constexpr llvm::StringLiteral kTargetAttr = "kernel.target";
 inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
+/// of loops, in text alone (ValueNames.h),
+inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 /// of functions that kernels call,
 inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
 /// of programs,

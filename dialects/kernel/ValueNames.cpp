@@ -1,7 +1,9 @@
 #include "dialects/kernel/ValueNames.h"
 
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -43,6 +45,43 @@ void renameValue(Value value, const Twine &name) {
   Operation *op = value.getDefiningOp();
   if (op->getNumResults() == 1 && !op->hasTrait<OpTrait::ConstantLike>())
     op->setLoc(named(op->getLoc(), name));
+}
+
+/// Calls `visit` with the first block of each region of an operation that is no
+/// function, whose arguments have locations in the text.
+static void
+forLoops(Operation *root,
+         llvm::function_ref<void(Operation *, ArrayRef<BlockArgument>)> visit) {
+  root->walk([&](Operation *op) {
+    SmallVector<BlockArgument> arguments;
+    if (isa<FunctionOpInterface>(op))
+      return;
+    for (Region &region : op->getRegions())
+      llvm::append_range(arguments, region.getArguments());
+    if (!arguments.empty())
+      visit(op, arguments);
+  });
+}
+
+void spellArgumentNames(Operation *root) {
+  forLoops(root, [](Operation *op, ArrayRef<BlockArgument> arguments) {
+    SmallVector<StringRef> names;
+    for (BlockArgument argument : arguments)
+      names.push_back(nameIn(argument.getLoc()));
+    if (llvm::any_of(names, [](StringRef name) { return !name.empty(); }))
+      op->setAttr(kNamesAttr, Builder(op->getContext()).getStrArrayAttr(names));
+  });
+}
+
+void readArgumentNames(Operation *root) {
+  forLoops(root, [](Operation *op, ArrayRef<BlockArgument> arguments) {
+    auto names = dyn_cast_or_null<ArrayAttr>(op->removeAttr(kNamesAttr));
+    if (!names)
+      return;
+    for (auto [argument, name] : llvm::zip(arguments, names))
+      if (auto text = dyn_cast<StringAttr>(name); text && !text.empty())
+        renameValue(argument, text.getValue());
+  });
 }
 
 void KeepNames::notifyOperationReplaced(Operation *op, ValueRange replacement) {

@@ -36,6 +36,11 @@ mlir::Value nameValue(mlir::Value value, const llvm::Twine &name);
 /// Gives a value this name, whatever name it had, unless it is a constant.
 void renameValue(mlir::Value value, const llvm::Twine &name);
 
+/// Writes the names of the arguments of loops below `root` into attributes, and
+/// reads them back: the text of a loop has no locations for its arguments.
+void spellArgumentNames(mlir::Operation *root);
+void readArgumentNames(mlir::Operation *root);
+
 /// Keeps names where operations are replaced by equal ones: the operation that
 /// stays takes the name of the one that goes if it has none of its own.
 struct KeepNames : mlir::RewriterBase::Listener {

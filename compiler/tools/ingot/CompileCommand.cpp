@@ -7,6 +7,7 @@
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "compiler/tools/ingot/EmitTest.h"
+#include "dialects/kernel/ValueNames.h"
 
 #include "llvm/Support/Path.h"
 
@@ -26,6 +27,7 @@ static void printModule(ModuleOp module, StringRef output,
     module.print(llvm::outs(), flags);
     return;
   }
+  kernel::spellArgumentNames(module);
   OutputFiles files;
   llvm::Error error = files.write(output, [&](llvm::raw_ostream &os) {
     module.print(os, flags.enableDebugInfo());

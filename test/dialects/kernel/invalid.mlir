@@ -142,6 +142,11 @@ kernel.program @strict(%x: memref<4xf32>) attributes {kernel.strict}
 
 // -----
 
+// expected-error @+1 {{attribute 'kernel.names' is a list of strings}}
+kernel.program @names(%x: memref<4xf32>) attributes {kernel.names = [1 : i64]}
+
+// -----
+
 // expected-error @+1 {{attribute 'kernel.extend' is unknown}}
 kernel.program @unknown(%x: memref<4xf32>) attributes {kernel.extend}
 
