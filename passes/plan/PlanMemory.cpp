@@ -175,6 +175,13 @@ private:
     return last;
   }
 
+  /// Returns `name` followed by `role`, which is kept where generated code cuts
+  /// names (codegen/kernel/Names.h).
+  static std::string withRole(StringRef name, StringRef role) {
+    constexpr size_t longest = 48;
+    return (name.take_front(longest) + "_" + role).str();
+  }
+
   /// What a value in the arena is called: as the node that yields it, with the
   /// kernel's name for the result where that says more.
   std::string nameOfResult(Value tensor) const {
@@ -188,7 +195,7 @@ private:
       name = launch.getCallee().str();
     StringRef role = roleOf(callee, launch.getNumOperands() +
                                         cast<OpResult>(root).getResultNumber());
-    return role.empty() || role == "y" ? name : name + "_" + role.str();
+    return role.empty() || role == "y" ? name : withRole(name, role);
   }
 
   /// What a constant is called: as in the model, or, where it was computed
@@ -207,7 +214,7 @@ private:
     bool isRole = role == "weights" || role == "bias";
     if (isRole && !StringRef(name).ends_with_insensitive(role) &&
         !StringRef(name).ends_with_insensitive("weight"))
-      name += ("_" + role).str();
+      return withRole(name, role);
     return name;
   }
 

@@ -69,7 +69,7 @@ def check(ingot, model, target, directory):
     # The first bias of the second kernel.
     with open(os.path.join(directory, "net.cpp")) as file:
         source = file.read()
-    kernel, bias = re.findall(r"^ +(\w+)\(\w+_weights, [\w>-]+, (\w+_bias),", source, re.M)[1]
+    kernel, bias = re.findall(r"^ +(\w+)\(\w+_weights,\s+[\w>-]+,\s+(\w+_bias),", source, re.M)[1]
     with open(os.path.join(directory, "broken.cpp"), "w") as file:
         file.write(re.sub(rf"(const float {bias}\[\d+\] = {{\s*)[-0-9.e]+f", r"\g<1>1000.0f", source))
     _, text = execute(target, build(target, directory, "broken", ["broken.cpp", "net_test.cpp", "print.cpp"], own))
