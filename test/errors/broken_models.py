@@ -296,6 +296,12 @@ def attribute_twice(folder):
 
 # ------------------------------------------------------------------ shapes and types
 
+@case("invalid-node", node="the_node", text="`output_dtype` is no type of floats")
+def dequantized_to_integers(folder):
+    return model([node("DequantizeLinear", ("x", "s"), output_dtype=I64)], opset=23,
+                 inputs=[info("x", (1, 4), onnx.TensorProto.INT8), info("s", ())], outputs=[info("y", (1, 4), I64)])
+
+
 @case("invalid-node", node="the_node")
 def matmul_of_other_sizes(folder):
     return model([node("MatMul", ["x", "w"])], initializers=[weights(shape=(5, 4))])

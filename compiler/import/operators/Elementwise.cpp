@@ -193,6 +193,8 @@ static ImportResult importDequantizeLinear(OnnxNode &node) {
     type = node.elementType(given);
   if (!type)
     return node.unsupported("dequantization to this element type");
+  if (!isa<FloatType>(type))
+    return node.invalid("`output_dtype` is no type of floats");
   return importQuantization<DequantizeOp>(node, elementOf(node.input(0)), type,
                                           {});
 }
