@@ -15,7 +15,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -23,6 +22,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -82,6 +82,30 @@ static void leaveSmallKernelsUnoptimized(ModuleOp kernels,
           builder.getStrArrayAttr({"noinline", "optnone"}));
 }
 
+/// Moves invariant arithmetic out of the loops and removes what is computed
+/// twice. A whole pipeline of LLVM's would unroll loops as well, and take longer
+/// than the kernels, which run once, could gain by it.
+static llvm::Error optimizeLoops(llvm::Module *module,
+                                 llvm::TargetMachine &machine) {
+  llvm::PassBuilder builder(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (llvm::Error error = builder.parsePassPipeline(passes, 
+          "function(early-cse<memssa>,simplifycfg,"
+          "loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>)"))
+    return error;
+  passes.run(*module, modules);
+  return llvm::Error::success();
+}
+
 FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
@@ -89,7 +113,6 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
     return true;
   }();
   (void)initialized;
-  MLIRContext *context = module.getContext();
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
   llvm::StringSet<> small;
@@ -128,15 +151,13 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
     return module.emitError("no code generator for this host: " +
                             llvm::toString(machine.takeError()));
   ExecutionEngineOptions engineOptions;
-  auto transformer =
-      makeOptimizingTransformer(optimize ? 1 : 0, 0, machine->get());
+  llvm::TargetMachine &forLoops = **machine;
+  auto transformer = [&](llvm::Module *m) { return optimizeLoops(m, forLoops); };
   if (optimize)
     engineOptions.transformer = transformer;
   engineOptions.jitCodeGenOptLevel = level;
   engineOptions.enableGDBNotificationListener = false;
   engineOptions.enablePerfNotificationListener = false;
-  // The transformer needs a machine as long as the engine compiles.
-  auto forTransformer = std::move(*machine);
   auto second = host->createTargetMachine();
   if (!second)
     return module.emitError("no code generator for this host: " +
@@ -149,11 +170,10 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   std::unique_ptr<Jit> jit(new Jit());
   jit->engine = std::move(*engine);
   // Compilation is lazy: look everything up while the machine lives.
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.getName() != "main")
-      if (auto symbol = jit->engine->lookupPacked(function.getName()); !symbol)
-        return module.emitError("evaluating constants: " +
-                                llvm::toString(symbol.takeError()));
+  for (auto kernel : module.getOps<kernel::FuncOp>())
+    if (auto symbol = jit->engine->lookupPacked(kernel.getName()); !symbol)
+      return module.emitError("evaluating constants: " +
+                              llvm::toString(symbol.takeError()));
   return jit;
 }
 

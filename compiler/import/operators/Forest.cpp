@@ -10,6 +10,8 @@
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace ingot::graph {
@@ -220,11 +222,12 @@ static LogicalResult readForest(OnnxNode &node, Forest &forest,
     return node.invalid("the nodes_ attributes differ in length");
   forest.nodes.resize(count);
   std::map<std::pair<int64_t, int64_t>, int64_t> places;
+  std::set<int64_t> begun;
   for (size_t i = 0; i < count; ++i) {
     if (!places.emplace(std::pair(trees[i], ids[i]), i).second)
       return node.invalid("two nodes of a tree have the id " + Twine(ids[i]));
-    if (i == 0 || llvm::find(ArrayRef(trees).take_front(i), trees[i]) ==
-                      trees.begin() + i)
+    // The first node of a tree is its root.
+    if (begun.insert(trees[i]).second)
       forest.roots.push_back(i);
   }
   const std::pair<const char *, Compare> compares[] = {
@@ -431,6 +434,8 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
     if (yes[i] < 0 || yes[i] >= (yesLeaf[i] ? leaves : count) || no[i] < 0 ||
         no[i] >= (noLeaf[i] ? leaves : count))
       return node.invalid("a node leads nowhere");
+    if (!(modes[i] >= 0 && modes[i] <= 6))
+      return node.invalid("a node has an unknown mode");
     int64_t low = child(yes[i], yesLeaf[i] != 0),
             high = child(no[i], noLeaf[i] != 0);
     bool nan = !missing.empty() && missing[i] != 0;
