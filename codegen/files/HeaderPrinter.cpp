@@ -15,10 +15,11 @@ using namespace mlir;
 
 namespace ingot {
 
-static std::string shapeText(ArrayRef<int64_t> shape) {
+static std::string shapeText(const Interface &interface,
+                             ArrayRef<kernel::Dim> sizes) {
   std::string text = "[";
-  for (auto [i, size] : llvm::enumerate(shape))
-    text += (i ? "," : "") + std::to_string(size);
+  for (auto [i, size] : llvm::enumerate(sizes))
+    text += (i ? "," : "") + interface.sizeText(size);
   return text + "]";
 }
 
@@ -49,8 +50,19 @@ static void printMacros(const Interface &interface,
     out.line("#define " + macro + "_STACK_BYTES " +
              Twine(options.measured->stack) + "u");
   }
-  out.blockComment("Numbers of elements.");
   NameScope names;
+  if (!interface.sizes.empty())
+    out.blockComment("Sizes that the caller names for each run.");
+  for (const InterfaceSize &size : interface.sizes) {
+    std::string field = names.unique(StringRef(size.field).upper());
+    out.line("#define " + macro + "_" + field + "_LEAST " +
+             Twine(size.symbol.getLeast()));
+    out.line("#define " + macro + "_" + field + "_MOST " +
+             Twine(size.symbol.getMost()));
+  }
+  out.blockComment(interface.sizes.empty()
+                       ? "Numbers of elements."
+                       : "Numbers of elements, at the largest sizes.");
   for (const InterfaceTensor &tensor : interface.tensors)
     out.line("#define " + macro + "_" +
              names.unique(StringRef(tensor.field).upper()) + "_ELEMENTS " +
@@ -65,11 +77,16 @@ static void printIo(const Interface &interface, TextWriter &out) {
                    "byte.");
   out.open("typedef struct " + interface.name + "_io {");
   SmallVector<std::pair<std::string, std::string>> fields;
+  for (const InterfaceSize &size : interface.sizes)
+    fields.push_back({"ptrdiff_t " + size.field + ";",
+                      "size: " + std::to_string(size.symbol.getLeast()) +
+                          " to " + std::to_string(size.symbol.getMost())});
   for (bool outputs : {false, true})
     for (const InterfaceTensor &tensor : interface.tensors) {
       if (tensor.isOutput != outputs)
         continue;
-      std::string comment = tensor.type + " " + shapeText(tensor.shape);
+      std::string comment =
+          tensor.type + " " + shapeText(interface, tensor.sizes);
       if (tensor.onnxName != tensor.field)
         comment += ", \"" +
                    toCommentText(StringRef(tensor.onnxName).take_front(200)) +

@@ -53,6 +53,17 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
   NameScope fields;
   if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
+  llvm::StringMap<kernel::SymbolAttr> symbols;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (auto attr =
+            main.getArgAttrOfType<kernel::SizesAttr>(i, kernel::kSizesAttr))
+      for (kernel::SymbolAttr symbol : attr.getSymbols())
+        symbols[symbol.getName()] = symbol;
+  for (const auto &entry : symbols)
+    sizes.push_back({"", entry.second});
+  llvm::sort(sizes, [](const InterfaceSize &a, const InterfaceSize &b) {
+    return a.symbol.getName() < b.symbol.getName();
+  });
   for (BlockArgument argument : main.getArguments()) {
     unsigned index = argument.getArgNumber();
     auto text = [&](llvm::StringRef attribute) -> std::string {
@@ -71,10 +82,46 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     if (tensor.type.empty())
       tensor.type = onnxTypeName(type.getElementType());
     tensor.cType = elementCType(tensor.type);
-    tensor.shape.assign(type.getShape().begin(), type.getShape().end());
+    if (auto sizes =
+            main.getArgAttrOfType<kernel::SizesAttr>(index, kernel::kSizesAttr))
+      tensor.sizes = kernel::dimsOf(sizes);
+    else
+      tensor.sizes.assign(type.getShape().begin(), type.getShape().end());
     tensor.elements = type.getNumElements();
     tensors.push_back(std::move(tensor));
   }
+  for (InterfaceSize &size : sizes)
+    size.field = fields.unique(size.symbol.getName());
+}
+
+/// Sizes are sums of products, and whole quotients of such.
+static std::string expressionText(AffineExpr value,
+                                  llvm::ArrayRef<std::string> symbols,
+                                  bool isPart) {
+  if (auto number = dyn_cast<AffineConstantExpr>(value))
+    return std::to_string(number.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
+    return symbols[symbol.getPosition()];
+  auto parts = cast<AffineBinaryOpExpr>(value);
+  bool isSum = value.getKind() == AffineExprKind::Add;
+  std::string x = expressionText(parts.getLHS(), symbols, !isSum),
+              y = expressionText(parts.getRHS(), symbols, !isSum);
+  const char *sign = isSum                                         ? " + "
+                     : value.getKind() == AffineExprKind::FloorDiv ? " / "
+                                                                   : " * ";
+  std::string text = x + sign + y;
+  return isPart && isSum ? "(" + text + ")" : text;
+}
+
+std::string Interface::sizeText(const kernel::Dim &size) const {
+  if (auto known = size.known())
+    return std::to_string(*known);
+  llvm::SmallVector<std::string> fields;
+  for (kernel::SymbolAttr symbol : size.symbols())
+    for (const InterfaceSize &own : sizes)
+      if (own.symbol == symbol)
+        fields.push_back(own.field);
+  return expressionText(size.expression(), fields, /*isPart=*/false);
 }
 
 } // namespace ingot

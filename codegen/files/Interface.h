@@ -20,9 +20,15 @@ struct InterfaceTensor {
   std::string onnxName; ///< as the model has it
   std::string type;     ///< ONNX's name: float32, int64, bool, ...
   std::string cType;    ///< of an element
-  llvm::SmallVector<int64_t> shape;
-  int64_t elements = 0;
+  kernel::Dims sizes;
+  int64_t elements = 0; ///< or the most that there can be
   bool isOutput = false;
+};
+
+/// A size that the caller names for each run.
+struct InterfaceSize {
+  std::string field; ///< in the io struct
+  kernel::SymbolAttr symbol;
 };
 
 struct Interface {
@@ -34,10 +40,14 @@ struct Interface {
   kernel::ProgramOp main;
   std::string name, macro; ///< prefixes of functions and macros
   std::string model;       ///< for comments
+  std::vector<InterfaceSize> sizes;
   std::vector<InterfaceTensor> tensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
   WeightsMode weightsMode;
   std::string weightsField; ///< in the io struct, for a weights file
+
+  /// A size as C writes it, in the variables of the program.
+  std::string sizeText(const kernel::Dim &size) const;
 };
 
 } // namespace ingot

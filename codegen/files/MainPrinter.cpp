@@ -11,17 +11,10 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The trip count of a kernel's parallel loop, if it has one.
-static std::optional<int64_t> extentOf(kernel::FuncOp kernel) {
-  if (std::optional<APInt> extent = kernel.getExtent())
-    return extent->getSExtValue();
-  return std::nullopt;
-}
-
 bool MainPrinter::usesThreads() const {
   bool threads = false;
   interface.main->walk([&](kernel::LaunchOp launch) {
-    threads |= extentOf(calleeOf(launch)).value_or(1) > 1;
+    threads |= kernel::extentOf(calleeOf(launch)).value_or(1).most() > 1;
   });
   return threads;
 }
@@ -122,6 +115,19 @@ void MainPrinter::returnIf(const Twine &condition, StringRef status) {
   out.close();
 }
 
+/// Whether some kernel is told a size.
+bool MainPrinter::isRead(kernel::SymbolAttr symbol) const {
+  bool found = false;
+  interface.main->walk([&](kernel::LaunchOp launch) {
+    kernel::FuncOp callee = calleeOf(launch);
+    for (Attribute attr :
+         {Attribute(callee.getSizesAttr()), callee.getExtentAttr()})
+      if (auto sizes = dyn_cast_or_null<kernel::SizesAttr>(attr))
+        found |= llvm::is_contained(sizes.getSymbols(), symbol);
+  });
+  return found;
+}
+
 void MainPrinter::printChecks() {
   std::string missing = "!io";
   for (const InterfaceTensor &tensor : interface.tensors)
@@ -132,6 +138,14 @@ void MainPrinter::printChecks() {
   if (interface.arenaBytes > 0)
     missing += " || !arena";
   returnIf(missing, "INGOT_ERROR_NULL");
+  for (const InterfaceSize &size : interface.sizes) {
+    std::string field = StringRef(size.field).upper();
+    returnIf("io->" + size.field + " < " + Twine(size.symbol.getLeast()) +
+                 " || io->" + size.field + " > " + Twine(size.symbol.getMost()),
+             "INGOT_ERROR_SHAPE");
+    if (isRead(size.symbol))
+      out.line("const ptrdiff_t " + size.field + " = io->" + size.field + ";");
+  }
   if (interface.arenaBytes > 0) {
     returnIf("(uintptr_t)arena % " + interface.macro + "_ARENA_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
@@ -237,6 +251,9 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
   }
   for (int64_t value : launch.getValues().value_or(ArrayRef<int64_t>()))
     call += ", " + llvm::itostr(value);
+  if (std::optional<kernel::SizesAttr> sizes = callee.getSizes())
+    for (const kernel::Dim &size : kernel::dimsOf(*sizes))
+      call += ", " + interface.sizeText(size);
   bool comma = launch.getNumOperands() > 0;
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes);
@@ -247,15 +264,16 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
                Twine(number) + ", " + Twine(finished) + ");");
   };
   trace(0);
-  std::optional<int64_t> extent = extentOf(callee);
+  std::optional<kernel::Dim> extent = kernel::extentOf(callee);
   if (!extent)
     out.line(call + ");");
-  else if (*extent <= 1)
-    out.line(call + (comma ? ", " : "") + "0, " + Twine(*extent) + ");");
+  else if (extent->most() <= 1)
+    out.line(call + (comma ? ", " : "") + "0, " + interface.sizeText(*extent) +
+             ");");
   else {
     // By value: what is captured by reference has to live on the stack, which
     // would then grow with the number of kernels.
-    out.open(parallel + "(context, " + Twine(*extent) +
+    out.open(parallel + "(context, " + interface.sizeText(*extent) +
              ", [=](ptrdiff_t begin, ptrdiff_t end) {");
     out.line(call + (comma ? ", " : "") + "begin, end);");
     out.close("});");

@@ -36,6 +36,7 @@ private:
 
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   bool usesThreads() const;
+  bool isRead(kernel::SymbolAttr symbol) const;
   void printParallel();
   void returnIf(const llvm::Twine &condition, llvm::StringRef status);
   void printChecks();

@@ -150,11 +150,17 @@ NodeResults GraphImporter::importShape(NodePlace &at) {
   int64_t start = bound("start", 0), end = bound("end", rank);
   ArrayRef<int64_t> part =
       shape.slice(start, std::max<int64_t>(end - start, 0));
+  graph::Dims sizes = graph::dimsOf(at.inputs[0]);
+  for (const graph::Dim &size : ArrayRef(sizes).slice(start, part.size()))
+    if (!size.known())
+      return reportRunTimeSize(at, "`" + at.node.op_type() + "`");
   return SmallVector<Binding>{
       Binding::known(integers(at, {int64_t(part.size())}, part))};
 }
 
 NodeResults GraphImporter::importSize(NodePlace &at) {
+  if (graph::hasRunTimeSizes(at.inputs[0].getType()))
+    return reportRunTimeSize(at, "`" + at.node.op_type() + "`");
   int64_t count = graph::tensorType(at.inputs[0]).getNumElements();
   return SmallVector<Binding>{Binding::known(integers(at, {}, count))};
 }

@@ -5,6 +5,8 @@
 #include "compiler/import/FunctionBody.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "mlir/IR/Verifier.h"
+#include "passes/evaluate/Evaluate.h"
 
 using namespace mlir;
 
@@ -119,12 +121,20 @@ Location GraphImporter::locationOf(const NodePlace &at) {
   return NameLoc::get(builder.getStringAttr(printable(name)));
 }
 
-void GraphImporter::report(DiagnosticId id, const Twine &message,
-                           const NodePlace &at, std::string supported,
-                           std::string hint) {
+/// The sizes of a node's operands that are known only at run time.
+static SmallVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
+  SmallVector<kernel::SymbolAttr> found;
+  for (Value input : at.inputs)
+    if (auto sizes = input ? kernel::SizesAttr::of(input.getType())
+                           : kernel::SizesAttr())
+      for (kernel::SymbolAttr symbol : sizes.getSymbols())
+        if (!llvm::is_contained(found, symbol))
+          found.push_back(symbol);
+  return found;
+}
+
+Diagnostic GraphImporter::diagnosticAt(const NodePlace &at) {
   Diagnostic diagnostic;
-  diagnostic.id = id;
-  diagnostic.message = message.str();
   if (at.scope.call) {
     setNode(diagnostic, *at.scope.call, at.scope.callIndex, at.scope.callOpset);
     Diagnostic inner;
@@ -136,6 +146,37 @@ void GraphImporter::report(DiagnosticId id, const Twine &message,
   diagnostic.node += at.scope.inside;
   SmallVector<Type> outputs;
   diagnostic.operands = describeOperands(at.schema, at.inputs, outputs);
+  return diagnostic;
+}
+
+NodeResults GraphImporter::reportRunTimeSize(const NodePlace &at,
+                                             const Twine &what) {
+  std::string sizes, hint;
+  for (kernel::SymbolAttr symbol : runTimeSizes(at)) {
+    std::string name = printable(symbol.getName());
+    sizes += (sizes.empty() ? "`" : ", `") + name + "`";
+    hint +=
+        (hint.empty() ? "give one size: --dim " : " --dim ") + name + "=SIZE";
+  }
+  Diagnostic diagnostic = diagnosticAt(at);
+  diagnostic.id = DiagnosticId::UnsupportedForm;
+  diagnostic.message =
+      what.str() + " of sizes that are known only at run time (" + sizes + ")";
+  diagnostic.hints.push_back(hint);
+  diagnostics.report(std::move(diagnostic));
+  return failure();
+}
+
+void GraphImporter::report(DiagnosticId id, const Twine &message,
+                           const NodePlace &at, std::string supported,
+                           std::string hint) {
+  // Operands were looked at as large as they can be. What does not fit so is
+  // not known to be wrong at other sizes.
+  if (infoOf(id).kind == DiagnosticClass::Invalid && !runTimeSizes(at).empty())
+    return (void)reportRunTimeSize(at, message);
+  Diagnostic diagnostic = diagnosticAt(at);
+  diagnostic.id = id;
+  diagnostic.message = message.str();
   diagnostic.supported = std::move(supported);
   if (!hint.empty())
     diagnostic.hints.push_back(std::move(hint));
@@ -186,10 +227,14 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
   size_t reported = diagnostics.size();
   NodeResults results = failure();
   try {
+    Block *block = builder.getInsertionBlock();
+    Operation *last = block->empty() ? nullptr : &block->back();
     results = buildNode(at);
     // Import functions may go on after they have reported a fault.
     bool isSound = diagnostics.size() == reported && !at.poisoned;
-    if (succeeded(results) && (!isSound || !checkResults(at, *results)))
+    if (succeeded(results) &&
+        (!isSound || !checkRunTimeSizes(at, *results, last) ||
+         !checkResults(at, *results)))
       results = failure();
   } catch (const std::exception &error) {
     results = failure();
@@ -207,6 +252,27 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
   for (int i = 0; i < node.output_size(); ++i)
     if (!node.output(i).empty())
       scope.bindings[node.output(i)] = (*results)[i];
+}
+
+/// The rules of the graph's operators say whether they hold for such sizes.
+/// What is computed from sizes alone does not: it would be of the bounds.
+bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
+                                      ArrayRef<Binding> results,
+                                      Operation *before) {
+  if (runTimeSizes(at).empty())
+    return true;
+  bool holds = llvm::all_of(results, [](const Binding &result) {
+    return !result.value || !isComputable(result.value);
+  });
+  ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) {});
+  Block *block = builder.getInsertionBlock();
+  for (Block::iterator op = before ? std::next(before->getIterator())
+                                   : block->begin();
+       op != block->end() && holds; ++op)
+    holds = succeeded(verify(&*op, /*verifyRecursively=*/false));
+  if (!holds)
+    (void)reportRunTimeSize(at, "`" + printable(at.node.op_type()) + "`");
+  return holds;
 }
 
 bool GraphImporter::checkTensorAttributes(NodePlace &at) {
@@ -259,6 +325,12 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
     // Bodies of ONNX's own operators are written for some opset; the model may
     // import an older one.
     auto error = at.scope.call ? checkForm(node, *at.schema) : std::nullopt;
+    // An optional value may turn out to have no element.
+    if (!error && !special)
+      error = checkGiven(*at.schema,
+                         llvm::map_to_vector(at.inputs, [](Value value) {
+                           return static_cast<bool>(value);
+                         }));
     if (!error)
       error = checkTypes(node, *at.schema, at.inputs, at.inferred);
     if (error) {

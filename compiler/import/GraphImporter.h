@@ -76,6 +76,9 @@ public:
 
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
+  /// Where a node is, and what its operands are.
+  Diagnostic diagnosticAt(const NodePlace &at);
+
   // For ProtoNode.
   mlir::DenseElementsAttr constantOf(mlir::Value value);
   /// constantOf, binding inputs of the graph to their data if that helps.
@@ -98,10 +101,10 @@ public:
 private:
   // Inputs and outputs.
   bool importInputs(const onnx::GraphProto &graph, Scope &scope);
+  bool isCompact(llvm::ArrayRef<graph::Dim> sizes, const llvm::Twine &shown);
   mlir::RankedTensorType inputType(const onnx::ValueInfoProto &input);
-  bool inputShape(const onnx::ValueInfoProto &input,
-                  llvm::SmallVectorImpl<int64_t> &shape);
-  std::optional<int64_t>
+  bool inputShape(const onnx::ValueInfoProto &input, graph::Dims &shape);
+  std::optional<graph::Dim>
   dimension(const onnx::ValueInfoProto &input, int axis,
             const onnx::TensorShapeProto::Dimension &dim);
   void bindDataShapes(const onnx::GraphProto &graph);
@@ -133,6 +136,13 @@ private:
                    bool isLocal);
   bool checkResults(NodePlace &at, llvm::ArrayRef<Binding> results);
 
+  /// Whether all that a node has become, behind `before`, holds for sizes that
+  /// are known only at run time; false with a diagnostic.
+  /// Reports `what` as not supported at the sizes that a node's operands have
+  /// only at run time; fails.
+  NodeResults reportRunTimeSize(const NodePlace &at, const llvm::Twine &what);
+  bool checkRunTimeSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
+                         mlir::Operation *before);
   bool checkTensorAttributes(NodePlace &at);
   /// Makes a node of opset 6 one of opset 7; false if that cannot be done.
   bool raiseLegacy(NodePlace &at);
@@ -203,7 +213,8 @@ private:
   OpsetImports opsets;
   llvm::StringMap<const onnx::FunctionProto *> functions;
   /// Sizes of symbols, from options and data.
-  std::map<std::string, int64_t> symbols;
+  std::map<std::string, graph::Dim> symbols;
+  graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
   /// Names of main's arguments.
   std::vector<std::string> argumentNames;

@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
+using namespace ingot::graph;
 
 namespace ingot {
 
@@ -33,6 +34,15 @@ fedInputs(const onnx::GraphProto &graph) {
     if (!constants.contains(input.name()))
       inputs.push_back(&input);
   return inputs;
+}
+
+static std::string rangeText(SizeRange range) {
+  std::string most = std::to_string(range.most);
+  return range.isOne() ? most : std::to_string(range.least) + ".." + most;
+}
+
+Dim GraphImporter::dimOf(StringRef name, SizeRange range) {
+  return Dim(kernel::SymbolAttr::get(&context, name, range.least, range.most));
 }
 
 static std::string placeName(const onnx::ValueInfoProto &input, int axis) {
@@ -81,10 +91,11 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
         known.push_back(symbol.str());
       auto wanted = options.dims.find(place);
       auto fixed = fixedSize(dims[i]);
-      if (fixed && wanted != options.dims.end() && wanted->second != *fixed)
+      if (fixed && wanted != options.dims.end() &&
+          !(wanted->second.isOne() && wanted->second.has(*fixed)))
         diagnostics.report(
             DiagnosticId::BadOption,
-            "--dim " + printable(place) + "=" + Twine(wanted->second) +
+            "--dim " + printable(place) + "=" + rangeText(wanted->second) +
                 ": the model fixes this dimension to " + Twine(*fixed),
             "only unknown dimensions can be given a size");
     }
@@ -92,10 +103,10 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
       for (int i = 0; i < 8; ++i)
         known.push_back(placeName(*input, i));
   }
-  for (const auto &[name, size] : options.dims)
+  for (const auto &[name, range] : options.dims)
     if (llvm::is_contained(known, name))
-      symbols[name] = size;
-    else
+      symbols[name] = dimOf(name, range);
+    else if (name != "*")
       reportUnknownInput("--dim", "no input has a dimension", name, known);
   for (const auto &[name, text] : options.bind)
     if (!llvm::is_contained(inputs, name))
@@ -111,10 +122,10 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
   std::string place = placeName(input, axis);
   StringRef symbol = dim ? symbolOf(*dim) : "";
   if (auto wanted = options.dims.find(place); wanted != options.dims.end()) {
-    if (wanted->second != size)
+    if (!wanted->second.has(size))
       diagnostics.report(DiagnosticId::InputMismatch,
                          shown + ", but --dim says " + printable(place) + "=" +
-                             Twine(wanted->second));
+                             rangeText(wanted->second));
     return;
   }
   if (auto fixed = dim ? fixedSize(*dim) : std::nullopt) {
@@ -125,16 +136,19 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
     return;
   }
   std::string name = symbol.empty() ? place : symbol.str();
-  auto [it, isNew] = symbols.try_emplace(name, size);
-  if (it->second == size)
+  // What --dim leaves open within bounds is not decided by data.
+  auto all = options.dims.find("*");
+  auto [it, isNew] = symbols.try_emplace(
+      name, all == options.dims.end() ? Dim(size) : dimOf(name, all->second));
+  if (it->second.least() <= size && size <= it->second.most())
     return;
-  bool isOption = options.dims.count(name);
+  bool isOption = options.dims.count(name) || all != options.dims.end();
   diagnostics.report(
       DiagnosticId::InputMismatch,
       isOption ? shown + ", but --dim says " + printable(name) + "=" +
-                     Twine(it->second)
+                     rangeText({it->second.least(), it->second.most()})
                : shown + ", but `" + printable(name) + "` is " +
-                     Twine(it->second) + " already",
+                     Twine(it->second.most()) + " already",
       isOption ? ""
                : "where one name stands for several sizes, give them by place: "
                  "--dim " +
@@ -163,11 +177,11 @@ void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
   }
 }
 
-std::optional<int64_t>
+std::optional<Dim>
 GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
                          const onnx::TensorShapeProto::Dimension &dim) {
   if (auto fixed = fixedSize(dim))
-    return fixed;
+    return Dim(*fixed);
   if (auto it = symbols.find(placeName(input, axis)); it != symbols.end())
     return it->second;
   std::string symbol = symbolOf(dim).str();
@@ -175,26 +189,28 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
     return it->second;
   bool isNamed = !symbol.empty();
   std::string name = isNamed ? symbol : placeName(input, axis);
+  if (auto all = options.dims.find("*"); all != options.dims.end())
+    return dimOf(name, all->second);
   // A symbol is asked for once, wherever it stands.
   if (unbound.insert(name).second)
-    diagnostics.report(DiagnosticId::UnboundDimension,
-                       "the input `" + printable(input.name()) +
-                           "` has an unknown dimension" +
-                           (isNamed ? " `" + printable(name) + "`" : "") +
-                           " at axis " + Twine(axis),
-                       "give its size with --dim " + printable(name) + "=SIZE");
+    diagnostics.report(
+        DiagnosticId::UnboundDimension,
+        "the input `" + printable(input.name()) + "` has an unknown dimension" +
+            (isNamed ? " `" + printable(name) + "`" : "") + " at axis " +
+            Twine(axis),
+        "give its size with --dim " + printable(name) +
+            "=SIZE, or bounds with --dim " + printable(name) + "=1..64");
   return std::nullopt;
 }
 
-bool GraphImporter::inputShape(const onnx::ValueInfoProto &input,
-                               SmallVectorImpl<int64_t> &shape) {
+bool GraphImporter::inputShape(const onnx::ValueInfoProto &input, Dims &shape) {
   const auto &type = input.type().tensor_type();
   if (type.has_shape()) {
     bool known = true;
     for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
       auto size = dimension(input, axis, type.shape().dim(axis));
       known &= size.has_value();
-      shape.push_back(size.value_or(1));
+      shape.push_back(size.value_or(Dim(1)));
     }
     return known;
   }
@@ -239,6 +255,24 @@ static std::string kindOfType(const onnx::TypeProto &type) {
   }
 }
 
+/// Whether a tensor of the caller, which has no gaps, lies in memory as one of
+/// the most that its sizes can be; false with a diagnostic.
+bool GraphImporter::isCompact(ArrayRef<Dim> sizes, const Twine &shown) {
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    Dim outer = product(sizes.take_front(axis));
+    if (size.known() || outer == 1)
+      continue;
+    diagnostics.report(DiagnosticId::UnsupportedForm,
+                       shown + " has the size `" +
+                           printable(kernel::sizeText(size)) +
+                           "`, known only at run time, at axis " + Twine(axis) +
+                           ", behind an axis that is not of size 1",
+                       "give it one size with --dim");
+    return false;
+  }
+  return true;
+}
+
 RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
   std::string shown = "the input `" + printable(input.name()) + "`";
   if (!input.type().has_tensor_type()) {
@@ -258,15 +292,26 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
     diagnostics.report(DiagnosticId::InvalidType,
                        shown + " has the unknown element type " +
                            Twine(dataType));
-  SmallVector<int64_t> shape;
-  if (!element || !inputShape(input, shape))
+  Dims sizes;
+  if (!element || !inputShape(input, sizes))
     return {};
+  auto shape =
+      llvm::map_to_vector(sizes, [](const Dim &d) { return d.most(); });
+  if (!checkedElements(shape, element.getIntOrFloatBitWidth()) &&
+      !llvm::all_of(sizes, [](const Dim &size) { return size.known(); })) {
+    diagnostics.report(DiagnosticId::UnsupportedForm,
+                       shown + " is too large at its bounds, " +
+                           shapeText(shape),
+                       "give lower bounds with --dim");
+    return {};
+  }
   if (!checkedElements(shape, element.getIntOrFloatBitWidth())) {
     diagnostics.report(DiagnosticId::InvalidShape,
                        shown + " has the impossible shape " + shapeText(shape));
     return {};
   }
-  return RankedTensorType::get(shape, element);
+  return isCompact(sizes, shown) ? tensorOf(sizes, element)
+                                 : RankedTensorType();
 }
 
 NamedAttrList GraphImporter::interfaceAttrs(StringRef name, Type type) {
@@ -383,7 +428,7 @@ bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
         for (int i = 0; i < dims.size(); ++i) {
           matches &= !dims[i].has_dim_value() || dims[i].dim_value() == -1 ||
                      i >= type.getRank() ||
-                     dims[i].dim_value() == type.getDimSize(i);
+                     dimsOf(type)[i] == dims[i].dim_value();
           sizes.push_back(dims[i].has_dim_value()
                               ? std::to_string(dims[i].dim_value())
                               : printable(dims[i].dim_param().empty()
@@ -402,6 +447,9 @@ bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
                              "` is declared as " + text +
                              ", but is computed as " + describe(type));
   }
+  for (auto [output, type] : llvm::zip(graph.output(), types))
+    (void)isCompact(dimsOf(cast<RankedTensorType>(type)),
+                    "the output `" + printable(output.name()) + "`");
   if (!diagnostics.empty())
     return false;
   func::ReturnOp::create(builder, builder.getUnknownLoc(), values);

@@ -22,9 +22,21 @@
 
 namespace ingot {
 
+/// What the command line says of the size of a dimension: between two numbers,
+/// at run time, or one number.
+struct SizeRange {
+  int64_t least, most;
+
+  SizeRange(int64_t size = 1) : SizeRange(size, size) {}
+  SizeRange(int64_t least, int64_t most) : least(least), most(most) {}
+  bool isOne() const { return least == most; }
+  bool has(int64_t size) const { return least <= size && size <= most; }
+};
+
 struct ImportOptions {
-  /// Sizes of dimensions, by symbol ("batch") or place ("input:0").
-  std::map<std::string, int64_t> dims;
+  /// Sizes of dimensions, by symbol ("batch"), place ("input:0"), or of all
+  /// others ("*").
+  std::map<std::string, SizeRange> dims;
   /// Shapes of inputs, known from data; they bind symbols, too.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Values of inputs, as the command line has them ("1,2,3"): the input

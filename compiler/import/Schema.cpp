@@ -232,15 +232,24 @@ std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
   if (auto error = checkCount("output", node.output_size(), schema.min_output(),
                               schema.max_output()))
     return error;
-  for (int i = 0; i < node.input_size(); ++i) {
+  auto isGiven = llvm::map_to_vector(
+      node.input(), [](const std::string &name) { return !name.empty(); });
+  if (auto error = checkGiven(schema, isGiven))
+    return error;
+  return checkAttributes(node, schema);
+}
+
+std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
+                                      ArrayRef<bool> isGiven) {
+  for (auto [i, given] : llvm::enumerate(isGiven)) {
     const auto *formal = formalOf(schema.inputs(), i);
     bool required = formal && formal->GetOption() != onnx::OpSchema::Optional;
-    if (required && node.input(i).empty())
+    if (required && !given)
       return SchemaError{DiagnosticId::OperandCount,
                          "the input `" + formal->GetName() + "` is missing",
                          ""};
   }
-  return checkAttributes(node, schema);
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

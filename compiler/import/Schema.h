@@ -54,6 +54,9 @@ struct SchemaError {
 /// Arity and attributes; these need no types.
 std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
                                      const onnx::OpSchema &schema);
+/// Refuses a node without an operand that its operator requires.
+std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
+                                      llvm::ArrayRef<bool> isGiven);
 /// Element types and shapes. `inputs` are null where absent. `outputs` gets the
 /// types that ONNX infers, empty ones where it infers none.
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,

@@ -5,6 +5,7 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/run/EmulatedModel.h"
 #include "compiler/run/HostModel.h"
+#include "compiler/run/RunTimeSizes.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,6 +29,8 @@ StringRef statusText(ingot_status status) {
     return "the weights file is not that of this model";
   case INGOT_ERROR_TARGET:
     return "the machine runs none of the targets";
+  case INGOT_ERROR_SHAPE:
+    return "a size is outside of its bounds";
   }
   return "an unknown error";
 }
@@ -79,18 +82,19 @@ bool BuiltModel::generate(Compilation &compilation, StringRef source) {
   Interface interface(compilation.module(), compilation.codegenOptions(source));
   for (const InterfaceTensor &tensor : interface.tensors)
     (tensor.isOutput ? outputTensors : inputTensors).push_back(tensor);
+  sizes = interface.sizes;
   name = interface.name;
   arenaSize = interface.arenaBytes;
   arenaAlign = interface.arenaAlign;
   return true;
 }
 
-std::vector<Tensor> BuiltModel::makeOutputs() const {
+std::vector<Tensor> BuiltModel::makeOutputs(ArrayRef<int64_t> values) const {
   std::vector<Tensor> outputs;
   for (RankedTensorType type : outTypes) {
     Tensor &tensor = outputs.emplace_back();
-    tensor.type = type;
-    tensor.bytes.resize(type.getNumElements() *
+    tensor.type = typeAt(type, sizes, values);
+    tensor.bytes.resize(tensor.type.getNumElements() *
                         elementBytes(type.getElementType()));
   }
   return outputs;

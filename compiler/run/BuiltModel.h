@@ -28,6 +28,8 @@ public:
     return outTypes;
   }
   int64_t arenaBytes() const { return arenaSize; }
+  /// The sizes that each run names, first in the io struct.
+  llvm::ArrayRef<InterfaceSize> runTimeSizes() const { return sizes; }
 
   /// For data of the types above; false with diagnostics.
   virtual bool run(llvm::ArrayRef<const Tensor *> inputs,
@@ -43,9 +45,10 @@ public:
 protected:
   /// Writes the C++ to `source` and reads what it looks like.
   bool generate(Compilation &compilation, llvm::StringRef source);
-  /// Outputs of the right types and sizes.
-  std::vector<Tensor> makeOutputs() const;
+  /// Outputs of the right types, at these sizes.
+  std::vector<Tensor> makeOutputs(llvm::ArrayRef<int64_t> sizes = {}) const;
 
+  std::vector<InterfaceSize> sizes;
   std::vector<InterfaceTensor> inputTensors, outputTensors;
   llvm::SmallVector<mlir::RankedTensorType> inTypes, outTypes;
   std::string name;

@@ -1,6 +1,7 @@
 #include "compiler/run/DataSets.h"
 
 #include "compiler/import/TensorData.h"
+#include "compiler/run/RunTimeSizes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -177,7 +178,7 @@ bool DataRunner::fits(const InputData &data) const {
   if (!model || model->inputTypes().size() != data.size())
     return false;
   for (auto [type, tensor] : llvm::zip(model->inputTypes(), data))
-    if (!tensor || tensor->type != type)
+    if (!tensor || !takes(type, tensor->type))
       return false;
   return llvm::all_of(model->bound, [&](const BuiltModel::Bound &bound) {
     return data[bound.input]->bytes == bound.bytes;
@@ -197,7 +198,7 @@ bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
   }
   SmallVector<const Tensor *> inputs;
   for (auto [i, type] : llvm::enumerate(model->inputTypes())) {
-    if (!data[i] || data[i]->type != type) {
+    if (!data[i] || !takes(type, data[i]->type)) {
       diagnostics.report(DiagnosticId::InputMismatch,
                          "the data for the input `" +
                              printable(model->inputs()[i].onnxName) + "` is " +

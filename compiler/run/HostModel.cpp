@@ -3,6 +3,7 @@
 #include "codegen/objects/TemporaryFolder.h"
 #include "compiler/Faults.h"
 #include "compiler/report/Progress.h"
+#include "compiler/run/RunTimeSizes.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <cstdlib>
@@ -86,16 +87,29 @@ ingot_status HostModel::run(ArrayRef<void *> io, const ingot_context *context) {
 
 bool HostModel::run(ArrayRef<const Tensor *> inputs,
                     std::vector<Tensor> &outputs, Diagnostics &diagnostics) {
+  std::string why;
+  std::optional<std::vector<int64_t>> values = valuesOf(
+      sizes, inTypes,
+      llvm::map_to_vector(inputs, [](const Tensor *t) { return t->type; }),
+      why);
+  if (!values) {
+    diagnostics.report(DiagnosticId::InputMismatch, printable(why));
+    return false;
+  }
+  // The io struct: sizes, which are as wide as pointers, then the tensors.
   std::vector<void *> io;
-  for (const Tensor *tensor : inputs)
-    io.push_back(const_cast<char *>(tensor->bytes.data()));
-  outputs = makeOutputs();
-  for (Tensor &tensor : outputs)
-    io.push_back(tensor.bytes.data());
+  for (int64_t value : *values)
+    io.push_back(reinterpret_cast<void *>(value));
   // An empty tensor still has to be somewhere.
   static char nothing;
-  for (void *&pointer : io)
-    pointer = pointer ? pointer : &nothing;
+  auto add = [&](const char *bytes) {
+    io.push_back(bytes ? const_cast<char *>(bytes) : &nothing);
+  };
+  for (const Tensor *tensor : inputs)
+    add(tensor->bytes.data());
+  outputs = makeOutputs(*values);
+  for (Tensor &tensor : outputs)
+    add(tensor.bytes.data());
   ingot_status status = run(io, nullptr);
   if (status != INGOT_OK)
     diagnostics.report(DiagnosticId::Internal,

@@ -5,62 +5,98 @@
 using namespace llvm;
 
 namespace ingot::graph {
+namespace {
 
-Dim product(ArrayRef<Dim> dims) {
-  Dim count = 1;
-  for (Dim size : dims)
-    count *= size;
-  return count;
-}
+/// The arithmetic once, for numbers and for sizes at run time.
+template <typename Size> struct Shapes {
+  static Size product(ArrayRef<Size> sizes) {
+    Size count = 1;
+    for (const Size &size : sizes)
+      count *= size;
+    return count;
+  }
 
-std::optional<Dims> broadcastShapes(ArrayRef<ArrayRef<Dim>> shapes) {
-  size_t rank = 0;
-  for (ArrayRef<Dim> shape : shapes)
-    rank = std::max(rank, shape.size());
-  Dims result(rank, 1);
-  for (ArrayRef<Dim> shape : shapes) {
-    for (auto [i, size] : enumerate(shape)) {
-      Dim &to = result[rank - shape.size() + i];
-      if (size != 1 && to != 1 && size != to)
+  static std::optional<ShapeOf<Size>>
+  broadcast(ArrayRef<ArrayRef<Size>> shapes) {
+    size_t rank = 0;
+    for (ArrayRef<Size> shape : shapes)
+      rank = std::max(rank, shape.size());
+    ShapeOf<Size> result(rank, 1);
+    for (ArrayRef<Size> shape : shapes)
+      for (auto [i, size] : enumerate(shape)) {
+        Size &to = result[rank - shape.size() + i];
+        if (size != Size(1) && to != Size(1) && size != to)
+          return std::nullopt;
+        if (size != Size(1))
+          to = size;
+      }
+    return result;
+  }
+
+  static ShapeOf<Size> resized(ArrayRef<Size> sizes, ArrayRef<int64_t> axes,
+                               Size size) {
+    ShapeOf<Size> result(sizes);
+    for (int64_t axis : axes)
+      result[axis] = size;
+    return result;
+  }
+
+  static ShapeOf<Size> spliced(ArrayRef<Size> sizes, size_t axis, size_t count,
+                               ArrayRef<Size> between) {
+    ShapeOf<Size> result(sizes.take_front(axis));
+    append_range(result, between);
+    append_range(result, sizes.drop_front(axis + count));
+    return result;
+  }
+
+  static std::optional<ShapeOf<Size>>
+  concatenated(ArrayRef<ArrayRef<Size>> parts, int64_t axis) {
+    ShapeOf<Size> result(parts.front());
+    for (ArrayRef<Size> part : parts.drop_front()) {
+      if (part.size() != result.size() ||
+          resized(part, axis, 0) != resized(result, axis, 0))
         return std::nullopt;
-      if (size != 1)
-        to = size;
+      result[axis] += part[axis];
     }
+    return result;
   }
-  return result;
-}
 
-Dims resized(ArrayRef<Dim> dims, ArrayRef<int64_t> axes, Dim size) {
-  Dims result(dims);
-  for (int64_t axis : axes)
-    result[axis] = size;
-  return result;
-}
-
-Dims spliced(ArrayRef<Dim> dims, size_t axis, size_t count,
-             ArrayRef<Dim> between) {
-  Dims result(dims.take_front(axis));
-  append_range(result, between);
-  append_range(result, dims.drop_front(axis + count));
-  return result;
-}
-
-std::optional<Dims> concatenated(ArrayRef<ArrayRef<Dim>> parts, int64_t axis) {
-  Dims result(parts.front());
-  for (ArrayRef<Dim> part : parts.drop_front()) {
-    if (part.size() != result.size() ||
-        resized(part, axis, 0) != resized(result, axis, 0))
-      return std::nullopt;
-    result[axis] += part[axis];
+  static ShapeOf<Size> window(ArrayRef<Size> sizes, ArrayRef<Size> spatial,
+                              Size channels) {
+    ShapeOf<Size> result(sizes.take_front());
+    append_range(result, spatial);
+    result.push_back(channels);
+    return result;
   }
-  return result;
-}
+};
 
-Dims windowShape(ArrayRef<Dim> dims, ArrayRef<Dim> spatial, Dim channels) {
-  Dims result(dims.take_front());
-  append_range(result, spatial);
-  result.push_back(channels);
-  return result;
-}
+} // namespace
+
+#define INGOT_SHAPE_ARITHMETIC(SIZE)                                           \
+  SIZE product(ArrayRef<SIZE> sizes) { return Shapes<SIZE>::product(sizes); }  \
+  std::optional<ShapeOf<SIZE>> broadcastShapes(                                \
+      ArrayRef<ArrayRef<SIZE>> shapes) {                                       \
+    return Shapes<SIZE>::broadcast(shapes);                                    \
+  }                                                                            \
+  ShapeOf<SIZE> resized(ArrayRef<SIZE> sizes, ArrayRef<int64_t> axes,          \
+                        SIZE size) {                                           \
+    return Shapes<SIZE>::resized(sizes, axes, size);                           \
+  }                                                                            \
+  ShapeOf<SIZE> spliced(ArrayRef<SIZE> sizes, size_t axis, size_t count,       \
+                        ArrayRef<SIZE> between) {                              \
+    return Shapes<SIZE>::spliced(sizes, axis, count, between);                 \
+  }                                                                            \
+  std::optional<ShapeOf<SIZE>> concatenated(ArrayRef<ArrayRef<SIZE>> parts,    \
+                                            int64_t axis) {                    \
+    return Shapes<SIZE>::concatenated(parts, axis);                            \
+  }                                                                            \
+  ShapeOf<SIZE> windowShape(ArrayRef<SIZE> sizes, ArrayRef<SIZE> spatial,      \
+                            SIZE channels) {                                   \
+    return Shapes<SIZE>::window(sizes, spatial, channels);                     \
+  }
+
+INGOT_SHAPE_ARITHMETIC(int64_t)
+INGOT_SHAPE_ARITHMETIC(Dim)
+#undef INGOT_SHAPE_ARITHMETIC
 
 } // namespace ingot::graph

@@ -1,34 +1,50 @@
-// Sizes of tensors, and the arithmetic that shape rules do with them.
+// The arithmetic that shape rules do with sizes: numbers, or sizes that are
+// known only at run time (`Dim`).
 
 #ifndef INGOT_GRAPH_DIM_H
 #define INGOT_GRAPH_DIM_H
 
+#include "dialects/kernel/Sizes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
 
 namespace ingot::graph {
 
-/// The size of one axis.
-using Dim = int64_t;
-using Dims = llvm::SmallVector<Dim>;
+using kernel::Dim;
+using kernel::Dims;
+using kernel::dimsOf;
+using kernel::hasRunTimeSizes;
+using kernel::tensorOf;
 
-/// Returns the number of elements along all of `dims`.
-Dim product(llvm::ArrayRef<Dim> dims);
-/// NumPy's broadcasting; empty if the shapes do not fit.
-std::optional<Dims> broadcastShapes(llvm::ArrayRef<llvm::ArrayRef<Dim>> shapes);
-/// Returns `dims` with `size` at each of `axes`.
-Dims resized(llvm::ArrayRef<Dim> dims, llvm::ArrayRef<int64_t> axes, Dim size);
-/// Returns `dims` with `between` in place of the `count` axes from `axis` on.
-Dims spliced(llvm::ArrayRef<Dim> dims, size_t axis, size_t count,
-             llvm::ArrayRef<Dim> between);
-/// Returns the shape of tensors of the shapes `parts` one after another along
-/// `axis`; empty if the parts differ in another axis.
-std::optional<Dims> concatenated(llvm::ArrayRef<llvm::ArrayRef<Dim>> parts,
-                                 int64_t axis);
-/// Returns [N, spatial..., channels], N being the first of `dims`.
-Dims windowShape(llvm::ArrayRef<Dim> dims, llvm::ArrayRef<Dim> spatial,
-                 Dim channels);
+template <typename Size> using ShapeOf = llvm::SmallVector<Size>;
+template <typename Size> using ShapeRef = llvm::ArrayRef<Size>;
+
+#define INGOT_SHAPE_ARITHMETIC(SIZE)                                             \
+  /** Returns the number of elements along all of `sizes`. */                    \
+  SIZE product(ShapeRef<SIZE> sizes);                                            \
+  /** NumPy's broadcasting; empty if the shapes do not fit, or if that is not  \
+      known before run time. */ \
+  std::optional<ShapeOf<SIZE>> broadcastShapes(                                  \
+      llvm::ArrayRef<ShapeRef<SIZE>> shapes);                                    \
+  /** Returns `sizes` with `size` at each of `axes`. */                          \
+  ShapeOf<SIZE> resized(ShapeRef<SIZE> sizes, llvm::ArrayRef<int64_t> axes,      \
+                        SIZE size);                                              \
+  /** Returns `sizes` with `between` in place of the `count` axes from `axis`  \
+      on. */ \
+  ShapeOf<SIZE> spliced(ShapeRef<SIZE> sizes, size_t axis, size_t count,         \
+                        ShapeRef<SIZE> between);                                 \
+  /** Returns the shape of tensors of the shapes `parts` one after another     \
+      along `axis`; empty if the parts differ in another axis. */ \
+  std::optional<ShapeOf<SIZE>> concatenated(                                     \
+      llvm::ArrayRef<ShapeRef<SIZE>> parts, int64_t axis);                       \
+  /** Returns [N, spatial..., channels], N being the first of `sizes`. */        \
+  ShapeOf<SIZE> windowShape(ShapeRef<SIZE> sizes, ShapeRef<SIZE> spatial,        \
+                            SIZE channels);
+
+INGOT_SHAPE_ARITHMETIC(int64_t)
+INGOT_SHAPE_ARITHMETIC(Dim)
+#undef INGOT_SHAPE_ARITHMETIC
 
 } // namespace ingot::graph
 

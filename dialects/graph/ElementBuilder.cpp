@@ -63,6 +63,38 @@ Expr ElementBuilder::index(int64_t value) {
   return constantInt(value, builder.getIndexType());
 }
 
+static Expr evaluate(ElementBuilder &b, AffineExpr value,
+                     ArrayRef<Expr> symbols) {
+  if (auto number = dyn_cast<AffineConstantExpr>(value))
+    return b.index(number.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
+    return symbols[symbol.getPosition()];
+  auto parts = cast<AffineBinaryOpExpr>(value);
+  Expr x = evaluate(b, parts.getLHS(), symbols),
+       y = evaluate(b, parts.getRHS(), symbols);
+  switch (value.getKind()) {
+  case AffineExprKind::Add:
+    return x + y;
+  case AffineExprKind::Mul:
+    return x * y;
+  case AffineExprKind::FloorDiv: // of sizes, which are not negative
+    return x / y;
+  default:
+    llvm_unreachable("sizes have no other expressions");
+  }
+}
+
+Expr ElementBuilder::size(const Dim &dim) {
+  if (auto known = dim.known())
+    return index(*known);
+  Exprs values;
+  for (kernel::SymbolAttr symbol : dim.symbols()) {
+    assert(symbols.contains(symbol) && "the symbol is no argument");
+    values.push_back(wrap(symbols.lookup(symbol), builder.getIndexType()));
+  }
+  return evaluate(*this, dim.expression(), values);
+}
+
 Expr ElementBuilder::withLanes(int64_t lanes, llvm::function_ref<Expr()> emit) {
   int64_t saved = laneCount;
   laneCount = lanes;
@@ -252,11 +284,11 @@ Exprs ElementBuilder::loop(
 }
 
 Exprs ElementBuilder::loop(
-    int64_t trips, ArrayRef<Expr> init,
+    const Dim &trips, ArrayRef<Expr> init,
     llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
   if (trips == 1)
     return body(index(0), init);
-  return loop(index(0), index(trips), 1, init, body);
+  return loop(index(0), size(trips), 1, init, body);
 }
 
 /// One step of a reduction. Names that the body gives come first.
@@ -267,7 +299,7 @@ static Exprs reductionStep(Expr i, Expr acc, int64_t lanes,
   return {named(next, "total")};
 }
 
-Expr ElementBuilder::reduce(int64_t trips, Expr init,
+Expr ElementBuilder::reduce(const Dim &trips, Expr init,
                             llvm::function_ref<Expr(Expr, Expr)> body) {
   init = broadcast(init, laneCount);
   return loop(trips, {init}, [&](Expr i, ArrayRef<Expr> c) -> Exprs {
@@ -405,33 +437,34 @@ void BodyBuilder::forRange(Expr lo, Expr hi,
   });
 }
 
-void BodyBuilder::forLanes(int64_t trips, llvm::function_ref<void(Expr)> body) {
-  int64_t inLanes = vectorLanes > 1 ? trips / vectorLanes * vectorLanes : 0;
+void BodyBuilder::forLanes(const Dim &trips,
+                           llvm::function_ref<void(Expr)> body) {
+  Dim inLanes = tripsInLanes(trips);
   auto step = [&](Expr i, ArrayRef<Expr>) -> Exprs {
     body(i);
     named(i, "element");
     return {};
   };
-  if (inLanes > 0)
+  if (inLanes != 0)
     withLanes(vectorLanes, [&]() -> Expr {
-      loop(index(0), index(inLanes), vectorLanes, {}, step);
+      loop(index(0), size(inLanes), vectorLanes, {}, step);
       return {};
     });
-  if (inLanes < trips)
-    loop(index(inLanes), index(trips), 1, {}, step);
+  if (inLanes != trips)
+    loop(size(inLanes), size(trips), 1, {}, step);
 }
 
-Expr BodyBuilder::reduceLanes(int64_t trips, Expr init,
+Expr BodyBuilder::reduceLanes(const Dim &trips, Expr init,
                               llvm::function_ref<Expr(Expr, Expr)> body,
                               llvm::function_ref<Expr(Expr, Expr)> merge) {
-  int64_t inLanes = vectorLanes > 1 ? trips / vectorLanes * vectorLanes : 0;
+  Dim inLanes = tripsInLanes(trips);
   auto step = [&](Expr i, ArrayRef<Expr> acc) {
     return reductionStep(i, acc[0], laneCount, body);
   };
   Expr acc = init;
-  if (inLanes > 0) {
+  if (inLanes != 0) {
     acc = withLanes(vectorLanes, [&] {
-      return loop(index(0), index(inLanes), vectorLanes,
+      return loop(index(0), size(inLanes), vectorLanes,
                   {broadcast(init, vectorLanes)}, step)[0];
     });
     // Halves are merged until one lane is left.
@@ -449,10 +482,10 @@ Expr BodyBuilder::reduceLanes(int64_t trips, Expr init,
   }
   if (inLanes == trips)
     return acc;
-  return loop(index(inLanes), index(trips), 1, {acc}, step)[0];
+  return loop(size(inLanes), size(trips), 1, {acc}, step)[0];
 }
 
-void BodyBuilder::forEach(ArrayRef<int64_t> trips,
+void BodyBuilder::forEach(ArrayRef<Dim> trips,
                           llvm::function_ref<void(ArrayRef<Expr>)> body) {
   Exprs at;
   std::function<void()> nest = [&] {

@@ -3,6 +3,7 @@
 #ifndef INGOT_GRAPH_ELEMENTBUILDER_H
 #define INGOT_GRAPH_ELEMENTBUILDER_H
 
+#include "dialects/graph/Dim.h"
 #include "dialects/graph/ElementMemo.h"
 #include "dialects/graph/Expr.h"
 #include "mlir/IR/Builders.h"
@@ -47,6 +48,8 @@ public:
   Expr constant(double value, mlir::Type type);
   Expr constantInt(int64_t value, mlir::Type type);
   Expr index(int64_t value);
+  /// A size: a constant, or computed from the symbols bound at this place.
+  Expr size(const Dim &dim);
   /// An operation of the IR as an expression of element type `type`.
   Expr wrap(mlir::Value value, mlir::Type type) { return {this, value, type}; }
 
@@ -56,10 +59,10 @@ public:
   loop(Expr lo, Expr hi, int64_t step, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
   Exprs
-  loop(int64_t trips, llvm::ArrayRef<Expr> init,
+  loop(const Dim &trips, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
   /// One carried value.
-  Expr reduce(int64_t trips, Expr init,
+  Expr reduce(const Dim &trips, Expr init,
               llvm::function_ref<Expr(Expr i, Expr acc)> body);
   /// Nested reduce over all of `trips`.
   Expr reduce(llvm::ArrayRef<int64_t> trips, Expr init,
@@ -79,6 +82,10 @@ public:
   /// At the place being built, `tensor`'s element(s) are `element`.
   void bindElement(mlir::Value tensor, Expr element) {
     elements[tensor] = element;
+  }
+  /// At run time, the size `symbol` is `value`.
+  void bindSymbol(kernel::SymbolAttr symbol, mlir::Value value) {
+    symbols[symbol] = value;
   }
   void unbindElement(mlir::Value tensor) { elements.erase(tensor); }
   mlir::Value bufferOf(mlir::Value tensor) const {
@@ -102,6 +109,7 @@ protected:
   int64_t laneCount = 1;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::DenseMap<mlir::Value, Expr> elements;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> symbols;
 
 private:
   /// What the outermost `load` in progress has built; empty between such loads,
@@ -127,12 +135,20 @@ public:
   /// A small array on the stack (at most a few hundred bytes).
   mlir::Value stack(llvm::ArrayRef<int64_t> shape, mlir::Type type);
   /// for loops over all of `trips`, without carried values.
-  void forEach(llvm::ArrayRef<int64_t> trips,
+  void forEach(llvm::ArrayRef<Dim> trips,
                llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
+  void forEach(llvm::ArrayRef<int64_t> trips,
+               llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
+    forEach(Dims(trips.begin(), trips.end()), body);
+  }
+  void forEach(std::initializer_list<int64_t> trips,
+               llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
+    forEach(llvm::ArrayRef<int64_t>(trips), body);
+  }
   /// forEach where no pass reads what another one writes, so that threads may
   /// divide the passes among themselves. Once per operator, outermost.
   virtual void
-  forIndependent(llvm::ArrayRef<int64_t> trips,
+  forIndependent(llvm::ArrayRef<Dim> trips,
                  llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forEach(trips, body);
   }
@@ -141,11 +157,16 @@ public:
 
   /// body(i) for i = 0 ... trips - 1 along a last axis: in lane mode for groups
   /// of `vectorLanes`, one by one for the rest.
-  void forLanes(int64_t trips, llvm::function_ref<void(Expr i)> body);
+  void forLanes(const Dim &trips, llvm::function_ref<void(Expr i)> body);
   /// The same with an accumulator: the lanes' partial results are merged.
-  Expr reduceLanes(int64_t trips, Expr init,
+  Expr reduceLanes(const Dim &trips, Expr init,
                    llvm::function_ref<Expr(Expr i, Expr acc)> body,
                    llvm::function_ref<Expr(Expr, Expr)> merge);
+
+  /// As many of `trips` as whole vectors have.
+  Dim tripsInLanes(const Dim &trips) const {
+    return vectorLanes > 1 ? trips.floorDiv(vectorLanes) * vectorLanes : 0;
+  }
 
   llvm::SmallVector<mlir::Value> outputs;
   /// How many elements at a time pay off on the target: a power of two.

@@ -75,6 +75,9 @@ SmallVector<int64_t> permuted(ArrayRef<int64_t> values,
     result.push_back(values[p]);
   return result;
 }
+Dims permuted(ArrayRef<Dim> sizes, ArrayRef<int64_t> perm) {
+  return llvm::map_to_vector(perm, [&](int64_t axis) { return sizes[axis]; });
+}
 
 SmallVector<int64_t> inversePermutation(ArrayRef<int64_t> perm) {
   SmallVector<int64_t> inverse(perm.size());
@@ -120,8 +123,7 @@ Operation *buildPermutedAxes(Operation *op, OpBuilder &builder,
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
   for (Value result : copy->getResults())
-    result.setType(RankedTensorType::get(permuted(shapeOf(result), perm),
-                                         elementOf(result)));
+    result.setType(tensorOf(permuted(dimsOf(result), perm), elementOf(result)));
   SmallVector<int64_t> inverse = inversePermutation(perm);
   if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
     copy->setAttr("axis", builder.getI64IntegerAttr(inverse[axis.getInt()]));
@@ -148,9 +150,9 @@ Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder,
                       // it first
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
-  auto type = tensorType(op->getResult(0));
-  copy->getResult(0).setType(RankedTensorType::get(
-      permuted(type.getShape(), perm), type.getElementType()));
+  Value result = op->getResult(0);
+  copy->getResult(0).setType(
+      tensorOf(permuted(dimsOf(result), perm), elementOf(result)));
   return copy;
 }
 

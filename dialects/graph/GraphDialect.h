@@ -47,6 +47,7 @@ bool hasAxesOfResult(mlir::Operation *op, unsigned i);
 mlir::Type realType(mlir::Value x);
 llvm::SmallVector<int64_t> permuted(llvm::ArrayRef<int64_t> values,
                                     llvm::ArrayRef<int64_t> perm);
+Dims permuted(llvm::ArrayRef<Dim> sizes, llvm::ArrayRef<int64_t> perm);
 llvm::SmallVector<int64_t> inversePermutation(llvm::ArrayRef<int64_t> perm);
 
 } // namespace ingot::graph

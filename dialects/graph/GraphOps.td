@@ -46,6 +46,11 @@ def Graph_BuildersByRule : NativeOpTrait<"InfersTypes", [], [{}], [{
 def Graph_InferredTypes
     : TraitList<[Graph_StatedTypes, DeclareOpInterfaceMethods<InferTypeOpInterface>, Graph_BuildersByRule]>;
 
+/// The rule and the definition hold for sizes that are known only at run time.
+def Graph_RunTimeSizes : NativeOpTrait<"RunTimeSizes"> {
+  let cppNamespace = "::ingot::graph";
+}
+
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

@@ -10,9 +10,20 @@ LogicalResult TypeRule::refuse(const Twine &why) const {
   return emitOptionalError(loc, "'", name, "' op ", why);
 }
 
-LogicalResult TypeRule::result(ArrayRef<Dim> shape, Type element) {
+LogicalResult TypeRule::result(ArrayRef<int64_t> shape, Type element) {
   types.push_back(RankedTensorType::get(shape, element));
   return success();
+}
+
+LogicalResult TypeRule::result(ArrayRef<Dim> sizes, Type element) {
+  types.push_back(tensorOf(sizes, element));
+  return success();
+}
+
+bool hasRunTimeSizes(Operation *op) {
+  auto isOne = [](Type type) { return hasRunTimeSizes(type); };
+  return llvm::any_of(op->getOperandTypes(), isOne) ||
+         llvm::any_of(op->getResultTypes(), isOne);
 }
 
 LogicalResult TypeRule::axis(uint64_t axis, Value x) const {
@@ -44,9 +55,9 @@ LogicalResult TypeRule::alike(ValueRange tensors) const {
   return success();
 }
 
-LogicalResult TypeRule::shape(Value x, ArrayRef<Dim> shape,
+LogicalResult TypeRule::shape(Value x, ArrayRef<int64_t> shape,
                               StringRef what) const {
-  if (!x || shapeOf(x) == shape)
+  if (!x || (shapeOf(x) == shape && !hasRunTimeSizes(x.getType())))
     return success();
   return emitOptionalError(loc, "'", name, "' op has ", what, " of ",
                            x.getType(), ", not of the shape [", shape, "]");
@@ -54,10 +65,10 @@ LogicalResult TypeRule::shape(Value x, ArrayRef<Dim> shape,
 
 LogicalResult TypeRule::elementwise(ValueRange operands, ValueRange alike,
                                     Type element) {
-  SmallVector<ArrayRef<Dim>> shapes;
-  for (Value operand : operands)
-    shapes.push_back(shapeOf(operand));
-  std::optional<Dims> shape = broadcastShapes(shapes);
+  auto sizes = llvm::map_to_vector(
+      operands, [](Value operand) { return dimsOf(operand); });
+  std::optional<Dims> shape =
+      broadcastShapes(SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()));
   if (!shape)
     return refuse("has operands that do not broadcast");
   if (failed(this->alike(alike)))
@@ -75,14 +86,17 @@ LogicalResult TypeRule::reduction(Value x, ArrayRef<int64_t> axes,
                                   Type element) {
   if (failed(this->axes(axes, x)))
     return failure();
-  return result(resized(shapeOf(x), axes, 1), element);
+  Dims sizes = dimsOf(x);
+  for (int64_t one : axes)
+    needKnown(sizes[one], "reduces an axis of a size known only at run time");
+  return result(resized(sizes, axes, 1), element);
 }
 
-LogicalResult TypeRule::window(Value x, ArrayRef<Dim> kernel,
+LogicalResult TypeRule::window(Value x, ArrayRef<int64_t> kernel,
                                ArrayRef<int64_t> strides,
                                ArrayRef<int64_t> dilations,
                                ArrayRef<ArrayRef<int64_t>> pads, Type element,
-                               std::optional<Dim> channels) {
+                               std::optional<int64_t> channels) {
   size_t rank = shapeOf(x).size();
   if (rank < 2 || stated().size() != rank)
     return refuse("has an input or a result that is not [N, spatial..., C]");
@@ -95,12 +109,19 @@ LogicalResult TypeRule::window(Value x, ArrayRef<Dim> kernel,
     return refuse("does not have one entry for each spatial axis everywhere");
   if (!positive(kernel) || !positive(strides) || !positive(dilations))
     return refuse("has a kernel size, stride or dilation that is not positive");
-  return result(windowShape(shapeOf(x), stated().slice(1, rank - 2),
-                            channels.value_or(shapeOf(x).back())),
-                element);
+  Dims sizes = dimsOf(x);
+  for (const Dim &size : ArrayRef(sizes).drop_front())
+    needKnown(size,
+              "has windows over an axis of a size known only at run time");
+  Dims spatial(stated().slice(1, rank - 2));
+  return result(
+      windowShape(sizes, spatial, channels.value_or(shapeOf(x).back())),
+      element);
 }
 
 LogicalResult TypeRule::check() const {
+  if (!unmet.empty())
+    return refuse(unmet);
   for (auto [inferred, stated] : llvm::zip_equal(types, statedTypes))
     if (inferred != stated)
       return emitOptionalError(loc, "'", name, "' op has a result of ", stated,

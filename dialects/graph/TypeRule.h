@@ -25,9 +25,13 @@ namespace ingot::graph {
 inline mlir::RankedTensorType tensorType(mlir::Value v) {
   return mlir::cast<mlir::RankedTensorType>(v.getType());
 }
-inline llvm::ArrayRef<Dim> shapeOf(mlir::Value v) {
+/// The sizes of a tensor: of one whose sizes are known only at run time, the
+/// most that they can be, and the stride of its memory.
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) {
   return tensorType(v).getShape();
 }
+/// The sizes of a tensor as they are at run time.
+inline Dims dimsOf(mlir::Value v) { return dimsOf(tensorType(v)); }
 inline mlir::Type elementOf(mlir::Value v) {
   return tensorType(v).getElementType();
 }
@@ -41,23 +45,37 @@ public:
       : name(name), loc(loc), statedTypes(stated) {}
 
   /// The shape and the element type that the operator itself has for a result.
-  llvm::ArrayRef<Dim> stated(unsigned result = 0) const {
+  llvm::ArrayRef<int64_t> stated(unsigned result = 0) const {
     return type(result).getShape();
   }
+  Dims statedDims(unsigned result = 0) const { return dimsOf(type(result)); }
   mlir::Type statedElement(unsigned result = 0) const {
     return type(result).getElementType();
   }
 
   /// Adds the type of the next result; returns success.
-  llvm::LogicalResult result(llvm::ArrayRef<Dim> shape, mlir::Type element);
+  llvm::LogicalResult result(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  llvm::LogicalResult result(std::initializer_list<int64_t> shape,
+                             mlir::Type element) {
+    return result(llvm::ArrayRef<int64_t>(shape), element);
+  }
+  llvm::LogicalResult result(llvm::ArrayRef<Dim> sizes, mlir::Type element);
   llvm::LogicalResult result(mlir::Value like) {
-    return result(shapeOf(like), elementOf(like));
+    types.push_back(like.getType());
+    return llvm::success();
   }
 
   /// Reports what is wrong with operands or attributes; returns failure.
   llvm::LogicalResult refuse(const llvm::Twine &why) const;
   llvm::LogicalResult require(bool holds, const llvm::Twine &why) const {
     return holds ? llvm::success() : refuse(why);
+  }
+  /// Has the verifier refuse an operator unless the size is a number. Its type
+  /// is known all the same, and builders yield it: the importer verifies what
+  /// it has built of tensors whose sizes are known only at run time.
+  void needKnown(const Dim &size, const llvm::Twine &why) {
+    if (!size.known())
+      unmet = why.str();
   }
   /// Refuses an axis that `x` does not have.
   llvm::LogicalResult axis(uint64_t axis, mlir::Value x) const;
@@ -66,7 +84,7 @@ public:
   /// Refuses tensors of different element types; null is an absent operand.
   llvm::LogicalResult alike(mlir::ValueRange tensors) const;
   /// Refuses `x` unless it has this shape; null is an absent operand.
-  llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<Dim> shape,
+  llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                             llvm::StringRef what) const;
   /// The rule of elementwise operators: operands broadcast, those in `alike`
   /// have one element type, and `element` is the one of the result.
@@ -82,12 +100,12 @@ public:
   /// dilations and each of `pads` have an entry for each spatial axis. The
   /// result [N, stated..., channels] states its spatial sizes; it has the
   /// channels of `x` unless others are given.
-  llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<Dim> kernel,
+  llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<int64_t> kernel,
                              llvm::ArrayRef<int64_t> strides,
                              llvm::ArrayRef<int64_t> dilations,
                              llvm::ArrayRef<llvm::ArrayRef<int64_t>> pads,
                              mlir::Type element,
-                             std::optional<Dim> channels = std::nullopt);
+                             std::optional<int64_t> channels = std::nullopt);
 
   llvm::ArrayRef<mlir::Type> results() const { return types; }
   /// Compares the results with the stated ones.
@@ -102,13 +120,25 @@ private:
   std::optional<mlir::Location> loc;
   mlir::TypeRange statedTypes;
   llvm::SmallVector<mlir::Type, 4> types;
+  /// Why the verifier refuses the operator whatever its types are; or empty.
+  std::string unmet;
 };
+
+/// An operator whose type rule and definition hold for sizes that are known
+/// only at run time.
+template <typename OpT>
+class RunTimeSizes : public mlir::OpTrait::TraitBase<OpT, RunTimeSizes> {};
+
+/// Whether an operand or a result has a size that is known only at run time.
+bool hasRunTimeSizes(mlir::Operation *op);
 
 /// Verifies an operator by its `inferTypes`.
 template <typename OpT>
 class TypedByRule : public mlir::OpTrait::TraitBase<OpT, TypedByRule> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    if (!OpT::template hasTrait<RunTimeSizes>() && hasRunTimeSizes(op))
+      return op->emitOpError("needs sizes that are known when compiling");
     TypeRule rule(OpT::getOperationName(), op->getLoc(), op->getResultTypes());
     if (failed(
             OpT::inferTypes(typename OpT::Adaptor(mlir::cast<OpT>(op)), rule)))

@@ -30,6 +30,7 @@ using ingot::laneCount;
 #include "dialects/kernel/KernelOps.cpp.inc"
 
 void KernelDialect::initialize() {
+  addSizes();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/kernel/KernelTypes.cpp.inc"
@@ -38,6 +39,23 @@ void KernelDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/kernel/KernelOps.cpp.inc"
       >();
+}
+
+std::optional<Dim> ingot::kernel::extentOf(FuncOp kernel) {
+  std::optional<Attribute> extent = kernel.getExtent();
+  if (!extent)
+    return std::nullopt;
+  if (auto number = dyn_cast<IntegerAttr>(*extent))
+    return Dim(number.getInt());
+  return dimsOf(cast<SizesAttr>(*extent)).front();
+}
+
+void ingot::kernel::setExtent(FuncOp kernel, const Dim &extent) {
+  Builder builder(kernel.getContext());
+  if (auto known = extent.known())
+    kernel.setExtentAttr(builder.getIndexAttr(*known));
+  else
+    kernel.setExtentAttr(sizesAttr(extent, kernel.getContext()));
 }
 
 int64_t ingot::kernel::elementBytes(Type elementType) {
@@ -74,6 +92,16 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
     if (!isa<UnitAttr>(attr.getValue()))
       return refuse("has no value");
     return isa<ShapedType>(type) ? success() : refuse("is for buffers");
+  }
+  if (name == kSizesAttr) {
+    auto sizes = dyn_cast<SizesAttr>(attr.getValue());
+    auto shaped = dyn_cast<ShapedType>(type);
+    return sizes && shaped &&
+                   succeeded(sizes.verifyEncoding(
+                       shaped.getShape(), shaped.getElementType(),
+                       [&] { return op->emitOpError(); }))
+               ? success()
+               : refuse("must be the sizes of a buffer");
   }
   if (name == kBoundAttr) {
     auto bound = dyn_cast<DenseElementsAttr>(attr.getValue());
@@ -214,11 +242,21 @@ LogicalResult FuncOp::verify() {
     if (!isa<MemRefType>(type) && !type.isIndex())
       return emitOpError() << "takes " << type
                            << ", which is neither a buffer nor an integer";
-  if (getExtent() && (arguments.size() < 2 ||
-                      !llvm::all_of(arguments.take_back(2),
-                                    [](Type type) { return type.isIndex(); })))
+  auto endsInIntegers = [&](size_t count) {
+    return arguments.size() >= count &&
+           llvm::all_of(arguments.take_back(count),
+                        [](Type type) { return type.isIndex(); });
+  };
+  if (getExtent() && !endsInIntegers(2))
     return emitOpError("with an extent must end in two index arguments, begin "
                        "and end");
+  if (getExtent())
+    arguments = arguments.drop_back(2);
+  if (auto extent = dyn_cast_or_null<SizesAttr>(getExtentAttr());
+      extent && extent.getSizes().size() != 1)
+    return emitOpError("has an extent of several sizes");
+  if (getSizes() && !endsInIntegers(getSizes()->getSizes().size()))
+    return emitOpError("needs an index argument for each of its sizes");
   return success();
 }
 
@@ -345,7 +383,9 @@ static bool sameData(Type launched, Type declared) {
   if (isa<MemRefType>(launched) && isa<MemRefType>(declared) &&
       !b.hasStaticShape())
     return a.getElementType() == b.getElementType();
-  if (a.getShape() != b.getShape())
+  if (a.getShape() != b.getShape() ||
+      (isa<TensorType>(launched) && isa<TensorType>(declared) &&
+       SizesAttr::of(launched) != SizesAttr::of(declared)))
     return false;
   if (isa<MemRefType>(launched) && isa<MemRefType>(declared))
     return launched == declared;
@@ -366,6 +406,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SmallVector<Type> declared(callee.getArgumentTypes());
   if (callee.getExtent())
     declared.pop_back_n(2);
+  if (auto sizes = callee.getSizes())
+    declared.pop_back_n(sizes->getSizes().size());
   size_t values = getValues().value_or(ArrayRef<int64_t>()).size(),
          integers = 0;
   while (!declared.empty() && declared.back().isIndex()) {

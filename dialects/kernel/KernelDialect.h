@@ -6,6 +6,7 @@
 #ifndef INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
 #define INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
 
+#include "dialects/kernel/Sizes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -47,6 +48,11 @@ inline constexpr llvm::StringLiteral kOnnxNameAttr = "kernel.onnx_name";
 inline constexpr llvm::StringLiteral kOnnxTypeAttr = "kernel.onnx_type";
 inline constexpr llvm::StringLiteral kOutputAttr = "kernel.output";
 inline constexpr llvm::StringLiteral kBoundAttr = "kernel.bound";
+inline constexpr llvm::StringLiteral kSizesAttr = "kernel.sizes";
+
+/// How far the parallel loop of a kernel goes, if it has one.
+std::optional<Dim> extentOf(FuncOp kernel);
+void setExtent(FuncOp kernel, const Dim &extent);
 
 /// Bytes of one element in memory: i1 is one byte, narrower types round up.
 int64_t elementBytes(mlir::Type elementType);

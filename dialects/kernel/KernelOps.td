@@ -44,12 +44,21 @@ def Kernel_Dialect : Dialect {
       sign that memory does not know.
     - `kernel.output` (unit): written by the program; the others are only read.
     - `kernel.bound` (elements): the only value that the caller may pass.
+    - `kernel.sizes` (sizes): of a buffer, whose type says the most: the sizes at
+      run time.
   }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Registers the attributes of Sizes.td.
+    void addSizes();
+  }];
 }
+
+include "dialects/kernel/Sizes.td"
 
 def Kernel_Cursor : TypeDef<Kernel_Dialect, "Cursor"> {
   let mnemonic = "cursor";
@@ -93,9 +102,10 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     `input_strides` (one list for each argument, empty where the tensor is a
     whole one) and `output_strides` say how tensors that are parts of larger ones
     lie in these. Afterwards the arguments are buffers: inputs, outputs, scratch
-    memory; then come integers that launches pass; and with an `extent`, begin
-    and end of the parallel loop, which launches do not pass: whoever runs the
-    launch divides [0, extent) at will.
+    memory; then come integers that launches pass; then the `sizes` at run time
+    that the kernel asks for; and with an `extent`, a number or such a size,
+    begin and end of the parallel loop. Launches pass neither: whoever runs the
+    launch knows the sizes, and divides [0, extent) at will.
 
         kernel.func @relu(%x: memref<8xf32> {kernel.read}, %y: memref<8xf32>)
             attributes {strategy = "elementwise"} { ...  kernel.return }
@@ -104,7 +114,8 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
     OptionalAttr<StrAttr>:$strategy,
     OptionalAttr<StrAttr>:$comment,
-    OptionalAttr<ConfinedAttr<IndexAttr, [IntNonNegative]>>:$extent,
+    OptionalAttr<Kernel_SizesAttr>:$sizes,
+    OptionalAttr<AnyAttrOf<[ConfinedAttr<IndexAttr, [IntNonNegative]>, Kernel_SizesAttr]>>:$extent,
     OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "strides of each input">>:$input_strides,
     OptionalAttr<DenseI64ArrayAttr>:$output_strides,
     OptionalAttr<StrAttr>:$sym_visibility,

@@ -135,7 +135,7 @@ struct FormIntegerProductsPass
     SmallVector<MatMulOp> products;
     getOperation().walk([&](MatMulOp op) { products.push_back(op); });
     for (MatMulOp product : products)
-      if (product.isWidening() &&
+      if (product.isWidening() && !hasRunTimeSizes(product) &&
           tensorType(product.getResult()).getNumElements() > 0 &&
           shapeOf(product.getA()).back() > 0)
         form(product, target);

@@ -121,7 +121,7 @@ private:
     for (GroupOp group : chain)
       if (group.getNumResults() != 1 || group.getOutputStrides() ||
           shapeOf(group->getResult(0)).size() < 3 ||
-          shapeOf(group->getResult(0))[0] != 1)
+          shapeOf(group->getResult(0))[0] != 1 || hasRunTimeSizes(group))
         return false;
     // Whether it is row by row at all does not depend on the rows.
     if (!reads(chain.back(), {0, 1}))
@@ -275,7 +275,8 @@ private:
     if (buffer.kind != plan::Buffers::Arena || place.offset != 0 ||
         buffer.bytes != plan::bytesOf(value.getType()) ||
         buffer.first >= stepOf[i] || buffer.last > stepOf[j] ||
-        shapeOf(value).size() < 3 || shapeOf(value)[0] != 1)
+        shapeOf(value).size() < 3 || shapeOf(value)[0] != 1 ||
+        hasRunTimeSizes(value.getType()))
       return false;
     for (size_t k = i; k <= j; ++k) {
       GroupOp group = groups[k];

@@ -137,8 +137,8 @@ private:
     SmallVector<void *> arguments;
     for (char *&buffer : buffers)
       arguments.push_back(static_cast<void *>(&buffer));
-    if (std::optional<APInt> extent = callee.getExtent()) {
-      end = extent->getSExtValue();
+    if (std::optional<kernel::Dim> extent = kernel::extentOf(callee)) {
+      end = extent->most();
       arguments.push_back(&begin);
       arguments.push_back(&end);
     }

@@ -98,7 +98,8 @@ static llvm::Error optimizeLoops(llvm::Module *module,
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, 
+  if (llvm::Error error = builder.parsePassPipeline(
+          passes,
           "function(early-cse<memssa>,simplifycfg,"
           "loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>)"))
     return error;
@@ -152,7 +153,9 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
                             llvm::toString(machine.takeError()));
   ExecutionEngineOptions engineOptions;
   llvm::TargetMachine &forLoops = **machine;
-  auto transformer = [&](llvm::Module *m) { return optimizeLoops(m, forLoops); };
+  auto transformer = [&](llvm::Module *m) {
+    return optimizeLoops(m, forLoops);
+  };
   if (optimize)
     engineOptions.transformer = transformer;
   engineOptions.jitCodeGenOptLevel = level;

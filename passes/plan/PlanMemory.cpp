@@ -87,6 +87,10 @@ private:
         planned.setArgAttrs(argument, attrs);
       planned.setArgAttr(argument, kernel::kOutputAttr, builder.getUnitAttr());
     }
+    for (auto [i, type] : llvm::enumerate(llvm::concat<const Type>(
+             main.getArgumentTypes(), main.getResultTypes())))
+      if (auto sizes = kernel::SizesAttr::of(type))
+        planned.setArgAttr(i, kernel::kSizesAttr, sizes);
     builder.setInsertionPointToStart(entry);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (auto bound = planned.getArgAttrOfType<DenseElementsAttr>(

@@ -28,6 +28,11 @@ bool GroupView::isElementwise() const {
   });
 }
 
+bool GroupView::hasRunTimeSizes() const {
+  return llvm::any_of(
+      *block, [](Operation &op) { return graph::hasRunTimeSizes(&op); });
+}
+
 bool GroupView::isStrict() const {
   auto module = block->getParentOp()->getParentOfType<ModuleOp>();
   return module && module->hasAttr(kernel::kStrictAttr);

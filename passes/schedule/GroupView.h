@@ -19,6 +19,8 @@ struct GroupView {
   /// there is none or more than one.
   mlir::Operation *anchor() const;
   bool isElementwise() const;
+  /// Whether a tensor has a size that is known only at run time.
+  bool hasRunTimeSizes() const;
   /// Whether sums keep the order of their terms.
   bool isStrict() const;
 };

@@ -3,6 +3,7 @@
 #include "dialects/graph/ExprNames.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/schedule/GroupCost.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -17,17 +18,22 @@ bool KernelBuilder::paysToFork() const {
 }
 
 void KernelBuilder::forIndependent(
-    ArrayRef<int64_t> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
+    ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
   // As many parts as few cores share evenly.
   constexpr int64_t enoughParts = 16;
   size_t merged = 0;
-  int64_t parts = 1;
-  while (merged < trips.size() && parts < enoughParts)
+  Dim parts = 1;
+  SmallVector<int64_t> shape;
+  // Of merged axes the outermost alone may have a size at run time.
+  while (merged < trips.size() && parts.most() < enoughParts &&
+         (trips[merged].known() || parts == 1)) {
+    shape.push_back(trips[merged].most());
     parts *= trips[merged++];
+  }
   if (parts == 1 || !paysToFork())
     return forEach(trips, body);
   parallelFor(parts, [&](Expr part) {
-    Exprs first = delinearize(part, trips.take_front(merged));
+    Exprs first = delinearize(part, shape);
     forEach(trips.drop_front(merged), [&](ArrayRef<Expr> rest) {
       Exprs at(first);
       llvm::append_range(at, rest);
@@ -38,46 +44,94 @@ void KernelBuilder::forIndependent(
   });
 }
 
-void KernelBuilder::parallelFor(int64_t extent,
+void KernelBuilder::parallelFor(const Dim &extent,
                                 llvm::function_ref<void(Expr)> body) {
   if (extent == 1)
     return body(index(0));
   if (!paysToFork())
-    return forRange(index(0), index(extent), body);
+    return forRange(index(0), size(extent), body);
   Block &entry = function.getBody().front();
   Type indexType = builder.getIndexType();
   Value begin = entry.addArgument(indexType, loc),
         end = entry.addArgument(indexType, loc);
-  function.setExtentAttr(builder.getIndexAttr(extent));
+  setExtent(function, extent);
   forRange(wrap(begin, indexType), wrap(end, indexType), body);
 }
 
-void KernelBuilder::forLanes(int64_t size, Type type,
+void KernelBuilder::forLanes(const Dim &dim, Type type,
                              llvm::function_ref<void(Expr, int64_t)> body,
                              int64_t widest) {
   SmallVector<int64_t> widths = target.lanes(computeType(type));
   widths.push_back(1);
+  llvm::erase_if(widths, [&](int64_t w) { return widest && w > widest; });
+  auto over = [&](Expr from, Expr to, int64_t lanes) {
+    llvm::SaveAndRestore inLanes(laneCount, lanes);
+    loop(from, to, lanes, {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+      body(i, lanes);
+      return {};
+    });
+  };
+  if (!dim.known()) {
+    // Whole vectors, and what is left one by one.
+    Expr whole = size(dim.floorDiv(widths.front()) * widths.front());
+    over(index(0), whole, widths.front());
+    if (widths.front() > 1)
+      over(whole, size(dim), 1);
+    return;
+  }
   int64_t at = 0;
   for (int64_t lanes : widths) {
-    if (widest && lanes > widest)
-      continue;
-    int64_t trips = (size - at) / lanes;
+    int64_t trips = (*dim.known() - at) / lanes;
     if (trips == 0)
       continue;
-    int64_t saved = laneCount;
-    laneCount = lanes;
     if (trips == 1) {
+      llvm::SaveAndRestore inLanes(laneCount, lanes);
       body(index(at), lanes);
     } else {
-      loop(index(at), index(at + trips * lanes), lanes, {},
-           [&](Expr i, ArrayRef<Expr>) -> Exprs {
-             body(i, lanes);
-             return {};
-           });
+      over(index(at), index(at + trips * lanes), lanes);
     }
-    laneCount = saved;
     at += trips * lanes;
   }
+}
+
+void KernelBuilder::addSizes() {
+  SmallVector<kernel::SymbolAttr> found;
+  for (Operation &op : *group.block)
+    for (Type type :
+         llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()))
+      if (auto sizes = kernel::SizesAttr::of(type))
+        for (kernel::SymbolAttr symbol : sizes.getSymbols())
+          if (!llvm::is_contained(found, symbol))
+            found.push_back(symbol);
+  if (found.empty())
+    return;
+  Dims sizes;
+  for (kernel::SymbolAttr symbol : found) {
+    sizes.push_back(Dim(symbol));
+    bindSymbol(symbol, function.getBody().front().addArgument(
+                           builder.getIndexType(), loc));
+  }
+  function.setSizesAttr(kernel::sizesAttr(sizes, builder.getContext()));
+}
+
+void KernelBuilder::dropUnusedSizes() {
+  if (!function.getSizes())
+    return;
+  Block &entry = function.getBody().front();
+  Dims all = dimsOf(*function.getSizes()), used;
+  size_t at =
+      entry.getNumArguments() - (function.getExtent() ? 2 : 0) - all.size();
+  for (const Dim &size : all)
+    if (entry.getArgument(at).use_empty()) {
+      entry.eraseArgument(at);
+    } else {
+      used.push_back(size);
+      ++at;
+    }
+  if (used.empty())
+    function.removeSizesAttr();
+  else
+    function.setSizesAttr(sizesAttr(used, builder.getContext()));
 }
 
 void KernelBuilder::branch(Expr condition, llvm::function_ref<void()> then,
@@ -137,9 +191,12 @@ bool KernelBuilder::isContiguous(unsigned output) const {
 Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {
   Block &entry = function.getBody().front();
   auto memref = MemRefType::get(shape, storageType(type));
-  // Before begin and end, which parallelFor adds last.
+  // Before the sizes, and before begin and end, which parallelFor adds last.
   assert(!function.getExtent() && "scratch comes before the parallel loop");
-  Value buffer = entry.addArgument(memref, loc);
+  size_t sizes =
+      function.getSizes() ? function.getSizes()->getSizes().size() : 0;
+  Value buffer =
+      entry.insertArgument(entry.getNumArguments() - sizes, memref, loc);
   promises.scratch.push_back(RankedTensorType::get(shape, type));
   return buffer;
 }

@@ -32,20 +32,26 @@ public:
   };
   Promises promises;
 
+  /// Makes arguments of the sizes at run time that the group's tensors have.
+  void addSizes();
+  /// Removes those that nothing has asked for, when all is built.
+  void dropUnusedSizes();
+
   /// The result tensor `i`, its type.
   mlir::Value result(unsigned i = 0) const { return group.results()[i]; }
 
   /// for i in [0, extent), divided among threads where there are any and the
   /// kernel takes long enough. Once per kernel, outermost.
-  void parallelFor(int64_t extent, llvm::function_ref<void(graph::Expr)> body);
+  void parallelFor(const graph::Dim &extent,
+                   llvm::function_ref<void(graph::Expr)> body);
   /// As parallelFor, over all of `trips`: leading axes are divided together
   /// where the first has few parts.
   void forIndependent(
-      llvm::ArrayRef<int64_t> trips,
+      llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
   /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
   /// then the rest in narrower ones. `widest` limits the lanes.
-  void forLanes(int64_t size, mlir::Type type,
+  void forLanes(const graph::Dim &size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
   /// if (condition) then(); else otherwise();

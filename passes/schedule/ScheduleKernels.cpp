@@ -79,9 +79,11 @@ private:
     SmallVector<Value> outputs(entry->getArguments().begin() + inputs,
                                entry->getArguments().end());
     KernelBuilder b(builder, function, GroupView{&block}, target, outputs);
+    b.addSizes();
     for (size_t i = 0; i < inputs; ++i)
       b.bindBuffer(block.getArgument(i), entry->getArgument(i));
     lookupStrategy(*tensors.getStrategy())->emit(b);
+    b.dropUnusedSizes();
     builder.setInsertionPointToEnd(entry);
     ReturnOp::create(builder, function.getLoc());
     function.setFunctionType(
@@ -128,6 +130,8 @@ private:
       ++roles[roleOf(input)];
     bool parallel = function.getExtent().has_value();
     size_t count = function.getNumArguments();
+    Dims sizes = function.getSizes() ? dimsOf(*function.getSizes()) : Dims();
+    size_t firstSize = count - (parallel ? 2 : 0) - sizes.size();
     for (size_t i = 0; i < count; ++i) {
       if (i < inputs)
         function.setArgAttr(i, kReadAttr, b.getUnitAttr());
@@ -138,6 +142,8 @@ private:
                                   : role + std::to_string(numbered[role]++))
           : i < inputs + outputs
               ? (outputs == 1 ? "y" : "y" + std::to_string(i - inputs))
+          : i >= firstSize && i < firstSize + sizes.size()
+              ? sizeText(sizes[i - firstSize])
           : parallel && i == count - 2 ? "begin"
           : parallel && i == count - 1
               ? "end"

@@ -22,8 +22,10 @@ static ArrayRef<std::unique_ptr<Strategy>> strategies() {
 
 const Strategy &selectStrategy(GroupView group,
                                const TargetDescription &target) {
+  bool atRunTime = group.hasRunTimeSizes();
   for (const auto &strategy : strategies())
-    if (strategy->matches(group, target))
+    if ((strategy->takesRunTimeSizes() || !atRunTime) &&
+        strategy->matches(group, target))
       return *strategy;
   llvm_unreachable("the loop nest takes any group");
 }

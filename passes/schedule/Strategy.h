@@ -19,6 +19,8 @@ public:
   virtual bool matches(GroupView group,
                        const TargetDescription &target) const = 0;
   virtual void emit(KernelBuilder &b) const = 0;
+  /// Whether its loops go as far as sizes at run time say.
+  virtual bool takesRunTimeSizes() const { return false; }
 };
 
 /// The first strategy that takes the group. The last ones take anything.

@@ -152,8 +152,8 @@ private:
       if (shape.size() >= rank ||
           tensorType(operand.get()).getNumElements() == 1)
         continue;
-      SmallVector<int64_t> aligned(rank - shape.size(), 1);
-      llvm::append_range(aligned, shape);
+      Dims aligned(rank - shape.size(), 1);
+      llvm::append_range(aligned, dimsOf(operand.get()));
       operand.set(buildReshape(builder, op->getLoc(), operand.get(), aligned));
     }
   }
@@ -188,7 +188,7 @@ private:
                      shapeOf(product.getB()));
     product.getBMutable().assign(w);
     product.getAMutable().assign(
-        buildReshape(builder, loc, transpose.getX(), flat));
+        buildReshape(builder, loc, transpose.getX(), dimsOf(flatten)));
     return true;
   }
 
@@ -198,7 +198,7 @@ private:
       transpose.erase();
     } else if (isReshapeLike(transpose)) {
       transpose.getResult().replaceAllUsesWith(buildReshape(
-          builder, transpose.getLoc(), transpose.getX(), shapeOf(transpose)));
+          builder, transpose.getLoc(), transpose.getX(), dimsOf(transpose)));
       transpose.erase();
     }
   }

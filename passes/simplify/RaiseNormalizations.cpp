@@ -256,7 +256,7 @@ template <typename OpT> struct TakeParameter : OpRewritePattern<OpT> {
       Value raised = LayerNormOp::create(
           rewriter, loc, norm.getType(), norm.getInput(), affine,
           norm.getEpsilonAttr(), norm.getCenterAttr());
-      rewriter.replaceOp(op, buildReshape(rewriter, loc, raised, shapeOf(y)));
+      rewriter.replaceOp(op, buildReshape(rewriter, loc, raised, dimsOf(y)));
       return success();
     }
     return failure();

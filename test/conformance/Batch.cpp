@@ -79,6 +79,7 @@ private:
     return settings.suite + "/" + unit.kind + "/" + unit.name;
   }
 
+  int64_t boundFor(const Unit &unit);
   void prepare(int unit);
   int addText(Compilation &compilation, int unit);
   void build();
@@ -168,6 +169,23 @@ int Batch::addText(Compilation &compilation, int unit) {
   return texts.size() - 1;
 }
 
+/// A bound for all sizes of a case: 64, or more where its data need it.
+int64_t Batch::boundFor(const Unit &unit) {
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.model = caseFolder(unit) + "/declared/model.onnx";
+  options.target = settings.target;
+  Compilation compilation(options, *context, diagnostics);
+  InputData data;
+  int64_t bound = 64;
+  if (readInputFolder(compilation, caseFolder(unit), data))
+    for (const std::optional<Tensor> &tensor : data)
+      if (tensor)
+        for (int64_t size : tensor->type.getShape())
+          bound = std::max(bound, size);
+  return bound;
+}
+
 void Batch::prepare(int number) {
   const Unit &unit = units[number];
   Diagnostics diagnostics;
@@ -178,6 +196,9 @@ void Batch::prepare(int number) {
   options.target = settings.target;
   options.name = mark.str();
   options.verifyEach = true;
+  // What the model leaves open is known at run time only, within bounds.
+  if (isDynamic)
+    options.import.dims.insert({"*", SizeRange(0, boundFor(unit))});
   Compilation compilation(options, *context, diagnostics);
   InputData data;
   if (!isDynamic && readInputFolder(compilation, caseFolder(unit), data))
@@ -218,6 +239,7 @@ void Batch::prepare(int number) {
   Interface interface(compilation.module(), compilation.codegenOptions(""));
   prepared.signature.arenaBytes = interface.arenaBytes;
   prepared.signature.arenaAlign = interface.arenaAlign;
+  prepared.signature.sizes = interface.sizes;
   ready.push_back(prepared);
   imported.push_back({text, prepared});
 }

@@ -2,6 +2,7 @@
 
 #include "compiler/import/TensorData.h"
 #include "compiler/run/BuiltModel.h"
+#include "compiler/run/RunTimeSizes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -92,7 +93,7 @@ bool fitsInputs(const Signature &signature, const InputData &data,
     return false;
   }
   for (auto [type, tensor] : llvm::zip(signature.inputs, data))
-    if (!tensor || tensor->type != type) {
+    if (!tensor || !takes(type, tensor->type)) {
       reason = "an input is " + (tensor ? describe(tensor->type) : "missing") +
                ", but the function takes " + describe(type);
       return false;
@@ -133,9 +134,20 @@ Status runFunction(Function function, const Signature &signature,
     io.push_back(buffers.back()->data());
     return buffers.back()->data();
   };
+  auto values = valuesOf(
+      signature.sizes, signature.inputs,
+      llvm::map_to_vector(data, [](auto &t) { return t->type; }), reason);
+  if (!values)
+    return Status::Error;
+  for (int64_t value : *values)
+    io.push_back(reinterpret_cast<void *>(value));
+  // Outputs as large as they are at these sizes, and no larger.
+  Signature here = signature;
+  for (RankedTensorType &type : here.outputs)
+    type = typeAt(type, signature.sizes, *values);
   for (const std::optional<Tensor> &tensor : data)
     llvm::copy(tensor->bytes, add(tensor->bytes.size()));
-  for (int64_t bytes : signature.outputBytes())
+  for (int64_t bytes : here.outputBytes())
     add(bytes);
   ingot_status status = function(io.data(), arena.data(), nullptr);
   if (status != INGOT_OK) {
@@ -154,12 +166,12 @@ Status runFunction(Function function, const Signature &signature,
       return Status::Error;
     }
   std::vector<std::vector<char>> outputs;
-  for (auto [i, bytes] : llvm::enumerate(signature.outputBytes())) {
+  for (auto [i, bytes] : llvm::enumerate(here.outputBytes())) {
     char *from = buffers[data.size() + i]->data();
     outputs.emplace_back(from, from + bytes);
   }
-  return compareOutputs(std::move(outputs), signature, unit, caseFolder,
-                        context, reason);
+  return compareOutputs(std::move(outputs), here, unit, caseFolder, context,
+                        reason);
 }
 
 } // namespace ingot::conformance

@@ -14,6 +14,8 @@ using Function = ingot_status (*)(const void *io, void *arena,
 
 /// What has to be known about a compiled unit to call it.
 struct Signature {
+  /// The sizes that each run names, first in the io struct.
+  std::vector<InterfaceSize> sizes;
   llvm::SmallVector<mlir::RankedTensorType> inputs, outputs;
   int64_t arenaBytes = 0, arenaAlign = 64;
 

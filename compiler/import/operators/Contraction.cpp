@@ -11,7 +11,7 @@ namespace ingot::graph {
 /// The product in elements of `type`.
 static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
                                  ValueRange zeros, Type type) {
-  SmallVector<int64_t> as(shapeOf(a)), bs(shapeOf(b));
+  Dims as = dimsOf(a), bs = dimsOf(b);
   if (as.empty() || bs.empty())
     return node.invalid("a matrix product needs operands of rank 1 or more");
   bool rowVector = as.size() == 1, columnVector = bs.size() == 1;
@@ -20,23 +20,23 @@ static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
   if (columnVector)
     bs.push_back(1);
   if (as.back() != bs[bs.size() - 2])
-    return node.invalid("the inner sizes differ: " + Twine(as.back()) +
-                        " and " + Twine(bs[bs.size() - 2]));
+    return node.invalid(
+        "the inner sizes differ: " + kernel::sizeText(as.back()) + " and " +
+        kernel::sizeText(bs[bs.size() - 2]));
   auto batch = broadcastShapes(
-      {ArrayRef<int64_t>(as).drop_back(2), ArrayRef<int64_t>(bs).drop_back(2)});
+      {ArrayRef<Dim>(as).drop_back(2), ArrayRef<Dim>(bs).drop_back(2)});
   if (!batch)
     return node.invalid("the batch axes do not broadcast");
   if (rowVector)
     a = buildReshape(node.builder, node.loc, a, as);
   if (columnVector)
     b = buildReshape(node.builder, node.loc, b, bs);
-  SmallVector<int64_t> result(*batch);
+  Dims result(*batch);
   result.push_back(as[as.size() - 2]);
   result.push_back(bs.back());
-  Value product =
-      node.build<MatMulOp>(RankedTensorType::get(result, type), a, b, zeros);
+  Value product = node.build<MatMulOp>(tensorOf(result, type), a, b, zeros);
   if (rowVector || columnVector) {
-    SmallVector<int64_t> shape(*batch);
+    Dims shape(*batch);
     if (!rowVector)
       shape.push_back(as[as.size() - 2]);
     if (!columnVector)
@@ -75,8 +75,10 @@ static ImportResult importGemm(OnnxNode &node) {
     const bool isZero = !OnnxNode::unlessZeros(c);
     if (double beta = node.floatAttr("beta", 1); beta != 1)
       c = node.elementwise<MulOp>({c, node.scalarConstant(beta, element)});
-    auto shape = broadcastShapes({shapeOf(y), shapeOf(c)});
-    if (!shape || ArrayRef<int64_t>(*shape) != shapeOf(y))
+    Dims ySizes = dimsOf(y), cSizes = dimsOf(c);
+    auto shape =
+        broadcastShapes({ArrayRef<Dim>(ySizes), ArrayRef<Dim>(cSizes)});
+    if (!shape || *shape != ySizes)
       return node.invalid("C does not broadcast to the product");
     if (!isZero)
       y = node.elementwise<AddOp>({y, c});

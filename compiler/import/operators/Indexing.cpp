@@ -206,7 +206,8 @@ static ImportResult importScatterND(OnnxNode &node) {
     return node.invalid(
         "the last axis of the indices is longer than the data has axes");
   if (spliced(shapeOf(x), 0, shapeOf(indices).back(),
-              shapeOf(indices).drop_back()) != Dims(shapeOf(updates)))
+              shapeOf(indices).drop_back()) !=
+      SmallVector<int64_t>(shapeOf(updates)))
     return node.invalid("the updates do not have one slice for each index");
   return SmallVector<Value>{
       node.build<ScatterNDOp>(x, indices, updates, *reduction)};
@@ -270,7 +271,7 @@ static ImportResult importTopK(OnnxNode &node) {
     return failure();
   if (k->size() != 1 || k->front() < 0 || k->front() > shapeOf(x)[*axis])
     return node.invalid("K is not between 0 and the size of the axis");
-  Dims shape = resized(shapeOf(x), *axis, k->front());
+  SmallVector<int64_t> shape = resized(shapeOf(x), *axis, k->front());
   Type positions =
       RankedTensorType::get(shape, node.builder.getIntegerType(64, true));
   bool largest = node.intAttr("largest", 1) != 0;

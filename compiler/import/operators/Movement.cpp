@@ -42,8 +42,8 @@ static SmallVector<int64_t> iota(int64_t count) {
   return result;
 }
 
-static ImportResult reshaped(OnnxNode &node, ArrayRef<int64_t> shape) {
-  return SmallVector<Value>{node.reshape(node.input(0), shape)};
+static ImportResult reshaped(OnnxNode &node, ArrayRef<Dim> sizes) {
+  return SmallVector<Value>{node.reshape(node.input(0), sizes)};
 }
 
 Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
@@ -60,40 +60,47 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 // Shapes
 //===----------------------------------------------------------------------===//
 
+/// How often `divisor` goes into `count`, where that is known to be even or
+/// both are numbers.
+static Dim quotient(const Dim &count, const Dim &divisor) {
+  if (divisor == 0)
+    return 0;
+  if (auto known = divisor.known())
+    return count.floorDiv(*known);
+  // count = divisor * n
+  Dim n = count.most() / std::max<int64_t>(divisor.most(), 1);
+  return divisor * n == count ? n : Dim(0);
+}
+
 static ImportResult importReshape(OnnxNode &node) {
-  ArrayRef<int64_t> from = shapeOf(node.input(0));
+  Dims from = dimsOf(node.input(0)), to;
   auto shape = attrOrInput(node, "shape", 5, 1);
   if (failed(shape))
     return failure();
   bool allowZero = node.intAttr("allowzero", 0) != 0;
-  int64_t known = 1;
-  int64_t *inferred = nullptr;
+  std::optional<size_t> inferred;
   for (auto [axis, size] : llvm::enumerate(*shape)) {
     if (size == 0 && !allowZero) {
       if (axis >= from.size())
         return node.invalid("shape copies axis " + Twine(axis) +
                             ", which the input does not have");
-      size = from[axis];
-    }
-    if (size < 0) {
-      if (size != -1 || inferred)
-        return node.invalid(
-            "shape has more than one -1 or another negative size");
-      inferred = &size;
+      to.push_back(from[axis]);
       continue;
     }
-    known *= size;
+    if (size < 0 && (size != -1 || inferred))
+      return node.invalid(
+          "shape has more than one -1 or another negative size");
+    if (size < 0)
+      inferred = axis;
+    to.push_back(size < 0 ? 1 : size);
   }
-  int64_t count = tensorType(node.input(0)).getNumElements();
+  Dim count = product(from);
   if (inferred)
-    *inferred = known == 0 ? 0 : count / known;
-  int64_t result = 1;
-  for (int64_t size : *shape)
-    result *= size;
-  if (result != count)
-    return node.invalid("shape has " + Twine(result) + " elements, the input " +
-                        Twine(count));
-  return reshaped(node, *shape);
+    to[*inferred] = quotient(count, product(to));
+  if (product(to) != count)
+    return node.invalid("shape has " + kernel::sizeText(product(to)) +
+                        " elements, the input " + kernel::sizeText(count));
+  return reshaped(node, to);
 }
 
 /// Of Squeeze and Unsqueeze.
@@ -114,12 +121,12 @@ static ImportResult importSqueeze(OnnxNode &node) {
   auto normal = normalizeAxes(node, *axes, from.size());
   if (failed(normal))
     return failure();
-  SmallVector<int64_t> shape;
-  for (auto [axis, size] : llvm::enumerate(from)) {
+  Dims shape;
+  for (auto [axis, size] : llvm::enumerate(dimsOf(node.input(0)))) {
     bool dropped = given ? llvm::is_contained(*normal, axis) : size == 1;
     if (dropped && size != 1)
-      return node.invalid("axis " + Twine(axis) + " has size " + Twine(size) +
-                          ", not 1");
+      return node.invalid("axis " + Twine(axis) + " has size " +
+                          kernel::sizeText(size) + ", not 1");
     if (!dropped)
       shape.push_back(size);
   }
@@ -135,15 +142,10 @@ static ImportResult importUnsqueeze(OnnxNode &node) {
   auto normal = normalizeAxes(node, *axes, rank);
   if (failed(normal))
     return failure();
-  SmallVector<int64_t> shape;
-  for (int64_t axis = 0; axis < rank; ++axis) {
-    if (llvm::is_contained(*normal, axis)) {
-      shape.push_back(1);
-      continue;
-    }
-    shape.push_back(from.front());
-    from = from.drop_front();
-  }
+  Dims sizes = dimsOf(node.input(0)), shape;
+  size_t next = 0;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    shape.push_back(llvm::is_contained(*normal, axis) ? Dim(1) : sizes[next++]);
   return reshaped(node, shape);
 }
 
@@ -154,10 +156,9 @@ static ImportResult importFlatten(OnnxNode &node) {
     axis += rank;
   if (axis < 0 || axis > rank)
     return node.invalid("axis is outside of the input's rank");
-  int64_t rows = 1, columns = 1;
-  for (auto [i, size] : llvm::enumerate(from))
-    (static_cast<int64_t>(i) < axis ? rows : columns) *= size;
-  return reshaped(node, {rows, columns});
+  Dims sizes = dimsOf(node.input(0));
+  return reshaped(node, {product(ArrayRef(sizes).take_front(axis)),
+                         product(ArrayRef(sizes).drop_front(axis))});
 }
 
 static ImportResult importTranspose(OnnxNode &node) {

@@ -13,7 +13,7 @@ namespace ingot::graph {
 /// Up to opset 12 all axes from `axis` on are one.
 template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
   Value x = node.input(0);
-  SmallVector<int64_t> shape(shapeOf(x));
+  Dims shape = dimsOf(x);
   if (shape.empty())
     x = node.reshape(x, {1});
   FailureOr<int64_t> axis =
@@ -21,8 +21,8 @@ template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
   if (failed(axis))
     return failure();
   if (node.opset < 13) {
-    SmallVector<int64_t> coerced(shapeOf(x).take_front(*axis));
-    coerced.push_back(ShapedType::getNumElements(shapeOf(x).drop_front(*axis)));
+    Dims all = dimsOf(x), coerced(ArrayRef(all).take_front(*axis));
+    coerced.push_back(product(ArrayRef(all).drop_front(*axis)));
     x = node.reshape(x, coerced);
   }
   Value y = node.build<OpT>(x, *axis);
@@ -56,14 +56,14 @@ static Value deviation(OnnxNode &node, Value variance, double epsilon) {
 static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   Value x = node.input(0), scale = node.input(1),
         bias = center ? node.input(2) : Value();
-  SmallVector<int64_t> shape(shapeOf(x));
+  Dims shape = dimsOf(x);
   FailureOr<int64_t> axis = node.axisAttr("axis", -1, shape.size());
   if (failed(axis))
     return failure();
-  ArrayRef<int64_t> normalized = ArrayRef<int64_t>(shape).drop_front(*axis);
+  ArrayRef<int64_t> normalized = shapeOf(x).drop_front(*axis);
   int64_t length = ShapedType::getNumElements(normalized);
-  SmallVector<int64_t> rows(shape.begin(), shape.begin() + *axis);
-  rows.push_back(length);
+  Dims rows(ArrayRef(shape).take_front(*axis));
+  rows.push_back(product(ArrayRef(shape).drop_front(*axis)));
   double epsilon = node.floatAttr("epsilon", 1e-5);
 
   // Parameters of the rows' own shape are the kernel's; others broadcast.

@@ -36,19 +36,19 @@ Value OnnxNode::cast(Value value, Type elementType) {
   return CastOp::create(builder, loc, value, elementType);
 }
 
-Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
+Value OnnxNode::reshape(Value value, ArrayRef<Dim> sizes) {
   if (!value)
     return {};
-  if (shapeOf(value) == shape)
+  RankedTensorType type = tensorOf(sizes, elementOf(value));
+  if (value.getType() == type)
     return value;
-  if (RankedTensorType::get(shape, elementOf(value)).getNumElements() !=
-      tensorType(value).getNumElements())
+  if (type.getNumElements() != tensorType(value).getNumElements())
     // The caller gets a value all the same, so that import functions need not
     // ask after each step; the module is not used.
     (void)invalid("an operand's shape does not fit the others");
   OperationState state(loc, "graph.reshape");
   state.addOperands(value);
-  state.addTypes(RankedTensorType::get(shape, elementOf(value)));
+  state.addTypes(type);
   return builder.create(state)->getResult(0);
 }
 
@@ -59,9 +59,9 @@ Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
     (void)invalid("an operand has too many axes");
     return value; // as in reshape
   }
-  SmallVector<int64_t> shape(rank, 1);
-  llvm::copy(shapeOf(value), shape.begin() + axis);
-  return reshape(value, shape);
+  Dims sizes(rank, 1);
+  llvm::copy(dimsOf(value), sizes.begin() + axis);
+  return reshape(value, sizes);
 }
 
 FailureOr<int64_t> OnnxNode::normalizeAxis(int64_t axis, int64_t rank) {
@@ -79,20 +79,21 @@ FailureOr<int64_t> OnnxNode::axisAttr(StringRef name, int64_t otherwise,
 RankedTensorType
 OnnxNode::elementwiseType(ValueRange operands,
                           llvm::function_ref<Type(ArrayRef<Type>)> element) {
-  SmallVector<ArrayRef<int64_t>> shapes;
+  SmallVector<Dims> shapes;
   SmallVector<Type> types;
   for (Value operand : operands) {
     if (!operand)
       return {}; // building the operand has failed and said why
-    shapes.push_back(shapeOf(operand));
+    shapes.push_back(dimsOf(operand));
     types.push_back(elementOf(operand));
   }
-  auto shape = broadcastShapes(shapes);
+  auto shape =
+      broadcastShapes(SmallVector<ArrayRef<Dim>>(shapes.begin(), shapes.end()));
   if (!shape) {
     (void)invalid("the shapes of the inputs do not broadcast");
-    shape = llvm::to_vector(shapes.front()); // as in reshape
+    shape = shapes.front(); // as in reshape
   }
-  return RankedTensorType::get(*shape, element(types));
+  return tensorOf(*shape, element(types));
 }
 
 template <typename... OpTs> struct RegularOperators {

@@ -77,7 +77,13 @@ public:
   /// The elements converted to another type; `value` itself if they have it.
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
   /// The same elements in another shape; `value` itself if it has that shape.
-  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<Dim> sizes);
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) {
+    return reshape(value, Dims(shape.begin(), shape.end()));
+  }
+  mlir::Value reshape(mlir::Value value, std::initializer_list<int64_t> shape) {
+    return reshape(value, llvm::ArrayRef<int64_t>(shape));
+  }
   /// `value` with axes of size 1 in front and behind, so that its axes begin at
   /// `axis` of a tensor of `rank` (for NumPy's broadcasting).
   mlir::Value alignAt(mlir::Value value, int64_t axis, int64_t rank);

@@ -36,8 +36,8 @@ static ImportResult finishReduction(OnnxNode &node, Value kept,
                                     ArrayRef<int64_t> axes) {
   if (node.intAttr("keepdims", 1))
     return SmallVector<Value>{kept};
-  SmallVector<int64_t> shape;
-  for (auto [axis, size] : llvm::enumerate(shapeOf(kept)))
+  Dims shape;
+  for (auto [axis, size] : llvm::enumerate(dimsOf(kept)))
     if (!llvm::is_contained(axes, static_cast<int64_t>(axis)))
       shape.push_back(size);
   return SmallVector<Value>{node.reshape(kept, shape)};

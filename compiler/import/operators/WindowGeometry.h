@@ -24,8 +24,9 @@ struct WindowGeometry {
                                               llvm::ArrayRef<int64_t> kernel);
   /// The type of the operator's result, channels last.
   mlir::RankedTensorType resultType(mlir::Value x, int64_t channels) const {
-    return mlir::RankedTensorType::get(
-        windowShape(shapeOf(x), output, channels), elementOf(x));
+    return tensorOf(
+        windowShape(dimsOf(x), Dims(output.begin(), output.end()), channels),
+        elementOf(x));
   }
 };
 

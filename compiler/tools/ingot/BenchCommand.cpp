@@ -158,7 +158,9 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   for (const HostModel::Bound &bound : model->bound)
     tensors[bound.input].bytes = bound.bytes;
   std::vector<void *> io;
-  io.reserve(tensors.size());
+  // At the largest sizes.
+  for (const InterfaceSize &size : model->runTimeSizes())
+    io.push_back(reinterpret_cast<void *>(size.symbol.getMost()));
   for (Tensor &tensor : tensors)
     io.push_back(tensor.bytes.data());
 

@@ -151,13 +151,24 @@ readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
 static void readDims(const Options &options, Arguments &arguments,
                      Diagnostics &diagnostics) {
   for (const auto &[name, text] : readPairs(options.dims, diagnostics)) {
-    int64_t size;
-    if (StringRef(text).getAsInteger(10, size) || size < 0)
+    // "8", "1..8", or "..8" from 1 on.
+    auto [first, last] = StringRef(text).split("..");
+    bool isRange = StringRef(text).contains("..");
+    int64_t least = 1, most;
+    if ((!(isRange && first.empty()) && first.getAsInteger(10, least)) ||
+        (isRange ? last.getAsInteger(10, most) : (most = least, false)) ||
+        least < 0 || least > most)
       diagnostics.report(DiagnosticId::BadOption,
                          "--dim " + printable(name) + ": the size `" +
-                             printable(text) + "` is not a whole number");
+                             printable(text) +
+                             "` is neither a whole number nor bounds, as in "
+                             "1..64");
+    else if (name == "*" && least == most)
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--dim *: all sizes that are left need bounds, as in "
+                         "*=..64");
     else
-      arguments.compile.import.dims[name] = size;
+      arguments.compile.import.dims[name] = {least, most};
   }
 }
 

@@ -18,8 +18,7 @@ static std::optional<Dims> productShape(ArrayRef<Dim> a, ArrayRef<Dim> b) {
 }
 
 RankedTensorType MatMulOp::typeOf(Value a, Value b) {
-  return RankedTensorType::get(*productShape(shapeOf(a), shapeOf(b)),
-                               elementOf(a));
+  return tensorOf(*productShape(dimsOf(a), dimsOf(b)), elementOf(a));
 }
 
 /// Refuses a zero point unless it is one number or broadcasts to `operand` with
@@ -30,10 +29,10 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
     return rule.refuse("has a zero point of " + name + " of " +
                        debugString(elementOf(zero)) + ", not " +
                        debugString(elementOf(operand)));
-  ArrayRef<Dim> own = shapeOf(zero), whole = shapeOf(operand);
+  ArrayRef<int64_t> own = shapeOf(zero), whole = shapeOf(operand);
   auto joined = broadcastShapes({own, whole});
   bool fits = own.size() >= 2 && own[own.size() - steps] == 1 && joined &&
-              ArrayRef<Dim>(*joined) == whole;
+              ArrayRef<int64_t>(*joined) == whole;
   return rule.require(own.empty() || fits,
                       "has a zero point of " + name +
                           " that is neither one number nor one for each " +
@@ -41,12 +40,14 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
 }
 
 LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> a = shapeOf(op.getA()), b = shapeOf(op.getB());
+  Dims a = dimsOf(op.getA()), b = dimsOf(op.getB());
   if (a.size() < 2 || b.size() < 2)
     return rule.refuse("needs operands of two axes or more");
   if (a.back() != b[b.size() - 2])
-    return rule.refuse("the inner sizes differ: " + Twine(a.back()) + " and " +
-                       Twine(b[b.size() - 2]));
+    return rule.refuse("the inner sizes differ: " + kernel::sizeText(a.back()) +
+                       " and " + kernel::sizeText(b[b.size() - 2]));
+  rule.needKnown(a.back(),
+                 "sums over an axis of a size known only at run time");
   auto shape = productShape(a, b);
   if (!shape)
     return rule.refuse("the batch axes do not broadcast");
@@ -75,11 +76,11 @@ LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
 /// those of one group are a part, the inputs' or the outputs'.
 template <typename OpAdaptor>
 static LogicalResult convTypes(OpAdaptor op, TypeRule &rule, bool transposed) {
-  ArrayRef<Dim> x = shapeOf(op.getX()), w = shapeOf(op.getW());
+  ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW());
   auto groups = static_cast<int64_t>(op.getGroups());
   if (w.size() != x.size() || w.size() < 2 || groups < 1)
     return rule.refuse("needs weights of the input's rank and groups");
-  Dim inputs = w[w.size() - 2], outputs = w.back();
+  int64_t inputs = w[w.size() - 2], outputs = w.back();
   (transposed ? outputs : inputs) *= groups;
   if (inputs != x.back() || (transposed ? inputs : outputs) % groups != 0)
     return rule.refuse("the weights do not fit " + Twine(x.back()) +
@@ -264,14 +265,15 @@ struct GroupedSteps {
 } // namespace
 
 /// The number of elements of a packed matrix; none if it cannot be packed so.
-static std::optional<Dim> packedSize(ArrayRef<Dim> matrix, int64_t panel,
-                                     int64_t tail, int64_t group) {
+static std::optional<int64_t> packedSize(ArrayRef<int64_t> matrix,
+                                         int64_t panel, int64_t tail,
+                                         int64_t group) {
   if (matrix.empty() || panel < 1 || tail < matrix.back() % panel ||
       group < 1 || (group > 1 && matrix.size() < 2))
     return std::nullopt;
-  Dim full = matrix.back() / panel * panel,
-      last = matrix.back() % panel == 0 ? 0 : tail;
-  Dims steps(matrix.drop_back());
+  int64_t full = matrix.back() / panel * panel,
+          last = matrix.back() % panel == 0 ? 0 : tail;
+  SmallVector<int64_t> steps(matrix.drop_back());
   if (group > 1)
     steps.back() = llvm::divideCeil(steps.back(), group) * group;
   return product(steps) * (full + last);

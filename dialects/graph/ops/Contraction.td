@@ -1,7 +1,8 @@
 // Matrix products and convolutions.
 
 class Graph_Contraction<string mnemonic, Trait types = Graph_InferredTypes>
-    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], types>;
+    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>],
+                      types>;
 
 /// A contraction over windows.
 class Graph_WindowProduct<string mnemonic> : Graph_Contraction<mnemonic, Graph_StatedTypes> {

@@ -9,7 +9,7 @@
 /// `resultElem`: the element type of the result, given the operand types in[i].
 class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resultElem = "in[0]",
                         Trait types = Graph_InferredTypes>
-    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>,
+    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>,
                                  DeclareOpInterfaceMethods<ElementwiseOpInterface>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], types> {
   /// The operands that have one element type.
@@ -226,7 +226,7 @@ def Graph_CastOp : Graph_Conversion<"cast", (ins Graph_Tensor:$x), [{
     }], (ins Graph_Int<"1">:$saturate, Graph_Text<"up", ["up", "down", "nearest"]>:$round_mode)> {
   let alike = "{}";
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::mlir::Type":$element), [{
-    build($_builder, $_state, ::mlir::RankedTensorType::get(shapeOf(x), element), x);
+    build($_builder, $_state, ::ingot::graph::tensorOf(dimsOf(x), element), x);
   }]>];
 }
 def Graph_BitCastOp : Graph_Conversion<"bit_cast", (ins Graph_Tensor:$x),

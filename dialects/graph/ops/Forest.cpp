@@ -7,11 +7,11 @@ using namespace mlir;
 namespace ingot::graph {
 
 LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> x = shapeOf(op.getX());
-  Dim nodes = tensorType(op.getFeature()).getNumElements(),
-      trees = tensorType(op.getRoots()).getNumElements(),
-      entries = tensorType(op.getWeights()).getNumElements(),
-      targets = tensorType(op.getBase()).getNumElements();
+  ArrayRef<int64_t> x = shapeOf(op.getX());
+  int64_t nodes = tensorType(op.getFeature()).getNumElements(),
+          trees = tensorType(op.getRoots()).getNumElements(),
+          entries = tensorType(op.getWeights()).getNumElements(),
+          targets = tensorType(op.getBase()).getNumElements();
   if (x.size() != 2)
     return rule.refuse("needs rows of features");
   if (failed(rule.alike({op.getX(), op.getThreshold()})) ||

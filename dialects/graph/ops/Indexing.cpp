@@ -11,7 +11,8 @@ namespace ingot::graph {
 //===----------------------------------------------------------------------===//
 
 /// Whether `part` is no longer than `whole` on any axis but `axis`.
-static bool fitsBeside(ArrayRef<Dim> part, ArrayRef<Dim> whole, uint64_t axis) {
+static bool fitsBeside(ArrayRef<int64_t> part, ArrayRef<int64_t> whole,
+                       uint64_t axis) {
   return part.size() == whole.size() &&
          llvm::all_of(llvm::enumerate(part), [&](auto size) {
            return size.index() == axis || size.value() <= whole[size.index()];
@@ -21,7 +22,7 @@ static bool fitsBeside(ArrayRef<Dim> part, ArrayRef<Dim> whole, uint64_t axis) {
 LogicalResult GatherElementsOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (failed(rule.axis(op.getAxis(), op.getX())))
     return failure();
-  ArrayRef<Dim> shape = shapeOf(op.getIndices());
+  ArrayRef<int64_t> shape = shapeOf(op.getIndices());
   if (!fitsBeside(shape, shapeOf(op.getX()), op.getAxis()))
     return rule.refuse("has indices that are longer than the operand");
   return rule.result(shape, elementOf(op.getX()));
@@ -37,7 +38,8 @@ Expr GatherElementsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 bool GatherElementsOp::passesLanes() { return false; }
 
 LogicalResult GatherNDOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> from = shapeOf(op.getX()), indices = shapeOf(op.getIndices());
+  ArrayRef<int64_t> from = shapeOf(op.getX()),
+                    indices = shapeOf(op.getIndices());
   uint64_t batch = op.getBatchDims();
   if (indices.empty() || batch >= indices.size() || batch > from.size() ||
       static_cast<uint64_t>(indices.back()) > from.size() - batch)
@@ -100,7 +102,7 @@ LogicalResult TensorScatterOp::inferTypes(Adaptor op, TypeRule &rule) {
     return failure();
   if (axis == 0 || !fitsBeside(shapeOf(update), shapeOf(past), axis) ||
       resized(shapeOf(update), axis, shapeOf(past)[axis]) !=
-          Dims(shapeOf(past)) ||
+          SmallVector<int64_t>(shapeOf(past)) ||
       shapeOf(update)[axis] > shapeOf(past)[axis])
     return rule.refuse("the update does not fit, or the axis is the batch");
   return rule.result(past);
@@ -183,9 +185,9 @@ bool TriluOp::passesLanes() { return false; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult Col2ImOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> from = shapeOf(op.getX()), to = rule.stated();
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = rule.stated();
   size_t spatial = op.getBlock().size();
-  Dim size = product(op.getBlock());
+  int64_t size = product(op.getBlock());
   if (from.size() != 3 || to.size() != spatial + 2 || size <= 0 ||
       from[1] % size != 0 || from[2] != product(op.getCounts()))
     return rule.refuse("the operand is not made of blocks of that shape");
@@ -271,8 +273,8 @@ void ScatterElementsOp::emitBody(BodyBuilder &b) {
 }
 
 LogicalResult ScatterNDOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> to = shapeOf(op.getX()), indices = shapeOf(op.getIndices());
-  if (indices.empty() || indices.back() > static_cast<Dim>(to.size()))
+  ArrayRef<int64_t> to = shapeOf(op.getX()), indices = shapeOf(op.getIndices());
+  if (indices.empty() || indices.back() > static_cast<int64_t>(to.size()))
     return rule.refuse("has indices of more axes than the operand has");
   if (failed(rule.alike({op.getX(), op.getUpdates()})) ||
       failed(rule.shape(op.getUpdates(),
@@ -311,10 +313,10 @@ LogicalResult TopKOp::inferTypes(Adaptor op, TypeRule &rule) {
   uint64_t axis = op.getAxis();
   if (failed(rule.axis(axis, op.getX())))
     return failure();
-  ArrayRef<Dim> from = shapeOf(op.getX());
+  ArrayRef<int64_t> from = shapeOf(op.getX());
   if (rule.stated().size() != from.size() || rule.stated()[axis] > from[axis])
     return rule.refuse("selects more elements than the axis has");
-  Dims shape = resized(from, axis, rule.stated()[axis]);
+  SmallVector<int64_t> shape = resized(from, axis, rule.stated()[axis]);
   (void)rule.result(shape, elementOf(op.getX()));
   return rule.result(
       shape, IntegerType::get(op.getX().getContext(), 64, IntegerType::Signed));
@@ -380,7 +382,7 @@ struct WorstFirstHeap {
 void TopKOp::emitBody(BodyBuilder &b) {
   int64_t axis = getAxis(), size = shapeOf(getX())[axis],
           k = shapeOf(getValues())[axis];
-  SmallVector<int64_t> outer(shapeOf(getX()));
+  Dims outer = dimsOf(getX());
   outer[axis] = 1;
   if (k == 0)
     return;
@@ -422,7 +424,7 @@ void TopKOp::emitBody(BodyBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult DetOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> shape = shapeOf(op.getX());
+  ArrayRef<int64_t> shape = shapeOf(op.getX());
   if (shape.size() < 2 || shape.back() != shape[shape.size() - 2])
     return rule.refuse("needs square matrices");
   (void)rule.result(shape.drop_back(2), elementOf(op.getX()));

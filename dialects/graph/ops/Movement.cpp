@@ -8,6 +8,9 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+static RankedTensorType withShape(Value x, ArrayRef<Dim> sizes) {
+  return tensorOf(sizes, elementOf(x));
+}
 static RankedTensorType withShape(Value x, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(x));
 }
@@ -19,7 +22,7 @@ static OpT clonePermuted(OpT op, OpBuilder &builder, ArrayRef<int64_t> perm,
   auto copy = cast<OpT>(builder.clone(*op));
   copy->setOperands(operands);
   copy.getResult().setType(
-      withShape(op.getResult(), permuted(shapeOf(op.getResult()), perm)));
+      withShape(op.getResult(), permuted(dimsOf(op.getResult()), perm)));
   return copy;
 }
 
@@ -52,7 +55,7 @@ LogicalResult TransposeOp::inferTypes(Adaptor op, TypeRule &rule) {
   llvm::sort(sorted);
   if (sorted.size() != shapeOf(op.getX()).size() || !isIdentity(sorted))
     return rule.refuse("perm is not a permutation of the operand's axes");
-  return rule.result(permuted(shapeOf(op.getX()), op.getPerm()),
+  return rule.result(permuted(dimsOf(op.getX()), op.getPerm()),
                      elementOf(op.getX()));
 }
 
@@ -101,19 +104,18 @@ void ReshapeOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, shape));
 }
 
-LogicalResult ReshapeOp::inferTypes(Adaptor op, TypeRule &rule) {
-  if (product(shapeOf(op.getX())) != product(rule.stated()))
-    return rule.refuse("the operand's elements are not those of the result");
-  return rule.result(rule.stated(), elementOf(op.getX()));
+void ReshapeOp::build(OpBuilder &, OperationState &state, Value x,
+                      ArrayRef<Dim> sizes) {
+  state.addOperands(x);
+  state.addTypes(withShape(x, sizes));
 }
 
-/// Runs of axes with equal products map to each other, so that only axes that
-/// are really merged or split cost divisions.
-Expr ReshapeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  ArrayRef<int64_t> from = shapeOf(getResult()), to = shapeOf(getX());
-  Exprs at(to.size(), b.index(0));
+SmallVector<AxisRun> axisRuns(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  SmallVector<AxisRun> runs;
+  if (llvm::is_contained(from, 0))
+    return runs;
   size_t i = 0, j = 0;
-  while (getType().getNumElements() != 0 && i < from.size() && j < to.size()) {
+  while (i < from.size() && j < to.size()) {
     size_t firstI = i, firstJ = j;
     int64_t products[] = {from[i++], to[j++]};
     while (products[0] != products[1]) {
@@ -122,15 +124,51 @@ Expr ReshapeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       else
         products[1] *= to[j++];
     }
-    size_t countI = i - firstI, countJ = j - firstJ;
-    if (countI == 1 && countJ == 1) {
-      at[firstJ] = idx[firstI];
+    runs.push_back({firstI, i - firstI, firstJ, j - firstJ});
+  }
+  return runs;
+}
+
+bool isOneReshape(ArrayRef<Dim> from, ArrayRef<Dim> to) {
+  if (product(from) != product(to))
+    return false;
+  auto most = [](ArrayRef<Dim> sizes) {
+    return llvm::map_to_vector(sizes, [](const Dim &d) { return d.most(); });
+  };
+  // An element keeps its place in memory only if what a size at run time
+  // multiplies is outside of everything that is merged or split.
+  auto isFirst = [](ArrayRef<Dim> run) {
+    return llvm::all_of(run.drop_front(),
+                        [](const Dim &size) { return size.known(); });
+  };
+  return llvm::all_of(axisRuns(most(from), most(to)), [&](const AxisRun &run) {
+    ArrayRef<Dim> x = from.slice(run.from, run.fromCount),
+                  y = to.slice(run.to, run.toCount);
+    return product(x) == product(y) && isFirst(x) && isFirst(y);
+  });
+}
+
+LogicalResult ReshapeOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Dims from = dimsOf(op.getX()), to = rule.statedDims();
+  if (product(from) != product(to))
+    return rule.refuse("the operand's elements are not those of the result");
+  if (!isOneReshape(from, to))
+    return rule.refuse("moves elements by a size known only at run time");
+  return rule.result(to, elementOf(op.getX()));
+}
+
+Expr ReshapeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  ArrayRef<int64_t> from = shapeOf(getResult()), to = shapeOf(getX());
+  Exprs at(to.size(), b.index(0));
+  for (const AxisRun &run : axisRuns(from, to)) {
+    if (run.fromCount == 1 && run.toCount == 1) {
+      at[run.to] = idx[run.from];
       continue;
     }
-    Expr position =
-        b.linearize(idx.slice(firstI, countI), from.slice(firstI, countI));
-    llvm::copy(b.delinearize(position, to.slice(firstJ, countJ)),
-               at.begin() + firstJ);
+    Expr position = b.linearize(idx.slice(run.from, run.fromCount),
+                                from.slice(run.from, run.fromCount));
+    llvm::copy(b.delinearize(position, to.slice(run.to, run.toCount)),
+               at.begin() + run.to);
   }
   return b.load(getX(), at);
 }
@@ -146,7 +184,8 @@ bool ReshapeOp::passesLanes() {
 OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   if (getX().getType() == getType())
     return getX();
-  if (auto inner = getX().getDefiningOp<ReshapeOp>()) {
+  if (auto inner = getX().getDefiningOp<ReshapeOp>();
+      inner && isOneReshape(dimsOf(inner.getX()), dimsOf(getResult()))) {
     getXMutable().assign(inner.getX());
     return getResult();
   }
@@ -168,7 +207,7 @@ void SliceOp::build(OpBuilder &, OperationState &state, Value x,
 }
 
 LogicalResult SliceOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> from = shapeOf(op.getX()), to = rule.stated();
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = rule.stated();
   if (from.size() != to.size() || op.getStarts().size() != to.size() ||
       op.getSteps().size() != to.size())
     return rule.refuse("starts, steps, operand and result differ in rank");
@@ -176,7 +215,7 @@ LogicalResult SliceOp::inferTypes(Adaptor op, TypeRule &rule) {
        llvm::zip(from, to, op.getStarts(), op.getSteps())) {
     if (count == 0)
       continue;
-    Dim last = start + (count - 1) * step;
+    int64_t last = start + (count - 1) * step;
     if (std::min(start, last) < 0 || std::max(start, last) >= size)
       return rule.refuse("reaches outside of the operand");
   }
@@ -229,7 +268,8 @@ bool SliceOp::permutesOperand(unsigned) { return true; }
 // Concat
 //===----------------------------------------------------------------------===//
 
-static std::optional<Dims> concatShape(ValueRange inputs, int64_t axis) {
+static std::optional<SmallVector<int64_t>> concatShape(ValueRange inputs,
+                                                       int64_t axis) {
   return concatenated(llvm::map_to_vector(inputs, shapeOf), axis);
 }
 
@@ -237,7 +277,15 @@ LogicalResult ConcatOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (op.getInputs().empty() ||
       op.getAxis() >= shapeOf(op.getInputs()[0]).size())
     return rule.refuse("needs operands and an axis of theirs");
-  std::optional<Dims> shape = concatShape(op.getInputs(), op.getAxis());
+  SmallVector<Dims> parts;
+  for (Value input : op.getInputs()) {
+    parts.push_back(dimsOf(input));
+    if (parts.back().size() > op.getAxis())
+      rule.needKnown(parts.back()[op.getAxis()],
+                     "joins along an axis of a size known only at run time");
+  }
+  std::optional<Dims> shape = concatenated(
+      SmallVector<ArrayRef<Dim>>(parts.begin(), parts.end()), op.getAxis());
   if (!shape)
     return rule.refuse("operands differ in more than the axis");
   if (failed(rule.alike(op.getInputs())))
@@ -286,7 +334,8 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
   if (flat.size() == 1 && flat[0].getType() == getType())
     return flat[0];
   if (llvm::equal(flat, getInputs()) ||
-      concatShape(flat, getAxis()) != Dims(getType().getShape()))
+      concatShape(flat, getAxis()) !=
+          SmallVector<int64_t>(getType().getShape()))
     return {};
   getInputsMutable().assign(flat);
   return getResult();
@@ -322,7 +371,7 @@ LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (!shapeOf(op.getValue()).empty() ||
       elementOf(op.getValue()) != elementOf(op.getX()))
     return rule.refuse("the value is not one element of the operand's type");
-  ArrayRef<Dim> from = shapeOf(op.getX()), to = rule.stated();
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = rule.stated();
   if (from.size() != to.size() || op.getLow().size() != to.size())
     return rule.refuse("low, operand and result differ in rank");
   for (auto [size, padded, low] : llvm::zip(from, to, op.getLow())) {
@@ -415,7 +464,7 @@ void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
 
 LogicalResult ExpandOp::inferTypes(Adaptor op, TypeRule &rule) {
   auto shape = broadcastShapes({shapeOf(op.getX()), rule.stated()});
-  if (!shape || ArrayRef<Dim>(*shape) != rule.stated())
+  if (!shape || ArrayRef<int64_t>(*shape) != rule.stated())
     return rule.refuse("the operand does not broadcast to the result");
   return rule.result(*shape, elementOf(op.getX()));
 }
@@ -500,10 +549,11 @@ bool TileOp::permutesOperand(unsigned) { return true; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult GatherOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> from = shapeOf(op.getX()), indices = shapeOf(op.getIndices());
+  ArrayRef<int64_t> from = shapeOf(op.getX()),
+                    indices = shapeOf(op.getIndices());
   if (failed(rule.axis(op.getAxis(), op.getX())))
     return failure();
-  Dims shape = spliced(from, op.getAxis(), 1, indices);
+  SmallVector<int64_t> shape = spliced(from, op.getAxis(), 1, indices);
   if (from[op.getAxis()] == 0 && product(shape) != 0)
     return rule.refuse("takes elements of an empty axis");
   return rule.result(shape, elementOf(op.getX()));
@@ -543,6 +593,10 @@ Value buildTranspose(OpBuilder &builder, Location loc, Value x,
 Value buildReshape(OpBuilder &builder, Location loc, Value x,
                    ArrayRef<int64_t> shape) {
   return ReshapeOp::create(builder, loc, x, shape);
+}
+Value buildReshape(OpBuilder &builder, Location loc, Value x,
+                   ArrayRef<Dim> sizes) {
+  return ReshapeOp::create(builder, loc, x, sizes);
 }
 
 } // namespace ingot::graph

@@ -29,6 +29,27 @@ mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
 /// Builds a reshape of `x`.
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value x, llvm::ArrayRef<int64_t> shape);
+mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value x, llvm::ArrayRef<Dim> sizes);
+inline mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::Value x,
+                                std::initializer_list<int64_t> shape) {
+  return buildReshape(builder, loc, x, llvm::ArrayRef<int64_t>(shape));
+}
+
+/// A run of axes of `from` that a reshape makes of a run of axes of `to`.
+struct AxisRun {
+  size_t from, fromCount, to, toCount;
+};
+
+/// Cuts a reshape into its runs of axes with equal numbers of elements, each as
+/// short as can be, so that only axes that are really merged or split cost
+/// divisions. None if axes of size 0 leave that open.
+llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,
+                                    llvm::ArrayRef<int64_t> to);
+/// Whether one reshape makes a tensor of the sizes `to` of one of `from`, at
+/// whatever sizes the caller names at run time.
+bool isOneReshape(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to);
 
 /// A constant of float element type `type`.
 mlir::Value floatConstant(OnnxNode &node, llvm::ArrayRef<int64_t> shape,

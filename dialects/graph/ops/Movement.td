@@ -10,23 +10,25 @@ class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_I
 
 /// Movers whose axes are independent of each other: permuting axes permutes
 /// their attributes.
-class Graph_AxisMove<string mnemonic, Trait types = Graph_InferredTypes>
-    : Graph_Move<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], types>;
+class Graph_AxisMove<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
+    : Graph_Move<mnemonic, !listconcat([DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], traits),
+                 types>;
 
-def Graph_TransposeOp : Graph_Move<"transpose"> {
+def Graph_TransposeOp : Graph_Move<"transpose", [Graph_RunTimeSizes]> {
   let summary = "Axis k of the result is axis perm[k] of the operand";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$perm);
   let hasFolder = 1;
 }
 
-def Graph_ReshapeOp : Graph_Move<"reshape", [], Graph_StatedTypes> {
+def Graph_ReshapeOp : Graph_Move<"reshape", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The same elements in row-major order with the shape of the result";
   let arguments = (ins Graph_Tensor:$x);
-  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>,
+                  OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::graph::Dim>":$sizes)>];
   let hasFolder = 1;
 }
 
-def Graph_SliceOp : Graph_AxisMove<"slice", Graph_StatedTypes> {
+def Graph_SliceOp : Graph_AxisMove<"slice", [], Graph_StatedTypes> {
   let summary = "Elements starts[k] + i * steps[k] of each axis k; steps may be negative";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$starts,
@@ -34,13 +36,13 @@ def Graph_SliceOp : Graph_AxisMove<"slice", Graph_StatedTypes> {
   let hasFolder = 1;
 }
 
-def Graph_ConcatOp : Graph_AxisMove<"concat"> {
+def Graph_ConcatOp : Graph_AxisMove<"concat", [Graph_RunTimeSizes]> {
   let summary = "The operands one after another along an axis";
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
   let hasFolder = 1;
 }
 
-def Graph_PadOp : Graph_AxisMove<"pad", Graph_StatedTypes> {
+def Graph_PadOp : Graph_AxisMove<"pad", [], Graph_StatedTypes> {
   let summary = "The operand from low[k] on in each axis k, around it what `mode` says";
   let description = [{
     `low` is not negative (cropping is a slice). Modes: `constant` (the scalar
@@ -53,14 +55,14 @@ def Graph_PadOp : Graph_AxisMove<"pad", Graph_StatedTypes> {
   let hasFolder = 1;
 }
 
-def Graph_ExpandOp : Graph_AxisMove<"expand", Graph_StatedTypes> {
+def Graph_ExpandOp : Graph_AxisMove<"expand", [], Graph_StatedTypes> {
   let summary = "The operand broadcast to the shape of the result by NumPy's rule";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>];
   let hasFolder = 1;
 }
 
-def Graph_TileOp : Graph_AxisMove<"tile", Graph_StatedTypes> {
+def Graph_TileOp : Graph_AxisMove<"tile", [], Graph_StatedTypes> {
   let summary = "The operand repeated along each axis until the result is full";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$repeats)>];

@@ -115,7 +115,7 @@ struct ReshapeOfTranspose : OpRewritePattern<ReshapeOp> {
   LogicalResult matchAndRewrite(ReshapeOp op,
                                 PatternRewriter &rewriter) const override {
     auto transpose = op.getX().getDefiningOp<TransposeOp>();
-    if (!transpose || !transpose->hasOneUse())
+    if (!transpose || !transpose->hasOneUse() || hasRunTimeSizes(op))
       return failure();
     ArrayRef<int64_t> x = shapeOf(transpose.getX()),
                       from = shapeOf(transpose.getResult()),
@@ -153,7 +153,8 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   /// The reshape of something that is computed for it alone.
   static ReshapeOp sinkable(Value v, Value result) {
     auto reshape = v.getDefiningOp<ReshapeOp>();
-    if (!reshape || !reshape->hasOneUse() || shapeOf(v) != shapeOf(result))
+    if (!reshape || !reshape->hasOneUse() || shapeOf(v) != shapeOf(result) ||
+        hasRunTimeSizes(reshape))
       return {};
     Operation *producer = reshape.getX().getDefiningOp();
     if (!isa_and_nonnull<ElementwiseOpInterface, MatMulOp>(producer) ||
@@ -221,37 +222,6 @@ struct SliceOfTranspose : OpRewritePattern<SliceOp> {
   }
 };
 
-/// A run of axes that a reshape makes of another run.
-struct Run {
-  size_t from, fromCount, to, toCount;
-};
-
-/// Cuts a reshape into its runs; none if axes of size 0 leave that open.
-std::optional<SmallVector<Run>> runsOf(ArrayRef<int64_t> from,
-                                       ArrayRef<int64_t> to) {
-  if (llvm::is_contained(from, 0))
-    return std::nullopt;
-  SmallVector<Run> runs;
-  size_t i = 0, j = 0;
-  while (i < from.size() && j < to.size()) {
-    Run run{i, 0, j, 0};
-    int64_t products[] = {from[i++], to[j++]};
-    while (products[0] != products[1]) {
-      if (products[0] < products[1])
-        products[0] *= from[i++];
-      else
-        products[1] *= to[j++];
-    }
-    runs.push_back({run.from, i - run.from, run.to, j - run.to});
-  }
-  // What is left is of size 1.
-  if (runs.empty())
-    return std::nullopt;
-  runs.back().fromCount = from.size() - runs.back().from;
-  runs.back().toCount = to.size() - runs.back().to;
-  return runs;
-}
-
 /// reshape(slice(x)) -> slice(reshape(x)), where the first axis of a run is all
 /// that is sliced of it: the reshape is a view of what is stored, and the slice
 /// can be read in place, with the movements behind it. Not where the reshape
@@ -266,11 +236,15 @@ struct ReshapeOfSlice : OpRewritePattern<ReshapeOp> {
     ArrayRef<int64_t> whole = shapeOf(slice.getX()),
                       from = shapeOf(slice.getResult()),
                       to = shapeOf(op.getResult());
-    std::optional<SmallVector<Run>> runs = runsOf(from, to);
-    if (!runs || permuted(from, longAxes(from)) == permuted(to, longAxes(to)))
+    SmallVector<AxisRun> runs = axisRuns(from, to);
+    if (runs.empty() ||
+        permuted(from, longAxes(from)) == permuted(to, longAxes(to)))
       return failure();
     SmallVector<int64_t> shape(to), starts(to.size(), 0), steps(to.size(), 1);
-    for (const Run &run : *runs) {
+    // What is left is of size 1.
+    runs.back().fromCount = from.size() - runs.back().from;
+    runs.back().toCount = to.size() - runs.back().to;
+    for (const AxisRun &run : runs) {
       std::optional<size_t> sliced;
       for (size_t i = run.from; i < run.from + run.fromCount; ++i) {
         if (whole[i] == from[i] && slice.getStarts()[i] == 0 &&

@@ -16,7 +16,7 @@ namespace {
 /// the axis if it is the last one, else whatever the mode around is.
 class AxisLoops {
 public:
-  AxisLoops(BodyBuilder &b, int64_t size, bool isLast)
+  AxisLoops(BodyBuilder &b, Dim size, bool isLast)
       : b(b), size(size), isLast(isLast) {}
 
   Expr reduce(Expr init, llvm::function_ref<Expr(Expr, Expr)> body,
@@ -27,12 +27,12 @@ public:
   void each(llvm::function_ref<void(Expr)> body) {
     if (isLast)
       return b.forLanes(size, body);
-    b.forRange(b.index(0), b.index(size), body);
+    b.forRange(b.index(0), b.size(size), body);
   }
 
 private:
   BodyBuilder &b;
-  int64_t size;
+  Dim size;
   bool isLast;
 };
 } // namespace
@@ -40,10 +40,10 @@ private:
 /// `body` for every place on the axes other than `axis`; `at` is a whole index
 /// whose entry for `axis` is left to the body.
 static void forRows(
-    BodyBuilder &b, ArrayRef<int64_t> shape, int64_t axis,
+    BodyBuilder &b, const Dims &shape, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops)> body) {
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
-  SmallVector<int64_t> outer(shape);
+  Dims outer(shape);
   outer[axis] = outer[last] = 1;
   b.forIndependent(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
@@ -77,7 +77,7 @@ static Expr rounded(Expr x) {
 void SoftmaxOp::emitBody(BodyBuilder &b) {
   Type type = elementOf(getInput());
   int64_t axis = getAxis();
-  forRows(b, shapeOf(getInput()), axis,
+  forRows(b, dimsOf(getInput()), axis,
           [&](MutableArrayRef<Expr> at, AxisLoops loops) {
             auto load = [&](Expr i) {
               at[axis] = i;
@@ -106,7 +106,7 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
 void LogSoftmaxOp::emitBody(BodyBuilder &b) {
   Type type = elementOf(getInput());
   int64_t axis = getAxis();
-  forRows(b, shapeOf(getInput()), axis,
+  forRows(b, dimsOf(getInput()), axis,
           [&](MutableArrayRef<Expr> at, AxisLoops loops) {
             auto load = [&](Expr i) {
               at[axis] = i;
@@ -145,6 +145,7 @@ LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
     if (failed(rule.alike({x, parameter})) ||
         failed(rule.shape(parameter, shapeOf(x).back(), "a scale or bias")))
       return failure();
+  rule.needKnown(dimsOf(x).back(), "has rows of a size known only at run time");
   return rule.result(x);
 }
 
@@ -153,45 +154,47 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(getInput());
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
   double each = 1.0 / static_cast<double>(shape[last]);
-  forRows(b, shape, last, [&](MutableArrayRef<Expr> at, AxisLoops loops) {
-    Expr zero = b.constant(0, type), mean = zero;
-    auto load = [&](Expr i) {
-      at[last] = i;
-      Expr x = b.load(getInput(), at);
-      return getCenter() ? named(x - mean, "centered") : x;
-    };
-    // The mean comes first: a difference of large squares would lose all
-    // digits.
-    if (getCenter())
-      mean = named(loops.reduce(
-                       zero,
-                       [&](Expr i, Expr acc) {
-                         at[last] = i;
-                         return plus(acc, b.load(getInput(), at));
-                       },
-                       plus) *
-                       each,
-                   "mean");
-    Expr square = loops.reduce(
-                      zero,
-                      [&](Expr i, Expr acc) {
-                        Expr x = load(i);
-                        return named(fma(x, x, acc), "sum_of_squares");
-                      },
-                      plus) *
-                  each;
-    named(square, "variance");
-    Expr factor =
-        named(1.0 / sqrt(square + getEpsilon().convertToDouble()), "factor");
-    loops.each([&](Expr i) {
-      Expr y = named(load(i) * factor, "normalized");
-      if (getAffine().size() == 1)
-        y = y * b.load(getAffine()[0], i);
-      else if (getAffine().size() == 2)
-        y = fma(y, b.load(getAffine()[0], i), b.load(getAffine()[1], i));
-      b.store(0, y, at);
-    });
-  });
+  forRows(b, dimsOf(getInput()), last,
+          [&](MutableArrayRef<Expr> at, AxisLoops loops) {
+            Expr zero = b.constant(0, type), mean = zero;
+            auto load = [&](Expr i) {
+              at[last] = i;
+              Expr x = b.load(getInput(), at);
+              return getCenter() ? named(x - mean, "centered") : x;
+            };
+            // The mean comes first: a difference of large squares would lose all
+            // digits.
+            if (getCenter())
+              mean = named(loops.reduce(
+                               zero,
+                               [&](Expr i, Expr acc) {
+                                 at[last] = i;
+                                 return plus(acc, b.load(getInput(), at));
+                               },
+                               plus) *
+                               each,
+                           "mean");
+            Expr square = loops.reduce(
+                              zero,
+                              [&](Expr i, Expr acc) {
+                                Expr x = load(i);
+                                return named(fma(x, x, acc), "sum_of_squares");
+                              },
+                              plus) *
+                          each;
+            named(square, "variance");
+            Expr factor = named(
+                1.0 / sqrt(square + getEpsilon().convertToDouble()), "factor");
+            loops.each([&](Expr i) {
+              Expr y = named(load(i) * factor, "normalized");
+              if (getAffine().size() == 1)
+                y = y * b.load(getAffine()[0], i);
+              else if (getAffine().size() == 2)
+                y = fma(y, b.load(getAffine()[0], i),
+                        b.load(getAffine()[1], i));
+              b.store(0, y, at);
+            });
+          });
 }
 
 LogicalResult LRNOp::inferTypes(Adaptor op, TypeRule &rule) {

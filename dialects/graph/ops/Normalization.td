@@ -4,7 +4,7 @@
 // normalization and their like are built of others when imported.
 
 class Graph_SoftmaxLike<string mnemonic, dag more = (ins)>
-    : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+    : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = !con((ins Graph_Floats:$input, I64Attr:$axis), more);
   let results = (outs Graph_Tensor:$result);
   let extraClassDefinition = [{
@@ -19,7 +19,7 @@ def Graph_SoftmaxOp : Graph_SoftmaxLike<"softmax", (ins UnitAttr:$zero_nan)> {
 }
 def Graph_LogSoftmaxOp : Graph_SoftmaxLike<"log_softmax">;
 
-def Graph_LayerNormOp : Graph_BodyOp<"layer_norm"> {
+def Graph_LayerNormOp : Graph_BodyOp<"layer_norm", [Graph_RunTimeSizes]> {
   let summary = "Rows (along the last axis) scaled to variance 1";
   let description = [{
     With `center`, the row's mean is subtracted first (layer normalization);

@@ -181,7 +181,8 @@ static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
   if (shapeOf(x).size() != 3 || shapeOf(h0).size() != 2)
     return rule.refuse("needs gates [time, batch, gates * hidden] and a state "
                        "[batch, hidden]");
-  Dim batch = shapeOf(x)[1], hidden = shapeOf(h0)[1], width = gates * hidden;
+  int64_t batch = shapeOf(x)[1], hidden = shapeOf(h0)[1],
+          width = gates * hidden;
   if (failed(rule.alike({x, op.getR(), h0})) ||
       failed(rule.shape(x, {shapeOf(x)[0], batch, width}, "gates")) ||
       failed(rule.shape(op.getR(), {hidden, width}, "recurrent weights")) ||

@@ -80,7 +80,7 @@ static void emitScan(OpT op, BodyBuilder &b, double identity,
       return {next};
     });
   };
-  SmallVector<int64_t> outer(shape);
+  Dims outer(shape.begin(), shape.end());
   outer[axis] = outer[last] = 1;
   b.forIndependent(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);

@@ -8,7 +8,8 @@
 /// type `type`; `combine` the accumulator `acc` and the element `x`; `merge`
 /// two accumulators `acc` and `x`; `finish` `acc` and the `count` of elements.
 class Graph_Reduction<string mnemonic, code init, code combine, code merge = combine, code finish = "return acc;">
-    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
+    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes,
+                                 DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                  DeclareOpInterfaceMethods<ReductionOpInterface, ["init", "combine", "merge", "finish"]>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, DenseI64ArrayAttr:$axes);

@@ -25,7 +25,7 @@ static Expr sum(ElementBuilder &b, int64_t count, Expr zero,
 //===----------------------------------------------------------------------===//
 
 LogicalResult ResampleOp::inferTypes(Adaptor op, TypeRule &rule) {
-  Dims shape(shapeOf(op.getX()));
+  SmallVector<int64_t> shape(shapeOf(op.getX()));
   if (op.getPositions().size() != op.getAxes().size() ||
       op.getWeights().size() != op.getAxes().size())
     return rule.refuse("needs positions and weights for each axis");
@@ -164,9 +164,9 @@ struct SampledAxis {
 } // namespace
 
 LogicalResult GridSampleOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> from = shapeOf(op.getX()), grid = shapeOf(op.getGrid());
+  ArrayRef<int64_t> from = shapeOf(op.getX()), grid = shapeOf(op.getGrid());
   if (from.size() < 3 || grid.size() != from.size() || grid[0] != from[0] ||
-      grid.back() != static_cast<Dim>(from.size()) - 2)
+      grid.back() != static_cast<int64_t>(from.size()) - 2)
     return rule.refuse("the grid does not have a position for each axis");
   return rule.result(
       windowShape(from, grid.drop_front().drop_back(), from.back()),
@@ -229,8 +229,8 @@ bool GridSampleOp::isCheap() { return false; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult RoiAlignOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<Dim> from = shapeOf(op.getX()), rois = shapeOf(op.getRois()),
-                to = rule.stated();
+  ArrayRef<int64_t> from = shapeOf(op.getX()), rois = shapeOf(op.getRois()),
+                    to = rule.stated();
   if (from.size() != 4 || to.size() != 4 || rois.size() != 2 || rois[1] != 4)
     return rule.refuse("needs images [N, H, W, C] and regions [R, 4]");
   if (failed(rule.shape(op.getBatch(), rois[0], "a batch")))

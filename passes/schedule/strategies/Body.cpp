@@ -20,6 +20,8 @@ public:
            group.results() == anchor->getResults();
   }
 
+  bool takesRunTimeSizes() const override { return true; }
+
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();
     // The widest type that is computed in decides how many lanes all have.

@@ -20,9 +20,12 @@ public:
     return group.isElementwise() && group.results().size() == 1;
   }
 
+  bool takesRunTimeSizes() const override { return true; }
+
   void emit(KernelBuilder &b) const override {
     Value result = b.result();
     ArrayRef<int64_t> shape = shapeOf(result);
+    Dims sizes = dimsOf(result);
     ValueRange inputs = b.group.block->getArguments();
 
     // Shapes aligned at the right to the result's rank.
@@ -33,30 +36,35 @@ public:
       shapes.push_back(aligned);
     }
     // Merge an axis into the one outside it where all operands agree, and the
-    // result's strides.
+    // result's strides. An axis of a size at run time stays one of its own.
     auto [strides, offset] =
         cast<MemRefType>(b.outputs[0].getType()).getStridesAndOffset();
     std::optional<size_t> outside;
     SmallVector<int64_t> merged;
+    Dims trips;
     SmallVector<SmallVector<int64_t>> mergedShapes(inputs.size());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (shape[axis] == 1)
         continue;
-      bool joins = outside && strides[*outside] == strides[axis] * shape[axis];
+      bool joins = outside && sizes[axis].known() && sizes[*outside].known() &&
+                   strides[*outside] == strides[axis] * shape[axis];
       outside = axis;
       for (size_t i = 0; joins && i < inputs.size(); ++i)
         joins = (shapes[i][axis] == 1) == (mergedShapes[i].back() == 1);
       if (!joins) {
         merged.push_back(1);
+        trips.push_back(1);
         for (auto &s : mergedShapes)
           s.push_back(1);
       }
       merged.back() *= shape[axis];
+      trips.back() *= sizes[axis];
       for (size_t i = 0; i < inputs.size(); ++i)
         mergedShapes[i].back() *= shapes[i][axis];
     }
     if (merged.empty()) {
       merged.push_back(1);
+      trips.push_back(1);
       for (auto &s : mergedShapes)
         s.push_back(1);
     }
@@ -87,7 +95,7 @@ public:
       b.store(output, b.load(result, zeros), idx);
     };
     Type type = widestType(b);
-    auto inner = [&](Exprs outer, Expr base, int64_t size) {
+    auto inner = [&](Exprs outer, Expr base, const Dim &size) {
       b.forLanes(size, type, [&](Expr i, int64_t) {
         Exprs idx(outer);
         named(i, axisName(merged.size() - 1, merged.size()));
@@ -95,6 +103,8 @@ public:
         compute(idx);
       });
     };
+    if (merged.size() == 1 && !trips[0].known())
+      return inner({}, {}, trips[0]);
     if (merged.size() == 1) {
       // One long axis: threads take blocks of it.
       int64_t block = blockOf(merged[0], b.target.maxLanes(type));
@@ -105,10 +115,10 @@ public:
         });
       return inner({}, {}, merged[0]);
     }
-    b.forIndependent(ArrayRef(merged).drop_back(), [&](ArrayRef<Expr> outer) {
+    b.forIndependent(ArrayRef(trips).drop_back(), [&](ArrayRef<Expr> outer) {
       for (auto [axis, i] : llvm::enumerate(outer))
         named(i, axisName(axis, merged.size()));
-      inner(Exprs(outer), {}, merged.back());
+      inner(Exprs(outer), {}, trips.back());
     });
   }
 

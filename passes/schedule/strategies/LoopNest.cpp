@@ -19,9 +19,11 @@ public:
     return group.results().size() == 1;
   }
 
+  bool takesRunTimeSizes() const override { return true; }
+
   void emit(KernelBuilder &b) const override {
     Value result = b.result();
-    ArrayRef<int64_t> shape = shapeOf(result);
+    Dims shape = dimsOf(result);
     if (tensorType(result).getNumElements() == 0)
       return;
     Type type = elementOf(result);
@@ -37,21 +39,22 @@ public:
       if (computeType(type).isInteger(1))
         type = IntegerType::get(type.getContext(), 8);
     }
-    int64_t last = shape.empty() ? 1 : shape.back();
-    b.forIndependent(
-        shape.drop_back(shape.empty() ? 0 : 1), [&](ArrayRef<Expr> outer) {
-          for (auto [axis, i] : llvm::enumerate(outer))
-            named(i, nameOf(b, axis));
-          b.forLanes(
-              last, type,
-              [&](Expr i, int64_t) {
-                Exprs at(outer);
-                if (!shape.empty())
-                  at.push_back(named(i, nameOf(b, shape.size() - 1)));
-                b.store(0u, b.load(result, at), at);
-              },
-              widest);
-        });
+    Dim last = shape.empty() ? Dim(1) : shape.back();
+    b.forIndependent(ArrayRef(shape).drop_back(shape.empty() ? 0 : 1),
+                     [&](ArrayRef<Expr> outer) {
+                       for (auto [axis, i] : llvm::enumerate(outer))
+                         named(i, nameOf(b, axis));
+                       b.forLanes(
+                           last, type,
+                           [&](Expr i, int64_t) {
+                             Exprs at(outer);
+                             if (!shape.empty())
+                               at.push_back(
+                                   named(i, nameOf(b, shape.size() - 1)));
+                             b.store(0u, b.load(result, at), at);
+                           },
+                           widest);
+                     });
   }
 
 private:

@@ -37,9 +37,9 @@ public:
   }
 
   void emit() {
-    SmallVector<int64_t> rows;
+    Dims rows, sizes = dimsOf(reduction.getInput());
     for (size_t axis = 0; axis < merged; ++axis)
-      rows.push_back(reduced[axis] ? 1 : shape[axis]);
+      rows.push_back(reduced[axis] ? Dim(1) : sizes[axis]);
     b.forIndependent(rows, [&](ArrayRef<Expr> outer) {
       for (auto [axis, i] : llvm::enumerate(outer))
         named(i, axisName(axis, shape.size()));
@@ -259,6 +259,8 @@ public:
            shape.back() > 1 &&
            tensorType(reduction.getInput()).getNumElements() > 0;
   }
+
+  bool takesRunTimeSizes() const override { return true; }
 
   void emit(KernelBuilder &b) const override { RowReduction(b).emit(); }
 };

@@ -1,0 +1,52 @@
+#include "compiler/run/RunTimeSizes.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+bool takes(RankedTensorType type, RankedTensorType data) {
+  if (type.getElementType() != data.getElementType() ||
+      type.getRank() != data.getRank())
+    return false;
+  for (auto [dim, size] : llvm::zip(kernel::dimsOf(type), data.getShape()))
+    if (size < dim.least() || size > dim.most())
+      return false;
+  return true;
+}
+
+std::optional<std::vector<int64_t>>
+valuesOf(ArrayRef<InterfaceSize> sizes, ArrayRef<RankedTensorType> types,
+         ArrayRef<RankedTensorType> data, std::string &why) {
+  constexpr int64_t unknown = -1;
+  std::vector<int64_t> values(sizes.size(), unknown);
+  for (auto [type, given] : llvm::zip(types, data))
+    for (auto [dim, size] : llvm::zip(kernel::dimsOf(type), given.getShape()))
+      for (auto [own, value] : llvm::zip(sizes, values)) {
+        if (dim != kernel::Dim(own.symbol))
+          continue;
+        if (value != unknown && value != size) {
+          why = "the inputs have the sizes " + std::to_string(value) + " and " +
+                std::to_string(size) + " where both are `" +
+                own.symbol.getName().str() + "`";
+          return std::nullopt;
+        }
+        value = size;
+      }
+  return values;
+}
+
+RankedTensorType typeAt(RankedTensorType type, ArrayRef<InterfaceSize> sizes,
+                        ArrayRef<int64_t> values) {
+  auto valueOf = [&](kernel::SymbolAttr symbol) {
+    for (auto [own, value] : llvm::zip(sizes, values))
+      if (own.symbol == symbol)
+        return value;
+    return symbol.getMost();
+  };
+  SmallVector<int64_t> shape;
+  for (const kernel::Dim &size : kernel::dimsOf(type))
+    shape.push_back(size.at(valueOf));
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+} // namespace ingot

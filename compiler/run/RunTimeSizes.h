@@ -1,0 +1,30 @@
+// What the sizes that a model leaves open are in given data.
+
+#ifndef INGOT_COMPILER_RUN_RUNTIMESIZES_H
+#define INGOT_COMPILER_RUN_RUNTIMESIZES_H
+
+#include "codegen/files/Interface.h"
+#include "llvm/ADT/Twine.h"
+
+#include <optional>
+
+namespace ingot {
+
+/// Whether a tensor of type `type` may be `data` at run time.
+bool takes(mlir::RankedTensorType type, mlir::RankedTensorType data);
+
+/// The values of `sizes`, in their order, where inputs of `types` are `data`;
+/// none if these contradict each other, as `why` says.
+std::optional<std::vector<int64_t>>
+valuesOf(llvm::ArrayRef<InterfaceSize> sizes,
+         llvm::ArrayRef<mlir::RankedTensorType> types,
+         llvm::ArrayRef<mlir::RankedTensorType> data, std::string &why);
+
+/// `type` where `sizes` have these values.
+mlir::RankedTensorType typeAt(mlir::RankedTensorType type,
+                              llvm::ArrayRef<InterfaceSize> sizes,
+                              llvm::ArrayRef<int64_t> values);
+
+} // namespace ingot
+
+#endif // INGOT_COMPILER_RUN_RUNTIMESIZES_H

@@ -1,0 +1,310 @@
+#include "dialects/kernel/Sizes.h"
+
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/kernel/KernelAttrs.cpp.inc"
+
+void KernelDialect::addSizes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/kernel/KernelAttrs.cpp.inc"
+      >();
+}
+
+namespace ingot::kernel {
+
+//===----------------------------------------------------------------------===//
+// Dim
+//===----------------------------------------------------------------------===//
+
+Dim::Dim(SymbolAttr symbol)
+    : Dim(getAffineSymbolExpr(0, symbol.getContext()), {symbol}) {}
+
+/// Keeps of the symbols those that the expression has.
+Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
+  value = simplifyAffineExpr(expression, 0, symbols.size());
+  SmallVector<AffineExpr> numbers(symbols.size(), value);
+  for (auto [i, symbol] : llvm::enumerate(symbols))
+    if (value.isFunctionOfSymbol(i)) {
+      numbers[i] = getAffineSymbolExpr(used.size(), value.getContext());
+      used.push_back(symbol);
+    }
+  value = value.replaceSymbols(numbers);
+  range = rangeOf(value, used);
+  if (auto number = dyn_cast<AffineConstantExpr>(value)) {
+    range = {number.getValue(), number.getValue()};
+    value = {};
+  } else if (range.least == range.most) {
+    value = {};
+    used.clear();
+  }
+}
+
+/// Bounds by the bounds of the parts: exact where each symbol is there once.
+Dim::Range Dim::rangeOf(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
+  if (auto number = dyn_cast<AffineConstantExpr>(value))
+    return {number.getValue(), number.getValue()};
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
+    return {symbols[symbol.getPosition()].getLeast(),
+            symbols[symbol.getPosition()].getMost()};
+  auto parts = cast<AffineBinaryOpExpr>(value);
+  Range x = rangeOf(parts.getLHS(), symbols),
+        y = rangeOf(parts.getRHS(), symbols);
+  switch (value.getKind()) {
+  case AffineExprKind::Add:
+    return {x.least + y.least, x.most + y.most};
+  case AffineExprKind::Mul: {
+    auto [least, most] = std::minmax({x.least * y.least, x.least * y.most,
+                                      x.most * y.least, x.most * y.most});
+    return {least, most};
+  }
+  case AffineExprKind::FloorDiv:
+    return {llvm::divideFloorSigned(x.least, y.most),
+            llvm::divideFloorSigned(x.most, y.most)};
+  case AffineExprKind::CeilDiv:
+    return {llvm::divideCeilSigned(x.least, y.most),
+            llvm::divideCeilSigned(x.most, y.most)};
+  case AffineExprKind::Mod:
+    return {0, y.most - 1};
+  default:
+    llvm_unreachable("no other expressions are made");
+  }
+}
+
+Dim Dim::combine(const Dim &x, const Dim &y, AffineExprKind kind) {
+  MLIRContext *context =
+      x.value ? x.value.getContext() : y.value.getContext();
+  SmallVector<SymbolAttr> symbols(x.used.begin(), x.used.end());
+  for (SymbolAttr symbol : y.used)
+    if (!llvm::is_contained(symbols, symbol))
+      symbols.push_back(symbol);
+  llvm::sort(symbols, [](SymbolAttr a, SymbolAttr b) {
+    return a.getName() < b.getName();
+  });
+  auto over = [&](const Dim &size) {
+    if (!size.value)
+      return getAffineConstantExpr(size.range.most, context);
+    SmallVector<AffineExpr> numbers;
+    for (SymbolAttr symbol : size.used)
+      numbers.push_back(getAffineSymbolExpr(
+          llvm::find(symbols, symbol) - symbols.begin(), context));
+    return size.value.replaceSymbols(numbers);
+  };
+  return Dim(getAffineBinaryOpExpr(kind, over(x), over(y)), symbols);
+}
+
+Dim operator+(const Dim &x, const Dim &y) {
+  return !x.value && !y.value ? Dim(x.most() + y.most())
+                              : Dim::combine(x, y, AffineExprKind::Add);
+}
+Dim operator-(const Dim &x, const Dim &y) {
+  return !x.value && !y.value ? Dim(x.most() - y.most()) : x + y * -1;
+}
+Dim operator*(const Dim &x, const Dim &y) {
+  return !x.value && !y.value ? Dim(x.most() * y.most())
+                              : Dim::combine(x, y, AffineExprKind::Mul);
+}
+Dim Dim::floorDiv(int64_t divisor) const {
+  return value ? combine(*this, divisor, AffineExprKind::FloorDiv)
+               : Dim(llvm::divideFloorSigned(range.most, divisor));
+}
+
+int64_t Dim::at(function_ref<int64_t(SymbolAttr)> valueOf) const {
+  if (!value)
+    return range.most;
+  SmallVector<AffineExpr> values;
+  for (SymbolAttr symbol : used)
+    values.push_back(
+        getAffineConstantExpr(valueOf(symbol), value.getContext()));
+  return cast<AffineConstantExpr>(simplifyAffineExpr(
+                                      value.replaceSymbols(values), 0, 0))
+      .getValue();
+}
+
+std::string sizeText(const Dim &size) {
+  if (auto known = size.known())
+    return std::to_string(*known);
+  std::string expression, text;
+  llvm::raw_string_ostream os(expression);
+  size.expression().print(os);
+  // Symbols are s0, s1, ...: their names take the places.
+  for (StringRef rest = expression; !rest.empty();) {
+    size_t number = 0;
+    if (rest.consume_front("s") && !rest.consumeInteger(10, number)) {
+      text += size.symbols()[number].getName();
+    } else {
+      text += rest.front();
+      rest = rest.drop_front();
+    }
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes of tensors
+//===----------------------------------------------------------------------===//
+
+/// What may make a `Dim` of any expression.
+class Sizes {
+public:
+  static Dim at(SizesAttr sizes, size_t i) {
+    return Dim(sizes.getSizes()[i], sizes.getSymbols());
+  }
+  /// Each expression over all the symbols together.
+  static SizesAttr attr(ArrayRef<Dim> sizes, MLIRContext *context) {
+    SmallVector<SymbolAttr> symbols;
+    Dim all = 0;
+    for (const Dim &size : sizes)
+      llvm::append_range(symbols, size.symbols());
+    llvm::sort(symbols, [](SymbolAttr a, SymbolAttr b) {
+      return a.getName() < b.getName();
+    });
+    symbols.erase(llvm::unique(symbols), symbols.end());
+    SmallVector<AffineExpr> expressions;
+    for (const Dim &size : sizes) {
+      if (auto known = size.known()) {
+        expressions.push_back(getAffineConstantExpr(*known, context));
+        continue;
+      }
+      SmallVector<AffineExpr> numbers;
+      for (SymbolAttr symbol : size.symbols())
+        numbers.push_back(getAffineSymbolExpr(
+            llvm::find(symbols, symbol) - symbols.begin(), context));
+      expressions.push_back(size.expression().replaceSymbols(numbers));
+    }
+    return SizesAttr::get(context, symbols, expressions);
+  }
+};
+
+Dims dimsOf(SizesAttr sizes) {
+  Dims dims;
+  for (size_t i = 0; i < sizes.getSizes().size(); ++i)
+    dims.push_back(Sizes::at(sizes, i));
+  return dims;
+}
+
+SizesAttr sizesAttr(ArrayRef<Dim> sizes, MLIRContext *context) {
+  return Sizes::attr(sizes, context);
+}
+
+Dims dimsOf(RankedTensorType type) {
+  if (auto sizes = dyn_cast_or_null<SizesAttr>(type.getEncoding()))
+    return dimsOf(sizes);
+  return Dims(type.getShape().begin(), type.getShape().end());
+}
+
+RankedTensorType tensorOf(ArrayRef<Dim> sizes, Type element) {
+  SmallVector<int64_t> shape;
+  bool isKnown = true;
+  for (const Dim &size : sizes) {
+    shape.push_back(size.most());
+    isKnown &= size.known().has_value();
+  }
+  return RankedTensorType::get(
+      shape, element,
+      isKnown ? SizesAttr() : sizesAttr(sizes, element.getContext()));
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult SymbolAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef name, int64_t least, int64_t most) {
+  if (name.empty())
+    return emitError() << "a symbol needs a name";
+  if (least < 0 || least > most)
+    return emitError() << "no size is in " << least << " to " << most;
+  return success();
+}
+
+LogicalResult SizesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<SymbolAttr> symbols,
+                                ArrayRef<AffineExpr> sizes) {
+  for (AffineExpr size : sizes)
+    if (size.getKind() == AffineExprKind::DimId)
+      return emitError() << "sizes are expressions of symbols";
+  for (size_t i = 1; i < symbols.size(); ++i)
+    if (symbols[i - 1].getName() >= symbols[i].getName())
+      return emitError() << "the symbols are not in the order of their names";
+  return success();
+}
+
+/// The shape of the tensor is the most that the sizes can be.
+LogicalResult
+SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                          function_ref<InFlightDiagnostic()> emitError) const {
+  Dims sizes = dimsOf(*this);
+  if (sizes.size() != shape.size())
+    return emitError() << "there are " << sizes.size() << " sizes for a rank of "
+                       << shape.size();
+  for (auto [size, most] : llvm::zip(sizes, shape))
+    if (size.most() != most)
+      return emitError() << "a size that is " << size.most()
+                         << " at most is an axis of " << most;
+  if (getSymbols().empty())
+    return emitError() << "sizes of numbers alone are the shape";
+  return success();
+}
+
+/// `<"batch" in 1 to 64, "time" in 1 to 9 : s0, s1 * 4, 28>`
+Attribute SizesAttr::parse(AsmParser &parser, Type) {
+  SmallVector<SymbolAttr> symbols;
+  SmallVector<std::string> names;
+  auto symbol = [&]() -> ParseResult {
+    std::string name;
+    int64_t least, most;
+    if (parser.parseString(&name) || parser.parseKeyword("in") ||
+        parser.parseInteger(least) || parser.parseKeyword("to") ||
+        parser.parseInteger(most))
+      return failure();
+    auto attr = SymbolAttr::getChecked(
+        [&] { return parser.emitError(parser.getNameLoc()); },
+        parser.getContext(), name, least, most);
+    symbols.push_back(attr);
+    return success(static_cast<bool>(attr));
+  };
+  if (parser.parseLess() || parser.parseCommaSeparatedList(symbol) ||
+      parser.parseColon())
+    return {};
+  for (size_t i = 0; i < symbols.size(); ++i)
+    names.push_back("s" + std::to_string(i));
+  SmallVector<std::pair<StringRef, AffineExpr>> known;
+  for (auto [i, name] : llvm::enumerate(names))
+    known.push_back({name, getAffineSymbolExpr(i, parser.getContext())});
+  SmallVector<AffineExpr> sizes;
+  auto size = [&] {
+    sizes.emplace_back();
+    return parser.parseAffineExpr(known, sizes.back());
+  };
+  if (parser.parseCommaSeparatedList(size) || parser.parseGreater())
+    return {};
+  auto given = SizesAttr::getChecked(
+      [&] { return parser.emitError(parser.getNameLoc()); },
+      parser.getContext(), symbols, sizes);
+  return given ? sizesAttr(dimsOf(given), parser.getContext()) : SizesAttr();
+}
+
+void SizesAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getSymbols(), printer, [&](SymbolAttr symbol) {
+    printer.printString(symbol.getName());
+    printer << " in " << symbol.getLeast() << " to " << symbol.getMost();
+  });
+  printer << " : ";
+  llvm::interleaveComma(getSizes(), printer, [&](AffineExpr size) {
+    size.print(printer.getStream());
+  });
+  printer << '>';
+}
+
+} // namespace ingot::kernel
