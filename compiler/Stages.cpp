@@ -90,11 +90,24 @@ private:
       auto group = dyn_cast<graph::GroupOp>(op);
       if (stage < Stage::Decide && group)
         refuse(group, "is made by the stage `decide`");
-      else if (group && !schedule::lookupStrategy(group.getStrategy()))
-        refuse(group, "has a strategy that is unknown: " + group.getStrategy());
+      else if (group)
+        checkDecision(group, &group.getBody().front(), group.getStrategy(),
+                      group.getPlanAttr());
       else if (stage == Stage::Decide && !group && !isData(&op))
         refuse(&op, "is in no group");
     }
+  }
+
+  /// Checks that the strategy can build the operators of `block` by the plan.
+  void checkDecision(Operation *op, Block *block, StringRef strategy,
+                     DictionaryAttr plan) {
+    auto target = module->getAttrOfType<StringAttr>(kernel::kTargetAttr);
+    const TargetDescription *known =
+        target ? lookupTarget(target.getValue()) : nullptr;
+    std::string why =
+        known ? schedule::refusal({block}, strategy, plan, *known) : "";
+    if (!why.empty())
+      refuse(op, "cannot be built: " + why);
   }
 
   /// Constants, and values that share the bytes of others.
@@ -113,10 +126,9 @@ private:
       return refuse(kernel, onTensors ? "has no loops yet"
                                       : "has loops before `schedule`");
     // Once there are loops, it is only told to readers.
-    std::optional<StringRef> strategy = kernel.getStrategy();
-    if (strategy ? !schedule::lookupStrategy(*strategy) : stage == Stage::Lower)
-      refuse(kernel,
-             "has a strategy that is unknown: " + strategy.value_or(""));
+    if (stage == Stage::Lower)
+      checkDecision(kernel, &kernel.getBody().front(),
+                    kernel.getStrategy().value_or(""), kernel.getPlanAttr());
   }
 
   void check(kernel::ProgramOp program) {

@@ -62,6 +62,19 @@ struct InstructionCosts {
   unsigned takenBranch = 1;
 };
 
+/// What a core that begins several instructions in a cycle does of each kind; the
+/// whole of what strategies weigh where code need not be small. The defaults are
+/// those of x86 cores from Skylake and Zen 2 on (uops.info: vfmadd231ps has a
+/// latency of 4 and begins twice a cycle, as do loads; vpdpbusd takes 5 cycles on
+/// Intel's cores), which Arm's Cortex-A76 and later come close to.
+struct IssueRates {
+  /// Cycles from a multiply-add to the next one that takes its sum: of floats, and
+  /// of groups of narrow integers.
+  double multiplyAddLatency = 4, dotLatency = 5;
+  /// Vector multiply-adds, loads, and instructions of any kind per cycle.
+  double multiplyAdds = 2, loads = 2, instructions = 4;
+};
+
 struct TargetDescription {
   llvm::StringRef name;
   llvm::StringRef summary;
@@ -74,6 +87,7 @@ struct TargetDescription {
   /// A multiply-add takes one lane of a vector register as its factor.
   bool multiplyByLane = false;
   InstructionCosts costs;
+  IssueRates rates;
   /// Memory is scarcer than time: code is kept small where that costs little.
   bool smallCode = false;
   /// Memory is all that counts: code is kept small at any cost.
@@ -88,6 +102,9 @@ struct TargetDescription {
   /// Alignment of the arena and of constants, in bytes.
   unsigned bufferAlign = 64;
   int64_t l1Bytes = 0, l2Bytes = 0;
+  /// The part of the second cache in which weights stay while a layer's input and
+  /// result pass through it.
+  double residentShare = 0.5;
   /// Cycles that starting and ending a part on another core takes: 2 to 3 us
   /// with runtime_support/ingot_thread_pool.h (the 12 kernels of DS-CNN on Zen 5
   /// at 4.5 GHz took 20 us more on two threads, November 2026).

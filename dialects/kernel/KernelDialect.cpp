@@ -236,6 +236,8 @@ LogicalResult FuncOp::verify() {
   }
   if (!getResultTypes().empty())
     return emitOpError("returns values, but works on buffers");
+  if (getPlan())
+    return emitOpError("has a plan for loops that it has already");
   if (getInputStrides() || getOutputStrides())
     return emitOpError("has strides that its buffers' types should have");
   for (Type type : arguments)

@@ -99,6 +99,7 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     that kernels call are `func.func`.)
 
     Before `schedule` the body has operators on tensors and returns the results;
+    `strategy` says who builds the loops, and `plan` by which numbers;
     `input_strides` (one list for each argument, empty where the tensor is a
     whole one) and `output_strides` say how tensors that are parts of larger ones
     lie in these. Afterwards the arguments are buffers: inputs, outputs, scratch
@@ -113,6 +114,7 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
   let arguments = (ins
     SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
     OptionalAttr<StrAttr>:$strategy,
+    OptionalAttr<DictionaryAttr>:$plan,
     OptionalAttr<StrAttr>:$comment,
     OptionalAttr<Kernel_SizesAttr>:$sizes,
     OptionalAttr<AnyAttrOf<[ConfinedAttr<IndexAttr, [IntNonNegative]>, Kernel_SizesAttr]>>:$extent,

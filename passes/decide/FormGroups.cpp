@@ -1,7 +1,7 @@
 // Decide what becomes one kernel.
 //
 // Partitions the operators of a function into `graph.group`s, each with the
-// strategy that will build it. A group is grown from its last operator towards
+// strategy that will build it and its plan. A group is grown from its last operator towards
 // its operands: cheap producers that nobody else reads are taken in, so that
 // they are computed where they are consumed, and at most one anchor (reduction,
 // convolution, ...) whose result is read at the very index of the group's
@@ -20,8 +20,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/decide/Passes.h"
 #include "passes/plan/Buffers.h"
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
-#include "passes/schedule/tiles/PanelKernel.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <queue>
@@ -375,7 +375,7 @@ private:
     auto group = GroupOp::create(builder, builder.getFusedLoc(locations),
                                  last->getResultTypes(), inputs.getArrayRef(),
                                  builder.getStringAttr(""), DenseI64ArrayAttr(),
-                                 ArrayAttr());
+                                 ArrayAttr(), DictionaryAttr());
     Block *body = builder.createBlock(&group.getBody());
     IRMapping mapping;
     for (Value input : inputs)
@@ -391,9 +391,7 @@ private:
     for (Value result : last->getResults())
       yielded.push_back(mapping.lookup(result));
     YieldOp::create(builder, last->getLoc(), yielded);
-    const schedule::Strategy &strategy =
-        schedule::selectStrategy({body}, target);
-    group.setStrategy(strategy.name());
+    schedule::decideStrategy(group, target);
     last->replaceAllUsesWith(group);
     grouped.insert(ordered.begin(), ordered.end());
     for (Operation *op : llvm::reverse(ordered))

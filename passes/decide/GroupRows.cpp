@@ -210,10 +210,10 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
   SmallVector<int64_t> shape(shapeOf(group.getResult(0)));
   shape[1] = rows.size();
   Type type = RankedTensorType::get(shape, elementOf(group.getResult(0)));
-  auto copy =
-      GroupOp::create(builder, group.getLoc(), type, inputs,
-                      builder.getStringAttr(""), DenseI64ArrayAttr(),
-                      strided ? builder.getArrayAttr(strides) : ArrayAttr());
+  auto copy = GroupOp::create(
+      builder, group.getLoc(), type, inputs, builder.getStringAttr(""),
+      DenseI64ArrayAttr(),
+      strided ? builder.getArrayAttr(strides) : ArrayAttr(), DictionaryAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&copy.getBody());
   for (Value input : inputs)
@@ -245,7 +245,7 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
   YieldOp::create(
       builder, group.getLoc(),
       mapped(from.getTerminator()->getOperand(0), {1, rows}, mapping));
-  copy.setStrategy(schedule::selectStrategy({body}, target).name());
+  schedule::decideStrategy(copy, target);
   return copy;
 }
 

@@ -9,6 +9,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/Passes.h"
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/CompactConvolution.h"
 #include "passes/schedule/tiles/DotTile.h"
 
@@ -58,12 +59,8 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
   }
 
   static schedule::TileWork productWork(MatMulOp product) {
-    ArrayRef<int64_t> y = shapeOf(product.getResult());
-    int64_t rows = schedule::isOneMatrix(product)
-                       ? tensorType(product.getResult()).getNumElements() /
-                             shapeOf(product.getB()).back()
-                       : y.drop_back().back();
-    return {rows, y.back(), shapeOf(product.getB())[0]};
+    schedule::ProductSizes sizes(product);
+    return {sizes.rows, sizes.columns, sizes.steps};
   }
 
   static void pack(Operation *op, const schedule::TileWork &work,
@@ -83,10 +80,12 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
   static void packGroups(Operation *op, const schedule::TileWork &work,
                          const schedule::DotForm &form,
                          const TargetDescription &target) {
-    int64_t panel =
-        schedule::chooseDotTile(work.positions, work.columns, form, target)
-            .vectors *
-        form.lanes.front();
+    int64_t panel = schedule::DotModel(work.positions, work.columns, work.steps,
+                                       form, target)
+                        .ranked()
+                        .front()
+                        .vectors *
+                    form.lanes.front();
     int64_t tail = schedule::coverWithDots(work.columns % panel, form, target,
                                            /*padded=*/true)
                        .width();

@@ -108,6 +108,8 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
       for (bool inTurn : {true, false}) {
         IRMapping mapping;
         OwningOpRef<func::FuncOp> trial(main.clone(mapping));
+        // Strategies ask the module how strict it is.
+        getOperation().push_back(*trial);
         buildAll(chains, mapping, inTurn);
         int64_t bytes = arenaOf(*trial);
         reached = std::min(reached, bytes);

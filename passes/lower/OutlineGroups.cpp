@@ -119,6 +119,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
       kernel::FuncOp function;
       for (auto &[representative, candidate] : known[hash])
         if (group.getStrategyAttr() == candidate.getStrategyAttr() &&
+            group.getPlanAttr() == candidate.getPlanAttr() &&
             group.getOutputStridesAttr() == candidate.getOutputStridesAttr() &&
             group.getInputStridesAttr() == candidate.getInputStridesAttr() &&
             OperationEquivalence::isRegionEquivalentTo(
@@ -134,6 +135,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
         function = kernel::FuncOp::create(builder, group.getLoc(), name, type);
         function.setCommentAttr(builder.getStringAttr(describe(group)));
         function.setStrategyAttr(group.getStrategyAttr());
+        if (DictionaryAttr plan = group.getPlanAttr())
+          function.setPlanAttr(plan);
         if (auto strides = group.getOutputStridesAttr())
           function.setOutputStridesAttr(strides);
         if (auto strides = group.getInputStridesAttr())

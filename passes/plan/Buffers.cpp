@@ -155,8 +155,9 @@ void Buffers::mergeInPlace() {
            llvm::zip(group.getInputs(), group.getBody().getArguments()))
         if (group.getNumResults() == 1 &&
             input.getType() == group.getResult(0).getType() &&
-            llvm::is_contained({"elementwise", "convolution"},
-                               group.getStrategy()) &&
+            llvm::is_contained(
+                {"elementwise", "convolution", "compact-convolution"},
+                group.getStrategy()) &&
             llvm::all_of(argument.getUsers(),
                          llvm::IsaPred<ElementwiseOpInterface>) &&
             mergeInPlace(time, group.getResult(0), input))

@@ -57,7 +57,9 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
     bool isWindow = isa<MaxPoolOp, AveragePoolOp>(op);
     instructions += elements * (isPlain ? plain : isWindow ? window : function);
   }
-  return instructions / (2 * target.maxLanes(single));
+  return static_cast<int64_t>(
+      double(instructions) /
+      (target.rates.multiplyAdds * double(target.maxLanes(single))));
 }
 
 } // namespace ingot::schedule

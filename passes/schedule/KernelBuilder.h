@@ -6,6 +6,7 @@
 #include "dialects/graph/ExprNames.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/schedule/GroupView.h"
+#include "passes/schedule/Plan.h"
 #include "targets/TargetDescription.h"
 
 namespace ingot::schedule {
@@ -22,6 +23,7 @@ public:
   GroupView group;
   const TargetDescription &target;
   kernel::FuncOp function;
+  Plan plan;
 
   /// What launches of the kernel have to know besides its arguments.
   struct Promises {

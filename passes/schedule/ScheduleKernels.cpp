@@ -39,6 +39,14 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
     llvm::StringMap<KernelBuilder::Promises> promises;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<FuncOp>()))
       if (isOnTensors(kernel)) {
+        if (std::string why =
+                refusal(GroupView{&kernel.getBody().front()},
+                        *kernel.getStrategy(), kernel.getPlanAttr(), target);
+            !why.empty()) {
+          kernel.emitError("'")
+              << kernel.getName() << "' cannot be scheduled: " << why;
+          return signalPassFailure();
+        }
         // A function of the same name takes the kernel's place.
         std::string name = kernel.getName().str();
         promises[name] = schedule(kernel, symbols, target);
@@ -80,6 +88,7 @@ private:
                                entry->getArguments().end());
     KernelBuilder b(builder, function, GroupView{&block}, target, outputs);
     b.addSizes();
+    b.plan = Plan(tensors.getPlanAttr());
     for (size_t i = 0; i < inputs; ++i)
       b.bindBuffer(block.getArgument(i), entry->getArgument(i));
     lookupStrategy(*tensors.getStrategy())->emit(b);

@@ -37,4 +37,26 @@ const Strategy *lookupStrategy(StringRef name) {
   return nullptr;
 }
 
+void decideStrategy(GroupOp group, const TargetDescription &target) {
+  GroupView view{&group.getBody().front()};
+  const Strategy &strategy = selectStrategy(view, target);
+  group.setStrategy(strategy.name());
+  if (DictionaryAttr plan = strategy.plans(view, target).front().attribute())
+    group.setPlanAttr(plan);
+  else
+    group.removePlanAttr();
+}
+
+std::string refusal(GroupView group, StringRef name, DictionaryAttr plan,
+                    const TargetDescription &target) {
+  const Strategy *strategy = lookupStrategy(name);
+  if (!strategy)
+    return "the strategy '" + name.str() + "' is unknown";
+  if (!strategy->matches(group, target))
+    return "the strategy '" + name.str() +
+           "' does not take what it computes for '" + target.name.str() + "'";
+  std::string why = checkKeys(plan, strategy->planKeys());
+  return why.empty() ? strategy->refuse(group, Plan(plan), target) : why;
+}
+
 } // namespace ingot::schedule

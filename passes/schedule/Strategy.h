@@ -2,7 +2,8 @@
 //
 // A strategy builds the loops of one kind of group for its very shapes, its
 // epilogue and the target. `decide` asks which one takes a group (the first in
-// Strategies.def that matches); `schedule` has it build the code.
+// Strategies.def that matches) and by which plan; `schedule` has it build the
+// code that the plan describes.
 
 #ifndef INGOT_PASSES_SCHEDULE_STRATEGY_H
 #define INGOT_PASSES_SCHEDULE_STRATEGY_H
@@ -18,6 +19,28 @@ public:
   /// Whether it takes this group on this target.
   virtual bool matches(GroupView group,
                        const TargetDescription &target) const = 0;
+
+  /// What its plans hold; nothing where there is nothing to choose.
+  virtual llvm::ArrayRef<PlanKey> planKeys() const { return {}; }
+  /// The plans for a group that it takes, at least one and the one to use first;
+  /// the others by what they are estimated to cost.
+  virtual llvm::SmallVector<Plan> plans(GroupView group,
+                                        const TargetDescription &target) const {
+    return {Plan()};
+  }
+  /// Estimates the cycles that a group takes by a plan; 0 where nothing is known.
+  virtual double cost(GroupView group, const Plan &plan,
+                      const TargetDescription &target) const {
+    return 0;
+  }
+  /// Says why a group that it takes cannot be built by a plan whose entries are
+  /// in their bounds; empty if it can.
+  virtual std::string refuse(GroupView group, const Plan &plan,
+                             const TargetDescription &target) const {
+    return "";
+  }
+
+  /// Builds the loops by `b.plan`.
   virtual void emit(KernelBuilder &b) const = 0;
   /// Whether its loops go as far as sizes at run time say.
   virtual bool takesRunTimeSizes() const { return false; }
@@ -27,6 +50,14 @@ public:
 const Strategy &selectStrategy(GroupView group,
                                const TargetDescription &target);
 const Strategy *lookupStrategy(llvm::StringRef name);
+
+/// Gives a group the strategy that takes it, and its first plan.
+void decideStrategy(graph::GroupOp group, const TargetDescription &target);
+
+/// Says why a group or kernel cannot be built by what was decided for it; empty
+/// if it can.
+std::string refusal(GroupView group, llvm::StringRef strategy,
+                    mlir::DictionaryAttr plan, const TargetDescription &target);
 
 } // namespace ingot::schedule
 

@@ -41,7 +41,8 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
             continue;
           INFO(target.name.str() << ": " << rows << " x " << columns << ", "
                                  << steps << " steps");
-          TileChoice tile = chooseTile(rows, columns, steps, target, f32);
+          TileChoice tile =
+              TileModel(rows, columns, steps, target, f32).ranked().front();
           CHECK(tile.rows >= 1);
           CHECK(tile.rows <= rows);
           CHECK(tile.vectors >= 1);
@@ -70,7 +71,7 @@ TEST_CASE("tiles that are read through cursors fit into the registers",
                                    << steps << " steps");
             TileWork work{rows, columns, steps};
             work.exact = exact;
-            CursorTileChoice tile = chooseCursorTile(work, target, f32);
+            CursorTileChoice tile = rankCursorTiles(work, target, f32).front();
             CHECK(tile.rows >= 1);
             CHECK(tile.rows <= rows);
             CHECK(tile.columns <= columns);

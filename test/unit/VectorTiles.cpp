@@ -20,7 +20,7 @@ TEST_CASE("tiles of vectors fit and cover", "[kernel]") {
               TileWork work{
                   positions * multiple, columns, steps, 9, multiple, exact};
               CursorTileChoice tile =
-                  chooseVectorTile(work, target, f32, panel);
+                  rankVectorTiles(work, target, f32, panel).front();
               INFO(positions << " x " << columns << ", " << steps << " steps: "
                              << tile.rows << " x " << tile.columns);
               CHECK(tile.rows >= 1);
@@ -41,7 +41,7 @@ TEST_CASE("tiles of vectors are those with the fewest instructions",
   const TargetDescription &target = *lookupTarget("cortex-m55");
   auto choose = [&](int64_t positions, int64_t columns) {
     CursorTileChoice tile =
-        chooseVectorTile({positions, columns, 64}, target, f32);
+        rankVectorTiles({positions, columns, 64}, target, f32).front();
     return std::pair(tile.rows, tile.columns / 4);
   };
   // Six sums and two vectors of weights for many positions; where there is one,

@@ -15,7 +15,9 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "Operators that become one kernel";
   let description = [{
     The body's arguments are the operands, in order; it ends with `graph.yield`
-    of the results. `strategy` names the kernel strategy that was chosen for it.
+    of the results. `strategy` names the kernel strategy that was chosen for it,
+    and `plan` holds the numbers that the strategy builds the kernel by (which ones
+    these are, and what they can be, is said and checked by the strategy).
     With `output_strides` (in elements) the one result is part of a larger tensor:
     a concatenation outside of any group, which then costs nothing. With
     `input_strides` (an array of strides for each operand, empty for one in row-major
@@ -23,7 +25,8 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$strategy,
                    OptionalAttr<DenseI64ArrayAttr>:$output_strides,
-                   OptionalAttr<ArrayAttr>:$input_strides);
+                   OptionalAttr<ArrayAttr>:$input_strides,
+                   OptionalAttr<DictionaryAttr>:$plan);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;

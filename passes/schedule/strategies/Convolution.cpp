@@ -14,9 +14,9 @@
 // Small weights: for each tile of positions all panels (the input is read
 // once). Large weights: for each panel all positions (the weights are).
 
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
-#include "passes/schedule/tiles/CompactConvolution.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 
@@ -33,35 +33,95 @@ public:
   StringRef name() const override { return "convolution"; }
 
   bool matches(GroupView group, const TargetDescription &) const override {
-    auto [conv, pool] = anchors(group);
-    return conv && group.results().size() == 1 && isFusableConvolution(conv) &&
-           shapeOf((pool ? pool : conv)->getResult(0)) ==
-               shapeOf(group.results()[0]);
+    return ConvolutionAnchor::of(group).conv != nullptr;
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const StringLiteral orders[] = {"tiles", "panels"};
+    static const PlanKey keys[] = {{"columns", 1, 1 << 16},
+                                   {"order", 0, 0, orders},
+                                   {"rows", 1, 1 << 16},
+                                   {"splits", 1, 4}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    auto anchor = ConvolutionAnchor::of(group);
+    int64_t lanes = target.maxLanes(anchor.type()),
+            panel = anchor.weights().getPanel(), across = anchor.across();
+    // Large weights are read once, else the input is.
+    bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
+                        double(anchor.steps() * anchor.channels() * 4) >
+                            double(target.l2Bytes) * target.residentShare;
+    SmallVector<Plan> plans;
+    auto add = [&](const TileChoice &tile, bool panelsOutside) {
+      bool isSplit = isMatrix(anchor) && !group.isStrict();
+      Plan plan(group.block->getParentOp()->getContext(),
+                {{"columns", panel},
+                 {"rows", std::max(across, tile.rows / across * across)},
+                 {"splits", isSplit ? tile.splits : 1}},
+                {{"order", panelsOutside ? "panels" : "tiles"}});
+      if (plans.size() < mostPlans && !llvm::is_contained(plans, plan))
+        plans.push_back(plan);
+    };
+    for (const TileChoice &tile : withVectors(
+             llvm::divideCeil(std::min(panel, anchor.channels()), lanes),
+             model(anchor, target).ranked())) {
+      add(tile, weightsFirst);
+      if (plans.size() == 1 && !anchor.pool)
+        add(tile, !weightsFirst);
+    }
+    return plans;
+  }
+
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    auto anchor = ConvolutionAnchor::of(group);
+    ArrayRef<int64_t> y = shapeOf(anchor.conv.getResult());
+    double times = isMatrix(anchor)
+                       ? 1
+                       : double(ShapedType::getNumElements(y.drop_back(2)));
+    return times * model(anchor, target)
+                       .cycles(tileOf(plan, target.maxLanes(anchor.type())));
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    auto anchor = ConvolutionAnchor::of(group);
+    TileChoice tile = tileOf(plan, target.maxLanes(anchor.type()));
+    if (std::string why =
+            refusePanels(plan.number("columns"), anchor.weights());
+        !why.empty())
+      return why;
+    if (anchor.pool &&
+        (tile.rows % anchor.across() != 0 || plan.word("order") != "tiles"))
+      return "a pool is computed in the order \"tiles\", with a multiple of "
+             "its " +
+             std::to_string(anchor.across()) + " columns in each";
+    return refuseTile(tile, isMatrix(anchor) ? anchor.steps() : 1,
+                      group.isStrict());
   }
 
   void emit(KernelBuilder &b) const override {
-    auto [conv, pool] = anchors(b.group);
-    if (!b.target.smallCode ||
-        !emitCompactConvolution(b, cast<ConvOp>(conv), pool))
-      Emitter(b, cast<ConvOp>(conv), pool).emit();
+    auto anchor = ConvolutionAnchor::of(b.group);
+    Emitter(b, anchor.conv, anchor.pool).emit();
   }
 
 private:
-  /// The convolution of a group and the pool after it, if any.
-  static std::pair<Operation *, Operation *> anchors(GroupView group) {
-    if (Operation *anchor = group.anchor())
-      return {isa<ConvOp>(anchor) ? anchor : nullptr, nullptr};
-    Operation *conv = nullptr, *pool = nullptr;
-    for (Operation &op : group.block->without_terminator()) {
-      if (auto element = dyn_cast<ElementOpInterface>(op);
-          isa<ConstantOp>(op) || (element && element.isCheap()))
-        continue;
-      Operation *&slot = isa<ConvOp>(op) ? conv : pool;
-      if (slot || !(isa<ConvOp>(op) || isDisjointPool(&op)))
-        return {nullptr, nullptr};
-      slot = &op;
-    }
-    return {conv, pool};
+  /// All positions are rows of one matrix.
+  static bool isMatrix(ConvolutionAnchor anchor) {
+    return anchor.isPointwise() && !anchor.pool;
+  }
+  static int64_t positions(ConvolutionAnchor anchor) {
+    return isMatrix(anchor)
+               ? ShapedType::getNumElements(anchor.resultShape().drop_back())
+               : anchor.columns();
+  }
+  static TileModel model(ConvolutionAnchor anchor,
+                         const TargetDescription &target) {
+    return TileModel(positions(anchor), anchor.channels(), anchor.steps(),
+                     target, anchor.type());
   }
 
   struct Emitter {
@@ -75,61 +135,43 @@ private:
     SmallVector<WindowAxis> axes;
     WindowAxis columns; // the last of them
     int64_t channels;
-    TileChoice choice;
+    int64_t rows; // of a tile
 
     Emitter(KernelBuilder &b, ConvOp conv, Operation *pool)
         : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
           panels(*PackedPanels::of(b, conv.getW())), x(shapeOf(conv.getX())),
           w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())),
           spatial(x.size() - 2), axes(windowAxes(conv)), columns(axes.back()),
-          channels(w[w.size() - 2]) {}
-
-    /// Output and input positions correspond one to one.
-    bool isPointwise() {
-      for (const WindowAxis &a : axes)
-        if (a.kernel != 1 || a.stride != 1 || a.low != 0 || a.input != a.output)
-          return false;
-      return true;
-    }
+          channels(w[w.size() - 2]), rows(b.plan.number("rows")) {}
 
     void emit() {
       if (pool)
         return pooled();
       allowInPlace();
-      int64_t outer = 1;
-      for (size_t i = 0; i + 2 < y.size(); ++i)
-        outer *= y[i];
-      int64_t positions =
-          isPointwise() ? outer * columns.output : columns.output;
-      choice =
-          chooseTile(positions, panels.columns, panels.steps, b.target, type);
-      // The packing was decided before; the rows follow from it.
-      int64_t lanes = b.target.maxLanes(type);
-      choice.vectors = std::max<int64_t>(
-          1,
-          llvm::divideCeil(std::min(panels.panelWidth, panels.columns), lanes));
-      bool weightsFirst =
-          panels.steps * panels.columns * 4 > b.target.l2Bytes / 2 &&
-          b.target.l2Bytes > 0;
-      if (isPointwise())
-        return weightsFirst
-                   ? forPanels([&](Panel panel) {
-                       forTiles(positions, [&](Expr first, int64_t rows) {
-                         pointwise(named(first, "position"), rows, panel);
-                       });
-                     })
-                   : forTilesParallel(positions, [&](Expr first, int64_t rows) {
-                       named(first, "position");
-                       forPanelsHere([&](const Panel &panel) {
-                         pointwise(first, rows, panel);
-                       });
-                     });
-      if (weightsFirst)
+      int64_t outer = ShapedType::getNumElements(y.drop_back(2));
+      bool panelsOutside = b.plan.word("order") == "panels";
+      if (ConvolutionAnchor anchor{conv, pool}; isMatrix(anchor))
+        return matrix(positions(anchor), panelsOutside);
+      if (panelsOutside)
         return forPanels([&](Panel panel) {
           b.forRange(b.index(0), b.index(outer),
                      [&](Expr row) { window(row, panel); });
         });
       b.parallelFor(outer, [&](Expr row) { window(row, std::nullopt); });
+    }
+
+    void matrix(int64_t positions, bool panelsOutside) {
+      if (panelsOutside)
+        return forPanels([&](Panel panel) {
+          forTiles(positions, [&](Expr first, int64_t count) {
+            pointwise(named(first, "position"), count, panel);
+          });
+        });
+      forTilesParallel(positions, [&](Expr first, int64_t count) {
+        named(first, "position");
+        forPanelsHere(
+            [&](const Panel &panel) { pointwise(first, count, panel); });
+      });
     }
 
     /// Operands of the epilogue of the result's shape are read where the tile
@@ -199,29 +241,29 @@ private:
 
     void forTiles(int64_t positions,
                   llvm::function_ref<void(Expr, int64_t)> body) {
-      int64_t tiles = positions / choice.rows, rest = positions % choice.rows;
+      int64_t tiles = positions / rows, rest = positions % rows;
       if (tiles == 1)
-        body(b.index(0), choice.rows);
+        body(b.index(0), rows);
       else if (tiles > 1)
-        b.loop(b.index(0), b.index(tiles * choice.rows), choice.rows, {},
+        b.loop(b.index(0), b.index(tiles * rows), rows, {},
                [&](Expr first, ArrayRef<Expr>) -> Exprs {
-                 body(first, choice.rows);
+                 body(first, rows);
                  return {};
                });
       if (rest)
-        body(b.index(tiles * choice.rows), rest);
+        body(b.index(tiles * rows), rest);
     }
 
     void forTilesParallel(int64_t positions,
                           llvm::function_ref<void(Expr, int64_t)> body) {
-      int64_t tiles = positions / choice.rows, rest = positions % choice.rows;
+      int64_t tiles = positions / rows, rest = positions % rows;
       if (tiles == 0)
         return body(b.index(0), rest);
       b.parallelFor(tiles, [&](Expr tile) {
-        body(named(tile, "tile") * double(choice.rows), choice.rows);
+        body(named(tile, "tile") * double(rows), rows);
         if (rest)
           b.when(isLast(tile, tiles),
-                 [&] { body(b.index(tiles * choice.rows), rest); });
+                 [&] { body(b.index(tiles * rows), rest); });
       });
     }
 
@@ -251,13 +293,13 @@ private:
     }
 
     /// Rows of a matrix product: x as [positions, channels].
-    void pointwise(Expr first, int64_t rows, const Panel &panel) {
-      Tile tile = zeroTile(b, rows, panel.vectors, type);
+    void pointwise(Expr first, int64_t count, const Panel &panel) {
+      Tile tile = zeroTile(b, count, panel.vectors, type);
       Value buffer = b.bufferOf(conv.getX());
       int64_t positions = tensorType(conv.getX()).getNumElements() / channels;
       Value flat = buffer ? b.view(buffer, {positions, channels}) : Value();
       accumulate(
-          b, tile, 0, rows, channels, choice.splits,
+          b, tile, 0, count, channels, b.plan.number("splits"),
           [&](int64_t row, Expr k) {
             Expr position = rowOfTile(first, row);
             if (flat)
@@ -365,7 +407,7 @@ private:
     void window(Expr row, std::optional<Panel> only) {
       Exprs outer = rowPosition(b, row, y);
       forColumnTiles(
-          b, columns, choice.rows,
+          b, columns, rows,
           [&](Expr first, std::optional<int64_t> known, int64_t count) {
             auto one = [&](const Panel &panel) {
               windowTile(outer, first, known, count, panel);
@@ -409,25 +451,19 @@ private:
     //===------------------------------------------------------------------===//
 
     void pooled() {
-      ArrayRef<int64_t> out = shapeOf(pool->getResult(0)),
-                        window = windowOf(pool);
-      int64_t outer = 1, across = window.back();
-      for (size_t i = 0; i + 2 < out.size(); ++i)
-        outer *= out[i];
-      columns.output = out[out.size() - 2] * across;
-      choice = chooseTile(columns.output, panels.columns, panels.steps,
-                          b.target, type);
-      int64_t width = std::max(across, choice.rows / across * across);
-      b.parallelFor(outer, [&](Expr row) {
-        Exprs position = rowPosition(b, row, out);
-        forColumnTiles(
-            b, columns, width,
-            [&](Expr first, std::optional<int64_t> known, int64_t count) {
-              forPanelsHere([&](const Panel &panel) {
-                pooledTile(position, first, known, count, panel);
-              });
-            });
-      });
+      ArrayRef<int64_t> out = shapeOf(pool->getResult(0));
+      columns.output = out[out.size() - 2] * windowOf(pool).back();
+      b.parallelFor(
+          ShapedType::getNumElements(out.drop_back(2)), [&](Expr row) {
+            Exprs position = rowPosition(b, row, out);
+            forColumnTiles(
+                b, columns, rows,
+                [&](Expr first, std::optional<int64_t> known, int64_t count) {
+                  forPanelsHere([&](const Panel &panel) {
+                    pooledTile(position, first, known, count, panel);
+                  });
+                });
+          });
     }
 
     void pooledTile(ArrayRef<Expr> position, Expr first,

@@ -5,9 +5,10 @@
 // registers over all kernel positions, and each input vector is loaded once per
 // kernel row.
 
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
-#include "passes/schedule/tiles/CompactDepthwise.h"
+#include "passes/schedule/tiles/TileChoice.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -20,30 +21,48 @@ public:
   StringRef name() const override { return "depthwise"; }
 
   bool matches(GroupView group, const TargetDescription &) const override {
-    auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
-    if (!conv || group.results().size() != 1 ||
-        !isa<Float32Type, Float64Type>(elementOf(conv.getX())))
-      return false;
-    ArrayRef<int64_t> w = shapeOf(conv.getW());
-    return w[w.size() - 2] == 1 &&
-           w.back() == static_cast<int64_t>(conv.getGroups()) &&
-           conv.getGroups() > 1 && isa<BlockArgument>(conv.getX()) &&
-           isa<BlockArgument>(conv.getW()) &&
-           shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
+    return depthwiseOf(group) != nullptr;
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"columns", 1, 64}};
+    return keys;
+  }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    ConvOp conv = depthwiseOf(group);
+    WindowAxis axis = windowAxes(conv).back();
+    Ranking<int64_t> ranking(/*tolerance=*/0.001);
+    for (int64_t width = 1;
+         width <= std::min(mostColumns(axis, target), axis.output); ++width)
+      ranking.add(width, rowCycles(axis, width, target));
+    SmallVector<Plan> plans;
+    for (int64_t width : std::move(ranking).ranked(1))
+      if (plans.size() < mostPlans)
+        plans.push_back(Plan(conv.getContext(), {{"columns", width}}));
+    return plans;
+  }
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    ConvOp conv = depthwiseOf(group);
+    SmallVector<WindowAxis> axes = windowAxes(conv);
+    ArrayRef<int64_t> y = shapeOf(conv.getResult());
+    int64_t rows = ShapedType::getNumElements(y.drop_back(2));
+    for (const WindowAxis &axis : ArrayRef(axes).drop_back())
+      rows *= axis.kernel;
+    return rowCycles(axes.back(), plan.number("columns"), target) *
+           double(rows * llvm::divideCeil(y.back(), target.maxLanes(elementOf(
+                                                        conv.getX()))));
   }
 
   void emit(KernelBuilder &b) const override {
-    auto conv = cast<ConvOp>(b.group.anchor());
-    if (b.target.smallCode && emitCompactDepthwise(b, conv))
-      return;
+    ConvOp conv = depthwiseOf(b.group);
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     SmallVector<WindowAxis> axes = windowAxes(conv);
     WindowAxis columns = axes.back();
     Type type = elementOf(conv.getX());
-    int64_t outer = 1;
-    for (size_t i = 0; i + 2 < y.size(); ++i)
-      outer *= y[i];
-    int64_t width = tileWidth(columns, b.target);
+    int64_t outer = ShapedType::getNumElements(y.drop_back(2));
+    int64_t width = b.plan.number("columns");
 
     b.parallelFor(outer, [&](Expr row) {
       Exprs position = rowPosition(b, row, y);
@@ -79,36 +98,34 @@ public:
   }
 
 private:
-  /// As many positions as registers hold sums and one row of inputs for, in
-  /// tiles of about equal width.
-  static int64_t tileWidth(const WindowAxis &axis,
-                           const TargetDescription &target) {
-    int64_t registers = target.vectorRegisters ? target.vectorRegisters : 16;
-    int64_t most = 1;
+  /// As many positions as registers hold sums and one row of inputs for.
+  static int64_t mostColumns(const WindowAxis &axis,
+                             const TargetDescription &target) {
+    int64_t registers = target.vectorRegisters, most = 1;
     while (most < 14 && (most + 1) + most * axis.stride +
                                 (axis.kernel - 1) * axis.dilation + 1 + 2 <=
                             registers)
       ++most;
-    int64_t best = 1;
-    double bestCost = std::numeric_limits<double>::infinity();
-    for (int64_t width = 1; width <= std::min(most, axis.output); ++width) {
-      auto cost = [&](int64_t n) {
-        double multiplies = static_cast<double>(n * axis.kernel),
-               loads = static_cast<double>((n - 1) * axis.stride + 1 +
-                                           (axis.kernel - 1) * axis.dilation +
-                                           axis.kernel);
-        return std::max({multiplies / 2, loads / 2, 4.0}) + 1;
-      };
-      int64_t tiles = axis.output / width;
-      double total = static_cast<double>(tiles) * cost(width);
-      if (axis.output % width)
-        total += cost(axis.output % width) * 1.05;
-      if (total < bestCost * 0.999) {
-        bestCost = total;
-        best = width;
-      }
-    }
-    return best;
+    return most;
+  }
+
+  /// Cycles for a vector of channels of one row and one kernel row.
+  static double rowCycles(const WindowAxis &axis, int64_t width,
+                          const TargetDescription &target) {
+    auto ofTile = [&](int64_t n) {
+      double multiplies = static_cast<double>(n * axis.kernel),
+             loads = static_cast<double>((n - 1) * axis.stride + 1 +
+                                         (axis.kernel - 1) * axis.dilation +
+                                         axis.kernel);
+      return std::max({multiplies / target.rates.multiplyAdds,
+                       loads / target.rates.loads,
+                       target.rates.multiplyAddLatency}) +
+             1;
+    };
+    double total = static_cast<double>(axis.output / width) * ofTile(width);
+    if (axis.output % width)
+      total += ofTile(axis.output % width) * 1.05;
+    return total;
   }
 
   /// One kernel row: input vectors are loaded once and used by all kernel

@@ -16,7 +16,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-class IntegerProductStrategy : public Strategy {
+class IntegerProductStrategy : public ProductStrategy {
 public:
   StringRef name() const override { return "integer-product"; }
 
@@ -41,13 +41,11 @@ public:
     ProductLoops loops(b, product);
     if (loops.rows * loops.columns * loops.batches == 0)
       return;
-    TileChoice choice =
-        chooseDotTile(loops.rows, loops.columns, form, b.target);
     auto panels = PackedPanels::of(b, right);
-    int64_t panelWidth =
-        panels ? panels->panelWidth : choice.vectors * form.lanes.front();
+    int64_t panelWidth = b.plan.number("columns");
     loops.overTiles(
-        choice.rows, panelWidth, [&](const ProductLoops::Place &place) {
+        b.plan.number("rows"), panelWidth,
+        [&](const ProductLoops::Place &place) {
           ColumnVectors vectors = coverWithDots(
               place.panel ? panelWidth : loops.columns % panelWidth, form,
               b.target, panels.has_value());
@@ -87,6 +85,27 @@ public:
               },
               firstColumn);
         });
+  }
+
+protected:
+  int64_t lanes(MatMulOp product,
+                const TargetDescription &target) const override {
+    return dotForm(product, target)->lanes.front();
+  }
+  std::vector<TileChoice>
+  tiles(MatMulOp product, const TargetDescription &target) const override {
+    return model(product, target).ranked();
+  }
+  double cycles(MatMulOp product, const TileChoice &tile,
+                const TargetDescription &target) const override {
+    return model(product, target).cycles(tile);
+  }
+
+private:
+  static DotModel model(MatMulOp product, const TargetDescription &target) {
+    ProductSizes sizes(product);
+    return DotModel(sizes.rows, sizes.columns, sizes.steps,
+                    *dotForm(product, target), target);
   }
 };
 

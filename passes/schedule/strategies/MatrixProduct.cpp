@@ -5,7 +5,6 @@
 // place and broadcast.
 
 #include "passes/schedule/Strategy.h"
-#include "passes/schedule/tiles/CompactPanels.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/ProductLoops.h"
 
@@ -15,7 +14,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-class MatrixProductStrategy : public Strategy {
+class MatrixProductStrategy : public ProductStrategy {
 public:
   StringRef name() const override { return "matrix-product"; }
 
@@ -32,22 +31,14 @@ public:
     auto product = cast<MatMulOp>(b.group.anchor());
     Type type = elementOf(product.getA());
     ProductLoops loops(b, product);
-    int64_t rows = loops.rows, columns = loops.columns, steps = loops.steps;
-    if (rows * columns * loops.batches == 0)
+    int64_t columns = loops.columns, steps = loops.steps;
+    if (loops.rows * columns * loops.batches == 0)
       return;
     auto panels = PackedPanels::of(b, product.getB());
-    if (Value a = b.bufferOf(product.getA()); a && panels && loops.oneMatrix &&
-                                              steps > 0 && b.target.smallCode &&
-                                              hasFlatEpilogue(b, product)) {
-      CompactPanels compact(b, *panels, /*bias=*/{});
-      return emitCompactMatrix(b, product, b.view(a, {rows, steps}), compact);
-    }
-    TileChoice choice =
-        chooseTile(rows, columns, std::max<int64_t>(steps, 1), b.target, type);
-    int64_t panelWidth =
-        panels ? panels->panelWidth : choice.vectors * b.target.maxLanes(type);
+    int64_t panelWidth = b.plan.number("columns");
     loops.overTiles(
-        choice.rows, panelWidth, [&](const ProductLoops::Place &place) {
+        b.plan.number("rows"), panelWidth,
+        [&](const ProductLoops::Place &place) {
           ColumnVectors vectors = ColumnVectors::cover(
               place.panel ? panelWidth : columns % panelWidth, b.target, type,
               panels.has_value());
@@ -57,8 +48,7 @@ public:
             offsets.push_back(offsets.back() + lanes);
           Tile tile = zeroTile(b, place.count, vectors, type);
           accumulate(
-              b, tile, 0, place.count, steps,
-              steps >= choice.splits ? choice.splits : 1,
+              b, tile, 0, place.count, steps, b.plan.number("splits"),
               [&](int64_t row, Expr k) {
                 return b.load(product.getA(),
                               loops.operandIndex(product.getA(), place,
@@ -84,17 +74,33 @@ public:
               firstColumn);
         });
   }
+
+protected:
+  int64_t lanes(MatMulOp product,
+                const TargetDescription &target) const override {
+    return target.maxLanes(elementOf(product.getA()));
+  }
+  std::vector<TileChoice>
+  tiles(MatMulOp product, const TargetDescription &target) const override {
+    return model(product, target).ranked();
+  }
+  double cycles(MatMulOp product, const TileChoice &tile,
+                const TargetDescription &target) const override {
+    return model(product, target).cycles(tile);
+  }
+  int64_t mostSplits(MatMulOp product) const override {
+    return ProductSizes(product).steps;
+  }
+
+private:
+  static TileModel model(MatMulOp product, const TargetDescription &target) {
+    ProductSizes sizes(product);
+    return TileModel(sizes.rows, sizes.columns, sizes.steps, target,
+                     elementOf(product.getA()));
+  }
 };
 
 } // namespace
-
-bool isOneMatrix(MatMulOp product) {
-  ArrayRef<int64_t> a = shapeOf(product.getA()),
-                    y = shapeOf(product.getResult());
-  return a.drop_back() == y.drop_back() &&
-         llvm::all_of(shapeOf(product.getB()).drop_back(2),
-                      [](int64_t size) { return size == 1; });
-}
 
 std::unique_ptr<Strategy> createMatrixProductStrategy() {
   return std::make_unique<MatrixProductStrategy>();

@@ -7,15 +7,9 @@
 
 namespace ingot::schedule {
 
-/// What the tiles of a convolution and the pool after it (or null) cover.
-/// `isBuffer`: the input lies in memory, in the order of its axes.
-TileWork convolutionWork(graph::ConvOp conv, mlir::Operation *pool,
-                         bool isBuffer = true);
-
-/// Builds a convolution and the pool after it (or null) for a target whose code
-/// has to be small; false if it has no form for it.
-bool emitCompactConvolution(KernelBuilder &b, graph::ConvOp conv,
-                            mlir::Operation *pool);
+/// What the tiles of a convolution and the pool after it (or null) cover if its
+/// input is in memory, in the order of its axes.
+TileWork convolutionWork(graph::ConvOp conv, mlir::Operation *pool);
 
 } // namespace ingot::schedule
 

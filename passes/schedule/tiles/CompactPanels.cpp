@@ -66,50 +66,68 @@ Value CompactPanels::weightsFrom(const Panel &panel, Expr step) {
   return cursorAt(b, panels.buffer, {at}, "next_w");
 }
 
-CursorTileChoice chooseCompactTile(KernelBuilder &b, const TileWork &work,
-                                   const PackedPanels &panels) {
-  auto choose =
-      b.target.maxLanes(panels.type) == 1 ? chooseCursorTile : chooseVectorTile;
-  return choose(work, b.target, panels.type, panels.panelWidth);
+ArrayRef<PlanKey> compactPlanKeys() {
+  static const PlanKey keys[] = {{"columns", 1, 1 << 16},
+                                 {"groups", 1, 2},
+                                 {"rows", 1, 1 << 16},
+                                 {"together", 1, 4}};
+  return keys;
 }
 
-static bool isEpilogueOperand(Value input, Operation *anchor) {
-  return llvm::any_of(input.getUsers(), [&](Operation *user) {
-    return user != anchor && isa<ElementwiseOpInterface>(user);
-  });
+SmallVector<Plan> compactPlans(const TileWork &work, UnpackPanelsOp weights,
+                               const TargetDescription &target) {
+  SmallVector<Plan> plans;
+  for (const CursorTileChoice &tile : rankCompactTiles(
+           work, target, elementOf(weights.getResult()), weights.getPanel()))
+    if (plans.size() < mostPlans)
+      plans.push_back(
+          Plan(weights.getContext(), {{"columns", tile.columns},
+                                      {"groups", tile.groups},
+                                      {"rows", tile.rows},
+                                      {"together", tile.together}}));
+  return plans;
 }
 
-bool hasFlatEpilogue(KernelBuilder &b, Operation *anchor) {
-  for (Operation &op : b.group.block->without_terminator())
-    if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
-        &op != anchor)
-      return false;
-  return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
-    return !isEpilogueOperand(input, anchor) ||
-           input.getType() == b.result().getType() ||
-           tensorType(input).getNumElements() ==
-               (shapeOf(input).empty() ? 1 : shapeOf(input).back());
-  });
+CursorTileChoice compactTile(const Plan &plan) {
+  return {plan.number("rows"), plan.number("columns"), plan.number("together"),
+          plan.number("groups")};
 }
 
-bool mayBecomeResult(KernelBuilder &b, Value input) {
-  return input.getType() == b.result().getType() &&
-         llvm::all_of(input.getUsers(), [&](Operation *user) {
-           return isa<ElementwiseOpInterface>(user);
-         });
+std::string refuseCompactTile(const Plan &plan, const TileWork &work,
+                              UnpackPanelsOp weights,
+                              const TargetDescription &target) {
+  Type type = elementOf(weights.getResult());
+  CursorTileChoice tile = compactTile(plan);
+  if (std::string why = refusePanels(tile.columns, weights); !why.empty())
+    return why;
+  bool isLeast =
+      tile == CursorTileChoice{target.maxLanes(type) == 1 ? 1 : work.multiple,
+                               tile.columns};
+  if (isLeast || std::isfinite(compactTileCost(work, target, type, tile)))
+    return "";
+  return "tiles of " + std::to_string(tile.rows) + " rows by " +
+         std::to_string(tile.columns) + " columns, " +
+         std::to_string(tile.stepsOfTrip()) +
+         " steps a trip, do not fit the registers of '" + target.name.str() +
+         "' or do not cover " + std::to_string(work.positions) + " rows of " +
+         std::to_string(work.steps) + " steps";
+}
+
+TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
+                    int64_t steps) {
+  TileWork work{positions, columns, steps};
+  work.exact = mayBeInPlace(group);
+  return work;
 }
 
 void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
                        CompactPanels &panels) {
   int64_t positions = cast<MemRefType>(x.getType()).getDimSize(0),
           steps = panels.panels.steps;
-  TileWork work{positions, panels.panels.columns, steps};
   for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
-    if (mayBecomeResult(b, input)) {
-      work.exact = true;
+    if (mayBecomeResult(b.group, input))
       b.allowInPlace(0, i);
-    }
-  CursorTileChoice choice = chooseCompactTile(b, work, panels.panels);
+  CursorTileChoice choice = compactTile(b.plan);
   // What the epilogue reads is a matrix as well, or one row of it.
   SmallVector<std::pair<Value, Value>> operands;
   for (Value input : b.group.block->getArguments()) {

@@ -7,6 +7,7 @@
 #ifndef INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H
 #define INGOT_PASSES_SCHEDULE_TILES_COMPACTPANELS_H
 
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/CursorTile.h"
 
 namespace ingot::schedule {
@@ -41,15 +42,20 @@ private:
   Panel panelOf(std::optional<graph::Expr> number) const;
 };
 
-/// The rows of tiles for this work, and how many elements are loaded together.
-CursorTileChoice chooseCompactTile(KernelBuilder &b, const TileWork &work,
-                                   const PackedPanels &panels);
+/// Plans of compact kernels: {columns, groups, rows, together}, the fields of
+/// CursorTileChoice.
+llvm::ArrayRef<PlanKey> compactPlanKeys();
+llvm::SmallVector<Plan> compactPlans(const TileWork &work,
+                                     graph::UnpackPanelsOp weights,
+                                     const TargetDescription &target);
+CursorTileChoice compactTile(const Plan &plan);
+std::string refuseCompactTile(const Plan &plan, const TileWork &work,
+                              graph::UnpackPanelsOp weights,
+                              const TargetDescription &target);
 
-/// Whether everything behind the group's anchor is elementwise on tensors of
-/// its shape or vectors along its last axis: then it is a matrix as a whole.
-bool hasFlatEpilogue(KernelBuilder &b, mlir::Operation *anchor);
-/// Read behind the anchor only, at the very place where the result is written.
-bool mayBecomeResult(KernelBuilder &b, mlir::Value input);
+/// What the tiles of a product cover where it is one matrix.
+TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
+                    int64_t steps);
 
 /// The anchor as a product of the matrix `x` = [positions, steps] and the
 /// panels, with its epilogue, which has to be flat.

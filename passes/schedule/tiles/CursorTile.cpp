@@ -83,15 +83,19 @@ private:
   Type type;
 };
 
-} // namespace
+/// Whether tiles of so many rows cover the positions as they have to be covered.
+bool coversWith(int64_t rows, const TileWork &work) {
+  return rows <= work.positions &&
+         (rows % work.multiple == 0 || work.multiple % rows == 0) &&
+         (!work.exact || work.positions % rows == 0);
+}
 
-/// The cheapest tile for the work, with `panelWidth` columns unless that is 0.
-static std::pair<CursorTileChoice, double>
-cheapestTile(const TileWork &work, const TargetDescription &target, Type type,
-             int64_t panelWidth) {
+/// All tiles that fit, by cost.
+Ranking<CursorTileChoice> rankAll(const TileWork &work,
+                                  const TargetDescription &target, Type type,
+                                  int64_t panelWidth) {
   CostModel model(work, target, type);
-  CursorTileChoice best{1, panelWidth ? panelWidth : 1, 1};
-  double bestCost = std::numeric_limits<double>::infinity();
+  Ranking<CursorTileChoice> ranking;
   int64_t mostSums = target.smallestCode ? 4 : target.vectorRegisters;
   int64_t most = std::min<int64_t>(work.positions, target.vectorRegisters);
   for (int64_t columns = 1;
@@ -100,8 +104,7 @@ cheapestTile(const TileWork &work, const TargetDescription &target, Type type,
     if (panelWidth && columns != panelWidth)
       continue;
     for (int64_t rows = 1; rows <= most; ++rows) {
-      bool fits = rows % work.multiple == 0 || work.multiple % rows == 0;
-      if (!fits || (work.exact && work.positions % rows != 0) ||
+      if (!coversWith(rows, work) ||
           ((!panelWidth || rows > 1) && rows * columns > mostSums))
         continue;
       for (int64_t together : {1, 2, 4}) {
@@ -114,45 +117,66 @@ cheapestTile(const TileWork &work, const TargetDescription &target, Type type,
                              work.steps < 4 * together * groups))
             continue;
           CursorTileChoice choice{rows, columns, together, groups};
-          if (double cost = model.of(choice); cost < bestCost) {
-            bestCost = cost;
-            best = choice;
-          }
+          ranking.add(choice, model.of(choice));
         }
       }
     }
   }
-  return {best, bestCost};
+  return ranking;
 }
 
-CursorTileChoice chooseCursorTile(const TileWork &work,
-                                  const TargetDescription &target, Type type,
-                                  int64_t panelWidth) {
-  auto [best, bestCost] = cheapestTile(work, target, type, panelWidth);
+} // namespace
+
+double cursorTileCost(const TileWork &work, const TargetDescription &target,
+                      Type type, const CursorTileChoice &tile) {
+  return coversWith(tile.rows, work) ? CostModel(work, target, type).of(tile)
+                                     : INFINITY;
+}
+
+std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
+                                              const TargetDescription &target,
+                                              Type type, int64_t panelWidth) {
+  CursorTileChoice last{1, panelWidth ? panelWidth : 1, 1};
+  Ranking<CursorTileChoice> ranking = rankAll(work, target, type, panelWidth);
+  double least = ranking.leastCost();
+  std::vector<CursorTileChoice> tiles = std::move(ranking).ranked(last);
   // One tile for all kernels, so that they can share their code: another only
   // where it saves much. It is the best one for large matrices.
   constexpr double much = 1.06;
   constexpr int64_t large = 5040;
   TileWork largest{work.positions == 1 ? 1 : large, large, large};
   CursorTileChoice usual =
-      cheapestTile(largest, target, type, panelWidth).first;
-  bool fits =
-      usual.rows <= work.positions && work.columns % usual.columns == 0 &&
-      (!work.exact || work.positions % usual.rows == 0) &&
-      (usual.rows % work.multiple == 0 || work.multiple % usual.rows == 0);
-  return fits && CostModel(work, target, type).of(usual) < much * bestCost
-             ? usual
-             : best;
+      rankAll(largest, target, type, panelWidth).ranked(last).front();
+  if (work.columns % usual.columns == 0 &&
+      cursorTileCost(work, target, type, usual) < much * least) {
+    llvm::erase(tiles, usual);
+    tiles.insert(tiles.begin(), usual);
+  }
+  return tiles;
+}
+
+std::vector<CursorTileChoice> rankCompactTiles(const TileWork &work,
+                                               const TargetDescription &target,
+                                               Type type, int64_t panelWidth) {
+  return target.maxLanes(type) == 1
+             ? rankCursorTiles(work, target, type, panelWidth)
+             : rankVectorTiles(work, target, type, panelWidth);
+}
+
+double compactTileCost(const TileWork &work, const TargetDescription &target,
+                       Type type, const CursorTileChoice &tile) {
+  return target.maxLanes(type) == 1 ? cursorTileCost(work, target, type, tile)
+                                    : vectorTileCost(work, target, type, tile);
 }
 
 int64_t panelWidth(const TileWork &work, const TargetDescription &target,
                    Type type) {
   if (target.smallCode)
-    return target.maxLanes(type) == 1
-               ? chooseCursorTile(work, target, type).columns
-               : chooseVectorTile(work, target, type).columns;
-  return chooseTile(work.positions, work.columns, work.steps * work.stretches,
-                    target, type)
+    return rankCompactTiles(work, target, type).front().columns;
+  return TileModel(work.positions, work.columns, work.steps * work.stretches,
+                   target, type)
+             .ranked()
+             .front()
              .vectors *
          target.maxLanes(type);
 }

@@ -21,10 +21,23 @@
 
 namespace ingot::schedule {
 
-/// The cheapest tile; with `panelWidth` columns if that is not 0.
-CursorTileChoice chooseCursorTile(const TileWork &work,
-                                  const TargetDescription &target,
-                                  mlir::Type type, int64_t panelWidth = 0);
+/// Estimates the cycles of the work in tiles of this shape, and what its code is
+/// worth; infinite if the shape does not fit.
+double cursorTileCost(const TileWork &work, const TargetDescription &target,
+                      mlir::Type type, const CursorTileChoice &tile);
+/// The tiles that fit, the best first; with `panelWidth` columns if that is not 0.
+std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
+                                              const TargetDescription &target,
+                                              mlir::Type type,
+                                              int64_t panelWidth = 0);
+
+/// The same for whatever registers the target has: scalars or vectors.
+std::vector<CursorTileChoice> rankCompactTiles(const TileWork &work,
+                                               const TargetDescription &target,
+                                               mlir::Type type,
+                                               int64_t panelWidth = 0);
+double compactTileCost(const TileWork &work, const TargetDescription &target,
+                       mlir::Type type, const CursorTileChoice &tile);
 
 /// How wide panels of weights are to be for such work.
 int64_t panelWidth(const TileWork &work, const TargetDescription &target,

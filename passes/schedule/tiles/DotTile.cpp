@@ -64,46 +64,47 @@ std::optional<DotForm> dotForm(MatMulOp product,
   return dotForm(elementOf(product.getA()), elementOf(product.getB()), target);
 }
 
-TileChoice chooseDotTile(int64_t rows, int64_t columns, const DotForm &form,
-                         const TargetDescription &target) {
-  // Cycles from a sum to the next one in the same lanes, and vector instructions
-  // per cycle (both of cores that these levels are made for).
-  constexpr double latency = 5, issue = 4;
-  int64_t lanes = form.lanes.front(),
-          vectorsNeeded = llvm::divideCeil(columns, lanes);
-  double perStep = double(lanes * form.group) / form.perCycle;
+DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,
+                   const DotForm &form, const TargetDescription &target)
+    : rows(rows), vectorsNeeded(llvm::divideCeil(columns, form.lanes.front())),
+      groups(llvm::divideCeil(steps, form.group)), form(form), target(target) {}
+
+double DotModel::cycles(const TileChoice &tile) const {
+  const IssueRates &rates = target.rates;
+  double product = double(form.lanes.front() * form.group) / form.perCycle;
   // Beside its products, a step spreads each row's group over the lanes and loads
   // each vector; widening takes two instructions more for one and three for the
-  // other, a second register each, and one for the mask and for a product.
-  double perRow = (form.widened ? 3 : 1) / issue,
-         perVector = (form.widened ? 4 : 1) / issue;
+  // other.
+  double perRow = (form.widened ? 3 : 1) / rates.instructions,
+         perVector = (form.widened ? 4 : 1) / rates.instructions;
+  auto perStep = [&](int64_t r, int64_t v) {
+    return std::max(rates.dotLatency, double(r * v) * product +
+                                          double(r) * perRow +
+                                          double(v) * perVector);
+  };
+  int64_t rest = vectorsNeeded % tile.vectors;
+  auto overColumns = [&](int64_t r) {
+    return double(vectorsNeeded / tile.vectors) * perStep(r, tile.vectors) +
+           (rest ? perStep(r, rest) : 0);
+  };
+  double total = double(rows / tile.rows) * overColumns(tile.rows);
+  if (rows % tile.rows)
+    total += overColumns(rows % tile.rows);
+  return total * double(groups);
+}
+
+std::vector<TileChoice> DotModel::ranked() const {
+  constexpr int64_t mostVectors = 12;
+  // Widened operands take two registers each, and one for the mask and for a
+  // product.
   int64_t registersOfEach = form.widened ? 2 : 1;
   int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
-  auto cost = [&](int64_t r, int64_t v) {
-    return std::max(latency, double(r * v) * perStep + double(r) * perRow +
-                                 double(v) * perVector);
-  };
-  TileChoice best;
-  double bestCost = std::numeric_limits<double>::infinity();
-  for (int64_t vectors = 1; vectors <= std::min<int64_t>(vectorsNeeded, 12);
-       ++vectors) {
-    int64_t most = (registers - registersOfEach * (vectors + 1)) / vectors;
-    auto overColumns = [&](int64_t r) {
-      int64_t left = vectorsNeeded % vectors;
-      return double(vectorsNeeded / vectors) * cost(r, vectors) +
-             (left ? cost(r, left) : 0);
-    };
-    for (int64_t tileRows = 1; tileRows <= std::min(rows, most); ++tileRows) {
-      double total = double(rows / tileRows) * overColumns(tileRows);
-      if (rows % tileRows)
-        total += overColumns(rows % tileRows);
-      if (total < bestCost * 0.999) {
-        bestCost = total;
-        best = {tileRows, vectors, 1};
-      }
-    }
-  }
-  return best;
+  Ranking<TileChoice> ranking(/*tolerance=*/0.001);
+  for (int64_t v = 1; v <= std::min(vectorsNeeded, mostVectors); ++v)
+    for (int64_t r = 1;
+         r <= std::min(rows, (registers - registersOfEach * (v + 1)) / v); ++r)
+      ranking.add({r, v, 1}, cycles({r, v, 1}));
+  return std::move(ranking).ranked({1, 1, 1});
 }
 
 ColumnVectors coverWithDots(int64_t columns, const DotForm &form,

@@ -37,9 +37,21 @@ std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 
-/// The tile for `rows` x `columns`, of whole vectors, with the least cycles.
-TileChoice chooseDotTile(int64_t rows, int64_t columns, const DotForm &form,
-                         const TargetDescription &target);
+/// Tiles of whole vectors for a product of `rows` x `columns`.
+class DotModel {
+public:
+  DotModel(int64_t rows, int64_t columns, int64_t steps, const DotForm &form,
+           const TargetDescription &target);
+  /// Estimates the cycles of the product.
+  double cycles(const TileChoice &tile) const;
+  /// The tiles that fit into the registers, the best first.
+  std::vector<TileChoice> ranked() const;
+
+private:
+  int64_t rows, vectorsNeeded, groups;
+  DotForm form;
+  const TargetDescription &target;
+};
 
 /// The vectors for `columns` columns, as ColumnVectors::cover. Exact ones may be
 /// narrower than what the target has products for.

@@ -48,60 +48,103 @@ static int64_t factorLanes(const TargetDescription &target, Type type,
   return target.multiplyByLane && steps >= lanes ? lanes : 1;
 }
 
-TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
-                      const TargetDescription &target, Type type) {
-  int64_t lanes = target.maxLanes(type);
-  // Scalar code has at least this many registers worth naming.
-  int64_t registers = lanes == 1 ? 16 : target.vectorRegisters;
-  constexpr double latency = 4, perCycle = 2;
+TileModel::TileModel(int64_t rows, int64_t columns, int64_t steps,
+                     const TargetDescription &target, Type type)
+    : rows(rows),
+      vectorsNeeded(llvm::divideCeil(columns, target.maxLanes(type))),
+      steps(std::max<int64_t>(steps, 1)),
+      factors(factorLanes(target, type, steps)),
+      isScalar(target.maxLanes(type) == 1), target(target) {}
+
+double TileModel::cycles(const TileChoice &tile) const {
+  const IssueRates &rates = target.rates;
   // What a tile costs beside its steps: setting up, storing, epilogue.
   double fixed = 12.0 / static_cast<double>(steps);
-  TileChoice best;
-  double bestCost = std::numeric_limits<double>::infinity();
-  int64_t vectorsNeeded = llvm::divideCeil(columns, lanes);
-  int64_t factors = factorLanes(target, type, steps);
-  for (int64_t vectors = 1; vectors <= std::min<int64_t>(vectorsNeeded, 12);
-       ++vectors) {
-    // Sums, the weights of a step; by lane also the factors, and the weights of
-    // the next step, which compilers load ahead.
-    int64_t most = factors > 1 ? (registers - 2 * vectors - 2) / (vectors + 1)
-                               : (registers - vectors - 1) / vectors;
-    for (int64_t tileRows = 1; tileRows <= std::min(rows, most); ++tileRows) {
-      auto cost = [&](int64_t r, int64_t v) {
-        double step = std::max({static_cast<double>(r * v) / perCycle,
-                                static_cast<double>(r) / factors / perCycle +
-                                    static_cast<double>(v) / perCycle,
-                                latency});
-        // Where loads are few, they are not all free either.
-        if (factors > 1)
-          step += 0.1 * (static_cast<double>(r) / factors + v);
-        return step + fixed * (8 + static_cast<double>(r * v));
-      };
-      auto overColumns = [&](int64_t r) {
-        int64_t panels = vectorsNeeded / vectors;
-        double full = static_cast<double>(panels) * cost(r, vectors);
-        return full +
-               (vectorsNeeded % vectors ? cost(r, vectorsNeeded % vectors) : 0);
-      };
-      int64_t tiles = rows / tileRows;
-      double total = static_cast<double>(tiles) * overColumns(tileRows);
-      // A second shape of tile is more code: a small price breaks ties.
-      if (rows % tileRows)
-        total += overColumns(rows % tileRows) * 1.02;
-      if (vectorsNeeded % vectors)
-        total *= 1.005;
-      if (total < bestCost * 0.999) {
-        bestCost = total;
-        best = {tileRows, vectors, 1};
-      }
-    }
-  }
-  int64_t sums = best.rows * best.vectors;
-  while (best.splits < 4 && sums * best.splits * 2 <= latency * perCycle &&
-         best.splits * 2 <= steps &&
-         (lanes == 1 || sums * best.splits * 2 + best.vectors + 1 <= registers))
-    best.splits *= 2;
-  return best;
+  auto perStep = [&](int64_t r, int64_t v) {
+    double loads = static_cast<double>(r) / double(factors) + double(v);
+    double step = std::max({static_cast<double>(r * v) / rates.multiplyAdds,
+                            loads / rates.loads, rates.multiplyAddLatency});
+    // Where loads are few, they are not all free either.
+    if (factors > 1)
+      step += 0.1 * loads;
+    return step + fixed * (8 + static_cast<double>(r * v));
+  };
+  int64_t panels = vectorsNeeded / tile.vectors,
+          rest = vectorsNeeded % tile.vectors;
+  auto overColumns = [&](int64_t r) {
+    return static_cast<double>(panels) * perStep(r, tile.vectors) +
+           (rest ? perStep(r, rest) : 0);
+  };
+  double total = static_cast<double>(rows / tile.rows) * overColumns(tile.rows);
+  // A second shape of tile is more code: a small price breaks ties.
+  if (rows % tile.rows)
+    total += overColumns(rows % tile.rows) * 1.02;
+  if (rest)
+    total *= 1.005;
+  return total * static_cast<double>(steps);
+}
+
+int64_t TileModel::mostRows(int64_t vectors) const {
+  // Sums, the weights of a step; by lane also the factors, and the weights of
+  // the next step, which compilers load ahead. Scalar code has at least so many
+  // registers worth naming.
+  constexpr int64_t scalarRegisters = 16;
+  int64_t registers = isScalar ? scalarRegisters : target.vectorRegisters;
+  return factors > 1 ? (registers - 2 * vectors - 2) / (vectors + 1)
+                     : (registers - vectors - 1) / vectors;
+}
+
+int64_t TileModel::splitsOf(int64_t tileRows, int64_t vectors) const {
+  constexpr int64_t most = 4;
+  int64_t sums = tileRows * vectors, splits = 1;
+  double hidden = target.rates.multiplyAddLatency * target.rates.multiplyAdds;
+  while (splits < most && double(sums * splits * 2) <= hidden &&
+         splits * 2 <= steps &&
+         (isScalar ||
+          sums * splits * 2 + vectors + 1 <= int64_t(target.vectorRegisters)))
+    splits *= 2;
+  return splits;
+}
+
+std::vector<TileChoice> withVectors(int64_t vectors,
+                                    std::vector<TileChoice> tiles) {
+  llvm::erase_if(
+      tiles, [&](const TileChoice &tile) { return tile.vectors != vectors; });
+  if (tiles.empty())
+    tiles.push_back({1, vectors, 1});
+  return tiles;
+}
+
+std::vector<TileChoice> TileModel::ranked() const {
+  constexpr int64_t mostVectors = 12;
+  Ranking<TileChoice> ranking(/*tolerance=*/0.001);
+  for (int64_t v = 1; v <= std::min(vectorsNeeded, mostVectors); ++v)
+    for (int64_t r = 1; r <= std::min(rows, mostRows(v)); ++r)
+      ranking.add({r, v, splitsOf(r, v)}, cycles({r, v, 1}));
+  return std::move(ranking).ranked({1, 1, 1});
+}
+
+TileChoice tileOf(const Plan &plan, int64_t lanes) {
+  return {plan.number("rows"),
+          int64_t(llvm::divideCeil(plan.number("columns"), lanes)),
+          plan.number("splits")};
+}
+
+std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict) {
+  if (!llvm::isPowerOf2_64(tile.splits) ||
+      tile.splits > std::max<int64_t>(steps, 1))
+    return "sums of " + std::to_string(steps) + " steps cannot be split into " +
+           std::to_string(tile.splits) + " parts that are combined by halves";
+  if (tile.splits > 1 && isStrict)
+    return "sums in " + std::to_string(tile.splits) +
+           " parts are not in the order of their terms, which is strict";
+  // Each sum is a line of text at least, and registers are far fewer.
+  constexpr int64_t mostSums = 512;
+  int64_t sums = tile.rows * tile.vectors * tile.splits;
+  if (sums > mostSums)
+    return "a tile of " + std::to_string(sums) + " sums is larger than the " +
+           std::to_string(mostSums) + " that code is built for";
+  return "";
 }
 
 std::string Tile::nameAt(StringRef stem, int64_t row, size_t vector) const {
@@ -130,8 +173,6 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
     return;
-  if (b.group.isStrict())
-    splits = 1;
   // Where a multiply-add takes a lane of a register, one load brings the
   // factors of as many steps as there are lanes.
   Type type = tile.sums[first].type;
@@ -261,6 +302,14 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
   b.unbindElement(anchor);
 }
 
+std::string refusePanels(int64_t columns, UnpackPanelsOp weights) {
+  if (!weights || columns == int64_t(weights.getPanel()))
+    return "";
+  return "its plan has columns = " + std::to_string(columns) +
+         ", but its weights are packed in panels of " +
+         std::to_string(weights.getPanel());
+}
+
 std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
   auto unpack = w.getDefiningOp<UnpackPanelsOp>();
   if (!unpack)
@@ -291,45 +340,6 @@ Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
   return b.withLanes(lanes * group, [&] {
     return b.loadFrom(buffer, type, {at + double(offset * group)});
   });
-}
-
-bool isFusableConvolution(Operation *op) {
-  auto conv = dyn_cast<ConvOp>(op);
-  return conv && isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
-         conv.getGroups() == 1 && conv.getW().getDefiningOp<UnpackPanelsOp>();
-}
-
-ArrayRef<int64_t> windowOf(Operation *pool) {
-  if (auto max = dyn_cast<MaxPoolOp>(pool))
-    return max.getKernel();
-  return cast<AveragePoolOp>(pool).getKernel();
-}
-
-bool isDisjointPool(Operation *op) {
-  auto disjoint = [&](auto pool) {
-    if (pool.getKernel() != pool.getStrides())
-      return false;
-    for (auto [i, size] : llvm::enumerate(pool.getKernel()))
-      if (pool.getLow()[i] != 0 || pool.getDilations()[i] != 1 ||
-          shapeOf(pool.getResult())[1 + i] * size > shapeOf(pool.getX())[1 + i])
-        return false;
-    return isa<Float32Type, Float64Type>(elementOf(pool.getX()));
-  };
-  if (auto max = dyn_cast<MaxPoolOp>(op))
-    return disjoint(max);
-  if (auto average = dyn_cast<AveragePoolOp>(op))
-    return disjoint(average);
-  return false;
-}
-
-bool joinsConvolution(Operation *pool, const TargetDescription &target) {
-  if (!isDisjointPool(pool))
-    return false;
-  // Where code is small, the convolution shares it with others; a pool over all
-  // positions is little work of its own.
-  ArrayRef<int64_t> y = shapeOf(pool->getResult(0));
-  return !target.smallCode ||
-         ShapedType::getNumElements(y.drop_front().drop_back()) != 1;
 }
 
 } // namespace ingot::schedule

@@ -13,6 +13,7 @@
 #define INGOT_PASSES_SCHEDULE_TILES_PANELKERNEL_H
 
 #include "passes/schedule/KernelBuilder.h"
+#include "passes/schedule/tiles/TileChoice.h"
 
 namespace ingot::schedule {
 
@@ -30,19 +31,36 @@ struct ColumnVectors {
   int64_t width() const;
 };
 
-/// The shape of register tiles for a product of `rows` x `columns`.
-struct TileChoice {
-  int64_t rows = 1;    // of a tile
-  int64_t vectors = 1; // full vectors of a panel
-  int64_t splits =
-      1; // independent partial sums, where a tile is too small to hide latency
+/// Tiles for a product of `rows` x `columns`, by a model of the inner loop:
+/// multiply-adds and loads per step, latency, and the rows and columns left over.
+/// Cores with small code choose otherwise (CursorTile.h).
+class TileModel {
+public:
+  TileModel(int64_t rows, int64_t columns, int64_t steps,
+            const TargetDescription &target, mlir::Type type);
+  /// Estimates the cycles of the product.
+  double cycles(const TileChoice &tile) const;
+  /// The tiles that fit into the registers, the best first.
+  std::vector<TileChoice> ranked() const;
+
+private:
+  int64_t mostRows(int64_t vectors) const;
+  int64_t splitsOf(int64_t rows, int64_t vectors) const;
+
+  int64_t rows, vectorsNeeded, steps, factors;
+  bool isScalar;
+  const TargetDescription &target;
 };
 
-/// The cheapest tile by a model of the inner loop: multiply-adds and loads per
-/// step at two a cycle, latency, and the rows and columns left over. Cores with
-/// small code choose otherwise (CursorTile.h).
-TileChoice chooseTile(int64_t rows, int64_t columns, int64_t steps,
-                      const TargetDescription &target, mlir::Type type);
+/// Those of `tiles` that have so many vectors; one row of them if there is none.
+std::vector<TileChoice> withVectors(int64_t vectors,
+                                    std::vector<TileChoice> tiles);
+
+/// The tile of a plan with columns, rows and splits.
+TileChoice tileOf(const Plan &plan, int64_t lanes);
+/// Says why no code should be, or can be, built for a tile of this shape; empty if
+/// it can. Sums in parts are in another order than the terms'.
+std::string refuseTile(const TileChoice &tile, int64_t steps, bool isStrict);
 
 /// The tile's accumulators, row by row.
 struct Tile {
@@ -85,18 +103,9 @@ void storeTile(
 graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
                     int64_t lanes);
 
-/// A product whose right operand is the same for all batches, so that the rows
-/// of all batches are rows of one matrix.
-bool isOneMatrix(graph::MatMulOp product);
-
-/// A convolution in one group with packed weights: this kernel's.
-bool isFusableConvolution(mlir::Operation *op);
-/// A maximum or mean over windows that neither overlap nor reach into padding:
-/// it can be computed while its operand is.
-bool isDisjointPool(mlir::Operation *op);
-/// Such a pool is to be computed with the convolution that it alone reads.
-bool joinsConvolution(mlir::Operation *pool, const TargetDescription &target);
-llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
+/// Says why panels of so many columns cannot be read from weights that are packed
+/// already, or null; empty if they can.
+std::string refusePanels(int64_t columns, graph::UnpackPanelsOp weights);
 
 /// Packed weights: where panel `panel` (or the tail, if that is null) starts.
 struct PackedPanels {

@@ -1,5 +1,7 @@
 #include "passes/schedule/tiles/PooledTile.h"
 
+#include "passes/schedule/Anchors.h"
+
 using namespace mlir;
 using namespace ingot::graph;
 

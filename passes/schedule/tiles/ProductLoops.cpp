@@ -1,24 +1,55 @@
 #include "passes/schedule/tiles/ProductLoops.h"
 
 #include "dialects/graph/ExprNames.h"
-#include "passes/schedule/tiles/PanelKernel.h"
 
 using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-ProductLoops::ProductLoops(KernelBuilder &b, MatMulOp product)
-    : oneMatrix(isOneMatrix(product)), b(b), product(product),
-      shape(shapeOf(product.getResult())) {
-  rows = shape[shape.size() - 2];
-  columns = shape.back();
-  steps = shapeOf(product.getA()).back();
-  batches = ShapedType::getNumElements(shape.drop_back(2));
-  if (oneMatrix) {
-    rows *= batches;
-    batches = 1;
-  }
+ArrayRef<PlanKey> ProductStrategy::planKeys() const {
+  static const PlanKey keys[] = {
+      {"columns", 1, 1 << 16}, {"rows", 1, 1 << 16}, {"splits", 1, 4}};
+  return keys;
+}
+
+SmallVector<Plan>
+ProductStrategy::plans(GroupView group, const TargetDescription &target) const {
+  auto product = cast<MatMulOp>(group.anchor());
+  auto packed = product.getB().getDefiningOp<UnpackPanelsOp>();
+  int64_t lanes = this->lanes(product, target);
+  std::vector<TileChoice> tiles = this->tiles(product, target);
+  if (packed)
+    tiles =
+        withVectors(llvm::divideCeil(std::min<int64_t>(packed.getPanel(),
+                                                       shapeOf(product).back()),
+                                     lanes),
+                    std::move(tiles));
+  SmallVector<Plan> plans;
+  for (const TileChoice &tile : ArrayRef(tiles).take_front(mostPlans))
+    plans.push_back(Plan(product.getContext(),
+                         {{"columns", packed ? int64_t(packed.getPanel())
+                                             : tile.vectors * lanes},
+                          {"rows", tile.rows},
+                          {"splits", group.isStrict() ? 1 : tile.splits}}));
+  return plans;
+}
+
+double ProductStrategy::cost(GroupView group, const Plan &plan,
+                             const TargetDescription &target) const {
+  auto product = cast<MatMulOp>(group.anchor());
+  return cycles(product, tileOf(plan, lanes(product, target)), target) *
+         double(ProductSizes(product).batches);
+}
+
+std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
+                                    const TargetDescription &target) const {
+  auto product = cast<MatMulOp>(group.anchor());
+  std::string why = refusePanels(
+      plan.number("columns"), product.getB().getDefiningOp<UnpackPanelsOp>());
+  return why.empty() ? refuseTile(tileOf(plan, lanes(product, target)),
+                                  mostSplits(product), group.isStrict())
+                     : why;
 }
 
 Exprs ProductLoops::operandIndex(Value operand, const Place &place, Expr row,

@@ -8,17 +8,41 @@
 #ifndef INGOT_PASSES_SCHEDULE_TILES_PRODUCTLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_PRODUCTLOOPS_H
 
-#include "passes/schedule/KernelBuilder.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/PanelKernel.h"
 
 namespace ingot::schedule {
 
-class ProductLoops {
+/// What strategies of matrix products share: plans {columns, rows, splits} of tiles
+/// whose vectors have `lanes` lanes.
+class ProductStrategy : public Strategy {
 public:
-  ProductLoops(KernelBuilder &b, graph::MatMulOp product);
+  llvm::ArrayRef<PlanKey> planKeys() const override;
+  llvm::SmallVector<Plan> plans(GroupView group,
+                                const TargetDescription &target) const override;
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override;
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override;
 
-  /// The sizes of one matrix, and how many there are.
-  int64_t rows, columns, steps, batches;
-  bool oneMatrix;
+protected:
+  virtual int64_t lanes(graph::MatMulOp product,
+                        const TargetDescription &target) const = 0;
+  /// The tiles that fit into the registers, the best first.
+  virtual std::vector<TileChoice>
+  tiles(graph::MatMulOp product, const TargetDescription &target) const = 0;
+  virtual double cycles(graph::MatMulOp product, const TileChoice &tile,
+                        const TargetDescription &target) const = 0;
+  /// In how many parts sums can be computed.
+  virtual int64_t mostSplits(graph::MatMulOp product) const { return 1; }
+};
+
+class ProductLoops : public ProductSizes {
+public:
+  ProductLoops(KernelBuilder &b, graph::MatMulOp product)
+      : ProductSizes(product), b(b), product(product),
+        shape(graph::shapeOf(product.getResult())) {}
 
   /// A tile: `count` rows of a panel, or of the columns behind the last one.
   struct Place {

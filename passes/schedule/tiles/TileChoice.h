@@ -1,11 +1,24 @@
-// What a register tile has to cover, and the tile that is chosen for it.
+// What a register tile has to cover, the tile for it, and how tiles are compared.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_TILECHOICE_H
 #define INGOT_PASSES_SCHEDULE_TILES_TILECHOICE_H
 
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 #include <cstdint>
+#include <tuple>
+#include <vector>
 
 namespace ingot::schedule {
+
+/// The shape of register tiles for a matrix product.
+struct TileChoice {
+  int64_t rows = 1;    // of a tile
+  int64_t vectors = 1; // full vectors of a panel
+  int64_t splits =
+      1; // independent partial sums, where a tile is too small to hide latency
+};
 
 /// What a tile has to cover.
 struct TileWork {
@@ -28,6 +41,51 @@ struct CursorTileChoice {
   int64_t groups = 1;
 
   int64_t stepsOfTrip() const { return together * groups; }
+  bool operator==(const CursorTileChoice &o) const {
+    return rows == o.rows && columns == o.columns && together == o.together &&
+           groups == o.groups;
+  }
+};
+
+/// Puts choices in the order of their costs. Of those that cost the same but for
+/// `tolerance`, the one that was added first is the first.
+template <typename Choice> class Ranking {
+public:
+  explicit Ranking(double tolerance = 0) : tolerance(tolerance) {}
+
+  void add(const Choice &choice, double cost) {
+    if (!std::isfinite(cost))
+      return;
+    if (entries.empty() || cost < entries[first].cost * (1 - tolerance))
+      first = entries.size();
+    entries.push_back({choice, cost, entries.size()});
+  }
+  double leastCost() const {
+    return entries.empty() ? INFINITY : entries[first].cost;
+  }
+  /// All of them; `otherwise` if there is none.
+  std::vector<Choice> ranked(const Choice &otherwise) && {
+    llvm::sort(entries, [&](const Entry &a, const Entry &b) {
+      return std::make_tuple(a.order != first, a.cost, a.order) <
+             std::make_tuple(b.order != first, b.cost, b.order);
+    });
+    std::vector<Choice> choices;
+    for (const Entry &entry : entries)
+      choices.push_back(entry.choice);
+    if (choices.empty())
+      choices.push_back(otherwise);
+    return choices;
+  }
+
+private:
+  struct Entry {
+    Choice choice;
+    double cost;
+    size_t order;
+  };
+  double tolerance;
+  size_t first = 0;
+  std::vector<Entry> entries;
 };
 
 } // namespace ingot::schedule

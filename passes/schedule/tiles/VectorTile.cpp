@@ -38,39 +38,45 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
 
 } // namespace
 
-CursorTileChoice chooseVectorTile(const TileWork &work,
-                                  const TargetDescription &target, Type type,
-                                  int64_t panelWidth) {
+double vectorTileCost(const TileWork &work, const TargetDescription &target,
+                      Type type, const CursorTileChoice &tile) {
   // Rows have their addresses in core registers.
   constexpr int64_t mostRows = 6;
   int64_t lanes = target.maxLanes(type);
-  int64_t columnVectors = llvm::divideCeil(work.columns, lanes);
-  int64_t panel = llvm::divideCeil(panelWidth, lanes);
+  int64_t vectors = llvm::divideCeil(tile.columns, lanes),
+          columnVectors = llvm::divideCeil(work.columns, lanes);
+  // Sums, and the weights of a step; one of those may be loaded late.
+  bool fits = tile.rows * vectors + std::min<int64_t>(vectors, 2) <=
+              target.vectorRegisters;
+  if (!fits || tile.rows > std::min(work.positions, mostRows) ||
+      tile.rows % work.multiple != 0 || tile.groups != 1 ||
+      work.steps % tile.together != 0 ||
+      (work.exact && work.positions % tile.rows != 0))
+    return INFINITY;
+  double cost = costOf(work, target.costs, tile.rows, vectors, columnVectors,
+                       tile.together);
+  // A second shape of panel is more code.
+  return columnVectors % vectors ? cost * 1.02 : cost;
+}
+
+std::vector<CursorTileChoice> rankVectorTiles(const TileWork &work,
+                                              const TargetDescription &target,
+                                              Type type, int64_t panelWidth) {
+  int64_t lanes = target.maxLanes(type);
   int64_t together = !target.smallestCode && work.steps % 2 == 0 ? 2 : 1;
-  CursorTileChoice best{work.multiple, panelWidth ? panelWidth : lanes, 1};
-  double bestCost = std::numeric_limits<double>::infinity();
-  for (int64_t vectors = 1; vectors <= columnVectors; ++vectors) {
-    if (panel && vectors != panel)
-      continue;
+  Ranking<CursorTileChoice> ranking;
+  for (int64_t columns = lanes; columns < work.columns + lanes;
+       columns += lanes)
     for (int64_t rows = work.multiple;
-         rows <= std::min(work.positions, mostRows); rows += work.multiple) {
-      // Sums, and the weights of a step; one of those may be loaded late.
-      if (rows * vectors + std::min<int64_t>(vectors, 2) >
-              target.vectorRegisters ||
-          (work.exact && work.positions % rows != 0))
-        continue;
-      double cost =
-          costOf(work, target.costs, rows, vectors, columnVectors, together);
-      // A second shape of panel is more code.
-      if (columnVectors % vectors)
-        cost *= 1.02;
-      if (cost < bestCost) {
-        bestCost = cost;
-        best = {rows, vectors * lanes, together};
+         rows <= work.positions && rows <= int64_t(target.vectorRegisters);
+         rows += work.multiple)
+      if (!panelWidth ||
+          columns == static_cast<int64_t>(llvm::alignTo(panelWidth, lanes))) {
+        CursorTileChoice tile{rows, columns, together};
+        ranking.add(tile, vectorTileCost(work, target, type, tile));
       }
-    }
-  }
-  return best;
+  return std::move(ranking).ranked(
+      {work.multiple, panelWidth ? panelWidth : lanes, 1});
 }
 
 } // namespace ingot::schedule

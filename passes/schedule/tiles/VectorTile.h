@@ -9,12 +9,17 @@
 
 namespace ingot::schedule {
 
-/// The cheapest tile of vectors for a core that finishes one instruction after
-/// the other; with `panelWidth` columns if that is not 0. Its `together` counts
-/// the steps of one trip of the inner loop.
-CursorTileChoice chooseVectorTile(const TileWork &work,
-                                  const TargetDescription &target,
-                                  mlir::Type type, int64_t panelWidth = 0);
+/// Estimates the issue cycles of the work in tiles of vectors of this shape, of a
+/// core that finishes one instruction after the other; infinite if the shape does
+/// not fit.
+double vectorTileCost(const TileWork &work, const TargetDescription &target,
+                      mlir::Type type, const CursorTileChoice &tile);
+/// The tiles that fit, the best first; with `panelWidth` columns if that is not 0.
+/// `together` counts the steps of one trip of the inner loop.
+std::vector<CursorTileChoice> rankVectorTiles(const TileWork &work,
+                                              const TargetDescription &target,
+                                              mlir::Type type,
+                                              int64_t panelWidth = 0);
 
 } // namespace ingot::schedule
 

@@ -112,6 +112,18 @@ kernel.func @negative(%x: memref<4xf32>, %begin: index, %end: index) attributes 
 
 // -----
 
+// expected-error @+1 {{attribute 'plan' failed to satisfy constraint: dictionary of named attribute values}}
+kernel.func @plan(%x: memref<4xf32>) attributes {plan = 5}
+
+// -----
+
+// expected-error @+1 {{has a plan for loops that it has already}}
+kernel.func @planned(%x: memref<4xf32>) attributes {strategy = "depthwise", plan = {columns = 4}} {
+  kernel.return
+}
+
+// -----
+
 // expected-error @+1 {{attribute 'strategy' failed to satisfy constraint: string attribute}}
 kernel.func @strategy(%x: memref<4xf32>) attributes {strategy = 5}
 

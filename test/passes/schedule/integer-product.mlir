@@ -29,7 +29,7 @@
 // PAIRS: %[[ODD_X:.*]] = arith.shrui %[[X]], %[[EIGHT]]
 // PAIRS: %[[SUM:.*]] = kernel.dot %[[EVEN_X]], %[[EVEN_W]], %{{.*}} : vector<16xi16>, vector<8xi32>
 // PAIRS-NEXT: kernel.dot %[[ODD_X]], %[[ODD_W]], %[[SUM]]
-kernel.func @packed(%x: tensor<5x18xui8>, %w: tensor<2560xsi8>) -> tensor<5x121xsi32> attributes {strategy = "integer-product", comment = ""} {
+kernel.func @packed(%x: tensor<5x18xui8>, %w: tensor<2560xsi8>) -> tensor<5x121xsi32> attributes {strategy = "integer-product", plan = {columns = 64, rows = 5, splits = 1}, comment = ""} {
   %u = graph.unpack_panels %w {panel = 64 : i64, tail = 64 : i64, group = 4 : i64} : (tensor<2560xsi8>) -> tensor<18x121xsi8>
   %y = graph.matmul %x, %u : (tensor<5x18xui8>, tensor<18x121xsi8>) -> tensor<5x121xsi32>
   kernel.return %y : tensor<5x121xsi32>
@@ -41,7 +41,7 @@ kernel.func @packed(%x: tensor<5x18xui8>, %w: tensor<2560xsi8>) -> tensor<5x121x
 // CHECK-COUNT-2: vector.shuffle %{{.*}}, %{{.*}} [0, 16, 1, 17,
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 32, 33, 2, 3, 34, 35,
 // CHECK: kernel.dot unsigned
-kernel.func @in_place(%x: tensor<5x8xui8>, %w: tensor<8x16xsi8>) -> tensor<5x16xsi32> attributes {strategy = "integer-product", comment = ""} {
+kernel.func @in_place(%x: tensor<5x8xui8>, %w: tensor<8x16xsi8>) -> tensor<5x16xsi32> attributes {strategy = "integer-product", plan = {columns = 16, rows = 5, splits = 1}, comment = ""} {
   %y = graph.matmul %x, %w : (tensor<5x8xui8>, tensor<8x16xsi8>) -> tensor<5x16xsi32>
   kernel.return %y : tensor<5x16xsi32>
 }

@@ -104,7 +104,7 @@ kernel.func @loop_nest(%x: tensor<4x6xf32>) -> tensor<6x4xf32> attributes {strat
 // CHECK-NEXT: vector.store %[[MAX]]#2
 // CHECK: vector.store %[[MAX]]#3
 // CHECK-NEXT: }
-kernel.func @convolution(%x: tensor<1x8x8x3xf32>, %p: tensor<432xf32>) -> tensor<1x4x4x16xf32> attributes {strategy = "convolution", comment = ""} {
+kernel.func @convolution(%x: tensor<1x8x8x3xf32>, %p: tensor<432xf32>) -> tensor<1x4x4x16xf32> attributes {strategy = "convolution", plan = {columns = 16, order = "tiles", rows = 8, splits = 1}, comment = ""} {
   %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<432xf32>) -> tensor<3x3x3x16xf32>
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<1x8x8x16xf32>
   %r = graph.relu %c : (tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32>
@@ -119,7 +119,7 @@ kernel.func @convolution(%x: tensor<1x8x8x3xf32>, %p: tensor<432xf32>) -> tensor
 // CHECK-NOT: vector.fma
 // CHECK: vector.store %[[ROW]]#0
 // CHECK: vector.store %[[ROW]]#7
-kernel.func @depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32> attributes {strategy = "depthwise", comment = ""} {
+kernel.func @depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32> attributes {strategy = "depthwise", plan = {columns = 8}, comment = ""} {
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32>
   kernel.return %c : tensor<1x8x8x16xf32>
 }
@@ -139,7 +139,7 @@ kernel.func @depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> te
 // CHECK: return
 // SCALAR-LABEL: @product(
 // SCALAR: memref.store
-kernel.func @product(%x: tensor<12x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32xf32>) -> tensor<12x32xf32> attributes {strategy = "matrix-product", comment = ""} {
+kernel.func @product(%x: tensor<12x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32xf32>) -> tensor<12x32xf32> attributes {strategy = "matrix-product", plan = {columns = 32, rows = 12, splits = 1}, comment = ""} {
   %y = graph.matmul %x, %w : (tensor<12x64xf32>, tensor<64x32xf32>) -> tensor<12x32xf32>
   %z = graph.add %y, %b : (tensor<12x32xf32>, tensor<32xf32>) -> tensor<12x32xf32>
   kernel.return %z : tensor<12x32xf32>

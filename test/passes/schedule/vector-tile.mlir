@@ -17,7 +17,7 @@
 // CHECK-COUNT-12: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: scf.yield
-kernel.func @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "convolution", comment = ""} {
+kernel.func @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "compact-convolution", plan = {columns = 8, groups = 1, rows = 3, together = 2}, comment = ""} {
   %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x16x16xf32>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<1x1x16x16xf32>) -> tensor<1x6x6x16xf32>
   kernel.return %y : tensor<1x6x6x16xf32>
@@ -33,7 +33,7 @@ kernel.func @pointwise(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<
 // CHECK: kernel.cursor %{{.*}} if %{{.*}} else
 // CHECK: scf.for %{{.*}} = %c0 to %[[TRIPS]]
 // CHECK: vector.fma
-kernel.func @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "convolution", comment = ""} {
+kernel.func @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "compact-convolution", plan = {columns = 8, groups = 1, rows = 3, together = 2}, comment = ""} {
   %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<2304xf32>) -> tensor<3x3x16x16xf32>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x6x6x16xf32>
   kernel.return %y : tensor<1x6x6x16xf32>
@@ -44,7 +44,7 @@ kernel.func @padded(%x: tensor<1x6x6x16xf32>, %p: tensor<2304xf32>) -> tensor<1x
 // CHECK: %[[B:.*]] = vector.broadcast %{{.*}} : f32 to vector<4xf32>
 // CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[B]]
 // CHECK: vector.fma
-kernel.func @equal_bias(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "convolution", comment = ""} {
+kernel.func @equal_bias(%x: tensor<1x6x6x16xf32>, %p: tensor<256xf32>) -> tensor<1x6x6x16xf32> attributes {strategy = "compact-convolution", plan = {columns = 8, groups = 1, rows = 3, together = 2}, comment = ""} {
   %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x16x16xf32>
   %b = graph.constant dense<0.5> : tensor<16xf32> : tensor<16xf32>
   %y = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x6x6x16xf32>, tensor<1x1x16x16xf32>, tensor<16xf32>) -> tensor<1x6x6x16xf32>

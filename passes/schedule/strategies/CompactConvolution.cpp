@@ -14,6 +14,8 @@
 //   - 1x1 kernels: there is none, positions are rows of a matrix.
 
 #include "passes/schedule/tiles/CompactConvolution.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/Strategy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
@@ -26,17 +28,29 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Output and input positions correspond one to one.
-bool isPointwise(ConvOp conv) {
-  return llvm::all_of(windowAxes(conv), [](const WindowAxis &a) {
-    return a.kernel == 1 && a.stride == 1 && a.low == 0 && a.input == a.output;
-  });
-}
-
 /// With few channels a copy costs less than cursors at each kernel position.
 bool isCopied(ConvOp conv, bool isBuffer) {
   constexpr int64_t manyChannels = 8;
   return !isBuffer || shapeOf(conv.getX()).back() < manyChannels;
+}
+
+bool isCopied(ConvolutionAnchor anchor) {
+  return isCopied(anchor.conv, isa<BlockArgument>(anchor.conv.getX()));
+}
+
+/// All positions are rows of one matrix.
+bool isMatrix(GroupView group, ConvolutionAnchor anchor) {
+  return isa<BlockArgument>(anchor.conv.getX()) && !anchor.pool &&
+         anchor.isPointwise() && hasFlatEpilogue(group, anchor.conv);
+}
+
+/// What tiles cover: positions of a row, kernel column by kernel column or a
+/// kernel row at once.
+TileWork windowWork(ConvolutionAnchor anchor, bool isCopied) {
+  ArrayRef<int64_t> w = shapeOf(anchor.conv.getW());
+  int64_t stretch = w[w.size() - 2] * (isCopied ? w[w.size() - 3] : 1);
+  return {anchor.columns(), anchor.channels(), stretch,
+          anchor.steps() / stretch, anchor.across()};
 }
 
 class CompactConvolution {
@@ -45,23 +59,24 @@ public:
       : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
         panels(b, *PackedPanels::of(b, conv.getW()), conv.getBias()),
         axes(windowAxes(conv)), columns(axes.back()),
-        channels(shapeOf(conv.getX()).back()), buffer(b.bufferOf(conv.getX())) {
+        channels(shapeOf(conv.getX()).back()), buffer(b.bufferOf(conv.getX())),
+        choice(compactTile(b.plan)), rows(choice.rows) {
     for (size_t i = 0; i < axes.size(); ++i)
       window.push_back(pool ? windowOf(pool)[i] : 1);
     result = shapeOf((pool ? pool : conv.getOperation())->getResult(0));
     columns.output = result[result.size() - 2] * window.back();
   }
 
-  bool emit() {
-    if (buffer && !pool && isPointwise(conv) && hasFlatEpilogue(b, conv)) {
+  void emit() {
+    if (isMatrix(b.group, {conv, pool})) {
       int64_t positions = ShapedType::getNumElements(result.drop_back());
-      emitCompactMatrix(b, conv, b.view(buffer, {positions, channels}), panels);
-      return true;
+      return emitCompactMatrix(b, conv, b.view(buffer, {positions, channels}),
+                               panels);
     }
-    isBand = isCopied(conv, static_cast<bool>(buffer));
-    if (isBand && (axes.size() > 2 || columns.dilation != 1))
-      return false;
-    chooseTile();
+    isBand = isCopied({conv, pool});
+    for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
+      if (mayBecomeResult(b.group, input))
+        b.allowInPlace(0, i);
     prepareScratch();
     int64_t outer = ShapedType::getNumElements(result.drop_back(2));
     auto row = [&](Expr number) {
@@ -80,26 +95,10 @@ public:
       b.forRange(b.index(0), b.index(outer), row);
     else
       b.parallelFor(outer, row);
-    return true;
   }
 
 private:
   using Panel = CompactPanels::Panel;
-
-  //===--------------------------------------------------------------------===//
-  // Which form
-  //===--------------------------------------------------------------------===//
-
-  void chooseTile() {
-    TileWork work = convolutionWork(conv, pool, static_cast<bool>(buffer));
-    for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
-      if (mayBecomeResult(b, input)) {
-        work.exact = true;
-        b.allowInPlace(0, i);
-      }
-    choice = chooseCompactTile(b, work, panels.panels);
-    rows = choice.rows;
-  }
 
   //===--------------------------------------------------------------------===//
   // Windows
@@ -303,31 +302,78 @@ private:
   int64_t channels;
   Value buffer; // of the input, if it lies in one
   SmallVector<int64_t> window;
+  CursorTileChoice choice;
+  int64_t rows;
   ArrayRef<int64_t> result; // shape of the pool or the convolution
   bool isBand = false;
-  CursorTileChoice choice;
-  int64_t rows = 1;
   Value band, zeros; // scratch
+};
+
+class CompactConvolutionStrategy : public Strategy {
+public:
+  StringRef name() const override { return "compact-convolution"; }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    auto anchor = ConvolutionAnchor::of(group);
+    if (!target.smallCode || !anchor.conv)
+      return false;
+    ArrayRef<int64_t> dilations = anchor.conv.getDilations();
+    return isMatrix(group, anchor) || !isCopied(anchor) ||
+           (dilations.size() <= 2 && dilations.back() == 1);
+  }
+
+  ArrayRef<PlanKey> planKeys() const override { return compactPlanKeys(); }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    return compactPlans(workOf(group), ConvolutionAnchor::of(group).weights(),
+                        target);
+  }
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    auto anchor = ConvolutionAnchor::of(group);
+    TileWork work = workOf(group);
+    return compactTileCost(work, target, anchor.type(), compactTile(plan)) *
+           double(ShapedType::getNumElements(anchor.resultShape().drop_back()) *
+                  anchor.across()) /
+           double(work.positions);
+  }
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    return refuseCompactTile(plan, workOf(group),
+                             ConvolutionAnchor::of(group).weights(), target);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto anchor = ConvolutionAnchor::of(b.group);
+    CompactConvolution(b, anchor.conv, anchor.pool).emit();
+  }
+
+private:
+  static TileWork workOf(GroupView group) {
+    auto anchor = ConvolutionAnchor::of(group);
+    if (isMatrix(group, anchor))
+      return matrixWork(
+          group, ShapedType::getNumElements(anchor.resultShape().drop_back()),
+          anchor.channels(), anchor.steps());
+    TileWork work = windowWork(anchor, isCopied(anchor));
+    work.exact = mayBeInPlace(group);
+    return work;
+  }
 };
 
 } // namespace
 
-TileWork convolutionWork(ConvOp conv, Operation *pool, bool isBuffer) {
-  ArrayRef<int64_t> w = shapeOf(conv.getW()),
-                    y = shapeOf(
-                        (pool ? pool : conv.getOperation())->getResult(0));
-  int64_t steps = ShapedType::getNumElements(w.drop_back());
-  if (isPointwise(conv) && !pool && isBuffer)
-    return {ShapedType::getNumElements(y.drop_back()), w.back(), steps};
-  int64_t across = pool ? windowOf(pool).back() : 1;
-  int64_t stretch = w[w.size() - 2];
-  if (isCopied(conv, isBuffer))
-    stretch *= w[w.size() - 3];
-  return {y[y.size() - 2] * across, w.back(), stretch, steps / stretch, across};
+TileWork convolutionWork(ConvOp conv, Operation *pool) {
+  ConvolutionAnchor anchor{conv, pool};
+  if (anchor.isPointwise() && !pool)
+    return {ShapedType::getNumElements(anchor.resultShape().drop_back()),
+            anchor.channels(), anchor.steps()};
+  return windowWork(anchor, isCopied(conv, /*isBuffer=*/true));
 }
 
-bool emitCompactConvolution(KernelBuilder &b, ConvOp conv, Operation *pool) {
-  return CompactConvolution(b, conv, pool).emit();
+std::unique_ptr<Strategy> createCompactConvolutionStrategy() {
+  return std::make_unique<CompactConvolutionStrategy>();
 }
 
 } // namespace ingot::schedule

@@ -1,0 +1,153 @@
+#include "passes/schedule/Anchors.h"
+
+#include "targets/TargetDescription.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+ConvolutionAnchor ConvolutionAnchor::of(GroupView group) {
+  ConvolutionAnchor found;
+  for (Operation &op : group.block->without_terminator()) {
+    if (auto element = dyn_cast<ElementOpInterface>(op);
+        isa<ConstantOp>(op) || (element && element.isCheap()))
+      continue;
+    if (auto conv = dyn_cast<ConvOp>(op); conv && !found.conv)
+      found.conv = conv;
+    else if (isDisjointPool(&op) && !found.pool)
+      found.pool = &op;
+    else
+      return {};
+  }
+  bool isWhole = found.conv && group.results().size() == 1 &&
+                 isFusableConvolution(found.conv) &&
+                 found.resultShape() == shapeOf(group.results()[0]);
+  return isWhole ? found : ConvolutionAnchor();
+}
+
+ArrayRef<int64_t> ConvolutionAnchor::resultShape() {
+  return shapeOf((pool ? pool : conv.getOperation())->getResult(0));
+}
+
+int64_t ConvolutionAnchor::across() {
+  return pool ? windowOf(pool).back() : 1;
+}
+
+int64_t ConvolutionAnchor::steps() {
+  return ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
+}
+
+bool ConvolutionAnchor::isPointwise() {
+  ArrayRef<int64_t> x = shapeOf(conv.getX()),
+                    w = shapeOf(conv.getW()),
+                    y = shapeOf(conv.getResult());
+  for (size_t i = 0; i + 2 < x.size(); ++i)
+    if (w[i] != 1 || x[1 + i] != y[1 + i] ||
+        conv.getStrides()[i] != 1 || conv.getLow()[i] != 0)
+      return false;
+  return true;
+}
+
+ConvOp depthwiseOf(GroupView group) {
+  auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
+  if (!conv || group.results().size() != 1 ||
+      !isa<Float32Type, Float64Type>(elementOf(conv.getX())))
+    return nullptr;
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  bool takes = w[w.size() - 2] == 1 &&
+               w.back() == static_cast<int64_t>(conv.getGroups()) &&
+               conv.getGroups() > 1 && isa<BlockArgument>(conv.getX()) &&
+               isa<BlockArgument>(conv.getW()) &&
+               shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
+  return takes ? conv : nullptr;
+}
+
+bool isFusableConvolution(Operation *op) {
+  auto conv = dyn_cast<ConvOp>(op);
+  return conv && isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
+         conv.getGroups() == 1 && conv.getW().getDefiningOp<UnpackPanelsOp>();
+}
+
+ArrayRef<int64_t> windowOf(Operation *pool) {
+  if (auto max = dyn_cast<MaxPoolOp>(pool))
+    return max.getKernel();
+  return cast<AveragePoolOp>(pool).getKernel();
+}
+
+bool isDisjointPool(Operation *op) {
+  auto disjoint = [&](auto pool) {
+    if (pool.getKernel() != pool.getStrides())
+      return false;
+    for (auto [i, size] : llvm::enumerate(pool.getKernel()))
+      if (pool.getLow()[i] != 0 || pool.getDilations()[i] != 1 ||
+          shapeOf(pool.getResult())[1 + i] * size > shapeOf(pool.getX())[1 + i])
+        return false;
+    return isa<Float32Type, Float64Type>(elementOf(pool.getX()));
+  };
+  if (auto max = dyn_cast<MaxPoolOp>(op))
+    return disjoint(max);
+  if (auto average = dyn_cast<AveragePoolOp>(op))
+    return disjoint(average);
+  return false;
+}
+
+bool joinsConvolution(Operation *pool, const TargetDescription &target) {
+  if (!isDisjointPool(pool))
+    return false;
+  // Where code is small, the convolution shares it with others; a pool over all
+  // positions is little work of its own.
+  ArrayRef<int64_t> y = shapeOf(pool->getResult(0));
+  return !target.smallCode ||
+         ShapedType::getNumElements(y.drop_front().drop_back()) != 1;
+}
+
+ProductSizes::ProductSizes(MatMulOp product) {
+  ArrayRef<int64_t> a = shapeOf(product.getA()),
+                    y = shapeOf(product.getResult());
+  oneMatrix = a.drop_back() == y.drop_back() &&
+              llvm::all_of(shapeOf(product.getB()).drop_back(2),
+                           [](int64_t size) { return size == 1; });
+  rows = y[y.size() - 2];
+  columns = y.back();
+  steps = a.back();
+  batches = ShapedType::getNumElements(y.drop_back(2));
+  if (oneMatrix) {
+    rows *= batches;
+    batches = 1;
+  }
+}
+
+bool isEpilogueOperand(Value input, Operation *anchor) {
+  return llvm::any_of(input.getUsers(), [&](Operation *user) {
+    return user != anchor && isa<ElementwiseOpInterface>(user);
+  });
+}
+
+bool hasFlatEpilogue(GroupView group, Operation *anchor) {
+  for (Operation &op : group.block->without_terminator())
+    if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
+        &op != anchor)
+      return false;
+  return llvm::all_of(group.block->getArguments(), [&](Value input) {
+    return !isEpilogueOperand(input, anchor) ||
+           input.getType() == group.results()[0].getType() ||
+           tensorType(input).getNumElements() ==
+               (shapeOf(input).empty() ? 1 : shapeOf(input).back());
+  });
+}
+
+bool mayBecomeResult(GroupView group, Value input) {
+  return input.getType() == group.results()[0].getType() &&
+         llvm::all_of(input.getUsers(), [&](Operation *user) {
+           return isa<ElementwiseOpInterface>(user);
+         });
+}
+
+bool mayBeInPlace(GroupView group) {
+  return llvm::any_of(group.block->getArguments(), [&](Value input) {
+    return mayBecomeResult(group, input);
+  });
+}
+
+} // namespace ingot::schedule

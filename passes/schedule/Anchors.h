@@ -1,0 +1,73 @@
+// The convolutions and products that strategies build groups around.
+
+#ifndef INGOT_PASSES_SCHEDULE_ANCHORS_H
+#define INGOT_PASSES_SCHEDULE_ANCHORS_H
+
+#include "passes/schedule/GroupView.h"
+
+namespace ingot {
+struct TargetDescription;
+} // namespace ingot
+
+namespace ingot::schedule {
+
+/// A convolution with packed weights, and the pool that is computed with it.
+struct ConvolutionAnchor {
+  graph::ConvOp conv;
+  mlir::Operation *pool = nullptr;
+
+  /// The one that a group computes; without `conv` if that is not all it computes.
+  static ConvolutionAnchor of(GroupView group);
+
+  mlir::Type type() { return graph::elementOf(conv.getX()); }
+  graph::UnpackPanelsOp weights() {
+    return conv.getW().getDefiningOp<graph::UnpackPanelsOp>();
+  }
+  /// The shape of the pool's result, or of the convolution's.
+  llvm::ArrayRef<int64_t> resultShape();
+  /// The convolution's columns that the result needs, and how many of them one
+  /// window of the pool takes (1 without a pool).
+  int64_t columns() { return resultShape().end()[-2] * across(); }
+  int64_t across();
+  /// The channels that it computes, and the products that are summed for each.
+  int64_t channels() { return resultShape().back(); }
+  int64_t steps();
+  /// Output and input positions of the convolution correspond one to one.
+  bool isPointwise();
+};
+
+/// The convolution of a group with one filter for each channel; null if the
+/// group computes something else.
+graph::ConvOp depthwiseOf(GroupView group);
+
+/// A convolution in one group with packed weights: it can be an anchor.
+bool isFusableConvolution(mlir::Operation *op);
+/// A maximum or mean over windows that neither overlap nor reach into padding:
+/// it can be computed while its operand is.
+bool isDisjointPool(mlir::Operation *op);
+/// Such a pool is to be computed with the convolution that it alone reads.
+bool joinsConvolution(mlir::Operation *pool, const TargetDescription &target);
+llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
+
+/// The sizes of a matrix product. A right operand that is the same for all
+/// batches makes the rows of all batches rows of one matrix.
+struct ProductSizes {
+  explicit ProductSizes(graph::MatMulOp product);
+  /// The sizes of one matrix, and how many there are.
+  int64_t rows, columns, steps, batches;
+  bool oneMatrix;
+};
+
+/// Whether everything behind the group's anchor is elementwise on tensors of
+/// its shape or vectors along its last axis: then it is a matrix as a whole.
+bool hasFlatEpilogue(GroupView group, mlir::Operation *anchor);
+/// Read behind the anchor only, at the very place where the result is written.
+bool mayBecomeResult(GroupView group, mlir::Value input);
+/// Whether an input of the group may become its result.
+bool mayBeInPlace(GroupView group);
+/// Whether an elementwise operator other than the anchor reads it.
+bool isEpilogueOperand(mlir::Value input, mlir::Operation *anchor);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_ANCHORS_H

@@ -1,0 +1,69 @@
+#include "passes/schedule/Plan.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot::schedule {
+
+Plan::Plan(MLIRContext *context, ArrayRef<std::pair<StringRef, int64_t>> numbers,
+           ArrayRef<std::pair<StringRef, StringRef>> words) {
+  Builder b(context);
+  SmallVector<NamedAttribute> list;
+  for (auto [key, number] : numbers)
+    list.push_back(b.getNamedAttr(key, b.getI64IntegerAttr(number)));
+  for (auto [key, word] : words)
+    list.push_back(b.getNamedAttr(key, b.getStringAttr(word)));
+  entries = b.getDictionaryAttr(list);
+}
+
+int64_t Plan::number(StringRef key) const {
+  return entries.getAs<IntegerAttr>(key).getInt();
+}
+
+StringRef Plan::word(StringRef key) const {
+  return entries.getAs<StringAttr>(key).getValue();
+}
+
+/// Says why `entry` is not what `key` can be; empty if it can be that.
+static std::string checkEntry(Attribute entry, const PlanKey &key) {
+  if (!key.words.empty()) {
+    auto word = dyn_cast<StringAttr>(entry);
+    if (word && llvm::is_contained(key.words, word.getValue()))
+      return "";
+    return "can be \"" + llvm::join(key.words, "\" or \"") + "\"";
+  }
+  auto number = dyn_cast<IntegerAttr>(entry);
+  if (number && number.getType().isSignlessInteger(64) &&
+      number.getInt() >= key.least && number.getInt() <= key.most)
+    return "";
+  return "can be an integer of 64 bits from " + std::to_string(key.least) +
+         " to " + std::to_string(key.most);
+}
+
+std::string checkKeys(DictionaryAttr entries, ArrayRef<PlanKey> keys) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!entries && !keys.empty())
+    return "it has no plan";
+  for (const PlanKey &key : keys) {
+    Attribute entry = entries.get(key.name);
+    if (!entry)
+      return ("its plan has no '" + key.name + "'").str();
+    if (std::string rule = checkEntry(entry, key); !rule.empty()) {
+      os << "its plan has " << key.name << " = " << entry << ", which " << rule;
+      return text;
+    }
+  }
+  for (NamedAttribute entry : entries ? entries.getValue()
+                                      : ArrayRef<NamedAttribute>())
+    if (llvm::none_of(keys, [&](const PlanKey &key) {
+          return key.name == entry.getName();
+        }))
+      return "its plan has '" + entry.getName().str() +
+             "', which the strategy does not know";
+  return text;
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,290 @@
+// Channel by channel.
+//
+// A depthwise convolution for scalar cores with little memory for code: each
+// channel is copied with its padding to scratch memory, where its columns lie
+// side by side; the filter stays in registers. One tile of positions along a
+// row serves all of it, borders included:
+//
+//   for each strip of rows, for each channel:
+//     copy the input rows of the strip; load the filter
+//     for each row, for each tile of columns:
+//       for each kernel row: load what the tile sees at once, multiply, add
+
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/Strategy.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/CursorTile.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// Scratch memory for a channel; larger ones are taken in strips of rows.
+constexpr int64_t mostScratchBytes = 4096;
+
+/// What is asked of the convolution before there is code.
+class DepthwiseShape {
+public:
+  DepthwiseShape(ConvOp conv, const TargetDescription &target)
+      : conv(conv), target(target), type(elementOf(conv.getX())),
+        axes(windowAxes(conv)), y(shapeOf(conv.getResult())) {}
+
+  bool isPossible() const {
+    return axes.size() == 2 && target.maxLanes(type) == 1 &&
+           kernelSize() <= mostTaps && axes[1].output >= fewColumns;
+  }
+
+  /// Estimates the cycles for a position in tiles of `width` positions, and what
+  /// their code is worth; infinite if they do not fit into the registers.
+  double cost(int64_t width) const {
+    const InstructionCosts &costs = target.costs;
+    auto load = [&](int64_t count) {
+      return canLoadSeveral(target, type, count)
+                 ? costs.load + (count - 1) * costs.loadNext
+                 : count * costs.load;
+    };
+    int64_t multiplyAdd =
+        std::min(costs.multiplyAdd, costs.multiply + costs.add);
+    int64_t seen = seenColumns(width);
+    bool several = canLoadSeveral(target, type, seen);
+    if (width > 1 && width + kernelSize() + (several ? seen : 2) + 1 >
+                         static_cast<int64_t>(target.vectorRegisters))
+      return INFINITY;
+    int64_t tile = axes[0].kernel * (load(seen) + 3) +
+                   width * kernelSize() * multiplyAdd +
+                   width * (costs.store + 6) + 15;
+    // Maps are halved along a network: a width that suits what becomes of this
+    // one serves those layers with the same code.
+    double cost = 0;
+    int64_t sizes = 0;
+    for (int64_t size = axes[1].output; size >= width && sizes < 3; size /= 2) {
+      cost += static_cast<double>(llvm::divideCeil(size, width) * tile) /
+              static_cast<double>(size);
+      ++sizes;
+    }
+    return cost * (1 + codePrice * static_cast<double>(width)) /
+           static_cast<double>(sizes);
+  }
+
+  /// Widths of tiles, the best first.
+  std::vector<int64_t> rankedWidths() const {
+    Ranking<int64_t> ranking;
+    int64_t widest = target.smallestCode ? 1 : axes[1].output;
+    for (int64_t width = 1; width <= widest && std::isfinite(cost(width));
+         ++width)
+      ranking.add(width, cost(width));
+    return std::move(ranking).ranked(1);
+  }
+
+  /// The most rows that fit into the scratch memory and divide the result's.
+  int64_t stripRows() const {
+    int64_t rows = axes[0].output;
+    int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+    while (rows > 1 &&
+           (axes[0].output % rows != 0 ||
+            planeRows(rows) * planeColumns() * bytes > mostScratchBytes))
+      --rows;
+    return rows;
+  }
+
+  int64_t kernelSize() const { return axes[0].kernel * axes[1].kernel; }
+  int64_t planeRows(int64_t rows) const {
+    return (rows - 1) * axes[0].stride +
+           (axes[0].kernel - 1) * axes[0].dilation + 1;
+  }
+  int64_t seenColumns(int64_t positions) const {
+    return (positions - 1) * axes[1].stride +
+           (axes[1].kernel - 1) * axes[1].dilation + 1;
+  }
+  int64_t planeColumns() const { return seenColumns(axes[1].output); }
+
+  ConvOp conv;
+  const TargetDescription &target;
+  Type type;
+  SmallVector<WindowAxis> axes;
+  ArrayRef<int64_t> y;
+
+private:
+  /// Shorter rows are one tile anyway, without a copy.
+  static constexpr int64_t fewColumns = 6;
+  /// The filter has to fit into registers beside the tile.
+  static constexpr int64_t mostTaps = 12;
+  /// What a position more in the tile may cost at least to be worth its code.
+  static constexpr double codePrice = 0.03;
+};
+
+class CompactDepthwise : DepthwiseShape {
+public:
+  CompactDepthwise(KernelBuilder &b, ConvOp conv)
+      : DepthwiseShape(conv, b.target), b(b), width(b.plan.number("columns")),
+        rows(b.plan.number("rows")) {}
+
+  void emit() {
+    plane = b.scratch({planeRows(rows), planeColumns()}, type);
+    // The columns in the padding stay zero for all channels.
+    b.forEach({planeRows(rows), planeColumns()}, [&](ArrayRef<Expr> at) {
+      named(at[0], "plane_row");
+      named(at[1], "plane_column");
+      b.store(plane, b.constant(0, type), at);
+    });
+    // The same loops whatever the shape: kernels can be shared then.
+    b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
+      named(batch[0], "batch");
+      forAlways(b, axes[0].output / rows, [&](Expr strip) {
+        Expr firstRow =
+            named(named(strip, "strip") * double(rows), "first_row");
+        forAlways(b, y.back(), [&](Expr channel) {
+          named(channel, "channel");
+          copyChannel(batch[0], firstRow * double(axes[0].stride), channel);
+          filterChannel(batch[0], firstRow, channel);
+        });
+      });
+    });
+  }
+
+  void copyChannel(Expr batch, Expr top, Expr channel) {
+    int64_t low = axes[0].low, left = axes[1].low;
+    int64_t count = std::min(axes[1].input, planeColumns() - left);
+    // So many columns at once: the loop costs more than the copying.
+    int64_t together = 6;
+    while (count % together != 0)
+      --together;
+    forAlways(b, planeRows(rows), [&](Expr row) {
+      Expr from =
+          named(top + named(row, "plane_row") - double(low), "input_row");
+      Value inside =
+          arith::CmpIOp::create(b.builder, b.loc, arith::CmpIPredicate::ult,
+                                from.value, b.index(axes[0].input).value);
+      auto copy = [&] {
+        forCoveringTiles(b, count, together, "column", [&](Expr column) {
+          for (int64_t n = 0; n < together; ++n)
+            b.store(plane,
+                    b.load(conv.getX(),
+                           {batch, from,
+                            named(column + double(n), "column_" + Twine(n)),
+                            channel}),
+                    {row, column + double(left + n)});
+        });
+      };
+      b.branch(b.wrap(inside, b.builder.getI1Type()), copy, [&] {
+        forAlways(b, count, [&](Expr column) {
+          named(column, "column");
+          b.store(plane, b.constant(0, type), {row, column + double(left)});
+        });
+      });
+    });
+  }
+
+  void filterChannel(Expr batch, Expr firstRow, Expr channel) {
+    Value weights = b.view(b.bufferOf(conv.getW()), {kernelSize(), y.back()});
+    Exprs taps;
+    for (int64_t k = 0; k < kernelSize(); ++k)
+      taps.push_back(named(b.loadFrom(weights, type, {b.index(k), channel}),
+                           "w_" + Twine(k / axes[1].kernel) + "_" +
+                               Twine(k % axes[1].kernel)));
+    Expr first = conv.getBias() ? b.load(conv.getBias(), {channel})
+                                : b.constant(0, type);
+    forAlways(b, rows, [&](Expr row) {
+      named(row, "strip_row");
+      forCoveringTiles(b, axes[1].output, width, "column", [&](Expr column) {
+        Exprs sums(width, first);
+        for (int64_t k = 0; k < axes[0].kernel; ++k)
+          addKernelRow(row, column, k, taps, sums);
+        for (int64_t n = 0; n < width; ++n) {
+          Exprs at{batch, named(firstRow + row, "row"),
+                   named(column + double(n), "column_" + Twine(n)), channel};
+          b.bindElement(conv.getResult(), sums[n]);
+          b.store(0u, b.load(b.result(), at), at);
+        }
+        b.unbindElement(conv.getResult());
+      });
+    });
+  }
+
+  void addKernelRow(Expr row, Expr column, int64_t k, ArrayRef<Expr> taps,
+                    Exprs &sums) {
+    int64_t seen = seenColumns(width);
+    Value cursor =
+        cursorAt(b, plane,
+                 {row * double(axes[0].stride) + double(k * axes[0].dilation),
+                  column * double(axes[1].stride)},
+                 "next_x");
+    Exprs x;
+    if (canLoadSeveral(b.target, type, seen))
+      x = loadSeveral(b, cursor, type, seen, b.target.loadRegisterCount - seen);
+    else
+      for (int64_t i = 0; i < seen; ++i)
+        x.push_back(named(loadNext(b, cursor, type), "x_" + Twine(i)));
+    for (int64_t j = 0; j < axes[1].kernel; ++j)
+      for (int64_t n = 0; n < width; ++n)
+        sums[n] = named(fma(x[n * axes[1].stride + j * axes[1].dilation],
+                            taps[k * axes[1].kernel + j], sums[n]),
+                        width == 1 ? "sum" : "sum_" + Twine(n));
+  }
+
+  KernelBuilder &b;
+  int64_t width, rows;
+  Value plane;
+};
+
+class CompactDepthwiseStrategy : public Strategy {
+public:
+  StringRef name() const override { return "compact-depthwise"; }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    ConvOp conv = depthwiseOf(group);
+    return target.smallCode && conv &&
+           DepthwiseShape(conv, target).isPossible();
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"columns", 1, 64}, {"rows", 1, 1 << 16}};
+    return keys;
+  }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    DepthwiseShape shape(depthwiseOf(group), target);
+    SmallVector<Plan> plans;
+    for (int64_t width : shape.rankedWidths())
+      if (plans.size() < mostPlans)
+        plans.push_back(
+            Plan(shape.type.getContext(),
+                 {{"columns", width}, {"rows", shape.stripRows()}}));
+    return plans;
+  }
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    DepthwiseShape shape(depthwiseOf(group), target);
+    return shape.cost(plan.number("columns")) *
+           double(ShapedType::getNumElements(shape.y));
+  }
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    DepthwiseShape shape(depthwiseOf(group), target);
+    int64_t rows = shape.axes[0].output, columns = shape.axes[1].output;
+    if (plan.number("columns") <= columns && rows % plan.number("rows") == 0)
+      return "";
+    return "a result of " + std::to_string(rows) + " x " +
+           std::to_string(columns) +
+           " positions is not computed in strips of " +
+           std::to_string(plan.number("rows")) + " rows and tiles of " +
+           std::to_string(plan.number("columns")) + " columns";
+  }
+
+  void emit(KernelBuilder &b) const override {
+    CompactDepthwise(b, depthwiseOf(b.group)).emit();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createCompactDepthwiseStrategy() {
+  return std::make_unique<CompactDepthwiseStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,76 @@
+// Matrix products in little code.
+//
+// Rows of one matrix by packed weights, read through cursors in tiles that cover all
+// rows in one loop (CompactPanels.h).
+
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/CompactPanels.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class CompactProductStrategy : public Strategy {
+public:
+  StringRef name() const override { return "compact-product"; }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
+    if (!target.smallCode || !product || group.results().size() != 1 ||
+        !isa<Float32Type, Float64Type>(elementOf(product.getA())) ||
+        !product.getB().getDefiningOp<UnpackPanelsOp>() ||
+        !isa<BlockArgument>(product.getA()) ||
+        shapeOf(product.getResult()) != shapeOf(group.results()[0]))
+      return false;
+    ProductSizes sizes(product);
+    return sizes.oneMatrix && sizes.steps > 0 && hasFlatEpilogue(group, product);
+  }
+
+  ArrayRef<PlanKey> planKeys() const override { return compactPlanKeys(); }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    return compactPlans(workOf(group), weightsOf(group), target);
+  }
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    return compactTileCost(workOf(group), target,
+                           elementOf(weightsOf(group).getResult()),
+                           compactTile(plan));
+  }
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    return refuseCompactTile(plan, workOf(group), weightsOf(group), target);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto product = cast<MatMulOp>(b.group.anchor());
+    ProductSizes sizes(product);
+    CompactPanels panels(b, *PackedPanels::of(b, product.getB()),
+                         /*bias=*/{});
+    emitCompactMatrix(
+        b, product,
+        b.view(b.bufferOf(product.getA()), {sizes.rows, sizes.steps}), panels);
+  }
+
+private:
+  static UnpackPanelsOp weightsOf(GroupView group) {
+    return cast<MatMulOp>(group.anchor())
+        .getB()
+        .getDefiningOp<UnpackPanelsOp>();
+  }
+  static TileWork workOf(GroupView group) {
+    ProductSizes sizes(cast<MatMulOp>(group.anchor()));
+    return matrixWork(group, sizes.rows, sizes.columns, sizes.steps);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createCompactProductStrategy() {
+  return std::make_unique<CompactProductStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,99 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 -split-input-file -verify-diagnostics
+// REQUIRES: ingot-opt
+
+// A strategy or a plan that no kernel can be built by is refused before anything is built.
+// expected-error @+1 {{'f' cannot be scheduled: it has no plan}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product"} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has no 'rows'}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 16, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has 'tiles', which the strategy does not know}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 16, rows = 2, splits = 1, tiles = 3}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has rows = 0 : i64, which can be an integer of 64 bits from 1 to 65536}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 16, rows = 0, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has rows = 2 : i32, which can be an integer of 64 bits}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 16, rows = 2 : i32, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{sums of 64 steps cannot be split into 3 parts that are combined by halves}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 16, rows = 2, splits = 3}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a tile of 1024 sums is larger than the 512}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 4096, rows = 4, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has order = "rows", which can be "tiles" or "panels"}}
+kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<256xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "convolution", plan = {columns = 16, order = "rows", rows = 2, splits = 1}} {
+  %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<1x1x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has columns = 32, but its weights are packed in panels of 16}}
+kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<256xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "convolution", plan = {columns = 32, order = "tiles", rows = 2, splits = 1}} {
+  %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<1x1x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has 'rows', which the strategy does not know}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "loop-nest", plan = {rows = 2}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{the strategy 'convolution' does not take what it computes for 'x86-64-v4'}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "convolution", plan = {rows = 2}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{the strategy 'fastest' is unknown}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "fastest"} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}

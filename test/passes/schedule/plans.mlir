@@ -1,0 +1,57 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// The loops are those of the plan, whoever has written it: here all of one product in
+// 4 rows by 2 vectors, as two panels of 1 row by 1 vector whose sum is in two parts,
+// CHECK-LABEL: @four_rows(
+// CHECK: %{{.*}}:8 = scf.for %{{.*}} = %c0 to %c64
+// CHECK-COUNT-8: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: return
+kernel.func @four_rows(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 32, rows = 4, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// CHECK-LABEL: @one_row(
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK: scf.for %{{.*}} = %c0 to %c4
+// CHECK: %{{.*}}:2 = scf.for %{{.*}} = %c0 to %c32
+// CHECK-COUNT-2: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: arith.addf
+// CHECK: return
+kernel.func @one_row(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 16, rows = 1, splits = 2}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// and the tiles of a convolution outside of its panels, or inside.
+// CHECK-LABEL: @tiles_outside(
+// CHECK: scf.for %{{.*}} = %c0 to %c32{{[_0-9]*}} step
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK: scf.for %{{.*}} = %c0 to %c8
+// CHECK: vector.fma
+// CHECK-LABEL: @panels_outside(
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK: scf.for %{{.*}} = %c0 to %c64{{[_0-9]*}} step %c2
+// CHECK: scf.for %{{.*}} = %c0 to %c8
+// CHECK: vector.fma
+kernel.func @tiles_outside(%x: tensor<1x8x8x8xf32>, %p: tensor<256xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "convolution", plan = {columns = 16, order = "tiles", rows = 2, splits = 1}} {
+  %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<1x1x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+kernel.func @panels_outside(%x: tensor<1x8x8x8xf32>, %p: tensor<256xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "convolution", plan = {columns = 16, order = "panels", rows = 2, splits = 1}} {
+  %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<1x1x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+
+// Positions of a depthwise convolution that are computed together.
+// CHECK-LABEL: @three_columns(
+// CHECK: %{{.*}}:3 = scf.for
+kernel.func @three_columns(%x: tensor<1x3x3x16xf32>, %w: tensor<3x3x1x16xf32>) -> tensor<1x3x3x16xf32> attributes {strategy = "depthwise", plan = {columns = 3}} {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x3x3x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x3x3x16xf32>
+  kernel.return %y : tensor<1x3x3x16xf32>
+}
