@@ -2,6 +2,7 @@
 
 #include "codegen/kernel/Names.h"
 #include "compiler/Faults.h"
+#include "compiler/measure/TunePlans.h"
 #include "compiler/report/Progress.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
@@ -39,6 +40,19 @@ bool CompileOptions::runsOnThisHost() const {
            level->runsOnThisHost();
   };
   return runs(target) || llvm::any_of(fallbacks, runs);
+}
+
+bool checkWritable(StringRef output, Diagnostics &diagnostics) {
+  StringRef folder = llvm::sys::path::parent_path(output);
+  std::error_code error = llvm::sys::fs::access(
+      folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write);
+  if (!error && llvm::sys::fs::is_directory(output))
+    error = std::make_error_code(std::errc::is_a_directory);
+  if (error)
+    diagnostics.report(DiagnosticId::CannotWrite,
+                       "`" + printable(output) +
+                           "` cannot be written: " + error.message());
+  return !error;
 }
 
 std::unique_ptr<MLIRContext> makeContext() {
@@ -150,6 +164,15 @@ bool Compilation::advance(Stage stage) {
     return false;
   if (stage <= *done)
     return true;
+  if (!options.tune.empty() && *done < Stage::Decide && stage >= Stage::Decide)
+    return runStages(Stage::Decide) &&
+           tunePlans(*moduleRef, options, diagnostics) && runStages(stage);
+  return runStages(stage);
+}
+
+bool Compilation::runStages(Stage stage) {
+  if (stage <= *done)
+    return true;
   // The model is valid, so whatever goes wrong from here on is our own fault.
   FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
     Diagnostic diagnostic;
@@ -189,20 +212,6 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   codegen.measured = options.measured;
   codegen.compiler = options.compiler;
   return codegen;
-}
-
-/// Said at once, not after minutes of work.
-static bool checkWritable(StringRef output, Diagnostics &diagnostics) {
-  StringRef folder = llvm::sys::path::parent_path(output);
-  std::error_code error = llvm::sys::fs::access(
-      folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write);
-  if (!error && llvm::sys::fs::is_directory(output))
-    error = std::make_error_code(std::errc::is_a_directory);
-  if (error)
-    diagnostics.report(DiagnosticId::CannotWrite,
-                       "`" + printable(output) +
-                           "` cannot be written: " + error.message());
-  return !error;
 }
 
 /// The callers of all versions pass an arena for the neediest.

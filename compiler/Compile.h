@@ -27,6 +27,9 @@ struct CompileOptions {
   bool strict = false;
   /// Check the IR after each pass, not only after each stage: for tests.
   bool verifyEach = false;
+  /// The file with plans that were timed, and that new ones go into; empty: plans
+  /// are chosen by what they are estimated to cost.
+  std::string tune;
   /// Call the context's trace hook around each kernel.
   bool trace = false;
   /// Limits in bytes: of arena and stack, and of code and constants.
@@ -78,6 +81,7 @@ private:
   /// Makes the module that the stages begin with.
   bool import();
   bool readModule();
+  bool runStages(Stage last);
 
   mlir::MLIRContext &mlirContext;
   Diagnostics &diagnostics;
@@ -86,6 +90,10 @@ private:
   /// The last stage that is done; none before import.
   std::optional<Stage> done;
 };
+
+/// Whether a file can be written at `output`, else a diagnostic: said at once, not
+/// after minutes of work.
+bool checkWritable(llvm::StringRef output, Diagnostics &diagnostics);
 
 /// The default of CompileOptions::name.
 std::string nameOfModel(llvm::StringRef path);

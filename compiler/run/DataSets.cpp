@@ -219,4 +219,24 @@ bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
   return model->run(inputs, outputs, diagnostics);
 }
 
+void fillWithNumbers(Tensor &tensor, uint64_t seed) {
+  Type element = tensor.type.getElementType();
+  unsigned size = elementBytes(element);
+  tensor.bytes.resize(tensor.elements() * size);
+  uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    double unit = double(state >> 40) / double(1 << 24);
+    uint64_t bits = unit < 0.5;
+    if (auto floating = dyn_cast<FloatType>(element)) {
+      llvm::APFloat value(unit);
+      bool losesInfo;
+      value.convert(floating.getFloatSemantics(),
+                    llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+      bits = value.bitcastToAPInt().getZExtValue();
+    }
+    std::memcpy(tensor.bytes.data() + i * size, &bits, size);
+  }
+}
+
 } // namespace ingot

@@ -29,6 +29,10 @@ bool readInputFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);
 
+/// Fills a tensor with numbers between 0 and 1 (small integers, false and true), the
+/// same ones for the same seed: no denormals or NaN that would slow a network down.
+void fillWithNumbers(Tensor &tensor, uint64_t seed);
+
 /// The shapes, and the values that may decide shapes, of `data` as options of
 /// the compilation's import.
 void bindData(Compilation &compilation, const InputData &data);

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
+#include "passes/lower/DescribeGroup.h"
 #include "passes/lower/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -61,7 +62,8 @@ void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   }
 }
 
-/// "conv + relu by convolution, f32[1,28,28,1] -> f32[1,14,14,8]"
+} // namespace
+
 std::string describe(graph::GroupOp group) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -96,6 +98,8 @@ std::string describe(graph::GroupOp group) {
   llvm::interleave(group.getResultTypes(), os, tensor, ", ");
   return text;
 }
+
+namespace {
 
 struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
   using Base::Base;

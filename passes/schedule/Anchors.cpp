@@ -30,21 +30,18 @@ ArrayRef<int64_t> ConvolutionAnchor::resultShape() {
   return shapeOf((pool ? pool : conv.getOperation())->getResult(0));
 }
 
-int64_t ConvolutionAnchor::across() {
-  return pool ? windowOf(pool).back() : 1;
-}
+int64_t ConvolutionAnchor::across() { return pool ? windowOf(pool).back() : 1; }
 
 int64_t ConvolutionAnchor::steps() {
   return ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
 }
 
 bool ConvolutionAnchor::isPointwise() {
-  ArrayRef<int64_t> x = shapeOf(conv.getX()),
-                    w = shapeOf(conv.getW()),
+  ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
                     y = shapeOf(conv.getResult());
   for (size_t i = 0; i + 2 < x.size(); ++i)
-    if (w[i] != 1 || x[1 + i] != y[1 + i] ||
-        conv.getStrides()[i] != 1 || conv.getLow()[i] != 0)
+    if (w[i] != 1 || x[1 + i] != y[1 + i] || conv.getStrides()[i] != 1 ||
+        conv.getLow()[i] != 0)
       return false;
   return true;
 }

@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace ingot::schedule {
 
-Plan::Plan(MLIRContext *context, ArrayRef<std::pair<StringRef, int64_t>> numbers,
+Plan::Plan(MLIRContext *context,
+           ArrayRef<std::pair<StringRef, int64_t>> numbers,
            ArrayRef<std::pair<StringRef, StringRef>> words) {
   Builder b(context);
   SmallVector<NamedAttribute> list;
@@ -56,8 +57,8 @@ std::string checkKeys(DictionaryAttr entries, ArrayRef<PlanKey> keys) {
       return text;
     }
   }
-  for (NamedAttribute entry : entries ? entries.getValue()
-                                      : ArrayRef<NamedAttribute>())
+  for (NamedAttribute entry :
+       entries ? entries.getValue() : ArrayRef<NamedAttribute>())
     if (llvm::none_of(keys, [&](const PlanKey &key) {
           return key.name == entry.getName();
         }))

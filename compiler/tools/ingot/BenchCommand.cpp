@@ -7,6 +7,7 @@
 
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Progress.h"
+#include "compiler/run/DataSets.h"
 #include "compiler/run/HostModel.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -25,28 +26,6 @@ using Clock = std::chrono::steady_clock;
 static double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start)
       .count();
-}
-
-/// Numbers between 0 and 1 (small integers, false and true), the same at each
-/// run: no denormals or NaN that would slow a network down.
-static void fill(Tensor &tensor, uint64_t seed) {
-  Type element = tensor.type.getElementType();
-  unsigned size = elementBytes(element);
-  tensor.bytes.resize(tensor.elements() * size);
-  uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
-  for (int64_t i = 0; i < tensor.elements(); ++i) {
-    state = state * 6364136223846793005 + 1442695040888963407;
-    double unit = double(state >> 40) / double(1 << 24);
-    uint64_t bits = unit < 0.5;
-    if (auto floating = dyn_cast<FloatType>(element)) {
-      llvm::APFloat value(unit);
-      bool losesInfo;
-      value.convert(floating.getFloatSemantics(),
-                    llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-      bits = value.bitcastToAPInt().getZExtValue();
-    }
-    std::memcpy(tensor.bytes.data() + i * size, &bits, size);
-  }
 }
 
 namespace {
@@ -154,7 +133,7 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   std::vector<Tensor> tensors;
   for (auto types : {model->inputTypes(), model->outputTypes()})
     for (RankedTensorType type : types)
-      fill(tensors.emplace_back(Tensor{type, {}}), tensors.size());
+      fillWithNumbers(tensors.emplace_back(Tensor{type, {}}), tensors.size());
   for (const HostModel::Bound &bound : model->bound)
     tensors[bound.input].bytes = bound.bytes;
   std::vector<void *> io;

@@ -47,6 +47,10 @@ static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
                     "with --stop-after, which writes no C++", diagnostics) ||
       !requireOneTarget(arguments, "--stop-after", diagnostics))
     return;
+  if (*arguments.stopAfter < Stage::Decide &&
+      !refuseUnused(arguments, {"tune"}, "before the stage `decide`",
+                    diagnostics))
+    return;
   Compilation compilation(arguments.compile, context, diagnostics);
   if (compilation.advance(*arguments.stopAfter))
     printModule(compilation.module(), arguments.output, diagnostics);
@@ -101,7 +105,7 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
       ("with --start-from " + nameOf(start) + ": the module says it").str();
   SmallVector<StringRef> decided = {"dim", "bind", "strict"};
   if (start >= Stage::Decide)
-    decided.push_back("max-ram");
+    decided.append({"max-ram", "tune"});
   if (!refuseUnused(arguments, decided, with, diagnostics) ||
       !refuseUnused(arguments, {"emit-test"}, "with --start-from",
                     diagnostics) ||

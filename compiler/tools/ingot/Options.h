@@ -88,6 +88,11 @@ struct Options {
   INGOT_TEXTS binds{"bind",
                     llvm::cl::desc("Values of an input that decides shapes"),
                     llvm::cl::value_desc("INPUT=1,2,3"), MODELS};
+  INGOT_TEXT tune{"tune",
+                  llvm::cl::desc("Time the best few plans of each kernel on "
+                                 "this machine, and keep the fastest in this "
+                                 "file; what the file has is not timed again"),
+                  llvm::cl::value_desc("FILE"), MODELS};
   INGOT_TEXT weights{
       "weights",
       llvm::cl::desc(

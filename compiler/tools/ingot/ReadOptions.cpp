@@ -318,6 +318,9 @@ void readArguments(const Options &options, Arguments &arguments,
   arguments.compile.name = options.name;
   arguments.compile.strict = options.strict;
   arguments.compile.trace = options.trace;
+  if (isGiven(options.tune) && options.tune.empty())
+    diagnostics.report(DiagnosticId::BadOption, "--tune names no file");
+  arguments.compile.tune = options.tune;
   arguments.compile.maxRam = readBytes(options.maxRam, "max-ram", diagnostics);
   arguments.compile.maxFlash =
       readBytes(options.maxFlash, "max-flash", diagnostics);

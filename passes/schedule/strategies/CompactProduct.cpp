@@ -26,7 +26,8 @@ public:
         shapeOf(product.getResult()) != shapeOf(group.results()[0]))
       return false;
     ProductSizes sizes(product);
-    return sizes.oneMatrix && sizes.steps > 0 && hasFlatEpilogue(group, product);
+    return sizes.oneMatrix && sizes.steps > 0 &&
+           hasFlatEpilogue(group, product);
   }
 
   ArrayRef<PlanKey> planKeys() const override { return compactPlanKeys(); }

@@ -1,0 +1,128 @@
+#include "compiler/measure/PlanCache.h"
+
+#include "codegen/files/OutputFiles.h"
+#include "compiler/Compile.h"
+#include "compiler/Faults.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+namespace ingot {
+
+/// Says why `text` is not for LLVM's parser, which takes a stack frame for each
+/// level; empty if it is.
+static std::string checkText(StringRef text) {
+  constexpr size_t mostBytes = 64 << 20;
+  constexpr int mostLevels = 16;
+  if (text.size() > mostBytes)
+    return "it has more than " + std::to_string(mostBytes) + " bytes";
+  int level = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (inString && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      inString = !inString;
+    else if (!inString && (text[i] == '[' || text[i] == '{'))
+      ++level;
+    else if (!inString && (text[i] == ']' || text[i] == '}'))
+      --level;
+    if (level > mostLevels)
+      return "it nests deeper than " + std::to_string(mostLevels) + " levels";
+  }
+  return "";
+}
+
+/// Reads what a file holds; says why it is not a cache, or nothing.
+static std::string parse(StringRef text,
+                         function_ref<void(PlanCache::Entry)> add) {
+  if (std::string why = checkText(text); !why.empty())
+    return why;
+  Expected<json::Value> root = json::parse(text);
+  if (!root)
+    return "it is no JSON: " + toString(root.takeError());
+  json::Object *object = root->getAsObject();
+  std::optional<StringRef> version =
+      object ? object->getString("ingot") : std::nullopt;
+  json::Array *plans = object ? object->getArray("plans") : nullptr;
+  if (!version || !plans)
+    return "it has no `ingot` with a version, or no list of `plans`";
+  if (*version != ingotVersion)
+    return ("it is of ingot " + printable(*version) + ", and this is " +
+            ingotVersion)
+        .str();
+  for (auto [i, value] : enumerate(*plans)) {
+    json::Object *entry = value.getAsObject();
+    auto text = [&](StringRef name) {
+      return entry ? entry->getString(name) : std::nullopt;
+    };
+    json::Object *plan = entry ? entry->getObject("plan") : nullptr;
+    if (!text("target") || !text("key") || !plan)
+      return "entry " + std::to_string(i) +
+             " of `plans` needs strings `target` and `key`, and a `plan`";
+    add({text("target")->str(), text("key")->str(),
+         text("group").value_or("").str(),
+         entry->getNumber("microseconds").value_or(0), std::move(*plan)});
+  }
+  return "";
+}
+
+std::optional<PlanCache> PlanCache::read(StringRef path,
+                                         Diagnostics &diagnostics) {
+  PlanCache cache;
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!buffer && buffer.getError() == std::errc::no_such_file_or_directory)
+    return cache;
+  std::string why =
+      buffer ? parse((*buffer)->getBuffer(),
+                     [&](Entry entry) { cache.add(std::move(entry)); })
+             : buffer.getError().message();
+  if (why.empty())
+    return cache;
+  diagnostics.report(DiagnosticId::CannotRead,
+                     "the plans in `" + printable(path) +
+                         "` cannot be read: " + printable(why, 400),
+                     "--tune makes the file anew where there is none");
+  return std::nullopt;
+}
+
+const PlanCache::Entry *PlanCache::find(StringRef target, StringRef key) const {
+  for (const auto &entry : entries)
+    if (entry->key == key && entry->target == target)
+      return entry.get();
+  return nullptr;
+}
+
+const PlanCache::Entry &PlanCache::add(Entry entry) {
+  return *entries.emplace_back(std::make_unique<Entry>(std::move(entry)));
+}
+
+bool PlanCache::write(StringRef path, Diagnostics &diagnostics) const {
+  OutputFiles files;
+  Error error = files.write(path, [&](raw_ostream &os) {
+    json::OStream json(os, /*IndentSize=*/2);
+    json.object([&] {
+      json.attribute("ingot", ingotVersion);
+      json.attributeArray("plans", [&] {
+        for (const auto &entry : entries)
+          json.object([&] {
+            json.attribute("group", entry->group);
+            json.attribute("target", entry->target);
+            json.attribute("key", entry->key);
+            json.attribute("microseconds",
+                           std::round(entry->microseconds * 1000) / 1000);
+            json.attribute("plan", json::Object(entry->plan));
+          });
+      });
+    });
+    os << "\n";
+  });
+  if (!error)
+    error = files.commit();
+  if (error)
+    reportFault(std::move(error), diagnostics);
+  return diagnostics.empty();
+}
+
+} // namespace ingot

@@ -1,0 +1,331 @@
+// The plans of a group race in a model of their own: a module with nothing but the
+// group, once for each plan and each on operands of its own, goes the usual way from
+// the stage `decide` on, to C++ that the target's compiler builds; the trace hook
+// tells how long each launch takes. Between two runs of a launch as much memory is
+// touched as the caches next to the core hold, so that weights come from where they
+// come from in a network.
+
+#include "compiler/measure/TunePlans.h"
+
+#include "codegen/files/OutputFiles.h"
+#include "codegen/objects/TemporaryFolder.h"
+#include "compiler/Faults.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/measure/PlanCache.h"
+#include "compiler/report/Progress.h"
+#include "compiler/run/DataSets.h"
+#include "compiler/run/HostModel.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/lower/DescribeGroup.h"
+#include "passes/schedule/Strategy.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace ingot {
+namespace {
+
+/// Returns a module whose @main is the group alone, once for each plan, on tensors
+/// of its own.
+OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
+                              ArrayRef<DictionaryAttr> plans) {
+  Location unknown = UnknownLoc::get(group.getContext());
+  auto from = group->getParentOfType<ModuleOp>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(unknown);
+  for (StringRef name : {kernel::kStrictAttr, kernel::kTargetAttr})
+    if (Attribute value = from->getAttr(name))
+      (*module)->setAttr(name, value);
+  SmallVector<Type> inputs, results;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    llvm::append_range(inputs, group.getOperandTypes());
+    llvm::append_range(results, group.getResultTypes());
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  auto main = func::FuncOp::create(builder, unknown, "main",
+                                   builder.getFunctionType(inputs, results));
+  builder.setInsertionPointToStart(main.addEntryBlock());
+  SmallVector<Value> returned;
+  for (auto [i, plan] : llvm::enumerate(plans)) {
+    auto alone = cast<graph::GroupOp>(builder.clone(*group));
+    size_t count = alone->getNumOperands();
+    alone->setOperands(main.getArguments().slice(i * count, count));
+    plan ? alone.setPlanAttr(plan) : void(alone.removePlanAttr());
+    alone.removeInputStridesAttr();
+    alone.removeOutputStridesAttr();
+    alone->walk([&](Operation *op) { op->setLoc(unknown); });
+    llvm::append_range(returned, alone.getResults());
+  }
+  func::ReturnOp::create(builder, unknown, returned);
+  return module;
+}
+
+std::string textOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  return text;
+}
+
+/// The code of a group by several plans, built, with data to run it on.
+class Race {
+public:
+  /// Null with diagnostics.
+  static std::unique_ptr<Race> build(ModuleOp module, size_t plans,
+                                     const CompileOptions &from,
+                                     Diagnostics &diagnostics) {
+    auto folder = TemporaryFolder::create();
+    if (!folder) {
+      reportFault(folder.takeError(), diagnostics);
+      return nullptr;
+    }
+    CompileOptions options;
+    options.model = folder->file("group.mlir");
+    options.startFrom = Stage::Decide;
+    options.target = from.target;
+    options.name = "group";
+    options.trace = true;
+    OutputFiles files;
+    llvm::Error error =
+        files.write(options.model,
+                    [&](llvm::raw_ostream &os) { os << textOf(module); });
+    if (!error)
+      error = files.commit();
+    if (error) {
+      reportFault(std::move(error), diagnostics);
+      return nullptr;
+    }
+    auto race = std::make_unique<Race>();
+    Compilation compilation(options, *module.getContext(), diagnostics);
+    race->model = HostModel::build(compilation, {"-O2"});
+    if (!race->model)
+      return nullptr;
+    race->times.resize(plans);
+    race->findLaunches(compilation.module(), plans);
+    race->makeData(from.target->l2Bytes);
+    return race;
+  }
+
+  /// Returns the median microseconds of each plan; none with diagnostics.
+  std::vector<double> run(Diagnostics &diagnostics) {
+    ingot_context hooks{};
+    hooks.trace = trace;
+    hooks.trace_user = this;
+    constexpr size_t leastRuns = 9;
+    constexpr double leastSeconds = 0.1;
+    auto begin = Clock::now();
+    for (size_t run = 0; run < leastRuns || secondsSince(begin) < leastSeconds;
+         ++run) {
+      if (ingot_status status =
+              model->run(pointers[run % pointers.size()], &hooks)) {
+        diagnostics.report(DiagnosticId::Internal,
+                           "a group that is timed failed: " +
+                               statusText(status));
+        return {};
+      }
+      // The first run meets pages that nobody has touched.
+      if (run == 0)
+        for (std::vector<double> &list : times)
+          list.clear();
+    }
+    std::vector<double> medians;
+    for (std::vector<double> &list : times) {
+      auto middle = list.begin() + list.size() / 2;
+      std::nth_element(list.begin(), middle, list.end());
+      medians.push_back(1e6 * *middle);
+    }
+    return medians;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  static void trace(void *user, int32_t launch, int32_t finished) {
+    auto &race = *static_cast<Race *>(user);
+    if (finished)
+      race.times[race.planOf[launch]].push_back(secondsSince(race.start));
+    else
+      race.start = Clock::now();
+  }
+
+  /// A launch is of the plan whose results it writes.
+  void findLaunches(ModuleOp module, size_t plans) {
+    size_t inputs = model->inputTypes().size(),
+           results = model->outputTypes().size() / plans;
+    module.walk([&](kernel::LaunchOp launch) {
+      for (Value operand : launch.getOperands())
+        if (auto argument = dyn_cast<BlockArgument>(operand);
+            argument && argument.getArgNumber() >= inputs) {
+          planOf.push_back((argument.getArgNumber() - inputs) / results);
+          break;
+        }
+    });
+  }
+
+  void makeData(int64_t cacheBytes) {
+    int64_t size = 1;
+    for (auto types : {model->inputTypes(), model->outputTypes()})
+      for (RankedTensorType type : types)
+        size += type.getNumElements() * elementBytes(type.getElementType());
+    // As many copies as no cache of the core holds.
+    constexpr int64_t times = 2, mostCopies = 64;
+    int64_t copies =
+        std::clamp<int64_t>(times * cacheBytes / size + 1, 1, mostCopies);
+    for (int64_t i = 0; i < copies; ++i) {
+      std::vector<Tensor> &tensors = data.emplace_back();
+      for (auto types : {model->inputTypes(), model->outputTypes()})
+        for (RankedTensorType type : types)
+          fillWithNumbers(tensors.emplace_back(Tensor{type, {}}),
+                          tensors.size());
+      SmallVector<void *, 0> &io = pointers.emplace_back();
+      for (Tensor &tensor : tensors)
+        io.push_back(tensor.bytes.data());
+    }
+  }
+
+  std::unique_ptr<HostModel> model;
+  std::vector<std::vector<Tensor>> data;
+  std::vector<SmallVector<void *, 0>> pointers;
+  /// The plan of each launch, and the seconds of each run of each plan.
+  std::vector<size_t> planOf;
+  std::vector<std::vector<double>> times;
+  Clock::time_point start;
+};
+
+class Tuner {
+public:
+  Tuner(const CompileOptions &options, PlanCache &cache,
+        Diagnostics &diagnostics)
+      : options(options), target(*options.target), cache(cache),
+        diagnostics(diagnostics) {}
+
+  /// `progress`: "3 of 12".
+  bool tune(graph::GroupOp group, const std::string &progress) {
+    std::vector<DictionaryAttr> plans = plansWorthTiming(group);
+    std::string key = llvm::utohexstr(
+        llvm::xxh3_64bits(textOf(*isolate(group, {DictionaryAttr()}))), true);
+    const PlanCache::Entry *entry = cache.find(target.name, key);
+    if (!entry && plans.size() > 1) {
+      if (!checkWritable(options.tune, diagnostics))
+        return false;
+      Progress line("timing plans of group " + progress + ", " +
+                    lower::describe(group));
+      entry = findFastest(group, plans, key);
+      if (!entry)
+        return false;
+    }
+    return !entry || apply(*entry, group);
+  }
+
+private:
+  std::vector<DictionaryAttr> plansWorthTiming(graph::GroupOp group) {
+    // What is estimated to take so much longer is not tried.
+    constexpr double mostOverEstimate = 1.5;
+    schedule::GroupView view{&group.getBody().front()};
+    const schedule::Strategy &strategy =
+        *schedule::lookupStrategy(group.getStrategy());
+    std::vector<DictionaryAttr> plans;
+    double first = 0;
+    for (const schedule::Plan &plan : strategy.plans(view, target)) {
+      double cost = strategy.cost(view, plan, target);
+      if (plans.empty())
+        first = cost;
+      if (cost <= first * mostOverEstimate)
+        plans.push_back(plan.attribute());
+    }
+    return plans;
+  }
+
+  const PlanCache::Entry *findFastest(graph::GroupOp group,
+                                      ArrayRef<DictionaryAttr> plans,
+                                      const std::string &key) {
+    OwningOpRef<ModuleOp> module = isolate(group, plans);
+    std::unique_ptr<Race> race =
+        Race::build(*module, plans.size(), options, diagnostics);
+    std::vector<double> times =
+        race ? race->run(diagnostics) : std::vector<double>();
+    if (times.empty())
+      return nullptr;
+    // The first plan unless another one is clearly faster.
+    constexpr double clearly = 0.98;
+    size_t best = 0;
+    for (size_t i = 1; i < plans.size(); ++i)
+      if (times[i] < times[best] && times[i] < times[0] * clearly)
+        best = i;
+    PlanCache::Entry entry{target.name.str(), key, lower::describe(group),
+                           times[best], {}};
+    for (NamedAttribute part : plans[best])
+      if (auto number = dyn_cast<IntegerAttr>(part.getValue()))
+        entry.plan[part.getName().getValue()] = number.getInt();
+      else
+        entry.plan[part.getName().getValue()] =
+            cast<StringAttr>(part.getValue()).getValue();
+    const PlanCache::Entry &added = cache.add(std::move(entry));
+    // At once: who interrupts the rest keeps what was timed.
+    return cache.write(options.tune, diagnostics) ? &added : nullptr;
+  }
+
+  bool apply(const PlanCache::Entry &entry, graph::GroupOp group) {
+    Builder b(group.getContext());
+    SmallVector<NamedAttribute> parts;
+    for (const auto &[name, value] : entry.plan) {
+      Attribute part;
+      if (auto number = value.getAsInteger())
+        part = b.getI64IntegerAttr(*number);
+      else if (auto word = value.getAsString())
+        part = b.getStringAttr(*word);
+      else
+        part = b.getUnitAttr();
+      parts.push_back(b.getNamedAttr(name.str(), part));
+    }
+    DictionaryAttr plan = b.getDictionaryAttr(parts);
+    std::string why =
+        schedule::refusal({&group.getBody().front()}, group.getStrategy(), plan,
+                          target);
+    if (!why.empty()) {
+      diagnostics.report(
+          DiagnosticId::CannotRead,
+          "the plan in `" + printable(options.tune) + "` for the target `" +
+              target.name + "` and the key `" + entry.key +
+              "` cannot be used: " + printable(why, 400),
+          "it is the plan of " + lower::describe(group));
+      return false;
+    }
+    group.setPlanAttr(plan);
+    return true;
+  }
+
+  const CompileOptions &options;
+  const TargetDescription &target;
+  PlanCache &cache;
+  Diagnostics &diagnostics;
+};
+
+} // namespace
+
+bool tunePlans(ModuleOp module, const CompileOptions &options,
+               Diagnostics &diagnostics) {
+  std::optional<PlanCache> cache = PlanCache::read(options.tune, diagnostics);
+  if (!cache)
+    return false;
+  SmallVector<graph::GroupOp> groups;
+  module.walk([&](graph::GroupOp group) {
+    if (group.getPlan())
+      groups.push_back(group);
+  });
+  Tuner tuner(options, *cache, diagnostics);
+  for (auto [i, group] : llvm::enumerate(groups))
+    if (!tuner.tune(group, std::to_string(i + 1) + " of " +
+                               std::to_string(groups.size())))
+      return false;
+  return true;
+}
+
+} // namespace ingot
