@@ -164,15 +164,6 @@ bool Compilation::advance(Stage stage) {
     return false;
   if (stage <= *done)
     return true;
-  if (!options.tune.empty() && *done < Stage::Decide && stage >= Stage::Decide)
-    return runStages(Stage::Decide) &&
-           tunePlans(*moduleRef, options, diagnostics) && runStages(stage);
-  return runStages(stage);
-}
-
-bool Compilation::runStages(Stage stage) {
-  if (stage <= *done)
-    return true;
   // The model is valid, so whatever goes wrong from here on is our own fault.
   FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
     Diagnostic diagnostic;
@@ -188,6 +179,10 @@ bool Compilation::runStages(Stage stage) {
   pipeline.strict = options.strict;
   pipeline.verifyEach = options.verifyEach;
   pipeline.maxArena = options.maxArena();
+  if (!options.tune.empty())
+    pipeline.choosePlans = [&](ModuleOp module) {
+      return success(tunePlans(module, options, diagnostics));
+    };
   if (failed(runPipeline(*moduleRef, pipeline, stage, *done)) &&
       diagnostics.empty())
     diagnostics.report(DiagnosticId::Internal,

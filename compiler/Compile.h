@@ -81,7 +81,6 @@ private:
   /// Makes the module that the stages begin with.
   bool import();
   bool readModule();
-  bool runStages(Stage last);
 
   mlir::MLIRContext &mlirContext;
   Diagnostics &diagnostics;

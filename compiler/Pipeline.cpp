@@ -55,6 +55,20 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(simplify::createFoldScales());
 }
 
+namespace {
+/// Lets the caller choose among plans, before anything is packed by them.
+struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChoosePlansPass)
+  explicit ChoosePlansPass(PipelineOptions::PlanChooser choose)
+      : choose(std::move(choose)) {}
+  void runOnOperation() override {
+    if (failed(choose(getOperation())))
+      signalPassFailure();
+  }
+  PipelineOptions::PlanChooser choose;
+};
+} // namespace
+
 /// Each operator belongs to a fusion group with a strategy; the last stage at
 /// which facts of the target steer the graph.
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
@@ -64,13 +78,19 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
         decide::createFormIntegerProducts({options.target->name.str()}));
     // Weights of another sign are constants again, which can be packed.
     functions.addPass(simplify::createFoldConstants());
-    functions.addPass(decide::createPackWeights({options.target->name.str()}));
-    // While it is still known what the panels are made from.
-    functions.addPass(decide::createTieWeights());
-    functions.addPass(simplify::createFoldConstants());
     functions.addPass(createCSEPass());
   }
-  functions.addPass(decide::createFormGroups({options.target->name.str()}));
+  functions.addPass(decide::createFormGroups(
+      {options.target->name.str(), /*packs=*/!options.evaluating}));
+  if (options.choosePlans)
+    pm.addPass(std::make_unique<ChoosePlansPass>(options.choosePlans));
+  if (!options.evaluating) {
+    OpPassManager &packing = pm.nest<func::FuncOp>();
+    packing.addPass(decide::createPackWeights({options.target->name.str()}));
+    // While it is still known what the panels are made from.
+    packing.addPass(decide::createTieWeights());
+    packing.addPass(simplify::createFoldConstants());
+  }
   if (options.maxArena)
     pm.addPass(
         decide::createStripeRows({options.target->name.str(), *options.maxArena,

@@ -17,6 +17,10 @@ struct PipelineOptions {
   std::optional<int64_t> maxArena;
   /// For the values of a constant subgraph: no search for better code.
   bool evaluating = false;
+  /// Called once groups have their first plans; may give them others, and fails
+  /// with a diagnostic of its own.
+  using PlanChooser = std::function<mlir::LogicalResult(mlir::ModuleOp)>;
+  PlanChooser choosePlans;
   /// Check the IR after each stage; after each pass, too, costs some percent.
   bool verify = true, verifyEach = false;
 };

@@ -30,37 +30,48 @@ using namespace mlir;
 namespace ingot {
 namespace {
 
-/// Returns a module whose @main is the group alone, once for each plan, on tensors
-/// of its own.
+/// Returns a module whose @main is the group alone, once for each plan and packed for
+/// it, on tensors of its own.
 OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
-                              ArrayRef<DictionaryAttr> plans) {
+                              ArrayRef<DictionaryAttr> plans,
+                              const TargetDescription &target) {
   Location unknown = UnknownLoc::get(group.getContext());
   auto from = group->getParentOfType<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(unknown);
   for (StringRef name : {kernel::kStrictAttr, kernel::kTargetAttr})
     if (Attribute value = from->getAttr(name))
       (*module)->setAttr(name, value);
-  SmallVector<Type> inputs, results;
-  for (size_t i = 0; i < plans.size(); ++i) {
-    llvm::append_range(inputs, group.getOperandTypes());
-    llvm::append_range(results, group.getResultTypes());
-  }
-  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  auto builder = OpBuilder::atBlockEnd(module->getBody());
   auto main = func::FuncOp::create(builder, unknown, "main",
-                                   builder.getFunctionType(inputs, results));
+                                   builder.getFunctionType({}, {}));
   builder.setInsertionPointToStart(main.addEntryBlock());
   SmallVector<Value> returned;
-  for (auto [i, plan] : llvm::enumerate(plans)) {
-    auto alone = cast<graph::GroupOp>(builder.clone(*group));
-    size_t count = alone->getNumOperands();
-    alone->setOperands(main.getArguments().slice(i * count, count));
-    plan ? alone.setPlanAttr(plan) : void(alone.removePlanAttr());
+  for (DictionaryAttr plan : plans) {
+    // Packed where the weights are known to be constants.
+    auto packed = cast<graph::GroupOp>(OpBuilder(group).clone(*group));
+    packed.removePlanAttr();
+    if (plan) {
+      packed.setPlanAttr(plan);
+      schedule::lookupStrategy(group.getStrategy())
+          ->pack(packed, schedule::Plan(plan), target);
+    }
+    auto alone = cast<graph::GroupOp>(builder.clone(*packed));
+    for (OpOperand &operand : alone->getOpOperands())
+      operand.set(main.getBody().addArgument(operand.get().getType(), unknown));
     alone.removeInputStridesAttr();
     alone.removeOutputStridesAttr();
     alone->walk([&](Operation *op) { op->setLoc(unknown); });
     llvm::append_range(returned, alone.getResults());
+    SmallVector<Value> operands(packed.getOperands());
+    packed.erase();
+    for (Value operand : operands)
+      if (auto pack = operand.getDefiningOp<graph::PackPanelsOp>();
+          pack && pack->use_empty())
+        pack.erase();
   }
   func::ReturnOp::create(builder, unknown, returned);
+  main.setFunctionType(builder.getFunctionType(
+      main.getBody().getArgumentTypes(), ValueRange(returned).getTypes()));
   return module;
 }
 
@@ -90,9 +101,8 @@ public:
     options.name = "group";
     options.trace = true;
     OutputFiles files;
-    llvm::Error error =
-        files.write(options.model,
-                    [&](llvm::raw_ostream &os) { os << textOf(module); });
+    llvm::Error error = files.write(
+        options.model, [&](llvm::raw_ostream &os) { os << textOf(module); });
     if (!error)
       error = files.commit();
     if (error) {
@@ -210,7 +220,8 @@ public:
   bool tune(graph::GroupOp group, const std::string &progress) {
     std::vector<DictionaryAttr> plans = plansWorthTiming(group);
     std::string key = llvm::utohexstr(
-        llvm::xxh3_64bits(textOf(*isolate(group, {DictionaryAttr()}))), true);
+        llvm::xxh3_64bits(textOf(*isolate(group, {DictionaryAttr()}, target))),
+        true);
     const PlanCache::Entry *entry = cache.find(target.name, key);
     if (!entry && plans.size() > 1) {
       if (!checkWritable(options.tune, diagnostics))
@@ -246,7 +257,7 @@ private:
   const PlanCache::Entry *findFastest(graph::GroupOp group,
                                       ArrayRef<DictionaryAttr> plans,
                                       const std::string &key) {
-    OwningOpRef<ModuleOp> module = isolate(group, plans);
+    OwningOpRef<ModuleOp> module = isolate(group, plans, target);
     std::unique_ptr<Race> race =
         Race::build(*module, plans.size(), options, diagnostics);
     std::vector<double> times =
@@ -259,8 +270,8 @@ private:
     for (size_t i = 1; i < plans.size(); ++i)
       if (times[i] < times[best] && times[i] < times[0] * clearly)
         best = i;
-    PlanCache::Entry entry{target.name.str(), key, lower::describe(group),
-                           times[best], {}};
+    PlanCache::Entry entry{
+        target.name.str(), key, lower::describe(group), times[best], {}};
     for (NamedAttribute part : plans[best])
       if (auto number = dyn_cast<IntegerAttr>(part.getValue()))
         entry.plan[part.getName().getValue()] = number.getInt();
@@ -286,16 +297,15 @@ private:
       parts.push_back(b.getNamedAttr(name.str(), part));
     }
     DictionaryAttr plan = b.getDictionaryAttr(parts);
-    std::string why =
-        schedule::refusal({&group.getBody().front()}, group.getStrategy(), plan,
-                          target);
+    std::string why = schedule::refusal({&group.getBody().front()},
+                                        group.getStrategy(), plan, target);
     if (!why.empty()) {
-      diagnostics.report(
-          DiagnosticId::CannotRead,
-          "the plan in `" + printable(options.tune) + "` for the target `" +
-              target.name + "` and the key `" + entry.key +
-              "` cannot be used: " + printable(why, 400),
-          "it is the plan of " + lower::describe(group));
+      diagnostics.report(DiagnosticId::CannotRead,
+                         "the plan in `" + printable(options.tune) +
+                             "` for the target `" + target.name +
+                             "` and the key `" + entry.key +
+                             "` cannot be used: " + printable(why, 400),
+                         "it is the plan of " + lower::describe(group));
       return false;
     }
     group.setPlanAttr(plan);

@@ -58,8 +58,8 @@ constexpr int64_t mostTimes = 64;
 
 class Grouping {
 public:
-  Grouping(func::FuncOp function, const TargetDescription &target)
-      : function(function), target(target) {}
+  Grouping(func::FuncOp function, const TargetDescription &target, bool packs)
+      : function(function), target(target), packs(packs) {}
 
   void run() {
     dropEmpty();
@@ -286,7 +286,7 @@ private:
       if (!op->hasOneUse() || grouped.contains(op))
         return {};
       chain.push_back(op);
-      if (schedule::isFusableConvolution(op))
+      if (schedule::isFusableConvolution(op, packs))
         return chain;
       if (!isa<ElementwiseOpInterface>(op))
         return {};
@@ -360,10 +360,14 @@ private:
     SmallVector<Location> locations;
     for (Operation *op : ordered) {
       locations.push_back(op->getLoc());
+      // Packed weights are read from a buffer, also if they are all the same.
+      OpOperand *weights =
+          packs ? schedule::packableWeights(op, target) : nullptr;
+      if (weights)
+        inputs.insert(weights->get());
       for (Value operand : op->getOperands()) {
-        // Packed weights are read from a buffer, also if they are all the same.
         if (isSmallConstant(operand.getDefiningOp()) &&
-            !isa<UnpackPanelsOp>(op))
+            !isa<UnpackPanelsOp>(op) && !inputs.contains(operand))
           constants.insert(operand.getDefiningOp());
         else if (tensorType(operand).getNumElements() == 0)
           empty.insert(operand);
@@ -391,7 +395,7 @@ private:
     for (Value result : last->getResults())
       yielded.push_back(mapping.lookup(result));
     YieldOp::create(builder, last->getLoc(), yielded);
-    schedule::decideStrategy(group, target);
+    schedule::decideStrategy(group, target, packs);
     last->replaceAllUsesWith(group);
     grouped.insert(ordered.begin(), ordered.end());
     for (Operation *op : llvm::reverse(ordered))
@@ -401,6 +405,7 @@ private:
 
   func::FuncOp function;
   const TargetDescription &target;
+  bool packs;
   llvm::DenseSet<Operation *> grouped;
   llvm::SetVector<Operation *> placed;
   /// Slices that stay outside of groups.
@@ -410,7 +415,7 @@ private:
 struct FormGroupsPass : impl::FormGroupsBase<FormGroupsPass> {
   using Base::Base;
   void runOnOperation() override {
-    Grouping(getOperation(), *lookupTarget(targetName)).run();
+    Grouping(getOperation(), *lookupTarget(targetName), packs).run();
   }
 };
 

@@ -1,17 +1,20 @@
 // Weights into the order kernels read.
 //
-//   conv(x, w)  ->  conv(x, unpack_panels(pack_panels(w)))
+//   group(%x, %w) { conv(%x, %w) }
+//     ->
+//   %p = pack_panels %w
+//   group(%x, %p) { conv(%x, unpack_panels(%p)) }
 //
-// for constant weights. The packing is a constant and will be folded; the
-// unpacking goes into the kernel, whose strategy reads the panels instead. How
-// wide panels are is decided here, for the target; and in groups of how many steps
-// weights of narrow integers lie side by side.
+// for constant weights, as the group's strategy reads them by its plan. The packing is
+// a constant and will be folded. Groups that read the same weights in the same order
+// share them.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/Passes.h"
-#include "passes/schedule/Anchors.h"
-#include "passes/schedule/tiles/CompactConvolution.h"
-#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/Strategy.h"
+
+#include <map>
+#include <tuple>
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -27,81 +30,29 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
 
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
-    getOperation().walk([&](Operation *op) {
-      // Of nothing there are no panels.
-      if (op->getNumResults() == 1 &&
-          tensorType(op->getResult(0)).getNumElements() == 0)
-        return;
-      if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getGroups() == 1)
-        pack(op, schedule::convolutionWork(conv, poolBehind(conv, target)),
-             target);
-      else if (auto product = dyn_cast<MatMulOp>(op);
-               product && shapeOf(product.getB()).size() == 2) {
-        schedule::TileWork work = productWork(product);
-        if (auto form = schedule::dotForm(product, target))
-          packGroups(op, work, *form, target);
-        else
-          pack(op, work, target);
-      }
-    });
+    for (GroupOp group : getOperation().getOps<GroupOp>())
+      if (DictionaryAttr plan = group.getPlanAttr())
+        schedule::lookupStrategy(group.getStrategy())
+            ->pack(group, schedule::Plan(plan), target);
+    share();
   }
 
-  /// The pool that the convolution will be computed with, or null.
-  static Operation *poolBehind(Operation *conv,
-                               const TargetDescription &target) {
-    Operation *op = conv;
-    do {
-      if (!op->hasOneUse())
-        return nullptr;
-      op = *op->getUsers().begin();
-    } while (isa<ElementwiseOpInterface>(op));
-    return schedule::joinsConvolution(op, target) ? op : nullptr;
-  }
-
-  static schedule::TileWork productWork(MatMulOp product) {
-    schedule::ProductSizes sizes(product);
-    return {sizes.rows, sizes.columns, sizes.steps};
-  }
-
-  static void pack(Operation *op, const schedule::TileWork &work,
-                   const TargetDescription &target) {
-    Type type = elementOf(op->getOperand(1));
-    if (!isa<Float32Type, Float64Type>(type))
-      return;
-    int64_t panel = schedule::panelWidth(work, target, type);
-    int64_t left = work.columns % panel;
-    int64_t tail = left ? schedule::ColumnVectors::cover(left, target, type,
-                                                         /*padded=*/true)
-                              .width()
-                        : 0;
-    replaceWeights(op, panel, tail, /*group=*/1);
-  }
-
-  static void packGroups(Operation *op, const schedule::TileWork &work,
-                         const schedule::DotForm &form,
-                         const TargetDescription &target) {
-    int64_t panel = schedule::DotModel(work.positions, work.columns, work.steps,
-                                       form, target)
-                        .ranked()
-                        .front()
-                        .vectors *
-                    form.lanes.front();
-    int64_t tail = schedule::coverWithDots(work.columns % panel, form, target,
-                                           /*padded=*/true)
-                       .width();
-    replaceWeights(op, panel, tail, form.group);
-  }
-
-  static void replaceWeights(Operation *op, int64_t panel, int64_t tail,
-                             int64_t group) {
-    Value w = op->getOperand(1);
-    if (!w.getDefiningOp<ConstantOp>() || tensorType(w).getNumElements() == 0)
-      return;
-    OpBuilder builder(op);
-    auto packed =
-        PackPanelsOp::create(builder, op->getLoc(), w, panel, tail, group);
-    op->setOperand(1, UnpackPanelsOp::create(builder, op->getLoc(), w.getType(),
-                                             packed, panel, tail, group));
+private:
+  void share() {
+    std::map<std::tuple<const void *, uint64_t, uint64_t, uint64_t>,
+             PackPanelsOp>
+        known;
+    for (auto pack :
+         llvm::make_early_inc_range(getOperation().getOps<PackPanelsOp>())) {
+      auto [first, isNew] =
+          known.insert({{pack.getW().getAsOpaquePointer(), pack.getPanel(),
+                         pack.getTail(), pack.getGroup()},
+                        pack});
+      if (isNew)
+        continue;
+      pack.replaceAllUsesWith(first->second.getResult());
+      pack.erase();
+    }
   }
 };
 

@@ -11,7 +11,7 @@ def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::Fu
 }
 
 def PackWeights : Pass<"decide-pack-weights", "::mlir::func::FuncOp"> {
-  let summary = "Put the weights of convolutions and matrix products into panels";
+  let summary = "Put the weights of each group into the order that its strategy reads by its plan";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to pack for">];
 }
 
@@ -20,8 +20,9 @@ def TieWeights : Pass<"decide-tie-weights", "::mlir::func::FuncOp"> {
 }
 
 def FormGroups : Pass<"decide-form-groups", "::mlir::func::FuncOp"> {
-  let summary = "Decide which operators become one kernel, and by which strategy";
-  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+  let summary = "Decide which operators become one kernel, by which strategy and which plan";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">,
+                 Option<"packs", "packs", "bool", "true", "Weights that are known will be packed for the strategies">];
 }
 
 def StripeRows : Pass<"decide-stripe-rows", "::mlir::ModuleOp"> {

@@ -2,9 +2,11 @@
 // of a matrix product, is stored once: in panels. Language models share their
 // embedding with their last layer like that.
 //
-//   gather(table, i), matmul(x, unpack_panels(pack_panels(weights)))
+//   group(table, i) { gather(table, i) }
+//   group(x, p) { matmul(x, unpack_panels(p)) }
 //     ->
-//   gather(transpose(unpack_panels(p)), i), matmul(x, unpack_panels(p))
+//   group(p, i) { gather(transpose(unpack_panels(p)), i) }
+//   group(x, p) { matmul(x, unpack_panels(p)) }
 //
 // where p is pack_panels(weights) and `table` has the elements of
 // transpose(weights), byte for byte. A gather reads few elements of a large
@@ -26,6 +28,12 @@ namespace {
 /// Smaller tables are not worth the longer way to an element.
 constexpr int64_t leastElements = 1 << 12;
 
+/// What an operand of a group is in its body.
+BlockArgument argumentOf(OpOperand &operand) {
+  auto group = cast<GroupOp>(operand.getOwner());
+  return group.getBody().getArgument(operand.getOperandNumber());
+}
+
 /// Returns whether `constant` is a large table that is only gathered from, a
 /// few rows at a time. One number repeated is no table: kernels hold it
 /// themselves.
@@ -35,12 +43,16 @@ bool isTable(ConstantOp constant) {
   if (type.getRank() != 2 || type.getNumElements() < leastElements ||
       (dense && dense.isSplat()) || constant->use_empty())
     return false;
-  return llvm::all_of(constant->getUsers(), [&](Operation *user) {
-    auto gather = dyn_cast<GatherOp>(user);
-    return gather && gather.getX() == constant.getResult() &&
-           gather.getIndices() != constant.getResult() &&
-           4 * tensorType(gather.getResult()).getNumElements() <=
-               type.getNumElements();
+  return llvm::all_of(constant->getUses(), [&](OpOperand &use) {
+    auto group = dyn_cast<GroupOp>(use.getOwner());
+    BlockArgument inside = group ? argumentOf(use) : BlockArgument();
+    return inside && llvm::all_of(inside.getUsers(), [&](Operation *user) {
+             auto gather = dyn_cast<GatherOp>(user);
+             return gather && gather.getX() == inside &&
+                    gather.getIndices() != inside &&
+                    4 * tensorType(gather.getResult()).getNumElements() <=
+                        type.getNumElements();
+           });
   });
 }
 
@@ -67,31 +79,46 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   return true;
 }
 
+/// Makes a group read the transposed panels in place of the table.
+void readPanels(OpOperand &use, PackPanelsOp pack, UnpackPanelsOp unpack) {
+  BlockArgument table = argumentOf(use);
+  OpBuilder builder = OpBuilder::atBlockBegin(table.getOwner());
+  auto panels = cast<UnpackPanelsOp>(builder.clone(*unpack));
+  auto transposed =
+      TransposeOp::create(builder, table.getLoc(), panels.getResult(), {1, 0});
+  table.replaceAllUsesWith(transposed);
+  panels.setOperand(table);
+  table.setType(pack.getType());
+  use.set(pack.getResult());
+}
+
 struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
   using Base::Base;
 
   void runOnOperation() override {
     Block &body = getOperation().getBody().front();
-    SmallVector<UnpackPanelsOp> unpacked(body.getOps<UnpackPanelsOp>());
+    // Panels as kernels read them.
+    SmallVector<std::pair<PackPanelsOp, UnpackPanelsOp>> packed;
+    for (GroupOp group : body.getOps<GroupOp>())
+      for (OpOperand &operand : group->getOpOperands())
+        for (Operation *user : argumentOf(operand).getUsers())
+          if (auto unpack = dyn_cast<UnpackPanelsOp>(user))
+            if (auto pack = operand.get().getDefiningOp<PackPanelsOp>())
+              packed.push_back({pack, unpack});
     for (ConstantOp table :
          SmallVector<ConstantOp>(body.getOps<ConstantOp>())) {
       if (!hasData(table.getValue()) || !isTable(table))
         continue;
-      for (UnpackPanelsOp unpack : unpacked) {
-        auto pack = unpack.getPacked().getDefiningOp<PackPanelsOp>();
-        auto weights = pack ? pack.getW().getDefiningOp<ConstantOp>() : nullptr;
+      for (auto [pack, unpack] : packed) {
+        auto weights = pack.getW().getDefiningOp<ConstantOp>();
         if (!weights || !hasData(weights.getValue()) ||
             !areTransposed(table, weights))
           continue;
         // The first reader of the panels may now be a gather.
         pack->moveBefore(&body.front());
         weights->moveBefore(pack);
-        for (Operation *user : llvm::make_early_inc_range(table->getUsers())) {
-          OpBuilder builder(user);
-          auto panels = cast<UnpackPanelsOp>(builder.clone(*unpack));
-          user->setOperand(0, TransposeOp::create(builder, table.getLoc(),
-                                                  panels.getResult(), {1, 0}));
-        }
+        for (OpOperand &use : llvm::make_early_inc_range(table->getUses()))
+          readPanels(use, pack, unpack);
         break;
       }
     }

@@ -1,11 +1,24 @@
 #include "passes/schedule/Anchors.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/TargetDescription.h"
 
 using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::schedule {
+
+bool mayBeInPanels(Value w, bool packs) {
+  if (w.getDefiningOp<UnpackPanelsOp>())
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(w))
+    if (auto group =
+            dyn_cast_or_null<GroupOp>(argument.getOwner()->getParentOp()))
+      w = group.getInputs()[argument.getArgNumber()];
+  auto constant = w.getDefiningOp<ConstantOp>();
+  return packs && constant && isa<func::FuncOp>(constant->getParentOp()) &&
+         tensorType(w).getNumElements() != 0;
+}
 
 ConvolutionAnchor ConvolutionAnchor::of(GroupView group) {
   ConvolutionAnchor found;
@@ -21,7 +34,7 @@ ConvolutionAnchor ConvolutionAnchor::of(GroupView group) {
       return {};
   }
   bool isWhole = found.conv && group.results().size() == 1 &&
-                 isFusableConvolution(found.conv) &&
+                 isFusableConvolution(found.conv, group.packs) &&
                  found.resultShape() == shapeOf(group.results()[0]);
   return isWhole ? found : ConvolutionAnchor();
 }
@@ -60,10 +73,10 @@ ConvOp depthwiseOf(GroupView group) {
   return takes ? conv : nullptr;
 }
 
-bool isFusableConvolution(Operation *op) {
+bool isFusableConvolution(Operation *op, bool packs) {
   auto conv = dyn_cast<ConvOp>(op);
   return conv && isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
-         conv.getGroups() == 1 && conv.getW().getDefiningOp<UnpackPanelsOp>();
+         conv.getGroups() == 1 && mayBeInPanels(conv.getW(), packs);
 }
 
 ArrayRef<int64_t> windowOf(Operation *pool) {

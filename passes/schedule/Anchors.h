@@ -11,7 +11,12 @@ struct TargetDescription;
 
 namespace ingot::schedule {
 
-/// A convolution with packed weights, and the pool that is computed with it.
+/// Whether a strategy can read `w` in panels: it is packed, or a constant (outside
+/// of its group) that can be packed.
+bool mayBeInPanels(mlir::Value w, bool packs);
+
+/// A convolution whose weights are in panels or will be, and the pool that is
+/// computed with it.
 struct ConvolutionAnchor {
   graph::ConvOp conv;
   mlir::Operation *pool = nullptr;
@@ -20,6 +25,7 @@ struct ConvolutionAnchor {
   static ConvolutionAnchor of(GroupView group);
 
   mlir::Type type() { return graph::elementOf(conv.getX()); }
+  /// Null while the weights are not packed.
   graph::UnpackPanelsOp weights() {
     return conv.getW().getDefiningOp<graph::UnpackPanelsOp>();
   }
@@ -40,8 +46,9 @@ struct ConvolutionAnchor {
 /// group computes something else.
 graph::ConvOp depthwiseOf(GroupView group);
 
-/// A convolution in one group with packed weights: it can be an anchor.
-bool isFusableConvolution(mlir::Operation *op);
+/// A convolution in one group, whose weights are in panels or can be: it can be an
+/// anchor.
+bool isFusableConvolution(mlir::Operation *op, bool packs);
 /// A maximum or mean over windows that neither overlap nor reach into padding:
 /// it can be computed while its operand is.
 bool isDisjointPool(mlir::Operation *op);

@@ -11,6 +11,9 @@ namespace ingot::schedule {
 /// operands are the results.
 struct GroupView {
   mlir::Block *block;
+  /// Whether weights that are known may still be put into the order that a strategy
+  /// reads.
+  bool packs = true;
 
   mlir::ValueRange results() const {
     return block->getTerminator()->getOperands();

@@ -1,5 +1,8 @@
 #include "passes/schedule/Strategy.h"
 
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/DotTile.h"
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -37,8 +40,20 @@ const Strategy *lookupStrategy(StringRef name) {
   return nullptr;
 }
 
-void decideStrategy(GroupOp group, const TargetDescription &target) {
-  GroupView view{&group.getBody().front()};
+OpOperand *packableWeights(Operation *anchor, const TargetDescription &target) {
+  auto product = dyn_cast<MatMulOp>(anchor);
+  bool takes = isFusableConvolution(anchor, /*packs=*/true) ||
+               (product && shapeOf(product.getB()).size() == 2 &&
+                (isa<Float32Type, Float64Type>(elementOf(product.getB())) ||
+                 dotForm(product, target)));
+  return takes && mayBeInPanels(anchor->getOperand(1), /*packs=*/true)
+             ? &anchor->getOpOperand(1)
+             : nullptr;
+}
+
+void decideStrategy(GroupOp group, const TargetDescription &target,
+                    bool packs) {
+  GroupView view{&group.getBody().front(), packs};
   const Strategy &strategy = selectStrategy(view, target);
   group.setStrategy(strategy.name());
   if (DictionaryAttr plan = strategy.plans(view, target).front().attribute())

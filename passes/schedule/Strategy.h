@@ -40,6 +40,11 @@ public:
     return "";
   }
 
+  /// Puts the weights of a group into the order that the kernel reads by this plan,
+  /// if they are known and not in that order already.
+  virtual void pack(graph::GroupOp group, const Plan &plan,
+                    const TargetDescription &target) const {}
+
   /// Builds the loops by `b.plan`.
   virtual void emit(KernelBuilder &b) const = 0;
   /// Whether its loops go as far as sizes at run time say.
@@ -52,7 +57,13 @@ const Strategy &selectStrategy(GroupView group,
 const Strategy *lookupStrategy(llvm::StringRef name);
 
 /// Gives a group the strategy that takes it, and its first plan.
-void decideStrategy(graph::GroupOp group, const TargetDescription &target);
+void decideStrategy(graph::GroupOp group, const TargetDescription &target,
+                    bool packs = true);
+
+/// The constant operand that strategies may put into another order for kernels
+/// around this anchor; null if there is none.
+mlir::OpOperand *packableWeights(mlir::Operation *anchor,
+                                 const TargetDescription &target);
 
 /// Says why a group or kernel cannot be built by what was decided for it; empty
 /// if it can.

@@ -25,8 +25,8 @@ FoldableValues findFoldableValues(Block &body) {
   for (Operation &op : body.without_terminator()) {
     auto given = dyn_cast<ConstantOp>(op);
     if (given ? hasData(given.getValue())
-              : isPure(&op) && !isa<UnpackPanelsOp>(op) && !isLarge(&op) &&
-                    llvm::all_of(op.getOperands(), isConstant))
+              : isPure(&op) && !isa<UnpackPanelsOp, GroupOp>(op) &&
+                    !isLarge(&op) && llvm::all_of(op.getOperands(), isConstant))
       found.operations.insert(&op);
   }
   for (Operation *op : found.operations)

@@ -13,7 +13,6 @@
 //     after the other;
 //   - 1x1 kernels: there is none, positions are rows of a matrix.
 
-#include "passes/schedule/tiles/CompactConvolution.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 
@@ -326,8 +325,8 @@ public:
   ArrayRef<PlanKey> planKeys() const override { return compactPlanKeys(); }
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    return compactPlans(workOf(group), ConvolutionAnchor::of(group).weights(),
-                        target);
+    auto anchor = ConvolutionAnchor::of(group);
+    return compactPlans(workOf(group), anchor.conv.getW(), target);
   }
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
@@ -340,8 +339,15 @@ public:
   }
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
-    return refuseCompactTile(plan, workOf(group),
-                             ConvolutionAnchor::of(group).weights(), target);
+    auto anchor = ConvolutionAnchor::of(group);
+    return refuseCompactTile(plan, workOf(group), anchor.conv.getW(), target);
+  }
+
+  void pack(GroupOp group, const Plan &plan,
+            const TargetDescription &target) const override {
+    auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
+    packPanels(group, anchor.conv->getOpOperand(1), plan.number("columns"),
+               target);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -363,14 +369,6 @@ private:
 };
 
 } // namespace
-
-TileWork convolutionWork(ConvOp conv, Operation *pool) {
-  ConvolutionAnchor anchor{conv, pool};
-  if (anchor.isPointwise() && !pool)
-    return {ShapedType::getNumElements(anchor.resultShape().drop_back()),
-            anchor.channels(), anchor.steps()};
-  return windowWork(anchor, isCopied(conv, /*isBuffer=*/true));
-}
 
 std::unique_ptr<Strategy> createCompactConvolutionStrategy() {
   return std::make_unique<CompactConvolutionStrategy>();

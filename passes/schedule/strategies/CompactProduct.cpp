@@ -21,7 +21,8 @@ public:
     auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
     if (!target.smallCode || !product || group.results().size() != 1 ||
         !isa<Float32Type, Float64Type>(elementOf(product.getA())) ||
-        !product.getB().getDefiningOp<UnpackPanelsOp>() ||
+        !mayBeInPanels(product.getB(), group.packs) ||
+        shapeOf(product.getB()).size() != 2 ||
         !isa<BlockArgument>(product.getA()) ||
         shapeOf(product.getResult()) != shapeOf(group.results()[0]))
       return false;
@@ -37,13 +38,18 @@ public:
   }
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
-    return compactTileCost(workOf(group), target,
-                           elementOf(weightsOf(group).getResult()),
+    return compactTileCost(workOf(group), target, elementOf(weightsOf(group)),
                            compactTile(plan));
   }
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
     return refuseCompactTile(plan, workOf(group), weightsOf(group), target);
+  }
+
+  void pack(GroupOp group, const Plan &plan,
+            const TargetDescription &target) const override {
+    Operation *product = GroupView{&group.getBody().front()}.anchor();
+    packPanels(group, product->getOpOperand(1), plan.number("columns"), target);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -57,10 +63,8 @@ public:
   }
 
 private:
-  static UnpackPanelsOp weightsOf(GroupView group) {
-    return cast<MatMulOp>(group.anchor())
-        .getB()
-        .getDefiningOp<UnpackPanelsOp>();
+  static Value weightsOf(GroupView group) {
+    return cast<MatMulOp>(group.anchor()).getB();
   }
   static TileWork workOf(GroupView group) {
     ProductSizes sizes(cast<MatMulOp>(group.anchor()));

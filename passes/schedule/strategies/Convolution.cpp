@@ -48,8 +48,14 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    int64_t lanes = target.maxLanes(anchor.type()),
-            panel = anchor.weights().getPanel(), across = anchor.across();
+    int64_t lanes = target.maxLanes(anchor.type()), across = anchor.across();
+    UnpackPanelsOp packed = anchor.weights();
+    std::vector<TileChoice> tiles = model(anchor, target).ranked();
+    if (packed)
+      tiles = withVectors(
+          llvm::divideCeil(
+              std::min<int64_t>(packed.getPanel(), anchor.channels()), lanes),
+          std::move(tiles));
     // Large weights are read once, else the input is.
     bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
                         double(anchor.steps() * anchor.channels() * 4) >
@@ -58,16 +64,15 @@ public:
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
       bool isSplit = isMatrix(anchor) && !group.isStrict();
       Plan plan(group.block->getParentOp()->getContext(),
-                {{"columns", panel},
+                {{"columns",
+                  packed ? int64_t(packed.getPanel()) : tile.vectors * lanes},
                  {"rows", std::max(across, tile.rows / across * across)},
                  {"splits", isSplit ? tile.splits : 1}},
                 {{"order", panelsOutside ? "panels" : "tiles"}});
       if (plans.size() < mostPlans && !llvm::is_contained(plans, plan))
         plans.push_back(plan);
     };
-    for (const TileChoice &tile : withVectors(
-             llvm::divideCeil(std::min(panel, anchor.channels()), lanes),
-             model(anchor, target).ranked())) {
+    for (const TileChoice &tile : tiles) {
       add(tile, weightsFirst);
       if (plans.size() == 1 && !anchor.pool)
         add(tile, !weightsFirst);
@@ -90,8 +95,8 @@ public:
                      const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
     TileChoice tile = tileOf(plan, target.maxLanes(anchor.type()));
-    if (std::string why =
-            refusePanels(plan.number("columns"), anchor.weights());
+    if (std::string why = refusePanels(plan.number("columns"), anchor.weights(),
+                                       target, anchor.type());
         !why.empty())
       return why;
     if (anchor.pool &&
@@ -101,6 +106,13 @@ public:
              std::to_string(anchor.across()) + " columns in each";
     return refuseTile(tile, isMatrix(anchor) ? anchor.steps() : 1,
                       group.isStrict());
+  }
+
+  void pack(GroupOp group, const Plan &plan,
+            const TargetDescription &target) const override {
+    auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
+    packPanels(group, anchor.conv->getOpOperand(1), plan.number("columns"),
+               target);
   }
 
   void emit(KernelBuilder &b) const override {

@@ -88,6 +88,15 @@ public:
   }
 
 protected:
+  ColumnVectors panelVectors(MatMulOp product, int64_t columns,
+                             const TargetDescription &target) const override {
+    return coverWithDots(columns, *dotForm(product, target), target,
+                         /*padded=*/true);
+  }
+  int64_t steps(MatMulOp product,
+                const TargetDescription &target) const override {
+    return dotForm(product, target)->group;
+  }
   int64_t lanes(MatMulOp product,
                 const TargetDescription &target) const override {
     return dotForm(product, target)->lanes.front();

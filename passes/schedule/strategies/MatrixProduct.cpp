@@ -76,6 +76,11 @@ public:
   }
 
 protected:
+  ColumnVectors panelVectors(MatMulOp product, int64_t columns,
+                             const TargetDescription &target) const override {
+    return ColumnVectors::cover(columns, target, elementOf(product.getA()),
+                                /*padded=*/true);
+  }
   int64_t lanes(MatMulOp product,
                 const TargetDescription &target) const override {
     return target.maxLanes(elementOf(product.getA()));

@@ -74,11 +74,19 @@ ArrayRef<PlanKey> compactPlanKeys() {
   return keys;
 }
 
-SmallVector<Plan> compactPlans(const TileWork &work, UnpackPanelsOp weights,
+SmallVector<Plan> compactPlans(const TileWork &work, Value weights,
                                const TargetDescription &target) {
+  Type type = elementOf(weights);
+  auto packed = weights.getDefiningOp<UnpackPanelsOp>();
+  // Panels are as wide for kernels that write in place as for others: they may read
+  // the same weights.
+  TileWork any = work;
+  any.exact = false;
+  int64_t panel = packed ? int64_t(packed.getPanel())
+                         : rankCompactTiles(any, target, type).front().columns;
   SmallVector<Plan> plans;
-  for (const CursorTileChoice &tile : rankCompactTiles(
-           work, target, elementOf(weights.getResult()), weights.getPanel()))
+  for (const CursorTileChoice &tile :
+       rankCompactTiles(work, target, type, panel))
     if (plans.size() < mostPlans)
       plans.push_back(
           Plan(weights.getContext(), {{"columns", tile.columns},
@@ -94,11 +102,12 @@ CursorTileChoice compactTile(const Plan &plan) {
 }
 
 std::string refuseCompactTile(const Plan &plan, const TileWork &work,
-                              UnpackPanelsOp weights,
-                              const TargetDescription &target) {
-  Type type = elementOf(weights.getResult());
+                              Value weights, const TargetDescription &target) {
+  Type type = elementOf(weights);
   CursorTileChoice tile = compactTile(plan);
-  if (std::string why = refusePanels(tile.columns, weights); !why.empty())
+  if (std::string why = refusePanels(
+          tile.columns, weights.getDefiningOp<UnpackPanelsOp>(), target, type);
+      !why.empty())
     return why;
   bool isLeast =
       tile == CursorTileChoice{target.maxLanes(type) == 1 ? 1 : work.multiple,

@@ -45,12 +45,11 @@ private:
 /// Plans of compact kernels: {columns, groups, rows, together}, the fields of
 /// CursorTileChoice.
 llvm::ArrayRef<PlanKey> compactPlanKeys();
-llvm::SmallVector<Plan> compactPlans(const TileWork &work,
-                                     graph::UnpackPanelsOp weights,
+llvm::SmallVector<Plan> compactPlans(const TileWork &work, mlir::Value weights,
                                      const TargetDescription &target);
 CursorTileChoice compactTile(const Plan &plan);
 std::string refuseCompactTile(const Plan &plan, const TileWork &work,
-                              graph::UnpackPanelsOp weights,
+                              mlir::Value weights,
                               const TargetDescription &target);
 
 /// What the tiles of a product cover where it is one matrix.

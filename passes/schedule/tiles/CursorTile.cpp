@@ -169,18 +169,6 @@ double compactTileCost(const TileWork &work, const TargetDescription &target,
                                     : vectorTileCost(work, target, type, tile);
 }
 
-int64_t panelWidth(const TileWork &work, const TargetDescription &target,
-                   Type type) {
-  if (target.smallCode)
-    return rankCompactTiles(work, target, type).front().columns;
-  return TileModel(work.positions, work.columns, work.steps * work.stretches,
-                   target, type)
-             .ranked()
-             .front()
-             .vectors *
-         target.maxLanes(type);
-}
-
 Exprs loopAlways(KernelBuilder &b, int64_t trips, ArrayRef<Expr> init,
                  llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
   return b.loop(b.index(0), b.index(trips), 1, init, body);

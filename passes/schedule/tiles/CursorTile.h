@@ -39,10 +39,6 @@ std::vector<CursorTileChoice> rankCompactTiles(const TileWork &work,
 double compactTileCost(const TileWork &work, const TargetDescription &target,
                        mlir::Type type, const CursorTileChoice &tile);
 
-/// How wide panels of weights are to be for such work.
-int64_t panelWidth(const TileWork &work, const TargetDescription &target,
-                   mlir::Type type);
-
 // What differs between shapes is left in the code as it is, so that kernels are
 // alike but for numbers and can be one (passes/plan/share): loops of one trip,
 // products with 1, sums with 0.

@@ -1,5 +1,7 @@
 #include "passes/schedule/tiles/PanelKernel.h"
 
+#include "passes/schedule/Anchors.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -302,12 +304,53 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
   b.unbindElement(anchor);
 }
 
-std::string refusePanels(int64_t columns, UnpackPanelsOp weights) {
-  if (!weights || columns == int64_t(weights.getPanel()))
-    return "";
-  return "its plan has columns = " + std::to_string(columns) +
-         ", but its weights are packed in panels of " +
-         std::to_string(weights.getPanel());
+std::string refusePanels(int64_t columns, int64_t width,
+                         UnpackPanelsOp weights) {
+  if (weights && columns != int64_t(weights.getPanel()))
+    return "its plan has columns = " + std::to_string(columns) +
+           ", but its weights are packed in panels of " +
+           std::to_string(weights.getPanel());
+  if (!weights && width != columns)
+    return "its plan has columns = " + std::to_string(columns) +
+           ", which whole vectors do not fill";
+  return "";
+}
+
+std::string refusePanels(int64_t columns, UnpackPanelsOp weights,
+                         const TargetDescription &target, Type type) {
+  return refusePanels(columns,
+                      ColumnVectors::cover(columns, target, type, true).width(),
+                      weights);
+}
+
+void packPanels(GroupOp group, OpOperand &weights, int64_t panel, int64_t tail,
+                int64_t steps) {
+  auto argument = dyn_cast<BlockArgument>(weights.get());
+  if (!argument || !mayBeInPanels(argument, /*packs=*/true))
+    return;
+  Value w = group.getInputs()[argument.getArgNumber()];
+  Location loc = weights.getOwner()->getLoc();
+  OpBuilder builder(group);
+  Value packed = PackPanelsOp::create(builder, loc, w, panel, tail, steps);
+  if (argument.hasOneUse()) {
+    group->setOperand(argument.getArgNumber(), packed);
+    argument.setType(packed.getType());
+  } else {
+    group.getInputsMutable().append(packed);
+    argument = group.getBody().front().addArgument(packed.getType(), loc);
+  }
+  builder.setInsertionPoint(weights.getOwner());
+  weights.set(UnpackPanelsOp::create(builder, loc, w.getType(), argument, panel,
+                                     tail, steps));
+}
+
+void packPanels(GroupOp group, OpOperand &weights, int64_t panel,
+                const TargetDescription &target) {
+  int64_t left = shapeOf(weights.get()).back() % panel;
+  Type type = elementOf(weights.get());
+  packPanels(group, weights, panel,
+             left ? ColumnVectors::cover(left, target, type, true).width() : 0,
+             1);
 }
 
 std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {

@@ -45,11 +45,30 @@ double ProductStrategy::cost(GroupView group, const Plan &plan,
 std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
                                     const TargetDescription &target) const {
   auto product = cast<MatMulOp>(group.anchor());
-  std::string why = refusePanels(
-      plan.number("columns"), product.getB().getDefiningOp<UnpackPanelsOp>());
+  int64_t columns = plan.number("columns");
+  // What is read in place is read in vectors that fit exactly.
+  bool inPanels = mayBeInPanels(product.getB(), group.packs) &&
+                  shapeOf(product.getB()).size() == 2;
+  std::string why =
+      inPanels ? refusePanels(columns,
+                              panelVectors(product, columns, target).width(),
+                              product.getB().getDefiningOp<UnpackPanelsOp>())
+               : "";
   return why.empty() ? refuseTile(tileOf(plan, lanes(product, target)),
                                   mostSplits(product), group.isStrict())
                      : why;
+}
+
+void ProductStrategy::pack(GroupOp group, const Plan &plan,
+                           const TargetDescription &target) const {
+  auto product = cast<MatMulOp>(GroupView{&group.getBody().front()}.anchor());
+  if (shapeOf(product.getB()).size() != 2)
+    return;
+  int64_t panel = plan.number("columns"),
+          left = shapeOf(product).back() % panel;
+  packPanels(group, product->getOpOperand(1), panel,
+             left ? panelVectors(product, left, target).width() : 0,
+             steps(product, target));
 }
 
 Exprs ProductLoops::operandIndex(Value operand, const Place &place, Expr row,

@@ -25,8 +25,18 @@ public:
               const TargetDescription &target) const override;
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override;
+  void pack(graph::GroupOp group, const Plan &plan,
+            const TargetDescription &target) const override;
 
 protected:
+  /// The vectors that cover so many columns of panels.
+  virtual ColumnVectors panelVectors(graph::MatMulOp product, int64_t columns,
+                                     const TargetDescription &target) const = 0;
+  /// Steps that are side by side in panels.
+  virtual int64_t steps(graph::MatMulOp product,
+                        const TargetDescription &target) const {
+    return 1;
+  }
   virtual int64_t lanes(graph::MatMulOp product,
                         const TargetDescription &target) const = 0;
   /// The tiles that fit into the registers, the best first.

@@ -1,13 +1,15 @@
-// RUN: %ingot-opt %s -decide-pack-weights=target=x86-64-v4 | FileCheck %s
-// RUN: %ingot-opt %s -decide-pack-weights=target=generic | FileCheck %s --check-prefix=SCALAR
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-groups=target=generic -decide-pack-weights=target=generic | FileCheck %s --check-prefix=SCALAR
 // REQUIRES: ingot-opt
 
 // 40 columns: three vectors of 16, of which the last is half full; one column at a time
 // without vectors. What is packed has the bytes of the weights, and zeros at most.
 // CHECK-LABEL: @convolution(
 // CHECK: %[[P:.*]] = graph.pack_panels %{{.*}} {panel = 48 : i64, tail = 40 : i64} : (tensor<3x3x3x40xf32>) -> tensor<1080xf32>
-// CHECK-NEXT: %[[U:.*]] = graph.unpack_panels %[[P]] {panel = 48 : i64, tail = 40 : i64} : (tensor<1080xf32>) -> tensor<3x3x3x40xf32>
-// CHECK-NEXT: graph.conv %arg0, %[[U]]
+// CHECK-NEXT: graph.group "convolution"(%[[P]], %arg0) {plan = {columns = 48 : i64, {{.*}}}}
+// CHECK-NEXT: ^bb0(%[[W:.*]]: tensor<1080xf32>, %[[X:.*]]: tensor<1x8x8x3xf32>)
+// CHECK-NEXT: %[[U:.*]] = graph.unpack_panels %[[W]] {panel = 48 : i64, tail = 40 : i64} : (tensor<1080xf32>) -> tensor<3x3x3x40xf32>
+// CHECK-NEXT: graph.conv %[[X]], %[[U]]
 // SCALAR-LABEL: @convolution(
 // SCALAR: graph.pack_panels {{.*}} -> tensor<1080xf32>
 func.func @convolution(%x: tensor<1x8x8x3xf32>) -> tensor<1x8x8x40xf32> {
@@ -28,7 +30,9 @@ func.func @product(%x: tensor<5x6xf32>) -> tensor<5x16xf32> {
 
 // Operands that are computed stay as they are
 // CHECK-LABEL: @unknown(
-// CHECK-NEXT: graph.matmul %arg0, %arg1
+// CHECK-NEXT: graph.group "matrix-product"(%arg0, %arg1)
+// CHECK-NOT: panels
+// CHECK: return
 func.func @unknown(%x: tensor<5x6xf32>, %w: tensor<6x16xf32>) -> tensor<5x16xf32> {
   %y = graph.matmul %x, %w : (tensor<5x6xf32>, tensor<6x16xf32>) -> tensor<5x16xf32>
   return %y : tensor<5x16xf32>
@@ -52,6 +56,34 @@ func.func @depthwise(%x: tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32> {
   %w = graph.constant dense<1.0> : tensor<3x3x1x16xf32> : tensor<3x3x1x16xf32>
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32>
   return %c : tensor<1x8x8x16xf32>
+}
+
+// Products by the same weights share their panels, if these are alike,
+// CHECK-LABEL: @shared(
+// CHECK: %[[P:.*]] = graph.pack_panels
+// CHECK-NOT: graph.pack_panels
+// CHECK: graph.group "matrix-product"(%[[P]], %arg0)
+// CHECK: graph.group "matrix-product"(%[[P]], %arg1)
+func.func @shared(%x: tensor<5x6xf32>, %z: tensor<5x6xf32>) -> (tensor<5x16xf32>, tensor<5x16xf32>) {
+  %w = graph.constant dense<1.0> : tensor<6x16xf32> : tensor<6x16xf32>
+  %y = graph.matmul %x, %w : (tensor<5x6xf32>, tensor<6x16xf32>) -> tensor<5x16xf32>
+  %v = graph.matmul %z, %w : (tensor<5x6xf32>, tensor<6x16xf32>) -> tensor<5x16xf32>
+  return %y, %v : tensor<5x16xf32>, tensor<5x16xf32>
+}
+
+// and a group that reads its weights elsewhere, too, has them in both orders.
+// CHECK-LABEL: @read_twice(
+// CHECK: %[[W:.*]] = graph.constant
+// CHECK: %[[P:.*]] = graph.pack_panels %[[W]]
+// CHECK: graph.group "matrix-product"(%[[W]], %arg0, %[[P]])
+// CHECK: %[[U:.*]] = graph.unpack_panels %{{.*}} {panel = 16
+// CHECK: graph.matmul %{{.*}}, %[[U]]
+// CHECK: graph.add
+func.func @read_twice(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %w = graph.constant dense<1.0> : tensor<16x16xf32> : tensor<16x16xf32>
+  %y = graph.matmul %x, %w : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %z = graph.add %y, %w : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %z : tensor<16x16xf32>
 }
 
 // Narrow integers lie in groups of as many steps as one product sums: 6 steps are two

@@ -1,8 +1,8 @@
 // RUN: split-file %s %t
-// RUN: %ingot-opt %t/chain.mlir -decide-pack-weights -decide-form-groups -decide-stripe-rows=max-bytes=5000 | FileCheck %s --check-prefix=CHAIN
-// RUN: %ingot-opt %t/chain.mlir -decide-pack-weights -decide-form-groups -decide-stripe-rows=max-bytes=100000 | FileCheck %s --check-prefix=FITS
-// RUN: %ingot-opt %t/chain.mlir -decide-pack-weights -decide-form-groups -decide-stripe-rows=max-bytes=5000 -lower-outline-groups | FileCheck %s --check-prefix=SHARED
-// RUN: %ingot-opt %t/transposed.mlir -decide-pack-weights -decide-form-groups -decide-stripe-rows=max-bytes=2000 | FileCheck %s --check-prefix=STRIDES
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=5000 | FileCheck %s --check-prefix=CHAIN
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=100000 | FileCheck %s --check-prefix=FITS
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=5000 -lower-outline-groups | FileCheck %s --check-prefix=SHARED
+// RUN: %ingot-opt %t/transposed.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=2000 | FileCheck %s --check-prefix=STRIDES
 // RUN: %ingot-opt %t/pool.mlir -decide-form-groups -decide-stripe-rows=max-bytes=1700 | FileCheck %s --check-prefix=POOL
 // REQUIRES: ingot-opt
 
@@ -10,12 +10,12 @@
 // the borders have padding on their side; those inside have none, and are equal.
 // CHAIN: kernel.macs_recomputed = {{[1-9]}}
 // CHAIN: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x16x4xf32>
-// CHAIN: %[[A0:.*]] = graph.group "convolution"(%[[X0]]
+// CHAIN: %[[A0:.*]] = graph.group "convolution"(%{{.*}}, %[[X0]])
 // CHAIN: graph.conv {{.*}}low = array<i64: 1, 1>
 // CHAIN: %[[D0:.*]] = graph.group "depthwise"(%[[A0]]
 // CHAIN: graph.conv {{.*}}low = array<i64: 1, 1>
 // CHAIN: %[[X1:.*]] = graph.slice %arg0
-// CHAIN: %[[A1:.*]] = graph.group "convolution"(%[[X1]]
+// CHAIN: %[[A1:.*]] = graph.group "convolution"(%{{.*}}, %[[X1]])
 // CHAIN: graph.conv {{.*}}low = array<i64: 0, 1>
 // CHAIN: %[[D1:.*]] = graph.group "depthwise"(%[[A1]]
 // CHAIN: graph.conv {{.*}}low = array<i64: 0, 1>
