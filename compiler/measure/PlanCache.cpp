@@ -3,11 +3,38 @@
 #include "codegen/files/OutputFiles.h"
 #include "compiler/Compile.h"
 #include "compiler/Faults.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
 namespace ingot {
+
+json::Object planAsJson(mlir::DictionaryAttr plan) {
+  json::Object object;
+  for (mlir::NamedAttribute part : plan)
+    if (auto number = dyn_cast<mlir::IntegerAttr>(part.getValue()))
+      object[part.getName().getValue()] = number.getInt();
+    else
+      object[part.getName().getValue()] =
+          cast<mlir::StringAttr>(part.getValue()).getValue();
+  return object;
+}
+
+mlir::DictionaryAttr planOfJson(const json::Object &plan,
+                                mlir::MLIRContext &context) {
+  mlir::Builder b(&context);
+  SmallVector<mlir::NamedAttribute> parts;
+  for (const auto &[name, value] : plan) {
+    mlir::Attribute part = b.getUnitAttr();
+    if (auto number = value.getAsInteger())
+      part = b.getI64IntegerAttr(*number);
+    else if (auto word = value.getAsString())
+      part = b.getStringAttr(*word);
+    parts.push_back(b.getNamedAttr(name.str(), part));
+  }
+  return b.getDictionaryAttr(parts);
+}
 
 /// Says why `text` is not for LLVM's parser, which takes a stack frame for each
 /// level; empty if it is.

@@ -11,11 +11,18 @@
 #define INGOT_COMPILER_MEASURE_PLANCACHE_H
 
 #include "compiler/report/Diagnostics.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/Support/JSON.h"
 
 #include <optional>
 
 namespace ingot {
+
+/// A plan as the file and reports have it, and back: what JSON has beyond numbers and
+/// words becomes an entry that no strategy takes.
+llvm::json::Object planAsJson(mlir::DictionaryAttr plan);
+mlir::DictionaryAttr planOfJson(const llvm::json::Object &plan,
+                                mlir::MLIRContext &context);
 
 class PlanCache {
 public:

@@ -270,33 +270,15 @@ private:
     for (size_t i = 1; i < plans.size(); ++i)
       if (times[i] < times[best] && times[i] < times[0] * clearly)
         best = i;
-    PlanCache::Entry entry{
-        target.name.str(), key, lower::describe(group), times[best], {}};
-    for (NamedAttribute part : plans[best])
-      if (auto number = dyn_cast<IntegerAttr>(part.getValue()))
-        entry.plan[part.getName().getValue()] = number.getInt();
-      else
-        entry.plan[part.getName().getValue()] =
-            cast<StringAttr>(part.getValue()).getValue();
-    const PlanCache::Entry &added = cache.add(std::move(entry));
+    const PlanCache::Entry &added =
+        cache.add({target.name.str(), key, lower::describe(group), times[best],
+                   planAsJson(plans[best])});
     // At once: who interrupts the rest keeps what was timed.
     return cache.write(options.tune, diagnostics) ? &added : nullptr;
   }
 
   bool apply(const PlanCache::Entry &entry, graph::GroupOp group) {
-    Builder b(group.getContext());
-    SmallVector<NamedAttribute> parts;
-    for (const auto &[name, value] : entry.plan) {
-      Attribute part;
-      if (auto number = value.getAsInteger())
-        part = b.getI64IntegerAttr(*number);
-      else if (auto word = value.getAsString())
-        part = b.getStringAttr(*word);
-      else
-        part = b.getUnitAttr();
-      parts.push_back(b.getNamedAttr(name.str(), part));
-    }
-    DictionaryAttr plan = b.getDictionaryAttr(parts);
+    DictionaryAttr plan = planOfJson(entry.plan, *group.getContext());
     std::string why = schedule::refusal({&group.getBody().front()},
                                         group.getStrategy(), plan, target);
     if (!why.empty()) {

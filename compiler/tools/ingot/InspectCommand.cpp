@@ -8,6 +8,7 @@
 #include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/measure/Footprint.h"
+#include "compiler/measure/PlanCache.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,6 +33,7 @@ struct GroupRow {
   std::string strategy, result;
   std::vector<std::string> nodes;
   int64_t macs = 0, parameters = 0, bytes = 0;
+  llvm::json::Object plan;
 };
 
 /// One kernel call.
@@ -59,6 +61,8 @@ static int64_t storedBytes(Type type) {
 static GroupRow rowOf(graph::GroupOp group) {
   GroupRow row;
   row.strategy = group.getStrategy().str();
+  if (DictionaryAttr plan = group.getPlanAttr())
+    row.plan = planAsJson(plan);
   row.macs =
       schedule::multiplyAddsOf(schedule::GroupView{&group.getBody().front()});
   llvm::SetVector<StringRef> names;
@@ -243,6 +247,8 @@ static void printJson(const ModelSummary &summary, const Report &report,
         for (const Row &row : report.rows)
           json.object([&] {
             json.attribute("strategy", row.strategy);
+            if (!row.plan.empty())
+              json.attribute("plan", llvm::json::Object(row.plan));
             json.attribute("kernel", row.launch.kernel);
             json.attribute("result", row.result);
             json.attribute("macs", row.macs);
@@ -303,10 +309,15 @@ static Report makeReport(ModuleOp grouped, Footprint footprint) {
   report.isPlanned = true;
   // Groups of one place are called in their order.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
+  llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {
     GroupRow row = rowOf(group);
     report.macs += row.macs;
-    report.parameters += row.parameters;
+    // Those that several groups read count once.
+    for (Value input : group.getInputs())
+      if (auto constant = input.getDefiningOp<graph::ConstantOp>();
+          constant && counted.insert(constant).second)
+        report.parameters += graph::tensorType(input).getNumElements();
     groups[group.getLoc()].push_back(std::move(row));
   });
   for (const Footprint::Launch &launch : footprint.launches) {
