@@ -20,7 +20,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/decide/Passes.h"
 #include "passes/plan/Buffers.h"
-#include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -247,9 +246,12 @@ private:
       candidates.pop();
       if (growth.members.contains(producer))
         continue;
-      // A convolution whose only reader is such a pool is computed by it.
-      if (SmallVector<Operation *> chain =
-              convolutionUnder(producer, growth.members);
+      // Further anchors, which are not computed at the place of the group's result.
+      if (SmallVector<Operation *> chain = schedule::furtherAnchors(
+              producer,
+              [&](Operation *op) { return growth.members.contains(op); },
+              [&](Operation *op) { return !grouped.contains(op); }, target,
+              packs);
           !chain.empty()) {
         growth.members.insert(chain.begin(), chain.end());
         for (Operation *op : chain)
@@ -268,37 +270,6 @@ private:
       addProducersOf(producer);
     }
     return growth.members;
-  }
-
-  /// The operators from `producer`, read by a pool among the members alone, up
-  /// to a convolution that can be computed window by window; empty if there is
-  /// no such convolution.
-  SmallVector<Operation *>
-  convolutionUnder(Operation *producer,
-                   const llvm::SetVector<Operation *> &members) {
-    SmallVector<Operation *> chain;
-    if (!llvm::all_of(producer->getUsers(), [&](Operation *user) {
-          return members.contains(user) &&
-                 schedule::joinsConvolution(user, target);
-        }))
-      return {};
-    for (Operation *op = producer; op;) {
-      if (!op->hasOneUse() || grouped.contains(op))
-        return {};
-      chain.push_back(op);
-      if (schedule::isFusableConvolution(op, packs))
-        return chain;
-      if (!isa<ElementwiseOpInterface>(op))
-        return {};
-      Operation *next = nullptr;
-      for (Value operand : op->getOperands())
-        if (Operation *from = operand.getDefiningOp();
-            from && operand.getType() == op->getResult(0).getType() &&
-            isa<ElementwiseOpInterface, ConvOp>(from))
-          next = from;
-      op = next;
-    }
-    return {};
   }
 
   bool mayJoin(Operation *producer,

@@ -79,6 +79,29 @@ bool isFusableConvolution(Operation *op, bool packs) {
          conv.getGroups() == 1 && mayBeInPanels(conv.getW(), packs);
 }
 
+SmallVector<Operation *>
+chainToConvolution(Operation *last,
+                   llvm::function_ref<bool(Operation *)> isFree, bool packs) {
+  SmallVector<Operation *> chain;
+  for (Operation *op = last; op;) {
+    if (!op->hasOneUse() || !isFree(op))
+      return {};
+    chain.push_back(op);
+    if (isFusableConvolution(op, packs))
+      return chain;
+    if (!isa<ElementwiseOpInterface>(op))
+      return {};
+    Operation *next = nullptr;
+    for (Value operand : op->getOperands())
+      if (Operation *from = operand.getDefiningOp();
+          from && operand.getType() == op->getResult(0).getType() &&
+          isa<ElementwiseOpInterface, ConvOp>(from))
+        next = from;
+    op = next;
+  }
+  return {};
+}
+
 ArrayRef<int64_t> windowOf(Operation *pool) {
   if (auto max = dyn_cast<MaxPoolOp>(pool))
     return max.getKernel();

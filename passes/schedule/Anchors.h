@@ -49,6 +49,12 @@ graph::ConvOp depthwiseOf(GroupView group);
 /// A convolution in one group, whose weights are in panels or can be: it can be an
 /// anchor.
 bool isFusableConvolution(mlir::Operation *op, bool packs);
+/// The operators from `last` up to such a convolution, each read by the next one
+/// alone and elementwise; empty if there is none.
+llvm::SmallVector<mlir::Operation *>
+chainToConvolution(mlir::Operation *last,
+                   llvm::function_ref<bool(mlir::Operation *)> isFree,
+                   bool packs);
 /// A maximum or mean over windows that neither overlap nor reach into padding:
 /// it can be computed while its operand is.
 bool isDisjointPool(mlir::Operation *op);

@@ -40,6 +40,19 @@ const Strategy *lookupStrategy(StringRef name) {
   return nullptr;
 }
 
+SmallVector<Operation *>
+furtherAnchors(Operation *producer,
+               llvm::function_ref<bool(Operation *)> isMember,
+               llvm::function_ref<bool(Operation *)> isFree,
+               const TargetDescription &target, bool packs) {
+  for (const auto &strategy : strategies())
+    if (SmallVector<Operation *> taken =
+            strategy->takes(producer, isMember, isFree, target, packs);
+        !taken.empty())
+      return taken;
+  return {};
+}
+
 OpOperand *packableWeights(Operation *anchor, const TargetDescription &target) {
   auto product = dyn_cast<MatMulOp>(anchor);
   bool takes = isFusableConvolution(anchor, /*packs=*/true) ||

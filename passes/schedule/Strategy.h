@@ -40,6 +40,17 @@ public:
     return "";
   }
 
+  /// Returns the operators from `producer` on, which only members of a group read,
+  /// that a kernel of this strategy computes besides the group's own anchor; empty
+  /// if there are none. `isFree`: in no other group.
+  virtual llvm::SmallVector<mlir::Operation *>
+  takes(mlir::Operation *producer,
+        llvm::function_ref<bool(mlir::Operation *)> isMember,
+        llvm::function_ref<bool(mlir::Operation *)> isFree,
+        const TargetDescription &target, bool packs) const {
+    return {};
+  }
+
   /// Puts the weights of a group into the order that the kernel reads by this plan,
   /// if they are known and not in that order already.
   virtual void pack(graph::GroupOp group, const Plan &plan,
@@ -55,6 +66,13 @@ public:
 const Strategy &selectStrategy(GroupView group,
                                const TargetDescription &target);
 const Strategy *lookupStrategy(llvm::StringRef name);
+
+/// What the first strategy takes that takes something: see Strategy::takes.
+llvm::SmallVector<mlir::Operation *>
+furtherAnchors(mlir::Operation *producer,
+               llvm::function_ref<bool(mlir::Operation *)> isMember,
+               llvm::function_ref<bool(mlir::Operation *)> isFree,
+               const TargetDescription &target, bool packs);
 
 /// Gives a group the strategy that takes it, and its first plan.
 void decideStrategy(graph::GroupOp group, const TargetDescription &target,

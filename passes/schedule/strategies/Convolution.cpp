@@ -108,6 +108,20 @@ public:
                       group.isStrict());
   }
 
+  /// A convolution, and what follows it element by element, under a pool that is
+  /// computed window by window.
+  SmallVector<Operation *> takes(Operation *producer,
+                                 llvm::function_ref<bool(Operation *)> isMember,
+                                 llvm::function_ref<bool(Operation *)> isFree,
+                                 const TargetDescription &target,
+                                 bool packs) const override {
+    bool isUnderPool = llvm::all_of(producer->getUsers(), [&](Operation *user) {
+      return isMember(user) && joinsConvolution(user, target);
+    });
+    return isUnderPool ? chainToConvolution(producer, isFree, packs)
+                       : SmallVector<Operation *>();
+  }
+
   void pack(GroupOp group, const Plan &plan,
             const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
