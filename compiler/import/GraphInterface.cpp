@@ -42,6 +42,8 @@ static std::string rangeText(SizeRange range) {
 }
 
 Dim GraphImporter::dimOf(StringRef name, SizeRange range) {
+  if (range.isOne())
+    return range.most;
   return Dim(kernel::SymbolAttr::get(&context, name, range.least, range.most));
 }
 

@@ -11,7 +11,8 @@ namespace ingot {
 OwningOpRef<ModuleOp> importOnnx(ModelFile &file, const ImportOptions &options,
                                  Diagnostics &diagnostics,
                                  MLIRContext &context) {
-  context.loadDialect<func::FuncDialect, graph::GraphDialect>();
+  context.loadDialect<func::FuncDialect, graph::GraphDialect,
+                      kernel::KernelDialect>();
   diagnostics.setFile(file.path());
   // What MLIR says is about our own mistakes, never about the model.
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &fault) {

@@ -14,9 +14,10 @@ bool takes(RankedTensorType type, RankedTensorType data) {
   return true;
 }
 
-std::optional<std::vector<int64_t>>
-valuesOf(ArrayRef<InterfaceSize> sizes, ArrayRef<RankedTensorType> types,
-         ArrayRef<RankedTensorType> data, std::string &why) {
+std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
+                                             ArrayRef<RankedTensorType> types,
+                                             ArrayRef<RankedTensorType> data,
+                                             std::string &why) {
   constexpr int64_t unknown = -1;
   std::vector<int64_t> values(sizes.size(), unknown);
   for (auto [type, given] : llvm::zip(types, data))

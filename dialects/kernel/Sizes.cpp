@@ -22,6 +22,10 @@ void KernelDialect::addSizes() {
 
 namespace ingot::kernel {
 
+static bool byName(SymbolAttr a, SymbolAttr b) {
+  return a.getName() < b.getName();
+}
+
 //===----------------------------------------------------------------------===//
 // Dim
 //===----------------------------------------------------------------------===//
@@ -81,15 +85,12 @@ Dim::Range Dim::rangeOf(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
 }
 
 Dim Dim::combine(const Dim &x, const Dim &y, AffineExprKind kind) {
-  MLIRContext *context =
-      x.value ? x.value.getContext() : y.value.getContext();
+  MLIRContext *context = x.value ? x.value.getContext() : y.value.getContext();
   SmallVector<SymbolAttr> symbols(x.used.begin(), x.used.end());
   for (SymbolAttr symbol : y.used)
     if (!llvm::is_contained(symbols, symbol))
       symbols.push_back(symbol);
-  llvm::sort(symbols, [](SymbolAttr a, SymbolAttr b) {
-    return a.getName() < b.getName();
-  });
+  llvm::sort(symbols, byName);
   auto over = [&](const Dim &size) {
     if (!size.value)
       return getAffineConstantExpr(size.range.most, context);
@@ -125,8 +126,8 @@ int64_t Dim::at(function_ref<int64_t(SymbolAttr)> valueOf) const {
   for (SymbolAttr symbol : used)
     values.push_back(
         getAffineConstantExpr(valueOf(symbol), value.getContext()));
-  return cast<AffineConstantExpr>(simplifyAffineExpr(
-                                      value.replaceSymbols(values), 0, 0))
+  return cast<AffineConstantExpr>(
+             simplifyAffineExpr(value.replaceSymbols(values), 0, 0))
       .getValue();
 }
 
@@ -165,9 +166,7 @@ public:
     Dim all = 0;
     for (const Dim &size : sizes)
       llvm::append_range(symbols, size.symbols());
-    llvm::sort(symbols, [](SymbolAttr a, SymbolAttr b) {
-      return a.getName() < b.getName();
-    });
+    llvm::sort(symbols, byName);
     symbols.erase(llvm::unique(symbols), symbols.end());
     SmallVector<AffineExpr> expressions;
     for (const Dim &size : sizes) {
@@ -245,8 +244,8 @@ SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                           function_ref<InFlightDiagnostic()> emitError) const {
   Dims sizes = dimsOf(*this);
   if (sizes.size() != shape.size())
-    return emitError() << "there are " << sizes.size() << " sizes for a rank of "
-                       << shape.size();
+    return emitError() << "there are " << sizes.size()
+                       << " sizes for a rank of " << shape.size();
   for (auto [size, most] : llvm::zip(sizes, shape))
     if (size.most() != most)
       return emitError() << "a size that is " << size.most()
@@ -278,9 +277,13 @@ Attribute SizesAttr::parse(AsmParser &parser, Type) {
     return {};
   for (size_t i = 0; i < symbols.size(); ++i)
     names.push_back("s" + std::to_string(i));
+  SmallVector<SymbolAttr> asWritten(symbols);
+  llvm::sort(symbols, byName);
   SmallVector<std::pair<StringRef, AffineExpr>> known;
-  for (auto [i, name] : llvm::enumerate(names))
-    known.push_back({name, getAffineSymbolExpr(i, parser.getContext())});
+  for (auto [name, symbol] : llvm::zip(names, asWritten))
+    known.push_back({name, getAffineSymbolExpr(llvm::find(symbols, symbol) -
+                                                   symbols.begin(),
+                                               parser.getContext())});
   SmallVector<AffineExpr> sizes;
   auto size = [&] {
     sizes.emplace_back();

@@ -49,8 +49,7 @@ public:
   Dim floorDiv(int64_t divisor) const;
 
   /// The number that it is where symbols have these values.
-  int64_t
-  at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;
+  int64_t at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;
 
 private:
   friend class Sizes;

@@ -388,6 +388,27 @@ def input_without_shape(folder):
     return model([node("Relu")], inputs=[info("x", None)], outputs=[info("y", None)])
 
 
+@case("bad-option", args=["--dim", "batch=5..2"], text="neither a whole number nor bounds")
+def bounds_the_wrong_way_around(folder):
+    return unbound_dimension(folder)
+
+
+@case("unsupported-form", node="the_node", code=3, args=["--dim", "batch=1..9"], text="--dim batch=SIZE")
+def sum_along_an_open_size(folder):
+    return model([node("ReduceSum", keepdims=0)], inputs=[info("x", ("batch", 4))], outputs=[info("y", ())])
+
+
+@case("unsupported-form", code=3, args=["--dim", "n=1..9"], text="behind an axis that is not of size 1")
+def open_size_of_an_inner_axis(folder):
+    return model([node("Relu")], inputs=[info("x", (4, "n"))], outputs=[info("y", (4, "n"))])
+
+
+@case("operand-count", node="the_node", text="is missing")
+def optional_without_an_element(folder):
+    return model([node("Optional", [], ["o"], name="empty", type=helper.make_tensor_type_proto(F, (1, 4))),
+                  node("Concat", ["x", "o"], axis=0)], outputs=[info("y", None)], opset=18)
+
+
 @case("unbound-value", node="the_node", text="--bind s=")
 def shape_is_an_input(folder):
     return model([node("Reshape", ["x", "s"])], inputs=[info("x"), info("s", (2,), I64)], outputs=[info("y", None)])

@@ -83,7 +83,9 @@ struct Options {
       llvm::cl::value_desc("NAME"), MODELS};
   INGOT_TEXTS dims{
       "dim",
-      llvm::cl::desc("Size of an unknown dimension: a symbol, or input:axis"),
+      llvm::cl::desc("Size of an unknown dimension: a symbol, input:axis, or * "
+                     "for all others; a number, or bounds such as 1..64 of "
+                     "what is known at run time"),
       llvm::cl::value_desc("NAME=SIZE"), MODELS};
   INGOT_TEXTS binds{"bind",
                     llvm::cl::desc("Values of an input that decides shapes"),

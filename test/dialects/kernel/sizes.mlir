@@ -1,0 +1,65 @@
+// Sizes at run time in types: the canonical form, rules that compute with them,
+// and what is refused.
+//
+// REQUIRES: ingot-opt
+// RUN: %ingot-opt %s --split-input-file --verify-diagnostics | FileCheck %s
+
+// Symbols are in the order of their names, and only those that are used.
+// CHECK-LABEL: func.func private @canonical
+// CHECK-SAME: tensor<64x24xf32, #kernel.sizes<"m" in 1 to 6, "n" in 1 to 64 : s1, s0 * 4>>
+func.func private @canonical(tensor<64x24xf32, #kernel.sizes<"n" in 1 to 64, "m" in 1 to 6, "unused" in 1 to 2 : s0, s1 * 2 + s1 * 2>>)
+
+// Reshapes and reductions compute with sizes.
+// CHECK-LABEL: func.func @rules
+func.func @rules(%x: tensor<64x6x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 6, 4>>)
+    -> tensor<64x1xf32, #kernel.sizes<"n" in 1 to 64 : s0, 1>> {
+  %flat = graph.reshape %x : (tensor<64x6x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 6, 4>>)
+      -> tensor<384x4xf32, #kernel.sizes<"n" in 1 to 64 : s0 * 6, 4>>
+  %rows = graph.reshape %flat : (tensor<384x4xf32, #kernel.sizes<"n" in 1 to 64 : s0 * 6, 4>>)
+      -> tensor<64x24xf32, #kernel.sizes<"n" in 1 to 64 : s0, 24>>
+  %y = graph.reduce_sum %rows {axes = array<i64: 1>} : (tensor<64x24xf32, #kernel.sizes<"n" in 1 to 64 : s0, 24>>)
+      -> tensor<64x1xf32, #kernel.sizes<"n" in 1 to 64 : s0, 1>>
+  return %y : tensor<64x1xf32, #kernel.sizes<"n" in 1 to 64 : s0, 1>>
+}
+
+// -----
+
+// expected-error @+1 {{a size that is 64 at most is an axis of 32}}
+func.func private @bound(tensor<32xf32, #kernel.sizes<"n" in 1 to 64 : s0>>)
+
+// -----
+
+// expected-error @+1 {{no size is in 5 to 2}}
+func.func private @empty(tensor<2xf32, #kernel.sizes<"n" in 5 to 2 : s0>>)
+
+// -----
+
+func.func @other_size(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y: tensor<64xf32>) {
+  // expected-error @+1 {{has operands that do not broadcast}}
+  graph.add %x, %y : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, tensor<64xf32>) -> tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @reduced(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) {
+  // expected-error @+1 {{reduces an axis of a size known only at run time}}
+  graph.reduce_sum %x {axes = array<i64: 0>} : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @moved(%x: tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>) {
+  // expected-error @+1 {{moves elements by a size known only at run time}}
+  graph.reshape %x : (tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>) -> tensor<256xf32, #kernel.sizes<"n" in 1 to 64 : s0 * 4>>
+  return
+}
+
+// -----
+
+func.func @not_ready(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) {
+  // expected-error @+1 {{needs sizes that are known when compiling}}
+  graph.tile %x : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<64xf32>
+  return
+}
