@@ -38,6 +38,13 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
               weights = folder.file("model.weights.o");
   if (!model->generate(compilation, source))
     return nullptr;
+  if (!model->sizes.empty()) {
+    diagnostics.report(
+        DiagnosticId::RunFailed,
+        "under an emulator a model cannot leave sizes to the run",
+        "give them with --dim, or use a target of this machine");
+    return nullptr;
+  }
   auto bytes = [](ArrayRef<RankedTensorType> types) {
     SmallVector<int64_t> sizes;
     for (RankedTensorType type : types)

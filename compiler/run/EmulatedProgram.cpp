@@ -117,7 +117,15 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     for (int64_t bytes : model.outputBytes)
       place(bytes, 16);
     os << "};\n"
-       << "ingot_status run_" << number << "(void **io, void *arena) {\n"
+       << "ingot_status run_" << number << "(void **tensors, void *arena) {\n"
+       << "  void *io[] = {";
+    // Sizes are as wide as pointers.
+    for (int64_t size : model.sizes)
+      os << "reinterpret_cast<void *>(ptrdiff_t(" << size << ")), ";
+    for (size_t i = 0; i < model.inputBytes.size() + model.outputBytes.size();
+         ++i)
+      os << "tensors[" << i << "], ";
+    os << "nullptr};\n"
        << "  return " << model.name << "_run(reinterpret_cast<const "
        << model.name << "_io *>(io), arena, nullptr);\n}\n";
     most = std::max(most, end + guard);

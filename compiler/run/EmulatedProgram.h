@@ -31,6 +31,9 @@ public:
     std::string name;
     int64_t arenaBytes = 0, arenaAlign = 1;
     llvm::SmallVector<int64_t> inputBytes, outputBytes;
+    /// The sizes that each run names, first in the io struct, as all calls
+    /// have them.
+    std::vector<int64_t> sizes = {};
   };
   struct Call {
     unsigned model = 0;

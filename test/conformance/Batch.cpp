@@ -23,6 +23,7 @@
 #include "llvm/Support/Program.h"
 
 #include <dlfcn.h>
+#include <map>
 
 using namespace mlir;
 
@@ -79,6 +80,7 @@ private:
     return settings.suite + "/" + unit.kind + "/" + unit.name;
   }
 
+  Signature atSizesOf(const Prepared &prepared);
   int64_t boundFor(const Unit &unit);
   void prepare(int unit);
   int addText(Compilation &compilation, int unit);
@@ -167,6 +169,16 @@ int Batch::addText(Compilation &compilation, int unit) {
     return same - texts.begin();
   texts.push_back(std::move(text));
   return texts.size() - 1;
+}
+
+/// The unit's signature at the sizes of its own data.
+Signature Batch::atSizesOf(const Prepared &prepared) {
+  Signature signature = prepared.signature;
+  InputData data;
+  std::string reason;
+  if (readData(prepared, data, reason))
+    (void)fixSizes(signature, data);
+  return signature;
 }
 
 /// A bound for all sizes of a case: 64, or more where its data need it.
@@ -404,14 +416,19 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
   }
   Diagnostics diagnostics;
   EmulatedProgram program(*settings.target, folder);
-  llvm::DenseMap<int, unsigned> models;
-  for (int text : which)
-    for (const Modes &modes : prepared)
-      if (modes[0]->text == text && !models.contains(text)) {
-        const Signature &s = modes[0]->signature;
-        models[text] = program.add({nameOf(text), s.arenaBytes, s.arenaAlign,
-                                    s.inputBytes(), s.outputBytes()});
-      }
+  // One text may run at several sizes: then each case is a model of its own.
+  std::map<std::pair<int, std::vector<int64_t>>, unsigned> models;
+  std::vector<unsigned> modelOf;
+  for (auto [modes, inputs] : llvm::zip(prepared, data)) {
+    Signature s = modes[0]->signature;
+    std::vector<int64_t> values = fixSizes(s, inputs);
+    auto [known, isNew] = models.try_emplace({modes[0]->text, values}, 0);
+    if (isNew)
+      known->second =
+          program.add({nameOf(modes[0]->text), s.arenaBytes, s.arenaAlign,
+                       s.inputBytes(), s.outputBytes(), values});
+    modelOf.push_back(known->second);
+  }
   std::vector<std::string> objects = writeSource(which, "batch");
   if (!program.build(path("batch.cpp"), path("batch.h"), level.str(), objects,
                      diagnostics)) {
@@ -425,9 +442,9 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
     return;
   }
   std::vector<EmulatedProgram::Call> calls;
-  for (auto [modes, inputs] : llvm::zip(prepared, data)) {
+  for (auto [model, inputs] : llvm::zip(modelOf, data)) {
     EmulatedProgram::Call &call = calls.emplace_back();
-    call.model = models[modes[0]->text];
+    call.model = model;
     for (const std::optional<Tensor> &tensor : inputs)
       call.inputs.push_back(tensor->bytes);
   }
@@ -453,7 +470,7 @@ void Batch::runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
       else if (result.inputWritten)
         reason = "an input was written";
       else
-        status = compareOutputs(std::move(result.outputs), modes[0]->signature,
+        status = compareOutputs(std::move(result.outputs), atSizesOf(*modes[0]),
                                 unit, caseFolder(unit), context.get(), reason);
       for (const Prepared *one : modes)
         listener.end(one->unit, status, reason);

@@ -101,6 +101,19 @@ bool fitsInputs(const Signature &signature, const InputData &data,
   return true;
 }
 
+std::vector<int64_t> fixSizes(Signature &signature, const InputData &data) {
+  auto types = llvm::map_to_vector(
+      data, [](const std::optional<Tensor> &tensor) { return tensor->type; });
+  std::string why;
+  std::vector<int64_t> values =
+      valuesOf(signature.sizes, signature.inputs, types, why)
+          .value_or(std::vector<int64_t>());
+  for (RankedTensorType &type : signature.outputs)
+    type = typeAt(type, signature.sizes, values);
+  signature.inputs.assign(types.begin(), types.end());
+  return values;
+}
+
 Status compareOutputs(std::vector<std::vector<char>> outputs,
                       const Signature &signature, const Unit &unit,
                       StringRef caseFolder, MLIRContext *context,
@@ -134,17 +147,15 @@ Status runFunction(Function function, const Signature &signature,
     io.push_back(buffers.back()->data());
     return buffers.back()->data();
   };
-  auto values = valuesOf(
-      signature.sizes, signature.inputs,
-      llvm::map_to_vector(data, [](auto &t) { return t->type; }), reason);
-  if (!values)
-    return Status::Error;
-  for (int64_t value : *values)
-    io.push_back(reinterpret_cast<void *>(value));
   // Outputs as large as they are at these sizes, and no larger.
   Signature here = signature;
-  for (RankedTensorType &type : here.outputs)
-    type = typeAt(type, signature.sizes, *values);
+  std::vector<int64_t> values = fixSizes(here, data);
+  if (values.size() != signature.sizes.size()) {
+    reason = "the inputs contradict each other in their sizes";
+    return Status::Error;
+  }
+  for (int64_t value : values)
+    io.push_back(reinterpret_cast<void *>(value));
   for (const std::optional<Tensor> &tensor : data)
     llvm::copy(tensor->bytes, add(tensor->bytes.size()));
   for (int64_t bytes : here.outputBytes())

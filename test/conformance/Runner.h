@@ -23,6 +23,10 @@ struct Signature {
   llvm::SmallVector<int64_t> outputBytes() const;
 };
 
+/// Gives a signature the sizes that `data` have, which fit it; returns those
+/// that the run has to name. None if the data contradict each other.
+std::vector<int64_t> fixSizes(Signature &signature, const InputData &data);
+
 /// Whether the data are what the unit takes.
 bool fitsInputs(const Signature &signature, const InputData &data,
                 std::string &reason);
