@@ -113,14 +113,15 @@ static std::string expressionText(AffineExpr value,
   return isPart && isSum ? "(" + text + ")" : text;
 }
 
-std::string Interface::sizeText(const kernel::Dim &size) const {
+std::string Interface::sizeText(const kernel::Dim &size,
+                                llvm::StringRef object) const {
   if (auto known = size.known())
     return std::to_string(*known);
   llvm::SmallVector<std::string> fields;
   for (kernel::SymbolAttr symbol : size.symbols())
     for (const InterfaceSize &own : sizes)
       if (own.symbol == symbol)
-        fields.push_back(own.field);
+        fields.push_back((object + own.field).str());
   return expressionText(size.expression(), fields, /*isPart=*/false);
 }
 

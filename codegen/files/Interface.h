@@ -46,8 +46,9 @@ struct Interface {
   WeightsMode weightsMode;
   std::string weightsField; ///< in the io struct, for a weights file
 
-  /// A size as C writes it, in the variables of the program.
-  std::string sizeText(const kernel::Dim &size) const;
+  /// A size in C, of the fields of the io struct; `object` names that struct.
+  std::string sizeText(const kernel::Dim &size,
+                       llvm::StringRef object = "") const;
 };
 
 } // namespace ingot

@@ -115,19 +115,6 @@ void MainPrinter::returnIf(const Twine &condition, StringRef status) {
   out.close();
 }
 
-/// Whether some kernel is told a size.
-bool MainPrinter::isRead(kernel::SymbolAttr symbol) const {
-  bool found = false;
-  interface.main->walk([&](kernel::LaunchOp launch) {
-    kernel::FuncOp callee = calleeOf(launch);
-    for (Attribute attr :
-         {Attribute(callee.getSizesAttr()), callee.getExtentAttr()})
-      if (auto sizes = dyn_cast_or_null<kernel::SizesAttr>(attr))
-        found |= llvm::is_contained(sizes.getSymbols(), symbol);
-  });
-  return found;
-}
-
 void MainPrinter::printChecks() {
   std::string missing = "!io";
   for (const InterfaceTensor &tensor : interface.tensors)
@@ -138,14 +125,10 @@ void MainPrinter::printChecks() {
   if (interface.arenaBytes > 0)
     missing += " || !arena";
   returnIf(missing, "INGOT_ERROR_NULL");
-  for (const InterfaceSize &size : interface.sizes) {
-    std::string field = StringRef(size.field).upper();
+  for (const InterfaceSize &size : interface.sizes)
     returnIf("io->" + size.field + " < " + Twine(size.symbol.getLeast()) +
                  " || io->" + size.field + " > " + Twine(size.symbol.getMost()),
              "INGOT_ERROR_SHAPE");
-    if (isRead(size.symbol))
-      out.line("const ptrdiff_t " + size.field + " = io->" + size.field + ";");
-  }
   if (interface.arenaBytes > 0) {
     returnIf("(uintptr_t)arena % " + interface.macro + "_ARENA_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
@@ -253,7 +236,7 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
     call += ", " + llvm::itostr(value);
   if (std::optional<kernel::SizesAttr> sizes = callee.getSizes())
     for (const kernel::Dim &size : kernel::dimsOf(*sizes))
-      call += ", " + interface.sizeText(size);
+      call += ", " + interface.sizeText(size, "io->");
   bool comma = launch.getNumOperands() > 0;
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes);
@@ -268,12 +251,12 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
   if (!extent)
     out.line(call + ");");
   else if (extent->most() <= 1)
-    out.line(call + (comma ? ", " : "") + "0, " + interface.sizeText(*extent) +
-             ");");
+    out.line(call + (comma ? ", " : "") + "0, " +
+             interface.sizeText(*extent, "io->") + ");");
   else {
     // By value: what is captured by reference has to live on the stack, which
     // would then grow with the number of kernels.
-    out.open(parallel + "(context, " + interface.sizeText(*extent) +
+    out.open(parallel + "(context, " + interface.sizeText(*extent, "io->") +
              ", [=](ptrdiff_t begin, ptrdiff_t end) {");
     out.line(call + (comma ? ", " : "") + "begin, end);");
     out.close("});");

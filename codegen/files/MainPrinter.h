@@ -36,7 +36,6 @@ private:
 
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   bool usesThreads() const;
-  bool isRead(kernel::SymbolAttr symbol) const;
   void printParallel();
   void returnIf(const llvm::Twine &condition, llvm::StringRef status);
   void printChecks();
