@@ -13,6 +13,9 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 
+#include <algorithm>
+#include <array>
+
 using namespace mlir;
 
 namespace ingot {
@@ -125,48 +128,68 @@ void Weights::writePayload(llvm::raw_ostream &os) const {
 }
 
 namespace {
-/// Hashes 64-bit words; the same lines are in every generated check.
+/// Computes the checksum of what is written; the same lines are in every
+/// generated check. The payload has whole words, a multiple of kChains of them.
 class ChecksumStream : public llvm::raw_ostream {
 public:
-  uint64_t hash = 0xcbf29ce484222325u;
   ~ChecksumStream() override { flush(); }
 
+  uint64_t checksum() {
+    flush();
+    uint64_t hash = kBasis;
+    for (uint64_t chain : chains)
+      hash = add(hash, chain);
+    return hash;
+  }
+
 private:
+  static constexpr unsigned kChains = 4;
+  static constexpr uint64_t kBasis = 0xcbf29ce484222325u;
+  using Block = std::array<char, kChains * sizeof(uint64_t)>;
+
+  static uint64_t add(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x100000001b3u;
+    return hash ^ hash >> 32;
+  }
+
+  void add(const char *block) {
+    for (unsigned i = 0; i < kChains; ++i)
+      chains[i] =
+          add(chains[i],
+              llvm::support::endian::read64le(block + i * sizeof(uint64_t)));
+  }
+
   void write_impl(const char *data, size_t size) override {
     offset += size;
-    while (size > 0 && filled > 0) {
-      push(*data++);
-      --size;
+    if (filled > 0) {
+      size_t missing = std::min(block.size() - filled, size);
+      std::copy_n(data, missing, block.begin() + filled);
+      filled += missing, data += missing, size -= missing;
+      if (filled < block.size())
+        return;
+      add(block.data());
     }
-    for (; size >= 8; data += 8, size -= 8)
-      add(llvm::support::endian::read64le(data));
-    for (; size > 0; --size)
-      push(*data++);
-  }
-  void push(char byte) {
-    word[filled++] = byte;
-    if (filled == 8) {
-      add(llvm::support::endian::read64le(word));
-      filled = 0;
-    }
-  }
-  void add(uint64_t value) {
-    hash = (hash ^ value) * 0x100000001b3u;
-    hash ^= hash >> 32;
+    for (; size >= block.size(); data += block.size(), size -= block.size())
+      add(data);
+    std::copy_n(data, size, block.begin());
+    filled = size;
   }
   uint64_t current_pos() const override { return offset; }
 
-  char word[8];
-  unsigned filled = 0;
+  std::array<uint64_t, kChains> chains{kBasis, kBasis, kBasis, kBasis};
+  Block block;
+  size_t filled = 0;
   uint64_t offset = 0;
 };
 } // namespace
 
 uint64_t Weights::checksum() const {
-  ChecksumStream stream;
-  writePayload(stream);
-  stream.flush();
-  return stream.hash;
+  if (!knownChecksum) {
+    ChecksumStream stream;
+    writePayload(stream);
+    knownChecksum = stream.checksum();
+  }
+  return *knownChecksum;
 }
 
 void Weights::writeHeader(llvm::raw_ostream &os) const {

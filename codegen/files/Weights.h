@@ -9,10 +9,11 @@
 // In an object or a file each weight stands at a multiple of 64 bytes.
 //
 // A weights file is a header of one page and the payload:
-//   0 "INGOTWTS"   8 u32 version (1)   12 u32 header bytes (4096)
+//   0 "INGOTWTS"   8 u32 version (2)   12 u32 header bytes (4096)
 //   16 u64 payload bytes   24 u64 checksum of the payload
 // all little-endian. The checksum is also in the generated code, which refuses
-// a file with another one.
+// a file with another one. It hashes each fourth 64-bit word in a chain of its
+// own, so that a processor computes four at a time, and then the four results.
 //
 // Several modules (versions of one model for several targets) have their
 // weights together; those that are equal to the byte are there once.
@@ -23,6 +24,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
 #include <vector>
 
 namespace ingot {
@@ -34,7 +36,7 @@ enum class WeightsMode { Auto, Source, Object, File };
 
 inline constexpr int64_t kWeightAlign = 64;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
-inline constexpr uint32_t kWeightsVersion = 1;
+inline constexpr uint32_t kWeightsVersion = 2;
 
 /// One version of a model: its planned module, for `target`.
 struct Variant {
@@ -67,6 +69,7 @@ public:
   /// The mode that Auto stands for: source below a megabyte, else object.
   WeightsMode resolve(WeightsMode mode) const;
 
+  /// Of the payload; reads all of it when first asked for.
   uint64_t checksum() const;
   void writePayload(llvm::raw_ostream &os) const;
   /// The first 32 bytes of a weights file.
@@ -83,6 +86,7 @@ private:
   std::vector<Weight> weights;
   llvm::DenseMap<mlir::Operation *, size_t> indices;
   int64_t total = 0;
+  mutable std::optional<uint64_t> knownChecksum;
 };
 
 } // namespace ingot

@@ -82,6 +82,11 @@ static void printWeightsCheck(const Interface &interface,
   out.line("return true;");
   out.close();
   out.blank();
+  out.open("static uint64_t " + name + "_hash(uint64_t hash, uint64_t word) {");
+  out.line("hash = (hash ^ word) * 0x100000001b3u;");
+  out.line("return hash ^ hash >> 32;");
+  out.close();
+  out.blank();
   out.open("extern \"C\" ingot_status " + name +
            "_check_weights(const void *weights, size_t bytes) {");
   out.line("if (!weights) return INGOT_ERROR_NULL;");
@@ -91,12 +96,17 @@ static void printWeightsCheck(const Interface &interface,
       "if (bytes != " + Twine(kWeightsHeaderBytes + weights.payloadBytes()) +
       "u || !" + name + "_is_header(weights)) return INGOT_ERROR_WEIGHTS;");
   out.line("const uint64_t *words = (const uint64_t *)weights;");
-  out.line("uint64_t hash = 0xcbf29ce484222325u;");
+  out.line("// Each fourth word is hashed in a chain of its own.");
+  out.line("const uint64_t basis = 0xcbf29ce484222325u;");
+  out.line("uint64_t chains[4] = {basis, basis, basis, basis}, hash = basis;");
   out.open("for (size_t word = " + Twine(kWeightsHeaderBytes / 8) +
-           "; word < bytes / 8; ++word) {");
-  out.line("hash = (hash ^ words[word]) * 0x100000001b3u;");
-  out.line("hash ^= hash >> 32;");
+           "; word < bytes / 8; word += 4) {");
+  out.open("for (int i = 0; i < 4; ++i) {");
+  out.line("chains[i] = " + name + "_hash(chains[i], words[word + i]);");
   out.close();
+  out.close();
+  out.line("for (int i = 0; i < 4; ++i) hash = " + name +
+           "_hash(hash, chains[i]);");
   out.line("return hash == words[3] ? INGOT_OK : INGOT_ERROR_WEIGHTS;");
   out.close();
   out.blank();

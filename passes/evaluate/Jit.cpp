@@ -82,9 +82,9 @@ static void leaveSmallKernelsUnoptimized(ModuleOp kernels,
           builder.getStrArrayAttr({"noinline", "optnone"}));
 }
 
-/// Moves invariant arithmetic out of the loops and removes what is computed
-/// twice. A whole pipeline of LLVM's would unroll loops as well, and take longer
-/// than the kernels, which run once, could gain by it.
+/// Moves invariant arithmetic out of the loops, removes what is computed twice, and
+/// unrolls the loops that copy the rows of a packed weight. A whole pipeline of
+/// LLVM's would take longer than the kernels, which run once, could gain by it.
 static llvm::Error optimizeLoops(llvm::Module *module,
                                  llvm::TargetMachine &machine) {
   llvm::PassBuilder builder(&machine);
@@ -99,9 +99,9 @@ static llvm::Error optimizeLoops(llvm::Module *module,
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
   if (llvm::Error error = builder.parsePassPipeline(
-          passes,
-          "function(early-cse<memssa>,simplifycfg,"
-          "loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>)"))
+          passes, "function(early-cse<memssa>,simplifycfg,"
+                  "loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,"
+                  "loop(indvars),loop-unroll<O1;no-runtime>)"))
     return error;
   passes.run(*module, modules);
   return llvm::Error::success();
