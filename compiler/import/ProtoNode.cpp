@@ -29,19 +29,28 @@ const onnx::AttributeProto *ProtoNode::find(StringRef name) const {
 
 bool ProtoNode::hasAttr(StringRef name) const { return find(name); }
 
+/// Whether an attribute has a value of its type. One that names its type but has
+/// no value has protobuf's default, 0 or an empty text: some writers leave it out.
+static bool hasValue(const onnx::AttributeProto *attr,
+                     bool (onnx::AttributeProto::*isWritten)() const) {
+  return attr && ((attr->*isWritten)() ||
+                  attr->type() != onnx::AttributeProto::UNDEFINED);
+}
+
 int64_t ProtoNode::intAttr(StringRef name, int64_t otherwise) const {
   const auto *attr = find(name);
-  return attr && attr->has_i() ? attr->i() : otherwise;
+  return hasValue(attr, &onnx::AttributeProto::has_i) ? attr->i() : otherwise;
 }
 
 double ProtoNode::floatAttr(StringRef name, double otherwise) const {
   const auto *attr = find(name);
-  return attr && attr->has_f() ? attr->f() : otherwise;
+  return hasValue(attr, &onnx::AttributeProto::has_f) ? attr->f() : otherwise;
 }
 
 std::string ProtoNode::stringAttr(StringRef name, StringRef otherwise) const {
   const auto *attr = find(name);
-  return attr && attr->has_s() ? attr->s() : otherwise.str();
+  return hasValue(attr, &onnx::AttributeProto::has_s) ? attr->s()
+                                                      : otherwise.str();
 }
 
 SmallVector<int64_t> ProtoNode::intsAttr(StringRef name,

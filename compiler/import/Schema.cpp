@@ -401,7 +401,8 @@ static std::optional<SchemaError> checkShapes(const onnx::NodeProto &node,
   }
   auto attribute = [&](StringRef name) -> std::optional<int64_t> {
     for (const auto &attr : node.attribute())
-      if (attr.name() == name && attr.has_i())
+      if (attr.name() == name &&
+          (attr.has_i() || attr.type() == onnx::AttributeProto::INT))
         return attr.i();
     auto formal = schema.attributes().find(name.str());
     if (formal == schema.attributes().end() ||

@@ -245,6 +245,14 @@ TEST_CASE("model-local functions see their attributes and nothing else") {
   CHECK(count(imported.text(), "alpha = 2.5") == 1);
 }
 
+TEST_CASE("an attribute with a type and no value is 0, as protobuf reads it") {
+  onnx::ModelProto model = parse(
+      header(21) +
+      "g (float[3,4] x) => (float[1,12] y) { y = Flatten <axis = 0> (x) }");
+  model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->clear_i();
+  CHECK(count(Imported(model).text(), "-> tensor<1x12xf32>") > 0);
+}
+
 TEST_CASE("dimensions are bound by symbol, by place and by data") {
   std::string text =
       header(17) + "g (float[N,3] x) => (float[N,3] y) { y = Relu(x) }";
