@@ -367,22 +367,25 @@ Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<int64_t> shape) {
   return position;
 }
 
-Exprs ElementBuilder::delinearize(Expr position, ArrayRef<int64_t> shape) {
-  Exprs idx(shape.size());
+Exprs ElementBuilder::delinearize(Expr position, ArrayRef<Dim> sizes) {
+  Exprs idx(sizes.size());
   // Axes of size 1 do not consume anything; the outermost axis needs no
   // remainder.
   std::optional<size_t> outermost;
-  for (auto [axis, size] : llvm::enumerate(shape))
+  for (auto [axis, size] : llvm::enumerate(sizes))
     if (size != 1 && !outermost)
       outermost = axis;
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    if (shape[axis] == 1) {
+  for (size_t axis = sizes.size(); axis-- > 0;) {
+    if (sizes[axis] == 1) {
       idx[axis] = index(0);
     } else if (axis == *outermost) {
       idx[axis] = position;
+    } else if (auto known = sizes[axis].known()) {
+      idx[axis] = position % static_cast<double>(*known);
+      position = position / static_cast<double>(*known);
     } else {
-      idx[axis] = position % static_cast<double>(shape[axis]);
-      position = position / static_cast<double>(shape[axis]);
+      idx[axis] = position % size(sizes[axis]);
+      position = position / size(sizes[axis]);
     }
   }
   return idx;

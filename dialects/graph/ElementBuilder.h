@@ -73,7 +73,13 @@ public:
 
   /// The flat position of `idx` in a tensor of `shape`, and back.
   Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<int64_t> shape);
-  Exprs delinearize(Expr position, llvm::ArrayRef<int64_t> shape);
+  Exprs delinearize(Expr position, llvm::ArrayRef<Dim> sizes);
+  Exprs delinearize(Expr position, llvm::ArrayRef<int64_t> shape) {
+    return delinearize(position, Dims(shape.begin(), shape.end()));
+  }
+  Exprs delinearize(Expr position, std::initializer_list<int64_t> shape) {
+    return delinearize(position, llvm::ArrayRef<int64_t>(shape));
+  }
 
   /// `tensor`'s elements are in `buffer`.
   void bindBuffer(mlir::Value tensor, mlir::Value buffer) {

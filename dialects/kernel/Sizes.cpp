@@ -119,6 +119,10 @@ Dim Dim::floorDiv(int64_t divisor) const {
                : Dim(llvm::divideFloorSigned(range.most, divisor));
 }
 
+int64_t Dim::divisor() const {
+  return value ? value.getLargestKnownDivisor() : range.most;
+}
+
 int64_t Dim::at(function_ref<int64_t(SymbolAttr)> valueOf) const {
   if (!value)
     return range.most;
@@ -199,6 +203,13 @@ Dims dimsOf(RankedTensorType type) {
   if (auto sizes = dyn_cast_or_null<SizesAttr>(type.getEncoding()))
     return dimsOf(sizes);
   return Dims(type.getShape().begin(), type.getShape().end());
+}
+
+bool isCompact(ArrayRef<Dim> sizes) {
+  while (!sizes.empty() && sizes.front() == 1)
+    sizes = sizes.drop_front();
+  return llvm::all_of(sizes.drop_front(sizes.empty() ? 0 : 1),
+                      [](const Dim &size) { return size.known().has_value(); });
 }
 
 RankedTensorType tensorOf(ArrayRef<Dim> sizes, Type element) {

@@ -47,6 +47,8 @@ public:
   Dim &operator*=(const Dim &y) { return *this = *this * y; }
   /// Divided by a positive number, rounded down.
   Dim floorDiv(int64_t divisor) const;
+  /// The largest number that is known to divide it; 0 divides by any.
+  int64_t divisor() const;
 
   /// The number that it is where symbols have these values.
   int64_t at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;
@@ -74,6 +76,9 @@ std::string sizeText(const Dim &size);
 
 /// The sizes of a tensor of this type, numbers or not.
 Dims dimsOf(mlir::RankedTensorType type);
+/// Whether a tensor of these sizes has no gaps in memory that is planned for the
+/// most: of the axes that are not 1, the first alone has a size at run time.
+bool isCompact(llvm::ArrayRef<Dim> sizes);
 /// The type of a tensor of these sizes.
 mlir::RankedTensorType tensorOf(llvm::ArrayRef<Dim> sizes, mlir::Type element);
 /// These sizes as one attribute.

@@ -35,12 +35,8 @@ ConvolutionAnchor ConvolutionAnchor::of(GroupView group) {
   }
   bool isWhole = found.conv && group.results().size() == 1 &&
                  isFusableConvolution(found.conv, group.packs) &&
-                 found.resultShape() == shapeOf(group.results()[0]);
+                 dimsOf(found.result()) == dimsOf(group.results()[0]);
   return isWhole ? found : ConvolutionAnchor();
-}
-
-ArrayRef<int64_t> ConvolutionAnchor::resultShape() {
-  return shapeOf((pool ? pool : conv.getOperation())->getResult(0));
 }
 
 int64_t ConvolutionAnchor::across() { return pool ? windowOf(pool).back() : 1; }
@@ -69,7 +65,7 @@ ConvOp depthwiseOf(GroupView group) {
                w.back() == static_cast<int64_t>(conv.getGroups()) &&
                conv.getGroups() > 1 && isa<BlockArgument>(conv.getX()) &&
                isa<BlockArgument>(conv.getW()) &&
-               shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
+               dimsOf(conv.getResult()) == dimsOf(group.results()[0]);
   return takes ? conv : nullptr;
 }
 
@@ -136,19 +132,23 @@ bool joinsConvolution(Operation *pool, const TargetDescription &target) {
 }
 
 ProductSizes::ProductSizes(MatMulOp product) {
-  ArrayRef<int64_t> a = shapeOf(product.getA()),
-                    y = shapeOf(product.getResult());
-  oneMatrix = a.drop_back() == y.drop_back() &&
+  Dims a = dimsOf(product.getA()), y = dimsOf(product.getResult());
+  steps = a.pop_back_val().most();
+  columns = y.pop_back_val().most();
+  oneMatrix = a == y && isCompact(y) &&
               llvm::all_of(shapeOf(product.getB()).drop_back(2),
                            [](int64_t size) { return size == 1; });
-  rows = y[y.size() - 2];
-  columns = y.back();
-  steps = a.back();
-  batches = ShapedType::getNumElements(y.drop_back(2));
+  rows = y.pop_back_val();
+  batches = graph::product(y);
   if (oneMatrix) {
     rows *= batches;
     batches = 1;
   }
+}
+
+bool ProductSizes::fitTiles(MatMulOp product) {
+  return dimsOf(product.getA()).back().known() &&
+         dimsOf(product.getResult()).back().known();
 }
 
 bool isEpilogueOperand(Value input, Operation *anchor) {

@@ -29,14 +29,16 @@ struct ConvolutionAnchor {
   graph::UnpackPanelsOp weights() {
     return conv.getW().getDefiningOp<graph::UnpackPanelsOp>();
   }
-  /// The shape of the pool's result, or of the convolution's.
-  llvm::ArrayRef<int64_t> resultShape();
+  /// The pool's result, or the convolution's.
+  mlir::Value result() {
+    return (pool ? pool : conv.getOperation())->getResult(0);
+  }
   /// The convolution's columns that the result needs, and how many of them one
   /// window of the pool takes (1 without a pool).
-  int64_t columns() { return resultShape().end()[-2] * across(); }
+  int64_t columns() { return graph::shapeOf(result()).end()[-2] * across(); }
   int64_t across();
   /// The channels that it computes, and the products that are summed for each.
-  int64_t channels() { return resultShape().back(); }
+  int64_t channels() { return graph::shapeOf(result()).back(); }
   int64_t steps();
   /// Output and input positions of the convolution correspond one to one.
   bool isPointwise();
@@ -66,8 +68,11 @@ llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
 /// batches makes the rows of all batches rows of one matrix.
 struct ProductSizes {
   explicit ProductSizes(graph::MatMulOp product);
+  /// Whether columns and steps are known when compiling: tiles are built for them.
+  static bool fitTiles(graph::MatMulOp product);
   /// The sizes of one matrix, and how many there are.
-  int64_t rows, columns, steps, batches;
+  graph::Dim rows, batches;
+  int64_t columns, steps;
   bool oneMatrix;
 };
 

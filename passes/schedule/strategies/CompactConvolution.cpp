@@ -333,7 +333,8 @@ public:
     auto anchor = ConvolutionAnchor::of(group);
     TileWork work = workOf(group);
     return compactTileCost(work, target, anchor.type(), compactTile(plan)) *
-           double(ShapedType::getNumElements(anchor.resultShape().drop_back()) *
+           double(ShapedType::getNumElements(
+                      shapeOf(anchor.result()).drop_back()) *
                   anchor.across()) /
            double(work.positions);
   }
@@ -360,7 +361,8 @@ private:
     auto anchor = ConvolutionAnchor::of(group);
     if (isMatrix(group, anchor))
       return matrixWork(
-          group, ShapedType::getNumElements(anchor.resultShape().drop_back()),
+          group,
+          ShapedType::getNumElements(shapeOf(anchor.result()).drop_back()),
           anchor.channels(), anchor.steps());
     TileWork work = windowWork(anchor, isCopied(anchor));
     work.exact = mayBeInPlace(group);

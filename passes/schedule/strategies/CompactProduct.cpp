@@ -59,7 +59,8 @@ public:
                          /*bias=*/{});
     emitCompactMatrix(
         b, product,
-        b.view(b.bufferOf(product.getA()), {sizes.rows, sizes.steps}), panels);
+        b.view(b.bufferOf(product.getA()), {sizes.rows.most(), sizes.steps}),
+        panels);
   }
 
 private:
@@ -68,7 +69,7 @@ private:
   }
   static TileWork workOf(GroupView group) {
     ProductSizes sizes(cast<MatMulOp>(group.anchor()));
-    return matrixWork(group, sizes.rows, sizes.columns, sizes.steps);
+    return matrixWork(group, sizes.rows.most(), sizes.columns, sizes.steps);
   }
 };
 

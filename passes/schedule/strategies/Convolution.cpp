@@ -19,6 +19,7 @@
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
+#include "passes/schedule/tiles/RowTiles.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -129,6 +130,8 @@ public:
                target);
   }
 
+  bool takesRunTimeSizes() const override { return true; }
+
   void emit(KernelBuilder &b) const override {
     auto anchor = ConvolutionAnchor::of(b.group);
     Emitter(b, anchor.conv, anchor.pool).emit();
@@ -139,15 +142,15 @@ private:
   static bool isMatrix(ConvolutionAnchor anchor) {
     return anchor.isPointwise() && !anchor.pool;
   }
-  static int64_t positions(ConvolutionAnchor anchor) {
+  static Dim positions(ConvolutionAnchor anchor) {
     return isMatrix(anchor)
-               ? ShapedType::getNumElements(anchor.resultShape().drop_back())
-               : anchor.columns();
+               ? product(ArrayRef(dimsOf(anchor.result())).drop_back())
+               : Dim(anchor.columns());
   }
   static TileModel model(ConvolutionAnchor anchor,
                          const TargetDescription &target) {
-    return TileModel(positions(anchor), anchor.channels(), anchor.steps(),
-                     target, anchor.type());
+    return TileModel(positions(anchor).most(), anchor.channels(),
+                     anchor.steps(), target, anchor.type());
   }
 
   struct Emitter {
@@ -174,26 +177,26 @@ private:
       if (pool)
         return pooled();
       allowInPlace();
-      int64_t outer = ShapedType::getNumElements(y.drop_back(2));
+      Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
       bool panelsOutside = b.plan.word("order") == "panels";
       if (ConvolutionAnchor anchor{conv, pool}; isMatrix(anchor))
         return matrix(positions(anchor), panelsOutside);
       if (panelsOutside)
         return forPanels([&](Panel panel) {
-          b.forRange(b.index(0), b.index(outer),
+          b.forRange(b.index(0), b.size(outer),
                      [&](Expr row) { window(row, panel); });
         });
       b.parallelFor(outer, [&](Expr row) { window(row, std::nullopt); });
     }
 
-    void matrix(int64_t positions, bool panelsOutside) {
+    void matrix(const Dim &positions, bool panelsOutside) {
       if (panelsOutside)
         return forPanels([&](Panel panel) {
-          forTiles(positions, [&](Expr first, int64_t count) {
+          forRowTiles(b, positions, rows, [&](Expr first, int64_t count) {
             pointwise(named(first, "position"), count, panel);
           });
         });
-      forTilesParallel(positions, [&](Expr first, int64_t count) {
+      forRowTilesParallel(b, positions, rows, [&](Expr first, int64_t count) {
         named(first, "position");
         forPanelsHere(
             [&](const Panel &panel) { pointwise(first, count, panel); });
@@ -264,38 +267,6 @@ private:
     //===------------------------------------------------------------------===//
     // Tiles of positions
     //===------------------------------------------------------------------===//
-
-    void forTiles(int64_t positions,
-                  llvm::function_ref<void(Expr, int64_t)> body) {
-      int64_t tiles = positions / rows, rest = positions % rows;
-      if (tiles == 1)
-        body(b.index(0), rows);
-      else if (tiles > 1)
-        b.loop(b.index(0), b.index(tiles * rows), rows, {},
-               [&](Expr first, ArrayRef<Expr>) -> Exprs {
-                 body(first, rows);
-                 return {};
-               });
-      if (rest)
-        body(b.index(tiles * rows), rest);
-    }
-
-    void forTilesParallel(int64_t positions,
-                          llvm::function_ref<void(Expr, int64_t)> body) {
-      int64_t tiles = positions / rows, rest = positions % rows;
-      if (tiles == 0)
-        return body(b.index(0), rest);
-      b.parallelFor(tiles, [&](Expr tile) {
-        body(named(tile, "tile") * double(rows), rows);
-        if (rest)
-          b.when(isLast(tile, tiles),
-                 [&] { body(b.index(tiles * rows), rest); });
-      });
-    }
-
-    static Expr isLast(Expr number, int64_t count) {
-      return named(equal(number, double(count - 1)), "is_last");
-    }
 
     /// The axes of the position `row` of a tile, but for the channels.
     Exprs imagePosition(Expr position, ArrayRef<int64_t> shape, int64_t row) {
@@ -480,7 +451,8 @@ private:
       ArrayRef<int64_t> out = shapeOf(pool->getResult(0));
       columns.output = out[out.size() - 2] * windowOf(pool).back();
       b.parallelFor(
-          ShapedType::getNumElements(out.drop_back(2)), [&](Expr row) {
+          product(ArrayRef(dimsOf(pool->getResult(0))).drop_back(2)),
+          [&](Expr row) {
             Exprs position = rowPosition(b, row, out);
             forColumnTiles(
                 b, columns, rows,

@@ -55,13 +55,15 @@ public:
                                                         conv.getX()))));
   }
 
+  bool takesRunTimeSizes() const override { return true; }
+
   void emit(KernelBuilder &b) const override {
     ConvOp conv = depthwiseOf(b.group);
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     SmallVector<WindowAxis> axes = windowAxes(conv);
     WindowAxis columns = axes.back();
     Type type = elementOf(conv.getX());
-    int64_t outer = ShapedType::getNumElements(y.drop_back(2));
+    Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
     int64_t width = b.plan.number("columns");
 
     b.parallelFor(outer, [&](Expr row) {

@@ -24,7 +24,8 @@ public:
                const TargetDescription &target) const override {
     auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
     if (!product || group.results().size() != 1 ||
-        shapeOf(product.getResult()) != shapeOf(group.results()[0]))
+        !ProductSizes::fitTiles(product) ||
+        dimsOf(product.getResult()) != dimsOf(group.results()[0]))
       return false;
     std::optional<DotForm> form = dotForm(product, target);
     auto packed = product.getB().getDefiningOp<UnpackPanelsOp>();
@@ -39,7 +40,7 @@ public:
     DotForm form = *dotForm(product, b.target);
     Value left = product.getA(), right = product.getB();
     ProductLoops loops(b, product);
-    if (loops.rows * loops.columns * loops.batches == 0)
+    if (loops.columns == 0 || loops.rows == 0 || loops.batches == 0)
       return;
     auto panels = PackedPanels::of(b, right);
     int64_t panelWidth = b.plan.number("columns");
@@ -113,7 +114,7 @@ protected:
 private:
   static DotModel model(MatMulOp product, const TargetDescription &target) {
     ProductSizes sizes(product);
-    return DotModel(sizes.rows, sizes.columns, sizes.steps,
+    return DotModel(sizes.rows.most(), sizes.columns, sizes.steps,
                     *dotForm(product, target), target);
   }
 };

@@ -24,7 +24,8 @@ public:
            isa<Float32Type, Float64Type>(elementOf(product.getA())) &&
            (product.getB().getDefiningOp<UnpackPanelsOp>() ||
             isa<BlockArgument>(product.getB())) &&
-           shapeOf(product.getResult()) == shapeOf(group.results()[0]);
+           ProductSizes::fitTiles(product) &&
+           dimsOf(product.getResult()) == dimsOf(group.results()[0]);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -32,7 +33,7 @@ public:
     Type type = elementOf(product.getA());
     ProductLoops loops(b, product);
     int64_t columns = loops.columns, steps = loops.steps;
-    if (loops.rows * columns * loops.batches == 0)
+    if (loops.columns == 0 || loops.rows == 0 || loops.batches == 0)
       return;
     auto panels = PackedPanels::of(b, product.getB());
     int64_t panelWidth = b.plan.number("columns");
@@ -100,7 +101,7 @@ protected:
 private:
   static TileModel model(MatMulOp product, const TargetDescription &target) {
     ProductSizes sizes(product);
-    return TileModel(sizes.rows, sizes.columns, sizes.steps, target,
+    return TileModel(sizes.rows.most(), sizes.columns, sizes.steps, target,
                      elementOf(product.getA()));
   }
 };

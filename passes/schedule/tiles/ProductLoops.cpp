@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/ProductLoops.h"
 
 #include "dialects/graph/ExprNames.h"
+#include "passes/schedule/tiles/RowTiles.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -39,7 +40,7 @@ double ProductStrategy::cost(GroupView group, const Plan &plan,
                              const TargetDescription &target) const {
   auto product = cast<MatMulOp>(group.anchor());
   return cycles(product, tileOf(plan, lanes(product, target)), target) *
-         double(ProductSizes(product).batches);
+         double(ProductSizes(product).batches.most());
 }
 
 std::string ProductStrategy::refuse(GroupView group, const Plan &plan,
@@ -90,9 +91,9 @@ Exprs ProductLoops::operandIndex(Value operand, const Place &place, Expr row,
 }
 
 Exprs ProductLoops::rowsOf(Expr row) {
-  Exprs at = b.delinearize(row, shape.drop_back());
+  Exprs at = b.delinearize(row, ArrayRef(sizes).drop_back());
   for (auto [axis, i] : llvm::enumerate(at))
-    named(i, axisName(axis, shape.size()));
+    named(i, axisName(axis, sizes.size()));
   return at;
 }
 
@@ -120,29 +121,20 @@ void ProductLoops::overTiles(int64_t tileRows, int64_t panelWidth,
   auto overRows = [&](ArrayRef<Expr> batch, std::optional<Expr> panel) {
     if (panel)
       named(*panel, "panel");
-    int64_t tiles = rows / tileRows, left = rows % tileRows;
-    if (tiles == 1)
-      tile({batch, b.index(0), tileRows, panel});
-    else if (tiles > 1)
-      b.loop(b.index(0), b.index(tiles * tileRows), tileRows, {},
-             [&](Expr first, ArrayRef<Expr>) -> Exprs {
-               named(first, "row");
-               tile({batch, first, tileRows, panel});
-               return {};
-             });
-    if (left)
-      tile({batch, b.index(tiles * tileRows), left, panel});
+    forRowTiles(b, rows, tileRows, [&](Expr first, int64_t count) {
+      tile({batch, named(first, "row"), count, panel});
+    });
   };
   auto overPanels = [&](ArrayRef<Expr> batch, std::optional<Expr> panel) {
     overRows(batch, panel);
     if (panel && rest)
-      b.when(named(equal(*panel, double(fullPanels - 1)), "is_last"),
+      b.when(isLast(*panel, fullPanels),
              [&] { overRows(batch, std::nullopt); });
   };
-  ArrayRef<int64_t> batchShape = shape.drop_back(2);
-  if (batches > 1) {
+  ArrayRef<Dim> batchSizes = ArrayRef(sizes).drop_back(2);
+  if (batches != 1) {
     b.parallelFor(batches, [&](Expr batch) {
-      Exprs at = b.delinearize(named(batch, "batch"), batchShape);
+      Exprs at = b.delinearize(named(batch, "batch"), batchSizes);
       if (fullPanels == 0)
         return overPanels(at, std::nullopt);
       b.forRange(b.index(0), b.index(fullPanels),
@@ -151,7 +143,7 @@ void ProductLoops::overTiles(int64_t tileRows, int64_t panelWidth,
     return;
   }
   // Not read where the rows are one matrix.
-  Exprs at(batchShape.size(), b.index(0));
+  Exprs at(batchSizes.size(), b.index(0));
   if (fullPanels == 0)
     return overPanels(at, std::nullopt);
   b.parallelFor(fullPanels, [&](Expr panel) { overPanels(at, panel); });

@@ -27,6 +27,7 @@ public:
                      const TargetDescription &target) const override;
   void pack(graph::GroupOp group, const Plan &plan,
             const TargetDescription &target) const override;
+  bool takesRunTimeSizes() const override { return true; }
 
 protected:
   /// The vectors that cover so many columns of panels.
@@ -52,7 +53,7 @@ class ProductLoops : public ProductSizes {
 public:
   ProductLoops(KernelBuilder &b, graph::MatMulOp product)
       : ProductSizes(product), b(b), product(product),
-        shape(graph::shapeOf(product.getResult())) {}
+        sizes(graph::dimsOf(product.getResult())) {}
 
   /// A tile: `count` rows of a panel, or of the columns behind the last one.
   struct Place {
@@ -81,7 +82,7 @@ private:
 
   KernelBuilder &b;
   graph::MatMulOp product;
-  llvm::ArrayRef<int64_t> shape;
+  graph::Dims sizes;
 };
 
 } // namespace ingot::schedule

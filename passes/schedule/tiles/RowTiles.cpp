@@ -1,0 +1,81 @@
+#include "passes/schedule/tiles/RowTiles.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+Expr isLast(Expr number, int64_t count) {
+  return named(equal(number, double(count - 1)), "is_last");
+}
+
+/// Tiles for the last rows up to `end`: fewer than `tileRows`, by a number known
+/// at run time, which `unit` divides.
+static void forRowsLeft(KernelBuilder &b, Expr end, Expr left, int64_t tileRows,
+                        int64_t unit, RowTile tile) {
+  int64_t most = (tileRows - 1) / unit;
+  if (most == 0)
+    return;
+  named(left, "left");
+  int64_t count = static_cast<int64_t>(llvm::bit_floor(uint64_t(most))) * unit;
+  for (; count >= unit; count /= 2) {
+    b.when(left >= double(count),
+           [&] { tile(named(end - left, "first_of_" + Twine(count)), count); });
+    if (count > unit)
+      left = named(left % double(count), "left_of_" + Twine(count));
+  }
+}
+
+void forRowTiles(KernelBuilder &b, const Dim &rows, int64_t tileRows,
+                 RowTile tile) {
+  Dim whole = rows.floorDiv(tileRows) * tileRows;
+  if (whole == tileRows)
+    tile(b.index(0), tileRows);
+  else if (whole != 0)
+    b.loop(b.index(0), b.size(whole), tileRows, {},
+           [&](Expr first, ArrayRef<Expr>) -> Exprs {
+             tile(first, tileRows);
+             return {};
+           });
+  if (auto left = (rows - whole).known()) {
+    if (*left)
+      tile(b.size(whole), *left);
+    return;
+  }
+  Expr end = b.size(rows);
+  forRowsLeft(b, end, end % double(tileRows), tileRows,
+              std::gcd(tileRows, rows.divisor()), tile);
+}
+
+void forRowTilesParallel(KernelBuilder &b, const Dim &rows, int64_t tileRows,
+                         RowTile tile) {
+  Dim tiles = rows.floorDiv(tileRows);
+  auto left = (rows - tiles * tileRows).known();
+  if (tiles == 0 && left)
+    return tile(b.index(0), *left);
+  auto firstOf = [&](Expr number) {
+    return named(number, "tile") * double(tileRows);
+  };
+  if (left && (*left == 0 || tiles.known()))
+    return b.parallelFor(tiles, [&](Expr number) {
+      tile(firstOf(number), tileRows);
+      // The rows left go to whoever has the last tile.
+      if (*left)
+        b.when(isLast(number, *tiles.known()),
+               [&] { tile(b.index(*tiles.known() * tileRows), *left); });
+    });
+  // The last of these tiles may have fewer rows.
+  b.parallelFor((rows + (tileRows - 1)).floorDiv(tileRows), [&](Expr number) {
+    Expr first = firstOf(number), end = b.size(rows);
+    b.branch(
+        first + double(tileRows) <= end, [&] { tile(first, tileRows); },
+        [&] {
+          forRowsLeft(b, end, end - first, tileRows,
+                      std::gcd(tileRows, rows.divisor()), tile);
+        });
+  });
+}
+
+} // namespace ingot::schedule

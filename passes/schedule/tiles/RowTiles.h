@@ -1,0 +1,33 @@
+// Rows in tiles.
+//
+// Covers the rows of a matrix, or the positions of an image, by tiles that have a
+// fixed number of rows. Where the number of all rows is known only at run time, the
+// rows behind the last whole tile are taken apart into powers of two:
+//
+//     for (row = 0; row < n / 6 * 6; row += 6) a tile of 6 rows
+//     if (n % 6 % 8 >= 4) a tile of 4 rows, if (... % 4 >= 2) one of 2, ...
+
+#ifndef INGOT_PASSES_SCHEDULE_TILES_ROWTILES_H
+#define INGOT_PASSES_SCHEDULE_TILES_ROWTILES_H
+
+#include "passes/schedule/KernelBuilder.h"
+
+namespace ingot::schedule {
+
+/// Builds a tile of `count` rows, from the row `first` on.
+using RowTile = llvm::function_ref<void(graph::Expr first, int64_t count)>;
+
+/// Calls `tile` for tiles of `tileRows` rows, and fewer for those left, that cover
+/// [0, rows).
+void forRowTiles(KernelBuilder &b, const graph::Dim &rows, int64_t tileRows,
+                 RowTile tile);
+/// As forRowTiles, with the tiles divided among threads: see parallelFor.
+void forRowTilesParallel(KernelBuilder &b, const graph::Dim &rows,
+                         int64_t tileRows, RowTile tile);
+
+/// Returns whether `number` is the last of [0, count).
+graph::Expr isLast(graph::Expr number, int64_t count);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_TILES_ROWTILES_H

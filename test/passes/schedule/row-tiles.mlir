@@ -1,0 +1,59 @@
+// Rows whose number is known at run time in register tiles: whole ones, then what is
+// left of them by powers of two.
+//
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// CHECK-LABEL: @rows_left(
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index {kernel.name = "n"})
+// CHECK: %[[TILES:.*]] = arith.divsi %[[N]], %c6
+// CHECK: %[[END:.*]] = arith.muli %[[TILES]], %c6
+// CHECK: scf.for %{{.*}} = %c0 to %[[END]] step %c6
+// CHECK: scf.for %{{.*}} = %c0 to %c20
+// CHECK-COUNT-6: vector.fma
+// CHECK: %[[LEFT:.*]] = arith.remsi %[[N]], %c6
+// CHECK: arith.cmpi sge, %[[LEFT]], %c4
+// CHECK-NEXT: scf.if
+// CHECK: arith.subi %[[N]], %[[LEFT]]
+// CHECK-COUNT-4: vector.fma
+// CHECK: %[[LESS:.*]] = arith.remsi %[[LEFT]], %c4
+// CHECK: arith.cmpi sge, %[[LESS]], %c2
+// CHECK-NEXT: scf.if
+// CHECK-COUNT-2: vector.fma
+// CHECK: %[[ONE:.*]] = arith.remsi %[[LESS]], %c2
+// CHECK: arith.cmpi sge, %[[ONE]], %c1
+// CHECK-NEXT: scf.if
+// CHECK-COUNT-1: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: return
+kernel.func @rows_left(%x: tensor<64x20xf32, #kernel.sizes<"n" in 1 to 64 : s0, 20>>, %w: tensor<20x16xf32>)
+    -> tensor<64x16xf32, #kernel.sizes<"n" in 1 to 64 : s0, 16>>
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<64x20xf32, #kernel.sizes<"n" in 1 to 64 : s0, 20>>, tensor<20x16xf32>)
+      -> tensor<64x16xf32, #kernel.sizes<"n" in 1 to 64 : s0, 16>>
+  kernel.return %y : tensor<64x16xf32, #kernel.sizes<"n" in 1 to 64 : s0, 16>>
+}
+
+// Of each of n images there are 49 rows: tiles of 7 leave none, and tiles of 14 leave 7.
+// CHECK-LABEL: @none_left(
+// CHECK: scf.for {{.*}} step %c7
+// CHECK-COUNT-7: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-LABEL: @seven_left(
+// CHECK: scf.for {{.*}} step %c14
+// CHECK-COUNT-14: vector.fma
+// CHECK: scf.if
+// CHECK-COUNT-7: vector.fma
+// CHECK-NOT: vector.fma
+!rows = tensor<64x49x20xf32, #kernel.sizes<"n" in 1 to 64 : s0, 49, 20>>
+!product = tensor<64x49x16xf32, #kernel.sizes<"n" in 1 to 64 : s0, 49, 16>>
+kernel.func @none_left(%x: !rows, %w: tensor<20x16xf32>) -> !product
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 7, splits = 1}} {
+  %y = graph.matmul %x, %w : (!rows, tensor<20x16xf32>) -> !product
+  kernel.return %y : !product
+}
+kernel.func @seven_left(%x: !rows, %w: tensor<20x16xf32>) -> !product
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 14, splits = 1}} {
+  %y = graph.matmul %x, %w : (!rows, tensor<20x16xf32>) -> !product
+  kernel.return %y : !product
+}
