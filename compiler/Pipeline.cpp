@@ -40,6 +40,8 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   // Before dequantized weights become constants.
   if (!options.strict)
     functions.addPass(simplify::createHoistScales());
+  functions.addPass(
+      simplify::createWidenContractions({options.target->name.str()}));
   functions.addPass(simplify::createFoldConstants());
   // Once their constants are numbers, and before transposes move into them.
   if (!options.strict) {

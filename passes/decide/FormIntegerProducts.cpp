@@ -15,6 +15,12 @@
 //     ->  matmul(a ^ 128: ui8, b, a_zero + 128, b_zero)
 //
 // Other products keep their zero points, which are taken off each element.
+//
+//   conv(x, w, bias) {x_zero}  ->  conv(padded x, w, bias - x_zero * sums of w)
+//
+// Outside of a convolution's input there is the zero point, which has to be stored
+// there unless it is 0. The input channels become a multiple of what one product
+// sums; the weights of those that are added are 0.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -40,55 +46,12 @@ IntegerType otherSign(Type type) {
 /// Whether `v` is a constant of zeros, or null.
 bool isZero(Value v) { return !v || matchPattern(v, m_Zero()); }
 
-class Rewriting {
-public:
-  Rewriting(MatMulOp product)
-      : builder(product), product(product), loc(product.getLoc()) {}
-
-  /// Computes the product with operands of the other sign where that is asked for.
-  void run(bool flipA, bool flipB) {
-    Type wide = elementOf(product.getResult());
-    Operand a = centered(product.getA(), product.getAZero(), flipA);
-    Operand b = centered(product.getB(), product.getBZero(), flipB);
-    Value y =
-        MatMulOp::create(builder, loc, product.getType(), a.values, b.values);
-    int64_t steps = shapeOf(a.values).back(), rank = shapeOf(b.values).size();
-    if (a.zero) {
-      Value sums = sum(b.values, rank - 2);
-      if (b.zero)
-        sums = elementwise<SubOp>(
-            sums, elementwise<MulOp>(b.zero, number(steps, wide)));
-      y = elementwise<SubOp>(y, elementwise<MulOp>(sums, a.zero));
-    }
-    if (b.zero) {
-      Value sums = sum(a.values, shapeOf(a.values).size() - 1);
-      y = elementwise<SubOp>(y, elementwise<MulOp>(sums, b.zero));
-    }
-    product.replaceAllUsesWith(y);
-    product.erase();
-  }
-
-private:
-  /// An operand and its zero point in si32, which is null for 0.
-  struct Operand {
-    Value values, zero;
-  };
-
-  Operand centered(Value values, Value zero, bool flip) {
-    Operand result{values, isZero(zero)
-                               ? Value()
-                               : cast(zero, elementOf(product.getResult()))};
-    if (!flip)
-      return result;
-    Type wide = elementOf(product.getResult());
-    IntegerType type = otherSign(elementOf(values));
-    int64_t half = int64_t(1) << (type.getWidth() - 1);
-    Value moved = number(type.isUnsigned() ? half : -half, wide);
-    result.zero = result.zero ? elementwise<AddOp>(result.zero, moved) : moved;
-    result.values = elementwise<XorOp>(
-        cast(values, type), number(type.isUnsigned() ? half : -half, type));
-    return result;
-  }
+/// Builds what is around a product.
+class RewritingBase {
+protected:
+  explicit RewritingBase(Operation *op)
+      : builder(op), loc(op->getLoc()),
+        wide(builder.getIntegerType(32, /*isSigned=*/true)) {}
 
   Value cast(Value v, Type type) {
     return CastOp::create(builder, loc, RankedTensorType::get(shapeOf(v), type),
@@ -111,19 +74,136 @@ private:
         .getResult();
   }
 
-  /// The sums over one axis, which stays with size 1.
-  Value sum(Value v, int64_t axis) {
-    v = cast(v, elementOf(product.getResult()));
+  /// The sums over some axes, which stay with size 1.
+  Value sum(Value v, ArrayRef<int64_t> axes) {
+    v = cast(v, wide);
     SmallVector<int64_t> shape(shapeOf(v));
-    shape[axis] = 1;
-    return ReduceSumOp::create(builder, loc,
-                               RankedTensorType::get(shape, elementOf(v)), v,
-                               ArrayRef<int64_t>{axis});
+    for (int64_t axis : axes)
+      shape[axis] = 1;
+    return ReduceSumOp::create(builder, loc, RankedTensorType::get(shape, wide),
+                               v, axes);
+  }
+
+  /// How much less the numbers are once they have the other sign.
+  static int64_t moveOf(Type other) {
+    int64_t half = int64_t(1) << (other.getIntOrFloatBitWidth() - 1);
+    return other.isUnsignedInteger() ? half : -half;
+  }
+
+  /// The same numbers in the other sign, moved by moveOf its type.
+  Value flipped(Value values) {
+    IntegerType type = otherSign(elementOf(values));
+    return elementwise<XorOp>(cast(values, type), number(moveOf(type), type));
   }
 
   OpBuilder builder;
-  MatMulOp product;
   Location loc;
+  Type wide;
+};
+
+class ProductRewriting : RewritingBase {
+public:
+  explicit ProductRewriting(MatMulOp product)
+      : RewritingBase(product), product(product) {}
+
+  /// Computes the product with operands of the other sign where that is asked for.
+  void run(bool flipA, bool flipB) {
+    Operand a = centered(product.getA(), product.getAZero(), flipA);
+    Operand b = centered(product.getB(), product.getBZero(), flipB);
+    Value y =
+        MatMulOp::create(builder, loc, product.getType(), a.values, b.values);
+    int64_t steps = shapeOf(a.values).back(), rank = shapeOf(b.values).size();
+    if (a.zero) {
+      Value sums = sum(b.values, rank - 2);
+      if (b.zero)
+        sums = elementwise<SubOp>(
+            sums, elementwise<MulOp>(b.zero, number(steps, wide)));
+      y = elementwise<SubOp>(y, elementwise<MulOp>(sums, a.zero));
+    }
+    if (b.zero) {
+      Value sums =
+          sum(a.values, static_cast<int64_t>(shapeOf(a.values).size()) - 1);
+      y = elementwise<SubOp>(y, elementwise<MulOp>(sums, b.zero));
+    }
+    product.replaceAllUsesWith(y);
+    product.erase();
+  }
+
+private:
+  /// An operand and its zero point in si32, which is null for 0.
+  struct Operand {
+    Value values, zero;
+  };
+
+  Operand centered(Value values, Value zero, bool flip) {
+    Operand result{values, isZero(zero) ? Value() : cast(zero, wide)};
+    if (!flip)
+      return result;
+    result.values = flipped(values);
+    Value moved = number(moveOf(elementOf(result.values)), wide);
+    result.zero = result.zero ? elementwise<AddOp>(result.zero, moved) : moved;
+    return result;
+  }
+
+  MatMulOp product;
+};
+
+class ConvolutionRewriting : RewritingBase {
+public:
+  explicit ConvolutionRewriting(ConvOp conv)
+      : RewritingBase(conv), conv(conv) {}
+
+  /// Computes the convolution with an input of the other sign if that is asked
+  /// for, of a number of channels that is a multiple of `group`.
+  void run(bool flip, int64_t group) {
+    Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
+    int64_t zero = conv.getXZero();
+    if (flip) {
+      x = flipped(x);
+      zero += moveOf(elementOf(x));
+    }
+    size_t rank = shapeOf(x).size();
+    SmallVector<int64_t> none(rank), xLow(rank), xHigh(rank), wHigh(rank),
+        low(conv.getLow());
+    xHigh.back() = wHigh[rank - 2] =
+        llvm::alignTo(shapeOf(x).back(), group) - shapeOf(x).back();
+    if (zero != 0) {
+      for (size_t i = 0; i < low.size(); ++i) {
+        int64_t reach =
+            (shapeOf(conv.getResult())[1 + i] - 1) * conv.getStrides()[i] +
+            (shapeOf(w)[i] - 1) * conv.getDilations()[i] + 1;
+        xLow[1 + i] = low[i];
+        xHigh[1 + i] = std::max<int64_t>(reach - low[i] - shapeOf(x)[1 + i], 0);
+      }
+      low.assign(low.size(), 0);
+      auto steps = llvm::to_vector(
+          llvm::seq<int64_t>(0, static_cast<int64_t>(rank) - 1));
+      Value sums = ReshapeOp::create(
+          builder, loc, RankedTensorType::get(shapeOf(w).back(), wide),
+          sum(w, steps));
+      Value moved = elementwise<MulOp>(sums, number(-zero, wide));
+      bias = bias ? elementwise<AddOp>(bias, moved) : moved;
+    }
+    x = padded(x, xLow, xHigh, zero);
+    w = padded(w, none, wHigh, 0);
+    Value y = ConvOp::create(builder, loc, conv.getType(), x, w, bias,
+                             conv.getStrides(), conv.getDilations(), low,
+                             conv.getGroups(), /*x_zero=*/0);
+    conv.replaceAllUsesWith(y);
+    conv.erase();
+  }
+
+private:
+  Value padded(Value v, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+               int64_t value) {
+    auto isZero = [](int64_t size) { return size == 0; };
+    if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+      return v;
+    return PadOp::create(builder, loc, v, number(value, elementOf(v)), low,
+                         high);
+  }
+
+  ConvOp conv;
 };
 
 struct FormIntegerProductsPass
@@ -132,13 +212,21 @@ struct FormIntegerProductsPass
 
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
-    SmallVector<MatMulOp> products;
-    getOperation().walk([&](MatMulOp op) { products.push_back(op); });
-    for (MatMulOp product : products)
-      if (product.isWidening() && !hasRunTimeSizes(product) &&
-          tensorType(product.getResult()).getNumElements() > 0 &&
-          shapeOf(product.getA()).back() > 0)
+    SmallVector<Operation *> contractions;
+    getOperation().walk([&](Operation *op) {
+      if (isa<MatMulOp, ConvOp>(op) && !hasRunTimeSizes(op) &&
+          tensorType(op->getResult(0)).getNumElements() > 0)
+        contractions.push_back(op);
+    });
+    for (Operation *op : contractions) {
+      if (auto conv = dyn_cast<ConvOp>(op);
+          conv && conv.isWidening() && conv.getGroups() == 1)
+        form(conv, target);
+      else if (auto product = dyn_cast<MatMulOp>(op);
+               product && product.isWidening() &&
+               shapeOf(product.getA()).back() > 0)
         form(product, target);
+    }
   }
 
 private:
@@ -163,7 +251,21 @@ private:
       }
     auto [flipA, flipB] = chosen;
     if (best > 0 && (flipA || flipB || !product.getZeros().empty()))
-      Rewriting(product).run(flipA, flipB);
+      ProductRewriting(product).run(flipA, flipB);
+  }
+
+  /// The input changes its sign if that is faster; weights would need sums over
+  /// each window.
+  static void form(ConvOp conv, const TargetDescription &target) {
+    Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
+    auto same = schedule::dotForm(x, w, target),
+         other = schedule::dotForm(otherSign(x), w, target);
+    bool flip = other && (!same || other->perCycle > same->perCycle);
+    if (!same && !other)
+      return;
+    int64_t group = (flip ? other : same)->group;
+    if (flip || conv.getXZero() != 0 || shapeOf(conv.getX()).back() % group)
+      ConvolutionRewriting(conv).run(flip, group);
   }
 };
 

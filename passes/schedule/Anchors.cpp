@@ -45,6 +45,11 @@ int64_t ConvolutionAnchor::steps() {
   return ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
 }
 
+int64_t ConvolutionAnchor::weightBytes() {
+  return steps() * channels() * elementOf(conv.getW()).getIntOrFloatBitWidth() /
+         8;
+}
+
 bool ConvolutionAnchor::isPointwise() {
   ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
                     y = shapeOf(conv.getResult());
@@ -71,7 +76,9 @@ ConvOp depthwiseOf(GroupView group) {
 
 bool isFusableConvolution(Operation *op, bool packs) {
   auto conv = dyn_cast<ConvOp>(op);
-  return conv && isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
+  return conv &&
+         (isa<Float32Type, Float64Type>(elementOf(conv.getX())) ||
+          (conv.isWidening() && conv.getXZero() == 0)) &&
          conv.getGroups() == 1 && mayBeInPanels(conv.getW(), packs);
 }
 

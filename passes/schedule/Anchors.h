@@ -24,6 +24,7 @@ struct ConvolutionAnchor {
   /// The one that a group computes; without `conv` if that is not all it computes.
   static ConvolutionAnchor of(GroupView group);
 
+  /// Of the operands; sums of bytes are wider.
   mlir::Type type() { return graph::elementOf(conv.getX()); }
   /// Null while the weights are not packed.
   graph::UnpackPanelsOp weights() {
@@ -40,6 +41,7 @@ struct ConvolutionAnchor {
   /// The channels that it computes, and the products that are summed for each.
   int64_t channels() { return graph::shapeOf(result()).back(); }
   int64_t steps();
+  int64_t weightBytes();
   /// Output and input positions of the convolution correspond one to one.
   bool isPointwise();
 };

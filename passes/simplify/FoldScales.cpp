@@ -109,7 +109,7 @@ struct FoldTerm : OpRewritePattern<AddOp> {
     auto sum = ConvOp::create(
         rewriter, rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}),
         conv.getType(), conv.getX(), conv.getW(), bias, conv.getStrides(),
-        conv.getDilations(), conv.getLow(), conv.getGroups());
+        conv.getDilations(), conv.getLow(), conv.getGroups(), conv.getXZero());
     rewriter.replaceOp(op, sum);
     rewriter.eraseOp(conv);
     return success();

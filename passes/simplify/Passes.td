@@ -17,6 +17,12 @@ def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
 }
 
+def WidenContractions : Pass<"simplify-widen-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Contract the bytes of quantized operands, with sums of 32 bits";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"",
+                        "The target: one without products of bytes keeps sums of floats">];
+}
+
 def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
   let summary = "Move transposes through operators until they cancel or fold into weights";
 }

@@ -83,17 +83,42 @@ def batches():
         yield product(f"batches-{kind}-zeros", whole((3, 5, 18), a), whole((3, 18, 20), b), whole((3, 5, 1), a), whole((3, 1, 20), b), is_constant)
 
 
+def convolution(name, x, w, x_zero=None, w_zero=None, strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0)):
+    wide = np.pad(x.astype(np.int64) - (0 if x_zero is None else x_zero), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    weights = w.astype(np.int64) - (0 if w_zero is None else w_zero.reshape(-1, 1, 1, 1) if w_zero.ndim else w_zero)
+    reach = [(size - 1) * dilation + 1 for size, dilation in zip(w.shape[2:], dilations)]
+    windows = np.lib.stride_tricks.sliding_window_view(wide, reach, (2, 3))
+    windows = windows[:, :, ::strides[0], ::strides[1], ::dilations[0], ::dilations[1]]
+    want = np.einsum("nchwij,ocij->nohw", windows, weights).astype(np.int32)
+    constants = {"w": w, **{key: zero for key, zero in (("xz", x_zero), ("wz", w_zero)) if zero is not None}}
+    names = ["x", "w", "xz" if x_zero is not None else "", "wz" if w_zero is not None else ""]
+    while not names[-1]:
+        names.pop()
+    node = helper.make_node("ConvInteger", names, ["out"], strides=strides, dilations=dilations, pads=pads)
+    return Case(name, [node], {"x": x}, constants, want=[want])
+
+
 def convolutions():
-    """Single positions, which are matrix products, and windows, beside."""
-    for (a, b), (kernel, attributes) in itertools.product(SIGNS, ((1, {}), (1, {"strides": [2, 2]}), (3, {"pads": [1, 1, 1, 1]}))):
-        x, w = whole((2, 19, 7, 6), a), whole((33, 19, kernel, kernel), b)
-        x_zero, w_zero = whole((), a), whole((33,), b)
-        stride, pad = attributes.get("strides", [1])[0], attributes.get("pads", [0])[0]
-        wide = np.pad(x.astype(np.int64) - x_zero, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
-        windows = np.lib.stride_tricks.sliding_window_view(wide, (kernel, kernel), (2, 3))[:, :, ::stride, ::stride]
-        want = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64) - w_zero.reshape(-1, 1, 1, 1)).astype(np.int32)
-        node = helper.make_node("ConvInteger", ["x", "w", "xz", "wz"], ["out"], **attributes)
-        yield Case(f"conv-{names_of(a, b)}-{kernel}-{stride}", [node], {"x": x}, {"w": w, "xz": x_zero, "wz": w_zero}, want=[want])
+    """Single positions, which are matrix products, and windows, beside; zero points that leave the weights signed
+    around 0 (bytes are multiplied) and others."""
+    for a, b in SIGNS:
+        for kernel, attributes in ((1, {}), (1, {"strides": (2, 2)}), (3, {"pads": (1, 1, 1, 1)})):
+            yield convolution(f"conv-{names_of(a, b)}-{kernel}-{attributes.get('strides', (1,))[0]}-zeros", whole((2, 19, 7, 6), a),
+                              whole((33, 19, kernel, kernel), b), whole((), a), whole((33,), b), **attributes)
+        for number, (inputs, outputs, size, kernel, attributes) in enumerate((
+                (8, 16, (7, 6), (1, 1), {"strides": (2, 2)}),
+                (3, 33, (9, 11), (3, 3), {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+                (4, 5, (5, 23), (3, 5), {"pads": (1, 2, 1, 2)}),
+                (19, 24, (8, 40), (3, 3), {"pads": (1, 1, 1, 1)}),
+                (32, 9, (6, 17), (3, 3), {"pads": (2, 2, 2, 2), "dilations": (2, 2)}),
+                (20, 1, (4, 9), (1, 7), {"pads": (0, 3, 0, 1), "strides": (1, 3)}),
+                (16, 70, (1, 30), (1, 4), {}),
+                (5, 8, (2, 2), (5, 5), {"pads": (2, 2, 2, 2)}))):
+            for x_zero in (None, whole((), a)):
+                yield convolution(f"conv-{names_of(a, b)}-{number}-{'zero' if x_zero is not None else 'none'}", whole((2, inputs, *size), a),
+                                  whole((outputs, inputs, *kernel), b), x_zero, np.array(128, b) if b == np.uint8 else None, **attributes)
+        yield convolution(f"conv-{names_of(a, b)}-extremes", np.full((1, 64, 6, 6), np.iinfo(a).max, a), np.full((17, 64, 3, 3), np.iinfo(b).min, b),
+                          None, np.array(128, b) if b == np.uint8 else None, pads=(1, 1, 1, 1))
 
 
 if __name__ == "__main__":

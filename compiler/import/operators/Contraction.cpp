@@ -127,7 +127,8 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
   Value y = node.build<ConvOp>(geometry->resultType(x, ws[0]),
                                toChannelsLast(node, x), kernelLast(node, w),
                                OnnxNode::unlessZeros(bias), geometry->strides,
-                               geometry->dilations, geometry->low, groups);
+                               geometry->dilations, geometry->low, groups,
+                               /*x_zero=*/0);
   return toChannelsFirst(node, y);
 }
 

@@ -39,6 +39,23 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                           (steps == 1 ? "row" : "column"));
 }
 
+/// Refuses operands and a sum that are neither of one type nor narrow integers,
+/// which may have zero points, and a wide sum.
+static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
+                                     bool hasZeros) {
+  auto isNarrow = [](Type type) {
+    return isa<IntegerType>(type) && !type.isInteger(1) &&
+           type.getIntOrFloatBitWidth() <= 16;
+  };
+  Type x = elementOf(a), y = elementOf(b);
+  bool widens = isNarrow(x) && isNarrow(y) && sum.isSignedInteger(32);
+  return rule.require(widens || (x == y && x == sum && !hasZeros),
+                      "multiplies " + debugString(x) + " by " + debugString(y) +
+                          " into " + debugString(sum) +
+                          "; types must be one, or integers of at most 16 bits "
+                          "and a result of si32");
+}
+
 LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims a = dimsOf(op.getA()), b = dimsOf(op.getB());
   if (a.size() < 2 || b.size() < 2)
@@ -51,19 +68,10 @@ LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
   auto shape = productShape(a, b);
   if (!shape)
     return rule.refuse("the batch axes do not broadcast");
-  Type x = elementOf(op.getA()), y = elementOf(op.getB()),
-       sum = rule.statedElement();
+  Type sum = rule.statedElement();
   ValueRange zeros = op.getZeros();
-  auto isNarrow = [](Type type) {
-    return isa<IntegerType>(type) && !type.isInteger(1) &&
-           type.getIntOrFloatBitWidth() <= 16;
-  };
-  bool widens = isNarrow(x) && isNarrow(y) && sum.isSignedInteger(32);
-  if (!widens && (x != y || x != sum || !zeros.empty()))
-    return rule.refuse("multiplies " + debugString(x) + " by " +
-                       debugString(y) + " into " + debugString(sum) +
-                       "; types must be one, or integers of at most 16 bits "
-                       "and a result of si32");
+  if (failed(contractedTypes(rule, op.getA(), op.getB(), sum, !zeros.empty())))
+    return failure();
   if (!zeros.empty() && zeros.size() != 2)
     return rule.refuse("has one zero point; there are two, or none");
   if (!zeros.empty() && (failed(zeroPoint(rule, zeros[0], op.getA(), 1, "a")) ||
@@ -85,18 +93,22 @@ static LogicalResult convTypes(OpAdaptor op, TypeRule &rule, bool transposed) {
   if (inputs != x.back() || (transposed ? inputs : outputs) % groups != 0)
     return rule.refuse("the weights do not fit " + Twine(x.back()) +
                        " channels in " + Twine(groups) + " groups");
-  if (failed(rule.alike({op.getX(), op.getW(), op.getBias()})) ||
-      failed(rule.shape(op.getBias(), outputs, "a bias")))
+  if (failed(rule.shape(op.getBias(), outputs, "a bias")))
     return failure();
+  Type sum = op.getBias() ? elementOf(op.getBias()) : rule.statedElement();
   return rule.window(op.getX(), w.drop_back(2), op.getStrides(),
-                     op.getDilations(), {op.getLow()}, elementOf(op.getX()),
-                     outputs);
+                     op.getDilations(), {op.getLow()}, sum, outputs);
 }
 
 LogicalResult ConvOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (failed(contractedTypes(rule, op.getX(), op.getW(), rule.statedElement(),
+                             op.getXZero() != 0)))
+    return failure();
   return convTypes(op, rule, /*transposed=*/false);
 }
 LogicalResult ConvTransposeOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (failed(rule.alike({op.getX(), op.getW(), op.getBias()})))
+    return failure();
   return convTypes(op, rule, /*transposed=*/true);
 }
 
@@ -152,6 +164,10 @@ bool MatMulOp::isWidening() {
   return elementOf(getResult()) != elementOf(getA());
 }
 
+bool ConvOp::isWidening() {
+  return elementOf(getResult()) != elementOf(getX());
+}
+
 bool ConvOp::isCheap() { return false; }
 bool ConvOp::passesLanes() {
   // Lanes are output channels: one group, or each channel its own.
@@ -168,8 +184,17 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t groupOutputs = outputs / getGroups();
   bool depthwise = groupInputs == 1 && groupOutputs == 1;
   Expr channel = idx.back();
-  Expr init = getBias() ? b.load(getBias(), {channel})
-                        : b.constant(0, elementOf(getResult()));
+  Type type = elementOf(getResult());
+  Expr init = getBias() ? b.load(getBias(), {channel}) : b.constant(0, type);
+  auto addProduct = [&](Expr x, Expr w, Expr acc) {
+    if (isWidening()) {
+      x = convert(x, type);
+      w = convert(w, type);
+    }
+    if (getXZero() != 0)
+      x = x - double(getXZero());
+    return named(fma(x, w, acc), "sum");
+  };
   return overWindow(
       b, idx, shapeOf(getX()), kernel, getStrides(), getDilations(), getLow(),
       init, [&](ArrayRef<Expr> k, ArrayRef<Expr> at, Expr acc) {
@@ -180,16 +205,15 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
           wAt.push_back(channel);
           if (depthwise) {
             xAt.back() = channel;
-            return named(fma(b.load(getX(), xAt), b.load(getW(), wAt), acc),
-                         "sum");
+            return addProduct(b.load(getX(), xAt), b.load(getW(), wAt), acc);
           }
           xAt.back() = getGroups() == 1
                            ? c
                            : channel / static_cast<double>(groupOutputs) *
                                      static_cast<double>(groupInputs) +
                                  c;
-          return named(fma(b.loadScalar(getX(), xAt), b.load(getW(), wAt), acc),
-                       "sum");
+          return addProduct(b.loadScalar(getX(), xAt), b.load(getW(), wAt),
+                            acc);
         });
       });
 }

@@ -49,6 +49,16 @@ def Graph_ConvOp : Graph_WindowProduct<"conv"> {
     x [N, spatial..., C], w [kernel..., C / groups, O], bias [O] -> [N, out..., O]. Output position o reads the
     input positions o * stride - low + k * dilation; positions outside count as zero. The padding at the high end
     follows from the result's shape.
+
+    All types are one; or x and w are integers of at most 16 bits, of any sign, and bias and result are si32. Then the
+    sums are of (x - x_zero) * w, modulo 2^32, and positions outside count as the zero point.
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias, DenseI64ArrayAttr:$strides,
+                   DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, I64Attr:$groups,
+                   DefaultValuedAttr<I64Attr, "0">:$x_zero);
+  let extraClassDeclaration = [{
+    /// Whether narrow integers are multiplied and summed in a wider type.
+    bool isWidening();
   }];
 }
 

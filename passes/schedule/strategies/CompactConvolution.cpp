@@ -315,7 +315,7 @@ public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    if (!target.smallCode || !anchor.conv)
+    if (!target.smallCode || !anchor.conv || anchor.conv.isWidening())
       return false;
     ArrayRef<int64_t> dilations = anchor.conv.getDilations();
     return isMatrix(group, anchor) || !isCopied(anchor) ||

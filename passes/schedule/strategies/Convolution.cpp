@@ -11,12 +11,16 @@
 // a window are computed one after the other and combined in registers, so that
 // the convolution's result is never stored.
 //
+// Bytes are multiplied in groups of neighbouring input channels (kernel.dot), which
+// their weights have side by side, and summed in 32 bits.
+//
 // Small weights: for each tile of positions all panels (the input is read
 // once). Large weights: for each panel all positions (the weights are).
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 #include "passes/schedule/tiles/RowTiles.h"
@@ -33,8 +37,10 @@ class ConvolutionStrategy : public Strategy {
 public:
   StringRef name() const override { return "convolution"; }
 
-  bool matches(GroupView group, const TargetDescription &) const override {
-    return ConvolutionAnchor::of(group).conv != nullptr;
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    ConvOp conv = ConvolutionAnchor::of(group).conv;
+    return conv && (!conv.isWidening() || dotForm(conv, target));
   }
 
   ArrayRef<PlanKey> planKeys() const override {
@@ -49,9 +55,10 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    int64_t lanes = target.maxLanes(anchor.type()), across = anchor.across();
+    Tiles model(anchor, target);
+    int64_t lanes = model.lanes(), across = anchor.across();
     UnpackPanelsOp packed = anchor.weights();
-    std::vector<TileChoice> tiles = model(anchor, target).ranked();
+    std::vector<TileChoice> tiles = model.ranked();
     if (packed)
       tiles = withVectors(
           llvm::divideCeil(
@@ -59,11 +66,12 @@ public:
           std::move(tiles));
     // Large weights are read once, else the input is.
     bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
-                        double(anchor.steps() * anchor.channels() * 4) >
+                        double(anchor.weightBytes()) >
                             double(target.l2Bytes) * target.residentShare;
     SmallVector<Plan> plans;
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
-      bool isSplit = isMatrix(anchor) && !group.isStrict();
+      bool isSplit =
+          isMatrix(anchor) && !group.isStrict() && !model.isOfBytes();
       Plan plan(group.block->getParentOp()->getContext(),
                 {{"columns",
                   packed ? int64_t(packed.getPanel()) : tile.vectors * lanes},
@@ -88,18 +96,22 @@ public:
     double times = isMatrix(anchor)
                        ? 1
                        : double(ShapedType::getNumElements(y.drop_back(2)));
-    return times * model(anchor, target)
-                       .cycles(tileOf(plan, target.maxLanes(anchor.type())));
+    Tiles model(anchor, target);
+    return times * model.cycles(tileOf(plan, model.lanes()));
   }
 
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    TileChoice tile = tileOf(plan, target.maxLanes(anchor.type()));
-    if (std::string why = refusePanels(plan.number("columns"), anchor.weights(),
-                                       target, anchor.type());
+    Tiles model(anchor, target);
+    TileChoice tile = tileOf(plan, model.lanes());
+    int64_t columns = plan.number("columns");
+    if (std::string why = refusePanels(columns, model.cover(columns).width(),
+                                       anchor.weights());
         !why.empty())
       return why;
+    if (model.isOfBytes() && plan.number("splits") != 1)
+      return "products of bytes are summed in one part: its splits are 1";
     if (anchor.pool &&
         (tile.rows % anchor.across() != 0 || plan.word("order") != "tiles"))
       return "a pool is computed in the order \"tiles\", with a multiple of "
@@ -126,8 +138,10 @@ public:
   void pack(GroupOp group, const Plan &plan,
             const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
-    packPanels(group, anchor.conv->getOpOperand(1), plan.number("columns"),
-               target);
+    Tiles model(anchor, target);
+    int64_t panel = plan.number("columns"), left = anchor.channels() % panel;
+    packPanels(group, anchor.conv->getOpOperand(1), panel,
+               left ? model.cover(left).width() : 0, model.group());
   }
 
   bool takesRunTimeSizes() const override { return true; }
@@ -147,17 +161,52 @@ private:
                ? product(ArrayRef(dimsOf(anchor.result())).drop_back())
                : Dim(anchor.columns());
   }
-  static TileModel model(ConvolutionAnchor anchor,
-                         const TargetDescription &target) {
-    return TileModel(positions(anchor).most(), anchor.channels(),
-                     anchor.steps(), target, anchor.type());
-  }
+
+  /// The tiles of a convolution, of floats or of bytes.
+  class Tiles {
+  public:
+    Tiles(ConvolutionAnchor anchor, const TargetDescription &target)
+        : anchor(anchor), target(target), form(dotForm(anchor.conv, target)) {}
+
+    bool isOfBytes() const { return form.has_value(); }
+    /// Neighbouring input channels that a product takes.
+    int64_t group() const { return form ? form->group : 1; }
+    int64_t lanes() {
+      return form ? form->lanes.front() : target.maxLanes(anchor.type());
+    }
+    std::vector<TileChoice> ranked() {
+      return form ? dots().ranked() : floats().ranked();
+    }
+    double cycles(const TileChoice &tile) {
+      return form ? dots().cycles(tile) : floats().cycles(tile);
+    }
+    ColumnVectors cover(int64_t columns) {
+      return form ? coverWithDots(columns, *form, target, /*padded=*/true)
+                  : ColumnVectors::cover(columns, target, anchor.type(), true);
+    }
+
+  private:
+    TileModel floats() {
+      return TileModel(positions(anchor).most(), anchor.channels(),
+                       anchor.steps(), target, anchor.type());
+    }
+    DotModel dots() {
+      return DotModel(positions(anchor).most(), anchor.channels(),
+                      anchor.steps(), *form, target);
+    }
+
+    ConvolutionAnchor anchor;
+    const TargetDescription &target;
+    std::optional<DotForm> form;
+  };
 
   struct Emitter {
     KernelBuilder &b;
     ConvOp conv;
     Operation *pool;
-    Type type;
+    Type type, sumType;
+    Tiles tiles;
+    std::optional<DotForm> form; // Of bytes.
     PackedPanels panels;
     ArrayRef<int64_t> x, w, y;
     size_t spatial;
@@ -168,6 +217,8 @@ private:
 
     Emitter(KernelBuilder &b, ConvOp conv, Operation *pool)
         : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
+          sumType(elementOf(conv.getResult())), tiles({conv, pool}, b.target),
+          form(dotForm(conv, b.target)),
           panels(*PackedPanels::of(b, conv.getW())), x(shapeOf(conv.getX())),
           w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())),
           spatial(x.size() - 2), axes(windowAxes(conv)), columns(axes.back()),
@@ -228,18 +279,15 @@ private:
       Expr firstColumn;
     };
 
-    Panel full(Expr number) const {
-      return {named(number, "panel"),
-              ColumnVectors::cover(panels.panelWidth, b.target, type,
-                                   /*padded=*/true),
+    Panel full(Expr number) {
+      return {named(number, "panel"), tiles.cover(panels.panelWidth),
               named(number * double(panels.panelWidth), "channel")};
     }
-    Panel tail() const {
-      return {std::nullopt,
-              ColumnVectors::cover(panels.columns -
-                                       panels.fullPanels * panels.panelWidth,
-                                   b.target, type, true),
-              b.index(panels.fullPanels * panels.panelWidth)};
+    Panel tail() {
+      return {
+          std::nullopt,
+          tiles.cover(panels.columns - panels.fullPanels * panels.panelWidth),
+          b.index(panels.fullPanels * panels.panelWidth)};
     }
     bool hasTail() const { return panels.tailWidth > 0; }
 
@@ -291,12 +339,12 @@ private:
 
     /// Rows of a matrix product: x as [positions, channels].
     void pointwise(Expr first, int64_t count, const Panel &panel) {
-      Tile tile = zeroTile(b, count, panel.vectors, type);
+      Tile tile = zeroTile(b, count, panel.vectors, sumType);
       Value buffer = b.bufferOf(conv.getX());
       int64_t positions = tensorType(conv.getX()).getNumElements() / channels;
       Value flat = buffer ? b.view(buffer, {positions, channels}) : Value();
-      accumulate(
-          b, tile, 0, count, channels, b.plan.number("splits"),
+      addProducts(
+          tile, 0, count, channels, b.plan.number("splits"),
           [&](int64_t row, Expr k) {
             Expr position = rowOfTile(first, row);
             if (flat)
@@ -305,7 +353,7 @@ private:
             at.push_back(k);
             return b.load(conv.getX(), at);
           },
-          weights(panel, b.index(0)), "input_channel");
+          panel, b.index(0), "input_channel");
       Value out = allSameShape()
                       ? b.view(b.outputs[0], {positions, panels.columns})
                       : Value();
@@ -346,7 +394,7 @@ private:
           return false;
       return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
         return !readByEpilogue(input) ||
-               input.getType() == b.result().getType() ||
+               shapeOf(input) == shapeOf(b.result()) ||
                (shapeOf(input).empty() ||
                 tensorType(input).getNumElements() == shapeOf(input).back());
       });
@@ -358,7 +406,7 @@ private:
       for (Value input : b.group.block->getArguments()) {
         if (!readByEpilogue(input) || tensorType(input).getNumElements() == 1)
           continue;
-        bool whole = input.getType() == b.result().getType();
+        bool whole = shapeOf(input) == shapeOf(b.result());
         int64_t columns = shapeOf(input).back();
         flats.push_back(
             {input,
@@ -389,15 +437,32 @@ private:
         b.unbindElement(input);
     }
 
-    std::function<Expr(Expr, size_t)> weights(const Panel &panel,
-                                              Expr firstStep) {
-      return [this, panel, firstStep](Expr k, size_t v) {
+    /// Channels, or groups of them, are the steps of each kernel position.
+    int64_t groupsOfChannels() const { return channels / panels.group; }
+    StringRef firstName() const { return form ? "first_group" : "first_step"; }
+
+    /// Adds the products of `steps` steps to the rows from `firstRow` up to
+    /// `lastRow`: x(row, step), by the weights from (the group of) step `first` on.
+    void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow,
+                     int64_t steps, int64_t splits,
+                     llvm::function_ref<Expr(int64_t, Expr)> x,
+                     const Panel &panel, Expr first, StringRef stepName) {
+      auto w = [&](Expr step, size_t v) {
         int64_t offset = 0;
         for (size_t i = 0; i < v; ++i)
           offset += panel.vectors.lanes[i];
-        return panels.load(b, panel.number, named(firstStep + k, "step"),
-                           offset, panel.vectors.lanes[v]);
+        return panels.load(b, panel.number,
+                           named(first + step, form ? "group" : "step"), offset,
+                           panel.vectors.lanes[v]);
       };
+      if (!form)
+        return accumulate(b, tile, firstRow, lastRow, steps, splits, x, w,
+                          stepName);
+      accumulateDots(
+          b, tile, *form, steps,
+          {x, [&](Expr group, int64_t, size_t v) { return w(group, v); }, type,
+           elementOf(conv.getW())},
+          firstRow, lastRow);
     }
 
     /// One row of output positions; all panels unless one is given.
@@ -431,7 +496,7 @@ private:
 
     Tile sumsOf(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known,
                 int64_t count, const Panel &panel) {
-      Tile tile = zeroTile(b, count, panel.vectors, type);
+      Tile tile = zeroTile(b, count, panel.vectors, sumType);
       tile.sums = overKernel(
           b, ArrayRef(axes).drop_back(), outer, tile.sums,
           [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
@@ -483,8 +548,8 @@ private:
                          "first_input_column");
       Value buffer = b.bufferOf(conv.getX());
       auto column = [&](Tile &t, Expr k, int64_t lo, int64_t hi) {
-        accumulate(
-            b, t, lo, hi, channels, 1,
+        addProducts(
+            t, lo, hi, channels, 1,
             [&](int64_t position, Expr c) {
               Exprs xAt(at.begin(), at.end());
               xAt.push_back(named(start + double(position * columns.stride) +
@@ -500,11 +565,11 @@ private:
                                                      columns.dilation))
                          : x;
             },
-            weights(panel, named((named(kernelRow * double(columns.kernel),
-                                        "row_of_kernel") +
-                                  k) *
-                                     double(channels),
-                                 "first_step")),
+            panel,
+            named((named(kernelRow * double(columns.kernel), "row_of_kernel") +
+                   k) *
+                      double(groupsOfChannels()),
+                  firstName()),
             "input_channel");
       };
       if (known) {
@@ -521,8 +586,8 @@ private:
         SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);
         flatShape.push_back(x[x.size() - 2] * channels);
         Value flat = b.view(buffer, flatShape);
-        accumulate(
-            b, tile, 0, tile.rows, columns.kernel * channels, 1,
+        addProducts(
+            tile, 0, tile.rows, columns.kernel * channels, 1,
             [&](int64_t position, Expr k) {
               Exprs xAt(at.begin(), at.end());
               xAt.push_back((start + double(position * columns.stride)) *
@@ -530,8 +595,9 @@ private:
                             k);
               return b.loadFrom(flat, type, xAt);
             },
-            weights(panel, named(kernelRow * double(columns.kernel * channels),
-                                 "first_step")),
+            panel,
+            named(kernelRow * double(columns.kernel * groupsOfChannels()),
+                  firstName()),
             "tap");
         return;
       }

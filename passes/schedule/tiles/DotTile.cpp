@@ -64,6 +64,14 @@ std::optional<DotForm> dotForm(MatMulOp product,
   return dotForm(elementOf(product.getA()), elementOf(product.getB()), target);
 }
 
+std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
+  if (!conv.isWidening() || conv.getXZero() != 0 || conv.getGroups() != 1)
+    return std::nullopt;
+  auto form = dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target);
+  return form && shapeOf(conv.getX()).back() % form->group == 0 ? form
+                                                                : std::nullopt;
+}
+
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,
                    const DotForm &form, const TargetDescription &target)
     : rows(rows), vectorsNeeded(llvm::divideCeil(columns, form.lanes.front())),
@@ -222,7 +230,8 @@ static Value loadGroup(KernelBuilder &b, const DotForm &form,
 }
 
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
-                    int64_t steps, const DotOperands &operands) {
+                    int64_t steps, const DotOperands &operands,
+                    int64_t firstRow, std::optional<int64_t> lastRow) {
   DotBuilder dots(b, form, operands);
   ArrayRef<int64_t> lanes = tile.columns.lanes;
   auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
@@ -230,7 +239,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
     for (auto [v, lanesOfVector] : llvm::enumerate(lanes))
       columns.push_back(
           dots.columnParts(operands.b(group, count, v).value, lanesOfVector));
-    for (int64_t row = 0; row < tile.rows; ++row) {
+    for (int64_t row = firstRow; row < lastRow.value_or(tile.rows); ++row) {
       Value elements =
           loadGroup(b, form, operands, row, group * double(form.group), count);
       DotBuilder::Parts spread;

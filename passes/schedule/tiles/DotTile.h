@@ -37,6 +37,11 @@ std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 
+/// The same of a convolution without a zero point, in one group, whose channels are
+/// whole groups of steps.
+std::optional<DotForm> dotForm(graph::ConvOp conv,
+                               const TargetDescription &target);
+
 /// Tiles of whole vectors for a product of `rows` x `columns`.
 class DotModel {
 public:
@@ -70,10 +75,13 @@ struct DotOperands {
   mlir::Type aType, bType;
 };
 
-/// tile += a * b over `steps` steps. Behind the last step of a whole group, `a`
+/// tile += a * b over `steps` steps, for the rows from `firstRow` up to `lastRow`
+/// (without it: all of them). Behind the last step of a whole group, `a`
 /// counts as zeros.
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
-                    int64_t steps, const DotOperands &operands);
+                    int64_t steps, const DotOperands &operands,
+                    int64_t firstRow = 0,
+                    std::optional<int64_t> lastRow = std::nullopt);
 
 /// Rows of a matrix (vectors of one row's columns each) as the groups of the
 /// columns: r0[0] r1[0] r2[0] r3[0] r0[1] ...; a missing row is of zeros.

@@ -50,10 +50,10 @@ func.func @zeros(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) -> tensor<5x6xsi32> {
 // same ones with the highest bit turned, and a zero point of 128. Only sums of columns
 // are needed then, which are constants for weights.
 // CHECK-LABEL: @signed(
-// CHECK: %[[HALF:.*]] = graph.constant dense<128> : tensor<si32>
 // CHECK: %[[A:.*]] = graph.cast %arg0 : (tensor<5x8xsi8>) -> tensor<5x8xui8>
 // CHECK: %[[BIT:.*]] = graph.constant dense<128> : tensor<ui8>
 // CHECK: %[[TURNED:.*]] = graph.xor %[[A]], %[[BIT]]
+// CHECK: %[[HALF:.*]] = graph.constant dense<128> : tensor<si32>
 // CHECK: graph.matmul %[[TURNED]], %arg1 : (tensor<5x8xui8>, tensor<8x6xsi8>)
 // CHECK: %[[COLUMNS:.*]] = graph.reduce_sum {{.*}} -> tensor<1x6xsi32>
 // CHECK: graph.mul %[[COLUMNS]], %[[HALF]]
@@ -74,4 +74,42 @@ func.func @unsigned(%a: tensor<5x8xui8>, %b: tensor<8x6xui8>, %bz: tensor<ui8>) 
   %az = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
   %y = graph.matmul %a, %b, %az, %bz : (tensor<5x8xui8>, tensor<8x6xui8>, tensor<ui8>, tensor<ui8>) -> tensor<5x6xsi32>
   return %y : tensor<5x6xsi32>
+}
+
+// A convolution without a zero point, with channels in whole groups, stays.
+// CHECK-LABEL: @convolution(
+// CHECK-NEXT: graph.conv %arg0, %arg1
+// CHECK-NEXT: return
+func.func @convolution(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x6xsi8>) -> tensor<1x5x5x6xsi32> {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1} : (tensor<1x5x5x8xui8>, tensor<3x3x8x6xsi8>) -> tensor<1x5x5x6xsi32>
+  return %y : tensor<1x5x5x6xsi32>
+}
+
+// Another one has its input surrounded by the zero point, which leaves the sums by the
+// bias; three channels become four, by whose weight nothing is added.
+// CHECK-LABEL: @convolution_zero(
+// CHECK: %[[SUMS:.*]] = graph.reduce_sum %{{.*}} {axes = array<i64: 0, 1, 2>} : (tensor<3x3x3x6xsi32>) -> tensor<1x1x1x6xsi32>
+// CHECK: %[[EACH:.*]] = graph.reshape %[[SUMS]]
+// CHECK: %[[LESS:.*]] = graph.constant dense<-7> : tensor<si32>
+// CHECK: %[[MOVED:.*]] = graph.mul %[[EACH]], %[[LESS]]
+// CHECK: %[[BIAS:.*]] = graph.add %arg2, %[[MOVED]]
+// CHECK: %[[ZERO:.*]] = graph.constant dense<7> : tensor<ui8>
+// CHECK: %[[X:.*]] = graph.pad %arg0, %[[ZERO]] {low = array<i64: 0, 1, 0, 0>} : (tensor<1x5x5x3xui8>, tensor<ui8>) -> tensor<1x7x6x4xui8>
+// CHECK: %[[W:.*]] = graph.pad %arg1, %{{.*}} -> tensor<3x3x4x6xsi8>
+// CHECK: graph.conv %[[X]], %[[W]], %[[BIAS]] {{{.*}}low = array<i64: 0, 0>, strides = array<i64: 1, 1>} :
+// GENERIC-LABEL: @convolution_zero(
+// GENERIC-NEXT: graph.conv %arg0, %arg1, %arg2 {{{.*}}x_zero = 7
+func.func @convolution_zero(%x: tensor<1x5x5x3xui8>, %w: tensor<3x3x3x6xsi8>, %b: tensor<6xsi32>) -> tensor<1x5x4x6xsi32> {
+  %y = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 0>, groups = 1, x_zero = 7} : (tensor<1x5x5x3xui8>, tensor<3x3x3x6xsi8>, tensor<6xsi32>) -> tensor<1x5x4x6xsi32>
+  return %y : tensor<1x5x4x6xsi32>
+}
+
+// Signed input where the target has unsigned by signed.
+// CHECK-LABEL: @convolution_signed(
+// CHECK: graph.xor
+// CHECK: graph.constant dense<-128> : tensor<si32>
+// CHECK: graph.conv %{{.*}} : (tensor<1x5x5x8xui8>, tensor<1x1x8x6xsi8>, tensor<6xsi32>) -> tensor<1x5x5x6xsi32>
+func.func @convolution_signed(%x: tensor<1x5x5x8xsi8>, %w: tensor<1x1x8x6xsi8>) -> tensor<1x5x5x6xsi32> {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1} : (tensor<1x5x5x8xsi8>, tensor<1x1x8x6xsi8>) -> tensor<1x5x5x6xsi32>
+  return %y : tensor<1x5x5x6xsi32>
 }

@@ -1,0 +1,224 @@
+// Contractions of quantized operands become contractions of their integers.
+//
+//   conv(dequantize(x, 1, zx), dequantize(w, 1, 0), bias)
+//     ->  cast(conv(x, w) {x_zero = zx}, f32) + bias
+//
+//   conv(cast(x, si32) - zx, cast(w, si32), bias)  ->  conv(x, w, bias) {x_zero}
+//
+// and matrix products alike. The scales have left the operands before
+// (HoistScales). Sums of integers are exact, in any order, and what f32 sums up to
+// 2^24; they replace sums of floats where 32 bits hold any of them. Weights have no
+// zero point: unsigned ones around 128 become signed ones around 0.
+//
+// Targets without products of bytes keep their sums of floats.
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/simplify/Passes.h"
+#include "targets/TargetDescription.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::simplify {
+#define GEN_PASS_DEF_WIDENCONTRACTIONS
+#include "passes/simplify/Passes.h.inc"
+
+namespace {
+
+/// The whole number that all elements of a constant are, seen through casts.
+std::optional<int64_t> numberOf(Value v) {
+  while (isa_and_nonnull<CastOp, ReshapeOp>(v.getDefiningOp()))
+    v = v.getDefiningOp()->getOperand(0);
+  auto constant = v.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  ElementsAttr value = constant.getValue();
+  if (!hasData(value) || value.empty())
+    return std::nullopt;
+  if (isa<IntegerType>(value.getElementType())) {
+    SmallVector<int64_t> numbers = elementsAsInts(value);
+    return llvm::all_equal(numbers) ? std::optional(numbers[0]) : std::nullopt;
+  }
+  auto splat = dyn_cast<SplatElementsAttr>(value);
+  if (!splat || !value.getElementType().isF32())
+    return std::nullopt;
+  float number = splat.getSplatValue<float>();
+  return number == std::trunc(number) && std::abs(number) < 256
+             ? std::optional<int64_t>(number)
+             : std::nullopt;
+}
+
+/// Bytes less their zero point, seen through transposes and reshapes.
+struct Centered {
+  Value bytes;
+  int64_t zero = 0;
+  SmallVector<Operation *> moves; // From the reader to `bytes`.
+
+  static std::optional<Centered> match(Value v) {
+    Centered result;
+    SmallVector<Operation *> &moves = result.moves;
+    for (; isa_and_nonnull<TransposeOp, ReshapeOp>(v.getDefiningOp());
+         v = moves.back()->getOperand(0))
+      moves.push_back(v.getDefiningOp());
+    Value zero;
+    if (auto op = v.getDefiningOp<DequantizeOp>()) {
+      if (numberOf(op.getScale()) != 1)
+        return std::nullopt;
+      v = op.getX();
+      zero = op.getZero();
+    } else {
+      if (auto op = v.getDefiningOp<SubOp>()) {
+        v = op->getOperand(0);
+        zero = op->getOperand(1);
+      }
+      auto cast = v.getDefiningOp<CastOp>();
+      if (!cast || !elementOf(cast.getResult()).isSignedInteger(32))
+        return std::nullopt;
+      v = cast.getX();
+    }
+    auto type = dyn_cast<IntegerType>(elementOf(v));
+    std::optional<int64_t> number = zero ? numberOf(zero) : 0;
+    if (!type || type.isSignless() || type.getWidth() != 8 || !number)
+      return std::nullopt;
+    result.bytes = v;
+    result.zero = *number;
+    return result;
+  }
+
+  /// The bytes as the reader sees them.
+  Value moved() const {
+    Value v = bytes;
+    for (Operation *move : llvm::reverse(moves)) {
+      OpBuilder builder(move);
+      Operation *copy = builder.clone(*move);
+      copy->setOperand(0, v);
+      copy->getResult(0).setType(RankedTensorType::get(
+          shapeOf(copy->getResult(0)), elementOf(v)));
+      v = copy->getResult(0);
+    }
+    return v;
+  }
+
+  /// Unsigned bytes around 128 are signed ones around 0.
+  void takeSign() {
+    if (zero != 128 || !elementOf(bytes).isUnsignedInteger())
+      return;
+    OpBuilder builder(bytes.getContext());
+    builder.setInsertionPointAfterValue(bytes);
+    Location loc = bytes.getLoc();
+    Type type = builder.getIntegerType(8, /*isSigned=*/true);
+    auto all = RankedTensorType::get(shapeOf(bytes), type);
+    Value high = ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(RankedTensorType::get({}, type),
+                               APInt(8, 128)));
+    bytes = XorOp::create(builder, loc, TypeRange{all},
+                          ValueRange{CastOp::create(builder, loc, all, bytes),
+                                     high})
+                .getResult();
+    zero = 0;
+  }
+};
+
+/// Whether 32 bits hold any sum of `terms` products of bytes.
+bool fitsWord(int64_t terms) { return terms < (int64_t(1) << 31) / (255 * 255); }
+
+class Widening {
+public:
+  explicit Widening(Operation *op) : op(op), builder(op) {}
+
+  bool run() {
+    Value y = op->getResult(0);
+    Type type = elementOf(y);
+    bool isFloat = type.isF32();
+    if (hasRunTimeSizes(op) || (!isFloat && !type.isSignedInteger(32)))
+      return false;
+    std::optional<Centered> a = Centered::match(op->getOperand(0)),
+                            b = Centered::match(op->getOperand(1));
+    ArrayRef<int64_t> w = shapeOf(op->getOperand(1));
+    if (!a || !b)
+      return false;
+    auto conv = dyn_cast<ConvOp>(op);
+    int64_t terms = conv ? ShapedType::getNumElements(w.drop_back())
+                         : shapeOf(op->getOperand(0)).back();
+    if (isFloat && !fitsWord(terms))
+      return false;
+    if (!conv)
+      return widen(cast<MatMulOp>(op), *a, *b);
+    b->takeSign();
+    return b->zero == 0 && conv.getGroups() == 1 && widen(conv, *a, *b);
+  }
+
+private:
+  bool widen(MatMulOp product, const Centered &a, const Centered &b) {
+    auto zero = [&](const Centered &operand) -> Value {
+      return ConstantOp::create(
+          builder, op->getLoc(),
+          DenseElementsAttr::get(
+              RankedTensorType::get({}, elementOf(operand.bytes)),
+              APInt(8, operand.zero, false, /*implicitTrunc=*/true)));
+    };
+    SmallVector<Value> zeros;
+    if (a.zero != 0 || b.zero != 0)
+      zeros = {zero(a), zero(b)};
+    replace(MatMulOp::create(builder, op->getLoc(), sumType(), a.moved(),
+                             b.moved(), zeros),
+            Value());
+    return true;
+  }
+
+  bool widen(ConvOp conv, const Centered &x, const Centered &w) {
+    bool isFloat = elementOf(conv.getResult()).isF32();
+    replace(ConvOp::create(builder, op->getLoc(), sumType(), x.moved(),
+                           w.moved(), isFloat ? Value() : conv.getBias(),
+                           conv.getStrides(), conv.getDilations(),
+                           conv.getLow(), /*groups=*/1, x.zero),
+            isFloat ? conv.getBias() : Value());
+    return true;
+  }
+
+  Type sumType() {
+    return RankedTensorType::get(
+        shapeOf(op->getResult(0)),
+        builder.getIntegerType(32, /*isSigned=*/true));
+  }
+
+  /// Puts the sums, as the type of the result and with `bias`, in its place.
+  void replace(Value sums, Value bias) {
+    Type type = op->getResult(0).getType();
+    if (sums.getType() != type)
+      sums = CastOp::create(builder, op->getLoc(), type, sums);
+    if (bias)
+      sums = AddOp::create(builder, op->getLoc(), TypeRange{type},
+                           ValueRange{sums, bias})
+                 .getResult();
+    op->getResult(0).replaceAllUsesWith(sums);
+    op->erase();
+  }
+
+  Operation *op;
+  OpBuilder builder;
+};
+
+struct WidenContractionsPass
+    : impl::WidenContractionsBase<WidenContractionsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (lookupTarget(targetName)->products.empty())
+      return;
+    SmallVector<Operation *> contractions;
+    getOperation().walk([&](Operation *op) {
+      if (isa<ConvOp, MatMulOp>(op))
+        contractions.push_back(op);
+    });
+    for (Operation *op : contractions)
+      Widening(op).run();
+  }
+};
+
+} // namespace
+} // namespace ingot::simplify

@@ -1,0 +1,48 @@
+// RUN: %ingot-opt %s -simplify-widen-contractions=target=x86-64-v3 | FileCheck %s
+// RUN: %ingot-opt %s -simplify-widen-contractions=target=generic | FileCheck %s --check-prefix=GENERIC
+// REQUIRES: ingot-opt
+
+// Bytes without their scale, seen through transposes. The bias stays what it is.
+// CHECK-LABEL: @convolution(
+// CHECK: %[[X:.*]] = graph.transpose %arg0 {{.*}} -> tensor<1x4x4x8xui8>
+// CHECK: %[[Y:.*]] = graph.conv %[[X]], %arg1 {{{.*}}x_zero = 3 : i64} : (tensor<1x4x4x8xui8>, tensor<3x3x8x2xsi8>) -> tensor<1x2x2x2xsi32>
+// CHECK: %[[F:.*]] = graph.cast %[[Y]] : (tensor<1x2x2x2xsi32>) -> tensor<1x2x2x2xf32>
+// CHECK: %[[SUM:.*]] = graph.add %[[F]], %arg2
+// CHECK: return %[[SUM]]
+// GENERIC-LABEL: @convolution(
+// GENERIC: graph.conv {{.*}} -> tensor<1x2x2x2xf32>
+func.func @convolution(%q: tensor<1x8x4x4xui8>, %w: tensor<3x3x8x2xsi8>, %b: tensor<2xf32>) -> tensor<1x2x2x2xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %three = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %none = graph.constant dense<0> : tensor<2xsi8> : tensor<2xsi8>
+  %x = graph.dequantize %q, %one, %three : (tensor<1x8x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x8x4x4xf32>
+  %last = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x8x4x4xf32>) -> tensor<1x4x4x8xf32>
+  %f = graph.dequantize %w, %one, %none : (tensor<3x3x8x2xsi8>, tensor<f32>, tensor<2xsi8>) -> tensor<3x3x8x2xf32>
+  %y = graph.conv %last, %f, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1} : (tensor<1x4x4x8xf32>, tensor<3x3x8x2xf32>, tensor<2xf32>) -> tensor<1x2x2x2xf32>
+  return %y : tensor<1x2x2x2xf32>
+}
+
+// Unsigned weights around 128 are signed ones.
+// CHECK-LABEL: @unsigned_weights(
+// CHECK: graph.xor
+// CHECK: graph.conv %{{.*}} : (tensor<1x4x4x8xui8>, tensor<1x1x8x2xsi8>) -> tensor<1x4x4x2xsi32>
+func.func @unsigned_weights(%q: tensor<1x4x4x8xui8>, %w: tensor<1x1x8x2xui8>) -> tensor<1x4x4x2xsi32> {
+  %zero = graph.constant dense<128> : tensor<si32> : tensor<si32>
+  %x = graph.cast %q : (tensor<1x4x4x8xui8>) -> tensor<1x4x4x8xsi32>
+  %c = graph.cast %w : (tensor<1x1x8x2xui8>) -> tensor<1x1x8x2xsi32>
+  %f = graph.sub %c, %zero : (tensor<1x1x8x2xsi32>, tensor<si32>) -> tensor<1x1x8x2xsi32>
+  %y = graph.conv %x, %f {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1} : (tensor<1x4x4x8xsi32>, tensor<1x1x8x2xsi32>) -> tensor<1x4x4x2xsi32>
+  return %y : tensor<1x4x4x2xsi32>
+}
+
+// A scale is left, or weights have a zero point: nothing is done.
+// CHECK-LABEL: @scaled(
+// CHECK: graph.matmul {{.*}} -> tensor<2x2xf32>
+func.func @scaled(%a: tensor<2x8xui8>, %b: tensor<8x2xsi8>, %s: tensor<f32>) -> tensor<2x2xf32> {
+  %z = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %n = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %x = graph.dequantize %a, %s, %z : (tensor<2x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x8xf32>
+  %w = graph.dequantize %b, %s, %n : (tensor<8x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<8x2xf32>
+  %y = graph.matmul %x, %w : (tensor<2x8xf32>, tensor<8x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
