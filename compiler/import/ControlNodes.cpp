@@ -134,6 +134,20 @@ Value GraphImporter::integers(NodePlace &at, ArrayRef<int64_t> shape,
                   locationOf(at));
 }
 
+Value GraphImporter::integers(NodePlace &at, ArrayRef<int64_t> shape,
+                              ArrayRef<graph::Dim> values) {
+  SmallVector<int64_t> numbers;
+  for (const graph::Dim &value : values)
+    if (auto known = value.known())
+      numbers.push_back(*known);
+  if (numbers.size() == values.size())
+    return integers(at, shape, numbers);
+  auto type = RankedTensorType::get(
+      shape, builder.getIntegerType(64, /*isSigned=*/true));
+  return graph::SizesOp::create(builder, locationOf(at), type,
+                                kernel::sizesAttr(values, &context));
+}
+
 Value GraphImporter::boolean(NodePlace &at, bool value) {
   auto type = RankedTensorType::get({}, builder.getI1Type());
   return constant(DenseElementsAttr::get(type, value), locationOf(at));
@@ -141,27 +155,21 @@ Value GraphImporter::boolean(NodePlace &at, bool value) {
 
 NodeResults GraphImporter::importShape(NodePlace &at) {
   ProtoNode node(*this, at);
-  ArrayRef<int64_t> shape = graph::shapeOf(at.inputs[0]);
-  int64_t rank = shape.size();
+  graph::Dims sizes = graph::dimsOf(at.inputs[0]);
+  int64_t rank = sizes.size();
   auto bound = [&](StringRef name, int64_t otherwise) {
     int64_t axis = node.intAttr(name, otherwise);
     return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
   };
   int64_t start = bound("start", 0), end = bound("end", rank);
-  ArrayRef<int64_t> part =
-      shape.slice(start, std::max<int64_t>(end - start, 0));
-  graph::Dims sizes = graph::dimsOf(at.inputs[0]);
-  for (const graph::Dim &size : ArrayRef(sizes).slice(start, part.size()))
-    if (!size.known())
-      return reportRunTimeSize(at, "`" + at.node.op_type() + "`");
+  ArrayRef<graph::Dim> part =
+      ArrayRef(sizes).slice(start, std::max<int64_t>(end - start, 0));
   return SmallVector<Binding>{
       Binding::known(integers(at, {int64_t(part.size())}, part))};
 }
 
 NodeResults GraphImporter::importSize(NodePlace &at) {
-  if (graph::hasRunTimeSizes(at.inputs[0].getType()))
-    return reportRunTimeSize(at, "`" + at.node.op_type() + "`");
-  int64_t count = graph::tensorType(at.inputs[0]).getNumElements();
+  graph::Dim count = graph::product(graph::dimsOf(at.inputs[0]));
   return SmallVector<Binding>{Binding::known(integers(at, {}, count))};
 }
 

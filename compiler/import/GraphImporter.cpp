@@ -124,12 +124,16 @@ Location GraphImporter::locationOf(const NodePlace &at) {
 /// The sizes of a node's operands that are known only at run time.
 static SmallVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
   SmallVector<kernel::SymbolAttr> found;
-  for (Value input : at.inputs)
+  auto add = [&](Value input) {
     if (auto sizes = input ? kernel::SizesAttr::of(input.getType())
                            : kernel::SizesAttr())
       for (kernel::SymbolAttr symbol : sizes.getSymbols())
         if (!llvm::is_contained(found, symbol))
           found.push_back(symbol);
+  };
+  llvm::for_each(at.inputs, add);
+  for (const Binding &binding : at.bindings)
+    llvm::for_each(binding.elements, add);
   return found;
 }
 
@@ -255,15 +259,18 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
 }
 
 /// The rules of the graph's operators say whether they hold for such sizes.
-/// What is computed from sizes alone does not: it would be of the bounds.
+/// What is computed from sizes alone does not: it would be of the bounds. Shape and
+/// Size know that, and CastLike reads a type.
 bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
                                       ArrayRef<Binding> results,
                                       Operation *before) {
   if (runTimeSizes(at).empty())
     return true;
-  bool holds = llvm::all_of(results, [](const Binding &result) {
-    return !result.value || !isComputable(result.value);
-  });
+  bool knows =
+      llvm::is_contained({"Shape", "Size", "CastLike"}, at.node.op_type());
+  bool holds = knows || llvm::all_of(results, [](const Binding &result) {
+                 return !result.value || !isComputable(result.value);
+               });
   ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) {});
   Block *block = builder.getInsertionBlock();
   for (Block::iterator op = before ? std::next(before->getIterator())

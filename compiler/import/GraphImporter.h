@@ -81,6 +81,9 @@ public:
 
   // For ProtoNode.
   mlir::DenseElementsAttr constantOf(mlir::Value value);
+  /// The elements of a tensor of integers as numbers and expressions of sizes that
+  /// are known only at run time; empty where some element is neither.
+  std::optional<graph::Dims> sizesIn(mlir::Value value);
   /// constantOf, binding inputs of the graph to their data if that helps.
   mlir::DenseElementsAttr requireConstant(mlir::Value value);
   void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
@@ -199,6 +202,8 @@ private:
 
   mlir::Value integers(NodePlace &at, llvm::ArrayRef<int64_t> shape,
                        llvm::ArrayRef<int64_t> values);
+  mlir::Value integers(NodePlace &at, llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<graph::Dim> values);
   mlir::Value boolean(NodePlace &at, bool value);
   mlir::Value constant(mlir::ElementsAttr value, mlir::Location loc);
   /// The constant that has replaced a value, or the value.

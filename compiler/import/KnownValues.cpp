@@ -5,6 +5,7 @@
 // their data, which the generated code then insists on.
 
 #include "compiler/import/GraphImporter.h"
+#include "compiler/import/KnownSizes.h"
 #include "compiler/import/TensorData.h"
 
 using namespace mlir;
@@ -17,7 +18,7 @@ Value GraphImporter::resolve(Value value) const {
 }
 
 /// The function arguments that `value` is computed from; false if the cone is
-/// too large to be a computation of shapes.
+/// too large to be a computation of shapes, or reads sizes known only at run time.
 static bool collectArguments(Value value,
                              SmallVectorImpl<BlockArgument> &arguments) {
   constexpr size_t maxOps = 20'000;
@@ -29,6 +30,8 @@ static bool collectArguments(Value value,
       arguments.push_back(argument);
       continue;
     }
+    if (graph::hasRunTimeSizes(next.getDefiningOp()))
+      return false;
     for (Value operand : next.getDefiningOp()->getOperands())
       if (seen.insert(operand).second)
         worklist.push_back(operand);
@@ -69,6 +72,10 @@ DenseElementsAttr GraphImporter::constantOf(Value value) {
   value.replaceAllUsesWith(constantValue);
   replaced[value] = constantValue;
   return known;
+}
+
+std::optional<graph::Dims> GraphImporter::sizesIn(Value value) {
+  return valuesOfSizes(resolve(value));
 }
 
 /// Data that decides shapes is short; what is longer is what a network computes

@@ -137,6 +137,16 @@ FailureOr<SmallVector<int64_t>> ProtoNode::requireInts(unsigned i,
   return ints;
 }
 
+FailureOr<graph::Dims> ProtoNode::requireSizes(unsigned i, StringRef what) {
+  if (hasInput(i) && !importer.constantOf(input(i)))
+    if (std::optional<graph::Dims> sizes = importer.sizesIn(input(i)))
+      return *sizes;
+  auto numbers = requireInts(i, what);
+  if (failed(numbers))
+    return failure();
+  return graph::Dims(numbers->begin(), numbers->end());
+}
+
 FailureOr<SmallVector<double>> ProtoNode::requireFloats(unsigned i,
                                                         StringRef what) {
   DenseElementsAttr value = require(i, what);

@@ -30,6 +30,8 @@ public:
   mlir::DenseElementsAttr constantInput(unsigned i) override;
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   requireInts(unsigned i, llvm::StringRef what) override;
+  mlir::FailureOr<graph::Dims> requireSizes(unsigned i,
+                                            llvm::StringRef what) override;
   mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) override;
   mlir::LogicalResult unsupported(const llvm::Twine &reason,

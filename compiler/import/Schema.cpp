@@ -262,8 +262,11 @@ onnx::TypeProto typeProto(Value value) {
   type.mutable_tensor_type()->set_elem_type(
       onnxDataType(tensor.getElementType()));
   auto *shape = type.mutable_tensor_type()->mutable_shape();
-  for (int64_t size : tensor.getShape())
-    shape->add_dim()->set_dim_value(size);
+  for (const graph::Dim &size : graph::dimsOf(tensor)) {
+    auto *dim = shape->add_dim();
+    if (auto known = size.known())
+      dim->set_dim_value(*known);
+  }
   return type;
 }
 

@@ -308,7 +308,7 @@ Expr ElementBuilder::reduce(const Dim &trips, Expr init,
 }
 
 Expr ElementBuilder::reduce(
-    ArrayRef<int64_t> trips, Expr init,
+    ArrayRef<Dim> trips, Expr init,
     llvm::function_ref<Expr(ArrayRef<Expr>, Expr)> body) {
   Exprs at;
   std::function<Expr(Expr)> nest = [&](Expr acc) -> Expr {
@@ -360,10 +360,15 @@ Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then,
 // Positions
 //===----------------------------------------------------------------------===//
 
-Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<int64_t> shape) {
+Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<Dim> sizes) {
   Expr position = index(0);
-  for (auto [i, size] : llvm::zip(idx, shape))
-    position = size == 1 ? position : position * static_cast<double>(size) + i;
+  for (auto [i, dim] : llvm::zip(idx, sizes)) {
+    if (dim == 1)
+      continue;
+    auto known = dim.known();
+    position = known ? position * static_cast<double>(*known) + i
+                     : position * size(dim) + i;
+  }
   return position;
 }
 

@@ -65,14 +65,21 @@ public:
   Expr reduce(const Dim &trips, Expr init,
               llvm::function_ref<Expr(Expr i, Expr acc)> body);
   /// Nested reduce over all of `trips`.
-  Expr reduce(llvm::ArrayRef<int64_t> trips, Expr init,
+  Expr reduce(llvm::ArrayRef<Dim> trips, Expr init,
               llvm::function_ref<Expr(llvm::ArrayRef<Expr> i, Expr acc)> body);
+  Expr reduce(llvm::ArrayRef<int64_t> trips, Expr init,
+              llvm::function_ref<Expr(llvm::ArrayRef<Expr> i, Expr acc)> body) {
+    return reduce(Dims(trips.begin(), trips.end()), init, body);
+  }
   /// A branch on a scalar condition; only the taken side is evaluated.
   Expr ifElse(Expr condition, llvm::function_ref<Expr()> then,
               llvm::function_ref<Expr()> otherwise);
 
   /// The flat position of `idx` in a tensor of `shape`, and back.
-  Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<int64_t> shape);
+  Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<Dim> sizes);
+  Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<int64_t> shape) {
+    return linearize(idx, Dims(shape.begin(), shape.end()));
+  }
   Exprs delinearize(Expr position, llvm::ArrayRef<Dim> sizes);
   Exprs delinearize(Expr position, llvm::ArrayRef<int64_t> shape) {
     return delinearize(position, Dims(shape.begin(), shape.end()));

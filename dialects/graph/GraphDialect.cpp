@@ -32,6 +32,24 @@ LogicalResult ConstantOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
+LogicalResult SizesOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (product(rule.stated()) != int64_t(op.getSizes().getSizes().size()) ||
+      !isa<IntegerType>(rule.statedElement()))
+    return rule.refuse("is no tensor of as many integers as there are sizes");
+  return rule.result(rule.stated(), rule.statedElement());
+}
+
+Expr SizesOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Expr position = b.linearize(idx, shapeOf(getResult())), value;
+  for (auto [i, size] : llvm::enumerate(dimsOf(getSizes()))) {
+    Expr own = b.size(size);
+    value = value ? select(equal(position, double(i)), own, value) : own;
+  }
+  return convert(value, elementOf(getResult()));
+}
+
+bool SizesOp::passesLanes() { return getSizes().getSizes().size() == 1; }
+
 LogicalResult GroupOp::verifyRegions() {
   Block &body = getBody().front();
   if (getStrategy().empty())
@@ -96,13 +114,19 @@ Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b,
   return b.broadcast(result, b.lanes());
 }
 
+Expr meanOf(Expr sum, const Dim &count) {
+  auto known = count.known();
+  if (!known)
+    return sum / convert(sum.builder->size(count), sum.type);
+  double number = static_cast<double>(*known);
+  return isa<FloatType>(sum.type) ? sum * (1.0 / number) : sum / number;
+}
+
 Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
                    ArrayRef<Expr> idx) {
   Value input = op.getInput();
-  SmallVector<int64_t> trips = permuted(shapeOf(input), op.getAxes());
-  int64_t count = 1;
-  for (int64_t trip : trips)
-    count *= trip;
+  Dims trips = permuted(dimsOf(input), op.getAxes());
+  Dim count = product(trips);
   Exprs at(idx);
   if (count == 0)
     trips.clear(); // nothing is read

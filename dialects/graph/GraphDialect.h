@@ -40,6 +40,8 @@ mlir::Operation *buildPermutedAxes(mlir::Operation *op,
 /// emitElement of every reduction: nested loops over the reduced axes.
 Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
                    llvm::ArrayRef<Expr> idx);
+/// Returns what was summed from `count` elements, divided by their number.
+Expr meanOf(Expr sum, const Dim &count);
 /// Whether operand `i` has the rank of the result and more than one element.
 bool hasAxesOfResult(mlir::Operation *op, unsigned i);
 

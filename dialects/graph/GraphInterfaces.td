@@ -61,7 +61,7 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface", [ElementOpInterfa
     InterfaceMethod<"Two accumulators as one.", "::ingot::graph::Expr", "merge",
       (ins "::ingot::graph::ElementBuilder &":$b, "::ingot::graph::Expr":$acc, "::ingot::graph::Expr":$other)>,
     InterfaceMethod<"The result.", "::ingot::graph::Expr", "finish",
-      (ins "::ingot::graph::ElementBuilder &":$b, "::ingot::graph::Expr":$acc, "int64_t":$count)>,
+      (ins "::ingot::graph::ElementBuilder &":$b, "::ingot::graph::Expr":$acc, "const ::ingot::graph::Dim &":$count)>,
   ];
 }
 

@@ -15,6 +15,13 @@ def Graph_Floats : StaticShapeTensorOf<[AnyFloat]>;
 def Graph_Integers : StaticShapeTensorOf<[AnyInteger]>;
 def Graph_Truths : StaticShapeTensorOf<[I1]>;
 
+/// Sizes that are known only at run time, and numbers.
+def Graph_SizesAttr : Attr<CPred<"::llvm::isa<::ingot::kernel::SizesAttr>($_self)">, "sizes"> {
+  let storageType = "::ingot::kernel::SizesAttr";
+  let returnType = "::ingot::kernel::SizesAttr";
+  let convertFromStorage = "$_self";
+}
+
 /// A text that is one of `names`.
 class Graph_Choice<list<string> names> : ConfinedAttr<StrAttr, [AttrConstraint<
     CPred<"::llvm::is_contained({" # !interleave(!foreach(name, names, "\"" # name # "\""), ", ") #

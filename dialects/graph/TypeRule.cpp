@@ -1,5 +1,6 @@
 #include "dialects/graph/TypeRule.h"
 
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -20,10 +21,20 @@ LogicalResult TypeRule::result(ArrayRef<Dim> sizes, Type element) {
   return success();
 }
 
-bool hasRunTimeSizes(Operation *op) {
-  auto isOne = [](Type type) { return hasRunTimeSizes(type); };
-  return llvm::any_of(op->getOperandTypes(), isOne) ||
-         llvm::any_of(op->getResultTypes(), isOne);
+SmallVector<kernel::SymbolAttr> runTimeSizes(Operation *op) {
+  SmallVector<kernel::SymbolAttr> found;
+  auto add = [&](kernel::SizesAttr sizes) {
+    if (sizes)
+      for (kernel::SymbolAttr symbol : sizes.getSymbols())
+        if (!llvm::is_contained(found, symbol))
+          found.push_back(symbol);
+  };
+  for (Type type :
+       llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    add(kernel::SizesAttr::of(type));
+  if (auto values = dyn_cast<SizesOp>(op))
+    add(values.getSizes());
+  return found;
 }
 
 LogicalResult TypeRule::axis(uint64_t axis, Value x) const {
@@ -87,8 +98,6 @@ LogicalResult TypeRule::reduction(Value x, ArrayRef<int64_t> axes,
   if (failed(this->axes(axes, x)))
     return failure();
   Dims sizes = dimsOf(x);
-  for (int64_t one : axes)
-    needKnown(sizes[one], "reduces an axis of a size known only at run time");
   return result(resized(sizes, axes, 1), element);
 }
 

@@ -129,8 +129,12 @@ private:
 template <typename OpT>
 class RunTimeSizes : public mlir::OpTrait::TraitBase<OpT, RunTimeSizes> {};
 
-/// Whether an operand or a result has a size that is known only at run time.
-bool hasRunTimeSizes(mlir::Operation *op);
+/// Returns the sizes, known only at run time, of an operator's operands and results
+/// and those that it has the values of, each once.
+llvm::SmallVector<kernel::SymbolAttr> runTimeSizes(mlir::Operation *op);
+inline bool hasRunTimeSizes(mlir::Operation *op) {
+  return !runTimeSizes(op).empty();
+}
 
 /// Verifies an operator by its `inferTypes`.
 template <typename OpT>

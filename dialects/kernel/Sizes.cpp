@@ -119,6 +119,49 @@ Dim Dim::floorDiv(int64_t divisor) const {
                : Dim(llvm::divideFloorSigned(range.most, divisor));
 }
 
+/// Takes a product apart: into a number, and factors that are none.
+static int64_t factorsOf(AffineExpr product, SmallVectorImpl<AffineExpr> &to) {
+  if (auto number = dyn_cast<AffineConstantExpr>(product))
+    return number.getValue();
+  auto parts = dyn_cast<AffineBinaryOpExpr>(product);
+  if (parts && parts.getKind() == AffineExprKind::Mul)
+    return factorsOf(parts.getLHS(), to) * factorsOf(parts.getRHS(), to);
+  to.push_back(product);
+  return 1;
+}
+
+std::optional<Dim> Dim::dividedBy(const Dim &divisor) const {
+  if (divisor == 0)
+    return std::nullopt;
+  if (auto number = divisor.known())
+    return this->divisor() % *number == 0 ? std::optional(floorDiv(*number))
+                                          : std::nullopt;
+  // The factors of the divisor leave those of the product, which has its symbols.
+  SmallVector<AffineExpr> factors, others;
+  if (!value || !llvm::all_of(divisor.used, [&](SymbolAttr symbol) {
+        return llvm::is_contained(used, symbol);
+      }))
+    return std::nullopt;
+  SmallVector<AffineExpr> numbers;
+  for (SymbolAttr symbol : divisor.used)
+    numbers.push_back(getAffineSymbolExpr(
+        llvm::find(used, symbol) - used.begin(), value.getContext()));
+  int64_t number = factorsOf(value, factors),
+          other = factorsOf(divisor.value.replaceSymbols(numbers), others);
+  if (number % other != 0)
+    return std::nullopt;
+  for (AffineExpr factor : others) {
+    auto *same = llvm::find(factors, factor);
+    if (same == factors.end())
+      return std::nullopt;
+    factors.erase(same);
+  }
+  AffineExpr rest = getAffineConstantExpr(number / other, value.getContext());
+  for (AffineExpr factor : factors)
+    rest = rest * factor;
+  return Dim(rest, used);
+}
+
 int64_t Dim::divisor() const {
   return value ? value.getLargestKnownDivisor() : range.most;
 }

@@ -47,6 +47,8 @@ public:
   Dim &operator*=(const Dim &y) { return *this = *this * y; }
   /// Divided by a positive number, rounded down.
   Dim floorDiv(int64_t divisor) const;
+  /// The size that times `divisor` is this one; empty where none is known to be.
+  std::optional<Dim> dividedBy(const Dim &divisor) const;
   /// The largest number that is known to divide it; 0 divides by any.
   int64_t divisor() const;
 

@@ -164,7 +164,11 @@ private:
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
       bool small = all < 1024;
-      if (small || 2 * own < all ||
+      // The parts' places are numbers.
+      bool isKnown = llvm::all_of(concat.getInputs(), [&](Value part) {
+        return dimsOf(part)[concat.getAxis()].known().has_value();
+      });
+      if (small || !isKnown || 2 * own < all ||
           llvm::any_of(
               concat.getInputs(),
               [](Value v) { return tensorType(v).getNumElements() == 0; }))

@@ -140,7 +140,7 @@ bool joinsConvolution(Operation *pool, const TargetDescription &target) {
 
 ProductSizes::ProductSizes(MatMulOp product) {
   Dims a = dimsOf(product.getA()), y = dimsOf(product.getResult());
-  steps = a.pop_back_val().most();
+  steps = a.pop_back_val();
   columns = y.pop_back_val().most();
   oneMatrix = a == y && isCompact(y) &&
               llvm::all_of(shapeOf(product.getB()).drop_back(2),
@@ -154,8 +154,7 @@ ProductSizes::ProductSizes(MatMulOp product) {
 }
 
 bool ProductSizes::fitTiles(MatMulOp product) {
-  return dimsOf(product.getA()).back().known() &&
-         dimsOf(product.getResult()).back().known();
+  return dimsOf(product.getResult()).back().known().has_value();
 }
 
 bool isEpilogueOperand(Value input, Operation *anchor) {

@@ -70,11 +70,11 @@ llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
 /// batches makes the rows of all batches rows of one matrix.
 struct ProductSizes {
   explicit ProductSizes(graph::MatMulOp product);
-  /// Whether columns and steps are known when compiling: tiles are built for them.
+  /// Whether the columns are known when compiling: tiles are built for them.
   static bool fitTiles(graph::MatMulOp product);
   /// The sizes of one matrix, and how many there are.
-  graph::Dim rows, batches;
-  int64_t columns, steps;
+  graph::Dim rows, batches, steps;
+  int64_t columns;
   bool oneMatrix;
 };
 

@@ -52,8 +52,8 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
       elements =
           std::max<int64_t>(elements, tensorType(value).getNumElements());
     bool isPlain =
-        isa<AddOp, SubOp, MulOp, ReluOp, CastOp, ReshapeOp, TransposeOp,
-            SliceOp, ConcatOp, ReductionOpInterface>(op);
+        isa<AddOp, SubOp, MulOp, ReluOp, CastOp, ReshapeOp, RefillOp,
+            TransposeOp, SliceOp, ConcatOp, ReductionOpInterface>(op);
     bool isWindow = isa<MaxPoolOp, AveragePoolOp>(op);
     instructions += elements * (isPlain ? plain : isWindow ? window : function);
   }

@@ -97,12 +97,9 @@ void KernelBuilder::forLanes(const Dim &dim, Type type,
 void KernelBuilder::addSizes() {
   SmallVector<kernel::SymbolAttr> found;
   for (Operation &op : *group.block)
-    for (Type type :
-         llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()))
-      if (auto sizes = kernel::SizesAttr::of(type))
-        for (kernel::SymbolAttr symbol : sizes.getSymbols())
-          if (!llvm::is_contained(found, symbol))
-            found.push_back(symbol);
+    for (kernel::SymbolAttr symbol : runTimeSizes(&op))
+      if (!llvm::is_contained(found, symbol))
+        found.push_back(symbol);
   if (found.empty())
     return;
   Dims sizes;

@@ -26,7 +26,8 @@ FoldableValues findFoldableValues(Block &body) {
     auto given = dyn_cast<ConstantOp>(op);
     if (given ? hasData(given.getValue())
               : isPure(&op) && !isa<UnpackPanelsOp, GroupOp>(op) &&
-                    !isLarge(&op) && llvm::all_of(op.getOperands(), isConstant))
+                    !hasRunTimeSizes(&op) && !isLarge(&op) &&
+                    llvm::all_of(op.getOperands(), isConstant))
       found.operations.insert(&op);
   }
   for (Operation *op : found.operations)

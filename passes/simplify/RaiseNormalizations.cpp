@@ -98,22 +98,29 @@ ArrayRef<int64_t> shapeOfParameter(Value v) {
   return shapeOf(v).drop_while([](int64_t size) { return size == 1; });
 }
 
+/// Whether the last `axes` axes have sizes that are known when compiling.
+bool hasKnownRows(Value x, size_t axes) {
+  return llvm::all_of(ArrayRef(dimsOf(x)).take_back(axes),
+                      [](const Dim &size) { return size.known().has_value(); });
+}
+
 /// Builds the normalization of rows as long as `axes`, in the shape of `x`.
 Value buildNorm(OpBuilder &builder, Location loc, Value x,
                 ArrayRef<int64_t> axes, ArrayRef<Value> affine, float epsilon,
                 bool center) {
-  SmallVector<int64_t> rows(shapeOf(x).drop_back(axes.size()));
-  rows.push_back(ShapedType::getNumElements(shapeOf(x).take_back(axes.size())));
+  Dims sizes = dimsOf(x), rows(ArrayRef(sizes).drop_back(axes.size()));
+  int64_t length =
+      ShapedType::getNumElements(shapeOf(x).take_back(axes.size()));
+  rows.push_back(length);
   Value flat = axes.size() == 1 ? x : buildReshape(builder, loc, x, rows);
   SmallVector<Value> parameters;
   for (Value v : affine)
-    parameters.push_back(shapeOf(v).size() == 1
-                             ? v
-                             : buildReshape(builder, loc, v, {rows.back()}));
+    parameters.push_back(
+        shapeOf(v).size() == 1 ? v : buildReshape(builder, loc, v, {length}));
   Value y = LayerNormOp::create(builder, loc, flat.getType(), flat, parameters,
                                 builder.getF32FloatAttr(epsilon),
                                 builder.getBoolAttr(center));
-  return axes.size() == 1 ? y : buildReshape(builder, loc, y, shapeOf(x));
+  return axes.size() == 1 ? y : buildReshape(builder, loc, y, sizes);
 }
 
 /// Whether the one reader of `y` scales it by a parameter of these axes.
@@ -159,7 +166,7 @@ struct RaiseNorm : RewritePattern {
         !isa<FloatType>(elementOf(x)))
       return failure();
     size_t axes = deviation->axes.size();
-    if (axes > 1 && !isScaled(y, axes))
+    if (!hasKnownRows(y, axes) || (axes > 1 && !isScaled(y, axes)))
       return failure();
     Matched centered = matched;
     Value input = uncentered(x, deviation->axes, centered);
@@ -216,7 +223,8 @@ private:
         x.getType() != op.getType() || !isa<FloatType>(elementOf(x)))
       return failure();
     ArrayRef<int64_t> row = shapeOf(x).take_back(mean.getAxes().size());
-    if (shapeOfParameter(scale) != row || shapeOfParameter(bias) != row ||
+    if (!hasKnownRows(x, mean.getAxes().size()) ||
+        shapeOfParameter(scale) != row || shapeOfParameter(bias) != row ||
         !matched.isPrivateTo(op))
       return failure();
     matched.add(op);
@@ -246,6 +254,8 @@ template <typename OpT> struct TakeParameter : OpRewritePattern<OpT> {
       ArrayRef<int64_t> row = shapeOfParameter(parameter);
       int64_t length = shapeOf(norm.getResult()).back();
       if (elementOf(parameter) != elementOf(y) ||
+          !hasKnownRows(norm.getResult(), 1) ||
+          hasRunTimeSizes(parameter.getType()) ||
           row != shapeOf(y).take_back(row.size()) ||
           ShapedType::getNumElements(row) != length)
         continue;

@@ -394,13 +394,19 @@ def bounds_the_wrong_way_around(folder):
 
 
 @case("unsupported-form", node="the_node", code=3, args=["--dim", "batch=1..9"], text="--dim batch=SIZE")
-def sum_along_an_open_size(folder):
-    return model([node("ReduceSum", keepdims=0)], inputs=[info("x", ("batch", 4))], outputs=[info("y", ())])
+def windows_over_an_open_size(folder):
+    return model([node("MaxPool", kernel_shape=[2])], inputs=[info("x", (1, 3, "batch"))], outputs=[info("y", None)])
 
 
-@case("unsupported-form", code=3, args=["--dim", "n=1..9"], text="behind an axis that is not of size 1")
-def open_size_of_an_inner_axis(folder):
-    return model([node("Relu")], inputs=[info("x", (4, "n"))], outputs=[info("y", (4, "n"))])
+@case("unsupported-form", code=3, args=["--dim", "n=1..9"], node="the_node", text="in more than one way")
+def slice_that_open_sizes_may_end(folder):
+    return model([node("Slice", ["x", "s", "e"])], inputs=[info("x", ("n", 4))], outputs=[info("y", None)],
+                 initializers=[numpy_helper.from_array(np.array([i], np.int64), name) for name, i in (("s", 0), ("e", 5))])
+
+
+@case("unsupported-form", code=3, args=["--dim", "n=1..9", "--dim", "m=10..20"], node="the_node")
+def sizes_that_cannot_be_equal(folder):
+    return model([node("Add", ["a", "b"])], inputs=[info("a", ("n", 4)), info("b", ("m", 4))], outputs=[info("y", None)])
 
 
 @case("operand-count", node="the_node", text="is missing")

@@ -280,7 +280,7 @@ static Value transformed(OnnxNode &node, Value scores, StringRef transform) {
 static Value featureRows(OnnxNode &node) {
   Value x = node.input(0);
   if (shapeOf(x).size() == 1)
-    x = node.reshape(x, {1, shapeOf(x)[0]});
+    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
   if (shapeOf(x).size() != 2) {
     (void)node.invalid("the input is not rows of features");
     return {};
@@ -324,7 +324,8 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
     for (size_t i = 0; i < names; ++i)
       labels.push_back(i);
   }
-  int64_t rows = shapeOf(x)[0], classes = labels.size();
+  Dim rows = dimsOf(x)[0];
+  int64_t classes = labels.size();
   Forest forest(node, elementOf(x).isF64());
   SmallVector<double> base = floatsOrTensor(node, "base_values"),
                       weights = floatsOrTensor(node, "class_weights");
@@ -340,7 +341,8 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
       node.constant(DenseElementsAttr::get(labelType, ArrayRef(labels)));
   auto labelAt = [&](Value index) -> Value {
     return GatherOp::create(node.builder, node.loc, labelTable,
-                            node.reshape(index, {rows}), 0, /*inRange=*/true);
+                            node.reshape(index, ArrayRef(rows)), 0,
+                            /*inRange=*/true);
   };
 
   // Two classes whose leaves speak of one: its score decides.

@@ -55,11 +55,16 @@ static ImportResult importSize(OnnxNode &node) {
 }
 
 static ImportResult importConstantOfShape(OnnxNode &node) {
-  auto shape = node.requireInts(0, "shape");
-  if (failed(shape))
+  auto sizes = node.requireSizes(0, "shape");
+  if (failed(sizes))
     return failure();
-  if (llvm::any_of(*shape, [](int64_t size) { return size < 0; }))
-    return node.invalid("a size is negative");
+  for (const Dim &size : *sizes) {
+    if (size.most() < 0)
+      return node.invalid("a size is negative");
+    if (size.least() < 0)
+      return node.unsupported("the size `" + kernel::sizeText(size) +
+                              "`, which may be negative");
+  }
   Type type = node.builder.getF32Type();
   Attribute value = node.builder.getF32FloatAttr(0);
   if (node.hasAttr("value")) {
@@ -67,8 +72,13 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
     type = given.getElementType();
     value = *given.getValues<Attribute>().begin();
   }
-  return SmallVector<Value>{node.constant(
-      DenseElementsAttr::get(RankedTensorType::get(*shape, type), value))};
+  RankedTensorType all = tensorOf(*sizes, type);
+  if (hasRunTimeSizes(all))
+    return SmallVector<Value>{
+        node.build<ExpandOp>(node.constant(DenseElementsAttr::get(
+                                 RankedTensorType::get({}, type), value)),
+                             ArrayRef(*sizes))};
+  return SmallVector<Value>{node.constant(DenseElementsAttr::get(all, value))};
 }
 
 static ImportResult importEyeLike(OnnxNode &node) {
@@ -91,6 +101,35 @@ static ImportResult importEyeLike(OnnxNode &node) {
 // Of numbers
 //===----------------------------------------------------------------------===//
 
+/// A range whose limit follows from sizes that are known only at run time: a part
+/// of the longest one. Empty if its length is a number.
+static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
+  Type type = elementOf(node.input(0));
+  auto start = node.requireSizes(0, "start"),
+       limit = node.requireSizes(1, "limit"),
+       delta = node.requireSizes(2, "delta");
+  if (failed(start) || failed(limit) || failed(delta))
+    return ImportResult(failure());
+  auto first = start->front().known(), step = delta->front().known();
+  Dim count = limit->front() - start->front();
+  if (count.known() || !first || !step)
+    return std::nullopt;
+  if (*step != 1 || count.least() < 0)
+    return ImportResult(node.unsupported("a limit known only at run time needs "
+                                         "a delta of 1, and a start that is "
+                                         "below the limit at all sizes"));
+  auto whole = node.constant(DenseElementsAttr::get(
+      RankedTensorType::get({count.most()}, type),
+      llvm::map_to_vector(
+          llvm::seq<int64_t>(0, count.most()), [&](int64_t i) -> Attribute {
+            return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(),
+                                                *first + i, /*isSigned=*/true,
+                                                /*implicitTrunc=*/true));
+          })));
+  return ImportResult(SmallVector<Value>{node.build<SliceOp>(
+      whole, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1}, ArrayRef(count))});
+}
+
 static ImportResult importRange(OnnxNode &node) {
   Type type = elementOf(node.input(0));
   for (unsigned i = 0; i < 3; ++i)
@@ -107,6 +146,9 @@ static ImportResult importRange(OnnxNode &node) {
     return SmallVector<Value>{node.constant(DenseElementsAttr::get(
         RankedTensorType::get({count}, type), elements))};
   };
+  if (isa<IntegerType>(type) && !node.constantInput(1))
+    if (auto sizes = rangeOfSizes(node))
+      return *sizes;
   if (isa<IntegerType>(type)) {
     auto start = node.requireInts(0, "start"),
          limit = node.requireInts(1, "limit"),

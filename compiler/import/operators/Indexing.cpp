@@ -7,6 +7,15 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+/// Refuses tensors whose sizes are known only at run time.
+static LogicalResult requireKnown(OnnxNode &node, ArrayRef<Value> tensors) {
+  for (Value tensor : tensors)
+    if (tensor && hasRunTimeSizes(tensor.getType()))
+      return node.unsupported("sizes that are known only at run time",
+                              "give them one size with --dim");
+  return success();
+}
+
 static bool isIndex(Value v) {
   return isa<IntegerType>(elementOf(v)) && !elementOf(v).isInteger(1);
 }
@@ -147,6 +156,8 @@ static ImportResult importReverseSequence(OnnxNode &node) {
 
 static ImportResult importTensorScatter(OnnxNode &node) {
   Value past = node.input(0), update = node.input(1);
+  if (failed(requireKnown(node, {past, node.input(1), node.input(2)})))
+    return failure();
   auto axis = node.axisAttr("axis", -2, shapeOf(past).size());
   if (failed(axis))
     return failure();
@@ -182,6 +193,8 @@ static FailureOr<std::string> reductionOf(OnnxNode &node) {
 
 static ImportResult importScatterElements(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1), updates = node.input(2);
+  if (failed(requireKnown(node, {x, indices, updates})))
+    return failure();
   auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
   auto reduction = reductionOf(node);
   if (failed(axis) || failed(reduction))

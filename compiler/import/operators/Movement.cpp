@@ -22,6 +22,15 @@ attrOrInput(OnnxNode &node, StringRef name, int64_t sinceInput, unsigned i,
   return node.requireInts(i, name);
 }
 
+/// The same with expressions of sizes that are known only at run time.
+static FailureOr<Dims> sizesFromAttrOrInput(OnnxNode &node, StringRef name,
+                                            int64_t sinceInput, unsigned i) {
+  if (node.opset >= sinceInput && node.hasInput(i))
+    return node.requireSizes(i, name);
+  SmallVector<int64_t> numbers = node.intsAttr(name);
+  return Dims(numbers.begin(), numbers.end());
+}
+
 static FailureOr<SmallVector<int64_t>>
 normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
   SmallVector<int64_t> result;
@@ -48,33 +57,29 @@ static ImportResult reshaped(OnnxNode &node, ArrayRef<Dim> sizes) {
 
 Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
             int64_t start, int64_t size, int64_t step) {
-  SmallVector<int64_t> sizes(shapeOf(x)), starts(sizes.size(), 0),
-      steps(sizes.size(), 1);
+  Dims sizes = dimsOf(x);
+  SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
   starts[axis] = start;
   steps[axis] = step;
   sizes[axis] = size;
-  return builder.createOrFold<SliceOp>(loc, x, starts, steps, sizes);
+  return builder.createOrFold<SliceOp>(loc, x, starts, steps, ArrayRef(sizes));
 }
 
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// How often `divisor` goes into `count`, where that is known to be even or
-/// both are numbers.
+/// How often `divisor` goes into `count`: evenly, or both are numbers, or 0.
 static Dim quotient(const Dim &count, const Dim &divisor) {
-  if (divisor == 0)
-    return 0;
-  if (auto known = divisor.known())
+  auto known = divisor.known();
+  if (known && *known && count.known())
     return count.floorDiv(*known);
-  // count = divisor * n
-  Dim n = count.most() / std::max<int64_t>(divisor.most(), 1);
-  return divisor * n == count ? n : Dim(0);
+  return count.dividedBy(divisor).value_or(0);
 }
 
 static ImportResult importReshape(OnnxNode &node) {
   Dims from = dimsOf(node.input(0)), to;
-  auto shape = attrOrInput(node, "shape", 5, 1);
+  auto shape = sizesFromAttrOrInput(node, "shape", 5, 1);
   if (failed(shape))
     return failure();
   bool allowZero = node.intAttr("allowzero", 0) != 0;
@@ -87,12 +92,13 @@ static ImportResult importReshape(OnnxNode &node) {
       to.push_back(from[axis]);
       continue;
     }
-    if (size < 0 && (size != -1 || inferred))
+    bool isInferred = size == -1;
+    if (size.least() < 0 && (!isInferred || inferred))
       return node.invalid(
           "shape has more than one -1 or another negative size");
-    if (size < 0)
+    if (isInferred)
       inferred = axis;
-    to.push_back(size < 0 ? 1 : size);
+    to.push_back(isInferred ? Dim(1) : size);
   }
   Dim count = product(from);
   if (inferred)
@@ -218,12 +224,81 @@ static ImportResult importSpaceToDepth(OnnxNode &node) {
 // Parts
 //===----------------------------------------------------------------------===//
 
+/// Returns `x` limited to [low, high]; empty where that depends on a size that is
+/// known only at run time.
+static std::optional<Dim> clamped(const Dim &x, const Dim &low,
+                                  const Dim &high) {
+  if ((x - low).most() <= 0)
+    return low;
+  if ((high - x).most() <= 0)
+    return high;
+  return (x - low).least() >= 0 && (high - x).least() >= 0 ? std::optional(x)
+                                                           : std::nullopt;
+}
+
+namespace {
+/// What a slice takes of one axis.
+struct SlicedAxis {
+  Dim first, count;
+  int64_t step;
+};
+} // namespace
+
+/// What start, end and step take of an axis of `size`; empty where that depends on a
+/// size that is known only at run time.
+static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
+                                             Dim end, int64_t step) {
+  // Exporters write the largest integer for the end; a step that leaves the axis at
+  // once is as good as any larger one.
+  constexpr int64_t most = int64_t(1) << 40;
+  auto fromFront = [&](const Dim &x) -> std::optional<Dim> {
+    Dim near = x;
+    if (auto known = x.known())
+      near = std::clamp(*known, -most, most);
+    if (near.most() < 0)
+      return near + size;
+    return near.least() >= 0 ? std::optional(near) : std::nullopt;
+  };
+  step = std::clamp(step, -size.most() - 1, size.most() + 1);
+  bool isForward = step > 0;
+  auto front = fromFront(start), behind = fromFront(end);
+  if (!front || !behind || (!isForward && !size.known() && size.least() < 1))
+    return std::nullopt;
+  Dim high = isForward ? size : size - 1;
+  auto first = clamped(*front, size == 0 && !isForward ? -1 : 0, high),
+       last = clamped(*behind, isForward ? 0 : -1, high);
+  if (!first || !last)
+    return std::nullopt;
+  Dim distance = isForward ? *last - *first : *first - *last;
+  if (distance.most() <= 0)
+    return SlicedAxis{0, 0, 1};
+  int64_t stride = std::abs(step);
+  if (distance.least() < 0)
+    return std::nullopt;
+  return SlicedAxis{*first, (distance + (stride - 1)).floorDiv(stride), step};
+}
+
+/// The elements of `x` at `count` places of an axis, of which the first is known only
+/// at run time.
+static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
+                        const SlicedAxis &part) {
+  Dims places;
+  for (int64_t i = 0; i < *part.count.known(); ++i)
+    places.push_back(part.first + i * part.step);
+  auto type =
+      RankedTensorType::get({int64_t(places.size())},
+                            node.builder.getIntegerType(64, /*isSigned=*/true));
+  Value indices = node.build<SizesOp>(
+      type, kernel::sizesAttr(places, node.builder.getContext()));
+  return node.build<GatherOp>(x, indices, axis, /*in_range=*/true);
+}
+
 static ImportResult importSlice(OnnxNode &node) {
   Value x = node.input(0);
-  SmallVector<int64_t> sizes(shapeOf(x)), from(sizes.size(), 0),
-      by(sizes.size(), 1);
-  auto starts = attrOrInput(node, "starts", 10, 1);
-  auto ends = attrOrInput(node, "ends", 10, 2);
+  Dims sizes = dimsOf(x);
+  SmallVector<int64_t> from(sizes.size(), 0), by(sizes.size(), 1);
+  auto starts = sizesFromAttrOrInput(node, "starts", 10, 1);
+  auto ends = sizesFromAttrOrInput(node, "ends", 10, 2);
   if (failed(starts) || failed(ends))
     return failure();
   auto axes = attrOrInput(node, "axes", 10, 3, iota(starts->size()));
@@ -239,24 +314,27 @@ static ImportResult importSlice(OnnxNode &node) {
     return failure();
   for (auto [axis, start, end, step] :
        llvm::zip(*normal, *starts, *ends, *steps)) {
-    int64_t size = sizes[axis];
     if (step == 0)
       return node.invalid("a step is 0");
-    // A step that leaves the axis at once is as good as any larger one.
-    step = std::clamp(step, -size - 1, size + 1);
-    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-    int64_t first =
-        std::clamp(start < 0 ? start + size : start,
-                   low < 0 ? std::min<int64_t>(0, high) : low, high);
-    int64_t last = std::clamp(end < 0 ? end + size : end, low, high);
-    int64_t distance = step > 0 ? last - first : first - last,
-            stride = std::abs(step);
-    sizes[axis] = distance > 0 ? (distance + stride - 1) / stride : 0;
-    from[axis] = sizes[axis] == 0 ? 0 : first;
-    by[axis] = sizes[axis] == 0 ? 1 : step;
+    auto part = sliceOfAxis(sizes[axis], start, end, step);
+    if (!part)
+      return node.unsupported("how many elements there are depends on sizes in "
+                              "more than one way");
+    if (auto first = part->first.known()) {
+      sizes[axis] = part->count;
+      from[axis] = part->count == 0 ? 0 : *first;
+      by[axis] = part->step;
+      continue;
+    }
+    constexpr int64_t mostPlaces = 64;
+    if (part->count.known().value_or(INT64_MAX) > mostPlaces)
+      return node.unsupported("it starts at a place that is known only at run "
+                              "time");
+    x = gatherFrom(node, x, axis, *part);
+    sizes[axis] = part->count;
   }
-  return SmallVector<Value>{
-      node.builder.createOrFold<SliceOp>(node.loc, x, from, by, sizes)};
+  return SmallVector<Value>{node.builder.createOrFold<SliceOp>(
+      node.loc, x, from, by, ArrayRef(sizes))};
 }
 
 static ImportResult importSplit(OnnxNode &node) {
@@ -267,6 +345,9 @@ static ImportResult importSplit(OnnxNode &node) {
                    : node.intsAttr("split");
   if (failed(axis) || failed(split))
     return failure();
+  if (!dimsOf(x)[*axis].known())
+    return node.unsupported(
+        "parts of an axis of a size known only at run time");
   int64_t size = shapeOf(x)[*axis], parts = node.numOutputs();
   if (node.intAttr("num_outputs", parts) != parts)
     return node.invalid("num_outputs is not the number of outputs");
@@ -299,7 +380,10 @@ static ImportResult importConcat(OnnxNode &node) {
   auto axis = node.axisAttr("axis", 1, rank);
   if (failed(axis))
     return failure();
-  if (!concatenated(llvm::map_to_vector(inputs, shapeOf), *axis))
+  auto sizes =
+      llvm::map_to_vector(inputs, [](Value part) { return dimsOf(part); });
+  if (!concatenated(SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()),
+                    *axis))
     return node.invalid("the inputs differ in another axis than " +
                         Twine(*axis));
   return SmallVector<Value>{
@@ -314,16 +398,19 @@ static ImportResult importConcat(OnnxNode &node) {
 static Value padOrCrop(OnnxNode &node, Value x, Value value,
                        SmallVector<int64_t> low, SmallVector<int64_t> high,
                        StringRef mode) {
-  SmallVector<int64_t> sizes(shapeOf(x)), starts(sizes.size(), 0),
-      steps(sizes.size(), 1);
+  Dims sizes = dimsOf(x);
+  SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
   for (auto [size, start, before, after] :
        llvm::zip(sizes, starts, low, high)) {
     start = std::max<int64_t>(0, -before);
-    size = std::max<int64_t>(0, size - start - std::max<int64_t>(0, -after));
+    size = size - start - std::max<int64_t>(0, -after);
+    if (size.known())
+      size = std::max<int64_t>(0, *size.known());
     before = std::max<int64_t>(0, before);
     after = std::max<int64_t>(0, after);
   }
-  x = node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps, sizes);
+  x = node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
+                                         ArrayRef(sizes));
   return node.builder.createOrFold<PadOp>(node.loc, x, value, low, high, mode);
 }
 
@@ -387,14 +474,15 @@ static ImportResult importCenterCropPad(OnnxNode &node) {
 }
 
 static ImportResult importExpand(OnnxNode &node) {
-  auto shape = node.requireInts(1, "shape");
+  auto shape = node.requireSizes(1, "shape");
   if (failed(shape))
     return failure();
-  auto result = broadcastShapes({shapeOf(node.input(0)), *shape});
+  Dims from = dimsOf(node.input(0));
+  auto result = broadcastShapes({ArrayRef(from), ArrayRef(*shape)});
   if (!result)
     return node.invalid("the input does not broadcast to the shape");
-  return SmallVector<Value>{
-      node.builder.createOrFold<ExpandOp>(node.loc, node.input(0), *result)};
+  return SmallVector<Value>{node.builder.createOrFold<ExpandOp>(
+      node.loc, node.input(0), ArrayRef(*result))};
 }
 
 static ImportResult importTile(OnnxNode &node) {

@@ -1,6 +1,7 @@
 #include "compiler/import/operators/OnnxImport.h"
 
 #include "dialects/graph/ElementsData.h"
+#include "dialects/graph/ops/Movement.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -46,10 +47,7 @@ Value OnnxNode::reshape(Value value, ArrayRef<Dim> sizes) {
     // The caller gets a value all the same, so that import functions need not
     // ask after each step; the module is not used.
     (void)invalid("an operand's shape does not fit the others");
-  OperationState state(loc, "graph.reshape");
-  state.addOperands(value);
-  state.addTypes(type);
-  return builder.create(state)->getResult(0);
+  return buildReshape(builder, loc, value, sizes);
 }
 
 Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {

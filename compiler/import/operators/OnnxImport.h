@@ -56,6 +56,9 @@ public:
   /// that says that `what` (e.g. "axes") must be known when compiling.
   virtual mlir::FailureOr<llvm::SmallVector<int64_t>>
   requireInts(unsigned i, llvm::StringRef what) = 0;
+  /// As requireInts, with expressions of sizes that are known only at run time.
+  virtual mlir::FailureOr<Dims> requireSizes(unsigned i,
+                                             llvm::StringRef what) = 0;
   virtual mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) = 0;
 

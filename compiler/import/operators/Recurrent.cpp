@@ -68,7 +68,8 @@ public:
   OnnxNode &node;
   int64_t gateCount;
   Value x;
-  int64_t time, batch, hidden, directions = 1, activationsEach = 0;
+  Dim time, batch;
+  int64_t hidden, directions = 1, activationsEach = 0;
   bool backwards = false, batchFirst = false;
   SmallVector<Activation> activations;
 };
@@ -81,8 +82,8 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
   if (batchFirst)
     x = TransposeOp::create(node.builder, node.loc, x,
                             ArrayRef<int64_t>{1, 0, 2});
-  time = shapeOf(x)[0];
-  batch = shapeOf(x)[1];
+  time = dimsOf(x)[0];
+  batch = dimsOf(x)[1];
   std::string direction = node.stringAttr("direction", "forward");
   if (direction != "forward" && direction != "reverse" &&
       direction != "bidirectional")
@@ -147,7 +148,7 @@ Value RecurrentLayer::part(unsigned i, int64_t direction) {
   if (!all)
     return {};
   return node.reshape(slice(node.builder, node.loc, all, 0, direction, 1),
-                      shapeOf(all).drop_front());
+                      ArrayRef(dimsOf(all)).drop_front());
 }
 
 Value RecurrentLayer::initialState(unsigned i, int64_t direction) {
@@ -155,10 +156,10 @@ Value RecurrentLayer::initialState(unsigned i, int64_t direction) {
   if (!all)
     return ExpandOp::create(node.builder, node.loc,
                             node.scalarConstant(0, elementOf(x)),
-                            ArrayRef<int64_t>{batch, hidden});
+                            ArrayRef<Dim>{batch, hidden});
   int64_t axis = batchFirst ? 1 : 0;
   return node.reshape(slice(node.builder, node.loc, all, axis, direction, 1),
-                      {batch, hidden});
+                      ArrayRef<Dim>{batch, hidden});
 }
 
 Value RecurrentLayer::recurrentWeights(int64_t direction) {
@@ -170,7 +171,10 @@ Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
   int64_t width = gateCount * hidden;
   Value w = TransposeOp::create(node.builder, node.loc, part(1, direction),
                                 ArrayRef<int64_t>{1, 0});
-  Value rows = node.reshape(x, {time * batch, shapeOf(x)[2]});
+  // All steps are rows of one matrix where that moves nothing.
+  Value rows = x;
+  if (isCompact(dimsOf(x)))
+    rows = node.reshape(x, ArrayRef<Dim>{time * batch, dimsOf(x)[2]});
   Value gates = node.build<MatMulOp>(rows, w);
   if (Value bias = part(3, direction)) {
     Value sum = slice(node.builder, node.loc, bias, 0, 0, width);
@@ -184,13 +188,13 @@ Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
     sum = node.elementwise<AddOp>({sum, recurrent});
     gates = node.elementwise<AddOp>({gates, sum});
   }
-  return node.reshape(gates, {time, batch, width});
+  return node.reshape(gates, ArrayRef<Dim>{time, batch, width});
 }
 
 Value RecurrentLayer::joinSteps(ArrayRef<Value> ys) {
   SmallVector<Value> parts;
   for (Value y : ys)
-    parts.push_back(node.reshape(y, {time, 1, batch, hidden}));
+    parts.push_back(node.reshape(y, ArrayRef<Dim>{time, 1, batch, hidden}));
   Value joined = node.builder.createOrFold<ConcatOp>(node.loc, parts, 1);
   if (batchFirst)
     joined = TransposeOp::create(node.builder, node.loc, joined,
@@ -201,7 +205,7 @@ Value RecurrentLayer::joinSteps(ArrayRef<Value> ys) {
 Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
   SmallVector<Value> parts;
   for (Value state : states)
-    parts.push_back(node.reshape(state, {1, batch, hidden}));
+    parts.push_back(node.reshape(state, ArrayRef<Dim>{1, batch, hidden}));
   Value joined = node.builder.createOrFold<ConcatOp>(node.loc, parts, 0);
   if (batchFirst)
     joined = TransposeOp::create(node.builder, node.loc, joined,

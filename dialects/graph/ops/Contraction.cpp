@@ -63,8 +63,6 @@ LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (a.back() != b[b.size() - 2])
     return rule.refuse("the inner sizes differ: " + kernel::sizeText(a.back()) +
                        " and " + kernel::sizeText(b[b.size() - 2]));
-  rule.needKnown(a.back(),
-                 "sums over an axis of a size known only at run time");
   auto shape = productShape(a, b);
   if (!shape)
     return rule.refuse("the batch axes do not broadcast");
@@ -143,7 +141,7 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     aZero = zeroAt(getAZero(), m, b.index(0));
     bZero = zeroAt(getBZero(), b.index(0), n);
   }
-  return b.reduce(shapeOf(getA()).back(), b.constant(0, type),
+  return b.reduce(dimsOf(getA()).back(), b.constant(0, type),
                   [&](Expr k, Expr acc) {
                     named(k, "step");
                     Expr x = b.loadScalar(getA(), at(getA(), m, k)),

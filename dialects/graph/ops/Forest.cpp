@@ -27,12 +27,15 @@ LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
       failed(rule.shape(op.getTargets(), entries, "targets")) ||
       failed(rule.shape(op.getBase(), targets, "a base")))
     return failure();
-  return rule.result({x[0], targets}, elementOf(op.getBase()));
+  rule.needKnown(dimsOf(op.getX())[1],
+                 "has rows of a size known only at run time");
+  return rule.result(ArrayRef<Dim>{dimsOf(op.getX())[0], targets},
+                     elementOf(op.getBase()));
 }
 
 void ForestOp::emitBody(BodyBuilder &b) {
-  int64_t rows = shapeOf(getX())[0], trees = shapeOf(getRoots())[0],
-          targets = shapeOf(getResult())[1];
+  Dim rows = dimsOf(getX())[0];
+  int64_t trees = shapeOf(getRoots())[0], targets = shapeOf(getResult())[1];
   Type type = elementOf(getResult()), indexType = b.builder.getIndexType();
   auto index = [&](Value table, ArrayRef<Expr> at) {
     return convert(b.load(table, at), indexType);
@@ -40,7 +43,7 @@ void ForestOp::emitBody(BodyBuilder &b) {
   StringRef aggregate = getAggregate();
   bool adds = aggregate == "SUM" || aggregate == "AVERAGE";
   double start = adds ? 0 : aggregate == "MIN" ? INFINITY : -INFINITY;
-  b.forIndependent({rows}, [&](ArrayRef<Expr> row) {
+  b.forIndependent(rows, [&](ArrayRef<Expr> row) {
     b.forEach({targets}, [&](ArrayRef<Expr> target) {
       b.store(0, b.constant(start, type), {row[0], target[0]});
     });

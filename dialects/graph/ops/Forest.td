@@ -1,6 +1,6 @@
 // Ensembles of decision trees.
 
-def Graph_ForestOp : Graph_BodyOp<"forest"> {
+def Graph_ForestOp : Graph_BodyOp<"forest", [Graph_RunTimeSizes]> {
   let summary = "Combines the leaves that a row of features reaches in each tree";
   let description = [{
     x [rows, features]. At node n a row goes to next[n, 0] if its feature[n] is not above threshold[n], else to

@@ -39,11 +39,14 @@ int64_t permutedAxis(int64_t axis, ArrayRef<int64_t> perm) {
   return llvm::find(perm, axis) - perm.begin();
 }
 
-Expr wrapIndex(ElementBuilder &b, Expr i, int64_t size) {
+Expr wrapIndex(ElementBuilder &b, Expr i, const Dim &size) {
   Expr at = convert(i, b.builder.getIndexType());
+  auto known = size.known();
   if (!i.type.isUnsignedInteger())
-    at = select(at < 0.0, at + static_cast<double>(size), at);
-  return max(min(at, b.index(size - 1)), b.index(0));
+    at = select(at < 0.0,
+                known ? at + static_cast<double>(*known) : at + b.size(size),
+                at);
+  return max(min(at, b.size(size - 1)), b.index(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,9 +101,15 @@ bool isReshapeLike(TransposeOp op) {
 // Slice
 //===----------------------------------------------------------------------===//
 
-void SliceOp::build(OpBuilder &, OperationState &state, Value x,
+void SliceOp::build(OpBuilder &builder, OperationState &state, Value x,
                     ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                     ArrayRef<int64_t> sizes) {
+  build(builder, state, x, starts, steps, Dims(sizes.begin(), sizes.end()));
+}
+
+void SliceOp::build(OpBuilder &, OperationState &state, Value x,
+                    ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
+                    ArrayRef<Dim> sizes) {
   state.addOperands(x);
   auto &properties = state.getOrAddProperties<Properties>();
   properties.starts = DenseI64ArrayAttr::get(x.getContext(), starts);
@@ -109,7 +118,7 @@ void SliceOp::build(OpBuilder &, OperationState &state, Value x,
 }
 
 LogicalResult SliceOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<int64_t> from = shapeOf(op.getX()), to = rule.stated();
+  Dims from = dimsOf(op.getX()), to = rule.statedDims();
   if (from.size() != to.size() || op.getStarts().size() != to.size() ||
       op.getSteps().size() != to.size())
     return rule.refuse("starts, steps, operand and result differ in rank");
@@ -117,8 +126,9 @@ LogicalResult SliceOp::inferTypes(Adaptor op, TypeRule &rule) {
        llvm::zip(from, to, op.getStarts(), op.getSteps())) {
     if (count == 0)
       continue;
-    int64_t last = start + (count - 1) * step;
-    if (std::min(start, last) < 0 || std::max(start, last) >= size)
+    Dim last = (count - 1) * step + start, low = step < 0 ? last : Dim(start),
+        high = step < 0 ? Dim(start) : last;
+    if (low.least() < 0 || (size - 1 - high).least() < 0)
       return rule.refuse("reaches outside of the operand");
   }
   return rule.result(to, elementOf(op.getX()));
@@ -170,24 +180,18 @@ bool SliceOp::permutesOperand(unsigned) { return true; }
 // Concat
 //===----------------------------------------------------------------------===//
 
-static std::optional<SmallVector<int64_t>> concatShape(ValueRange inputs,
-                                                       int64_t axis) {
-  return concatenated(llvm::map_to_vector(inputs, shapeOf), axis);
+static std::optional<Dims> concatSizes(ValueRange inputs, int64_t axis) {
+  auto parts =
+      llvm::map_to_vector(inputs, [](Value part) { return dimsOf(part); });
+  return concatenated(SmallVector<ArrayRef<Dim>>(parts.begin(), parts.end()),
+                      axis);
 }
 
 LogicalResult ConcatOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (op.getInputs().empty() ||
       op.getAxis() >= shapeOf(op.getInputs()[0]).size())
     return rule.refuse("needs operands and an axis of theirs");
-  SmallVector<Dims> parts;
-  for (Value input : op.getInputs()) {
-    parts.push_back(dimsOf(input));
-    if (parts.back().size() > op.getAxis())
-      rule.needKnown(parts.back()[op.getAxis()],
-                     "joins along an axis of a size known only at run time");
-  }
-  std::optional<Dims> shape = concatenated(
-      SmallVector<ArrayRef<Dim>>(parts.begin(), parts.end()), op.getAxis());
+  std::optional<Dims> shape = concatSizes(op.getInputs(), op.getAxis());
   if (!shape)
     return rule.refuse("operands differ in more than the axis");
   if (failed(rule.alike(op.getInputs())))
@@ -198,20 +202,20 @@ LogicalResult ConcatOp::inferTypes(Adaptor op, TypeRule &rule) {
 Expr ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis();
   // A tree of branches, so that many operands do not nest deeply.
-  std::function<Expr(OperandRange, int64_t)> from =
-      [&](OperandRange inputs, int64_t offset) -> Expr {
+  std::function<Expr(OperandRange, Dim)> from = [&](OperandRange inputs,
+                                                    Dim offset) -> Expr {
     if (inputs.size() == 1) {
       Exprs at(idx.begin(), idx.end());
       if (offset != 0)
-        at[axis] = at[axis] - static_cast<double>(offset);
+        at[axis] = at[axis] - b.size(offset);
       return b.load(inputs[0], at);
     }
     size_t half = inputs.size() / 2;
-    int64_t middle = offset;
+    Dim middle = offset;
     for (Value x : inputs.take_front(half))
-      middle += shapeOf(x)[axis];
+      middle += dimsOf(x)[axis];
     return b.ifElse(
-        idx[axis] < static_cast<double>(middle),
+        idx[axis] < b.size(middle),
         [&] { return from(inputs.take_front(half), offset); },
         [&] { return from(inputs.drop_front(half), middle); });
   };
@@ -236,8 +240,7 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
   if (flat.size() == 1 && flat[0].getType() == getType())
     return flat[0];
   if (llvm::equal(flat, getInputs()) ||
-      concatShape(flat, getAxis()) !=
-          SmallVector<int64_t>(getType().getShape()))
+      concatSizes(flat, getAxis()) != dimsOf(getResult()))
     return {};
   getInputsMutable().assign(flat);
   return getResult();
@@ -263,24 +266,26 @@ void PadOp::build(OpBuilder &builder, OperationState &state, Value x,
   auto &properties = state.getOrAddProperties<Properties>();
   properties.low = builder.getDenseI64ArrayAttr(low);
   properties.mode = builder.getStringAttr(mode);
-  SmallVector<int64_t> shape(shapeOf(x));
-  for (auto [size, before, after] : llvm::zip(shape, low, high))
+  Dims sizes = dimsOf(x);
+  for (auto [size, before, after] : llvm::zip(sizes, low, high))
     size += before + after;
-  state.addTypes(withShape(x, shape));
+  state.addTypes(withShape(x, sizes));
 }
 
 LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (!shapeOf(op.getValue()).empty() ||
       elementOf(op.getValue()) != elementOf(op.getX()))
     return rule.refuse("the value is not one element of the operand's type");
-  ArrayRef<int64_t> from = shapeOf(op.getX()), to = rule.stated();
+  Dims from = dimsOf(op.getX()), to = rule.statedDims();
   if (from.size() != to.size() || op.getLow().size() != to.size())
     return rule.refuse("low, operand and result differ in rank");
   for (auto [size, padded, low] : llvm::zip(from, to, op.getLow())) {
-    if (low < 0 || padded < low + size)
+    if (low < 0 || (padded - size - low).least() < 0)
       return rule.refuse("crops");
     if (size == 0 && padded != 0 && op.getMode() != "constant")
       return rule.refuse("repeats an empty axis");
+    if (size != padded && op.getMode() != "constant")
+      rule.needKnown(size, "repeats an axis of a size known only at run time");
   }
   return rule.result(to, elementOf(op.getX()));
 }
@@ -311,22 +316,23 @@ static Expr repeatedIndex(ElementBuilder &b, Expr i, int64_t size, int64_t low,
 }
 
 Expr PadOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
+  Dims from = dimsOf(getX()), to = dimsOf(getResult());
   Exprs at;
   Expr inside;
   auto require = [&](Expr condition) {
     inside = inside ? inside & condition : condition;
   };
   for (auto [axis, size] : llvm::enumerate(from)) {
-    int64_t low = getLow()[axis], high = to[axis] - low - size;
+    int64_t low = getLow()[axis];
+    Dim high = to[axis] - low - size;
     Expr i = low == 0 ? idx[axis] : idx[axis] - static_cast<double>(low);
-    if (getMode() != "constant" && (low > 0 || high > 0) && size > 0) {
-      i = repeatedIndex(b, i, size, low, high, getMode());
+    if (getMode() != "constant" && (low > 0 || high != 0) && size != 0) {
+      i = repeatedIndex(b, i, *size.known(), low, *high.known(), getMode());
     } else {
       if (low > 0)
         require(i >= 0.0);
-      if (high > 0)
-        require(i < static_cast<double>(size));
+      if (high != 0)
+        require(i < b.size(size));
     }
     at.push_back(i);
   }
@@ -338,7 +344,7 @@ Expr PadOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 bool PadOp::passesLanes() {
   return getType().getRank() == 0 ||
-         shapeOf(getX()).back() == getType().getShape().back();
+         dimsOf(getX()).back() == dimsOf(getResult()).back();
 }
 
 OpFoldResult PadOp::fold(FoldAdaptor) {
@@ -364,9 +370,16 @@ void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, shape));
 }
 
+void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
+                     ArrayRef<Dim> sizes) {
+  state.addOperands(x);
+  state.addTypes(withShape(x, sizes));
+}
+
 LogicalResult ExpandOp::inferTypes(Adaptor op, TypeRule &rule) {
-  auto shape = broadcastShapes({shapeOf(op.getX()), rule.stated()});
-  if (!shape || ArrayRef<int64_t>(*shape) != rule.stated())
+  Dims from = dimsOf(op.getX()), to = rule.statedDims();
+  auto shape = broadcastShapes({ArrayRef(from), ArrayRef(to)});
+  if (!shape || *shape != to)
     return rule.refuse("the operand does not broadcast to the result");
   return rule.result(*shape, elementOf(op.getX()));
 }
@@ -403,35 +416,34 @@ bool ExpandOp::permutesOperand(unsigned) { return hasAxesOfResult(*this, 0); }
 void TileOp::build(OpBuilder &, OperationState &state, Value x,
                    ArrayRef<int64_t> repeats) {
   state.addOperands(x);
-  SmallVector<int64_t> shape;
-  for (auto [size, times] : llvm::zip(shapeOf(x), repeats))
-    shape.push_back(size * times);
-  state.addTypes(withShape(x, shape));
+  Dims sizes;
+  for (auto [size, times] : llvm::zip(dimsOf(x), repeats))
+    sizes.push_back(size * times);
+  state.addTypes(withShape(x, sizes));
 }
 
 LogicalResult TileOp::inferTypes(Adaptor op, TypeRule &rule) {
-  if (shapeOf(op.getX()).size() != rule.stated().size())
+  Dims from = dimsOf(op.getX()), to = rule.statedDims();
+  if (from.size() != to.size())
     return rule.refuse("operand and result differ in rank");
-  for (auto [size, tiled] : llvm::zip(shapeOf(op.getX()), rule.stated()))
-    if (size == 0 ? tiled != 0 : tiled % size != 0)
+  for (auto [size, tiled] : llvm::zip(from, to))
+    if (size == 0 ? tiled != 0 : !tiled.dividedBy(size))
       return rule.refuse("the result is not a multiple of the operand");
-  return rule.result(rule.stated(), elementOf(op.getX()));
+  return rule.result(to, elementOf(op.getX()));
 }
 
 Expr TileOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Exprs at;
-  for (auto [i, size, tiled] :
-       llvm::zip(idx, shapeOf(getX()), shapeOf(getResult())))
-    at.push_back(size == tiled ? i
-                 : size == 1   ? b.index(0)
-                               : i % static_cast<double>(size));
-  if (b.lanes() > 1 && shapeOf(getX()).back() != shapeOf(getResult()).back())
+  Dims from = dimsOf(getX()), to = dimsOf(getResult());
+  for (auto [i, size, tiled] : llvm::zip(idx, from, to))
+    at.push_back(size == tiled ? i : size == 1 ? b.index(0) : i % b.size(size));
+  if (b.lanes() > 1 && from.back() != to.back())
     return b.broadcast(b.loadScalar(getX(), at), b.lanes());
   return b.load(getX(), at);
 }
 
 bool TileOp::passesLanes() {
-  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
+  Dims from = dimsOf(getX()), to = dimsOf(getResult());
   return from.empty() || from.back() == 1 || from.back() == to.back();
 }
 
@@ -451,21 +463,20 @@ bool TileOp::permutesOperand(unsigned) { return true; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult GatherOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<int64_t> from = shapeOf(op.getX()),
-                    indices = shapeOf(op.getIndices());
+  Dims from = dimsOf(op.getX()), indices = dimsOf(op.getIndices());
   if (failed(rule.axis(op.getAxis(), op.getX())))
     return failure();
-  SmallVector<int64_t> shape = spliced(from, op.getAxis(), 1, indices);
-  if (from[op.getAxis()] == 0 && product(shape) != 0)
+  Dims sizes = spliced(from, op.getAxis(), 1, indices);
+  if (from[op.getAxis()] == 0 && product(sizes) != 0)
     return rule.refuse("takes elements of an empty axis");
-  return rule.result(shape, elementOf(op.getX()));
+  return rule.result(sizes, elementOf(op.getX()));
 }
 
 Expr GatherOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   size_t axis = getAxis(), count = shapeOf(getIndices()).size();
   Expr i = b.loadScalar(getIndices(), idx.slice(axis, count));
   i = getInRange() ? convert(i, b.builder.getIndexType())
-                   : wrapIndex(b, i, shapeOf(getX())[axis]);
+                   : wrapIndex(b, i, dimsOf(getX())[axis]);
   Exprs at(idx.take_front(axis));
   at.push_back(i);
   llvm::append_range(at, idx.drop_front(axis + count));

@@ -17,7 +17,7 @@ int64_t permutedAxis(int64_t axis, llvm::ArrayRef<int64_t> perm);
 
 /// The index of the element that ONNX means by `i` along an axis of `size`:
 /// negative counts from the end, anything else out of range is clamped.
-Expr wrapIndex(ElementBuilder &b, Expr i, int64_t size);
+Expr wrapIndex(ElementBuilder &b, Expr i, const Dim &size);
 
 /// The part of `x` along one axis; `x` itself if it is all of it.
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
@@ -26,7 +26,7 @@ mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
 /// Builds a transpose: axis `i` of the result is axis `perm[i]` of `x`.
 mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x, llvm::ArrayRef<int64_t> perm);
-/// Builds a reshape of `x`.
+/// Builds a reshape of `x`; a refill where elements move in memory.
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value x, llvm::ArrayRef<int64_t> shape);
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
@@ -45,10 +45,15 @@ struct AxisRun {
 /// Cuts a reshape into its runs of axes with equal numbers of elements, each as
 /// short as can be, so that only axes that are really merged or split cost
 /// divisions. None if axes of size 0 leave that open.
-llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,
-                                    llvm::ArrayRef<int64_t> to);
+llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<Dim> from,
+                                    llvm::ArrayRef<Dim> to);
+inline llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,
+                                           llvm::ArrayRef<int64_t> to) {
+  return axisRuns(Dims(from.begin(), from.end()), Dims(to.begin(), to.end()));
+}
 /// Whether one reshape makes a tensor of the sizes `to` of one of `from`, at
-/// whatever sizes the caller names at run time.
+/// whatever sizes the caller names at run time, and elements keep their places in
+/// memory.
 bool isOneReshape(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to);
 
 /// A constant of float element type `type`.

@@ -28,11 +28,27 @@ def Graph_ReshapeOp : Graph_Move<"reshape", [Graph_RunTimeSizes], Graph_StatedTy
   let hasFolder = 1;
 }
 
-def Graph_SliceOp : Graph_AxisMove<"slice", [], Graph_StatedTypes> {
+def Graph_RefillOp : Graph_Move<"refill", [Graph_RunTimeSizes], Graph_StatedTypes> {
+  let summary = "The same elements in row-major order with the shape of the result, at other places in memory";
+  let description = [{
+    A reshape that merges or splits axes by a size that is known only at run time:
+    memory is planned for the most, so that elements move.
+
+        graph.refill %x : (tensor<8x64xf32, #kernel.sizes<"n" in 1 to 64 : 8, s0>>)
+            -> tensor<512xf32, #kernel.sizes<"n" in 1 to 64 : s0 * 8>>
+  }];
+  let arguments = (ins Graph_Tensor:$x);
+  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::graph::Dim>":$sizes)>];
+  let hasFolder = 1;
+}
+
+def Graph_SliceOp : Graph_AxisMove<"slice", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "Elements starts[k] + i * steps[k] of each axis k; steps may be negative";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$starts,
-                                 "::llvm::ArrayRef<int64_t>":$steps, "::llvm::ArrayRef<int64_t>":$sizes)>];
+                                 "::llvm::ArrayRef<int64_t>":$steps, "::llvm::ArrayRef<int64_t>":$sizes)>,
+                  OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$starts,
+                                 "::llvm::ArrayRef<int64_t>":$steps, "::llvm::ArrayRef<::ingot::graph::Dim>":$sizes)>];
   let hasFolder = 1;
 }
 
@@ -42,7 +58,7 @@ def Graph_ConcatOp : Graph_AxisMove<"concat", [Graph_RunTimeSizes]> {
   let hasFolder = 1;
 }
 
-def Graph_PadOp : Graph_AxisMove<"pad", [], Graph_StatedTypes> {
+def Graph_PadOp : Graph_AxisMove<"pad", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The operand from low[k] on in each axis k, around it what `mode` says";
   let description = [{
     `low` is not negative (cropping is a slice). Modes: `constant` (the scalar
@@ -55,21 +71,22 @@ def Graph_PadOp : Graph_AxisMove<"pad", [], Graph_StatedTypes> {
   let hasFolder = 1;
 }
 
-def Graph_ExpandOp : Graph_AxisMove<"expand", [], Graph_StatedTypes> {
+def Graph_ExpandOp : Graph_AxisMove<"expand", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The operand broadcast to the shape of the result by NumPy's rule";
   let arguments = (ins Graph_Tensor:$x);
-  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>,
+                  OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::graph::Dim>":$sizes)>];
   let hasFolder = 1;
 }
 
-def Graph_TileOp : Graph_AxisMove<"tile", [], Graph_StatedTypes> {
+def Graph_TileOp : Graph_AxisMove<"tile", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The operand repeated along each axis until the result is full";
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$repeats)>];
   let hasFolder = 1;
 }
 
-def Graph_GatherOp : Graph_AxisMove<"gather"> {
+def Graph_GatherOp : Graph_AxisMove<"gather", [Graph_RunTimeSizes]> {
   let summary = "Slices of the operand at `indices` along an axis";
   let description = [{
     The result has the axes of `indices` in place of `axis`. Negative indices

@@ -13,6 +13,13 @@ namespace {
 // Slices and concatenations
 //===----------------------------------------------------------------------===//
 
+/// Whether all that is joined along `axis` has a known size there.
+bool isKnownAlong(ConcatOp op, int64_t axis) {
+  return llvm::all_of(op.getInputs(), [&](Value part) {
+    return dimsOf(part)[axis].known().has_value();
+  });
+}
+
 /// slice(concat(a, b, c)) -> slice(b), or slice(concat(a, b)), where the slice
 /// takes nothing of the others.
 struct SliceOfConcat : OpRewritePattern<SliceOp> {
@@ -20,7 +27,9 @@ struct SliceOfConcat : OpRewritePattern<SliceOp> {
   LogicalResult matchAndRewrite(SliceOp op,
                                 PatternRewriter &rewriter) const override {
     auto concat = op.getX().getDefiningOp<ConcatOp>();
-    if (!concat || op.getType().getNumElements() == 0)
+    if (!concat || op.getType().getNumElements() == 0 ||
+        !isKnownAlong(concat, concat.getAxis()) ||
+        !dimsOf(op.getResult())[concat.getAxis()].known())
       return failure();
     int64_t axis = concat.getAxis(), start = op.getStarts()[axis];
     int64_t last =
@@ -47,7 +56,7 @@ struct SliceOfConcat : OpRewritePattern<SliceOp> {
     SmallVector<int64_t> starts(op.getStarts());
     starts[axis] -= first;
     rewriter.replaceOpWithNewOp<SliceOp>(op, x, starts, op.getSteps(),
-                                         shapeOf(op.getResult()));
+                                         dimsOf(op.getResult()));
     return success();
   }
 };
@@ -69,6 +78,8 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
   LogicalResult matchAndRewrite(ConcatOp op,
                                 PatternRewriter &rewriter) const override {
     int64_t axis = op.getAxis();
+    if (!isKnownAlong(op, axis))
+      return failure();
     SmallVector<Value> parts;
     for (Value part : op.getInputs()) {
       auto slice =
@@ -78,7 +89,7 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
         parts.push_back(part);
         continue;
       }
-      SmallVector<int64_t> sizes(shapeOf(slice.getResult()));
+      Dims sizes = dimsOf(slice.getResult());
       sizes[axis] += shapeOf(part)[axis];
       parts.back() = SliceOp::create(
           rewriter, rewriter.getFusedLoc({slice.getLoc(), next.getLoc()}),
@@ -99,9 +110,9 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
 //===----------------------------------------------------------------------===//
 
 /// The axes of some size.
-SmallVector<int64_t> longAxes(ArrayRef<int64_t> shape) {
+SmallVector<int64_t> longAxes(ArrayRef<Dim> sizes) {
   SmallVector<int64_t> axes;
-  for (auto [axis, size] : llvm::enumerate(shape))
+  for (auto [axis, size] : llvm::enumerate(sizes))
     if (size != 1)
       axes.push_back(axis);
   return axes;
@@ -115,21 +126,21 @@ struct ReshapeOfTranspose : OpRewritePattern<ReshapeOp> {
   LogicalResult matchAndRewrite(ReshapeOp op,
                                 PatternRewriter &rewriter) const override {
     auto transpose = op.getX().getDefiningOp<TransposeOp>();
-    if (!transpose || !transpose->hasOneUse() || hasRunTimeSizes(op))
+    if (!transpose || !transpose->hasOneUse())
       return failure();
-    ArrayRef<int64_t> x = shapeOf(transpose.getX()),
-                      from = shapeOf(transpose.getResult()),
-                      to = shapeOf(op.getResult());
+    Dims x = dimsOf(transpose.getX()), from = dimsOf(transpose.getResult()),
+         to = dimsOf(op.getResult());
     SmallVector<int64_t> xLong = longAxes(x), fromLong = longAxes(from),
                          toLong = longAxes(to);
     if (permuted(from, fromLong) != permuted(to, toLong))
       return failure();
     // The axes of size 1 that the result has come first in the view.
     int64_t ones = to.size() - toLong.size();
-    SmallVector<int64_t> shape(ones, 1), perm;
-    llvm::append_range(shape, permuted(x, xLong));
+    Dims sizes(ones, 1);
+    llvm::append_range(sizes, permuted(x, xLong));
+    SmallVector<int64_t> perm;
     int64_t one = 0;
-    for (int64_t size : to) {
+    for (const Dim &size : to) {
       if (size == 1) {
         perm.push_back(one++);
         continue;
@@ -138,7 +149,7 @@ struct ReshapeOfTranspose : OpRewritePattern<ReshapeOp> {
       perm.push_back(ones + (llvm::find(xLong, axis) - xLong.begin()));
     }
     Value view =
-        ReshapeOp::create(rewriter, op.getLoc(), transpose.getX(), shape);
+        ReshapeOp::create(rewriter, op.getLoc(), transpose.getX(), sizes);
     rewriter.replaceOpWithNewOp<TransposeOp>(op, view, perm);
     return success();
   }
@@ -153,14 +164,13 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   /// The reshape of something that is computed for it alone.
   static ReshapeOp sinkable(Value v, Value result) {
     auto reshape = v.getDefiningOp<ReshapeOp>();
-    if (!reshape || !reshape->hasOneUse() || shapeOf(v) != shapeOf(result) ||
-        hasRunTimeSizes(reshape))
+    if (!reshape || !reshape->hasOneUse() || dimsOf(v) != dimsOf(result))
       return {};
     Operation *producer = reshape.getX().getDefiningOp();
     if (!isa_and_nonnull<ElementwiseOpInterface, MatMulOp>(producer) ||
         !producer->hasOneUse())
       return {};
-    ArrayRef<int64_t> from = shapeOf(reshape.getX()), to = shapeOf(v);
+    Dims from = dimsOf(reshape.getX()), to = dimsOf(v);
     // The last axis stays the last one for operands that have no other.
     return !from.empty() && !to.empty() && from.back() == to.back() &&
                    permuted(from, longAxes(from)) == permuted(to, longAxes(to))
@@ -178,26 +188,25 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
     if (!reshape)
       return failure();
     for (Value operand : op->getOperands())
-      if (shapeOf(operand) != shapeOf(result) &&
+      if (dimsOf(operand) != dimsOf(result) &&
           tensorType(operand).getNumElements() != 1 &&
           shapeOf(operand).size() != 1)
         return failure();
-    ArrayRef<int64_t> shape = shapeOf(reshape.getX());
+    Dims sizes = dimsOf(reshape.getX());
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
-      bool isWhole = shapeOf(operand) == shapeOf(result);
+      bool isWhole = dimsOf(operand) == dimsOf(result);
       bool isOne = tensorType(operand).getNumElements() == 1;
-      operands.push_back(
-          isWhole || isOne ? buildReshape(rewriter, op.getLoc(), operand,
-                                          isWhole ? shape : ArrayRef<int64_t>())
-                           : operand);
+      operands.push_back(isWhole || isOne
+                             ? buildReshape(rewriter, op.getLoc(), operand,
+                                            isWhole ? sizes : Dims())
+                             : operand);
     }
     Operation *moved = rewriter.clone(*op);
     moved->setOperands(operands);
-    moved->getResult(0).setType(
-        RankedTensorType::get(shape, elementOf(result)));
+    moved->getResult(0).setType(tensorOf(sizes, elementOf(result)));
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, moved->getResult(0),
-                                           shapeOf(result));
+                                           dimsOf(result));
     return success();
   }
 };
@@ -216,7 +225,7 @@ struct SliceOfTranspose : OpRewritePattern<SliceOp> {
     Value part = SliceOp::create(rewriter, op.getLoc(), transpose.getX(),
                                  permuted(op.getStarts(), inverse),
                                  permuted(op.getSteps(), inverse),
-                                 permuted(shapeOf(op.getResult()), inverse));
+                                 permuted(dimsOf(op.getResult()), inverse));
     rewriter.replaceOpWithNewOp<TransposeOp>(op, part, transpose.getPerm());
     return success();
   }
@@ -236,19 +245,24 @@ struct ReshapeOfSlice : OpRewritePattern<ReshapeOp> {
     ArrayRef<int64_t> whole = shapeOf(slice.getX()),
                       from = shapeOf(slice.getResult()),
                       to = shapeOf(op.getResult());
-    SmallVector<AxisRun> runs = axisRuns(from, to);
-    if (runs.empty() ||
-        permuted(from, longAxes(from)) == permuted(to, longAxes(to)))
+    Dims fromSizes = dimsOf(slice.getResult()), sizes = dimsOf(op.getResult());
+    SmallVector<AxisRun> runs = axisRuns(fromSizes, sizes);
+    if (runs.empty() || permuted(fromSizes, longAxes(fromSizes)) ==
+                            permuted(sizes, longAxes(sizes)))
       return failure();
-    SmallVector<int64_t> shape(to), starts(to.size(), 0), steps(to.size(), 1);
+    SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
+    Dims viewed(sizes);
     // What is left is of size 1.
     runs.back().fromCount = from.size() - runs.back().from;
     runs.back().toCount = to.size() - runs.back().to;
     for (const AxisRun &run : runs) {
       std::optional<size_t> sliced;
+      auto isKnown = [](const Dim &size) { return size.known().has_value(); };
+      bool known = true;
       for (size_t i = run.from; i < run.from + run.fromCount; ++i) {
-        if (whole[i] == from[i] && slice.getStarts()[i] == 0 &&
-            slice.getSteps()[i] == 1)
+        known &= isKnown(dimsOf(slice.getX())[i]) && isKnown(fromSizes[i]);
+        if (dimsOf(slice.getX())[i] == fromSizes[i] &&
+            slice.getStarts()[i] == 0 && slice.getSteps()[i] == 1)
           continue;
         if (sliced || slice.getSteps()[i] != 1)
           return failure();
@@ -256,6 +270,8 @@ struct ReshapeOfSlice : OpRewritePattern<ReshapeOp> {
       }
       if (!sliced)
         continue;
+      if (!known)
+        return failure();
       // Only axes of size 1 may be in front of the one that is sliced.
       int64_t before = 1, inner = 1;
       for (size_t i = run.from; i < run.from + run.fromCount; ++i)
@@ -270,11 +286,13 @@ struct ReshapeOfSlice : OpRewritePattern<ReshapeOp> {
               size = whole[*sliced] * inner;
       if (before != 1 || start % rest != 0 || size % rest != 0)
         return failure();
-      shape[first] = size / rest;
+      viewed[first] = size / rest;
       starts[first] = start / rest;
     }
-    Value view = ReshapeOp::create(rewriter, op.getLoc(), slice.getX(), shape);
-    rewriter.replaceOpWithNewOp<SliceOp>(op, view, starts, steps, to);
+    if (!isOneReshape(dimsOf(slice.getX()), viewed))
+      return failure();
+    Value view = ReshapeOp::create(rewriter, op.getLoc(), slice.getX(), viewed);
+    rewriter.replaceOpWithNewOp<SliceOp>(op, view, starts, steps, sizes);
     return success();
   }
 };
@@ -296,6 +314,9 @@ struct GatherOfRange : OpRewritePattern<GatherOp> {
         !hasData(constant.getValue()))
       return failure();
     int64_t axis = op.getAxis(), size = shapeOf(op.getX())[axis];
+    Dims sizes = dimsOf(op.getX());
+    if (!sizes[axis].known())
+      return failure();
     bool keepsAxis = shapeOf(given).size() == 1;
     if (!keepsAxis && llvm::any_of(shapeOf(op.getX()).take_front(axis),
                                    [](int64_t outer) { return outer != 1; }))
@@ -310,14 +331,13 @@ struct GatherOfRange : OpRewritePattern<GatherOp> {
     if (step == 0)
       return failure();
     size_t rank = shapeOf(op.getX()).size();
-    SmallVector<int64_t> starts(rank, 0), steps(rank, 1),
-        sizes(shapeOf(op.getX()));
+    SmallVector<int64_t> starts(rank, 0), steps(rank, 1);
     starts[axis] = indices.front();
     steps[axis] = step;
     sizes[axis] = indices.size();
     Value part =
         SliceOp::create(rewriter, op.getLoc(), op.getX(), starts, steps, sizes);
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, part, shapeOf(op.getResult()));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, part, dimsOf(op.getResult()));
     return success();
   }
 };

@@ -145,7 +145,9 @@ LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
     if (failed(rule.alike({x, parameter})) ||
         failed(rule.shape(parameter, shapeOf(x).back(), "a scale or bias")))
       return failure();
-  rule.needKnown(dimsOf(x).back(), "has rows of a size known only at run time");
+  if (!op.getAffine().empty())
+    rule.needKnown(dimsOf(x).back(),
+                   "scales rows of a size known only at run time");
   return rule.result(x);
 }
 
@@ -153,53 +155,57 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
   Type type = elementOf(getInput());
   ArrayRef<int64_t> shape = shapeOf(getInput());
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
-  double each = 1.0 / static_cast<double>(shape[last]);
-  forRows(b, dimsOf(getInput()), last,
-          [&](MutableArrayRef<Expr> at, AxisLoops loops) {
-            Expr zero = b.constant(0, type), mean = zero;
-            auto load = [&](Expr i) {
-              at[last] = i;
-              Expr x = b.load(getInput(), at);
-              return getCenter() ? named(x - mean, "centered") : x;
-            };
-            // The mean comes first: a difference of large squares would lose all
-            // digits.
-            if (getCenter())
-              mean = named(loops.reduce(
-                               zero,
-                               [&](Expr i, Expr acc) {
-                                 at[last] = i;
-                                 return plus(acc, b.load(getInput(), at));
-                               },
-                               plus) *
-                               each,
-                           "mean");
-            Expr square = loops.reduce(
-                              zero,
-                              [&](Expr i, Expr acc) {
-                                Expr x = load(i);
-                                return named(fma(x, x, acc), "sum_of_squares");
-                              },
-                              plus) *
-                          each;
-            named(square, "variance");
-            Expr factor = named(
-                1.0 / sqrt(square + getEpsilon().convertToDouble()), "factor");
-            loops.each([&](Expr i) {
-              Expr y = named(load(i) * factor, "normalized");
-              if (getAffine().size() == 1)
-                y = y * b.load(getAffine()[0], i);
-              else if (getAffine().size() == 2)
-                y = fma(y, b.load(getAffine()[0], i),
-                        b.load(getAffine()[1], i));
-              b.store(0, y, at);
-            });
-          });
+  Dim count = dimsOf(getInput()).back();
+  forRows(
+      b, dimsOf(getInput()), last,
+      [&](MutableArrayRef<Expr> at, AxisLoops loops) {
+        Expr zero = b.constant(0, type), mean = zero;
+        auto load = [&](Expr i) {
+          at[last] = i;
+          Expr x = b.load(getInput(), at);
+          return getCenter() ? named(x - mean, "centered") : x;
+        };
+        // The mean comes first: a difference of large squares would lose all
+        // digits.
+        if (getCenter())
+          mean = named(meanOf(loops.reduce(
+                                  zero,
+                                  [&](Expr i, Expr acc) {
+                                    at[last] = i;
+                                    return plus(acc, b.load(getInput(), at));
+                                  },
+                                  plus),
+                              count),
+                       "mean");
+        Expr square =
+            meanOf(loops.reduce(
+                       zero,
+                       [&](Expr i, Expr acc) {
+                         Expr x = load(i);
+                         return named(fma(x, x, acc), "sum_of_squares");
+                       },
+                       plus),
+                   count);
+        named(square, "variance");
+        Expr factor = named(1.0 / sqrt(square + getEpsilon().convertToDouble()),
+                            "factor");
+        loops.each([&](Expr i) {
+          Expr y = named(load(i) * factor, "normalized");
+          if (getAffine().size() == 1)
+            y = y * b.load(getAffine()[0], i);
+          else if (getAffine().size() == 2)
+            y = fma(y, b.load(getAffine()[0], i), b.load(getAffine()[1], i));
+          b.store(0, y, at);
+        });
+      });
 }
 
 LogicalResult LRNOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (static_cast<int64_t>(op.getSize()) < 1)
     return rule.refuse("has a window that is not positive");
+  if (op.getAxis() < shapeOf(op.getInput()).size())
+    rule.needKnown(dimsOf(op.getInput())[op.getAxis()],
+                   "has windows over an axis of a size known only at run time");
   return rule.along(op.getAxis(), op.getInput());
 }
 

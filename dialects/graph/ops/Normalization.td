@@ -30,7 +30,7 @@ def Graph_LayerNormOp : Graph_BodyOp<"layer_norm", [Graph_RunTimeSizes]> {
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_LRNOp : Graph_ElementOp<"lrn", [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
+def Graph_LRNOp : Graph_ElementOp<"lrn", [Graph_RunTimeSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                           DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let summary = "Each element divided by a power of the squares around it along `axis`";
   let arguments = (ins Graph_Floats:$input, I64Attr:$axis, I64Attr:$size, F32Attr:$alpha, F32Attr:$beta, F32Attr:$bias);

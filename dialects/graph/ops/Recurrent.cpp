@@ -2,6 +2,8 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
+#include "mlir/Support/DebugStringHelper.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -18,13 +20,11 @@ public:
 
   /// Calls `cell(t, batch)` for each step that a sequence has, in its order.
   void steps(llvm::function_ref<void(Expr, Expr)> cell) {
-    int64_t time = shapeOf(op.getGates())[0], batch = shapeOf(op.getGates())[1];
-    b.forRange(b.index(0), b.index(time), [&](Expr step) {
+    Dim time = dimsOf(op.getGates())[0], batch = dimsOf(op.getGates())[1];
+    b.forRange(b.index(0), b.size(time), [&](Expr step) {
       named(step, "step");
-      Expr t =
-          named(op.getReverse() ? static_cast<double>(time - 1) - step : step,
-                "time");
-      b.forEach({batch}, [&](ArrayRef<Expr> at) {
+      Expr t = named(op.getReverse() ? b.size(time - 1) - step : step, "time");
+      b.forEach(batch, [&](ArrayRef<Expr> at) {
         named(at[0], "batch");
         if (!op.getLengths())
           return cell(t, at[0]);
@@ -43,7 +43,7 @@ public:
   }
 
   void copyState(Value from, unsigned to) {
-    b.forEach(shapeOf(from).drop_back(), [&](ArrayRef<Expr> at) {
+    b.forEach(ArrayRef(dimsOf(from)).drop_back(), [&](ArrayRef<Expr> at) {
       named(at[0], "batch");
       b.forLanes(hidden, [&](Expr i) {
         b.store(to, b.load(from, {at[0], i}), {at[0], i});
@@ -173,6 +173,17 @@ static constexpr StringLiteral activationNames[] = {
     "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",    "Softsign",
     "Softplus"};
 
+/// Refuses `x` unless it has these sizes; null is an absent operand.
+static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
+                              StringRef what) {
+  if (!x || ArrayRef<Dim>(dimsOf(x)) == sizes)
+    return success();
+  return rule.refuse(
+      "has " + what + " of '" + debugString(x.getType()) +
+      "', not of the shape [" +
+      llvm::join(llvm::map_range(sizes, kernel::sizeText), ", ") + "]");
+}
+
 /// The rule of a cell with `gates` gates and `activations` functions.
 template <typename OpAdaptor>
 static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
@@ -181,13 +192,13 @@ static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
   if (shapeOf(x).size() != 3 || shapeOf(h0).size() != 2)
     return rule.refuse("needs gates [time, batch, gates * hidden] and a state "
                        "[batch, hidden]");
-  int64_t batch = shapeOf(x)[1], hidden = shapeOf(h0)[1],
-          width = gates * hidden;
+  Dim time = dimsOf(x)[0], batch = dimsOf(x)[1];
+  int64_t hidden = shapeOf(h0)[1], width = gates * hidden;
   if (failed(rule.alike({x, op.getR(), h0})) ||
-      failed(rule.shape(x, {shapeOf(x)[0], batch, width}, "gates")) ||
+      failed(hasSizes(rule, x, {time, batch, width}, "gates")) ||
       failed(rule.shape(op.getR(), {hidden, width}, "recurrent weights")) ||
-      failed(rule.shape(h0, {batch, hidden}, "a state")) ||
-      failed(rule.shape(op.getLengths(), batch, "lengths")))
+      failed(hasSizes(rule, h0, {batch, hidden}, "a state")) ||
+      failed(hasSizes(rule, op.getLengths(), batch, "lengths")))
     return failure();
   if (op.getActivations().size() != activations ||
       op.getAlpha().size() != activations || op.getBeta().size() != activations)
@@ -197,7 +208,7 @@ static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
     if (!llvm::is_contained(activationNames, name.getValue()))
       return rule.refuse("has the unknown activation `" + name.getValue() +
                          "`");
-  (void)rule.result({shapeOf(x)[0], batch, hidden}, elementOf(x));
+  (void)rule.result(ArrayRef<Dim>{time, batch, hidden}, elementOf(x));
   for (int state = 0; state < (hasCell ? 2 : 1); ++state)
     (void)rule.result(h0);
   return rule.result(width, realType(x));
@@ -215,7 +226,7 @@ LogicalResult GRUOp::inferTypes(Adaptor op, TypeRule &rule) {
 LogicalResult LSTMOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (failed(cellTypes(op, rule, 4, 3, /*hasCell=*/true)) ||
       failed(rule.alike({op.getGates(), op.getC0(), op.getPeepholes()})) ||
-      failed(rule.shape(op.getC0(), shapeOf(op.getH0()), "a cell")))
+      failed(hasSizes(rule, op.getC0(), dimsOf(op.getH0()), "a cell")))
     return failure();
   return rule.shape(op.getPeepholes(), 3 * shapeOf(op.getH0()).back(),
                     "peepholes");

@@ -20,7 +20,7 @@ static Expr emitArg(OpT op, ElementBuilder &b, ArrayRef<Expr> idx,
   at[axis] = b.index(0);
   Expr first = b.broadcast(b.load(input, at), b.lanes());
   Expr zero = b.broadcast(b.constantInt(0, position), b.lanes());
-  return b.loop(b.index(1), b.index(shapeOf(input)[axis]), 1, {first, zero},
+  return b.loop(b.index(1), b.size(dimsOf(input)[axis]), 1, {first, zero},
                 [&](Expr i, ArrayRef<Expr> best) -> Exprs {
                   at[axis] = i;
                   Expr x = b.broadcast(b.load(input, at), b.lanes());
@@ -69,24 +69,24 @@ template <typename OpT>
 static void emitScan(OpT op, BodyBuilder &b, double identity,
                      llvm::function_ref<Expr(Expr, Expr)> combine) {
   Value input = op.getInput();
-  ArrayRef<int64_t> shape = shapeOf(input);
-  int64_t axis = op.getAxis(), last = static_cast<int64_t>(shape.size()) - 1;
+  Dims sizes = dimsOf(input);
+  int64_t axis = op.getAxis(), last = static_cast<int64_t>(sizes.size()) - 1;
   auto scan = [&](MutableArrayRef<Expr> at) {
     Expr init = b.broadcast(b.constant(identity, elementOf(input)), b.lanes());
-    b.loop(shape[axis], {init}, [&](Expr i, ArrayRef<Expr> acc) -> Exprs {
-      at[axis] = op.getReverse() ? b.index(shape[axis] - 1) - i : i;
+    b.loop(sizes[axis], {init}, [&](Expr i, ArrayRef<Expr> acc) -> Exprs {
+      at[axis] = op.getReverse() ? b.size(sizes[axis] - 1) - i : i;
       Expr next = b.broadcast(combine(acc[0], b.load(input, at)), b.lanes());
       b.store(0, op.getExclusive() ? acc[0] : next, at);
       return {next};
     });
   };
-  Dims outer(shape.begin(), shape.end());
+  Dims outer(sizes);
   outer[axis] = outer[last] = 1;
   b.forIndependent(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
     if (axis == last)
       return scan(at);
-    b.forLanes(shape[last], [&](Expr i) {
+    b.forLanes(sizes[last], [&](Expr i) {
       at[last] = i;
       scan(at);
     });

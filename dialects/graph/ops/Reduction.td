@@ -37,7 +37,7 @@ class Graph_Reduction<string mnemonic, code init, code combine, code merge = com
     ::ingot::graph::Expr $cppClass::merge(::ingot::graph::ElementBuilder &b, ::ingot::graph::Expr acc, ::ingot::graph::Expr x) {
       }] # merge # [{
     }
-    ::ingot::graph::Expr $cppClass::finish(::ingot::graph::ElementBuilder &b, ::ingot::graph::Expr acc, int64_t count) {
+    ::ingot::graph::Expr $cppClass::finish(::ingot::graph::ElementBuilder &b, ::ingot::graph::Expr acc, const ::ingot::graph::Dim &count) {
       }] # finish # [{
     }
   }];
@@ -46,7 +46,7 @@ class Graph_Reduction<string mnemonic, code init, code combine, code merge = com
 def Graph_ReduceSumOp : Graph_Reduction<"reduce_sum", [{ return b.constant(0, type); }], [{ return acc + x; }]>;
 def Graph_ReduceMeanOp : Graph_Reduction<"reduce_mean", [{ return b.constant(0, type); }], [{ return acc + x; }],
     [{ return acc + x; }],
-    [{ return isa<FloatType>(acc.type) ? acc * (1.0 / static_cast<double>(count)) : acc / static_cast<double>(count); }]>;
+    [{ return meanOf(acc, count); }]>;
 def Graph_ReduceProdOp : Graph_Reduction<"reduce_prod", [{ return b.constant(1, type); }], [{ return acc * x; }]>;
 def Graph_ReduceMaxOp : Graph_Reduction<"reduce_max", [{ return lowest(b, type); }], [{ return max(acc, x); }]>;
 def Graph_ReduceMinOp : Graph_Reduction<"reduce_min", [{ return highest(b, type); }], [{ return min(acc, x); }]>;
@@ -72,7 +72,8 @@ def Graph_ReduceLogSumOp : Graph_Reduction<"reduce_log_sum", [{ return b.constan
 /// The position of the extreme element along `axis`, which keeps size 1; of
 /// equal ones the first, or the last. NaN is more extreme than all.
 class Graph_ArgReduction<string mnemonic>
-    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
+    : Graph_ElementOp<mnemonic, [Graph_RunTimeSizes,
+                                 DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$last);
   let extraClassDefinition = [{
@@ -90,7 +91,8 @@ def Graph_ArgMinOp : Graph_ArgReduction<"arg_min">;
 
 /// Running sums or products along `axis`; `exclusive` leaves out the element
 /// itself, `reverse` begins at the end.
-class Graph_Scan<string mnemonic> : Graph_BodyOp<mnemonic, [DeclareOpInterfaceMethods<PermuteOpInterface>]> {
+class Graph_Scan<string mnemonic>
+    : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$exclusive, BoolAttr:$reverse);
   let results = (outs Graph_Tensor:$result);
   let extraClassDefinition = [{

@@ -20,19 +20,23 @@ void ReshapeOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(tensorOf(sizes, elementOf(x)));
 }
 
-SmallVector<AxisRun> axisRuns(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+SmallVector<AxisRun> axisRuns(ArrayRef<Dim> from, ArrayRef<Dim> to) {
   SmallVector<AxisRun> runs;
-  if (llvm::is_contained(from, 0))
+  if (llvm::is_contained(from, Dim(0)))
     return runs;
   size_t i = 0, j = 0;
   while (i < from.size() && j < to.size()) {
     size_t firstI = i, firstJ = j;
-    int64_t products[] = {from[i++], to[j++]};
-    while (products[0] != products[1]) {
-      if (products[0] < products[1])
-        products[0] *= from[i++];
+    Dim x = from[i++], y = to[j++];
+    while (x != y) {
+      bool xIsShorter =
+          x.most() < y.most() || (x.most() == y.most() && i < from.size());
+      if (xIsShorter ? i == from.size() : j == to.size())
+        break;
+      if (xIsShorter)
+        x *= from[i++];
       else
-        products[1] *= to[j++];
+        y *= to[j++];
     }
     runs.push_back({firstI, i - firstI, firstJ, j - firstJ});
   }
@@ -42,19 +46,12 @@ SmallVector<AxisRun> axisRuns(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
 bool isOneReshape(ArrayRef<Dim> from, ArrayRef<Dim> to) {
   if (product(from) != product(to))
     return false;
-  auto most = [](ArrayRef<Dim> sizes) {
-    return llvm::map_to_vector(sizes, [](const Dim &d) { return d.most(); });
-  };
   // An element keeps its place in memory only if what a size at run time
   // multiplies is outside of everything that is merged or split.
-  auto isFirst = [](ArrayRef<Dim> run) {
-    return llvm::all_of(run.drop_front(),
-                        [](const Dim &size) { return size.known(); });
-  };
-  return llvm::all_of(axisRuns(most(from), most(to)), [&](const AxisRun &run) {
+  return llvm::all_of(axisRuns(from, to), [&](const AxisRun &run) {
     ArrayRef<Dim> x = from.slice(run.from, run.fromCount),
                   y = to.slice(run.to, run.toCount);
-    return product(x) == product(y) && isFirst(x) && isFirst(y);
+    return product(x) == product(y) && isCompact(x) && isCompact(y);
   });
 }
 
@@ -67,8 +64,11 @@ LogicalResult ReshapeOp::inferTypes(Adaptor op, TypeRule &rule) {
   return rule.result(to, elementOf(op.getX()));
 }
 
-Expr ReshapeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  ArrayRef<int64_t> from = shapeOf(getResult()), to = shapeOf(getX());
+/// The element of `x` that is at `idx` of a reshape of it.
+static Expr loadReshaped(ElementBuilder &b, Value result, Value x,
+                         ArrayRef<Expr> idx) {
+  Dims fromSizes = dimsOf(result), toSizes = dimsOf(x);
+  ArrayRef<Dim> from = fromSizes, to = toSizes;
   Exprs at(to.size(), b.index(0));
   for (const AxisRun &run : axisRuns(from, to)) {
     if (run.fromCount == 1 && run.toCount == 1) {
@@ -80,7 +80,11 @@ Expr ReshapeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     llvm::copy(b.delinearize(position, to.slice(run.to, run.toCount)),
                at.begin() + run.to);
   }
-  return b.load(getX(), at);
+  return b.load(x, at);
+}
+
+Expr ReshapeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  return loadReshaped(b, getResult(), getX(), idx);
 }
 
 bool ReshapeOp::passesLanes() {
@@ -102,12 +106,55 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// Refill
+//===----------------------------------------------------------------------===//
+
+void RefillOp::build(OpBuilder &, OperationState &state, Value x,
+                     ArrayRef<Dim> sizes) {
+  state.addOperands(x);
+  state.addTypes(tensorOf(sizes, elementOf(x)));
+}
+
+LogicalResult RefillOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Dims to = rule.statedDims();
+  if (product(dimsOf(op.getX())) != product(to))
+    return rule.refuse("the operand's elements are not those of the result");
+  return rule.result(to, elementOf(op.getX()));
+}
+
+Expr RefillOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  return loadReshaped(b, getResult(), getX(), idx);
+}
+
+bool RefillOp::passesLanes() {
+  Dims from = dimsOf(getResult()), to = dimsOf(getX());
+  SmallVector<AxisRun> runs = axisRuns(from, to);
+  // Elements of one row stay in one row.
+  return !runs.empty() && runs.back().toCount == 1 &&
+         runs.back().from + runs.back().fromCount == from.size() &&
+         runs.back().to + 1 == to.size();
+}
+
+OpFoldResult RefillOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  if (auto inner = getX().getDefiningOp<RefillOp>()) {
+    getXMutable().assign(inner.getX());
+    return getResult();
+  }
+  return {};
+}
+
 Value buildReshape(OpBuilder &builder, Location loc, Value x,
                    ArrayRef<int64_t> shape) {
   return ReshapeOp::create(builder, loc, x, shape);
 }
 Value buildReshape(OpBuilder &builder, Location loc, Value x,
                    ArrayRef<Dim> sizes) {
+  Dims from = dimsOf(x);
+  if (product(from) == product(sizes) && !isOneReshape(from, sizes))
+    return RefillOp::create(builder, loc, x, sizes);
   return ReshapeOp::create(builder, loc, x, sizes);
 }
 

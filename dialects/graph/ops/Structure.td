@@ -11,6 +11,19 @@ def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike, Graph_InferredT
   let hasFolder = 1;
 }
 
+def Graph_SizesOp : Graph_ElementOp<"sizes", [Graph_RunTimeSizes,
+    DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], Graph_StatedTypes> {
+  let summary = "Sizes that are known only at run time, as a tensor of integers";
+  let description = [{
+    The shape of a tensor, or what follows from it, in row-major order. Where such
+    integers decide shapes, import functions read the expressions; what is left is
+    computed when the program runs.
+
+        graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0, 28>} : () -> tensor<2xsi64>
+  }];
+  let arguments = (ins Graph_SizesAttr:$sizes);
+}
+
 def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "Operators that become one kernel";
   let description = [{

@@ -27,7 +27,7 @@ public:
         shapeOf(product.getResult()) != shapeOf(group.results()[0]))
       return false;
     ProductSizes sizes(product);
-    return sizes.oneMatrix && sizes.steps > 0 &&
+    return sizes.oneMatrix && sizes.steps != 0 &&
            hasFlatEpilogue(group, product);
   }
 
@@ -57,10 +57,10 @@ public:
     ProductSizes sizes(product);
     CompactPanels panels(b, *PackedPanels::of(b, product.getB()),
                          /*bias=*/{});
-    emitCompactMatrix(
-        b, product,
-        b.view(b.bufferOf(product.getA()), {sizes.rows.most(), sizes.steps}),
-        panels);
+    emitCompactMatrix(b, product,
+                      b.view(b.bufferOf(product.getA()),
+                             {sizes.rows.most(), sizes.steps.most()}),
+                      panels);
   }
 
 private:
@@ -69,7 +69,8 @@ private:
   }
   static TileWork workOf(GroupView group) {
     ProductSizes sizes(cast<MatMulOp>(group.anchor()));
-    return matrixWork(group, sizes.rows.most(), sizes.columns, sizes.steps);
+    return matrixWork(group, sizes.rows.most(), sizes.columns,
+                      sizes.steps.most());
   }
 };
 

@@ -25,6 +25,7 @@ public:
     auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
     if (!product || group.results().size() != 1 ||
         !ProductSizes::fitTiles(product) ||
+        !ProductSizes(product).steps.known() ||
         dimsOf(product.getResult()) != dimsOf(group.results()[0]))
       return false;
     std::optional<DotForm> form = dotForm(product, target);
@@ -76,7 +77,7 @@ public:
               }));
             return interleaveRows(b, rows, form.group);
           };
-          accumulateDots(b, tile, form, loops.steps,
+          accumulateDots(b, tile, form, *loops.steps.known(),
                          {elementOfRow, groupsOfColumns, elementOf(left),
                           elementOf(right)});
           storeTile(
@@ -114,7 +115,7 @@ protected:
 private:
   static DotModel model(MatMulOp product, const TargetDescription &target) {
     ProductSizes sizes(product);
-    return DotModel(sizes.rows.most(), sizes.columns, sizes.steps,
+    return DotModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
                     *dotForm(product, target), target);
   }
 };

@@ -32,7 +32,7 @@ public:
     auto product = cast<MatMulOp>(b.group.anchor());
     Type type = elementOf(product.getA());
     ProductLoops loops(b, product);
-    int64_t columns = loops.columns, steps = loops.steps;
+    int64_t columns = loops.columns;
     if (loops.columns == 0 || loops.rows == 0 || loops.batches == 0)
       return;
     auto panels = PackedPanels::of(b, product.getB());
@@ -49,7 +49,7 @@ public:
             offsets.push_back(offsets.back() + lanes);
           Tile tile = zeroTile(b, place.count, vectors, type);
           accumulate(
-              b, tile, 0, place.count, steps, b.plan.number("splits"),
+              b, tile, 0, place.count, loops.steps, b.plan.number("splits"),
               [&](int64_t row, Expr k) {
                 return b.load(product.getA(),
                               loops.operandIndex(product.getA(), place,
@@ -95,14 +95,14 @@ protected:
     return model(product, target).cycles(tile);
   }
   int64_t mostSplits(MatMulOp product) const override {
-    return ProductSizes(product).steps;
+    return ProductSizes(product).steps.most();
   }
 
 private:
   static TileModel model(MatMulOp product, const TargetDescription &target) {
     ProductSizes sizes(product);
-    return TileModel(sizes.rows.most(), sizes.columns, sizes.steps, target,
-                     elementOf(product.getA()));
+    return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
+                     target, elementOf(product.getA()));
   }
 };
 

@@ -254,7 +254,9 @@ public:
       return false;
     ArrayRef<int64_t> shape = shapeOf(reduction.getInput());
     ArrayRef<int64_t> axes = reduction.getAxes();
+    Dims sizes = dimsOf(reduction.getInput());
     return !axes.empty() &&
+           llvm::all_of(axes, [&](int64_t a) { return sizes[a].known(); }) &&
            axes.back() + 1 == static_cast<int64_t>(shape.size()) &&
            shape.back() > 1 &&
            tensorType(reduction.getInput()).getNumElements() > 0;

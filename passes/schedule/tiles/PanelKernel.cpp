@@ -168,7 +168,7 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
 }
 
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
-                int64_t steps, int64_t splits,
+                const Dim &steps, int64_t splits,
                 llvm::function_ref<Expr(int64_t, Expr)> x,
                 llvm::function_ref<Expr(Expr, size_t)> w, StringRef stepName) {
   size_t vectors = tile.columns.lanes.size();
@@ -178,7 +178,7 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   // Where a multiply-add takes a lane of a register, one load brings the
   // factors of as many steps as there are lanes.
   Type type = tile.sums[first].type;
-  int64_t width = factorLanes(b.target, type, steps);
+  int64_t width = factorLanes(b.target, type, steps.most());
   auto step = [&](Expr k, ArrayRef<Expr> factors, int64_t lane,
                   MutableArrayRef<Expr> sums, StringRef name) {
     Exprs weights;
@@ -203,7 +203,8 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
     return factors;
   };
   Exprs sums(tile.sums.begin() + first, tile.sums.begin() + first + count);
-  int64_t stride = std::max(splits, width), trips = steps / stride;
+  int64_t stride = std::max(splits, width);
+  Dim trips = steps.floorDiv(stride);
   // Independent parts: the first goes on with the tile's sums.
   Exprs parts(sums);
   for (int64_t s = 1; s < splits; ++s)
@@ -226,9 +227,21 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
     }
     return next;
   });
-  for (int64_t k = trips * stride; k < steps; ++k)
-    step(b.index(k), {}, 0, MutableArrayRef<Expr>(parts).take_front(count),
-         "sum");
+  // What the trips leave: few steps, or those up to a number known at run time.
+  auto whole = MutableArrayRef<Expr>(parts).take_front(count);
+  if (auto known = steps.known()) {
+    for (int64_t k = *known / stride * stride; k < *known; ++k)
+      step(b.index(k), {}, 0, whole, "sum");
+  } else if (stride > 1) {
+    llvm::copy(b.loop(b.size(trips * stride), b.size(steps), 1, whole,
+                      [&](Expr k, ArrayRef<Expr> carried) {
+                        named(k, stepName);
+                        Exprs next(carried);
+                        step(k, {}, 0, next, "sum");
+                        return next;
+                      }),
+               whole.begin());
+  }
   for (int64_t half = splits / 2; half >= 1; half /= 2)
     for (int64_t s = 0; s < half; ++s)
       for (size_t i = 0; i < count; ++i)

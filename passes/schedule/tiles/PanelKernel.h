@@ -85,7 +85,7 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
 /// called in the builder's lanes: then for the steps from k on. `stepName` is
 /// what a step is called in the code.
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
-                int64_t steps, int64_t splits,
+                const graph::Dim &steps, int64_t splits,
                 llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
                 llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w,
                 llvm::StringRef stepName = "step");

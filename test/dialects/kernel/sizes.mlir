@@ -22,6 +22,51 @@ func.func @rules(%x: tensor<64x6x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 6, 4>
   return %y : tensor<64x1xf32, #kernel.sizes<"n" in 1 to 64 : s0, 1>>
 }
 
+// Refills, slices, joints and sums along sizes at run time; the values of sizes.
+// CHECK-LABEL: func.func @along
+// CHECK: graph.refill
+// CHECK: graph.slice
+// CHECK: graph.concat
+// CHECK: graph.reduce_sum
+// CHECK: graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0 * 2 - 1, 4>} : () -> tensor<2xsi64>
+!flat = tensor<256xf32, #kernel.sizes<"n" in 1 to 64 : s0 * 4>>
+!rows = tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>
+!tail = tensor<4x63xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0 - 1>>
+!joined = tensor<4x127xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0 * 2 - 1>>
+func.func @along(%x: !flat) -> (tensor<4x1xf32>, tensor<2xsi64>) {
+  %rows = graph.refill %x : (!flat) -> !rows
+  %tail = graph.slice %rows {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (!rows) -> !tail
+  %joined = graph.concat %rows, %tail {axis = 1 : i64} : (!rows, !tail) -> !joined
+  %sum = graph.reduce_sum %joined {axes = array<i64: 1>} : (!joined) -> tensor<4x1xf32>
+  %sizes = graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0 * 2 - 1, 4>} : () -> tensor<2xsi64>
+  return %sum, %sizes : tensor<4x1xf32>, tensor<2xsi64>
+}
+
+// -----
+
+// Too far by one.
+func.func @reaches(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) {
+  // expected-error @+1 {{reaches outside of the operand}}
+  graph.slice %x {starts = array<i64: 1>, steps = array<i64: 1>} : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>
+  return
+}
+
+// -----
+
+func.func @refilled(%x: tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>) {
+  // expected-error @+1 {{the operand's elements are not those of the result}}
+  graph.refill %x : (tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>) -> tensor<256xf32>
+  return
+}
+
+// -----
+
+func.func @values() {
+  // expected-error @+1 {{is no tensor of as many integers as there are sizes}}
+  graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0>} : () -> tensor<2xsi64>
+  return
+}
+
 // -----
 
 // expected-error @+1 {{a size that is 64 at most is an axis of 32}}
@@ -42,9 +87,9 @@ func.func @other_size(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y
 
 // -----
 
-func.func @reduced(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) {
-  // expected-error @+1 {{reduces an axis of a size known only at run time}}
-  graph.reduce_sum %x {axes = array<i64: 0>} : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<1xf32>
+func.func @scaled(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %scale: tensor<64xf32>) {
+  // expected-error @+1 {{scales rows of a size known only at run time}}
+  graph.layer_norm %x, %scale {epsilon = 1.0e-5 : f32, center = true} : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, tensor<64xf32>) -> tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>
   return
 }
 
@@ -58,8 +103,8 @@ func.func @moved(%x: tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>) {
 
 // -----
 
-func.func @not_ready(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) {
+func.func @not_ready(%x: tensor<64x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2>>) {
   // expected-error @+1 {{needs sizes that are known when compiling}}
-  graph.tile %x : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<64xf32>
+  graph.trilu %x {k = 0 : i64, upper} : (tensor<64x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2>>) -> tensor<64x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2>>
   return
 }

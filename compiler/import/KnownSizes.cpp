@@ -1,0 +1,249 @@
+// Integers that follow from sizes.
+//
+// Exporters compute shapes with operators: Shape, Gather, Concat, Reshape. Where
+// sizes are known only at run time, such integers are expressions of them, which
+// are computed here element by element. An integer that is no such expression
+// (a maximum that depends on the run) has none.
+
+#include "compiler/import/KnownSizes.h"
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot {
+namespace {
+
+using Known = std::optional<Dim>;
+
+/// Whether x < y, where that holds or fails whatever the sizes are.
+std::optional<bool> isLess(const Dim &x, const Dim &y) {
+  Dim distance = y - x;
+  if (distance.least() > 0)
+    return true;
+  return distance.most() <= 0 ? std::optional(false) : std::nullopt;
+}
+
+std::optional<bool> isEqual(const Dim &x, const Dim &y) {
+  if (x == y)
+    return true;
+  Dim distance = y - x;
+  return distance.least() > 0 || distance.most() < 0 ? std::optional(false)
+                                                     : std::nullopt;
+}
+
+Known truth(std::optional<bool> value, bool isNegated = false) {
+  return value ? Known(Dim(*value != isNegated)) : std::nullopt;
+}
+
+Known pick(std::optional<bool> first, const Dim &x, const Dim &y) {
+  return first ? Known(*first ? x : y) : std::nullopt;
+}
+
+/// One element of the result of an operator on integers or truth values.
+Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
+  return llvm::TypeSwitch<Operation *, Known>(op)
+      .Case([&](AddOp) { return x[0] + x[1]; })
+      .Case([&](SubOp) { return x[0] - x[1]; })
+      .Case([&](MulOp) { return x[0] * x[1]; })
+      .Case([&](DivOp) -> Known {
+        // Rounded towards zero, which is down for what is not negative.
+        auto divisor = x[1].known();
+        if (divisor && *divisor > 0 && x[0].least() >= 0)
+          return x[0].floorDiv(*divisor);
+        return x[0].dividedBy(x[1]);
+      })
+      .Case([&](MaximumOp) { return pick(isLess(x[1], x[0]), x[0], x[1]); })
+      .Case([&](MinimumOp) { return pick(isLess(x[0], x[1]), x[0], x[1]); })
+      .Case([&](NegOp) { return Dim(0) - x[0]; })
+      .Case([&](EqualOp) { return truth(isEqual(x[0], x[1])); })
+      .Case([&](LessOp) { return truth(isLess(x[0], x[1])); })
+      .Case([&](GreaterOp) { return truth(isLess(x[1], x[0])); })
+      .Case([&](LessOrEqualOp) { return truth(isLess(x[1], x[0]), true); })
+      .Case([&](GreaterOrEqualOp) { return truth(isLess(x[0], x[1]), true); })
+      .Case([&](NotOp) { return Dim(1) - x[0]; })
+      .Case([&](AndOp) { return x[0] * x[1]; })
+      .Case([&](WhereOp) -> Known {
+        auto condition = x[0].known();
+        return condition ? pick(*condition != 0, x[1], x[2]) : std::nullopt;
+      })
+      .Case([&](CastOp cast) -> Known {
+        // Sizes are far from the bounds of all but the narrowest integers.
+        if (!elementOf(cast.getResult()).isInteger(1))
+          return x[0];
+        return truth(isEqual(x[0], 0), /*isNegated=*/true);
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// The elements of tensors, in row-major order.
+class SizeValues {
+public:
+  using Elements = std::optional<Dims>;
+
+  Elements of(Value value) {
+    auto [known, isNew] = all.try_emplace(value);
+    if (!isNew)
+      return known->second;
+    Elements elements = compute(value);
+    return all[value] = elements;
+  }
+
+private:
+  Elements compute(Value value) {
+    Operation *op = value.getDefiningOp();
+    Type element = elementOf(value);
+    bool isWide =
+        element.isIntOrIndex() &&
+        (element.isInteger(1) || element.getIntOrFloatBitWidth() >= 32);
+    // What is longer is no shape.
+    constexpr int64_t mostElements = 256;
+    if (!op || !isWide || hasRunTimeSizes(value.getType()) ||
+        tensorType(value).getNumElements() > mostElements)
+      return std::nullopt;
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      if (!hasData(constant.getValue()))
+        return std::nullopt;
+      SmallVector<int64_t> numbers = elementsAsInts(constant.getValue());
+      return inRange(Dims(numbers.begin(), numbers.end()));
+    }
+    if (auto sizes = dyn_cast<SizesOp>(op))
+      return dimsOf(sizes.getSizes());
+    SmallVector<Dims> operands;
+    for (Value operand : op->getOperands()) {
+      Elements elements = of(operand);
+      if (!elements)
+        return std::nullopt;
+      operands.push_back(std::move(*elements));
+    }
+    return inRange(result(op, operands));
+  }
+
+  /// Larger numbers (as Slice takes them for "all") are not computed with.
+  static Elements inRange(Elements elements) {
+    constexpr int64_t bound = int64_t(1) << 40;
+    for (const Dim &x : elements ? *elements : Dims())
+      if (!x.known() && (x.least() < -bound || x.most() > bound))
+        return std::nullopt;
+    return elements;
+  }
+
+  static bool isSmall(const Dim &x) {
+    constexpr int64_t bound = int64_t(1) << 20;
+    return x.least() >= -bound && x.most() <= bound;
+  }
+
+  Elements result(Operation *op, ArrayRef<Dims> operands) {
+    if (isa<ReshapeOp>(op))
+      return operands[0];
+    if (isa<ElementwiseOpInterface>(op))
+      return elementwise(op, operands);
+    if (auto slice = dyn_cast<SliceOp>(op))
+      return moved(op, operands[0], [&](MutableArrayRef<int64_t> at) {
+        for (auto [i, start, step] :
+             llvm::zip(at, slice.getStarts(), slice.getSteps()))
+          i = start + i * step;
+      });
+    if (isa<ExpandOp>(op))
+      return moved(op, operands[0], [](MutableArrayRef<int64_t>) {});
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return gathered(gather, operands[0], operands[1]);
+    if (auto concat = dyn_cast<ConcatOp>(op)) {
+      if (concat.getType().getRank() != 1)
+        return std::nullopt;
+      Dims joined;
+      for (const Dims &part : operands)
+        llvm::append_range(joined, part);
+      return joined;
+    }
+    if (auto product = dyn_cast<ReduceProdOp>(op))
+      if (elementsOf(product.getResult()) == 1)
+        return Dims{graph::product(operands[0])};
+    return std::nullopt;
+  }
+
+  static int64_t elementsOf(Value value) {
+    return tensorType(value).getNumElements();
+  }
+
+  /// The place of element number `number` of a tensor of `shape`.
+  static SmallVector<int64_t> placeOf(int64_t number, ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> at(shape.size());
+    for (size_t axis = shape.size(); axis-- > 0; number /= shape[axis])
+      at[axis] = number % shape[axis];
+    return at;
+  }
+
+  /// The element of an operand at a place, by broadcasting.
+  static const Dim &elementAt(const Dims &elements, ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> at) {
+    int64_t number = 0;
+    for (auto [axis, size] : llvm::enumerate(shape)) {
+      int64_t i = at[at.size() - shape.size() + axis];
+      number = number * size + (size == 1 ? 0 : i);
+    }
+    return elements[number];
+  }
+
+  /// The elements of `x` at the places that `from` makes of the result's.
+  static Elements
+  moved(Operation *op, const Dims &x,
+        llvm::function_ref<void(MutableArrayRef<int64_t>)> from) {
+    Dims elements;
+    Value result = op->getResult(0);
+    for (int64_t i = 0; i < elementsOf(result); ++i) {
+      SmallVector<int64_t> at = placeOf(i, shapeOf(result));
+      from(at);
+      elements.push_back(elementAt(x, shapeOf(op->getOperand(0)), at));
+    }
+    return elements;
+  }
+
+  static Elements gathered(GatherOp gather, const Dims &x,
+                           const Dims &indices) {
+    ArrayRef<int64_t> from = shapeOf(gather.getX());
+    if (from.size() != 1)
+      return std::nullopt;
+    Dims elements;
+    for (const Dim &index : indices) {
+      auto i = index.known();
+      if (!i || *i < -from[0] || *i >= from[0])
+        return std::nullopt;
+      elements.push_back(x[*i < 0 ? *i + from[0] : *i]);
+    }
+    return elements;
+  }
+
+  static Elements elementwise(Operation *op, ArrayRef<Dims> operands) {
+    Dims elements;
+    Value result = op->getResult(0);
+    for (int64_t i = 0; i < elementsOf(result); ++i) {
+      SmallVector<int64_t> at = placeOf(i, shapeOf(result));
+      Dims in;
+      for (auto [operand, x] : llvm::zip(op->getOperands(), operands))
+        in.push_back(elementAt(x, shapeOf(operand), at));
+      bool isArithmetic = !isa<WhereOp, CastOp>(op);
+      if (isArithmetic && !llvm::all_of(in, isSmall))
+        return std::nullopt;
+      Known element = elementOfResult(op, in);
+      if (!element)
+        return std::nullopt;
+      elements.push_back(*element);
+    }
+    return elements;
+  }
+
+  llvm::DenseMap<Value, Elements> all;
+};
+
+} // namespace
+
+std::optional<Dims> valuesOfSizes(Value value) {
+  return SizeValues().of(value);
+}
+
+} // namespace ingot
