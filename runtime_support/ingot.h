@@ -19,7 +19,8 @@ typedef enum ingot_status {
   INGOT_ERROR_SPECIALIZED = 3, /* an input fixed at compile time differs */
   INGOT_ERROR_WEIGHTS = 4,     /* not the weights file of this very model */
   INGOT_ERROR_TARGET = 5,      /* the machine runs no target compiled for */
-  INGOT_ERROR_SHAPE = 6        /* a size is outside of its bounds */
+  INGOT_ERROR_SHAPE =
+      6 /* a size is out of bounds, or not the one it must equal */
 } ingot_status;
 
 /* Part [begin, end) of a loop. */

@@ -53,14 +53,25 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
   NameScope fields;
   if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
-  llvm::StringMap<kernel::SymbolAttr> symbols;
+  llvm::StringMap<kernel::SymbolAttr> symbols, equalTo;
+  auto addSymbols = [&](kernel::SizesAttr attr) {
+    for (kernel::SymbolAttr symbol : attr.getSymbols())
+      symbols[symbol.getName()] = symbol;
+  };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     if (auto attr =
             main.getArgAttrOfType<kernel::SizesAttr>(i, kernel::kSizesAttr))
-      for (kernel::SymbolAttr symbol : attr.getSymbols())
-        symbols[symbol.getName()] = symbol;
+      addSymbols(attr);
+  if (auto attr =
+          main->getAttrOfType<kernel::SizesAttr>(kernel::kEqualSizesAttr)) {
+    addSymbols(attr);
+    kernel::Dims pairs = kernel::dimsOf(attr);
+    for (size_t i = 0; i < pairs.size(); i += 2)
+      equalTo[pairs[i].symbols().front().getName()] =
+          pairs[i + 1].symbols().front();
+  }
   for (const auto &entry : symbols)
-    sizes.push_back({"", entry.second});
+    sizes.push_back({"", entry.second, equalTo.lookup(entry.first())});
   llvm::sort(sizes, [](const InterfaceSize &a, const InterfaceSize &b) {
     return a.symbol.getName() < b.symbol.getName();
   });

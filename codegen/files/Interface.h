@@ -29,6 +29,8 @@ struct InterfaceTensor {
 struct InterfaceSize {
   std::string field; ///< in the io struct
   kernel::SymbolAttr symbol;
+  /// The size that this one has to be equal to in a run; null if there is none.
+  kernel::SymbolAttr equalTo;
 };
 
 struct Interface {

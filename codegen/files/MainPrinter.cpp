@@ -129,6 +129,11 @@ void MainPrinter::printChecks() {
     returnIf("io->" + size.field + " < " + Twine(size.symbol.getLeast()) +
                  " || io->" + size.field + " > " + Twine(size.symbol.getMost()),
              "INGOT_ERROR_SHAPE");
+  for (const InterfaceSize &size : interface.sizes)
+    if (size.equalTo)
+      returnIf("io->" + size.field + " != " +
+                   interface.sizeText(kernel::Dim(size.equalTo), "io->"),
+               "INGOT_ERROR_SHAPE");
   if (interface.arenaBytes > 0) {
     returnIf("(uintptr_t)arena % " + interface.macro + "_ARENA_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");

@@ -84,6 +84,11 @@ public:
   /// The elements of a tensor of integers as numbers and expressions of sizes that
   /// are known only at run time; empty where some element is neither.
   std::optional<graph::Dims> sizesIn(mlir::Value value);
+  /// Takes two sizes to be equal that differ in one symbol: see EqualSizes.cpp.
+  bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
+  /// Does so with the sizes of tensors along each axis but one.
+  void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
+                   std::optional<int64_t> otherAxis);
   /// constantOf, binding inputs of the graph to their data if that helps.
   mlir::DenseElementsAttr requireConstant(mlir::Value value);
   void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
@@ -104,7 +109,6 @@ public:
 private:
   // Inputs and outputs.
   bool importInputs(const onnx::GraphProto &graph, Scope &scope);
-  bool isCompact(llvm::ArrayRef<graph::Dim> sizes, const llvm::Twine &shown);
   mlir::RankedTensorType inputType(const onnx::ValueInfoProto &input);
   bool inputShape(const onnx::ValueInfoProto &input, graph::Dims &shape);
   std::optional<graph::Dim>
@@ -219,6 +223,16 @@ private:
   llvm::StringMap<const onnx::FunctionProto *> functions;
   /// Sizes of symbols, from options and data.
   std::map<std::string, graph::Dim> symbols;
+  /// What symbols are in the program, where that is assumed: a number, or a symbol.
+  std::map<std::string, graph::Dim> assumed;
+  /// Makes constants of sizes that are numbers by now.
+  void foldSizes();
+  graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
+  /// States the sizes of inputs where types in the program have others, and which
+  /// sizes have to be equal.
+  void describeInputSizes();
+  /// The sizes of inputs as they were before any were assumed to be equal.
+  std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
   /// Names of main's arguments.

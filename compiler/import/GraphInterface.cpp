@@ -1,11 +1,12 @@
 // The inputs and outputs of the graph.
 //
-// Gives each input a static shape (declared, by --dim, or that of given data)
-// and makes them the arguments of main.
+// Gives each input a shape (declared, by --dim, or that of given data) and makes
+// them the arguments of main.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Suggest.h"
+#include "dialects/graph/ops/Movement.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -257,22 +258,13 @@ static std::string kindOfType(const onnx::TypeProto &type) {
   }
 }
 
-/// Whether a tensor of the caller, which has no gaps, lies in memory as one of
-/// the most that its sizes can be; false with a diagnostic.
-bool GraphImporter::isCompact(ArrayRef<Dim> sizes, const Twine &shown) {
-  for (auto [axis, size] : llvm::enumerate(sizes)) {
-    Dim outer = product(sizes.take_front(axis));
-    if (size.known() || outer == 1)
-      continue;
-    diagnostics.report(DiagnosticId::UnsupportedForm,
-                       shown + " has the size `" +
-                           printable(kernel::sizeText(size)) +
-                           "`, known only at run time, at axis " + Twine(axis) +
-                           ", behind an axis that is not of size 1",
-                       "give it one size with --dim");
-    return false;
-  }
-  return true;
+/// Returns the type that an argument or result has in the program. Tensors of the
+/// caller have no gaps; where one of the most that its sizes can be has other strides,
+/// all its elements are one axis.
+static RankedTensorType typeInProgram(RankedTensorType type) {
+  Dims sizes = dimsOf(type);
+  return isCompact(sizes) ? type
+                          : tensorOf({product(sizes)}, type.getElementType());
 }
 
 RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
@@ -312,8 +304,7 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
                        shown + " has the impossible shape " + shapeText(shape));
     return {};
   }
-  return isCompact(sizes, shown) ? tensorOf(sizes, element)
-                                 : RankedTensorType();
+  return tensorOf(sizes, element);
 }
 
 NamedAttrList GraphImporter::interfaceAttrs(StringRef name, Type type) {
@@ -340,10 +331,14 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     Location loc =
         NameLoc::get(builder.getStringAttr(printable(input->name())));
     (void)main.insertArgument(
-        i, type, interfaceAttrs(input->name(), type).getDictionary(&context),
-        loc);
+        i, typeInProgram(type),
+        interfaceAttrs(input->name(), type).getDictionary(&context), loc);
     argumentNames.push_back(input->name());
-    scope.bindings[input->name()] = Binding::known(main.getArgument(i));
+    givenSizes.push_back(dimsOf(type));
+    Value value = main.getArgument(i);
+    if (value.getType() != type)
+      value = buildReshape(builder, loc, value, dimsOf(type));
+    scope.bindings[input->name()] = Binding::known(value);
   }
   for (const auto &[name, text] : options.bind)
     bindOption(name, text);
@@ -394,7 +389,8 @@ bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
   if (!diagnostics.empty())
     return false;
   SmallVector<Value> values;
-  SmallVector<Type> types;
+  SmallVector<Type> types, inProgram;
+  SmallVector<kernel::SizesAttr> sizes;
   for (const auto &output : graph.output()) {
     Binding binding = scope.lookup(output.name());
     Value value = binding.value;
@@ -449,16 +445,27 @@ bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
                              "` is declared as " + text +
                              ", but is computed as " + describe(type));
   }
-  for (auto [output, type] : llvm::zip(graph.output(), types))
-    (void)isCompact(dimsOf(cast<RankedTensorType>(type)),
-                    "the output `" + printable(output.name()) + "`");
   if (!diagnostics.empty())
     return false;
+  for (Value &value : values) {
+    auto own = cast<RankedTensorType>(value.getType()),
+         type = typeInProgram(own);
+    sizes.push_back(own == type ? kernel::SizesAttr()
+                                : kernel::SizesAttr::of(own));
+    if (own != type)
+      value = buildReshape(builder, value.getLoc(), value, dimsOf(type));
+    inProgram.push_back(type);
+  }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), values);
-  main.setFunctionType(builder.getFunctionType(main.getArgumentTypes(), types));
-  for (auto [i, output] : llvm::enumerate(graph.output()))
+  main.setFunctionType(
+      builder.getFunctionType(main.getArgumentTypes(), inProgram));
+  for (auto [i, output] : llvm::enumerate(graph.output())) {
     main.setResultAttrs(
         i, interfaceAttrs(output.name(), types[i]).getDictionary(&context));
+    if (sizes[i])
+      main.setResultAttr(i, kernel::kSizesAttr, sizes[i]);
+  }
+  describeInputSizes();
   return true;
 }
 

@@ -29,6 +29,7 @@ bool GraphImporter::checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
 /// Parts of one shape side by side on a new axis.
 Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
   Location loc = locationOf(at);
+  assumeAlike(parts, std::nullopt);
   SmallVector<Value> wide;
   for (Value part : parts) {
     if (!part || part.getType() != parts[0].getType()) {
@@ -38,7 +39,7 @@ Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
              at);
       return {};
     }
-    SmallVector<int64_t> shape(graph::shapeOf(part));
+    graph::Dims shape = graph::dimsOf(part);
     int64_t rank = int64_t(shape.size()) + 1;
     int64_t place = axis < 0 ? axis + rank : axis;
     if (place < 0 || place >= rank) {

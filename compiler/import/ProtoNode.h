@@ -34,6 +34,9 @@ public:
                                             llvm::StringRef what) override;
   mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) override;
+  bool assumeEqual(const graph::Dim &x, const graph::Dim &y) override {
+    return importer.assumeEqual(x, y);
+  }
   mlir::LogicalResult unsupported(const llvm::Twine &reason,
                                   const llvm::Twine &hint = "") override;
   mlir::LogicalResult invalid(const llvm::Twine &reason) override;

@@ -168,8 +168,12 @@ NodeResults GraphImporter::importConcatFromSequence(NodePlace &at) {
   auto axis = node.axisAttr("axis", 0, graph::shapeOf(elements[0]).size());
   if (failed(axis))
     return failure();
-  if (!graph::concatenated(llvm::map_to_vector(elements, graph::shapeOf),
-                           *axis) ||
+  assumeAlike(elements, *axis);
+  auto sizes = llvm::map_to_vector(
+      elements, [](Value element) { return graph::dimsOf(element); });
+  if (!graph::concatenated(
+          SmallVector<ArrayRef<graph::Dim>>(sizes.begin(), sizes.end()),
+          *axis) ||
       !llvm::all_equal(llvm::map_range(elements, graph::elementOf)))
     return node.invalid("the tensors differ in their shapes or types");
   return SmallVector<Binding>{Binding::known(

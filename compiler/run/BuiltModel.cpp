@@ -69,10 +69,8 @@ bool BuiltModel::generate(Compilation &compilation, StringRef source) {
   if (!compilation.advance(Stage::Import))
     return false;
   auto main = compilation.module().lookupSymbol<func::FuncOp>("main");
-  for (Type type : main.getArgumentTypes())
-    inTypes.push_back(cast<RankedTensorType>(type));
-  for (Type type : main.getResultTypes())
-    outTypes.push_back(cast<RankedTensorType>(type));
+  llvm::append_range(inTypes, inputTypesOf(main));
+  llvm::append_range(outTypes, outputTypesOf(main));
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     if (auto value =
             main.getArgAttrOfType<DenseElementsAttr>(i, kernel::kBoundAttr))

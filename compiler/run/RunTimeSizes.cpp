@@ -4,6 +4,27 @@ using namespace mlir;
 
 namespace ingot {
 
+static RankedTensorType typeFor(Type inProgram, Attribute sizes) {
+  auto type = cast<RankedTensorType>(inProgram);
+  auto given = dyn_cast_or_null<kernel::SizesAttr>(sizes);
+  return given ? kernel::tensorOf(kernel::dimsOf(given), type.getElementType())
+               : type;
+}
+
+SmallVector<RankedTensorType> inputTypesOf(func::FuncOp main) {
+  SmallVector<RankedTensorType> types;
+  for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
+    types.push_back(typeFor(type, main.getArgAttr(i, kernel::kSizesAttr)));
+  return types;
+}
+
+SmallVector<RankedTensorType> outputTypesOf(func::FuncOp main) {
+  SmallVector<RankedTensorType> types;
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
+    types.push_back(typeFor(type, main.getResultAttr(i, kernel::kSizesAttr)));
+  return types;
+}
+
 bool takes(RankedTensorType type, RankedTensorType data) {
   if (type.getElementType() != data.getElementType() ||
       type.getRank() != data.getRank())
@@ -32,6 +53,15 @@ std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
           return std::nullopt;
         }
         value = size;
+      }
+  for (auto [own, value] : llvm::zip(sizes, values))
+    for (auto [other, otherValue] : llvm::zip(sizes, values))
+      if (own.equalTo == other.symbol && value != otherValue) {
+        why = "the size `" + own.symbol.getName().str() + "` is " +
+              std::to_string(value) + ", but has to be equal to `" +
+              other.symbol.getName().str() + "`, which is " +
+              std::to_string(otherValue);
+        return std::nullopt;
       }
   return values;
 }

@@ -4,11 +4,18 @@
 #define INGOT_COMPILER_RUN_RUNTIMESIZES_H
 
 #include "codegen/files/Interface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/Twine.h"
 
 #include <optional>
 
 namespace ingot {
+
+/// Types of inputs and outputs as the caller has them. (In the program the elements
+/// of some are one axis.)
+llvm::SmallVector<mlir::RankedTensorType> inputTypesOf(mlir::func::FuncOp main);
+llvm::SmallVector<mlir::RankedTensorType>
+outputTypesOf(mlir::func::FuncOp main);
 
 /// Whether a tensor of type `type` may be `data` at run time.
 bool takes(mlir::RankedTensorType type, mlir::RankedTensorType data);

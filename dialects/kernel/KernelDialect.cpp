@@ -96,10 +96,10 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
   if (name == kSizesAttr) {
     auto sizes = dyn_cast<SizesAttr>(attr.getValue());
     auto shaped = dyn_cast<ShapedType>(type);
-    return sizes && shaped &&
-                   succeeded(sizes.verifyEncoding(
-                       shaped.getShape(), shaped.getElementType(),
-                       [&] { return op->emitOpError(); }))
+    int64_t elements = 1;
+    for (const Dim &size : sizes ? dimsOf(sizes) : Dims())
+      elements *= size.most();
+    return sizes && shaped && shaped.getNumElements() == elements
                ? success()
                : refuse("must be the sizes of a buffer");
   }
@@ -139,6 +139,14 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << kMacsRecomputedAttr
                                    << "' is an integer of programs";
+  if (attr.getName() == kEqualSizesAttr) {
+    auto sizes = dyn_cast<SizesAttr>(attr.getValue());
+    return isa<FunctionOpInterface>(op) && sizes &&
+                   sizes.getSizes().size() % 2 == 0
+               ? success()
+               : op->emitOpError() << "attribute '" << kEqualSizesAttr
+                                   << "' is pairs of sizes of programs";
+  }
   if (attr.getName() == kCommentAttr)
     return isa<FunctionOpInterface>(op) && isa<StringAttr>(attr.getValue())
                ? success()

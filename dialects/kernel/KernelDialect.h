@@ -36,7 +36,8 @@ inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 /// of functions that kernels call,
 inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
-/// of programs,
+/// of programs (pairs of sizes that have to be equal in a run, one after the other),
+inline constexpr llvm::StringLiteral kEqualSizesAttr = "kernel.equal_sizes";
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";
 /// of the arguments of kernels,

@@ -166,6 +166,32 @@ int64_t Dim::divisor() const {
   return value ? value.getLargestKnownDivisor() : range.most;
 }
 
+static Dim evaluated(AffineExpr value, ArrayRef<Dim> symbols) {
+  if (auto number = dyn_cast<AffineConstantExpr>(value))
+    return number.getValue();
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
+    return symbols[symbol.getPosition()];
+  auto parts = cast<AffineBinaryOpExpr>(value);
+  Dim x = evaluated(parts.getLHS(), symbols),
+      y = evaluated(parts.getRHS(), symbols);
+  switch (value.getKind()) {
+  case AffineExprKind::Add:
+    return x + y;
+  case AffineExprKind::Mul:
+    return x * y;
+  case AffineExprKind::FloorDiv:
+    return x.floorDiv(*y.known());
+  case AffineExprKind::Mod:
+    return x - x.floorDiv(*y.known()) * y;
+  default:
+    llvm_unreachable("no other expressions are made");
+  }
+}
+
+Dim Dim::with(function_ref<Dim(SymbolAttr)> sizeOf) const {
+  return value ? evaluated(value, llvm::map_to_vector(used, sizeOf)) : *this;
+}
+
 int64_t Dim::at(function_ref<int64_t(SymbolAttr)> valueOf) const {
   if (!value)
     return range.most;

@@ -52,6 +52,8 @@ public:
   /// The largest number that is known to divide it; 0 divides by any.
   int64_t divisor() const;
 
+  /// The size that it is where symbols are these sizes.
+  Dim with(llvm::function_ref<Dim(SymbolAttr)> sizeOf) const;
   /// The number that it is where symbols have these values.
   int64_t at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;
 

@@ -89,7 +89,8 @@ private:
     }
     for (auto [i, type] : llvm::enumerate(llvm::concat<const Type>(
              main.getArgumentTypes(), main.getResultTypes())))
-      if (auto sizes = kernel::SizesAttr::of(type))
+      if (auto sizes = kernel::SizesAttr::of(type);
+          sizes && !planned.getArgAttr(i, kernel::kSizesAttr))
         planned.setArgAttr(i, kernel::kSizesAttr, sizes);
     builder.setInsertionPointToStart(entry);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)

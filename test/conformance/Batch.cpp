@@ -15,6 +15,7 @@
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"
 #include "compiler/run/EmulatedProgram.h"
+#include "compiler/run/RunTimeSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -177,7 +178,7 @@ Signature Batch::atSizesOf(const Prepared &prepared) {
   InputData data;
   std::string reason;
   if (readData(prepared, data, reason))
-    (void)fixSizes(signature, data);
+    (void)fixSizes(signature, data, reason);
   return signature;
 }
 
@@ -241,10 +242,8 @@ void Batch::prepare(int number) {
     }
   Prepared prepared{number, -1, {}};
   auto main = compilation.module().lookupSymbol<func::FuncOp>("main");
-  for (Type type : main.getArgumentTypes())
-    prepared.signature.inputs.push_back(cast<RankedTensorType>(type));
-  for (Type type : main.getResultTypes())
-    prepared.signature.outputs.push_back(cast<RankedTensorType>(type));
+  llvm::append_range(prepared.signature.inputs, inputTypesOf(main));
+  llvm::append_range(prepared.signature.outputs, outputTypesOf(main));
   prepared.text = addText(compilation, number);
   if (prepared.text < 0)
     return refused();
@@ -421,7 +420,8 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
   std::vector<unsigned> modelOf;
   for (auto [modes, inputs] : llvm::zip(prepared, data)) {
     Signature s = modes[0]->signature;
-    std::vector<int64_t> values = fixSizes(s, inputs);
+    std::string why;
+    std::vector<int64_t> values = fixSizes(s, inputs, why);
     auto [known, isNew] = models.try_emplace({modes[0]->text, values}, 0);
     if (isNew)
       known->second =

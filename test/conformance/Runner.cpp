@@ -101,10 +101,10 @@ bool fitsInputs(const Signature &signature, const InputData &data,
   return true;
 }
 
-std::vector<int64_t> fixSizes(Signature &signature, const InputData &data) {
+std::vector<int64_t> fixSizes(Signature &signature, const InputData &data,
+                              std::string &why) {
   auto types = llvm::map_to_vector(
       data, [](const std::optional<Tensor> &tensor) { return tensor->type; });
-  std::string why;
   std::vector<int64_t> values =
       valuesOf(signature.sizes, signature.inputs, types, why)
           .value_or(std::vector<int64_t>());
@@ -149,10 +149,12 @@ Status runFunction(Function function, const Signature &signature,
   };
   // Outputs as large as they are at these sizes, and no larger.
   Signature here = signature;
-  std::vector<int64_t> values = fixSizes(here, data);
+  std::string why;
+  std::vector<int64_t> values = fixSizes(here, data, why);
+  // A model that broadcasts by sizes named at run time is taken not to.
   if (values.size() != signature.sizes.size()) {
-    reason = "the inputs contradict each other in their sizes";
-    return Status::Error;
+    reason = "equal-sizes: " + why;
+    return Status::Unsupported;
   }
   for (int64_t value : values)
     io.push_back(reinterpret_cast<void *>(value));

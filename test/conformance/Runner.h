@@ -24,8 +24,9 @@ struct Signature {
 };
 
 /// Gives a signature the sizes that `data` have, which fit it; returns those
-/// that the run has to name. None if the data contradict each other.
-std::vector<int64_t> fixSizes(Signature &signature, const InputData &data);
+/// that the run has to name. None if the data contradict each other, as `why` says.
+std::vector<int64_t> fixSizes(Signature &signature, const InputData &data,
+                              std::string &why);
 
 /// Whether the data are what the unit takes.
 bool fitsInputs(const Signature &signature, const InputData &data,

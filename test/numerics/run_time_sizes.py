@@ -2,10 +2,12 @@
 
     run_time_sizes.py --ingot INGOT
 
-`--dim n=1..64` leaves the batch open: one compiled model is run with batches of both bounds and
-between, whole vectors and tiles or not. Sizes out of the bounds are refused.
+`--dim n=1..64` leaves a size open: one compiled model is run at both bounds and between, whole
+vectors and tiles or not. Sizes out of the bounds are refused, and so are sizes that differ where the
+model needs them to be equal.
 """
 import argparse
+import ctypes
 import os
 import subprocess
 import sys
@@ -20,12 +22,19 @@ SIZES = (1, 2, 7, 33, 64)
 rng = np.random.default_rng(11)
 
 
-def model(nodes, weights, shape):
-    """A model of one input x [n, *shape] and one output y."""
+def model(nodes, weights, *inputs, integers=()):
+    """A model with the output y; each of `inputs` is a name and a shape, of integers if it is in `integers`."""
+    def info(name, shape):
+        return helper.make_tensor_value_info(name, TensorProto.INT64 if name in integers else TensorProto.FLOAT, shape)
+
+    def tensor(name, value):
+        value = np.asarray(value)
+        return numpy_helper.from_array(value.astype(np.int64 if value.dtype.kind == "i" else np.float32), name)
+
     graph = helper.make_graph(
-        nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", *shape])],
+        nodes, "network", [info(*each) for each in inputs],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(value.astype(np.float32), name) for name, value in weights.items()])
+        [tensor(name, value) for name, value in weights.items()])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
@@ -37,7 +46,7 @@ def mlp():
     return model([
         helper.make_node("Gemm", ["x", "w1", "b1"], ["h"], transB=1), helper.make_node("Relu", ["h"], ["r"]),
         helper.make_node("Gemm", ["r", "w2", "b2"], ["s"], transB=1), helper.make_node("Softmax", ["s"], ["y"], axis=1)],
-        {"w1": normal(37, 20), "b1": normal(37), "w2": normal(10, 37), "b2": normal(10)}, [20])
+        {"w1": normal(37, 20), "b1": normal(37), "w2": normal(10, 37), "b2": normal(10)}, ("x", ["n", 20]))
 
 
 def cnn():
@@ -49,7 +58,7 @@ def cnn():
         helper.make_node("GlobalAveragePool", ["s"], ["g"]), helper.make_node("Flatten", ["g"], ["f"]),
         helper.make_node("Gemm", ["f", "w2"], ["y"])],
         {"w1": normal(12, 3, 3, 3), "b1": normal(12), "dw": normal(12, 1, 3, 3), "pw": normal(12, 12, 1, 1),
-         "w2": normal(12, 5)}, [3, 14, 14])
+         "w2": normal(12, 5)}, ("x", ["n", 3, 14, 14]))
 
 
 def rows():
@@ -58,13 +67,53 @@ def rows():
         helper.make_node("LayerNormalization", ["x", "scale", "bias"], ["l"]),
         helper.make_node("Softmax", ["l"], ["s"], axis=1), helper.make_node("ReduceMean", ["x", "axes"], ["m"]),
         helper.make_node("Add", ["s", "m"], ["a"]), helper.make_node("Reshape", ["a", "shape"], ["y"])],
-        {"scale": normal(24), "bias": normal(24)}, [6, 24])
+        {"scale": normal(24), "bias": normal(24), "axes": [2], "shape": [-1, 24]}, ("x", ["n", 6, 24]))
 
 
-def with_integers(onnx_model):
-    for name, value in (("axes", [2]), ("shape", [-1, 24])):
-        onnx_model.graph.initializer.append(numpy_helper.from_array(np.array(value, np.int64), name))
-    return onnx_model
+def transformer(batch):
+    """Token ids [batch, seq]: an embedding with positions, a head of attention, the mean over the tokens."""
+    nodes = [
+        helper.make_node("Gather", ["table", "ids"], ["tokens"]), helper.make_node("Shape", ["ids"], ["size"]),
+        helper.make_node("Gather", ["size", "one"], ["seq"]),
+        helper.make_node("Squeeze", ["seq"], ["limit"]),
+        helper.make_node("Range", ["zero", "limit", "step"], ["positions"]),
+        helper.make_node("Gather", ["places", "positions"], ["place"]), helper.make_node("Add", ["tokens", "place"], ["x"]),
+        helper.make_node("MatMul", ["x", "wqkv"], ["qkv"]), helper.make_node("Split", ["qkv"], ["q", "k", "v"], axis=2, num_outputs=3),
+        *[helper.make_node("Reshape", [name, "heads"], [name + "4"]) for name in "qkv"],
+        helper.make_node("Transpose", ["q4"], ["qt"], perm=[0, 2, 1, 3]), helper.make_node("Transpose", ["k4"], ["kt"], perm=[0, 2, 3, 1]),
+        helper.make_node("Transpose", ["v4"], ["vt"], perm=[0, 2, 1, 3]), helper.make_node("MatMul", ["qt", "kt"], ["scores"]),
+        helper.make_node("Softmax", ["scores"], ["weights"]), helper.make_node("MatMul", ["weights", "vt"], ["mixed"]),
+        helper.make_node("Transpose", ["mixed"], ["back"], perm=[0, 2, 1, 3]), helper.make_node("Slice", ["size", "nothing", "one"], ["batch"]),
+        helper.make_node("Concat", ["batch", "seq", "width"], ["flat"], axis=0), helper.make_node("Reshape", ["back", "flat"], ["joined"]),
+        helper.make_node("Add", ["x", "joined"], ["sum"]), helper.make_node("LayerNormalization", ["sum", "scale", "bias"], ["normal"]),
+        helper.make_node("ReduceMean", ["normal", "one"], ["mean"]), helper.make_node("Sub", ["normal", "mean"], ["y"])]
+    return model(nodes, {
+        "table": normal(50, 24), "places": normal(64, 24), "wqkv": normal(24, 72) * 5, "scale": normal(24), "bias": normal(24),
+        "one": [1], "zero": np.array(0), "step": np.array(1), "nothing": [0], "width": [24], "heads": [0, 0, 3, 8]},
+        ("ids", [batch, "n"]), integers=("ids",))
+
+
+def movements():
+    """Open sizes behind another axis: parts, joints, padding, and what is reduced along them."""
+    nodes = [
+        helper.make_node("Slice", ["x", "one", "end", "axis"], ["tail"]), helper.make_node("Concat", ["x", "tail", "first"], ["joined"], axis=1),
+        helper.make_node("Pad", ["joined", "pads"], ["padded"]), helper.make_node("Transpose", ["padded"], ["turned"], perm=[0, 2, 1]),
+        helper.make_node("ReduceMax", ["turned", "two"], ["most"]), helper.make_node("Softmax", ["turned"], ["soft"], axis=2),
+        helper.make_node("Add", ["soft", "most"], ["sum"]), helper.make_node("Shape", ["x"], ["size"]),
+        helper.make_node("Cast", ["size"], ["numbers"], to=TensorProto.FLOAT), helper.make_node("ReduceSum", ["numbers"], ["number"], keepdims=0),
+        helper.make_node("ConstantOfShape", ["size"], ["zeros"]), helper.make_node("Gather", ["x", "last"], ["end_row"], axis=1),
+        helper.make_node("Add", ["zeros", "end_row"], ["rows"]), helper.make_node("Transpose", ["rows"], ["columns"], perm=[0, 2, 1]),
+        helper.make_node("Concat", ["sum", "columns"], ["all"], axis=2), helper.make_node("Mul", ["all", "number"], ["scaled"]),
+        helper.make_node("Reshape", ["scaled", "flat"], ["y"])]
+    return model(nodes, {"one": [1], "two": [2], "end": [2**63 - 1], "axis": [1], "first": normal(3, 2, 5), "pads": [0, 1, 0, 0, 2, 0],
+                         "last": [-1], "flat": [3, -1]}, ("x", [3, "n", 5]))
+
+
+def equal():
+    """Two inputs whose sizes have other names, but have to be equal."""
+    return model([helper.make_node("Add", ["a", "b"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["m"]),
+                  helper.make_node("Concat", ["m", "a"], ["y"], axis=1)],
+                 {"w": normal(6, 7)}, ("a", ["n", 6]), ("b", ["m", 6]))
 
 
 def data(folder, number, inputs, outputs):
@@ -76,29 +125,63 @@ def data(folder, number, inputs, outputs):
                 file.write(numpy_helper.from_array(value, name).SerializeToString())
 
 
-def check(ingot, name, onnx_model):
+def check(ingot, name, onnx_model, dims=("n=1..64",), sizes=tuple({"n": size} for size in SIZES), refused=({"n": 65},)):
     session = onnxruntime.InferenceSession(onnx_model.SerializeToString(), providers=["CPUExecutionProvider"])
-    shape = [d.dim_value for d in onnx_model.graph.input[0].type.tensor_type.shape.dim][1:]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.onnx")
         onnx.save(onnx_model, path)
-        for number, size in enumerate((*SIZES, 65)):
-            x = rng.standard_normal((size, *shape)).astype(np.float32)
-            sets = "fits" if size <= 64 else "too_large"
-            data(os.path.join(folder, sets), number, [("x", x)], [("y", session.run(None, {"x": x})[0])])
+
+        for sets in ("fits", "refused"):
+            os.makedirs(os.path.join(folder, sets))
+            with open(os.path.join(folder, sets, "case.json"), "w") as file:
+                file.write('{"rtol": 1e-3, "atol": 1e-5}')
+
+        def random(value, at):
+            shape = [at[d.dim_param] if d.dim_param else d.dim_value for d in value.type.tensor_type.shape.dim]
+            isInteger = value.type.tensor_type.elem_type == TensorProto.INT64
+            return rng.integers(0, 50, shape) if isInteger else rng.standard_normal(shape).astype(np.float32)
+
+        for sets, all in (("fits", sizes), ("refused", refused)):
+            for number, at in enumerate(all):
+                inputs = {value.name: random(value, at) for value in onnx_model.graph.input}
+                outputs = session.run(None, inputs) if sets == "fits" else [np.zeros(1, np.float32)]
+                data(os.path.join(folder, sets), number, inputs.items(), [("y", outputs[0])])
 
         def test(sets, *more):
-            command = [ingot, "test", path, os.path.join(folder, sets), "--dynamic", "--dim", "n=1..64", *more]
+            command = [ingot, "test", path, os.path.join(folder, sets), "--dynamic", *more]
+            for dim in dims:
+                command += ["--dim", dim]
             return subprocess.run(command, capture_output=True, text=True)
 
         for more in ([], ["--strict"], ["--optimize=size"]):
             result = test("fits", *more)
-            if result.returncode or result.stdout.count(", ok") != len(SIZES):
+            if result.returncode or result.stdout.count(", ok") != len(sizes):
                 sys.exit(f"{name} {more}: exit {result.returncode}\n{result.stdout}{result.stderr}")
-        result = test("too_large")
+        result = test("refused")
         if result.returncode != 1 or "input-mismatch" not in result.stderr:
-            sys.exit(f"{name} takes a size out of its bounds\n{result.stdout}{result.stderr}")
-    print(f"{name}: {len(SIZES)} sizes of one compiled model agree")
+            sys.exit(f"{name} takes sizes that it should refuse\n{result.stdout}{result.stderr}")
+    print(f"{name}: {len(sizes)} sizes of one compiled model agree")
+
+
+def check_refusal(ingot, onnx_model):
+    """The generated code itself refuses sizes, before anything is written."""
+    class Io(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_ssize_t) for name in "mn"] + [(name, ctypes.POINTER(ctypes.c_float)) for name in "aby"]
+
+    with tempfile.TemporaryDirectory() as folder:
+        path, source, library = (os.path.join(folder, name) for name in ("net.onnx", "net.cpp", "net.so"))
+        onnx.save(onnx_model, path)
+        subprocess.run([ingot, path, "-o", source, "--dim", "n=1..64", "--dim", "m=4..80"], check=True)
+        subprocess.run(["g++", "-std=c++17", "-shared", "-fPIC", source, "-o", library], check=True)
+        run = ctypes.CDLL(library).net_run
+        arena = ctypes.create_string_buffer(1 << 16)
+        aligned = (ctypes.addressof(arena) + 63) // 64 * 64
+        for (m, n), status in {(5, 5): 0, (64, 64): 0, (5, 6): 6, (6, 5): 6, (3, 3): 6, (65, 65): 6, (0, 0): 6}.items():
+            a, b, y = ((ctypes.c_float * (64 * 13))(*[value] * (64 * 13)) for value in (1, 2, -1))
+            got = run(ctypes.byref(Io(m, n, a, b, y)), ctypes.c_void_p(aligned), None)
+            if got != status or (status and any(value != -1 for value in y)) or (not status and y[13 * n - 1] != 1):
+                sys.exit(f"sizes {m} and {n} give status {got}")
+    print("sizes that differ are refused by the generated code")
 
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -107,4 +190,11 @@ parser.add_argument("--program")
 args = parser.parse_args()
 check(args.ingot, "mlp", mlp())
 check(args.ingot, "cnn", cnn())
-check(args.ingot, "rows", with_integers(rows()))
+check(args.ingot, "rows", rows())
+check(args.ingot, "transformer", transformer(1))
+check(args.ingot, "transformer of batches", transformer("b"), ("n=1..64", "b=1..4"),
+      [{"n": n, "b": b} for n, b in ((1, 1), (64, 4), (5, 3), (33, 2), (64, 1), (1, 4))], [{"n": 3, "b": 5}])
+check(args.ingot, "movements", movements())
+check(args.ingot, "equal sizes", equal(), ("n=1..64", "m=4..80"), [{"n": n, "m": n} for n in (4, 5, 64)],
+      [{"n": 5, "m": 6}, {"n": 3, "m": 3}, {"n": 65, "m": 65}])
+check_refusal(args.ingot, equal())

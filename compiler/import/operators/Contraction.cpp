@@ -8,12 +8,26 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+/// Assumes that sizes known only at run time are equal where a product needs that.
+static void assumeFit(OnnxNode &node, Value a, Value b) {
+  auto size = [](Value v, size_t fromEnd) {
+    return dimsOf(v).end()[-int64_t(fromEnd)];
+  };
+  size_t inner = shapeOf(b).size() == 1 ? 1 : 2;
+  if (size(a, 1) != size(b, inner))
+    (void)node.assumeEqual(size(a, 1), size(b, inner));
+  for (size_t i = 3; i <= std::min(shapeOf(a).size(), shapeOf(b).size()); ++i)
+    if (Dim x = size(a, i), y = size(b, i); x != y && x != 1 && y != 1)
+      (void)node.assumeEqual(x, y);
+}
+
 /// The product in elements of `type`.
 static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
                                  ValueRange zeros, Type type) {
-  Dims as = dimsOf(a), bs = dimsOf(b);
-  if (as.empty() || bs.empty())
+  if (shapeOf(a).empty() || shapeOf(b).empty())
     return node.invalid("a matrix product needs operands of rank 1 or more");
+  assumeFit(node, a, b);
+  Dims as = dimsOf(a), bs = dimsOf(b);
   bool rowVector = as.size() == 1, columnVector = bs.size() == 1;
   if (rowVector)
     as.insert(as.begin(), 1);
@@ -75,10 +89,8 @@ static ImportResult importGemm(OnnxNode &node) {
     const bool isZero = !OnnxNode::unlessZeros(c);
     if (double beta = node.floatAttr("beta", 1); beta != 1)
       c = node.elementwise<MulOp>({c, node.scalarConstant(beta, element)});
-    Dims ySizes = dimsOf(y), cSizes = dimsOf(c);
-    auto shape =
-        broadcastShapes({ArrayRef<Dim>(ySizes), ArrayRef<Dim>(cSizes)});
-    if (!shape || *shape != ySizes)
+    auto shape = node.broadcast({y, c});
+    if (!shape || *shape != dimsOf(y))
       return node.invalid("C does not broadcast to the product");
     if (!isZero)
       y = node.elementwise<AddOp>({y, c});

@@ -88,7 +88,7 @@ static ImportResult castTo(OnnxNode &node, Type type) {
   std::string roundMode = node.stringAttr("round_mode", "up");
   if (!llvm::is_contained({"up", "down", "nearest"}, roundMode))
     return node.invalid("unknown round_mode `" + roundMode + "`");
-  return one(node.build<CastOp>(RankedTensorType::get(shapeOf(x), type), x,
+  return one(node.build<CastOp>(tensorOf(dimsOf(x), type), x,
                                 node.intAttr("saturate", 1), roundMode));
 }
 
@@ -114,7 +114,7 @@ static ImportResult importBitCast(OnnxNode &node) {
   };
   if (width(type) != width(elementOf(x)))
     return node.invalid("the types differ in width");
-  return one(node.build<BitCastOp>(RankedTensorType::get(shapeOf(x), type), x));
+  return one(node.build<BitCastOp>(tensorOf(dimsOf(x), type), x));
 }
 
 /// `parameter` (a scale or zero point) shaped to broadcast against `x`, which

@@ -380,6 +380,10 @@ static ImportResult importConcat(OnnxNode &node) {
   auto axis = node.axisAttr("axis", 1, rank);
   if (failed(axis))
     return failure();
+  for (Value part : ArrayRef(inputs).drop_front())
+    for (int64_t i = 0; i < rank && shapeOf(part).size() == size_t(rank); ++i)
+      if (i != *axis && dimsOf(part)[i] != dimsOf(inputs[0])[i])
+        (void)node.assumeEqual(dimsOf(part)[i], dimsOf(inputs[0])[i]);
   auto sizes =
       llvm::map_to_vector(inputs, [](Value part) { return dimsOf(part); });
   if (!concatenated(SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()),

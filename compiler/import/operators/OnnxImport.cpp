@@ -62,6 +62,29 @@ Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
   return reshape(value, sizes);
 }
 
+std::optional<Dims> OnnxNode::broadcast(ValueRange operands) {
+  // Of the sizes along one axis, counted from the last, the first that is not 1.
+  size_t rank = 0;
+  for (Value operand : operands)
+    rank = std::max(rank, shapeOf(operand).size());
+  for (size_t axis = 1; axis <= rank; ++axis) {
+    std::optional<Value> like;
+    for (Value operand : operands) {
+      auto size = [&](Value v) { return dimsOf(v).end()[-int64_t(axis)]; };
+      if (shapeOf(operand).size() < axis || size(operand) == 1)
+        continue;
+      if (!like)
+        like = operand;
+      else if (size(operand) != size(*like))
+        (void)assumeEqual(size(operand), size(*like));
+    }
+  }
+  auto sizes = llvm::map_to_vector(
+      operands, [](Value operand) { return dimsOf(operand); });
+  return broadcastShapes(
+      SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()));
+}
+
 FailureOr<int64_t> OnnxNode::normalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
     return invalid("axis " + Twine(axis) + " is out of range for rank " +
@@ -77,19 +100,16 @@ FailureOr<int64_t> OnnxNode::axisAttr(StringRef name, int64_t otherwise,
 RankedTensorType
 OnnxNode::elementwiseType(ValueRange operands,
                           llvm::function_ref<Type(ArrayRef<Type>)> element) {
-  SmallVector<Dims> shapes;
   SmallVector<Type> types;
   for (Value operand : operands) {
     if (!operand)
       return {}; // building the operand has failed and said why
-    shapes.push_back(dimsOf(operand));
     types.push_back(elementOf(operand));
   }
-  auto shape =
-      broadcastShapes(SmallVector<ArrayRef<Dim>>(shapes.begin(), shapes.end()));
+  auto shape = broadcast(operands);
   if (!shape) {
     (void)invalid("the shapes of the inputs do not broadcast");
-    shape = shapes.front(); // as in reshape
+    shape = dimsOf(operands.front()); // as in reshape
   }
   return tensorOf(*shape, element(types));
 }
@@ -173,7 +193,7 @@ ImportResult OnnxRegistry::importRegularNode(
       return node.invalid("input " + Twine(i) + " is missing");
     operands.push_back(node.input(i));
   }
-  if (!broadcastShapes(llvm::map_to_vector(operands, shapeOf)))
+  if (!node.broadcast(operands))
     return node.invalid("the shapes of the inputs do not broadcast");
   RankedTensorType type = node.elementwiseType(operands, element);
   OperationState state(node.loc, graphName);

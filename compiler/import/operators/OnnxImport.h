@@ -62,6 +62,13 @@ public:
   virtual mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) = 0;
 
+  /// Takes two symbols of sizes that are known only at run time to be equal: the
+  /// generated code refuses other sizes. Types of values change.
+  virtual bool assumeEqual(const Dim &x, const Dim &y) = 0;
+  /// Broadcasts the shapes of operands; sizes that have to be equal for that are
+  /// assumed to be. Empty if the shapes do not fit.
+  std::optional<Dims> broadcast(mlir::ValueRange operands);
+
   /// Diagnostics; both return failure, so `return node.unsupported(...)`. The
   /// node's name, operator, operand types are added by the importer.
   virtual mlir::LogicalResult unsupported(const llvm::Twine &reason,

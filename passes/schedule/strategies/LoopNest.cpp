@@ -1,7 +1,9 @@
 // Any group, element by element.
 //
 // Loops over the result; each element is pulled through the group. Vectors run
-// along the last axis where every operator on the way passes lanes.
+// along the last axis where every operator on the way passes lanes. What is refilled
+// at last, into one axis, is computed along its own axes: each element has its number
+// among all.
 
 #include "passes/schedule/Strategy.h"
 
@@ -23,12 +25,15 @@ public:
 
   void emit(KernelBuilder &b) const override {
     Value result = b.result();
+    RefillOp refill = refilled(result);
+    if (refill)
+      result = refill.getX();
     Dims shape = dimsOf(result);
     if (tensorType(result).getNumElements() == 0)
       return;
     Type type = elementOf(result);
     int64_t widest = 1;
-    if (passLanes(b.group)) {
+    if (passLanes(b.group, refill)) {
       widest = 0;
       // All operators in lanes: the widest element type limits their number.
       for (Operation &op : b.group.block->without_terminator())
@@ -51,7 +56,10 @@ public:
                              if (!shape.empty())
                                at.push_back(
                                    named(i, nameOf(b, shape.size() - 1)));
-                             b.store(0u, b.load(result, at), at);
+                             Expr element = b.load(result, at);
+                             if (refill)
+                               at = {b.linearize(at, shape)};
+                             b.store(0u, element, at);
                            },
                            widest);
                      });
@@ -67,10 +75,16 @@ private:
     return isImage ? imageAxisName(axis, rank) : axisName(axis, rank);
   }
 
-  static bool passLanes(GroupView group) {
-    return llvm::all_of(group.block->without_terminator(), [](Operation &op) {
+  /// The refill into one axis that yields the result; null if another operator does.
+  static RefillOp refilled(Value result) {
+    auto refill = result.getDefiningOp<RefillOp>();
+    return refill && shapeOf(result).size() == 1 ? refill : RefillOp();
+  }
+
+  static bool passLanes(GroupView group, Operation *last) {
+    return llvm::all_of(group.block->without_terminator(), [&](Operation &op) {
       auto element = dyn_cast<ElementOpInterface>(op);
-      return !element || element.passesLanes();
+      return &op == last || !element || element.passesLanes();
     });
   }
 };
