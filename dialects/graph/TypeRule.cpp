@@ -67,8 +67,12 @@ LogicalResult TypeRule::alike(ValueRange tensors) const {
 }
 
 LogicalResult TypeRule::shape(Value x, ArrayRef<int64_t> shape,
-                              StringRef what) const {
-  if (!x || (shapeOf(x) == shape && !hasRunTimeSizes(x.getType())))
+                              StringRef what) {
+  if (x && hasRunTimeSizes(x.getType())) {
+    unmet = "has " + what.str() + " of a size known only at run time";
+    return success();
+  }
+  if (!x || shapeOf(x) == shape)
     return success();
   return emitOptionalError(loc, "'", name, "' op has ", what, " of ",
                            x.getType(), ", not of the shape [", shape, "]");

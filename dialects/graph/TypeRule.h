@@ -83,9 +83,10 @@ public:
   llvm::LogicalResult axes(llvm::ArrayRef<int64_t> axes, mlir::Value x) const;
   /// Refuses tensors of different element types; null is an absent operand.
   llvm::LogicalResult alike(mlir::ValueRange tensors) const;
-  /// Refuses `x` unless it has this shape; null is an absent operand.
+  /// Refuses `x` unless it has this shape; null is an absent operand. Sizes that
+  /// are known only at run time are refused as needKnown does.
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<int64_t> shape,
-                            llvm::StringRef what) const;
+                            llvm::StringRef what);
   /// The rule of elementwise operators: operands broadcast, those in `alike`
   /// have one element type, and `element` is the one of the result.
   llvm::LogicalResult elementwise(mlir::ValueRange operands,
