@@ -74,7 +74,8 @@ Compilation::~Compilation() = default;
 
 ModelFile *Compilation::open() {
   if (!file && diagnostics.empty())
-    file = ModelFile::open(options.model, diagnostics);
+    file = options.makeModel ? options.makeModel()
+                             : ModelFile::open(options.model, diagnostics);
   return file.get();
 }
 

@@ -13,6 +13,9 @@ namespace ingot {
 
 struct CompileOptions {
   std::string model;
+  /// Makes the model that is compiled in place of the file `model`; null: that
+  /// file is read.
+  std::function<std::unique_ptr<ModelFile>()> makeModel;
   /// `model` is not ONNX, but a module that this stage has left behind. Its
   /// target is the module's, where that has one; `target` is null or the same.
   std::optional<Stage> startFrom;

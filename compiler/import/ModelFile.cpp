@@ -108,6 +108,14 @@ std::unique_ptr<ModelFile> ModelFile::open(StringRef filePath,
   return file;
 }
 
+std::unique_ptr<ModelFile> ModelFile::of(onnx::ModelProto &&proto,
+                                         StringRef path) {
+  std::unique_ptr<ModelFile> file(new ModelFile);
+  file->filePath = path.str();
+  file->proto = std::make_unique<onnx::ModelProto>(std::move(proto));
+  return file;
+}
+
 const onnx::FunctionProto &ModelFile::keep(onnx::FunctionProto &&function) {
   return *kept.emplace_back(
       std::make_unique<onnx::FunctionProto>(std::move(function)));

@@ -27,9 +27,13 @@ public:
   /// Null with a diagnostic if the file is no ONNX model.
   static std::unique_ptr<ModelFile> open(llvm::StringRef path,
                                          Diagnostics &diagnostics);
+  /// A model that was made in memory; external data is looked for beside `path`.
+  static std::unique_ptr<ModelFile> of(onnx::ModelProto &&proto,
+                                       llvm::StringRef path);
   ~ModelFile();
 
   onnx::ModelProto &model() { return *proto; }
+  const onnx::ModelProto &model() const { return *proto; }
   llvm::StringRef path() const { return filePath; }
 
   /// The bytes of a tensor with external data, mapped on their own so that they

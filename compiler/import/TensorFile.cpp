@@ -192,11 +192,16 @@ std::optional<Tensor> readNpy(StringRef path, Type element,
   auto buffer = readFile(path, error);
   if (!buffer)
     return std::nullopt;
-  auto fail = [&](const Twine &what) -> std::optional<Tensor> {
-    error = ("`" + printable(path) + "` " + what).str();
+  return parseNpy(buffer->getBuffer(), "`" + printable(path) + "`", element,
+                  error);
+}
+
+std::optional<Tensor> parseNpy(StringRef data, StringRef what, Type element,
+                               std::string &error) {
+  auto fail = [&](const Twine &fault) -> std::optional<Tensor> {
+    error = (what + " " + fault).str();
     return std::nullopt;
   };
-  StringRef data = buffer->getBuffer();
   if (data.size() < 12 || !data.consume_front("\x93NUMPY"))
     return fail("is no .npy file");
   auto byte = [&](size_t i) { return uint64_t(uint8_t(data[i])); };

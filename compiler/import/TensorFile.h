@@ -50,6 +50,9 @@ bool writeTensorProto(llvm::StringRef path, llvm::StringRef name,
 /// bits as unsigned integers or raw bytes).
 std::optional<Tensor> readNpy(llvm::StringRef path, mlir::Type elementType,
                               std::string &error);
+/// The same for the bytes of such a file; `what` names it in errors.
+std::optional<Tensor> parseNpy(llvm::StringRef bytes, llvm::StringRef what,
+                               mlir::Type elementType, std::string &error);
 bool writeNpy(llvm::StringRef path, const Tensor &tensor, std::string &error);
 
 } // namespace ingot
