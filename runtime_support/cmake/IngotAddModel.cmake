@@ -1,6 +1,7 @@
 # ingot_add_model(NAME MODEL model.onnx
 #                 [TARGET native] [WEIGHTS source|object|file]
 #                 [OPTIMIZE size] [MAX_RAM 64K] [MAX_FLASH 512K] [ARENA_SECTION .name]
+#                 [QUANTIZE int8 CALIBRATION samples.npz [MAX_LOSS 1%] [LABELS classes.npy]]
 #                 [DIMS batch=1...] [OPTIONS --strict...] [DEPENDS weights.bin...])
 #
 # compiles an ONNX model to C++ and makes NAME a library target: link it and
@@ -20,6 +21,11 @@
 # compiler makes them: a model that takes more fails the build and names what is
 # heaviest. Within them the header has the numbers. ARENA_SECTION puts the arena
 # into the generated code, as NAME_arena in that section of the program.
+#
+# QUANTIZE int8 (int8-weights, int4-weights) computes in small integers, with ranges
+# from the samples of CALIBRATION (a folder, .npz or .npy; or none), within
+# MAX_LOSS (35dB, or 1% of the samples: by LABELS, where they are given). It takes
+# seconds to minutes; `ingot quantize` does it once and writes an ONNX model.
 #
 # The target property INGOT_OUTPUT_DIR says where NAME.cpp and NAME.h lie.
 #
@@ -71,7 +77,7 @@ endfunction()
 # The command that compiles a model; which files it writes, and where.
 function(_ingot_generate name outputs_variable directory_variable)
   cmake_parse_arguments(PARSE_ARGV 3 ARG ""
-    "MODEL;TARGET;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA" "DIMS;OPTIONS;DEPENDS")
+    "MODEL;TARGET;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA;QUANTIZE;CALIBRATION;MAX_LOSS;LABELS" "DIMS;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -114,7 +120,30 @@ function(_ingot_generate name outputs_variable directory_variable)
     list(APPEND outputs "${directory}/${name}.weights")
   endif()
   set(options --target "${ARG_TARGET}" --name "${name}" --weights "${ARG_WEIGHTS}")
-  foreach(option OPTIMIZE MAX_RAM MAX_FLASH ARENA_SECTION)
+  if(ARG_QUANTIZE)
+    if(NOT ARG_CALIBRATION)
+      message(FATAL_ERROR "${name}: QUANTIZE needs CALIBRATION with samples, or CALIBRATION none")
+    endif()
+    set(samples none)
+    if(NOT ARG_CALIBRATION STREQUAL "none")
+      get_filename_component(samples "${ARG_CALIBRATION}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+      if(IS_DIRECTORY "${samples}")
+        file(GLOB_RECURSE files CONFIGURE_DEPENDS "${samples}/*.pb" "${samples}/*.npy")
+        list(APPEND ARG_DEPENDS ${files})
+      else()
+        list(APPEND ARG_DEPENDS "${samples}")
+      endif()
+    endif()
+    list(APPEND options --quantize "${ARG_QUANTIZE}" --calibrate "${samples}")
+    if(ARG_LABELS)
+      get_filename_component(labels "${ARG_LABELS}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+      list(APPEND options --labels "${labels}")
+      list(APPEND ARG_DEPENDS "${labels}")
+    endif()
+  elseif(ARG_CALIBRATION OR ARG_MAX_LOSS OR ARG_LABELS)
+    message(FATAL_ERROR "${name}: CALIBRATION, MAX_LOSS and LABELS go with QUANTIZE")
+  endif()
+  foreach(option OPTIMIZE MAX_RAM MAX_FLASH ARENA_SECTION MAX_LOSS)
     if(ARG_${option})
       string(TOLOWER "--${option}" word)
       string(REPLACE "_" "-" word "${word}")

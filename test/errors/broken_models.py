@@ -20,6 +20,7 @@ import broken_data  # these register their cases
 import broken_machines
 import broken_nodes
 import broken_operands
+import broken_samples
 import broken_tensors
 import unsupported_models
 from cases import F, I64, case, cases, info, model, node, weights

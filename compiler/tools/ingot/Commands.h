@@ -7,6 +7,7 @@
 #define INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H
 
 #include "compiler/Compile.h"
+#include "compiler/quantize/Quantize.h"
 
 namespace ingot {
 
@@ -29,6 +30,9 @@ struct Arguments {
   bool json = false, markdown = false, perGroup = false, raw = false;
   unsigned threads = 1;
   double seconds = 3;
+  /// Whether the model is to be quantized, and how.
+  bool quantizes = false;
+  quantize::QuantizeOptions quantize;
 };
 
 using Command = int (*)(Arguments &, Diagnostics &);
@@ -38,6 +42,7 @@ int runCommand(Arguments &arguments, Diagnostics &diagnostics);
 int testCommand(Arguments &arguments, Diagnostics &diagnostics);
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics);
 int benchCommand(Arguments &arguments, Diagnostics &diagnostics);
+int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics);
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics);
 int targetsCommand(Arguments &arguments, Diagnostics &diagnostics);
 

@@ -107,7 +107,7 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   if (start >= Stage::Decide)
     decided.append({"max-ram", "tune"});
   if (!refuseUnused(arguments, decided, with, diagnostics) ||
-      !refuseUnused(arguments, {"emit-test"}, "with --start-from",
+      !refuseUnused(arguments, {"emit-test", "quantize"}, "with --start-from",
                     diagnostics) ||
       !requireOneTarget(arguments, "--start-from", diagnostics))
     return false;
@@ -146,6 +146,21 @@ static int explain(const Arguments &arguments, Diagnostics &diagnostics) {
   return InvalidInput;
 }
 
+/// Quantizes the model in memory, if that was asked for; false with diagnostics
+/// if that fails.
+static bool quantizeFirst(Arguments &arguments, MLIRContext &context,
+                          Diagnostics &diagnostics) {
+  if (!arguments.quantizes)
+    return true;
+  quantize::QuantizeReport report;
+  arguments.compile.makeModel = quantize::quantizedModel(
+      arguments.compile, arguments.quantize, context, report, diagnostics);
+  if (diagnostics.empty())
+    arguments.json ? report.printJson(llvm::outs())
+                   : report.print(llvm::outs());
+  return diagnostics.empty();
+}
+
 int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (!arguments.explain.empty())
     return explain(arguments, diagnostics);
@@ -155,6 +170,8 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (options.startFrom && !checkStart(arguments, diagnostics))
     return InvalidInput;
   if (arguments.stopAfter) {
+    if (!quantizeFirst(arguments, *context, diagnostics))
+      return diagnostics.exitCode();
     stopAfterStage(arguments, *context, diagnostics);
     return diagnostics.exitCode();
   }
@@ -167,6 +184,9 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
   // What is called x.cpp declares x_run, whatever the model is called.
   if (options.name.empty())
     options.name = toIdentifier(llvm::sys::path::stem(output));
+  if (!checkWritable(output, diagnostics) ||
+      !quantizeFirst(arguments, *context, diagnostics))
+    return diagnostics.exitCode();
   bool hasTest = !arguments.emitTest.empty();
   EmitTest test;
   if (hasTest && !test.read(arguments.emitTest, options, *context, diagnostics))

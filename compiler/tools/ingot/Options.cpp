@@ -37,6 +37,13 @@ static constexpr StringLiteral benchExamples = R"(
   ingot bench net.onnx --json
 )";
 
+static constexpr StringLiteral quantizeExamples = R"(
+  ingot quantize net.onnx --calibrate samples.npz -o net_q.onnx
+  ingot quantize net.onnx --calibrate samples.npz -o net_q.onnx --max-loss 35dB
+  ingot quantize net.onnx --calibrate samples.npz -o net_q.onnx --max-loss 1% --labels classes.npy
+  ingot quantize net.onnx --calibrate samples.npz -o net_q.onnx --quantize int4-weights
+)";
+
 static constexpr StringLiteral opsExamples = R"(
   ingot ops                                     all operators
   ingot ops Resize                              what is supported of Resize
@@ -54,6 +61,7 @@ Options::Options() {
       {&test, testCommand, "MODEL.onnx [DIR]", 1, 2, testExamples},
       {&run, runCommand, "MODEL.onnx [IN_DIR OUT_DIR]", 1, 3, runExamples},
       {&bench, benchCommand, "MODEL.onnx", 1, 1, benchExamples},
+      {&quantize, quantizeCommand, "MODEL.onnx", 1, 1, quantizeExamples},
       {&ops, opsCommand, "[OPERATOR]", 0, 1, opsExamples},
       {&targets, targetsCommand, "", 0, 0, targetsExamples}};
   for (const CommandSyntax &command : commands)

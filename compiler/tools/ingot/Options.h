@@ -38,6 +38,8 @@ struct Options {
       "test", "Run a model's test_data_set_* folders and compare"};
   llvm::cl::SubCommand run{"run", "Run a model on data"};
   llvm::cl::SubCommand bench{"bench", "Time a model on this machine"};
+  llvm::cl::SubCommand quantize{"quantize",
+                                "Make a model of small integers, as ONNX"};
   llvm::cl::SubCommand ops{"ops", "List the operators, or show one"};
   llvm::cl::SubCommand targets{"targets", "List the targets"};
   /// Compiling first.
@@ -59,7 +61,27 @@ struct Options {
       llvm::cl::sub(bench)
   INGOT_TEXT output{
       "o", llvm::cl::desc("The file to write: .cpp (with .h beside it) or .o"),
-      llvm::cl::value_desc("FILE"), COMPILING};
+      llvm::cl::value_desc("FILE"), COMPILING, llvm::cl::sub(quantize)};
+  INGOT_TEXT quantizeTo{
+      "quantize",
+      llvm::cl::desc("Compute in small integers: int8 (weights and "
+                     "activations), int8-weights, int4-weights"),
+      llvm::cl::value_desc("KIND"), COMPILING, llvm::cl::sub(quantize)};
+  INGOT_TEXT calibrate{
+      "calibrate",
+      llvm::cl::desc("Samples to quantize with: a folder of test_data_set_* or "
+                     "NAME.npy, an .npz, an .npy; or none"),
+      llvm::cl::value_desc("DATA"), COMPILING, llvm::cl::sub(quantize)};
+  INGOT_TEXT labels{
+      "labels",
+      llvm::cl::desc("The class of each sample: integers, for a --max-loss in "
+                     "percent"),
+      llvm::cl::value_desc("FILE.npy"), COMPILING, llvm::cl::sub(quantize)};
+  INGOT_TEXT maxLoss{
+      "max-loss",
+      llvm::cl::desc("What quantizing may cost: decibels of signal over noise "
+                     "(30dB), or a share of the samples (1%)"),
+      llvm::cl::value_desc("LOSS"), COMPILING, llvm::cl::sub(quantize)};
   INGOT_TEXT name{
       "name",
       llvm::cl::desc("Prefix of the generated names (default: that of the "
@@ -86,10 +108,10 @@ struct Options {
       llvm::cl::desc("Size of an unknown dimension: a symbol, input:axis, or * "
                      "for all others; a number, or bounds such as 1..64 of "
                      "what is known at run time"),
-      llvm::cl::value_desc("NAME=SIZE"), MODELS};
-  INGOT_TEXTS binds{"bind",
-                    llvm::cl::desc("Values of an input that decides shapes"),
-                    llvm::cl::value_desc("INPUT=1,2,3"), MODELS};
+      llvm::cl::value_desc("NAME=SIZE"), MODELS, llvm::cl::sub(quantize)};
+  INGOT_TEXTS binds{
+      "bind", llvm::cl::desc("Values of an input that decides shapes"),
+      llvm::cl::value_desc("INPUT=1,2,3"), MODELS, llvm::cl::sub(quantize)};
   INGOT_TEXT tune{"tune",
                   llvm::cl::desc("Time the best few plans of each kernel on "
                                  "this machine, and keep the fastest in this "
@@ -135,7 +157,7 @@ struct Options {
                                     "is in its brackets"),
                      llvm::cl::value_desc("ID"), COMPILING};
   INGOT_FLAG json{"json", llvm::cl::desc("Diagnostics and reports as JSON"),
-                  MODELS, llvm::cl::sub(targets)};
+                  MODELS, llvm::cl::sub(targets), llvm::cl::sub(quantize)};
   INGOT_FLAG dynamic{"dynamic",
                      llvm::cl::desc("Compile from the model and the options "
                                     "alone: sizes and values are not taken "

@@ -235,6 +235,64 @@ static void readTiming(const Options &options, Arguments &arguments,
                        "--seconds can be 0 to 1000000");
 }
 
+/// Reads "30dB" or "1%".
+static std::optional<quantize::Budget> readLoss(StringRef text,
+                                                Diagnostics &diagnostics) {
+  StringRef number = text;
+  quantize::Budget budget;
+  budget.isPercent = number.consume_back("%");
+  bool hasUnit = budget.isPercent || number.consume_back_insensitive("dB");
+  if (hasUnit && !number.rtrim().getAsDouble(budget.value) &&
+      budget.value >= 0 && budget.value <= (budget.isPercent ? 100 : 200))
+    return budget;
+  diagnostics.report(DiagnosticId::BadOption,
+                     "--max-loss `" + printable(text) +
+                         "` is neither decibels nor a share",
+                     "for example --max-loss 35dB or --max-loss 1%");
+  return std::nullopt;
+}
+
+static void readQuantize(const Options &options, Arguments &arguments,
+                         Diagnostics &diagnostics) {
+  quantize::QuantizeOptions &wanted = arguments.quantize;
+  auto isGiven = [&](StringRef name) {
+    return is_contained(arguments.given, name);
+  };
+  bool isCommand =
+      options.commands[options.chosen()].parser == &options.quantize;
+  if (!isCommand && !isGiven("quantize")) {
+    refuseUnused(arguments, {"calibrate", "labels", "max-loss"},
+                 "without --quantize", diagnostics);
+    return;
+  }
+  static constexpr std::pair<StringLiteral, quantize::Kind> kinds[] = {
+      {"int8", quantize::Kind::Int8},
+      {"int8-weights", quantize::Kind::Int8Weights},
+      {"int4-weights", quantize::Kind::Int4Weights}};
+  StringRef kind = isGiven("quantize") ? options.quantizeTo.getValue() : "int8";
+  auto known = llvm::find_if(
+      kinds, [&](const auto &candidate) { return candidate.first == kind; });
+  if (known == std::end(kinds))
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--quantize is `" + printable(kind) +
+                           "`, but can be int8, int8-weights or int4-weights");
+  else
+    wanted.kind = known->second;
+  arguments.quantizes = true;
+  if (!isGiven("calibrate"))
+    diagnostics.report(DiagnosticId::BadOption,
+                       "no samples are given to quantize the model with",
+                       "--calibrate DATA; or --calibrate none");
+  if (options.calibrate != "none")
+    wanted.calibrate = options.calibrate;
+  wanted.labels = options.labels;
+  if (wanted.calibrate.empty())
+    refuseUnused(arguments, {"labels", "max-loss"}, "without samples",
+                 diagnostics);
+  if (isGiven("max-loss"))
+    wanted.budget = readLoss(options.maxLoss, diagnostics);
+}
+
 /// Complains if there are too few or too many words that are no options.
 static void checkPositional(const Options &options,
                             const CommandSyntax &command,
@@ -304,6 +362,7 @@ void readArguments(const Options &options, Arguments &arguments,
   for (auto &[name, values] : readPairs(options.binds, diagnostics))
     arguments.compile.import.bind[name] = values;
   arguments.inputs = readPairs(options.inputs, diagnostics);
+  readQuantize(options, arguments, diagnostics);
   readTiming(options, arguments, diagnostics);
   if (isGiven(options.stopAfter))
     arguments.stopAfter = readStage(options.stopAfter, diagnostics);

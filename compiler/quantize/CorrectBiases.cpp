@@ -1,0 +1,84 @@
+// Errors of rounding that have a mean.
+//
+// Cut ranges and rounded weights shift the results of a layer by a little that
+// is the same for all samples. Layer after layer, what is missing on average
+// in a channel is added to the bias.
+
+#include "compiler/quantize/Session.h"
+
+#include <cmath>
+
+namespace ingot::quantize {
+
+namespace {
+/// Sums over samples of what is missing in each channel, and of its squares.
+struct Missing {
+  std::vector<double> sum, squares;
+  double samples = 0;
+
+  /// Returns what is to be added to channel `c`: the mean, less where it may be
+  /// the chance of these samples.
+  double correction(size_t c) const {
+    double mean = sum[c] / samples,
+           variance = std::max(squares[c] / samples - mean * mean, 0.0);
+    double chance = samples > 1 ? variance / (samples - 1) : 0;
+    double square = mean * mean;
+    return square > chance ? mean * (1 - chance / square) : 0;
+  }
+};
+} // namespace
+
+bool correctBiases(Session &session, bool quick) {
+  Sites &sites = session.sites;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < sites.weights.size(); ++i)
+    if (!sites.weights[i].bias.empty() &&
+        session.seen(session.resultOf(sites.weights[i])) >= 0)
+      places.push_back(i);
+  llvm::stable_sort(places, [&](size_t a, size_t b) {
+    return sites.weights[a].nodes[0] < sites.weights[b].nodes[0];
+  });
+  if (places.empty())
+    return true;
+  // Layers are corrected one after the other: together, each would add what the
+  // layers before it have added already. Where that is too much work, only some
+  // are, the last among them.
+  size_t count = std::min<size_t>(session.samples.size(), quick ? 16 : 100);
+  double runs = session.affordableRuns();
+  size_t groups = places.size();
+  if (double(groups * count) > runs) {
+    count = std::min<size_t>(count, 16);
+    groups = std::min<double>(groups, std::max(runs / double(count), 4.0));
+  }
+  for (size_t g = 0; g < groups; ++g) {
+    size_t end = (g + 1) * places.size() / groups, first = end - 1;
+    std::vector<Missing> missing(end - first);
+    bool good = session.forEach(count, [&](size_t sample) {
+      for (size_t i = first; i < end; ++i) {
+        std::vector<float> got = session.channelMeans(places[i]);
+        const std::vector<float> &wanted =
+            session.floatMeans[places[i]][sample];
+        Missing &sums = missing[i - first];
+        sums.sum.resize(got.size());
+        sums.squares.resize(got.size());
+        ++sums.samples;
+        for (size_t c = 0; c < got.size(); ++c) {
+          double difference = double(wanted[c]) - got[c];
+          sums.sum[c] += difference;
+          sums.squares[c] += difference * difference;
+        }
+      }
+    });
+    if (!good)
+      return false;
+    for (size_t i = first; i < end; ++i) {
+      std::vector<float> &found = session.missing[places[i]];
+      for (size_t c = 0; c < found.size(); ++c)
+        found[c] += float(missing[i - first].correction(c));
+      session.applyBias(places[i]);
+    }
+  }
+  return true;
+}
+
+} // namespace ingot::quantize

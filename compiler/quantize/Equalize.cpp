@@ -1,0 +1,327 @@
+// Ranges of channels, shared out between operators.
+//
+// All channels of an activation have one scale, so one channel with large values
+// takes the resolution of all others. Where operators before and after are
+// linear in each channel,
+//
+//     Conv(w, b) -> Relu -> x -> Conv(v)
+//
+// computes the same with w[c] / f[c], b[c] / f[c] and v[:, c] * f[c]. The rows of
+// w have scales of their own, so they lose nothing; what v loses is weighed
+// against what x gains. The same holds after a LayerNormalization.
+
+#include "compiler/quantize/Session.h"
+
+#include <cmath>
+
+using llvm::ArrayRef;
+using llvm::StringRef;
+
+namespace ingot::quantize {
+
+namespace {
+/// Constants that are divided by a factor for each channel.
+struct Absorber {
+  /// By rows of a weight (its index), or all elements of a vector.
+  std::vector<size_t> weights;
+  std::vector<std::string> vectors;
+};
+
+class Equalizer {
+public:
+  explicit Equalizer(Session &session)
+      : session(session), graph(session.graph), sites(session.sites) {}
+
+  void equalize(const std::string &tensor);
+  bool gather();
+
+private:
+  bool isOwn(StringRef constant, size_t elements) const {
+    if (!graph.isFloatConstant(constant) || graph.escapes(constant) ||
+        graph.readers(constant).size() != 1)
+      return false;
+    size_t count = 1;
+    Shape shape = graph.shape(constant);
+    for (int64_t size : shape)
+      count *= size;
+    return count == elements && !shape.empty() &&
+           (shape.back() == int64_t(elements) || shape.size() == 1);
+  }
+  bool findAbsorber(const std::string &tensor, size_t channels, int readers,
+                    Absorber &absorber) const;
+  /// The weights that multiply the channels of a tensor; none if others read it.
+  std::optional<std::vector<size_t>> readersOf(const std::string &tensor) const;
+  /// The channel that a column of a weight is multiplied with.
+  size_t channelOf(const Weight &weight, int64_t row, int64_t column) const;
+  bool isDepthwise(const Weight &weight) const {
+    return weight.kind == WeightKind::Conv && weight.groups > 1;
+  }
+  double cost(ArrayRef<size_t> readers, const ChannelStatistics &statistics,
+              ArrayRef<double> factors) const;
+  void apply(ArrayRef<size_t> readers, const Absorber &absorber,
+             ArrayRef<double> factors);
+  /// Returns the numbers of a weight; those of the last few are kept.
+  std::vector<float> &cached(size_t index) const;
+  void scaleVector(const std::string &name, ArrayRef<double> factors);
+
+  Session &session;
+  Graph &graph;
+  Sites &sites;
+  llvm::StringMap<ChannelStatistics> channels;
+  mutable std::map<size_t, std::vector<float>> numbers;
+};
+} // namespace
+
+bool Equalizer::gather() {
+  return session.forEach(session.samples.size(), [&](size_t) {
+    for (const Weight &weight : sites.weights) {
+      if (weight.kind == WeightKind::Recurrent || weight.data.empty())
+        continue;
+      const std::string &tensor = weight.data[0];
+      int seen = session.seen(tensor);
+      if (seen < 0 || session.probe->observed(seen).empty())
+        continue;
+      auto shape = session.probe->observedType(seen).getShape();
+      bool isConv = weight.kind == WeightKind::Conv ||
+                    weight.kind == WeightKind::ConvTranspose;
+      // Several weights may read one tensor.
+      auto firstReader = llvm::find_if(sites.weights, [&](const Weight &other) {
+        return !other.data.empty() && other.data[0] == tensor;
+      });
+      if (&*firstReader == &weight)
+        channels[tensor].add(session.probe->observed(seen), shape,
+                             isConv ? 1 : int(shape.size()) - 1);
+    }
+  });
+}
+
+bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
+                             Absorber &absorber) const {
+  int index = graph.producer(tensor);
+  if (index < 0 || depth > 8 || graph.escapes(tensor))
+    return false;
+  // Past the tensor itself, nothing else may read what is changed.
+  if (depth > 0 && graph.readers(tensor).size() != 1)
+    return false;
+  const onnx::NodeProto &node = graph.node(index);
+  // Flatten and means keep the channels if their number is the same after all.
+  for (StringRef type :
+       {"Relu", "LeakyRelu", "MaxPool", "AveragePool", "GlobalAveragePool",
+        "GlobalMaxPool", "Flatten", "ReduceMean", "Squeeze", "Dropout"})
+    if (isOperator(node, type))
+      return findAbsorber(node.input(0), count, depth + 1, absorber);
+  // So does a reshape of a tensor that has nothing but channels.
+  int place = session.seen(tensor);
+  if (isOperator(node, "Reshape") && place >= 0)
+    if (auto type = session.probe->observedType(place);
+        type && type.getRank() > 1 &&
+        type.getNumElements() == type.getDimSize(0) * int64_t(count))
+      return findAbsorber(node.input(0), count, depth + 1, absorber);
+  for (auto [i, weight] : llvm::enumerate(sites.weights)) {
+    if (weight.nodes[0] != index || weight.kind == WeightKind::Recurrent ||
+        weight.kind == WeightKind::Table)
+      continue;
+    bool hasBias = weight.kind != WeightKind::MatMul && node.input_size() > 2 &&
+                   !node.input(2).empty();
+    if (weight.nodes.size() != 1 || weight.rows != int64_t(count) ||
+        (hasBias && weight.bias.empty()))
+      return false;
+    absorber.weights.push_back(i);
+    if (hasBias)
+      absorber.vectors.push_back(weight.bias);
+    return true;
+  }
+  if (isOperator(node, "LayerNormalization") ||
+      isOperator(node, "BatchNormalization")) {
+    for (int i : {1, 2})
+      if (node.input_size() > i && !node.input(i).empty()) {
+        if (!isOwn(node.input(i), count))
+          return false;
+        absorber.vectors.push_back(node.input(i));
+      }
+    return node.input_size() > 1;
+  }
+  bool isAdd = isOperator(node, "Add"), isMul = isOperator(node, "Mul");
+  if (!isAdd && !isMul)
+    return false;
+  for (int i : {0, 1})
+    if (isOwn(node.input(i), count)) {
+      absorber.vectors.push_back(node.input(i));
+      return isMul ||
+             findAbsorber(node.input(1 - i), count, depth + 1, absorber);
+    }
+  return false;
+}
+
+std::optional<std::vector<size_t>>
+Equalizer::readersOf(const std::string &tensor) const {
+  std::vector<size_t> result;
+  for (int reader : graph.readers(tensor)) {
+    auto weight = llvm::find_if(sites.weights, [&](const Weight &candidate) {
+      return candidate.nodes.size() == 1 && candidate.nodes[0] == reader &&
+             candidate.data.size() == 1 && candidate.data[0] == tensor &&
+             candidate.kind != WeightKind::Recurrent;
+    });
+    if (weight == sites.weights.end())
+      return std::nullopt;
+    if (weight->kind == WeightKind::Gemm &&
+        integerOf(graph.node(reader), "transA", 0))
+      return std::nullopt;
+    result.push_back(weight - sites.weights.begin());
+  }
+  return result;
+}
+
+size_t Equalizer::channelOf(const Weight &weight, int64_t row,
+                            int64_t column) const {
+  if (weight.kind == WeightKind::ConvTranspose)
+    return column / (weight.depth / weight.shape[0]);
+  if (weight.kind != WeightKind::Conv)
+    return column;
+  int64_t inGroup = weight.shape[1];
+  return row / (weight.rows / weight.groups) * inGroup +
+         column / (weight.depth / inGroup);
+}
+
+double Equalizer::cost(ArrayRef<size_t> readers,
+                       const ChannelStatistics &statistics,
+                       ArrayRef<double> factors) const {
+  double range = 0;
+  for (auto [largest, factor] : llvm::zip(statistics.largest, factors))
+    range = std::max(range, largest / factor);
+  double noise = 0, step = range / 255;
+  for (size_t index : readers) {
+    const Weight &weight = sites.weights[index];
+    const std::vector<float> &numbers = cached(index);
+    for (int64_t r = 0; r < weight.rows; ++r) {
+      double largest = 0, fromData = 0, power = 0;
+      for (int64_t c = 0; c < weight.depth; ++c) {
+        size_t channel = channelOf(weight, r, c);
+        double scaled = numbers[r * weight.depth + c] * factors[channel];
+        largest = std::max(largest, std::abs(scaled));
+        fromData += scaled * scaled;
+        power += statistics.squares[channel] / double(statistics.count) /
+                 (factors[channel] * factors[channel]);
+      }
+      double fromWeights = largest / 127 * largest / 127 * power;
+      double own = step * step * fromData + fromWeights;
+      // Of a depthwise convolution each channel is as important as another:
+      // what follows has factors of its own for them.
+      double signal = 0;
+      if (isDepthwise(weight))
+        for (int64_t c = 0; c < weight.depth; ++c) {
+          size_t channel = channelOf(weight, r, c);
+          signal += double(numbers[r * weight.depth + c]) *
+                    numbers[r * weight.depth + c] *
+                    statistics.squares[channel] / double(statistics.count);
+        }
+      noise += isDepthwise(weight) ? own / std::max(signal, 1e-20) : own;
+    }
+  }
+  return noise;
+}
+
+std::vector<float> &Equalizer::cached(size_t index) const {
+  auto [it, isNew] = numbers.try_emplace(index);
+  if (isNew)
+    it->second = session.numbersOf(index);
+  return it->second;
+}
+
+void Equalizer::scaleVector(const std::string &name, ArrayRef<double> factors) {
+  std::vector<float> values = graph.floats(name);
+  for (auto [value, factor] : llvm::zip(values, factors))
+    value = float(value / factor);
+  graph.setFloats(name, values);
+  session.probe->setConstant(name, values);
+}
+
+void Equalizer::apply(ArrayRef<size_t> readers, const Absorber &absorber,
+                      ArrayRef<double> factors) {
+  for (size_t index : absorber.weights) {
+    const Weight &weight = sites.weights[index];
+    std::vector<float> &values = cached(index);
+    for (int64_t i = 0; i < weight.elements(); ++i)
+      values[i] = float(values[i] / factors[i / weight.depth]);
+    session.setNumbers(index, values);
+  }
+  for (const std::string &name : absorber.vectors)
+    scaleVector(name, factors);
+  for (size_t index : readers) {
+    const Weight &weight = sites.weights[index];
+    std::vector<float> &values = cached(index);
+    for (int64_t r = 0; r < weight.rows; ++r)
+      for (int64_t c = 0; c < weight.depth; ++c) {
+        float &value = values[r * weight.depth + c];
+        value = float(value * factors[channelOf(weight, r, c)]);
+      }
+    session.setNumbers(index, values);
+  }
+}
+
+void Equalizer::equalize(const std::string &tensor) {
+  ChannelStatistics &statistics = channels[tensor];
+  numbers.clear();
+  // What few samples show of a channel is less than what there will be.
+  for (auto [largest, extremes] :
+       llvm::zip(statistics.largest, statistics.extremes))
+    largest = std::max(largest, extremes.expected());
+  auto readers = readersOf(tensor);
+  size_t count = statistics.largest.size();
+  Absorber absorber;
+  if (!readers || readers->empty() || count < 2 || !statistics.count ||
+      !findAbsorber(tensor, count, 0, absorber))
+    return;
+  // The largest weight that each channel is multiplied with.
+  std::vector<double> largest(count, 0);
+  for (size_t index : *readers) {
+    const Weight &weight = sites.weights[index];
+    const std::vector<float> &values = cached(index);
+    for (int64_t r = 0; r < weight.rows; ++r)
+      for (int64_t c = 0; c < weight.depth; ++c) {
+        size_t channel = channelOf(weight, r, c);
+        if (channel >= count)
+          return;
+        largest[channel] = std::max(
+            largest[channel], std::abs(double(values[r * weight.depth + c])));
+      }
+  }
+  std::vector<double> best(count, 1), factors(count);
+  double whole = cost(*readers, statistics, best), least = whole;
+  for (double share = 0; share <= 1; share += 0.125) {
+    double logs = 0;
+    for (size_t c = 0; c < count; ++c) {
+      bool isUsed = statistics.largest[c] > 0 && largest[c] > 0;
+      factors[c] = isUsed ? std::pow(statistics.largest[c], share) /
+                                std::pow(largest[c], 1 - share)
+                          : 0;
+      logs += isUsed ? std::log(factors[c]) : 0;
+    }
+    double mean = std::exp(logs / double(count));
+    for (double &factor : factors)
+      factor = factor > 0
+                   ? std::min(std::max(factor / mean, 1.0 / 4096), 4096.0)
+                   : 1;
+    double noise = cost(*readers, statistics, factors);
+    if (noise < least) {
+      least = noise;
+      best = factors;
+    }
+  }
+  // Small gains are not worth weights that are no longer the user's.
+  if (least < 0.9 * whole)
+    apply(*readers, absorber, best);
+}
+
+bool equalize(Session &session) {
+  Equalizer equalizer(session);
+  if (!equalizer.gather())
+    return false;
+  llvm::StringSet<> done;
+  for (const Weight &weight : session.sites.weights)
+    if (!weight.data.empty() && done.insert(weight.data[0]).second)
+      equalizer.equalize(weight.data[0]);
+  return true;
+}
+
+} // namespace ingot::quantize

@@ -1,0 +1,78 @@
+// Rounds all weights, with the moments of their operands.
+
+#include "compiler/quantize/RoundWeights.h"
+#include "compiler/quantize/Session.h"
+
+namespace ingot::quantize {
+
+/// Bytes of moments that are gathered at a time.
+static constexpr int64_t mostBytes = 48 << 20;
+
+/// Returns how many bits a weight gets unless a budget says otherwise.
+static int usualBits(const Session &session, const Weight &weight) {
+  bool isNarrow = session.options.kind == Kind::Int4Weights;
+  return isNarrow && canBeNarrow(weight) ? 4 : 8;
+}
+
+bool roundWeights(Session &session) {
+  Sites &sites = session.sites;
+  session.biases.resize(sites.weights.size());
+  session.missing.resize(sites.weights.size());
+  session.lost.resize(sites.weights.size());
+  for (auto [i, weight] : llvm::enumerate(sites.weights))
+    if (!weight.bias.empty()) {
+      session.biases[i] = session.graph.floats(weight.bias);
+      session.missing[i].assign(weight.rows, 0);
+    }
+  bool isNarrow = session.options.kind == Kind::Int4Weights;
+  if (session.samples.size() == 0) {
+    for (auto [i, weight] : llvm::enumerate(sites.weights)) {
+      setBits(weight, usualBits(session, weight));
+      session.lost[i] = roundWeight(weight, session.numbersOf(i), nullptr);
+    }
+    return true;
+  }
+  for (size_t first = 0; first < sites.weights.size();) {
+    size_t end = first;
+    for (int64_t bytes = 0; end < sites.weights.size(); ++end) {
+      bytes += Moments::bytes(sites.weights[end]);
+      if (end > first && bytes > mostBytes)
+        break;
+    }
+    std::vector<Moments> moments;
+    for (size_t i = first; i < end; ++i)
+      moments.emplace_back(sites.weights[i], session.samples.size());
+    bool good = session.forEach(session.samples.size(), [&](size_t) {
+      for (size_t i = first; i < end; ++i) {
+        const Weight &weight = sites.weights[i];
+        for (auto [node, tensor] : llvm::zip(weight.nodes, weight.data))
+          if (int seen = session.seen(tensor); seen >= 0)
+            moments[i - first].add(
+                session.graph.node(node), session.probe->observed(seen),
+                session.probe->observedType(seen).getShape());
+      }
+    });
+    if (!good)
+      return false;
+    for (size_t i = first; i < end; ++i) {
+      moments[i - first].finish();
+      // Within a budget, each weight may get by with 4 bits.
+      if (session.options.budget && session.isOpen() && !isNarrow) {
+        Weight narrow = sites.weights[i];
+        setBits(narrow, 4);
+        session.narrowLost.push_back(
+            roundWeight(narrow, session.numbersOf(i), &moments[i - first]));
+        session.narrow.push_back(std::move(narrow));
+      }
+      setBits(sites.weights[i], usualBits(session, sites.weights[i]));
+      session.lost[i] = roundWeight(sites.weights[i], session.numbersOf(i),
+                                    &moments[i - first]);
+    }
+    first = end;
+  }
+  for (size_t i = 0; i < sites.weights.size(); ++i)
+    session.applyWeight(i);
+  return true;
+}
+
+} // namespace ingot::quantize

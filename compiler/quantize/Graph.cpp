@@ -1,0 +1,185 @@
+#include "compiler/quantize/Graph.h"
+
+#include "compiler/import/TensorData.h"
+
+using namespace mlir;
+
+namespace ingot::quantize {
+
+Graph::Graph(ModelFile &file, MLIRContext &context)
+    : file(file), mlirContext(context) {
+  refresh();
+}
+
+/// Notes all names that the bodies of a node read or define.
+static void noteBodies(const onnx::NodeProto &node, llvm::StringSet<> &read) {
+  auto note = [&](const onnx::GraphProto &body) {
+    for (const onnx::NodeProto &inner : body.node()) {
+      for (const std::string &name : inner.input())
+        read.insert(name);
+      for (const std::string &name : inner.output())
+        read.insert(name);
+      noteBodies(inner, read);
+    }
+    for (const auto &output : body.output())
+      read.insert(output.name());
+  };
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (attribute.has_g())
+      note(attribute.g());
+    for (const onnx::GraphProto &body : attribute.graphs())
+      note(body);
+  }
+}
+
+void Graph::refresh() {
+  producers.clear();
+  constants.clear();
+  readersOf.clear();
+  escaping.clear();
+  inputs.clear();
+  for (int i = 0; i < proto().initializer_size(); ++i)
+    constants[proto().initializer(i).name()] = i;
+  for (const auto &input : proto().input()) {
+    // An initializer that is an input too may be replaced by the caller.
+    constants.erase(input.name());
+    inputs.insert(input.name());
+  }
+  for (const auto &output : proto().output())
+    escaping.insert(output.name());
+  for (int i = 0; i < proto().node_size(); ++i) {
+    const onnx::NodeProto &node = proto().node(i);
+    for (const std::string &name : node.output())
+      if (!name.empty())
+        producers[name] = i;
+    for (const std::string &name : node.input()) {
+      if (name.empty())
+        continue;
+      auto &list = readersOf[name];
+      if (list.empty() || list.back() != i)
+        list.push_back(i);
+    }
+    noteBodies(node, escaping);
+  }
+  for (const auto *map : {&producers, &constants})
+    for (const auto &entry : *map)
+      names.insert(entry.getKey());
+  for (const auto &entry : escaping)
+    names.insert(entry.getKey());
+  for (const auto &entry : inputs)
+    names.insert(entry.getKey());
+}
+
+int Graph::producer(StringRef tensor) const {
+  auto it = producers.find(tensor);
+  return it == producers.end() ? -1 : it->second;
+}
+
+ArrayRef<int> Graph::readers(StringRef tensor) const {
+  auto it = readersOf.find(tensor);
+  return it == readersOf.end() ? ArrayRef<int>() : ArrayRef<int>(it->second);
+}
+
+const onnx::TensorProto *Graph::constant(StringRef tensor) const {
+  auto it = constants.find(tensor);
+  return it == constants.end() ? nullptr : &proto().initializer(it->second);
+}
+
+bool Graph::isFloatConstant(StringRef tensor) const {
+  const onnx::TensorProto *value = constant(tensor);
+  return value && value->data_type() == onnx::TensorProto::FLOAT;
+}
+
+Shape Graph::shape(StringRef name) const {
+  const onnx::TensorProto *value = constant(name);
+  return Shape(value->dims().begin(), value->dims().end());
+}
+
+std::vector<float> Graph::floats(StringRef name) const {
+  std::string error;
+  const onnx::TensorProto &tensor = *constant(name);
+  auto value = denseTensorAttr(tensor, &file, &mlirContext, error);
+  std::vector<float> result;
+  if (failed(value))
+    return result;
+  std::vector<char> bytes = bytesOf(*value);
+  result.resize(bytes.size() / sizeof(float));
+  std::memcpy(result.data(), bytes.data(), result.size() * sizeof(float));
+  return result;
+}
+
+std::vector<int64_t> Graph::integers(StringRef name) const {
+  std::string error;
+  std::vector<int64_t> result;
+  const onnx::TensorProto *tensor = constant(name);
+  if (!tensor || (tensor->data_type() != onnx::TensorProto::INT64 &&
+                  tensor->data_type() != onnx::TensorProto::INT32))
+    return result;
+  auto value = denseTensorAttr(*tensor, &file, &mlirContext, error);
+  if (succeeded(value))
+    for (const APInt &element : value->getValues<APInt>())
+      result.push_back(element.getSExtValue());
+  return result;
+}
+
+void Graph::setFloats(StringRef name, ArrayRef<float> values) {
+  onnx::TensorProto &tensor =
+      *proto().mutable_initializer(constants.find(name)->second);
+  tensor.clear_float_data();
+  tensor.clear_external_data();
+  tensor.clear_data_location();
+  tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+}
+
+void Graph::addConstant(StringRef name, int32_t dataType,
+                        ArrayRef<int64_t> shape, StringRef bytes) {
+  onnx::TensorProto &tensor = *proto().add_initializer();
+  tensor.set_name(name.str());
+  tensor.set_data_type(dataType);
+  for (int64_t size : shape)
+    tensor.add_dims(size);
+  tensor.set_raw_data(bytes.data(), bytes.size());
+  constants[name] = proto().initializer_size() - 1;
+  names.insert(name);
+}
+
+std::string Graph::fresh(const Twine &base) {
+  std::string name = base.str();
+  for (int i = 1; names.count(name); ++i)
+    name = (base + "_" + Twine(i)).str();
+  names.insert(name);
+  return name;
+}
+
+static const onnx::AttributeProto *attributeOf(const onnx::NodeProto &node,
+                                               StringRef name) {
+  for (const onnx::AttributeProto &attribute : node.attribute())
+    if (attribute.name() == name)
+      return &attribute;
+  return nullptr;
+}
+
+int64_t integerOf(const onnx::NodeProto &node, StringRef name,
+                  int64_t otherwise) {
+  const auto *attribute = attributeOf(node, name);
+  return attribute ? attribute->i() : otherwise;
+}
+
+std::vector<int64_t> integersOf(const onnx::NodeProto &node, StringRef name) {
+  const auto *attribute = attributeOf(node, name);
+  if (!attribute)
+    return {};
+  return {attribute->ints().begin(), attribute->ints().end()};
+}
+
+float floatOf(const onnx::NodeProto &node, StringRef name, float otherwise) {
+  const auto *attribute = attributeOf(node, name);
+  return attribute ? attribute->f() : otherwise;
+}
+
+bool isOperator(const onnx::NodeProto &node, StringRef type) {
+  return node.op_type() == type &&
+         (node.domain().empty() || node.domain() == "ai.onnx");
+}
+
+} // namespace ingot::quantize

@@ -1,0 +1,238 @@
+// The choices, written into the model.
+//
+//     x, w -> Conv -> y
+//
+// becomes, with x8 = QuantizeLinear(x), w8 a constant of integers,
+//
+//     DequantizeLinear(x8), DequantizeLinear(w8) -> Conv -> y
+//
+// The caller's inputs and outputs keep their types. Biases stay float: they are
+// added to sums that are wider than any scale, and a bias in 32 bits would take
+// as many bytes and a scale besides.
+
+#include "compiler/quantize/Session.h"
+#include "onnx/version_converter/convert.h"
+
+using llvm::ArrayRef;
+using llvm::StringRef;
+
+namespace ingot::quantize {
+
+namespace {
+class Inserter {
+public:
+  explicit Inserter(Session &session)
+      : session(session), graph(session.graph) {}
+  bool insert();
+
+private:
+  int neededOpset() const;
+  bool raiseOpset(int opset);
+  onnx::NodeProto &addNode(const char *type, ArrayRef<std::string> inputs,
+                           const std::string &output);
+  void addWeight(const Weight &weight);
+  std::string addPair(const Activation &activation);
+
+  Session &session;
+  Graph &graph;
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+  llvm::StringMap<std::string> replaced;
+};
+} // namespace
+
+int Inserter::neededOpset() const {
+  int opset = 10;
+  for (const Weight &weight : session.sites.weights)
+    if (weight.bits)
+      opset = std::max(opset, weight.block ? 21 : 13);
+  for (const Activation &activation : session.sites.activations)
+    if (activation.bits == 16)
+      opset = 21;
+  return opset;
+}
+
+onnx::NodeProto &Inserter::addNode(const char *type,
+                                   ArrayRef<std::string> inputs,
+                                   const std::string &output) {
+  onnx::NodeProto &node = *nodes.Add();
+  node.set_op_type(type);
+  node.set_name(output);
+  for (const std::string &input : inputs)
+    node.add_input(input);
+  node.add_output(output);
+  return node;
+}
+
+static void setInteger(onnx::NodeProto &node, const char *name, int64_t value) {
+  onnx::AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(value);
+}
+
+template <typename T> static StringRef bytesOf(ArrayRef<T> values) {
+  return StringRef(reinterpret_cast<const char *>(values.data()),
+                   values.size() * sizeof(T));
+}
+
+/// Returns numbers of four bits, two in a byte, the first in the low half.
+static std::string packed(ArrayRef<uint8_t> values) {
+  std::string bytes((values.size() + 1) / 2, '\0');
+  for (size_t i = 0; i < values.size(); ++i)
+    bytes[i / 2] |= char(values[i] << (i % 2 * 4));
+  return bytes;
+}
+
+std::string Inserter::addPair(const Activation &activation) {
+  const std::string &tensor = activation.tensor;
+  std::string scale = graph.fresh(tensor + "_scale"),
+              zero = graph.fresh(tensor + "_zero"),
+              narrow = graph.fresh(tensor + "_q"),
+              wide = graph.fresh(tensor + "_dq");
+  graph.addConstant(scale, onnx::TensorProto::FLOAT, {},
+                    bytesOf(ArrayRef(activation.scale)));
+  uint16_t point = uint16_t(activation.zeroPoint);
+  graph.addConstant(
+      zero,
+      activation.bits == 16 ? onnx::TensorProto::UINT16
+                            : onnx::TensorProto::UINT8,
+      {},
+      StringRef(reinterpret_cast<const char *>(&point), activation.bits / 8));
+  addNode("QuantizeLinear", {tensor, scale, zero}, narrow);
+  addNode("DequantizeLinear", {narrow, scale, zero}, wide);
+  return wide;
+}
+
+void Inserter::addWeight(const Weight &weight) {
+  Shape original = graph.shape(weight.tensor);
+  std::string base = weight.tensor, narrow = graph.fresh(base + "_q"),
+              scale = graph.fresh(base + "_scale"),
+              wide = graph.fresh(base + "_dq");
+  replaced[weight.tensor] = wide;
+  bool isLayout = weight.shape == original;
+  if (!weight.block) {
+    std::vector<int8_t> values(weight.elements());
+    for (int64_t r = 0; r < weight.rows; ++r)
+      for (int64_t c = 0; c < weight.depth; ++c)
+        values[weight.place(r, c)] = weight.values[r * weight.depth + c];
+    // One direction of a recurrence: its axis of rows is the second.
+    bool isOne = !isLayout && original[0] == 1;
+    graph.addConstant(narrow, onnx::TensorProto::INT8,
+                      isOne ? original : weight.shape,
+                      bytesOf(ArrayRef(values)));
+    graph.addConstant(scale, onnx::TensorProto::FLOAT, {weight.rows},
+                      bytesOf(ArrayRef(weight.scales)));
+    bool reshapes = !isLayout && !isOne;
+    std::string result = reshapes ? graph.fresh(base + "_rows") : wide;
+    setInteger(addNode("DequantizeLinear", {narrow, scale}, result), "axis",
+               isOne ? 1 : weight.axis);
+    if (!reshapes)
+      return;
+    std::string shape = graph.fresh(base + "_shape");
+    graph.addConstant(shape, onnx::TensorProto::INT64,
+                      {int64_t(original.size())},
+                      bytesOf(ArrayRef<int64_t>(original)));
+    addNode("Reshape", {result, shape}, wide);
+    return;
+  }
+  // A matrix of rows; of columns where the constant has them, so that nothing
+  // has to be transposed.
+  bool hasColumns = weight.axis == 1 && weight.shape.size() == 2;
+  int64_t blocks = weight.blocks();
+  auto arranged = [&](auto &&from, int64_t length) {
+    using T = std::decay_t<decltype(from[0])>;
+    std::vector<T> to(weight.rows * length);
+    for (int64_t r = 0; r < weight.rows; ++r)
+      for (int64_t c = 0; c < length; ++c)
+        to[hasColumns ? c * weight.rows + r : r * length + c] =
+            from[r * length + c];
+    return to;
+  };
+  std::vector<int8_t> numbers = arranged(weight.values, weight.depth);
+  std::vector<uint8_t> unsignedNumbers(numbers.begin(), numbers.end());
+  std::vector<float> scales = arranged(weight.scales, blocks);
+  std::vector<uint8_t> zeros = arranged(weight.zeroPoints, blocks);
+  Shape shape{weight.rows, weight.depth}, few{weight.rows, blocks};
+  if (hasColumns) {
+    std::swap(shape[0], shape[1]);
+    std::swap(few[0], few[1]);
+  }
+  std::string zero = graph.fresh(base + "_zero");
+  graph.addConstant(narrow, onnx::TensorProto::UINT4, shape,
+                    packed(unsignedNumbers));
+  graph.addConstant(scale, onnx::TensorProto::FLOAT, few,
+                    bytesOf(ArrayRef(scales)));
+  graph.addConstant(zero, onnx::TensorProto::UINT4, few, packed(zeros));
+  std::string result = shape == original ? wide : graph.fresh(base + "_rows");
+  onnx::NodeProto &node =
+      addNode("DequantizeLinear", {narrow, scale, zero}, result);
+  setInteger(node, "axis", hasColumns ? 0 : 1);
+  setInteger(node, "block_size", weight.block);
+  if (shape == original)
+    return;
+  std::string sizes = graph.fresh(base + "_shape");
+  graph.addConstant(sizes, onnx::TensorProto::INT64, {int64_t(original.size())},
+                    bytesOf(ArrayRef<int64_t>(original)));
+  addNode("Reshape", {result, sizes}, wide);
+}
+
+bool Inserter::raiseOpset(int opset) {
+  for (auto &entry : *graph.model().mutable_opset_import()) {
+    if (!entry.domain().empty() && entry.domain() != "ai.onnx")
+      continue;
+    if (entry.version() >= opset)
+      return true;
+    try {
+      onnx::ModelProto raised =
+          onnx::version_conversion::ConvertVersion(graph.model(), opset);
+      graph.model() = std::move(raised);
+      graph.refresh();
+      return true;
+    } catch (const std::exception &error) {
+      session.host.diagnostics.report(
+          DiagnosticId::NotQuantized,
+          "the model imports opset " + llvm::Twine(entry.version()) +
+              ", and ONNX cannot convert it to opset " + llvm::Twine(opset) +
+              ", which has the operators that are needed: " +
+              printable(error.what(), 200),
+          "export the model with opset " + llvm::Twine(opset));
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Inserter::insert() {
+  int opset = neededOpset();
+  if (!raiseOpset(opset))
+    return false;
+  if (opset >= 21 && graph.model().ir_version() < 10)
+    graph.model().set_ir_version(10);
+  for (const Weight &weight : session.sites.weights)
+    if (weight.bits)
+      addWeight(weight);
+  auto addPairOf = [&](const std::string &tensor) {
+    int index = session.sites.activation(tensor);
+    if (index >= 0 && session.sites.activations[index].bits)
+      replaced[tensor] = addPair(session.sites.activations[index]);
+  };
+  for (const auto &input : graph.proto().input())
+    addPairOf(input.name());
+  for (onnx::NodeProto &node : *graph.proto().mutable_node()) {
+    for (std::string &input : *node.mutable_input())
+      if (auto it = replaced.find(input); it != replaced.end())
+        input = it->second;
+    llvm::SmallVector<std::string> outputs(node.output().begin(),
+                                           node.output().end());
+    nodes.Add()->Swap(&node);
+    for (const std::string &output : outputs)
+      addPairOf(output);
+  }
+  graph.proto().mutable_node()->Swap(&nodes);
+  graph.refresh();
+  return true;
+}
+
+bool insertQdq(Session &session) { return Inserter(session).insert(); }
+
+} // namespace ingot::quantize

@@ -1,0 +1,49 @@
+// Runs of the model in float.
+
+#include "compiler/quantize/Session.h"
+
+namespace ingot::quantize {
+
+/// Returns the multiplications of a node for a result of this shape.
+static double workOf(const Weight &weight, llvm::ArrayRef<int64_t> result) {
+  double elements = 1;
+  for (int64_t size : result)
+    elements *= size;
+  return elements * double(weight.depth);
+}
+
+bool observe(Session &session) {
+  Sites &sites = session.sites;
+  session.histograms.assign(sites.activations.size(), {});
+  session.reference.assign(session.samples.size(), {});
+  session.floatMeans.assign(sites.weights.size(), {});
+  session.work = 0;
+  bool good = session.forEach(session.samples.size(), [&](size_t sample) {
+    auto &reference = session.reference[sample];
+    for (llvm::ArrayRef<float> output : session.probe->outputs())
+      reference.emplace_back(output.begin(), output.end());
+    for (size_t i = 0; i < sites.activations.size(); ++i)
+      if (int seen = session.seen(sites.activations[i].tensor); seen >= 0)
+        session.histograms[i].add(session.probe->observed(seen),
+                                  session.probe->observedType(seen).getShape());
+    for (size_t i = 0; i < sites.weights.size(); ++i)
+      if (!sites.weights[i].bias.empty() &&
+          session.seen(session.resultOf(sites.weights[i])) >= 0)
+        session.floatMeans[i].push_back(session.channelMeans(i));
+    if (session.work > 0)
+      return;
+    for (const Weight &weight : sites.weights)
+      if (int seen = session.seen(session.resultOf(weight)); seen >= 0)
+        session.work +=
+            workOf(weight, session.probe->observedType(seen).getShape());
+    session.work = std::max(session.work, 1e4);
+  });
+  if (good && !session.samples.labels().empty()) {
+    Loss loss;
+    good = session.measure(session.samples.size(), loss);
+    session.correctBefore = loss.correct;
+  }
+  return good;
+}
+
+} // namespace ingot::quantize

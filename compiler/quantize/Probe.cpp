@@ -1,0 +1,273 @@
+#include "compiler/quantize/Probe.h"
+
+#include "compiler/run/BuiltModel.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace ingot::quantize {
+
+/// A step so small that dividing by it and rounding changes no float of a
+/// size that networks have, and clipping does not reach.
+static constexpr float finestStep = 0x1p-70f, widest = 0x1p120f;
+
+/// The time of a run from which on it is given threads.
+static constexpr std::chrono::milliseconds worthThreads(5);
+
+Probe::Probe(Graph &graph, const Sites &sites, ArrayRef<std::string> observed,
+             bool openWeights, const Host &host)
+    : graph(graph), sites(sites), observedNames(observed),
+      openWeights(openWeights), host(host),
+      steps(sites.activations.size(), {finestStep, -widest, widest}) {}
+
+void Probe::set(int index, int bits, float scale, int zeroPoint) {
+  steps[index] =
+      bits ? Step{scale, float(-zeroPoint), float((1 << bits) - 1 - zeroPoint)}
+           : Step{finestStep, -widest, widest};
+}
+
+void Probe::setConstant(StringRef name, ArrayRef<float> values) {
+  auto it = constants.find(name);
+  if (openWeights || graph.shape(name).size() < 2)
+    constants[name].assign(values.begin(), values.end());
+  // A constant inside of the compiled model; the graph has its value.
+  if (it == constants.end())
+    model.reset();
+}
+
+static std::string parameter(size_t activation, StringRef what) {
+  return ("ingot_probe_" + Twine(activation) + "_" + what).str();
+}
+static std::string constantInput(StringRef name) {
+  return ("ingot_probe_of_" + name).str();
+}
+
+static void addInput(onnx::GraphProto &proto, const std::string &name,
+                     ArrayRef<int64_t> shape) {
+  onnx::ValueInfoProto &input = *proto.add_input();
+  input.set_name(name);
+  auto &type = *input.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::FLOAT);
+  type.mutable_shape();
+  for (int64_t size : shape)
+    type.mutable_shape()->add_dim()->set_dim_value(size);
+}
+
+/// Adds the nodes that quantize a tensor as the parameters say; returns the name
+/// of the result.
+static std::string addStep(onnx::GraphProto &proto, size_t activation,
+                           const std::string &tensor) {
+  auto node = [&](const char *type, ArrayRef<std::string> inputs,
+                  const std::string &output) {
+    onnx::NodeProto &made = *proto.add_node();
+    made.set_op_type(type);
+    made.set_name(output);
+    for (const std::string &input : inputs)
+      made.add_input(input);
+    made.add_output(output);
+    return output;
+  };
+  std::string scale = parameter(activation, "scale");
+  std::string scaled =
+      node("Div", {tensor, scale}, parameter(activation, "scaled"));
+  std::string rounded =
+      node("Round", {scaled}, parameter(activation, "rounded"));
+  std::string clipped = node(
+      "Clip",
+      {rounded, parameter(activation, "low"), parameter(activation, "high")},
+      parameter(activation, "clipped"));
+  return node("Mul", {clipped, scale}, parameter(activation, "value"));
+}
+
+onnx::ModelProto Probe::instrumented() {
+  onnx::ModelProto result;
+  const onnx::GraphProto &from = graph.proto();
+  onnx::GraphProto &to = *result.mutable_graph();
+  result.set_ir_version(graph.model().ir_version());
+  *result.mutable_opset_import() = graph.model().opset_import();
+  *result.mutable_functions() = graph.model().functions();
+  to.set_name(from.name());
+  *to.mutable_input() = from.input();
+  *to.mutable_output() = from.output();
+  *to.mutable_sparse_initializer() = from.sparse_initializer();
+  for (size_t i = 0; i < sites.activations.size(); ++i)
+    for (const char *what : {"scale", "low", "high"})
+      addInput(to, parameter(i, what), {});
+
+  llvm::StringSet<> open;
+  for (const onnx::TensorProto &tensor : from.initializer()) {
+    auto changed = constants.find(tensor.name());
+    bool canOpen =
+        (openWeights ? tensor.dims_size() > 0 : tensor.dims_size() == 1) &&
+        graph.isFloatConstant(tensor.name()) && !graph.escapes(tensor.name()) &&
+        llvm::any_of(graph.readers(tensor.name()), [&](int reader) {
+          StringRef type = graph.node(reader).op_type();
+          return llvm::is_contained({"Conv", "ConvTranspose", "Gemm", "MatMul",
+                                     "Add", "Mul", "GRU", "LSTM",
+                                     "LayerNormalization"},
+                                    type);
+        });
+    if (canOpen) {
+      open.insert(tensor.name());
+      addInput(to, constantInput(tensor.name()), graph.shape(tensor.name()));
+      if (changed == constants.end())
+        constants[tensor.name()] = graph.floats(tensor.name());
+      continue;
+    }
+    onnx::TensorProto &copy = *to.add_initializer();
+    auto weight = llvm::find_if(sites.weights, [&](const Weight &candidate) {
+      return candidate.tensor == tensor.name();
+    });
+    if (!openWeights && weight != sites.weights.end() && weight->bits &&
+        !weight->values.empty()) {
+      std::vector<float> values = weight->asConstant(weight->dequantized());
+      copy.set_name(tensor.name());
+      copy.set_data_type(onnx::TensorProto::FLOAT);
+      *copy.mutable_dims() = tensor.dims();
+      copy.set_raw_data(values.data(), values.size() * sizeof(float));
+      continue;
+    }
+    if (changed == constants.end()) {
+      copy = tensor;
+      continue;
+    }
+    copy.set_name(tensor.name());
+    copy.set_data_type(onnx::TensorProto::FLOAT);
+    *copy.mutable_dims() = tensor.dims();
+    copy.set_raw_data(changed->second.data(),
+                      changed->second.size() * sizeof(float));
+  }
+
+  llvm::StringMap<std::string> replaced;
+  auto step = [&](const std::string &tensor) {
+    int index = sites.activation(tensor);
+    if (index >= 0)
+      replaced[tensor] = addStep(to, index, tensor);
+  };
+  for (const auto &input : from.input())
+    step(input.name());
+  for (const onnx::NodeProto &node : from.node()) {
+    onnx::NodeProto &copy = *to.add_node();
+    copy = node;
+    for (std::string &input : *copy.mutable_input())
+      if (auto it = replaced.find(input); it != replaced.end())
+        input = it->second;
+      else if (open.count(input))
+        input = constantInput(input);
+    for (const std::string &output : node.output())
+      step(output);
+  }
+  for (const std::string &name : observedNames) {
+    bool isThere = graph.isInput(name) ||
+                   llvm::any_of(to.output(), [&](const auto &output) {
+                     return output.name() == name;
+                   });
+    if (isThere)
+      continue;
+    onnx::ValueInfoProto &output = *to.add_output();
+    output.set_name(name);
+    output.mutable_type()->mutable_tensor_type()->set_elem_type(
+        onnx::TensorProto::FLOAT);
+  }
+  return result;
+}
+
+bool Probe::build(const Sample &sample) {
+  fedCount = sample.size();
+  model = host.build(instrumented(), sample);
+  if (!model)
+    return false;
+  io.clear();
+  sampleOf.assign(model->inputs().size(), -1);
+  std::vector<GraphInput> fed = fedInputs(graph.model(), &host.context);
+  for (auto [i, input] : llvm::enumerate(model->inputs())) {
+    const std::string &name = input.onnxName;
+    for (auto [j, given] : llvm::enumerate(fed))
+      if (given.name == name)
+        sampleOf[i] = j;
+    void *bytes = nullptr;
+    StringRef rest = name;
+    if (sampleOf[i] < 0 && rest.consume_front("ingot_probe_of_")) {
+      bytes = constants[rest].data();
+    } else if (sampleOf[i] < 0) {
+      rest.consume_front("ingot_probe_");
+      auto [number, what] = rest.split('_');
+      size_t index;
+      if (!number.getAsInteger(10, index))
+        bytes = what == "scale" ? &steps[index].scale
+                : what == "low" ? &steps[index].low
+                                : &steps[index].high;
+    }
+    io.push_back(bytes);
+  }
+  buffers.clear();
+  results.clear();
+  resultTypes.clear();
+  seen.assign(observedNames.size(), {});
+  seenTypes.assign(observedNames.size(), nullptr);
+  seenInputs.assign(observedNames.size(), -1);
+  size_t outputs = graph.proto().output_size();
+  for (RankedTensorType type : model->outputTypes()) {
+    Tensor &tensor = buffers.emplace_back();
+    tensor.type = type;
+    tensor.bytes.resize(std::max<int64_t>(type.getNumElements(), 1) *
+                        llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  }
+  for (auto [i, output] : llvm::enumerate(model->outputs())) {
+    Tensor &tensor = buffers[i];
+    io.push_back(tensor.bytes.data());
+    ArrayRef<float> floats;
+    if (tensor.type.getElementType().isF32())
+      floats = ArrayRef(reinterpret_cast<const float *>(tensor.bytes.data()),
+                        tensor.elements());
+    if (i < outputs && !floats.empty()) {
+      results.push_back(floats);
+      resultTypes.push_back(tensor.type);
+    }
+    for (auto [j, name] : llvm::enumerate(observedNames))
+      if (name == output.onnxName) {
+        seen[j] = floats;
+        seenTypes[j] = tensor.type;
+      }
+  }
+  for (auto [j, name] : llvm::enumerate(observedNames))
+    for (auto [i, given] : llvm::enumerate(fed))
+      if (given.name == name)
+        seenInputs[j] = i;
+  return true;
+}
+
+bool Probe::run(const Sample &sample) {
+  if (!model && !build(sample))
+    return false;
+  for (auto [i, given] : llvm::enumerate(sampleOf))
+    if (given >= 0)
+      io[i] = const_cast<char *>(sample[given].bytes.data());
+    else if (StringRef name = model->inputs()[i].onnxName;
+             name.consume_front("ingot_probe_of_"))
+      io[i] = constants[name].data();
+  for (auto [j, input] : llvm::enumerate(seenInputs))
+    if (input >= 0) {
+      const Tensor &tensor = sample[input];
+      seenTypes[j] = tensor.type;
+      seen[j] =
+          tensor.type.getElementType().isF32()
+              ? ArrayRef(reinterpret_cast<const float *>(tensor.bytes.data()),
+                         tensor.elements())
+              : ArrayRef<float>();
+    }
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+  ingot_context context = pool ? pool->context() : ingot_context{};
+  ingot_status status = model->run(io, &context);
+  if (!pool && Clock::now() - start > worthThreads)
+    pool = std::make_unique<ThreadPool>();
+  if (status != INGOT_OK)
+    host.diagnostics.report(DiagnosticId::RunFailed,
+                            "the model failed on a calibration sample: " +
+                                statusText(status));
+  return status == INGOT_OK;
+}
+
+} // namespace ingot::quantize

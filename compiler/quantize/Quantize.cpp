@@ -1,0 +1,103 @@
+#include "compiler/quantize/Quantize.h"
+
+#include "compiler/quantize/Fold.h"
+#include "compiler/quantize/Session.h"
+#include "compiler/report/Progress.h"
+
+#include <cmath>
+
+namespace ingot::quantize {
+
+/// Refuses models with nothing to do.
+static bool check(const Graph &graph, Diagnostics &diagnostics) {
+  for (const onnx::NodeProto &node : graph.proto().node())
+    for (llvm::StringRef type :
+         {"QuantizeLinear", "QLinearConv", "QLinearMatMul", "ConvInteger",
+          "MatMulInteger", "DynamicQuantizeLinear"})
+      if (node.op_type() == type) {
+        diagnostics.report(DiagnosticId::NotQuantized,
+                           "the model is quantized already: it has the node `" +
+                               printable(node.name()) + "` (" + type + ")",
+                           "give the float model");
+        return false;
+      }
+  return true;
+}
+
+static bool quantize(Session &session) {
+  if (session.samples.size() == 0)
+    return roundWeights(session);
+  auto step = [&](llvm::StringRef what, bool (*run)(Session &)) {
+    Progress progress("quantizing: " + what.str());
+    return run(session);
+  };
+  if (!step("sharing out ranges of channels", equalize) ||
+      !step("observing activations", observe) ||
+      !step("rounding weights", roundWeights))
+    return false;
+  chooseRanges(session);
+  return step("trying ranges", refineRanges) &&
+         step("correcting biases",
+              [](Session &session) { return correctBiases(session); }) &&
+         step("choosing precisions", searchPrecisions);
+}
+
+std::function<std::unique_ptr<ModelFile>()>
+quantizedModel(const CompileOptions &compile, const QuantizeOptions &options,
+               mlir::MLIRContext &context, QuantizeReport &report,
+               Diagnostics &diagnostics) {
+  std::unique_ptr<ModelFile> model =
+      quantizeModel(compile, options, context, report, diagnostics);
+  if (!model)
+    return nullptr;
+  auto bytes =
+      std::make_shared<std::string>(model->model().SerializeAsString());
+  return [bytes, path = compile.model] {
+    onnx::ModelProto proto;
+    proto.ParseFromString(*bytes);
+    return ModelFile::of(std::move(proto), path);
+  };
+}
+
+std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
+                                         const QuantizeOptions &options,
+                                         mlir::MLIRContext &context,
+                                         QuantizeReport &report,
+                                         Diagnostics &diagnostics) {
+  std::unique_ptr<ModelFile> file = ModelFile::open(compile.model, diagnostics);
+  if (!file)
+    return nullptr;
+  Graph graph(*file, context);
+  Host host{compile, context, diagnostics};
+  Calibration samples;
+  if (!check(graph, diagnostics) ||
+      (!options.calibrate.empty() &&
+       !samples.read(options.calibrate, graph, diagnostics)) ||
+      (!options.labels.empty() &&
+       !samples.readLabels(options.labels, context, diagnostics)) ||
+      !fold(graph, host))
+    return nullptr;
+  Session session(
+      graph,
+      findSites(graph, options.kind != Kind::Int8 || options.calibrate.empty()),
+      samples, options, host);
+  report.bytesBefore = graph.model().ByteSizeLong();
+  Loss loss;
+  bool hasSamples = samples.size() > 0;
+  if (!quantize(session) ||
+      (hasSamples && !session.measure(samples.size(), loss)) ||
+      !describeLayers(session, report) || !insertQdq(session))
+    return nullptr;
+  removeUnused(graph);
+  report.bytesAfter = graph.model().ByteSizeLong();
+  report.samples = samples.size();
+  report.decibels = loss.decibels();
+  report.changed = loss.changed;
+  if (!samples.labels().empty()) {
+    report.correctBefore = session.correctBefore;
+    report.correctAfter = loss.correct;
+  }
+  return file;
+}
+
+} // namespace ingot::quantize

@@ -1,0 +1,121 @@
+// The range of each activation.
+//
+// First the one that loses least of the tensor itself: a little may be cut off
+// where that makes the steps for all the rest finer. Then, a few times, ranges
+// around it are tried on the whole model, since not all errors of a tensor
+// matter the same to the outputs.
+
+#include "compiler/quantize/Session.h"
+
+#include <cmath>
+
+namespace ingot::quantize {
+
+/// Gives an activation the steps from `low` to `high`, such that zero is one.
+static void setRange(Activation &activation, double low, double high) {
+  low = std::min(low, 0.0);
+  high = std::max(high, 0.0);
+  double steps = activation.highest();
+  double scale = (high - low) / steps;
+  if (!(scale > 1e-30))
+    scale = 1;
+  activation.scale = float(scale);
+  double zero = std::nearbyint(-low / activation.scale);
+  activation.zeroPoint = int(std::min(std::max(zero, 0.0), steps));
+}
+
+/// Returns what a range loses of the values of the tensor: of those seen, or of
+/// others that are to be expected.
+static double lossOf(const Histogram &histogram, double from, double to,
+                     double steps) {
+  return std::max(histogram.loss(from, to, 0), histogram.unseenLoss(from, to)) +
+         histogram.loss(histogram.lowest(), histogram.highest(),
+                        (to - from) / steps);
+}
+
+void chooseRange(Session &session, size_t index) {
+  const Histogram &histogram = session.histograms[index];
+  Activation &activation = session.sites.activations[index];
+  double low = histogram.lowest(), high = histogram.highest();
+  double steps = activation.highest(), bestLow = low, bestHigh = high;
+  auto loss = [&](double from, double to) {
+    return lossOf(histogram, from, to, steps);
+  };
+  double least = loss(low, high);
+  // Few of the tensors that are quantized have outliers on both sides, so one
+  // side after the other is enough.
+  for (int round = 0; round < 2; ++round)
+    for (double *side : {&bestHigh, &bestLow}) {
+      double whole = side == &bestHigh ? high : low;
+      for (double part = 3; part > 0.2; part -= part > 1 ? 0.04 : 0.02) {
+        double from = side == &bestLow ? whole * part : bestLow;
+        double to = side == &bestHigh ? whole * part : bestHigh;
+        double lost = loss(from, to);
+        if (lost < least) {
+          least = lost;
+          *side = whole * part;
+        }
+      }
+    }
+  setRange(activation, bestLow, bestHigh);
+}
+
+void chooseRanges(Session &session) {
+  for (size_t i = 0; i < session.sites.activations.size(); ++i) {
+    Activation &activation = session.sites.activations[i];
+    if (activation.follows >= 0)
+      continue;
+    if (!session.histograms[i].hasOnlyNumbers()) {
+      activation.bits = 0;
+      session.activationReason[i] = "has values beyond 1e30";
+    } else {
+      chooseRange(session, i);
+    }
+    session.apply(i);
+  }
+}
+
+bool refineRanges(Session &session) {
+  static constexpr double parts[] = {0.88, 0.95, 1.08};
+  size_t places = 0;
+  for (const Activation &activation : session.sites.activations)
+    places += activation.follows < 0 && activation.bits;
+  size_t count = session.affordable(places * std::size(parts), 0);
+  if (count < 8)
+    return true;
+  count = std::min<size_t>(count, 64);
+  Loss loss;
+  if (!session.measure(count, loss))
+    return false;
+  double least = loss.noise;
+  for (size_t i = 0; i < session.sites.activations.size(); ++i) {
+    Activation &activation = session.sites.activations[i];
+    if (activation.follows >= 0 || !activation.bits)
+      continue;
+    Activation best = activation;
+    double low = -double(best.zeroPoint) * best.scale,
+           high = double(best.highest() - best.zeroPoint) * best.scale;
+    const Histogram &histogram = session.histograms[i];
+    double own = lossOf(histogram, low, high, best.highest());
+    for (double part : parts) {
+      // What these few samples do not show may still be cut off.
+      if (lossOf(histogram, low * part, high * part, best.highest()) >
+          1.5 * own)
+        continue;
+      setRange(activation, low * part, high * part);
+      session.apply(i);
+      if (!session.measure(count, loss))
+        return false;
+      // A gain has to show beyond the chance of these samples.
+      if (loss.noise < least * 0.995) {
+        least = loss.noise;
+        best = activation;
+      }
+    }
+    activation = best;
+    session.apply(i);
+  }
+  return true;
+}
+
+} // namespace ingot::quantize

@@ -1,0 +1,221 @@
+// Rounding with second moments.
+//
+// With a covariance H of the operand, integers q instead of weights w cost
+// (w - q) H (w - q)^T for a row. With H = (I + U) D (I + U)^T, U strictly upper
+// triangular, the cost is a sum of squares if the columns are rounded one after
+// the other, each with the errors before it fed forward:
+//
+//     q[k] = round(w[k] + sum over j < k of (w[j] - q[j]) U[j][k])
+//
+// No gradient, no iterations. Columns that matter most come first.
+
+#include "compiler/quantize/RoundWeights.h"
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+using llvm::ArrayRef;
+using llvm::MutableArrayRef;
+
+namespace ingot::quantize {
+
+/// What makes copies of a function for other levels of this machine.
+#ifndef INGOT_VECTORIZED
+#define INGOT_VECTORIZED
+#endif
+
+/// A part of the mean variance that is added to all: columns that hardly varied
+/// in the calibration data are not free to be anything.
+static constexpr double damping = 0.01;
+
+/// Returns the sum of the products; the partial sums let it use vectors.
+INGOT_VECTORIZED static float dot(const float *a, const float *b, int64_t n) {
+  constexpr int lanes = 32;
+  float sums[lanes] = {};
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l)
+      sums[l] += a[i + l] * b[i + l];
+  float total = 0;
+  for (float sum : sums)
+    total += sum;
+  for (; i < n; ++i)
+    total += a[i] * b[i];
+  return total;
+}
+
+/// Makes `matrix` (n by n) its lower Cholesky factor.
+static void factorize(MutableArrayRef<float> matrix, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    float *row = &matrix[i * n];
+    for (int64_t j = 0; j < i; ++j) {
+      const float *other = &matrix[j * n];
+      row[j] = (row[j] - dot(row, other, j)) / other[j];
+    }
+    float rest = row[i] - dot(row, row, i);
+    row[i] = std::sqrt(std::max(rest, 1e-12f));
+  }
+}
+
+namespace {
+/// What each rounded column tells those after it.
+struct Feedback {
+  /// Columns in the order in which they are rounded.
+  std::vector<int64_t> order;
+  /// Row k has U[0..k-1][k], in this order.
+  std::vector<float> factors;
+
+  Feedback(ArrayRef<float> covariance, int64_t n) : order(n) {
+    std::iota(order.begin(), order.end(), 0);
+    auto variance = [&](int64_t i) { return covariance[i * n + i]; };
+    llvm::stable_sort(
+        order, [&](int64_t a, int64_t b) { return variance(a) > variance(b); });
+    double trace = 0;
+    for (int64_t i = 0; i < n; ++i)
+      trace += variance(i);
+    float damp = float(damping * trace / n + 1e-12);
+    // From the last column to the first: then the factor is lower triangular.
+    std::vector<float> factor(n * n);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j <= i; ++j)
+        factor[i * n + j] =
+            covariance[order[n - 1 - i] * n + order[n - 1 - j]] +
+            (i == j ? damp : 0);
+    factorize(factor, n);
+    factors.resize(n * n);
+    for (int64_t k = 0; k < n; ++k) {
+      float own = factor[(n - 1 - k) * n + n - 1 - k];
+      for (int64_t j = 0; j < k; ++j)
+        factors[k * n + j] = factor[(n - 1 - j) * n + n - 1 - k] / own;
+    }
+  }
+};
+
+/// Integers from `least` to `most`, times a scale.
+struct Grid {
+  float scale = 1;
+  int zero = 0, least = -127, most = 127;
+
+  int nearest(float value) const {
+    float rounded = std::nearbyint(value / scale) + float(zero);
+    return int(std::min(std::max(rounded, float(least)), float(most)));
+  }
+  float value(int integer) const { return float(integer - zero) * scale; }
+};
+} // namespace
+
+/// Returns the grid from `low` to `high` times `part`.
+static Grid gridOf(float low, float high, float part, int bits) {
+  Grid grid;
+  low = std::min(low * part, 0.0f);
+  high = std::max(high * part, 0.0f);
+  if (bits == 8) {
+    grid.scale = std::max(-low, high) / 127;
+  } else {
+    grid.least = 0;
+    grid.most = (1 << bits) - 1;
+    grid.scale = (high - low) / float(grid.most);
+    if (grid.scale > 0)
+      grid.zero = int(std::nearbyint(-low / grid.scale));
+  }
+  // A row of zeros; and no scale that is denormal.
+  if (!(grid.scale > 1e-30f))
+    grid.scale = 1;
+  return grid;
+}
+
+/// Returns the grid that loses least of the numbers, each with its importance.
+static Grid chooseGrid(ArrayRef<float> numbers, ArrayRef<float> importance,
+                       int bits) {
+  float low = 0, high = 0;
+  for (float number : numbers) {
+    low = std::min(low, number);
+    high = std::max(high, number);
+  }
+  Grid best;
+  double least = INFINITY;
+  float smallest = bits == 8 ? 0.8f : 0.5f;
+  for (float part = 1; part >= smallest; part -= 0.025f) {
+    Grid grid = gridOf(low, high, part, bits);
+    double loss = 0;
+    for (auto [number, weight] : llvm::zip(numbers, importance)) {
+      double error = number - grid.value(grid.nearest(number));
+      loss += error * error * weight;
+    }
+    if (loss < least) {
+      least = loss;
+      best = grid;
+    }
+  }
+  return best;
+}
+
+std::vector<float> roundWeight(Weight &weight, ArrayRef<float> numbers,
+                               const Moments *moments) {
+  if (moments && moments->empty())
+    moments = nullptr;
+  int64_t depth = weight.depth, blocks = weight.blocks(),
+          length = weight.block ? weight.block : depth;
+  weight.values.assign(weight.elements(), 0);
+  weight.scales.assign(weight.rows * blocks, 1);
+  weight.zeroPoints.assign(weight.bits == 8 ? 0 : weight.rows * blocks, 0);
+  std::vector<Grid> grids(weight.rows * blocks);
+  int64_t rowsOfGroup = weight.rows / weight.groups;
+  std::vector<float> importance(depth, 1);
+  for (int64_t r = 0; r < weight.rows; ++r) {
+    if (moments && r % rowsOfGroup == 0) {
+      int64_t group = r / rowsOfGroup;
+      double mean = 0;
+      for (int64_t c = 0; c < depth; ++c) {
+        int64_t part = c / moments->partDepth(), at = c % moments->partDepth();
+        importance[c] =
+            moments->covariance(group, part)[at * moments->columns(part) + at];
+        mean += importance[c] / double(depth);
+      }
+      for (float &value : importance)
+        value = float(std::max(double(value), 0.0) + damping * mean + 1e-12);
+    }
+    for (int64_t b = 0; b < blocks; ++b) {
+      int64_t count = std::min(length, depth - b * length);
+      Grid &grid = grids[r * blocks + b];
+      grid = chooseGrid(numbers.slice(r * depth + b * length, count),
+                        ArrayRef(importance).slice(b * length, count),
+                        weight.bits);
+      weight.scales[r * blocks + b] = grid.scale;
+      if (weight.bits != 8)
+        weight.zeroPoints[r * blocks + b] = uint8_t(grid.zero);
+    }
+  }
+  auto round = [&](int64_t row, int64_t column, float wanted) {
+    const Grid &grid = grids[row * blocks + column / length];
+    int integer = grid.nearest(wanted);
+    weight.values[row * depth + column] = int8_t(integer);
+    return grid.value(integer);
+  };
+  std::vector<float> lost(weight.rows, 0);
+  if (!moments) {
+    for (int64_t r = 0; r < weight.rows; ++r)
+      for (int64_t c = 0; c < depth; ++c)
+        round(r, c, numbers[r * depth + c]);
+    return lost;
+  }
+  for (int64_t g = 0; g < weight.groups; ++g)
+    for (int64_t p = 0; p < moments->parts(); ++p) {
+      int64_t n = moments->columns(p), first = p * moments->partDepth();
+      Feedback feedback(moments->covariance(g, p), n);
+      std::vector<float> errors(n);
+      for (int64_t r = g * rowsOfGroup; r < (g + 1) * rowsOfGroup; ++r)
+        for (int64_t k = 0; k < n; ++k) {
+          int64_t column = first + feedback.order[k];
+          float number = numbers[r * depth + column];
+          float wanted =
+              number + dot(errors.data(), &feedback.factors[k * n], k);
+          errors[k] = number - round(r, column, wanted);
+          lost[r] += float(errors[k] * moments->mean(g)[column]);
+        }
+    }
+  return lost;
+}
+
+} // namespace ingot::quantize

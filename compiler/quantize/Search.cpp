@@ -1,0 +1,234 @@
+// A precision for each place.
+//
+// What a place costs is what the loss shrinks by when this place alone is in
+// float. The places that cost most get more bits (8, 16, float), one after the
+// other, until a run of the model keeps the budget. Where the budget leaves room,
+// weights get 4 bits, those first that lose least for the bytes they save.
+
+#include "compiler/quantize/RoundWeights.h"
+#include "compiler/quantize/Session.h"
+
+#include <cmath>
+
+namespace ingot::quantize {
+
+/// Decibels that weights of 4 bits have to leave, since they are fitted to the
+/// very samples that they are judged by.
+static constexpr double narrowMargin = 2;
+
+/// The budget of those who give none: an error of 2.5 % of the outputs.
+static constexpr double usualDecibels = 32;
+
+namespace {
+/// An activation or a weight whose bits the search may change.
+struct Place {
+  bool isWeight;
+  size_t index;
+  /// What it costs alone with the bits that it has.
+  double noise = 0;
+};
+
+class Search {
+public:
+  explicit Search(Session &session)
+      : session(session), sites(session.sites), given(session.options.budget),
+        budget(given.value_or(Budget{usualDecibels, false})) {}
+  bool run();
+
+private:
+  /// With a `margin` in decibels, for what other samples lose more than these.
+  bool accepts(const Loss &loss, double margin = 0) const;
+  bool measurePlaces();
+  int &bitsOf(const Place &place) {
+    return place.isWeight ? sites.weights[place.index].bits
+                          : sites.activations[place.index].bits;
+  }
+  void apply(const Place &place) {
+    place.isWeight ? session.applyWeight(place.index)
+                   : session.apply(place.index);
+  }
+  /// Returns the place that is to have more bits next; null if none can.
+  Place *worst();
+  bool raise();
+  bool lower();
+  bool fail();
+
+  Session &session;
+  Sites &sites;
+  std::optional<Budget> given;
+  Budget budget;
+  std::vector<Place> places;
+  size_t count = 0;
+  Loss loss;
+};
+} // namespace
+
+bool Search::accepts(const Loss &measured, double margin) const {
+  if (!budget.isPercent)
+    return measured.decibels() >= budget.value + margin;
+  double share = session.samples.labels().empty()
+                     ? measured.changed
+                     : session.correctBefore - measured.correct;
+  return 100 * share <= budget.value + 1e-9;
+}
+
+bool Search::measurePlaces() {
+  for (size_t i = 0; i < sites.activations.size(); ++i)
+    if (sites.activations[i].follows < 0 && sites.activations[i].bits)
+      places.push_back({false, i});
+  size_t activations = places.size();
+  for (size_t i = 0; i < sites.weights.size(); ++i)
+    if (sites.weights[i].bits)
+      places.push_back({true, i});
+  Loss without;
+  for (Place &place : places) {
+    if (place.isWeight && !session.isOpen())
+      continue;
+    place.isWeight ? session.setFloatWeight(place.index)
+                   : session.setFloat(place.index);
+    if (!session.measure(count, without))
+      return false;
+    place.noise = std::max(loss.noise - without.noise, 0.0);
+    apply(place);
+  }
+  if (session.isOpen() || activations == places.size())
+    return true;
+  // To change a weight of a large model takes a compilation; what all of them
+  // cost is shared out evenly.
+  for (const Place &place : places)
+    if (!place.isWeight)
+      session.setFloat(place.index);
+  if (!session.measure(count, without))
+    return false;
+  for (Place &place : places)
+    if (!place.isWeight)
+      apply(place);
+    else
+      place.noise = without.noise / double(places.size() - activations);
+  return true;
+}
+
+Place *Search::worst() {
+  Place *found = nullptr;
+  auto rank = [&](const Place &place) {
+    // A weight in float takes bytes, an activation of 16 bits takes none.
+    return place.isWeight ? place.noise / 2 : place.noise;
+  };
+  for (Place &place : places)
+    if (bitsOf(place) && (!found || rank(place) > rank(*found)))
+      found = &place;
+  return found;
+}
+
+bool Search::raise() {
+  while (!accepts(loss)) {
+    Place *place = worst();
+    if (!place)
+      return fail();
+    int &bits = bitsOf(*place);
+    std::string &reason = place->isWeight
+                              ? session.weightReason[place->index]
+                              : session.activationReason[place->index];
+    reason.clear();
+    llvm::raw_string_ostream(reason)
+        << llvm::format("%d bits alone cost %.1f dB", bits,
+                        -10 * std::log10(std::max(place->noise, 1e-12)));
+    bool isNarrow = place->isWeight && bits == 4;
+    bits = isNarrow ? 8 : !place->isWeight && bits == 8 ? 16 : 0;
+    if (isNarrow) {
+      // In 8 bits the nearest number does.
+      Weight &weight = sites.weights[place->index];
+      setBits(weight, 8);
+      session.lost[place->index] =
+          roundWeight(weight, session.numbersOf(place->index), nullptr);
+    } else if (bits) {
+      chooseRange(session, place->index);
+    }
+    apply(*place);
+    if (session.isOpen() && !correctBiases(session, /*quick=*/true))
+      return false;
+    double before = loss.noise;
+    if (!session.measure(count, loss))
+      return false;
+    // A range of many magnitudes gains little from 16 bits: float is next.
+    place->noise =
+        bits ? std::max(place->noise - (before - loss.noise), 0.0) : 0;
+  }
+  bool hasAny =
+      llvm::any_of(sites.weights, [](const Weight &w) { return w.bits; });
+  return hasAny || sites.weights.empty() || fail();
+}
+
+bool Search::lower() {
+  std::vector<Place> order;
+  std::vector<Weight> wide = sites.weights;
+  std::vector<std::vector<float>> wideLost = session.lost;
+  auto change = [&](size_t index, bool toNarrow) {
+    sites.weights[index] = toNarrow ? session.narrow[index] : wide[index];
+    session.lost[index] =
+        toNarrow ? session.narrowLost[index] : wideLost[index];
+    session.applyWeight(index);
+  };
+  Loss now;
+  for (size_t i = 0; i < session.narrow.size(); ++i) {
+    if (wide[i].bits != 8 || !canBeNarrow(wide[i]))
+      continue;
+    change(i, true);
+    if (!session.measure(count, now))
+      return false;
+    change(i, false);
+    order.push_back({true, i, now.noise - loss.noise});
+  }
+  llvm::stable_sort(order, [&](const Place &a, const Place &b) {
+    return a.noise / double(wide[a.index].elements()) <
+           b.noise / double(wide[b.index].elements());
+  });
+  for (const Place &place : order) {
+    change(place.index, true);
+    if (!session.measure(count, now))
+      return false;
+    if (!accepts(now, narrowMargin)) {
+      change(place.index, false);
+      continue;
+    }
+    loss = now;
+    session.weightReason[place.index] = "the budget leaves room for 4 bits";
+  }
+  return true;
+}
+
+bool Search::fail() {
+  std::string reached;
+  llvm::raw_string_ostream text(reached);
+  text << llvm::format("%.1f dB, with another class for %.2f %% of the rows",
+                       loss.decibels(), 100 * loss.changed);
+  session.host.diagnostics.report(
+      DiagnosticId::NotQuantized,
+      "--max-loss cannot be kept: with every weight in float again there are " +
+          reached,
+      "allow more, or give more samples");
+  return false;
+}
+
+bool Search::run() {
+  // Without activations and a budget, bits are as the user has said.
+  if (sites.weights.empty() || (sites.activations.empty() && !given))
+    return true;
+  size_t found = sites.weights.size() + sites.activations.size();
+  count = std::max<size_t>(session.affordable(2 * double(found), 8), 1);
+  count = std::min<size_t>(count, budget.isPercent ? 512 : given ? 128 : 64);
+  if (!session.measure(count, loss))
+    return false;
+  bool isGood = accepts(loss);
+  if (isGood && !given)
+    return true;
+  if (!measurePlaces())
+    return false;
+  if (!isGood && !raise())
+    return false;
+  return !given || session.narrow.empty() || lower();
+}
+
+bool searchPrecisions(Session &session) { return Search(session).run(); }
+
+} // namespace ingot::quantize

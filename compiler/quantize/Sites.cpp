@@ -1,0 +1,302 @@
+#include "compiler/quantize/Sites.h"
+
+namespace ingot::quantize {
+
+static bool isOneOf(const onnx::NodeProto &node,
+                    llvm::ArrayRef<llvm::StringLiteral> types) {
+  return (node.domain().empty() || node.domain() == "ai.onnx") &&
+         llvm::is_contained(types, node.op_type());
+}
+
+/// Operators that only move elements.
+static bool movesElements(const onnx::NodeProto &node) {
+  static constexpr llvm::StringLiteral types[] = {
+      "MaxPool",   "Reshape",      "Transpose",    "Flatten",       "Squeeze",
+      "Unsqueeze", "DepthToSpace", "SpaceToDepth", "GlobalMaxPool", "Dropout"};
+  return isOneOf(node, types) && node.output_size() == 1;
+}
+
+/// Operators whose elements are functions of one element of their operand.
+static bool isElementwise(const onnx::NodeProto &node) {
+  static constexpr llvm::StringLiteral types[] = {
+      "Add",     "Sub",        "Mul",         "Div",  "Pow",      "Erf",
+      "Sigmoid", "Tanh",       "Relu",        "Clip", "Sqrt",     "Exp",
+      "Log",     "Reciprocal", "Neg",         "Abs",  "Min",      "Max",
+      "Gelu",    "HardSwish",  "HardSigmoid", "Elu",  "Softplus", "LeakyRelu",
+      "Cast",    "Where"};
+  return isOneOf(node, types);
+}
+
+/// Returns the tensor that all elements are functions of: x for
+/// x * sigmoid(x), or for x / sqrt(mean(x * x)); the tensor itself where there
+/// are several.
+static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
+                          int depth = 0) {
+  int index = graph.producer(tensor);
+  if (index < 0 || depth > 12)
+    return tensor.str();
+  const onnx::NodeProto &node = graph.node(index);
+  if (!isElementwise(node) &&
+      !llvm::StringRef(node.op_type()).starts_with("Reduce"))
+    return tensor.str();
+  std::string root;
+  for (const std::string &input : node.input()) {
+    if (input.empty() || graph.constant(input))
+      continue;
+    std::string other = rootOf(graph, input, depth + 1);
+    if (!root.empty() && root != other)
+      return tensor.str();
+    root = other;
+  }
+  return root.empty() ? tensor.str() : root;
+}
+
+/// Whether the elements are of a picture: a convolution made them, or a chain
+/// from one without a change of places.
+static bool isPicture(const Graph &graph, llvm::StringRef tensor,
+                      int depth = 0) {
+  static constexpr llvm::StringLiteral pools[] = {
+      "AveragePool", "MaxPool", "GlobalAveragePool",
+      "Resize",      "Concat",  "BatchNormalization",
+      "Pad",         "Slice",   "Split",
+      "Upsample"};
+  int index = graph.producer(tensor);
+  if (index < 0 || depth > 16)
+    return false;
+  const onnx::NodeProto &node = graph.node(index);
+  if (isOperator(node, "Conv") || isOperator(node, "ConvTranspose"))
+    return true;
+  return (isElementwise(node) || isOneOf(node, pools)) &&
+         llvm::any_of(node.input(), [&](const std::string &input) {
+           return !input.empty() && isPicture(graph, input, depth + 1);
+         });
+}
+
+bool takesIntegers(const Graph &graph, int index, int operand) {
+  const onnx::NodeProto &node = graph.node(index);
+  const std::string &tensor = node.input(operand);
+  if (tensor.empty() || graph.constant(tensor))
+    return false;
+  if (isOperator(node, "Conv") || isOperator(node, "ConvTranspose") ||
+      isOperator(node, "Gemm"))
+    return operand < 2;
+  if (isOperator(node, "MatMul"))
+    return true;
+  static constexpr llvm::StringLiteral pools[] = {
+      "AveragePool", "GlobalAveragePool", "Resize", "ReduceMean"};
+  if (isOneOf(node, pools))
+    return operand == 0 && isPicture(graph, tensor);
+  if (isOperator(node, "Concat"))
+    return isPicture(graph, tensor);
+  if (!isOperator(node, "Add") && !isOperator(node, "Mul"))
+    return false;
+  const std::string &other = node.input(1 - operand);
+  return !graph.constant(other) && isPicture(graph, node.output(0)) &&
+         rootOf(graph, tensor) != rootOf(graph, other);
+}
+
+/// Returns the constant that is added to each row of a product, if this
+/// product alone uses it.
+static std::string biasOf(const Graph &graph, const onnx::NodeProto &node,
+                          int64_t rows) {
+  auto own = [&](const std::string &name) {
+    if (!graph.isFloatConstant(name) || graph.readers(name).size() != 1)
+      return false;
+    Shape shape = graph.shape(name);
+    int64_t count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    return count == rows && !shape.empty() && shape.back() == rows;
+  };
+  if (isOperator(node, "Conv") || isOperator(node, "ConvTranspose") ||
+      isOperator(node, "Gemm")) {
+    bool isPlain = !isOperator(node, "Gemm") || floatOf(node, "beta", 1) == 1;
+    return isPlain && node.input_size() > 2 && own(node.input(2))
+               ? node.input(2)
+               : "";
+  }
+  if (!isOperator(node, "MatMul") || graph.escapes(node.output(0)) ||
+      graph.readers(node.output(0)).size() != 1)
+    return "";
+  const onnx::NodeProto &next = graph.node(graph.readers(node.output(0))[0]);
+  if (isOperator(next, "Add"))
+    for (const std::string &input : next.input())
+      if (own(input))
+        return input;
+  return "";
+}
+
+/// Returns the weight that a node multiplies with as operand `operand`; none if
+/// it is no constant of a form that is known.
+static std::optional<Weight> weightOf(const Graph &graph, int index,
+                                      int operand) {
+  const onnx::NodeProto &node = graph.node(index);
+  if (operand >= node.input_size() ||
+      !graph.isFloatConstant(node.input(operand)))
+    return std::nullopt;
+  Weight weight;
+  weight.tensor = node.input(operand);
+  weight.operand = operand;
+  weight.nodes = {index};
+  weight.data = {node.input(0)};
+  weight.shape = graph.shape(weight.tensor);
+  int64_t count = 1;
+  for (int64_t size : weight.shape)
+    count *= size;
+  size_t rank = weight.shape.size();
+  if (rank < 2 || count == 0)
+    return std::nullopt;
+  if (isOperator(node, "Conv")) {
+    weight.kind = WeightKind::Conv;
+    weight.groups = integerOf(node, "group", 1);
+  } else if (isOperator(node, "ConvTranspose")) {
+    weight.kind = WeightKind::ConvTranspose;
+    // With groups, an axis has the rows of all groups.
+    if (integerOf(node, "group", 1) != 1)
+      return std::nullopt;
+    weight.axis = 1;
+  } else if (isOperator(node, "Gemm")) {
+    weight.kind = WeightKind::Gemm;
+    weight.axis = !integerOf(node, "transB", 0);
+  } else if (isOperator(node, "MatMul") && rank == 2) {
+    weight.kind = WeightKind::MatMul;
+    weight.axis = 1;
+  } else if (isOperator(node, "GRU") || isOperator(node, "LSTM") ||
+             isOperator(node, "RNN")) {
+    weight.kind = WeightKind::Recurrent;
+    if (rank != 3)
+      return std::nullopt;
+    // The rows of both directions, one after the other.
+    weight.shape = {weight.shape[0] * weight.shape[1], weight.shape[2]};
+    // What the recurrence multiplies is its own result of the step before.
+    if (operand == 2)
+      weight.data = {node.output(0)};
+  } else if (isOperator(node, "Gather") && rank == 2 &&
+             integerOf(node, "axis", 0) == 0) {
+    weight.kind = WeightKind::Table;
+    weight.data.clear();
+  } else {
+    return std::nullopt;
+  }
+  weight.rows = weight.shape[weight.axis];
+  weight.depth = count / weight.rows;
+  if (weight.kind != WeightKind::Recurrent && weight.kind != WeightKind::Table)
+    weight.bias = biasOf(graph, node, weight.rows);
+  return weight;
+}
+
+static void findWeights(const Graph &graph, Sites &sites) {
+  llvm::StringMap<size_t> known;
+  for (int i = 0; i < graph.proto().node_size(); ++i) {
+    const onnx::NodeProto &node = graph.node(i);
+    for (int operand = 0; operand < std::min(node.input_size(), 3); ++operand) {
+      bool isPlace =
+          isOperator(node, "Gather")
+              ? operand == 0
+              : operand == 1 ||
+                    (operand == 2 && isOneOf(node, {"GRU", "LSTM", "RNN"}));
+      std::optional<Weight> weight;
+      if (isPlace)
+        weight = weightOf(graph, i, operand);
+      if (!weight || graph.escapes(weight->tensor))
+        continue;
+      auto [it, isNew] =
+          known.try_emplace(weight->tensor, sites.weights.size());
+      if (isNew) {
+        sites.weights.push_back(*weight);
+        continue;
+      }
+      Weight &first = sites.weights[it->second];
+      if (first.axis == weight->axis && first.kind == weight->kind) {
+        first.nodes.append(weight->nodes);
+        first.data.append(weight->data);
+        first.bias.clear();
+      }
+    }
+  }
+  // Every reader has to take the integers.
+  llvm::erase_if(sites.weights, [&](const Weight &weight) {
+    return graph.readers(weight.tensor).size() != weight.nodes.size();
+  });
+}
+
+static void findActivations(const Graph &graph, Sites &sites) {
+  llvm::StringSet<> found;
+  auto addTensor = [&](llvm::StringRef tensor) {
+    // Where elements were only moved, the tensor before them is quantized, and
+    // each one in between.
+    llvm::SmallVector<std::string> chain{tensor.str()};
+    while (true) {
+      int index = graph.producer(chain.back());
+      if (index < 0 || !movesElements(graph.node(index)))
+        break;
+      chain.push_back(graph.node(index).input(0));
+    }
+    // A chain that begins with something that is cut into parts has a range for
+    // each part.
+    for (const std::string &name : llvm::reverse(chain))
+      if (found.insert(name).second)
+        sites.activations.emplace_back().tensor = name;
+  };
+  for (int i = 0; i < graph.proto().node_size(); ++i)
+    for (int operand = 0; operand < graph.node(i).input_size(); ++operand)
+      if (takesIntegers(graph, i, operand))
+        addTensor(graph.node(i).input(operand));
+  for (auto &activation : sites.activations) {
+    int index = graph.producer(activation.tensor);
+    if (index >= 0 && movesElements(graph.node(index)))
+      activation.follows = sites.activation(graph.node(index).input(0));
+  }
+}
+
+int Sites::activation(llvm::StringRef tensor) const {
+  for (size_t i = 0; i < activations.size(); ++i)
+    if (activations[i].tensor == tensor)
+      return i;
+  return -1;
+}
+
+Sites findSites(const Graph &graph, bool weightsOnly) {
+  Sites sites;
+  findWeights(graph, sites);
+  if (!weightsOnly)
+    findActivations(graph, sites);
+  return sites;
+}
+
+int64_t Weight::place(int64_t row, int64_t column) const {
+  int64_t inner = 1;
+  for (size_t d = axis + 1; d < shape.size(); ++d)
+    inner *= shape[d];
+  return (column / inner * rows + row) * inner + column % inner;
+}
+
+std::vector<float> Weight::byRows(llvm::ArrayRef<float> constant) const {
+  std::vector<float> result(elements());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < depth; ++c)
+      result[r * depth + c] = constant[place(r, c)];
+  return result;
+}
+
+std::vector<float> Weight::asConstant(llvm::ArrayRef<float> numbers) const {
+  std::vector<float> result(elements());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < depth; ++c)
+      result[place(r, c)] = numbers[r * depth + c];
+  return result;
+}
+
+std::vector<float> Weight::dequantized() const {
+  std::vector<float> result(elements());
+  int64_t count = blocks(), length = block ? block : depth;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < depth; ++c) {
+      int64_t at = r * count + c / length;
+      int zero = zeroPoints.empty() ? 0 : zeroPoints[at];
+      result[r * depth + c] = float(values[r * depth + c] - zero) * scales[at];
+    }
+  return result;
+}
+
+} // namespace ingot::quantize

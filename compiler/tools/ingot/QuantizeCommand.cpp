@@ -1,0 +1,39 @@
+// Ingot quantize MODEL --calibrate DATA -o FILE.
+
+#include "codegen/files/OutputFiles.h"
+#include "compiler/Faults.h"
+#include "compiler/quantize/Quantize.h"
+#include "compiler/tools/ingot/Commands.h"
+#include "onnx/onnx_pb.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics) {
+  arguments.compile.model = arguments.positional.front();
+  auto context = makeContext();
+  quantize::QuantizeReport report;
+  if (!arguments.output.empty() &&
+      !checkWritable(arguments.output, diagnostics))
+    return diagnostics.exitCode();
+  std::unique_ptr<ModelFile> model = quantize::quantizeModel(
+      arguments.compile, arguments.quantize, *context, report, diagnostics);
+  if (!model)
+    return diagnostics.exitCode();
+  arguments.json ? report.printJson(llvm::outs()) : report.print(llvm::outs());
+  if (arguments.output.empty())
+    return diagnostics.exitCode();
+  std::string bytes;
+  model->model().SerializeToString(&bytes);
+  OutputFiles files;
+  llvm::Error error = files.write(arguments.output,
+                                  [&](llvm::raw_ostream &os) { os << bytes; });
+  if (!error)
+    error = files.commit();
+  if (error)
+    reportFault(std::move(error), diagnostics);
+  return diagnostics.exitCode();
+}
+
+} // namespace ingot
