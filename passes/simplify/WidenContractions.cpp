@@ -95,8 +95,8 @@ struct Centered {
       OpBuilder builder(move);
       Operation *copy = builder.clone(*move);
       copy->setOperand(0, v);
-      copy->getResult(0).setType(RankedTensorType::get(
-          shapeOf(copy->getResult(0)), elementOf(v)));
+      copy->getResult(0).setType(
+          RankedTensorType::get(shapeOf(copy->getResult(0)), elementOf(v)));
       v = copy->getResult(0);
     }
     return v;
@@ -113,18 +113,19 @@ struct Centered {
     auto all = RankedTensorType::get(shapeOf(bytes), type);
     Value high = ConstantOp::create(
         builder, loc,
-        DenseElementsAttr::get(RankedTensorType::get({}, type),
-                               APInt(8, 128)));
-    bytes = XorOp::create(builder, loc, TypeRange{all},
-                          ValueRange{CastOp::create(builder, loc, all, bytes),
-                                     high})
+        DenseElementsAttr::get(RankedTensorType::get({}, type), APInt(8, 128)));
+    bytes = XorOp::create(
+                builder, loc, TypeRange{all},
+                ValueRange{CastOp::create(builder, loc, all, bytes), high})
                 .getResult();
     zero = 0;
   }
 };
 
 /// Whether 32 bits hold any sum of `terms` products of bytes.
-bool fitsWord(int64_t terms) { return terms < (int64_t(1) << 31) / (255 * 255); }
+bool fitsWord(int64_t terms) {
+  return terms < (int64_t(1) << 31) / (255 * 255);
+}
 
 class Widening {
 public:
@@ -181,9 +182,8 @@ private:
   }
 
   Type sumType() {
-    return RankedTensorType::get(
-        shapeOf(op->getResult(0)),
-        builder.getIntegerType(32, /*isSigned=*/true));
+    return RankedTensorType::get(shapeOf(op->getResult(0)),
+                                 builder.getIntegerType(32, /*isSigned=*/true));
   }
 
   /// Puts the sums, as the type of the result and with `bias`, in its place.

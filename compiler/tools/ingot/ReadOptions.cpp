@@ -269,7 +269,8 @@ static void readQuantize(const Options &options, Arguments &arguments,
       {"int8", quantize::Kind::Int8},
       {"int8-weights", quantize::Kind::Int8Weights},
       {"int4-weights", quantize::Kind::Int4Weights}};
-  StringRef kind = isGiven("quantize") ? options.quantizeTo.getValue() : "int8";
+  StringRef kind =
+      isGiven("quantize") ? StringRef(options.quantizeTo) : StringRef("int8");
   auto known = llvm::find_if(
       kinds, [&](const auto &candidate) { return candidate.first == kind; });
   if (known == std::end(kinds))
