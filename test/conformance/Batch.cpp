@@ -410,6 +410,11 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
       listener.end(candidate.unit, Status::Error, reason);
       continue;
     }
+    Signature here = candidate.signature;
+    if (fixSizes(here, read, reason).size() != here.sizes.size()) {
+      listener.end(candidate.unit, Status::Unsupported, equalSizes(reason));
+      continue;
+    }
     prepared.push_back({&candidate});
     data.push_back(std::move(read));
   }

@@ -114,6 +114,8 @@ std::vector<int64_t> fixSizes(Signature &signature, const InputData &data,
   return values;
 }
 
+std::string equalSizes(StringRef why) { return "equal-sizes: " + why.str(); }
+
 Status compareOutputs(std::vector<std::vector<char>> outputs,
                       const Signature &signature, const Unit &unit,
                       StringRef caseFolder, MLIRContext *context,
@@ -151,9 +153,8 @@ Status runFunction(Function function, const Signature &signature,
   Signature here = signature;
   std::string why;
   std::vector<int64_t> values = fixSizes(here, data, why);
-  // A model that broadcasts by sizes named at run time is taken not to.
   if (values.size() != signature.sizes.size()) {
-    reason = "equal-sizes: " + why;
+    reason = equalSizes(why);
     return Status::Unsupported;
   }
   for (int64_t value : values)

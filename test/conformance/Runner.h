@@ -28,6 +28,10 @@ struct Signature {
 std::vector<int64_t> fixSizes(Signature &signature, const InputData &data,
                               std::string &why);
 
+/// The reason of a case that is not supported because its model broadcasts by sizes
+/// named at run time, which Ingot takes to be equal.
+std::string equalSizes(llvm::StringRef why);
+
 /// Whether the data are what the unit takes.
 bool fitsInputs(const Signature &signature, const InputData &data,
                 std::string &reason);

@@ -401,3 +401,11 @@ func.func @roi_align_2(%x: tensor<1x8x8x3xf32>, %y: tensor<6x4xf32>, %z: tensor<
       : (tensor<1x8x8x3xf32>, tensor<6x4xf32>, tensor<6xsi64>) -> tensor<6x2x2x3xf32>
   return
 }
+
+// -----
+
+func.func @refill(%x: tensor<8x64xf32, #kernel.sizes<"n" in 1 to 64 : 8, s0>>) {
+  // expected-error @+1 {{the operand's elements are not those of the result}}
+  %r = graph.refill %x : (tensor<8x64xf32, #kernel.sizes<"n" in 1 to 64 : 8, s0>>) -> tensor<256xf32, #kernel.sizes<"n" in 1 to 64 : s0 * 4>>
+  return
+}

@@ -180,3 +180,11 @@ func.func @yield(%x: tensor<4xf32>) {
   // expected-error @+1 {{expects parent op 'graph.group'}}
   graph.yield %x : tensor<4xf32>
 }
+
+// -----
+
+func.func @sizes() {
+  // expected-error @+1 {{is no tensor of as many integers as there are sizes}}
+  %r = graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0, 28>} : () -> tensor<3xsi64>
+  return
+}
