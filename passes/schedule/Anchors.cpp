@@ -60,6 +60,11 @@ bool ConvolutionAnchor::isPointwise() {
   return true;
 }
 
+Dim ConvolutionAnchor::positions() {
+  return isMatrix() ? product(ArrayRef(dimsOf(result())).drop_back())
+                    : Dim(columns());
+}
+
 ConvOp depthwiseOf(GroupView group) {
   auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
   if (!conv || group.results().size() != 1 ||

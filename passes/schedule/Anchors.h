@@ -44,6 +44,10 @@ struct ConvolutionAnchor {
   int64_t weightBytes();
   /// Output and input positions of the convolution correspond one to one.
   bool isPointwise();
+  /// All positions are rows of one matrix.
+  bool isMatrix() { return isPointwise() && !pool; }
+  /// The rows of the product: all positions, or those of a row of the image.
+  graph::Dim positions();
 };
 
 /// The convolution of a group with one filter for each channel; null if the

@@ -182,7 +182,8 @@ Signature Batch::atSizesOf(const Prepared &prepared) {
   return signature;
 }
 
-/// A bound for all sizes of a case: 64, or more where its data need it.
+/// A bound for all sizes of a case: 64, or more where its data need it. On a board,
+/// whose memory all models of a batch share, what the data need.
 int64_t Batch::boundFor(const Unit &unit) {
   Diagnostics diagnostics;
   CompileOptions options;
@@ -190,7 +191,7 @@ int64_t Batch::boundFor(const Unit &unit) {
   options.target = settings.target;
   Compilation compilation(options, *context, diagnostics);
   InputData data;
-  int64_t bound = 64;
+  int64_t bound = settings.target->programText.empty() ? 64 : 1;
   if (readInputFolder(compilation, caseFolder(unit), data))
     for (const std::optional<Tensor> &tensor : data)
       if (tensor)

@@ -20,6 +20,7 @@
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/ConvolutionTiles.h"
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
@@ -55,7 +56,7 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    Tiles model(anchor, target);
+    ConvolutionTiles model(anchor, target);
     int64_t lanes = model.lanes(), across = anchor.across();
     UnpackPanelsOp packed = anchor.weights();
     std::vector<TileChoice> tiles = model.ranked();
@@ -71,7 +72,7 @@ public:
     SmallVector<Plan> plans;
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
       bool isSplit =
-          isMatrix(anchor) && !group.isStrict() && !model.isOfBytes();
+          anchor.isMatrix() && !group.isStrict() && !model.isOfBytes();
       Plan plan(group.block->getParentOp()->getContext(),
                 {{"columns",
                   packed ? int64_t(packed.getPanel()) : tile.vectors * lanes},
@@ -93,17 +94,17 @@ public:
               const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
     ArrayRef<int64_t> y = shapeOf(anchor.conv.getResult());
-    double times = isMatrix(anchor)
+    double times = anchor.isMatrix()
                        ? 1
                        : double(ShapedType::getNumElements(y.drop_back(2)));
-    Tiles model(anchor, target);
+    ConvolutionTiles model(anchor, target);
     return times * model.cycles(tileOf(plan, model.lanes()));
   }
 
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    Tiles model(anchor, target);
+    ConvolutionTiles model(anchor, target);
     TileChoice tile = tileOf(plan, model.lanes());
     int64_t columns = plan.number("columns");
     if (std::string why = refusePanels(columns, model.cover(columns).width(),
@@ -117,7 +118,7 @@ public:
       return "a pool is computed in the order \"tiles\", with a multiple of "
              "its " +
              std::to_string(anchor.across()) + " columns in each";
-    return refuseTile(tile, isMatrix(anchor) ? anchor.steps() : 1,
+    return refuseTile(tile, anchor.isMatrix() ? anchor.steps() : 1,
                       group.isStrict());
   }
 
@@ -138,7 +139,7 @@ public:
   void pack(GroupOp group, const Plan &plan,
             const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
-    Tiles model(anchor, target);
+    ConvolutionTiles model(anchor, target);
     int64_t panel = plan.number("columns"), left = anchor.channels() % panel;
     packPanels(group, anchor.conv->getOpOperand(1), panel,
                left ? model.cover(left).width() : 0, model.group());
@@ -152,60 +153,12 @@ public:
   }
 
 private:
-  /// All positions are rows of one matrix.
-  static bool isMatrix(ConvolutionAnchor anchor) {
-    return anchor.isPointwise() && !anchor.pool;
-  }
-  static Dim positions(ConvolutionAnchor anchor) {
-    return isMatrix(anchor)
-               ? product(ArrayRef(dimsOf(anchor.result())).drop_back())
-               : Dim(anchor.columns());
-  }
-
-  /// The tiles of a convolution, of floats or of bytes.
-  class Tiles {
-  public:
-    Tiles(ConvolutionAnchor anchor, const TargetDescription &target)
-        : anchor(anchor), target(target), form(dotForm(anchor.conv, target)) {}
-
-    bool isOfBytes() const { return form.has_value(); }
-    /// Neighbouring input channels that a product takes.
-    int64_t group() const { return form ? form->group : 1; }
-    int64_t lanes() {
-      return form ? form->lanes.front() : target.maxLanes(anchor.type());
-    }
-    std::vector<TileChoice> ranked() {
-      return form ? dots().ranked() : floats().ranked();
-    }
-    double cycles(const TileChoice &tile) {
-      return form ? dots().cycles(tile) : floats().cycles(tile);
-    }
-    ColumnVectors cover(int64_t columns) {
-      return form ? coverWithDots(columns, *form, target, /*padded=*/true)
-                  : ColumnVectors::cover(columns, target, anchor.type(), true);
-    }
-
-  private:
-    TileModel floats() {
-      return TileModel(positions(anchor).most(), anchor.channels(),
-                       anchor.steps(), target, anchor.type());
-    }
-    DotModel dots() {
-      return DotModel(positions(anchor).most(), anchor.channels(),
-                      anchor.steps(), *form, target);
-    }
-
-    ConvolutionAnchor anchor;
-    const TargetDescription &target;
-    std::optional<DotForm> form;
-  };
-
   struct Emitter {
     KernelBuilder &b;
     ConvOp conv;
     Operation *pool;
     Type type, sumType;
-    Tiles tiles;
+    ConvolutionTiles tiles;
     std::optional<DotForm> form; // Of bytes.
     PackedPanels panels;
     ArrayRef<int64_t> x, w, y;
@@ -230,8 +183,8 @@ private:
       allowInPlace();
       Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
       bool panelsOutside = b.plan.word("order") == "panels";
-      if (ConvolutionAnchor anchor{conv, pool}; isMatrix(anchor))
-        return matrix(positions(anchor), panelsOutside);
+      if (ConvolutionAnchor anchor{conv, pool}; anchor.isMatrix())
+        return matrix(anchor.positions(), panelsOutside);
       if (panelsOutside)
         return forPanels([&](Panel panel) {
           b.forRange(b.index(0), b.size(outer),

@@ -1,0 +1,51 @@
+// The register tiles of convolutions.
+
+#ifndef INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONTILES_H
+#define INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONTILES_H
+
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/DotTile.h"
+
+namespace ingot::schedule {
+
+/// The tiles of a convolution, of floats or of bytes.
+class ConvolutionTiles {
+public:
+  ConvolutionTiles(ConvolutionAnchor anchor, const TargetDescription &target)
+      : anchor(anchor), target(target), form(dotForm(anchor.conv, target)) {}
+
+  bool isOfBytes() const { return form.has_value(); }
+  /// Neighbouring input channels that a product takes.
+  int64_t group() const { return form ? form->group : 1; }
+  int64_t lanes() {
+    return form ? form->lanes.front() : target.maxLanes(anchor.type());
+  }
+  std::vector<TileChoice> ranked() {
+    return form ? dots().ranked() : floats().ranked();
+  }
+  double cycles(const TileChoice &tile) {
+    return form ? dots().cycles(tile) : floats().cycles(tile);
+  }
+  ColumnVectors cover(int64_t columns) {
+    return form ? coverWithDots(columns, *form, target, /*padded=*/true)
+                : ColumnVectors::cover(columns, target, anchor.type(), true);
+  }
+
+private:
+  TileModel floats() {
+    return TileModel(anchor.positions().most(), anchor.channels(),
+                     anchor.steps(), target, anchor.type());
+  }
+  DotModel dots() {
+    return DotModel(anchor.positions().most(), anchor.channels(),
+                    anchor.steps(), *form, target);
+  }
+
+  ConvolutionAnchor anchor;
+  const TargetDescription &target;
+  std::optional<DotForm> form;
+};
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONTILES_H
