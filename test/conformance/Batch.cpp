@@ -191,7 +191,7 @@ int64_t Batch::boundFor(const Unit &unit) {
   options.target = settings.target;
   Compilation compilation(options, *context, diagnostics);
   InputData data;
-  int64_t bound = settings.target->programText.empty() ? 64 : 2;
+  int64_t bound = settings.target->programText.empty() ? 64 : 1;
   if (readInputFolder(compilation, caseFolder(unit), data))
     for (const std::optional<Tensor> &tensor : data)
       if (tensor)

@@ -109,6 +109,12 @@ def movements():
                          "last": [-1], "flat": [3, -1]}, ("x", [3, "n", 5]))
 
 
+def few():
+    """A size of which there is at most one: its axis is not one of size 1."""
+    return model([helper.make_node("Transpose", ["x"], ["t"], perm=[2, 0, 1]), helper.make_node("Add", ["t", "b"], ["y"])],
+                 {"b": normal(3, 1, 1)}, ("x", ["n", "k", 3]))
+
+
 def equal():
     """Two inputs whose sizes have other names, but have to be equal."""
     return model([helper.make_node("Add", ["a", "b"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["m"]),
@@ -195,6 +201,8 @@ check(args.ingot, "transformer", transformer(1))
 check(args.ingot, "transformer of batches", transformer("b"), ("n=1..64", "b=1..4"),
       [{"n": n, "b": b} for n, b in ((1, 1), (64, 4), (5, 3), (33, 2), (64, 1), (1, 4))], [{"n": 3, "b": 5}])
 check(args.ingot, "movements", movements())
+check(args.ingot, "at most one", few(), ("n=0..1", "k=0..4"), [{"n": n, "k": k} for n, k in ((0, 4), (1, 4), (1, 2), (1, 0), (0, 0))],
+      [{"n": 2, "k": 4}])
 check(args.ingot, "equal sizes", equal(), ("n=1..64", "m=4..80"), [{"n": n, "m": n} for n in (4, 5, 64)],
       [{"n": 5, "m": 6}, {"n": 3, "m": 3}, {"n": 65, "m": 65}])
 check_refusal(args.ingot, equal())

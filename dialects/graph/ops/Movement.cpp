@@ -87,8 +87,9 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
 
 bool isReshapeLike(TransposeOp op) {
   int64_t last = -1;
+  Dims sizes = dimsOf(op.getX());
   for (int64_t p : op.getPerm()) {
-    if (shapeOf(op.getX())[p] == 1)
+    if (sizes[p] == 1)
       continue;
     if (p < last)
       return false;

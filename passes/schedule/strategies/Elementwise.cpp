@@ -44,7 +44,7 @@ public:
     Dims trips;
     SmallVector<SmallVector<int64_t>> mergedShapes(inputs.size());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-      if (shape[axis] == 1)
+      if (sizes[axis] == 1)
         continue;
       bool joins = outside && sizes[axis].known() && sizes[*outside].known() &&
                    strides[*outside] == strides[axis] * shape[axis];
