@@ -52,4 +52,11 @@ Error OutputFiles::commit() {
   return Error::success();
 }
 
+Error writeFile(StringRef path, function_ref<void(raw_ostream &)> content) {
+  OutputFiles files;
+  if (Error error = files.write(path, content))
+    return error;
+  return files.commit();
+}
+
 } // namespace ingot

@@ -37,6 +37,10 @@ private:
   std::vector<Pending> pending;
 };
 
+/// Writes one file. An error is a full disk or a missing folder.
+llvm::Error writeFile(llvm::StringRef path,
+                      llvm::function_ref<void(llvm::raw_ostream &)> content);
+
 } // namespace ingot
 
 #endif // INGOT_CODEGEN_FILES_OUTPUTFILES_H

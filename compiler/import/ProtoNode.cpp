@@ -173,7 +173,8 @@ LogicalResult ProtoNode::unsupported(const Twine &reason, const Twine &hint) {
     text = "see `ingot ops " + op->name + "`";
   importer.report(DiagnosticId::UnsupportedForm,
                   "`" + printable(at.node.op_type()) + "`: " + reason, at,
-                  op ? op->limits : "", text);
+                  op && !op->limits.empty() ? "all but " + op->limits : "",
+                  text);
   return failure();
 }
 

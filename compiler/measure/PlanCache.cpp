@@ -126,8 +126,7 @@ const PlanCache::Entry &PlanCache::add(Entry entry) {
 }
 
 bool PlanCache::write(StringRef path, Diagnostics &diagnostics) const {
-  OutputFiles files;
-  Error error = files.write(path, [&](raw_ostream &os) {
+  auto print = [&](raw_ostream &os) {
     json::OStream json(os, /*IndentSize=*/2);
     json.object([&] {
       json.attribute("ingot", ingotVersion);
@@ -144,10 +143,8 @@ bool PlanCache::write(StringRef path, Diagnostics &diagnostics) const {
       });
     });
     os << "\n";
-  });
-  if (!error)
-    error = files.commit();
-  if (error)
+  };
+  if (Error error = writeFile(path, print))
     reportFault(std::move(error), diagnostics);
   return diagnostics.empty();
 }

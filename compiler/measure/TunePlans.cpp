@@ -100,12 +100,9 @@ public:
     options.target = from.target;
     options.name = "group";
     options.trace = true;
-    OutputFiles files;
-    llvm::Error error = files.write(
-        options.model, [&](llvm::raw_ostream &os) { os << textOf(module); });
-    if (!error)
-      error = files.commit();
-    if (error) {
+    if (llvm::Error error =
+            writeFile(options.model,
+                      [&](llvm::raw_ostream &os) { os << textOf(module); })) {
       reportFault(std::move(error), diagnostics);
       return nullptr;
     }

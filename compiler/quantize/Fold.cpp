@@ -20,7 +20,7 @@ namespace ingot::quantize {
 static void
 removeNodes(Graph &graph,
             llvm::function_ref<bool(int, const onnx::NodeProto &)> gone) {
-  google::protobuf::RepeatedPtrField<onnx::NodeProto> kept;
+  Nodes kept;
   for (int i = 0; i < graph.proto().node_size(); ++i)
     if (!gone(i, graph.node(i)))
       kept.Add()->Swap(graph.proto().mutable_node(i));

@@ -182,4 +182,16 @@ bool isOperator(const onnx::NodeProto &node, StringRef type) {
          (node.domain().empty() || node.domain() == "ai.onnx");
 }
 
+onnx::NodeProto &addNode(Nodes &nodes, const char *type,
+                         ArrayRef<std::string> inputs,
+                         const std::string &output) {
+  onnx::NodeProto &node = *nodes.Add();
+  node.set_op_type(type);
+  node.set_name(output);
+  for (const std::string &input : inputs)
+    node.add_input(input);
+  node.add_output(output);
+  return node;
+}
+
 } // namespace ingot::quantize

@@ -77,6 +77,12 @@ float floatOf(const onnx::NodeProto &node, llvm::StringRef name,
 /// Whether the node is an operator of ONNX's own domain.
 bool isOperator(const onnx::NodeProto &node, llvm::StringRef type);
 
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+/// Adds a node of ONNX's own domain, named as its one output.
+onnx::NodeProto &addNode(Nodes &nodes, const char *type,
+                         llvm::ArrayRef<std::string> inputs,
+                         const std::string &output);
+
 } // namespace ingot::quantize
 
 #endif // INGOT_COMPILER_QUANTIZE_GRAPH_H

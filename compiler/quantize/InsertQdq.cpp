@@ -28,14 +28,12 @@ public:
 private:
   int neededOpset() const;
   bool raiseOpset(int opset);
-  onnx::NodeProto &addNode(const char *type, ArrayRef<std::string> inputs,
-                           const std::string &output);
   void addWeight(const Weight &weight);
   std::string addPair(const Activation &activation);
 
   Session &session;
   Graph &graph;
-  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+  Nodes nodes;
   llvm::StringMap<std::string> replaced;
 };
 } // namespace
@@ -49,18 +47,6 @@ int Inserter::neededOpset() const {
     if (activation.bits == 16)
       opset = 21;
   return opset;
-}
-
-onnx::NodeProto &Inserter::addNode(const char *type,
-                                   ArrayRef<std::string> inputs,
-                                   const std::string &output) {
-  onnx::NodeProto &node = *nodes.Add();
-  node.set_op_type(type);
-  node.set_name(output);
-  for (const std::string &input : inputs)
-    node.add_input(input);
-  node.add_output(output);
-  return node;
 }
 
 static void setInteger(onnx::NodeProto &node, const char *name, int64_t value) {
@@ -98,8 +84,8 @@ std::string Inserter::addPair(const Activation &activation) {
                             : onnx::TensorProto::UINT8,
       {},
       StringRef(reinterpret_cast<const char *>(&point), activation.bits / 8));
-  addNode("QuantizeLinear", {tensor, scale, zero}, narrow);
-  addNode("DequantizeLinear", {narrow, scale, zero}, wide);
+  addNode(nodes, "QuantizeLinear", {tensor, scale, zero}, narrow);
+  addNode(nodes, "DequantizeLinear", {narrow, scale, zero}, wide);
   return wide;
 }
 
@@ -124,15 +110,15 @@ void Inserter::addWeight(const Weight &weight) {
                       bytesOf(ArrayRef(weight.scales)));
     bool reshapes = !isLayout && !isOne;
     std::string result = reshapes ? graph.fresh(base + "_rows") : wide;
-    setInteger(addNode("DequantizeLinear", {narrow, scale}, result), "axis",
-               isOne ? 1 : weight.axis);
+    setInteger(addNode(nodes, "DequantizeLinear", {narrow, scale}, result),
+               "axis", isOne ? 1 : weight.axis);
     if (!reshapes)
       return;
     std::string shape = graph.fresh(base + "_shape");
     graph.addConstant(shape, onnx::TensorProto::INT64,
                       {int64_t(original.size())},
                       bytesOf(ArrayRef<int64_t>(original)));
-    addNode("Reshape", {result, shape}, wide);
+    addNode(nodes, "Reshape", {result, shape}, wide);
     return;
   }
   // A matrix of rows; of columns where the constant has them, so that nothing
@@ -165,7 +151,7 @@ void Inserter::addWeight(const Weight &weight) {
   graph.addConstant(zero, onnx::TensorProto::UINT4, few, packed(zeros));
   std::string result = shape == original ? wide : graph.fresh(base + "_rows");
   onnx::NodeProto &node =
-      addNode("DequantizeLinear", {narrow, scale, zero}, result);
+      addNode(nodes, "DequantizeLinear", {narrow, scale, zero}, result);
   setInteger(node, "axis", hasColumns ? 0 : 1);
   setInteger(node, "block_size", weight.block);
   if (shape == original)
@@ -173,7 +159,7 @@ void Inserter::addWeight(const Weight &weight) {
   std::string sizes = graph.fresh(base + "_shape");
   graph.addConstant(sizes, onnx::TensorProto::INT64, {int64_t(original.size())},
                     bytesOf(ArrayRef<int64_t>(original)));
-  addNode("Reshape", {result, sizes}, wide);
+  addNode(nodes, "Reshape", {result, sizes}, wide);
 }
 
 bool Inserter::raiseOpset(int opset) {

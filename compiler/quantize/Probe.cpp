@@ -60,12 +60,7 @@ static std::string addStep(onnx::GraphProto &proto, size_t activation,
                            const std::string &tensor) {
   auto node = [&](const char *type, ArrayRef<std::string> inputs,
                   const std::string &output) {
-    onnx::NodeProto &made = *proto.add_node();
-    made.set_op_type(type);
-    made.set_name(output);
-    for (const std::string &input : inputs)
-      made.add_input(input);
-    made.add_output(output);
+    addNode(*proto.mutable_node(), type, inputs, output);
     return output;
   };
   std::string scale = parameter(activation, "scale");

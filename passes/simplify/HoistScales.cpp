@@ -21,6 +21,7 @@
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "passes/simplify/Moves.h"
 #include "passes/simplify/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include <cstring>
@@ -66,16 +67,14 @@ bool isNarrowInteger(Type type) {
 /// one scale.
 struct Dequantized {
   DequantizeOp op;
-  SmallVector<Operation *> moves; // From the reader to `op`.
-  Scales scales;                  // One, or as many as the axis is long.
+  Moves moves;   // Of the result of `op`.
+  Scales scales; // One, or as many as the axis is long.
   int64_t axis = -1;
 
   static std::optional<Dequantized> match(Value v) {
     Dequantized result;
-    SmallVector<Operation *> &moves = result.moves;
-    for (; isa_and_nonnull<TransposeOp, ReshapeOp>(v.getDefiningOp());
-         v = moves.back()->getOperand(0))
-      moves.push_back(v.getDefiningOp());
+    result.moves = Moves::behind(v);
+    v = result.moves.from;
     result.op = v.getDefiningOp<DequantizeOp>();
     if (!result.op || !isNarrowInteger(elementOf(result.op.getX())) ||
         !elementOf(v).isF32())
@@ -94,7 +93,7 @@ struct Dequantized {
     if (result.axis < 0 ||
         shapeOf(v)[result.axis] != static_cast<int64_t>(scales->size()))
       return std::nullopt;
-    for (Operation *move : llvm::reverse(moves)) {
+    for (Operation *move : llvm::reverse(result.moves.path)) {
       auto transpose = dyn_cast<TransposeOp>(move);
       if (!transpose)
         return std::nullopt;
@@ -165,14 +164,7 @@ private:
           ValueRange{op.getX(), constant(builder, op.getLoc(), {}, {1.0f}),
                      op.getZero()});
     }
-    Value v = unit;
-    for (Operation *move : llvm::reverse(from.moves)) {
-      OpBuilder builder(move);
-      Operation *moved = builder.clone(*move);
-      moved->setOperand(0, v);
-      v = moved->getResult(0);
-    }
-    return v;
+    return from.moves.repeat(unit);
   }
 
   /// `values` times `scales`, in the place of `values` for all its readers.

@@ -16,6 +16,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/simplify/Moves.h"
 #include "passes/simplify/Passes.h"
 #include "targets/TargetDescription.h"
 
@@ -55,14 +56,12 @@ std::optional<int64_t> numberOf(Value v) {
 struct Centered {
   Value bytes;
   int64_t zero = 0;
-  SmallVector<Operation *> moves; // From the reader to `bytes`.
+  Moves moves; // Of what `bytes` are converted to.
 
   static std::optional<Centered> match(Value v) {
     Centered result;
-    SmallVector<Operation *> &moves = result.moves;
-    for (; isa_and_nonnull<TransposeOp, ReshapeOp>(v.getDefiningOp());
-         v = moves.back()->getOperand(0))
-      moves.push_back(v.getDefiningOp());
+    result.moves = Moves::behind(v);
+    v = result.moves.from;
     Value zero;
     if (auto op = v.getDefiningOp<DequantizeOp>()) {
       if (numberOf(op.getScale()) != 1)
@@ -89,18 +88,7 @@ struct Centered {
   }
 
   /// The bytes as the reader sees them.
-  Value moved() const {
-    Value v = bytes;
-    for (Operation *move : llvm::reverse(moves)) {
-      OpBuilder builder(move);
-      Operation *copy = builder.clone(*move);
-      copy->setOperand(0, v);
-      copy->getResult(0).setType(
-          RankedTensorType::get(shapeOf(copy->getResult(0)), elementOf(v)));
-      v = copy->getResult(0);
-    }
-    return v;
-  }
+  Value moved() const { return moves.repeat(bytes); }
 
   /// Unsigned bytes around 128 are signed ones around 0.
   void takeSign() {

@@ -44,6 +44,12 @@ def string_input(folder):
     return model([node("Identity")], inputs=[info("x", (1, 4), TensorProto.STRING)], outputs=[info("y", (1, 4), TensorProto.STRING)])
 
 
+@case("unsupported-form", node="the_node", code=3, text="a scale of integers")
+def scale_of_integers(folder):
+    return model([node("QuantizeLinear", ["x", "s"])], inputs=[info("x"), info("s", (), TensorProto.INT32)],
+                 outputs=[info("y", None, TensorProto.UINT8)], opset=23)
+
+
 @case("unsupported-type", code=3)
 def sequence_input(folder):
     return model([node("SequenceLength")], inputs=[helper.make_tensor_sequence_value_info("x", F, None)], outputs=[info("y", [], I64)])

@@ -145,6 +145,14 @@ def resampling():
 
 
 def contractions():
+    for block, shape, axis in ((16, (5, 37), 1), (16, (37, 6), 0), (8, (3, 24, 7), 1)):
+        # The last block of an axis may be a shorter one.
+        blocks = list(shape)
+        blocks[axis] = -(-shape[axis] // block)
+        scale, zero = data(blocks) + np.float32(9), data(blocks, np.int8, 9)
+        yield one(f"quantize-blocks-{shape}", "QuantizeLinear", {"x": data(shape)}, {"s": scale, "z": zero}, opset=21, axis=axis, block_size=block)
+        yield one(f"dequantize-blocks-{shape}", "DequantizeLinear", {"x": data(shape, np.int8)}, {"s": scale, "z": zero}, opset=21, axis=axis,
+                  block_size=block)
     yield one("matmul-no-columns", "MatMul", {"a": data((2, 5, 7))}, {"b": data((7, 0))})
     for equation, *shapes in (
         ("bij,bjk->bik", (3, 9, 17), (3, 17, 33)), ("bhqd,bhkd->bhqk", (2, 3, 9, 16), (2, 3, 11, 16)), ("ij->ji", (9, 33)), ("ii->i", (9, 9)),

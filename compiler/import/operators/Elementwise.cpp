@@ -117,6 +117,21 @@ static ImportResult importBitCast(OnnxNode &node) {
   return one(node.build<BitCastOp>(tensorOf(dimsOf(x), type), x));
 }
 
+/// Each element `block` times along `axis`, up to `size` of them.
+static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
+                           int64_t block, int64_t size) {
+  SmallVector<int64_t> shape(shapeOf(parameter)), wide(shape);
+  wide.insert(wide.begin() + axis + 1, 1);
+  parameter = node.reshape(parameter, wide);
+  wide[axis + 1] = block;
+  parameter = node.build<ExpandOp>(parameter, wide);
+  shape[axis] *= block;
+  parameter = node.reshape(parameter, shape);
+  SmallVector<int64_t> starts(shape.size()), steps(shape.size(), 1);
+  shape[axis] = size;
+  return node.build<SliceOp>(parameter, starts, steps, shape);
+}
+
 /// `parameter` (a scale or zero point) shaped to broadcast against `x`, which
 /// is reshaped too where one value serves a block along `axis`.
 static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
@@ -136,11 +151,16 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   if (static_cast<int64_t>(given.size()) != rank)
     return node.invalid("the rank of the scale fits no granularity");
   int64_t blocks = given[*axis], size = shape[*axis];
-  if (blocks == 0 || size % blocks != 0)
-    return node.unsupported("blocks that do not divide the axis evenly");
+  int64_t block = node.intAttr("block_size", 0);
+  if (block <= 0 && blocks > 0 && size % blocks == 0)
+    block = size / blocks;
+  if (block <= 0 || blocks != llvm::divideCeil(size, block))
+    return node.invalid("the blocks of the scale do not cover the axis");
+  if (blocks * block != size)
+    return repeatedAlong(node, parameter, *axis, block, size);
   SmallVector<int64_t> split(shape), of(given);
   split[*axis] = blocks;
-  split.insert(split.begin() + *axis + 1, size / blocks);
+  split.insert(split.begin() + *axis + 1, block);
   of.insert(of.begin() + *axis + 1, 1);
   x = node.reshape(x, split);
   return node.reshape(parameter, of);
@@ -170,6 +190,8 @@ static ImportResult importQuantization(OnnxNode &node, Type zeroType,
 }
 
 static ImportResult importQuantizeLinear(OnnxNode &node) {
+  if (!isa<FloatType>(elementOf(node.input(1))))
+    return node.unsupported("a scale of integers", "cast the scale to float");
   Type type = node.hasInput(2)
                   ? elementOf(node.input(2))
                   : node.builder.getIntegerType(8, /*isSigned=*/false);
@@ -214,9 +236,8 @@ void registerElementwiseImports(OnnxRegistry &registry) {
   registry.add("CastLike", importCastLike, "strings");
   registry.add("BitCast", importBitCast);
   registry.add("QuantizeLinear", importQuantizeLinear,
-               "blocks that do not divide the axis; `precision`");
-  registry.add("DequantizeLinear", importDequantizeLinear,
-               "blocks that do not divide the axis");
+               "scales of integers; `precision`");
+  registry.add("DequantizeLinear", importDequantizeLinear);
   registry.add("Binarizer", importBinarizer, "", "ai.onnx.ml");
 }
 

@@ -28,13 +28,10 @@ static void printModule(ModuleOp module, StringRef output,
     return;
   }
   kernel::spellArgumentNames(module);
-  OutputFiles files;
-  llvm::Error error = files.write(output, [&](llvm::raw_ostream &os) {
+  auto print = [&](llvm::raw_ostream &os) {
     module.print(os, flags.enableDebugInfo());
-  });
-  if (!error)
-    error = files.commit();
-  if (error)
+  };
+  if (llvm::Error error = writeFile(output, print))
     reportFault(std::move(error), diagnostics);
 }
 

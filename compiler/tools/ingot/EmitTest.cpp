@@ -132,13 +132,10 @@ void EmitTest::write(Compilation &compilation, StringRef output) {
   SmallString<128> path(output);
   llvm::sys::path::replace_extension(path, "");
   path += "_test.cpp";
-  OutputFiles files;
-  llvm::Error error = files.write(path, [&](llvm::raw_ostream &os) {
+  auto print = [&](llvm::raw_ostream &os) {
     printTest(interface, codegen, types, nodes, cases, os);
-  });
-  if (!error)
-    error = files.commit();
-  if (error)
+  };
+  if (llvm::Error error = writeFile(path, print))
     diagnostics.report(DiagnosticId::CannotWrite,
                        llvm::toString(std::move(error)));
 }

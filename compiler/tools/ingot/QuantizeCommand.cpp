@@ -26,12 +26,8 @@ int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return diagnostics.exitCode();
   std::string bytes;
   model->model().SerializeToString(&bytes);
-  OutputFiles files;
-  llvm::Error error = files.write(arguments.output,
-                                  [&](llvm::raw_ostream &os) { os << bytes; });
-  if (!error)
-    error = files.commit();
-  if (error)
+  if (llvm::Error error = writeFile(
+          arguments.output, [&](llvm::raw_ostream &os) { os << bytes; }))
     reportFault(std::move(error), diagnostics);
   return diagnostics.exitCode();
 }

@@ -38,9 +38,9 @@ bool isCopied(ConvolutionAnchor anchor) {
 }
 
 /// All positions are rows of one matrix.
-bool isMatrix(GroupView group, ConvolutionAnchor anchor) {
-  return isa<BlockArgument>(anchor.conv.getX()) && !anchor.pool &&
-         anchor.isPointwise() && hasFlatEpilogue(group, anchor.conv);
+bool isFlatMatrix(GroupView group, ConvolutionAnchor anchor) {
+  return anchor.isMatrix() && isa<BlockArgument>(anchor.conv.getX()) &&
+         hasFlatEpilogue(group, anchor.conv);
 }
 
 /// What tiles cover: positions of a row, kernel column by kernel column or a
@@ -67,7 +67,7 @@ public:
   }
 
   void emit() {
-    if (isMatrix(b.group, {conv, pool})) {
+    if (isFlatMatrix(b.group, {conv, pool})) {
       int64_t positions = ShapedType::getNumElements(result.drop_back());
       return emitCompactMatrix(b, conv, b.view(buffer, {positions, channels}),
                                panels);
@@ -318,7 +318,7 @@ public:
     if (!target.smallCode || !anchor.conv || anchor.conv.isWidening())
       return false;
     ArrayRef<int64_t> dilations = anchor.conv.getDilations();
-    return isMatrix(group, anchor) || !isCopied(anchor) ||
+    return isFlatMatrix(group, anchor) || !isCopied(anchor) ||
            (dilations.size() <= 2 && dilations.back() == 1);
   }
 
@@ -359,7 +359,7 @@ public:
 private:
   static TileWork workOf(GroupView group) {
     auto anchor = ConvolutionAnchor::of(group);
-    if (isMatrix(group, anchor))
+    if (isFlatMatrix(group, anchor))
       return matrixWork(
           group,
           ShapedType::getNumElements(shapeOf(anchor.result()).drop_back()),
