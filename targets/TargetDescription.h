@@ -44,6 +44,8 @@ struct Product {
   /// How many such expressions a processor of the level begins per cycle.
   double perCycle;
   llvm::StringRef spelling;
+  /// Instructions that prepare an operand, once for all products that it is in.
+  unsigned preparation = 0;
 };
 
 /// The ELF identity of objects written beside the code (weights).
@@ -82,6 +84,9 @@ struct TargetDescription {
   /// Widths of a vector register, in bytes, widest first; empty: scalar only.
   llvm::SmallVector<unsigned, 4> vectorBytes;
   unsigned vectorRegisters = 0;
+  /// Registers for integers and addresses, of cores that multiply bytes in them: alone
+  /// or by products of one lane; 0 where others are not worth it.
+  unsigned coreRegisters = 0;
   /// A multiply-add is one instruction, for f32 and f64.
   bool fma = false;
   /// A multiply-add takes one lane of a vector register as its factor.
@@ -146,6 +151,9 @@ struct TargetDescription {
   /// Lanes of `elementType` in a register of each width, widest first, down to
   /// two; a scalar is always possible and not listed.
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
+  /// Whether products of bytes are worth more than products of floats: there are
+  /// instructions for them, or memory counts.
+  bool multipliesBytes() const { return coreRegisters || !products.empty(); }
   /// The widest of these, 1 if there is none.
   int64_t maxLanes(mlir::Type elementType) const;
   /// The row for an operation, or null; types are scalars or vectors.

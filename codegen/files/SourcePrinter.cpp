@@ -51,29 +51,52 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
     out.blank();
 }
 
-/// The opening text of a target, without those of its macros that `kernels`
-/// does not use. A macro ends with the first line that does not end in a
-/// backslash.
+/// The opening text of a target, without those of its macros that neither `kernels`
+/// use nor macros further down that they use. A macro ends with the first line that
+/// does not end in a backslash; comments in front of it go with it.
 static void printOpening(StringRef opening, StringRef kernels,
                          TextWriter &out) {
-  bool isUsed = true, isContinued = false;
+  // The pieces between which nothing can be left out.
+  struct Piece {
+    std::string comment, text;
+    std::string macro; // With the parenthesis behind its name; or empty.
+  };
+  std::vector<Piece> pieces;
+  bool isInside = false, isComment = false;
   std::string comment;
   while (!opening.empty()) {
     auto [line, rest] = opening.split('\n');
     opening = rest;
-    StringRef macro = line;
-    if (!isContinued)
-      isUsed = !macro.consume_front("#define ") || !macro.contains('(') ||
-               kernels.contains(macro.split('(').first.str() + "(");
-    isContinued = line.ends_with("\\");
-    // What a comment is about may be left out.
-    if (line.starts_with("//")) {
-      comment += line.str() + '\n';
-    } else if (isUsed) {
-      out.raw() << comment << line << '\n';
-      comment.clear();
+    bool wasComment = std::exchange(isComment, line.starts_with("//"));
+    if (isComment) {
+      comment = (wasComment ? comment : "") + line.str() + '\n';
+      continue;
     }
+    if (!isInside) {
+      StringRef name = line;
+      bool isMacro =
+          name.consume_front("#define ") && name.split(' ').first.contains('(');
+      pieces.push_back(
+          {comment, "", isMacro ? name.split('(').first.str() + "(" : ""});
+    }
+    pieces.back().text += line.str() + '\n';
+    isInside = line.ends_with("\\");
   }
+  std::string used = kernels.str();
+  for (Piece &piece : llvm::reverse(pieces)) {
+    if (piece.macro.empty() || StringRef(used).contains(piece.macro))
+      used += piece.text;
+    else
+      piece.text.clear();
+  }
+  StringRef printed;
+  for (const Piece &piece : pieces)
+    if (!piece.text.empty()) {
+      // One comment may be about several macros.
+      out.raw() << (piece.comment == printed ? "" : piece.comment)
+                << piece.text;
+      printed = piece.comment;
+    }
 }
 
 /// Helpers that kernels call stand before them.

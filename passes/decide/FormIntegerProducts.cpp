@@ -20,7 +20,8 @@
 //
 // Outside of a convolution's input there is the zero point, which has to be stored
 // there unless it is 0. The input channels become a multiple of what one product
-// sums; the weights of those that are added are 0.
+// sums; the weights of those that are added are 0. Cores that multiply elements alone
+// as well leave the channels as they are.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -232,6 +233,9 @@ struct FormIntegerProductsPass
 private:
   /// Chooses which operands change their sign: none if the target allows it.
   static void form(MatMulOp product, const TargetDescription &target) {
+    // Core registers have no tiles of operands that are computed.
+    if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
+      return;
     Type a = elementOf(product.getA()), b = elementOf(product.getB());
     // The sums of a cost a pass over it, so its sign is the one to change; unless
     // they are needed anyway.
@@ -263,7 +267,7 @@ private:
     bool flip = other && (!same || other->perCycle > same->perCycle);
     if (!same && !other)
       return;
-    int64_t group = (flip ? other : same)->group;
+    int64_t group = target.coreRegisters ? 1 : (flip ? other : same)->group;
     if (flip || conv.getXZero() != 0 || shapeOf(conv.getX()).back() % group)
       ConvolutionRewriting(conv).run(flip, group);
   }

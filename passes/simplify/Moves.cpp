@@ -9,8 +9,7 @@ namespace ingot::simplify {
 
 Moves Moves::behind(Value read) {
   Moves result{read, {}};
-  while (isa_and_nonnull<TransposeOp, ReshapeOp>(
-      result.from.getDefiningOp())) {
+  while (isa_and_nonnull<TransposeOp, ReshapeOp>(result.from.getDefiningOp())) {
     result.path.push_back(result.from.getDefiningOp());
     result.from = result.path.back()->getOperand(0);
   }

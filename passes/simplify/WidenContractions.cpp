@@ -196,7 +196,7 @@ struct WidenContractionsPass
   using Base::Base;
 
   void runOnOperation() override {
-    if (lookupTarget(targetName)->products.empty())
+    if (!lookupTarget(targetName)->multipliesBytes())
       return;
     SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {

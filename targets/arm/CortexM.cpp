@@ -41,21 +41,52 @@ __attribute__((section(".vectors"), used)) const void *ingot_vectors[] = {
 /// The most registers that one load is used for.
 static constexpr unsigned mostLoaded = 10;
 
+/// Products of bytes where there are instructions on halves of a register (the DSP
+/// extension): SXTB16 and UXTB16 widen every other byte, SMLAD multiplies pairs of
+/// 16 bits and adds both products. Compilers do not widen the upper bytes in one
+/// instruction.
+#define BYTES_TEXT                                                             \
+  R"(// The bytes 0 and 2 of a register, and 1 and 3, as pairs of 16 bits.
+#define INGOT_EVEN_BYTES(WIDEN, X) __builtin_arm_##WIDEN((uint32_t)(X))
+#define INGOT_ODD_BYTES(WIDEN, X) \
+  __extension__({ \
+    uint32_t odd; \
+    __asm__(#WIDEN " %0, %1, ror #8" : "=r"(odd) : "r"((uint32_t)(X))); \
+    odd; \
+  })
+// SUM and the products of four bytes by four.
+#define INGOT_DOT(WIDEN_A, A, WIDEN_B, B, SUM) \
+  __builtin_arm_smlad(INGOT_ODD_BYTES(WIDEN_A, A), INGOT_ODD_BYTES(WIDEN_B, B), \
+                      __builtin_arm_smlad(INGOT_EVEN_BYTES(WIDEN_A, A), INGOT_EVEN_BYTES(WIDEN_B, B), SUM))
+)"
+
+static std::vector<Product> dspProducts() {
+  constexpr double perCycle = 0.5;
+  constexpr unsigned preparation = 2;
+  return {{"si8", "si8", 4, 1, perCycle,
+           "INGOT_DOT(sxtb16, {0}, sxtb16, {1}, {2})", preparation},
+          {"ui8", "si8", 4, 1, perCycle,
+           "INGOT_DOT(uxtb16, {0}, sxtb16, {1}, {2})", preparation},
+          {"ui8", "ui8", 4, 1, perCycle,
+           "INGOT_DOT(uxtb16, {0}, uxtb16, {1}, {2})", preparation}};
+}
+
 /// The pragmas, and loads of several registers as macros: INGOT_LOAD_2(FROM,
 /// R0, R1), ...
 static std::string makeSmallFpuOpenText() {
   std::string text =
       R"(// On these cores a product and a sum are faster than one fused multiply-add. GCC is also kept from
-// scheduling before it gives out registers, which takes more of them than there are, and from
-// making loops calls of memset.
+// scheduling before it gives out registers and from carrying elements from trip to trip, which takes
+// more registers than there are, and from making loops calls of memset.
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #else
 #pragma GCC push_options
-#pragma GCC optimize("fp-contract=off", "no-schedule-insns", \
+#pragma GCC optimize("fp-contract=off", "no-schedule-insns", "no-predictive-commoning", \
                      "no-tree-loop-distribute-patterns")
 #endif
 )";
+  text += BYTES_TEXT;
   text += "// Loads that several registers take at once: GCC and Clang make "
           "them of single loads only if\n// registers happen to be in order. "
           "FROM moves on.\n";
@@ -125,6 +156,7 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   target.name = name;
   target.summary = summary;
   target.vectorRegisters = 32;
+  target.coreRegisters = 13;
   target.l1Bytes = 16 << 10;
   target.l2Bytes = 128 << 10;
   target.pointerBytes = 4;
@@ -176,6 +208,7 @@ static TargetDescription smallFpu(TargetDescription target) {
   target.loadRegisters = "s";
   target.loadRegisterCount = 16;
   target.intrinsics = severalLoads();
+  target.products = dspProducts();
   return target;
 }
 
@@ -204,6 +237,9 @@ void cortexM(std::vector<TargetDescription> &targets) {
            {MEMORY("0", "0x60000000", "0x61000000")});
   m7.fma = true;
   m7.l2Bytes = 256 << 10;
+  static constexpr llvm::StringLiteral openText = BYTES_TEXT;
+  m7.openText = openText;
+  m7.products = dspProducts();
   targets.push_back(std::move(m7));
 
   // The vectors need clang; newlib and the linker are GCC's.

@@ -96,7 +96,8 @@ TEST_CASE("tiles that are read through cursors fit into the registers",
                                    << steps << " steps");
             TileWork work{rows, columns, steps};
             work.exact = exact;
-            CursorTileChoice tile = rankCursorTiles(work, target, f32).front();
+            CursorTileChoice tile =
+                rankCursorTiles(work, target, {f32, f32, f32, {}}).front();
             CHECK(tile.rows >= 1);
             CHECK(tile.rows <= rows);
             CHECK(tile.columns <= columns);

@@ -56,7 +56,8 @@ class CompactConvolution {
 public:
   CompactConvolution(KernelBuilder &b, ConvOp conv, Operation *pool)
       : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
-        panels(b, *PackedPanels::of(b, conv.getW()), conv.getBias()),
+        panels(b, *PackedPanels::of(b, conv.getW()),
+               CursorTerms::of(conv, b.target), conv.getBias()),
         axes(windowAxes(conv)), columns(axes.back()),
         channels(shapeOf(conv.getX()).back()), buffer(b.bufferOf(conv.getX())),
         choice(compactTile(b.plan)), rows(choice.rows) {
@@ -214,8 +215,7 @@ private:
                   "first_band_row");
     Value weights = panels.weightsFrom(panel, b.index(0));
     tile.sums = b.loop(
-        panels.panels.steps / steps, tile.sums,
-        [&](Expr k, ArrayRef<Expr> carried) {
+        panels.steps() / steps, tile.sums, [&](Expr k, ArrayRef<Expr> carried) {
           Tile part = tile;
           part.sums.assign(carried.begin(), carried.end());
           named(k, "kernel_row");
@@ -228,7 +228,8 @@ private:
                           named(first + double(row), "column_" + Twine(row)) *
                               double(columns.stride * channels)},
                          "next_x_" + std::to_string(row)));
-          accumulateNext(b, part, type, steps, choice, cursors, weights);
+          accumulateNext(b, part, panels.terms, steps, choice, cursors,
+                         weights);
           return part.sums;
         });
   }
@@ -262,7 +263,8 @@ private:
                       cursorAt(b, buffer, from, "next_x_" + std::to_string(row),
                                isInside(column, columns.input), zeros));
                 }
-                accumulateNext(b, part, type, trips, choice, cursors, weights);
+                accumulateNext(b, part, panels.terms, trips, choice, cursors,
+                               weights);
                 return part.sums;
               });
         },
@@ -315,8 +317,12 @@ public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    if (!target.smallCode || !anchor.conv || anchor.conv.isWidening())
+    if (!target.smallCode || !anchor.conv)
       return false;
+    if (anchor.conv.isWidening())
+      if (auto form = dotForm(anchor.conv, target);
+          !form || !form->isScalar())
+        return false;
     ArrayRef<int64_t> dilations = anchor.conv.getDilations();
     return isFlatMatrix(group, anchor) || !isCopied(anchor) ||
            (dilations.size() <= 2 && dilations.back() == 1);
@@ -326,13 +332,15 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    return compactPlans(workOf(group), anchor.conv.getW(), target);
+    return compactPlans(workOf(group), anchor.conv.getW(),
+                        CursorTerms::of(anchor.conv, target), target);
   }
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
     TileWork work = workOf(group);
-    return compactTileCost(work, target, anchor.type(), compactTile(plan)) *
+    return compactTileCost(work, target, CursorTerms::of(anchor.conv, target),
+                           compactTile(plan)) *
            double(ShapedType::getNumElements(
                       shapeOf(anchor.result()).drop_back()) *
                   anchor.across()) /
@@ -341,14 +349,15 @@ public:
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    return refuseCompactTile(plan, workOf(group), anchor.conv.getW(), target);
+    return refuseCompactTile(plan, workOf(group), anchor.conv.getW(),
+                             CursorTerms::of(anchor.conv, target), target);
   }
 
   void pack(GroupOp group, const Plan &plan,
             const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
-    packPanels(group, anchor.conv->getOpOperand(1), plan.number("columns"),
-               target);
+    packCompactPanels(group, anchor.conv->getOpOperand(1), plan,
+                      CursorTerms::of(anchor.conv, target), target);
   }
 
   void emit(KernelBuilder &b) const override {

@@ -20,7 +20,7 @@ public:
                const TargetDescription &target) const override {
     auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
     if (!target.smallCode || !product || group.results().size() != 1 ||
-        !isa<Float32Type, Float64Type>(elementOf(product.getA())) ||
+        !multiplies(product, target) ||
         !mayBeInPanels(product.getB(), group.packs) ||
         shapeOf(product.getB()).size() != 2 ||
         !isa<BlockArgument>(product.getA()) ||
@@ -34,29 +34,32 @@ public:
   ArrayRef<PlanKey> planKeys() const override { return compactPlanKeys(); }
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    return compactPlans(workOf(group), weightsOf(group), target);
+    return compactPlans(workOf(group), weightsOf(group), termsOf(group, target),
+                        target);
   }
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
-    return compactTileCost(workOf(group), target, elementOf(weightsOf(group)),
+    return compactTileCost(workOf(group), target, termsOf(group, target),
                            compactTile(plan));
   }
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
-    return refuseCompactTile(plan, workOf(group), weightsOf(group), target);
+    return refuseCompactTile(plan, workOf(group), weightsOf(group),
+                             termsOf(group, target), target);
   }
 
   void pack(GroupOp group, const Plan &plan,
             const TargetDescription &target) const override {
-    Operation *product = GroupView{&group.getBody().front()}.anchor();
-    packPanels(group, product->getOpOperand(1), plan.number("columns"), target);
+    auto product = cast<MatMulOp>(GroupView{&group.getBody().front()}.anchor());
+    packCompactPanels(group, product->getOpOperand(1), plan,
+                      CursorTerms::of(product, target), target);
   }
 
   void emit(KernelBuilder &b) const override {
     auto product = cast<MatMulOp>(b.group.anchor());
     ProductSizes sizes(product);
     CompactPanels panels(b, *PackedPanels::of(b, product.getB()),
-                         /*bias=*/{});
+                         CursorTerms::of(product, b.target), /*bias=*/{});
     emitCompactMatrix(b, product,
                       b.view(b.bufferOf(product.getA()),
                              {sizes.rows.most(), sizes.steps.most()}),
@@ -64,6 +67,16 @@ public:
   }
 
 private:
+  /// Floats, or integers that core registers multiply.
+  static bool multiplies(MatMulOp product, const TargetDescription &target) {
+    if (isa<Float32Type, Float64Type>(elementOf(product.getA())))
+      return true;
+    auto form = dotForm(product, target);
+    return form && form->isScalar();
+  }
+  static CursorTerms termsOf(GroupView group, const TargetDescription &target) {
+    return CursorTerms::of(cast<MatMulOp>(group.anchor()), target);
+  }
   static Value weightsOf(GroupView group) {
     return cast<MatMulOp>(group.anchor()).getB();
   }

@@ -7,15 +7,22 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
+/// The vectors or scalars of a panel, filled up to whole ones.
+static ColumnVectors coverPanel(int64_t columns, const CursorTerms &terms,
+                                const TargetDescription &target) {
+  if (terms.inVectors(target))
+    return ColumnVectors::cover(columns, target, terms.w, /*padded=*/true);
+  return {SmallVector<int64_t>(columns, 1), columns};
+}
+
 CompactPanels::Panel CompactPanels::panelOf(std::optional<Expr> number) const {
   int64_t before = panels.fullPanels * panels.panelWidth;
-  return {
-      number,
-      ColumnVectors::cover(number ? panels.panelWidth : panels.columns - before,
-                           b.target, panels.type, /*padded=*/true),
-      number ? named(named(*number, "panel") * double(panels.panelWidth),
-                     "channel")
-             : b.index(before)};
+  return {number,
+          coverPanel(number ? panels.panelWidth : panels.columns - before,
+                     terms, b.target),
+          number ? named(named(*number, "panel") * double(panels.panelWidth),
+                         "channel")
+                 : b.index(before)};
 }
 
 void CompactPanels::forEach(llvm::function_ref<void(const Panel &)> body) {
@@ -32,7 +39,7 @@ Value CompactPanels::laterBias(const Panel &panel) const {
 
 Tile CompactPanels::firstSums(int64_t rows, const Panel &panel) {
   if (!bias || laterBias(panel))
-    return zeroTile(b, rows, panel.vectors, panels.type);
+    return zeroTile(b, rows, panel.vectors, terms.sum);
   Exprs first;
   int64_t column = 0;
   for (int64_t lanes : panel.vectors.lanes) {
@@ -56,13 +63,12 @@ Expr CompactPanels::withBias(Expr sum, Expr column, const Panel &panel) {
 }
 
 Value CompactPanels::weightsFrom(const Panel &panel, Expr step) {
-  Expr at =
-      panel.number
-          ? named(*panel.number * double(panels.steps * panels.panelWidth),
-                  "panel_start") +
-                step * double(panels.panelWidth)
-          : step * double(panels.tailWidth) +
-                double(panels.fullPanels * panels.steps * panels.panelWidth);
+  Expr at = panel.number
+                ? named(*panel.number * double(steps() * panels.panelWidth),
+                        "panel_start") +
+                      step * double(panels.panelWidth)
+                : step * double(panels.tailWidth) +
+                      double(panels.fullPanels * steps() * panels.panelWidth);
   return cursorAt(b, panels.buffer, {at}, "next_w");
 }
 
@@ -75,18 +81,18 @@ ArrayRef<PlanKey> compactPlanKeys() {
 }
 
 SmallVector<Plan> compactPlans(const TileWork &work, Value weights,
+                               const CursorTerms &terms,
                                const TargetDescription &target) {
-  Type type = elementOf(weights);
   auto packed = weights.getDefiningOp<UnpackPanelsOp>();
   // Panels are as wide for kernels that write in place as for others: they may read
   // the same weights.
   TileWork any = work;
   any.exact = false;
   int64_t panel = packed ? int64_t(packed.getPanel())
-                         : rankCompactTiles(any, target, type).front().columns;
+                         : rankCompactTiles(any, target, terms).front().columns;
   SmallVector<Plan> plans;
   for (const CursorTileChoice &tile :
-       rankCompactTiles(work, target, type, panel))
+       rankCompactTiles(work, target, terms, panel))
     if (plans.size() < mostPlans)
       plans.push_back(
           Plan(weights.getContext(), {{"columns", tile.columns},
@@ -102,17 +108,18 @@ CursorTileChoice compactTile(const Plan &plan) {
 }
 
 std::string refuseCompactTile(const Plan &plan, const TileWork &work,
-                              Value weights, const TargetDescription &target) {
-  Type type = elementOf(weights);
+                              Value weights, const CursorTerms &terms,
+                              const TargetDescription &target) {
   CursorTileChoice tile = compactTile(plan);
   if (std::string why = refusePanels(
-          tile.columns, weights.getDefiningOp<UnpackPanelsOp>(), target, type);
+          tile.columns, coverPanel(tile.columns, terms, target).width(),
+          weights.getDefiningOp<UnpackPanelsOp>());
       !why.empty())
     return why;
-  bool isLeast =
-      tile == CursorTileChoice{target.maxLanes(type) == 1 ? 1 : work.multiple,
-                               tile.columns};
-  if (isLeast || std::isfinite(compactTileCost(work, target, type, tile)))
+  bool isLeast = tile == CursorTileChoice{
+                             terms.inVectors(target) ? work.multiple : 1,
+                             tile.columns, terms.form ? terms.form->group : 1};
+  if (isLeast || std::isfinite(compactTileCost(work, target, terms, tile)))
     return "";
   return "tiles of " + std::to_string(tile.rows) + " rows by " +
          std::to_string(tile.columns) + " columns, " +
@@ -120,6 +127,15 @@ std::string refuseCompactTile(const Plan &plan, const TileWork &work,
          " steps a trip, do not fit the registers of '" + target.name.str() +
          "' or do not cover " + std::to_string(work.positions) + " rows of " +
          std::to_string(work.steps) + " steps";
+}
+
+void packCompactPanels(GroupOp group, OpOperand &weights, const Plan &plan,
+                       const CursorTerms &terms,
+                       const TargetDescription &target) {
+  int64_t panel = plan.number("columns"),
+          left = shapeOf(weights.get()).back() % panel;
+  packPanels(group, weights, panel, coverPanel(left, terms, target).width(),
+             terms.form ? terms.form->group : 1);
 }
 
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
@@ -132,7 +148,7 @@ TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
 void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
                        CompactPanels &panels) {
   int64_t positions = cast<MemRefType>(x.getType()).getDimSize(0),
-          steps = panels.panels.steps;
+          steps = panels.steps();
   for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
     if (mayBecomeResult(b.group, input))
       b.allowInPlace(0, i);
@@ -159,7 +175,7 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
       for (int64_t row = 0; row < choice.rows; ++row)
         cursors.push_back(cursorAt(b, x, {rowOfTile(row), b.index(0)},
                                    "next_x_" + std::to_string(row)));
-      accumulateNext(b, tile, panels.panels.type, steps, choice, cursors,
+      accumulateNext(b, tile, panels.terms, steps, choice, cursors,
                      panels.weightsFrom(panel, b.index(0)));
       storeTile(
           b, tile, anchor->getResult(0),

@@ -22,8 +22,9 @@ public:
   };
 
   /// `bias` may be null.
-  CompactPanels(KernelBuilder &b, const PackedPanels &panels, mlir::Value bias)
-      : b(b), panels(panels), bias(bias) {}
+  CompactPanels(KernelBuilder &b, const PackedPanels &panels,
+                const CursorTerms &terms, mlir::Value bias)
+      : b(b), panels(panels), terms(terms), bias(bias) {}
 
   void forEach(llvm::function_ref<void(const Panel &)> body);
   /// Sums of so many rows: the bias where all lanes have one, else zeros.
@@ -31,11 +32,14 @@ public:
   /// The bias that these sums still need, or null.
   mlir::Value laterBias(const Panel &panel) const;
   graph::Expr withBias(graph::Expr sum, graph::Expr column, const Panel &panel);
+  /// Steps of the whole sum.
+  int64_t steps() const { return panels.steps * panels.group; }
   /// The weights of a panel from a step on.
   mlir::Value weightsFrom(const Panel &panel, graph::Expr step);
 
   KernelBuilder &b;
   PackedPanels panels;
+  CursorTerms terms;
   mlir::Value bias;
 
 private:
@@ -46,11 +50,16 @@ private:
 /// CursorTileChoice.
 llvm::ArrayRef<PlanKey> compactPlanKeys();
 llvm::SmallVector<Plan> compactPlans(const TileWork &work, mlir::Value weights,
+                                     const CursorTerms &terms,
                                      const TargetDescription &target);
 CursorTileChoice compactTile(const Plan &plan);
 std::string refuseCompactTile(const Plan &plan, const TileWork &work,
-                              mlir::Value weights,
+                              mlir::Value weights, const CursorTerms &terms,
                               const TargetDescription &target);
+/// Packs the weights of a group's anchor as the plan has them.
+void packCompactPanels(graph::GroupOp group, mlir::OpOperand &weights,
+                       const Plan &plan, const CursorTerms &terms,
+                       const TargetDescription &target);
 
 /// What the tiles of a product cover where it is one matrix.
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,

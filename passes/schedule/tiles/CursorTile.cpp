@@ -22,30 +22,18 @@ namespace {
 /// Cycles of all tiles of one shape.
 class CostModel {
 public:
-  CostModel(const TileWork &work, const TargetDescription &target, Type type)
-      : work(work), target(target), costs(target.costs), type(type) {}
+  CostModel(const TileWork &work, const TargetDescription &target,
+            const CursorTerms &terms)
+      : work(work), target(target), costs(target.costs), terms(terms),
+        type(terms.w) {}
 
   /// Of all of the work in tiles of this shape; infinite if it does not fit.
   double of(const CursorTileChoice &t) const {
     constexpr double never = std::numeric_limits<double>::infinity();
-    int64_t sums = t.rows * t.columns,
-            loaded = t.together > 1 ? t.rows * t.together : 0;
-    bool separate = costs.multiplyAdd > costs.multiply + costs.add;
-    int64_t registers =
-        sums + t.columns + std::max<int64_t>(loaded, 1) + (separate ? 1 : 0);
-    if (registers > target.vectorRegisters || t.rows > mostRows)
+    int64_t sums = t.rows * t.columns;
+    if (t.rows > mostRows || work.steps % t.stepsOfTrip() != 0)
       return never;
-    if (work.steps % t.stepsOfTrip() != 0)
-      return never;
-    if (t.together > 1 && (!canLoadSeveral(target, type, t.together) ||
-                           loaded + t.columns > target.loadRegisterCount))
-      return never;
-    double multiplyAdd =
-        std::min(costs.multiplyAdd, costs.multiply + costs.add);
-    double group =
-        static_cast<double>(t.rows) * load(t.together) +
-        static_cast<double>(t.together) *
-            (load(t.columns) + static_cast<double>(sums) * multiplyAdd);
+    double group = terms.form ? ofIntegers(t) : ofFloats(t);
     double trip =
         static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
     // Addresses of the rows, a comparison each where they may be padding.
@@ -71,6 +59,41 @@ private:
   /// Rows have their addresses in core registers.
   static constexpr int64_t mostRows = 8;
 
+  /// Of one group of steps.
+  double ofFloats(const CursorTileChoice &t) const {
+    int64_t sums = t.rows * t.columns,
+            loaded = t.together > 1 ? t.rows * t.together : 0;
+    bool separate = costs.multiplyAdd > costs.multiply + costs.add;
+    int64_t registers =
+        sums + t.columns + std::max<int64_t>(loaded, 1) + (separate ? 1 : 0);
+    if (registers > target.vectorRegisters)
+      return INFINITY;
+    if (t.together > 1 && (!canLoadSeveral(target, type, t.together) ||
+                           loaded + t.columns > target.loadRegisterCount))
+      return INFINITY;
+    double multiplyAdd =
+        std::min(costs.multiplyAdd, costs.multiply + costs.add);
+    return static_cast<double>(t.rows) * load(t.together) +
+           static_cast<double>(t.together) *
+               (load(t.columns) + static_cast<double>(sums) * multiplyAdd);
+  }
+
+  /// The same; rows come one after the other, so that their operand is in registers
+  /// once.
+  double ofIntegers(const CursorTileChoice &t) const {
+    const DotForm &form = *terms.form;
+    int64_t sums = t.rows * t.columns, perOperand = form.preparation ? 2 : 1,
+            cursors = t.rows + 1;
+    int64_t registers = sums + cursors + (t.columns + 1) * perOperand;
+    if (t.together != form.group || registers > target.coreRegisters)
+      return INFINITY;
+    double multiplyAdds =
+        static_cast<double>(sums * form.group) / form.perCycle;
+    return static_cast<double>((t.rows + t.columns) *
+                               (costs.load + form.preparation)) +
+           multiplyAdds;
+  }
+
   double load(int64_t count) const {
     if (canLoadSeveral(target, type, count))
       return costs.load + static_cast<double>(count - 1) * costs.loadNext;
@@ -80,6 +103,7 @@ private:
   const TileWork &work;
   const TargetDescription &target;
   const InstructionCosts &costs;
+  const CursorTerms &terms;
   Type type;
 };
 
@@ -90,11 +114,21 @@ bool coversWith(int64_t rows, const TileWork &work) {
          (!work.exact || work.positions % rows == 0);
 }
 
+/// How many steps may be loaded at once.
+SmallVector<int64_t> togetherOf(const TargetDescription &target,
+                                const CursorTerms &terms) {
+  if (terms.form)
+    return {terms.form->group};
+  return target.smallestCode ? SmallVector<int64_t>{1}
+                             : SmallVector<int64_t>{1, 2, 4};
+}
+
 /// All tiles that fit, by cost.
 Ranking<CursorTileChoice> rankAll(const TileWork &work,
-                                  const TargetDescription &target, Type type,
+                                  const TargetDescription &target,
+                                  const CursorTerms &terms,
                                   int64_t panelWidth) {
-  CostModel model(work, target, type);
+  CostModel model(work, target, terms);
   Ranking<CursorTileChoice> ranking;
   int64_t mostSums = target.smallestCode ? 4 : target.vectorRegisters;
   int64_t most = std::min<int64_t>(work.positions, target.vectorRegisters);
@@ -107,9 +141,7 @@ Ranking<CursorTileChoice> rankAll(const TileWork &work,
       if (!coversWith(rows, work) ||
           ((!panelWidth || rows > 1) && rows * columns > mostSums))
         continue;
-      for (int64_t together : {1, 2, 4}) {
-        if (target.smallestCode && together > 1)
-          continue;
+      for (int64_t together : togetherOf(target, terms)) {
         for (int64_t groups : {1, 2}) {
           // Short stretches, and products of vectors, which wait for their
           // weights, gain little.
@@ -127,17 +159,33 @@ Ranking<CursorTileChoice> rankAll(const TileWork &work,
 
 } // namespace
 
+CursorTerms CursorTerms::of(ConvOp conv, const TargetDescription &target) {
+  return {elementOf(conv.getX()), elementOf(conv.getW()),
+          elementOf(conv.getResult()), dotForm(conv, target)};
+}
+
+CursorTerms CursorTerms::of(MatMulOp product, const TargetDescription &target) {
+  return {elementOf(product.getA()), elementOf(product.getB()),
+          elementOf(product.getResult()), dotForm(product, target)};
+}
+
+bool CursorTerms::inVectors(const TargetDescription &target) const {
+  return !form && target.maxLanes(w) > 1;
+}
+
 double cursorTileCost(const TileWork &work, const TargetDescription &target,
-                      Type type, const CursorTileChoice &tile) {
-  return coversWith(tile.rows, work) ? CostModel(work, target, type).of(tile)
+                      const CursorTerms &terms, const CursorTileChoice &tile) {
+  return coversWith(tile.rows, work) ? CostModel(work, target, terms).of(tile)
                                      : INFINITY;
 }
 
 std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
                                               const TargetDescription &target,
-                                              Type type, int64_t panelWidth) {
-  CursorTileChoice last{1, panelWidth ? panelWidth : 1, 1};
-  Ranking<CursorTileChoice> ranking = rankAll(work, target, type, panelWidth);
+                                              const CursorTerms &terms,
+                                              int64_t panelWidth) {
+  CursorTileChoice last{1, panelWidth ? panelWidth : 1,
+                        terms.form ? terms.form->group : 1};
+  Ranking<CursorTileChoice> ranking = rankAll(work, target, terms, panelWidth);
   double least = ranking.leastCost();
   std::vector<CursorTileChoice> tiles = std::move(ranking).ranked(last);
   // One tile for all kernels, so that they can share their code: another only
@@ -146,9 +194,9 @@ std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
   constexpr int64_t large = 5040;
   TileWork largest{work.positions == 1 ? 1 : large, large, large};
   CursorTileChoice usual =
-      rankAll(largest, target, type, panelWidth).ranked(last).front();
+      rankAll(largest, target, terms, panelWidth).ranked(last).front();
   if (work.columns % usual.columns == 0 &&
-      cursorTileCost(work, target, type, usual) < much * least) {
+      cursorTileCost(work, target, terms, usual) < much * least) {
     llvm::erase(tiles, usual);
     tiles.insert(tiles.begin(), usual);
   }
@@ -157,16 +205,17 @@ std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
 
 std::vector<CursorTileChoice> rankCompactTiles(const TileWork &work,
                                                const TargetDescription &target,
-                                               Type type, int64_t panelWidth) {
-  return target.maxLanes(type) == 1
-             ? rankCursorTiles(work, target, type, panelWidth)
-             : rankVectorTiles(work, target, type, panelWidth);
+                                               const CursorTerms &terms,
+                                               int64_t panelWidth) {
+  return terms.inVectors(target)
+             ? rankVectorTiles(work, target, terms.w, panelWidth)
+             : rankCursorTiles(work, target, terms, panelWidth);
 }
 
 double compactTileCost(const TileWork &work, const TargetDescription &target,
-                       Type type, const CursorTileChoice &tile) {
-  return target.maxLanes(type) == 1 ? cursorTileCost(work, target, type, tile)
-                                    : vectorTileCost(work, target, type, tile);
+                       const CursorTerms &terms, const CursorTileChoice &tile) {
+  return terms.inVectors(target) ? vectorTileCost(work, target, terms.w, tile)
+                                 : cursorTileCost(work, target, terms, tile);
 }
 
 Exprs loopAlways(KernelBuilder &b, int64_t trips, ArrayRef<Expr> init,
@@ -220,7 +269,9 @@ Value cursorAt(KernelBuilder &b, Value buffer, ArrayRef<Expr> index,
 }
 
 Expr loadNext(KernelBuilder &b, Value cursor, Type type, int64_t lanes) {
-  Type result = lanes == 1 ? type : VectorType::get(lanes, type);
+  Type result = storageType(type);
+  if (lanes > 1)
+    result = VectorType::get(lanes, result);
   auto load =
       LoadNextOp::create(b.builder, b.loc, result, cursor, IntegerAttr());
   return b.wrap(load.getResult(0), type);
@@ -237,7 +288,49 @@ Exprs loadSeveral(KernelBuilder &b, Value cursor, Type type, int64_t count,
   return values;
 }
 
-/// One trip of the inner loop: so many steps together.
+/// sum + x * w, or the products of groups of steps.
+static Expr addProduct(KernelBuilder &b, const CursorTerms &terms, Expr x,
+                       Expr w, Expr sum) {
+  bool isUnsigned[] = {terms.x.isUnsignedInteger(),
+                       terms.w.isUnsignedInteger()};
+  if (terms.form->group > 1)
+    return b.wrap(kernel::DotOp::create(b.builder, b.loc, sum.value.getType(),
+                                        x.value, w.value, sum.value,
+                                        isUnsigned[0], isUnsigned[1]),
+                  sum.type);
+  auto widened = [&](Value narrow, bool isUnsigned) -> Value {
+    Type wide = sum.value.getType();
+    if (isUnsigned)
+      return arith::ExtUIOp::create(b.builder, b.loc, wide, narrow);
+    return arith::ExtSIOp::create(b.builder, b.loc, wide, narrow);
+  };
+  Value product =
+      arith::MulIOp::create(b.builder, b.loc, widened(x.value, isUnsigned[0]),
+                            widened(w.value, isUnsigned[1]));
+  return b.wrap(arith::AddIOp::create(b.builder, b.loc, sum.value, product),
+                sum.type);
+}
+
+/// One trip of the inner loop for integers: one group of steps.
+static Exprs accumulateGroup(KernelBuilder &b, const Tile &tile,
+                             const CursorTerms &terms, ArrayRef<Value> rows,
+                             Value weights, ArrayRef<Expr> carried) {
+  int64_t columns = tile.columns.lanes.size(), group = terms.form->group;
+  Exprs sums(carried), w;
+  for (int64_t v = 0; v < columns; ++v)
+    w.push_back(named(loadNext(b, weights, terms.w, group), "w_" + Twine(v)));
+  for (auto [row, cursor] : llvm::enumerate(rows)) {
+    Expr x = named(loadNext(b, cursor, terms.x, group), "x_" + Twine(row));
+    for (int64_t v = 0; v < columns; ++v) {
+      Expr &sum = sums[row * columns + v];
+      sum =
+          named(addProduct(b, terms, x, w[v], sum), tile.nameAt("sum", row, v));
+    }
+  }
+  return sums;
+}
+
+/// One trip of the inner loop for floats: so many steps together.
 static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
                             int64_t together, ArrayRef<Value> rows,
                             Value weights, ArrayRef<Expr> carried) {
@@ -275,25 +368,27 @@ static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
   return sums;
 }
 
-void accumulateNext(KernelBuilder &b, Tile &tile, Type type, int64_t steps,
-                    const CursorTileChoice &choice, ArrayRef<Value> rows,
-                    Value weights) {
-  accumulateNext(b, tile, type, b.index(steps / choice.stepsOfTrip()), choice,
+void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
+                    int64_t steps, const CursorTileChoice &choice,
+                    ArrayRef<Value> rows, Value weights) {
+  accumulateNext(b, tile, terms, b.index(steps / choice.stepsOfTrip()), choice,
                  rows, weights);
 }
 
-void accumulateNext(KernelBuilder &b, Tile &tile, Type type, Expr trips,
-                    const CursorTileChoice &choice, ArrayRef<Value> rows,
-                    Value weights) {
-  tile.sums = b.loop(b.index(0), trips, 1, tile.sums,
-                     [&](Expr trip, ArrayRef<Expr> carried) {
-                       named(trip, "trip");
-                       Exprs sums(carried);
-                       for (int64_t group = 0; group < choice.groups; ++group)
-                         sums = accumulateTrip(b, tile, type, choice.together,
-                                               rows, weights, sums);
-                       return sums;
-                     });
+void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
+                    Expr trips, const CursorTileChoice &choice,
+                    ArrayRef<Value> rows, Value weights) {
+  tile.sums = b.loop(
+      b.index(0), trips, 1, tile.sums, [&](Expr trip, ArrayRef<Expr> carried) {
+        named(trip, "trip");
+        Exprs sums(carried);
+        for (int64_t group = 0; group < choice.groups; ++group)
+          sums = terms.form
+                     ? accumulateGroup(b, tile, terms, rows, weights, sums)
+                     : accumulateTrip(b, tile, terms.w, choice.together, rows,
+                                      weights, sums);
+        return sums;
+      });
 }
 
 } // namespace ingot::schedule

@@ -12,32 +12,50 @@
 //
 // How many rows and columns a tile has, and how many elements of a row are
 // loaded at once, follows from what the target's instructions cost.
+//
+// Of narrow integers a step is what one product takes: four bytes in a register, or
+// one element.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_CURSORTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_CURSORTILE_H
 
+#include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 namespace ingot::schedule {
 
+/// What a tile multiplies: floats, which are of one type, or narrow integers.
+struct CursorTerms {
+  /// Elements of the rows, of the weights, and of the sums.
+  mlir::Type x, w, sum;
+  /// How the target multiplies integers; their products are of one lane.
+  std::optional<DotForm> form;
+
+  static CursorTerms of(graph::ConvOp conv, const TargetDescription &target);
+  static CursorTerms of(graph::MatMulOp product,
+                        const TargetDescription &target);
+  /// Whether a tile's columns are lanes of vectors.
+  bool inVectors(const TargetDescription &target) const;
+};
+
 /// Estimates the cycles of the work in tiles of this shape, and what its code is
 /// worth; infinite if the shape does not fit.
 double cursorTileCost(const TileWork &work, const TargetDescription &target,
-                      mlir::Type type, const CursorTileChoice &tile);
+                      const CursorTerms &terms, const CursorTileChoice &tile);
 /// The tiles that fit, the best first; with `panelWidth` columns if that is not 0.
 std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
                                               const TargetDescription &target,
-                                              mlir::Type type,
+                                              const CursorTerms &terms,
                                               int64_t panelWidth = 0);
 
 /// The same for whatever registers the target has: scalars or vectors.
 std::vector<CursorTileChoice> rankCompactTiles(const TileWork &work,
                                                const TargetDescription &target,
-                                               mlir::Type type,
+                                               const CursorTerms &terms,
                                                int64_t panelWidth = 0);
 double compactTileCost(const TileWork &work, const TargetDescription &target,
-                       mlir::Type type, const CursorTileChoice &tile);
+                       const CursorTerms &terms, const CursorTileChoice &tile);
 
 // What differs between shapes is left in the code as it is, so that kernels are
 // alike but for numbers and can be one (passes/plan/share): loops of one trip,
@@ -76,11 +94,11 @@ bool canLoadSeveral(const TargetDescription &target, mlir::Type type,
                     int64_t count);
 
 /// for k in [0, steps): tile += next of each row * next of the weights.
-void accumulateNext(KernelBuilder &b, Tile &tile, mlir::Type type,
+void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
                     int64_t steps, const CursorTileChoice &choice,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
 /// The same where the code computes the number of trips.
-void accumulateNext(KernelBuilder &b, Tile &tile, mlir::Type type,
+void accumulateNext(KernelBuilder &b, Tile &tile, const CursorTerms &terms,
                     graph::Expr trips, const CursorTileChoice &choice,
                     llvm::ArrayRef<mlir::Value> rows, mlir::Value weights);
 

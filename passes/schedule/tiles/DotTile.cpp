@@ -22,18 +22,27 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
                                          const TargetDescription &target) {
   DotForm form;
   form.group = group;
-  auto i32 = [&](int64_t bytes) { return bytes / 4; };
-  for (int64_t bytes : target.vectorBytes) {
-    const Product *row = target.product(a, b, group, i32(bytes));
+  auto lanes = llvm::map_to_vector(target.vectorBytes,
+                                   [](int64_t bytes) { return bytes / 4; });
+  lanes.push_back(1);
+  for (int64_t count : lanes) {
+    const Product *row = target.product(a, b, group, count);
     if (!row)
-      row = target.product(b, a, group, i32(bytes));
+      row = target.product(b, a, group, count);
     if (!row)
       continue;
     form.lanes.push_back(row->lanes);
+    form.preparation = row->preparation;
     form.perCycle = std::max(form.perCycle,
                              row->perCycle * double(row->lanes * row->group));
   }
   return form.lanes.empty() ? std::nullopt : std::optional(form);
+}
+
+/// Each element is widened and multiplied alone, in a core register.
+static DotForm singleSteps(const TargetDescription &target) {
+  constexpr double perCycle = 1;
+  return {/*group=*/1, /*widened=*/false, /*lanes=*/{1}, perCycle};
 }
 
 std::optional<DotForm> dotForm(Type a, Type b,
@@ -54,22 +63,27 @@ std::optional<DotForm> dotForm(Type a, Type b,
       best->group = 4;
       best->widened = true;
     }
-  return best;
+  return best || !target.coreRegisters ? best : singleSteps(target);
 }
 
 std::optional<DotForm> dotForm(MatMulOp product,
                                const TargetDescription &target) {
   if (!product.isWidening() || !product.getZeros().empty())
     return std::nullopt;
-  return dotForm(elementOf(product.getA()), elementOf(product.getB()), target);
+  auto form =
+      dotForm(elementOf(product.getA()), elementOf(product.getB()), target);
+  bool isWhole = form && shapeOf(product.getA()).back() % form->group == 0;
+  return form && target.coreRegisters && !isWhole ? singleSteps(target) : form;
 }
 
 std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || conv.getXZero() != 0 || conv.getGroups() != 1)
     return std::nullopt;
   auto form = dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target);
-  return form && shapeOf(conv.getX()).back() % form->group == 0 ? form
-                                                                : std::nullopt;
+  if (!form || shapeOf(conv.getX()).back() % form->group == 0)
+    return form;
+  return target.coreRegisters ? std::optional(singleSteps(target))
+                              : std::nullopt;
 }
 
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,

@@ -26,6 +26,11 @@ struct DotForm {
   llvm::SmallVector<int64_t> lanes;
   /// Multiply-adds per cycle in the widest vectors.
   double perCycle = 0;
+  /// Instructions in front that each operand takes for all its products.
+  int64_t preparation = 0;
+
+  /// Whether products are of one lane, for tiles in core registers (CursorTile.h).
+  bool isScalar() const { return lanes.front() == 1; }
 };
 
 /// The fastest form for elements of types `a` and `b`, in either order; nothing
@@ -38,7 +43,7 @@ std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 
 /// The same of a convolution without a zero point, in one group, whose channels are
-/// whole groups of steps.
+/// whole groups of steps; core registers take single steps as well.
 std::optional<DotForm> dotForm(graph::ConvOp conv,
                                const TargetDescription &target);
 

@@ -329,13 +329,6 @@ std::string refusePanels(int64_t columns, int64_t width,
   return "";
 }
 
-std::string refusePanels(int64_t columns, UnpackPanelsOp weights,
-                         const TargetDescription &target, Type type) {
-  return refusePanels(columns,
-                      ColumnVectors::cover(columns, target, type, true).width(),
-                      weights);
-}
-
 void packPanels(GroupOp group, OpOperand &weights, int64_t panel, int64_t tail,
                 int64_t steps) {
   auto argument = dyn_cast<BlockArgument>(weights.get());
@@ -355,15 +348,6 @@ void packPanels(GroupOp group, OpOperand &weights, int64_t panel, int64_t tail,
   builder.setInsertionPoint(weights.getOwner());
   weights.set(UnpackPanelsOp::create(builder, loc, w.getType(), argument, panel,
                                      tail, steps));
-}
-
-void packPanels(GroupOp group, OpOperand &weights, int64_t panel,
-                const TargetDescription &target) {
-  int64_t left = shapeOf(weights.get()).back() % panel;
-  Type type = elementOf(weights.get());
-  packPanels(group, weights, panel,
-             left ? ColumnVectors::cover(left, target, type, true).width() : 0,
-             1);
 }
 
 std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {

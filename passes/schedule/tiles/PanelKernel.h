@@ -108,17 +108,11 @@ graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
 /// than there is. Empty if they can.
 std::string refusePanels(int64_t columns, int64_t width,
                          graph::UnpackPanelsOp weights);
-/// The same where vectors are as ColumnVectors::cover has them.
-std::string refusePanels(int64_t columns, graph::UnpackPanelsOp weights,
-                         const TargetDescription &target, mlir::Type type);
 
 /// Puts constant weights in front of the group into panels, with `group` steps side
 /// by side, and has the anchor read them through unpack_panels.
 void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                 int64_t tail, int64_t steps);
-/// The same for vectors as ColumnVectors::cover has them.
-void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
-                const TargetDescription &target);
 
 /// Packed weights: where panel `panel` (or the tail, if that is null) starts.
 struct PackedPanels {

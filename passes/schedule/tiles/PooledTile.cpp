@@ -35,7 +35,7 @@ void emitPooledTile(KernelBuilder &b, ConvOp conv, Operation *pool,
                     const ColumnVectors &columns, Expr firstColumn,
                     llvm::function_ref<Tile(ArrayRef<Expr>, Expr)> sums,
                     Value bias) {
-  Type type = elementOf(conv.getX());
+  Type type = elementOf(pool->getOperand(0));
   ArrayRef<int64_t> window = windowOf(pool);
   int64_t across = window.back();
   int64_t results = std::max<int64_t>(count / across, 1),
