@@ -119,6 +119,21 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   return value;
 }
 
+/// The nearest integer, the even one of two, plus `zero`, within the range of an
+/// integer type of at most 16 bits; NaN is its lowest. A sum with 1.5 * 2^23 has the
+/// integer in its lower 16 bits: no conversion whose overflow C++ does not define.
+static Expr roundWithin(Expr x, Expr zero, Type to) {
+  ElementBuilder &b = *x.builder;
+  double range = 1u << to.getIntOrFloatBitWidth(),
+         low = to.isUnsignedInteger() ? 0 : -range / 2;
+  Expr shift = convert(zero, x.type), least = low - shift,
+       most = low + range - 1 - shift;
+  x = select(x > least, x, least);
+  x = select(x < most, x, most);
+  Type si32 = b.builder.getIntegerType(32, /*isSigned=*/true);
+  return convert(bitcast(x + 0x1.8p23, si32) + convert(zero, si32), to);
+}
+
 Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   ElementBuilder &b = *x.builder;
   Type f32 = b.builder.getF32Type(), to = zero.type;
@@ -128,13 +143,10 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   q = convert(convert(q, scale.type), f32);
   if (isa<FloatType>(to))
     return convert(q, to, saturate);
+  if (to.getIntOrFloatBitWidth() <= 16)
+    return roundWithin(q, zero, to);
   // Where the sum is not exact it is far beyond the range of `to`.
-  Expr sum = round(q) + convert(zero, f32);
-  if (unsigned width = to.getIntOrFloatBitWidth(); width < 8) {
-    double range = 1u << width, low = to.isUnsignedInteger() ? 0 : -range / 2;
-    sum = max(min(sum, low + range - 1), low);
-  }
-  return convert(sum, to);
+  return convert(round(q) + convert(zero, f32), to);
 }
 
 Expr dequantize(Expr x, Expr scale, Expr zero, Type type) {

@@ -320,8 +320,7 @@ public:
     if (!target.smallCode || !anchor.conv)
       return false;
     if (anchor.conv.isWidening())
-      if (auto form = dotForm(anchor.conv, target);
-          !form || !form->isScalar())
+      if (auto form = dotForm(anchor.conv, target); !form || !form->isScalar())
         return false;
     ArrayRef<int64_t> dilations = anchor.conv.getDilations();
     return isFlatMatrix(group, anchor) || !isCopied(anchor) ||

@@ -30,8 +30,7 @@ public:
       return false;
     std::optional<DotForm> form = dotForm(product, target);
     auto packed = product.getB().getDefiningOp<UnpackPanelsOp>();
-    return form && !form->isScalar() &&
-           shapeOf(product.getA()).back() > 0 &&
+    return form && !form->isScalar() && shapeOf(product.getA()).back() > 0 &&
            isa<BlockArgument>(product.getA()) &&
            (packed ? int64_t(packed.getGroup()) == form->group
                    : isa<BlockArgument>(product.getB()));
