@@ -20,6 +20,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/decide/Passes.h"
 #include "passes/plan/Buffers.h"
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -265,6 +266,8 @@ private:
       }
       Growth::Place place = growth.placeOf(producer);
       bool cheap = cast<ElementOpInterface>(producer).isCheap();
+      if (anchored && isLastOfGroup(producer))
+        continue;
       if (cheap ? place.times > mostTimes || !worthPulling(producer)
                 : anchored || place.index != 0)
         continue;
@@ -274,6 +277,17 @@ private:
       addProducersOf(producer);
     }
     return growth.members;
+  }
+
+  /// Whether a producer narrows what another group computes: with it at the end of
+  /// that group, narrow elements are stored.
+  bool isLastOfGroup(Operation *producer) const {
+    Operation *before = schedule::isNarrowing(producer)
+                            ? producer->getOperand(0).getDefiningOp()
+                            : nullptr;
+    return before && before->hasOneUse() && isa<ElementOpInterface>(before) &&
+           !isa<ConstantOp>(before) && !isView(before) &&
+           !grouped.contains(before) && !placed.contains(before);
   }
 
   bool mayJoin(Operation *producer,
@@ -299,6 +313,14 @@ private:
           conv && isa<TransposeOp>(producer))
         return shapeOf(conv.getX()).back() <= 4 &&
                conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
+      // What is read a few times is widened each time: narrow elements take less of
+      // memory and its bandwidth.
+      if (schedule::isWidening(producer) &&
+          isa<ConvOp, MaxPoolOp, AveragePoolOp>(user)) {
+        auto conv = dyn_cast<ConvOp>(user);
+        return !conv || (conv.getX() == producer->getResult(0) &&
+                         schedule::isDepthwise(conv));
+      }
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
       return tensorType(user->getResult(0)).getNumElements() <= produced;

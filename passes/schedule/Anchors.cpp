@@ -67,16 +67,37 @@ Dim ConvolutionAnchor::positions() {
 
 ConvOp depthwiseOf(GroupView group) {
   auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
-  if (!conv || group.results().size() != 1 ||
-      !isa<Float32Type, Float64Type>(elementOf(conv.getX())))
+  if (!conv || group.results().size() != 1 || !isDepthwise(conv))
     return nullptr;
-  ArrayRef<int64_t> w = shapeOf(conv.getW());
-  bool takes = w[w.size() - 2] == 1 &&
-               w.back() == static_cast<int64_t>(conv.getGroups()) &&
-               conv.getGroups() > 1 && isa<BlockArgument>(conv.getX()) &&
+  Operation *before = conv.getX().getDefiningOp();
+  bool takes = (!before || (isWidening(before) &&
+                            isa<BlockArgument>(before->getOperand(0)))) &&
                isa<BlockArgument>(conv.getW()) &&
                dimsOf(conv.getResult()) == dimsOf(group.results()[0]);
   return takes ? conv : nullptr;
+}
+
+bool isDepthwise(ConvOp conv) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  return isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
+         w[w.size() - 2] == 1 && conv.getGroups() > 1 &&
+         w.back() == static_cast<int64_t>(conv.getGroups());
+}
+
+/// How many bits wider the elements of the result are.
+static int64_t bitsGained(Operation *op) {
+  auto bits = [](Value v) -> int64_t {
+    return storageType(elementOf(v)).getIntOrFloatBitWidth();
+  };
+  return bits(op->getResult(0)) - bits(op->getOperand(0));
+}
+
+bool isWidening(Operation *op) {
+  return isa<CastOp, DequantizeOp>(op) && bitsGained(op) > 0;
+}
+
+bool isNarrowing(Operation *op) {
+  return isa<CastOp, QuantizeOp>(op) && bitsGained(op) < 0;
 }
 
 bool isFusableConvolution(Operation *op, bool packs) {

@@ -53,6 +53,13 @@ struct ConvolutionAnchor {
 /// The convolution of a group with one filter for each channel; null if the
 /// group computes something else.
 graph::ConvOp depthwiseOf(GroupView group);
+/// Whether each channel of floats has one filter of its own.
+bool isDepthwise(graph::ConvOp conv);
+/// Whether the operator only gives its operand's elements a wider type, as they can
+/// have when they are loaded.
+bool isWidening(mlir::Operation *op);
+/// Whether it gives them a narrower one, in which they are better stored.
+bool isNarrowing(mlir::Operation *op);
 
 /// A convolution in one group, whose weights are in panels or can be: it can be an
 /// anchor.

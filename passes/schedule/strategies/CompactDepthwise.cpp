@@ -2,8 +2,8 @@
 //
 // A depthwise convolution for scalar cores with little memory for code: each
 // channel is copied with its padding to scratch memory, where its columns lie
-// side by side; the filter stays in registers. One tile of positions along a
-// row serves all of it, borders included:
+// side by side; the filter stays in registers. Narrow elements are widened on the
+// way. One tile of positions along a row serves all of it, borders included:
 //
 //   for each strip of rows, for each channel:
 //     copy the input rows of the strip; load the filter
@@ -33,9 +33,10 @@ public:
       : conv(conv), target(target), type(elementOf(conv.getX())),
         axes(windowAxes(conv)), y(shapeOf(conv.getResult())) {}
 
-  bool isPossible() const {
+  bool isPossible() {
     return axes.size() == 2 && target.maxLanes(type) == 1 &&
-           kernelSize() <= mostTaps && axes[1].output >= fewColumns;
+           kernelSize() <= mostTaps &&
+           (axes[1].output >= fewColumns || conv.getX().getDefiningOp());
   }
 
   /// Estimates the cycles for a position in tiles of `width` positions, and what
@@ -109,7 +110,8 @@ public:
   ArrayRef<int64_t> y;
 
 private:
-  /// Shorter rows are one tile anyway, without a copy.
+  /// Shorter rows are one tile anyway, without a copy; unless the copy is what
+  /// widens the elements.
   static constexpr int64_t fewColumns = 6;
   /// The filter has to fit into registers beside the tile.
   static constexpr int64_t mostTaps = 12;
