@@ -29,19 +29,31 @@ using namespace mlir;
 
 namespace ingot {
 
+/// Contractions of quantized operands are of integers where the target has them.
+static void addWiden(OpPassManager &functions, const PipelineOptions &options) {
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  if (!options.strict)
+    functions.addPass(simplify::createHoistScales());
+  functions.addPass(
+      simplify::createWidenContractions({options.target->name.str()}));
+}
+
+LogicalResult widenContractions(ModuleOp module,
+                                const PipelineOptions &options) {
+  PassManager pm(module.getContext());
+  addWiden(pm.nest<func::FuncOp>(), options);
+  return pm.run(module);
+}
+
 /// Constants folded, composites in one canonical form, dead code gone;
 /// convolutions and pools channels-last with no transpose left that could go.
 static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   if (options.evaluating)
     return;
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createCanonicalizerPass());
-  functions.addPass(createCSEPass());
   // Before dequantized weights become constants.
-  if (!options.strict)
-    functions.addPass(simplify::createHoistScales());
-  functions.addPass(
-      simplify::createWidenContractions({options.target->name.str()}));
+  addWiden(functions, options);
   functions.addPass(simplify::createFoldConstants());
   // Once their constants are numbers, and before transposes move into them.
   if (!options.strict) {

@@ -34,6 +34,11 @@ mlir::LogicalResult runPipeline(mlir::ModuleOp module,
                                 Stage last = Stage::Legalize,
                                 Stage done = Stage::Import);
 
+/// Runs what Simplify begins with, on a module that was imported: then it is known
+/// which quantized weights stay narrow, and not yet what becomes of the others.
+mlir::LogicalResult widenContractions(mlir::ModuleOp module,
+                                      const PipelineOptions &options);
+
 /// Loads the dialects that the stages produce.
 void loadPipelineDialects(mlir::MLIRContext &context);
 

@@ -468,9 +468,10 @@ std::string DotOp::getTypeOfB() { return signedName(getB(), getBUnsigned()); }
 
 LogicalResult DotOp::verify() {
   int64_t narrow = laneCount(getA().getType());
-  if (narrow != 2 * getLanes() && narrow != 4 * getLanes())
+  if (narrow % getLanes() != 0 ||
+      !llvm::is_contained({2, 4, 8, 16}, getGroup()))
     return emitOpError() << "sums " << narrow << " products into " << getLanes()
-                         << " lanes, which is not 2 or 4 for each";
+                         << " lanes, which is not 2, 4, 8 or 16 for each";
   return success();
 }
 

@@ -248,7 +248,8 @@ private:
     std::pair<bool, bool> chosen;
     for (auto [flipA, flipB] : flips)
       if (auto dots = schedule::dotForm(flipA ? otherSign(a) : a,
-                                        flipB ? otherSign(b) : b, target);
+                                        flipB ? otherSign(b) : b, target,
+                                        shapeOf(product.getA()).back());
           dots && dots->perCycle > best) {
         best = dots->perCycle;
         chosen = {flipA, flipB};
@@ -262,13 +263,17 @@ private:
   /// each window.
   static void form(ConvOp conv, const TargetDescription &target) {
     Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
-    auto same = schedule::dotForm(x, w, target),
-         other = schedule::dotForm(otherSign(x), w, target);
-    bool flip = other && (!same || other->perCycle > same->perCycle);
+    int64_t channels = shapeOf(conv.getX()).back();
+    auto same = schedule::dotForm(x, w, target, channels),
+         other = schedule::dotForm(otherSign(x), w, target, channels);
+    // Where code is small, a pass over the input and its padding cost memory.
+    bool flip =
+        other &&
+        (!same || (!target.coreRegisters && other->perCycle > same->perCycle));
     if (!same && !other)
       return;
     int64_t group = target.coreRegisters ? 1 : (flip ? other : same)->group;
-    if (flip || conv.getXZero() != 0 || shapeOf(conv.getX()).back() % group)
+    if (flip || conv.getXZero() != 0 || channels % group)
       ConvolutionRewriting(conv).run(flip, group);
   }
 };

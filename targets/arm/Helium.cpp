@@ -23,11 +23,30 @@ static const std::vector<Intrinsic> intrinsics = {
     {"math.trunc", "f32x4", "f32x4", "vrndq_f32({0})"},
 };
 
+#define WIDENED(SIGN, X)                                                       \
+  "__builtin_convertvector((" SIGN " char __attribute__((vector_size(8))))" X  \
+  ", int16x8_t)"
+
+/// VMLAVA multiplies whole registers and adds all products to a core register; those
+/// of different signs as 16 bits, which loads widen to. The M55 does half a register
+/// in a cycle.
+static const std::vector<Product> products = {
+    {"si8", "si8", 16, 1, 0.5,
+     "vmladavaq_s8({2}, (int8x16_t){0}, (int8x16_t){1})"},
+    {"si8", "si8", 8, 1, 0.5,
+     "vmladavaq_s16({2}, " WIDENED("signed", "{0}") ", " WIDENED("signed",
+                                                                 "{1}") ")"},
+    {"ui8", "si8", 8, 1, 0.5,
+     "vmladavaq_s16({2}, " WIDENED("unsigned", "{0}") ", " WIDENED("signed",
+                                                                   "{1}") ")"},
+};
+
 void addHelium(TargetDescription &target) {
   target.vectorBytes = {16};
   target.vectorRegisters = 8;
   target.fma = true;
   target.intrinsics = intrinsics;
+  target.products = products;
   target.includes = {"arm_mve.h"};
 }
 

@@ -18,7 +18,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(HERE, "figures.csv")
 MODELS = os.path.join(HERE, "..", "networks", "models")
-NETWORKS = ["mnist_8_digits", "tiny_resnet8_cifar", "tiny_ds_cnn_kws", "tiny_mobilenet_v1_025_vww", "tiny_ad_autoencoder"]
+NETWORKS = ["mnist_8_digits", "tiny_resnet8_cifar", "tiny_ds_cnn_kws", "tiny_mobilenet_v1_025_vww", "tiny_ad_autoencoder",
+            "tiny_resnet8_cifar_int8", "tiny_ds_cnn_kws_int8"]
 # Target, what is asked for, the compiler's flags, Ingot's options.
 WAYS = [
     ("cortex-m4", "speed", "-O2", []),

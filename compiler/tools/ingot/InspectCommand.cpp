@@ -5,6 +5,7 @@
 // what the file says, and why not.
 
 #include "codegen/files/NodeNames.h"
+#include "compiler/Pipeline.h"
 #include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/measure/Footprint.h"
@@ -333,6 +334,19 @@ static Report makeReport(ModuleOp grouped, Footprint footprint) {
   return report;
 }
 
+/// What quantized weights are stored as, of a module that was imported.
+static simplify::WidenedWeights widenedWeights(ModuleOp imported,
+                                               const CompileOptions &options) {
+  OwningOpRef<ModuleOp> module = imported.clone();
+  PipelineOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.strict = options.strict;
+  if (failed(widenContractions(*module, pipeline)))
+    return {};
+  return simplify::findWidenedWeights(
+      module->lookupSymbol<func::FuncOp>("main").front());
+}
+
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (!requireOneTarget(arguments, "`ingot inspect`", diagnostics))
     return InvalidInput;
@@ -351,8 +365,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
     Compilation groups(planned->options, *context, diagnostics);
     simplify::WidenedWeights quantized;
     if (groups.advance(Stage::Import))
-      quantized = simplify::findWidenedWeights(
-          groups.module().lookupSymbol<func::FuncOp>("main").front());
+      quantized = widenedWeights(groups.module(), planned->options);
     if (groups.advance(Stage::Decide))
       report = makeReport(groups.module(), std::move(footprint));
     report.quantized = std::move(quantized);

@@ -76,7 +76,7 @@ ArrayRef<PlanKey> compactPlanKeys() {
   static const PlanKey keys[] = {{"columns", 1, 1 << 16},
                                  {"groups", 1, 2},
                                  {"rows", 1, 1 << 16},
-                                 {"together", 1, 4}};
+                                 {"together", 1, 16}};
   return keys;
 }
 

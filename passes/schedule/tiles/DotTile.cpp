@@ -45,16 +45,17 @@ static DotForm singleSteps(const TargetDescription &target) {
   return {/*group=*/1, /*widened=*/false, /*lanes=*/{1}, perCycle};
 }
 
-std::optional<DotForm> dotForm(Type a, Type b,
-                               const TargetDescription &target) {
+std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
+                               int64_t steps) {
   auto left = dyn_cast<IntegerType>(a), right = dyn_cast<IntegerType>(b);
   if (!left || !right || left.isSignless() || right.isSignless() ||
       left.getWidth() != right.getWidth())
     return std::nullopt;
   std::optional<DotForm> best;
-  for (unsigned group : {4u, 2u})
+  for (unsigned group : {16u, 8u, 4u, 2u})
     if (auto form = formByRows(rowName(left), rowName(right), group, target);
-        form && (!best || form->perCycle > best->perCycle))
+        form && (!form->isScalar() || steps % group == 0) &&
+        (!best || form->perCycle > best->perCycle))
       best = form;
   if (left.getWidth() == 8)
     if (auto form = formByRows("si16", "si16", 2, target);
@@ -70,20 +71,17 @@ std::optional<DotForm> dotForm(MatMulOp product,
                                const TargetDescription &target) {
   if (!product.isWidening() || !product.getZeros().empty())
     return std::nullopt;
-  auto form =
-      dotForm(elementOf(product.getA()), elementOf(product.getB()), target);
-  bool isWhole = form && shapeOf(product.getA()).back() % form->group == 0;
-  return form && target.coreRegisters && !isWhole ? singleSteps(target) : form;
+  return dotForm(elementOf(product.getA()), elementOf(product.getB()), target,
+                 shapeOf(product.getA()).back());
 }
 
 std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || conv.getXZero() != 0 || conv.getGroups() != 1)
     return std::nullopt;
-  auto form = dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target);
-  if (!form || shapeOf(conv.getX()).back() % form->group == 0)
-    return form;
-  return target.coreRegisters ? std::optional(singleSteps(target))
-                              : std::nullopt;
+  int64_t channels = shapeOf(conv.getX()).back();
+  auto form =
+      dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target, channels);
+  return form && channels % form->group == 0 ? form : std::nullopt;
 }
 
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,

@@ -34,16 +34,17 @@ struct DotForm {
 };
 
 /// The fastest form for elements of types `a` and `b`, in either order; nothing
-/// where the target has no product for them.
+/// where the target has no product for them. Products of one lane take groups that
+/// divide `steps`.
 std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
-                               const TargetDescription &target);
+                               const TargetDescription &target, int64_t steps);
 
 /// Whether the target's products compute this one: integers without zero points.
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 
 /// The same of a convolution without a zero point, in one group, whose channels are
-/// whole groups of steps; core registers take single steps as well.
+/// whole groups of steps.
 std::optional<DotForm> dotForm(graph::ConvOp conv,
                                const TargetDescription &target);
 

@@ -183,3 +183,37 @@ func.func @slices(%x: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<8x2xf32>, ten
   %r = graph.slice %x {starts = array<i64: 3, 0>, steps = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<2x4xf32>
   return %y, %z, %r : tensor<4x4xf32>, tensor<8x2xf32>, tensor<2x4xf32>
 }
+
+// A depthwise convolution widens bytes as it reads them; what becomes bytes does so at
+// the end of the kernel that computes it.
+// CHECK-LABEL: @narrow_between(
+// CHECK: %[[A:.*]] = graph.group "loop-nest"({{.*}} -> tensor<1x8x8x16xui8>
+// CHECK: graph.quantize
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group "depthwise"(%[[A]], {{.*}} -> tensor<1x8x8x16xf32>
+// CHECK: graph.dequantize
+// CHECK: graph.conv
+func.func @narrow_between(%x: tensor<1x8x8x4xf32>, %w: tensor<3x3x4x16xf32>, %d: tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<3x3x4x16xf32>) -> tensor<1x8x8x16xf32>
+  %q = graph.quantize %c, %one, %zero {saturate = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x8x8x16xui8>
+  %f = graph.dequantize %q, %one, %zero : (tensor<1x8x8x16xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x8x8x16xf32>
+  %y = graph.conv %f, %d {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32>
+  return %y : tensor<1x8x8x16xf32>
+}
+
+// The other operand of a sum is stored as bytes, too.
+// CHECK-LABEL: @narrow_shortcut(
+// CHECK: %[[S:.*]] = graph.group "matrix-product"({{.*}} -> tensor<4x8xui8>
+// CHECK: graph.group "matrix-product"(%[[S]], {{.*}} -> tensor<4x8xf32>
+func.func @narrow_shortcut(%x: tensor<4x8xf32>, %v: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %a = graph.matmul %x, %v : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %q = graph.quantize %a, %one, %zero {saturate = 1 : i64} : (tensor<4x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x8xui8>
+  %f = graph.dequantize %q, %one, %zero : (tensor<4x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x8xf32>
+  %b = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %y = graph.add %f, %b : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
