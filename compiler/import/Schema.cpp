@@ -1,5 +1,6 @@
 #include "compiler/import/Schema.h"
 
+#include "compiler/import/FurtherSchemas.h"
 #include "compiler/import/OperandShapes.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/operators/OnnxImport.h"
@@ -16,6 +17,7 @@ StringRef canonicalDomain(StringRef domain) {
 }
 
 int64_t newestOpset(StringRef domain) {
+  registerFurtherSchemas();
   const auto &map =
       onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   auto it = map.find(canonicalDomain(domain).str());
@@ -35,6 +37,7 @@ bool isVendorDomain(StringRef domain) {
 
 const onnx::OpSchema *lookupSchema(StringRef domain, StringRef name,
                                    int64_t opset) {
+  registerFurtherSchemas();
   return onnx::OpSchemaRegistry::Schema(
       name.str(), static_cast<int>(std::min<int64_t>(opset, INT32_MAX)),
       canonicalDomain(domain).str());
@@ -48,6 +51,7 @@ int64_t firstOpset(StringRef domain, StringRef name) {
 }
 
 std::vector<std::string> operatorNames(StringRef domain) {
+  registerFurtherSchemas();
   llvm::StringSet<> names;
   for (const onnx::OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas())
     if (schema.domain() == canonicalDomain(domain))
@@ -97,6 +101,7 @@ elementTypes(const onnx::OpSchema &schema) {
 }
 
 std::vector<OperatorInfo> standardOperators() {
+  registerFurtherSchemas();
   std::map<std::pair<std::string, std::string>, OperatorInfo> all;
   for (const onnx::OpSchema &schema :
        onnx::OpSchemaRegistry::get_all_schemas_with_history()) {

@@ -43,7 +43,8 @@ struct OperatorInfo {
   /// Ingot has, as in the newest opset: {"X, Y", "float32, float64"}.
   std::vector<std::pair<std::string, std::string>> types;
 };
-/// Every operator of ONNX, deprecated ones left out; sorted by domain and name.
+/// Every operator of ONNX and of FurtherOperators.def, deprecated ones left out; sorted
+/// by domain and name.
 std::vector<OperatorInfo> standardOperators();
 
 struct SchemaError {

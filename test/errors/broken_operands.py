@@ -114,3 +114,56 @@ def gathered_beyond_the_data(folder):
 @case("invalid-node", node="the_node", text="string attribute that is one of: none, tanh")
 def approximate_by_something_else(folder):
     return model([node("Gelu", approximate="erf")], opset=20)
+
+
+def contrib(op, inputs, **attrs):
+    return model([node(op, [i.name if i else "" for i in inputs], domain="com.microsoft", **attrs)], inputs=[i for i in inputs if i],
+                 outputs=[info("y", None)], imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)])
+
+
+@case("operand-count", node="the_node", text="the node has 1 input")
+def contrib_operand_left_out(folder):
+    return contrib("BiasGelu", [info("x")])
+
+
+@case("invalid-attribute", node="the_node", text="the attribute `num_heads` is missing")
+def contrib_attribute_left_out(folder):
+    return contrib("MultiHeadAttention", [info("q", (1, 4, 8))])
+
+
+@case("operand-type", node="the_node", text="the input `weights` has the element type i32")
+def contrib_type(folder):
+    return contrib("Attention", [info("x", (1, 4, 8)), info("w", (8, 24), TensorProto.INT32)], num_heads=2)
+
+
+@case("invalid-node", node="the_node", text="the input `bias` has the shape [23], but must be [W] with W=24")
+def contrib_shape(folder):
+    return contrib("Attention", [info("x", (1, 4, 8)), info("w", (8, 24)), info("b", (23,))], num_heads=2)
+
+
+@case("invalid-node", node="the_node", text="the weights have 24 columns, which are no queries, keys and values of 5 heads")
+def contrib_heads(folder):
+    return contrib("Attention", [info("x", (1, 4, 8)), info("w", (8, 24))], num_heads=5)
+
+
+@case("unsupported-form", node="the_node", code=3, text="a mask of this shape")
+def contrib_mask(folder):
+    mask = info("m", (1, 1, 4, 4), TensorProto.INT32)
+    return contrib("Attention", [info("x", (1, 4, 8)), info("w", (8, 24)), None, mask], num_heads=2)
+
+
+@case("unsupported-form", node="the_node", code=3, text="weights of 3 bits")
+def contrib_bits(folder):
+    inputs = [info("x", (1, 16)), info("w", (4, 1, 6), TensorProto.UINT8), info("s", (4, 1))]
+    return contrib("MatMulNBits", inputs, K=16, N=4, bits=3, block_size=16)
+
+
+@case("invalid-node", node="the_node", text="do not fit K=16, N=4, block_size=16 and bits=4")
+def contrib_blocks(folder):
+    inputs = [info("x", (1, 16)), info("w", (4, 2, 8), TensorProto.UINT8), info("s", (4, 1))]
+    return contrib("MatMulNBits", inputs, K=16, N=4, block_size=16)
+
+
+@case("unsupported-form", node="the_node", code=3, text="the activation `Snake`")
+def contrib_activation(folder):
+    return contrib("FusedConv", [info("x", (1, 3, 4, 4)), info("w", (2, 3, 1, 1))], activation="Snake")

@@ -7,7 +7,7 @@ from cases import F, I64, case, info, model, node
 
 @case("unsupported-operator", node="the_node", code=3)
 def vendor_operator(folder):
-    return model([node("FusedMatMul", ["x", "x"], domain="com.microsoft")],
+    return model([node("LongformerAttention", ["x", "x"], domain="com.microsoft")],
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
 
 

@@ -1,5 +1,6 @@
 #include "Mutate.h"
 
+#include "compiler/import/FurtherSchemas.h"
 #include "onnx/defs/schema.h"
 
 namespace ingot::fuzz {
@@ -23,6 +24,7 @@ onnx::AttributeProto randomAttribute(const std::string &name,
 }
 
 onnx::ModelProto randomNode(Random &random) {
+  registerFurtherSchemas();
   static const std::vector<onnx::OpSchema> schemas =
       onnx::OpSchemaRegistry::get_all_schemas();
   const onnx::OpSchema *schema = nullptr;

@@ -52,13 +52,28 @@ def one(name, op, inputs, constants=None, outputs=("out",), opset=18, tolerance=
     return Case(name, [helper.make_node(op, names, list(outputs), **attributes)], inputs, constants, outputs, opset, tolerance)
 
 
+def contrib(name, op, inputs, constants=None, outputs=("out",), order=None, domain="com.microsoft", tolerance=1e-5, want=None, **attributes):
+    """One operator of another domain; outputs without a name are left out."""
+    names = list(order or list(inputs) + list(constants or {}))
+    while not names[-1]:
+        names.pop()
+    node = helper.make_node(op, names, list(outputs), domain=domain, **attributes)
+    case = Case(name, [node], inputs, constants, tuple(o for o in outputs if o), tolerance=tolerance, want=want)
+    if domain:
+        case.model.opset_import.append(helper.make_opsetid(domain, 1))
+    return case
+
+
+def run(case):
+    """The results of ONNX Runtime."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, case.inputs)
+
+
 def write(case, folder):
     """Writes the model and its data as ingot-conformance reads them; the line that describes the case to it."""
-    want = case.want
-    if want is None:
-        session = onnxruntime.SessionOptions()
-        session.log_severity_level = 4
-        want = onnxruntime.InferenceSession(case.model.SerializeToString(), session, providers=["CPUExecutionProvider"]).run(None, case.inputs)
+    want = case.want if case.want is not None else run(case)
     folder = folder / KIND / case.name
     (folder / "declared").mkdir(parents=True)
     onnx.save(case.model, folder / "declared" / "model.onnx")

@@ -14,12 +14,6 @@ template <typename OpT> static Value chain(OnnxNode &node) {
   return result;
 }
 
-static ImportResult one(Value value) {
-  if (!value)
-    return failure();
-  return SmallVector<Value>{value};
-}
-
 template <typename OpT> static ImportResult importChain(OnnxNode &node) {
   if (node.numInputs() == 0)
     return node.invalid("no inputs");

@@ -1,6 +1,6 @@
 // Normalizations from ONNX.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RowNorm.h"
 
 using namespace mlir;
 
@@ -33,38 +33,26 @@ template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
 // Normalizations
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct Moments {
-  Value mean, centered, variance;
-};
-} // namespace
-static Moments momentsOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
+Moments momentsOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
   Value mean = node.build<ReduceMeanOp>(x, axes);
   Value centered = node.elementwise<SubOp>({x, mean});
   Value squares = node.elementwise<MulOp>({centered, centered});
   return {mean, centered, node.build<ReduceMeanOp>(squares, axes)};
 }
 
-/// sqrt(variance + epsilon)
-static Value deviation(OnnxNode &node, Value variance, double epsilon) {
+Value deviation(OnnxNode &node, Value variance, double epsilon) {
   Value sum = node.elementwise<AddOp>(
       {variance, node.scalarConstant(epsilon, elementOf(variance))});
   return node.elementwise<SqrtOp>(sum);
 }
 
-/// LayerNormalization and RMSNormalization: rows of all axes from `axis` on.
-static ImportResult importLayerNorm(OnnxNode &node, bool center) {
-  Value x = node.input(0), scale = node.input(1),
-        bias = center ? node.input(2) : Value();
+Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
+                    const RowNorm &norm) {
   Dims shape = dimsOf(x);
-  FailureOr<int64_t> axis = node.axisAttr("axis", -1, shape.size());
-  if (failed(axis))
-    return failure();
-  ArrayRef<int64_t> normalized = shapeOf(x).drop_front(*axis);
+  ArrayRef<int64_t> normalized = shapeOf(x).drop_front(norm.axis);
   int64_t length = ShapedType::getNumElements(normalized);
-  Dims rows(ArrayRef(shape).take_front(*axis));
-  rows.push_back(product(ArrayRef(shape).drop_front(*axis)));
-  double epsilon = node.floatAttr("epsilon", 1e-5);
+  Dims rows(ArrayRef(shape).take_front(norm.axis));
+  rows.push_back(product(ArrayRef(shape).drop_front(norm.axis)));
 
   // Parameters of the rows' own shape are the kernel's; others broadcast.
   auto fits = [&](Value v) {
@@ -79,28 +67,56 @@ static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   }
   Value flat = node.reshape(x, rows);
   Value y = node.build<LayerNormOp>(flat, affine,
-                                    node.builder.getF32FloatAttr(epsilon),
-                                    node.builder.getBoolAttr(center));
+                                    node.builder.getF32FloatAttr(norm.epsilon),
+                                    node.builder.getBoolAttr(norm.center));
   y = node.reshape(y, shape);
-  if (!inKernel) {
-    if (scale)
-      y = node.elementwise<MulOp>({y, node.cast(scale, elementOf(x))});
-    if (y && bias)
-      y = node.elementwise<AddOp>({y, node.cast(bias, elementOf(x))});
-    if (!y)
-      return failure();
+  if (inKernel)
+    return y;
+  if (scale)
+    y = node.elementwise<MulOp>({y, node.cast(scale, elementOf(x))});
+  if (y && bias)
+    y = node.elementwise<AddOp>({y, node.cast(bias, elementOf(x))});
+  return y;
+}
+
+RowStatistics statisticsOfRows(OnnxNode &node, Value x, const RowNorm &norm,
+                               Type stash) {
+  auto axes = llvm::to_vector(
+      llvm::seq<int64_t>(norm.axis, int64_t(shapeOf(x).size())));
+  x = node.cast(x, stash);
+  if (norm.center) {
+    Moments moments = momentsOver(node, x, axes);
+    return {moments.mean, node.elementwise<ReciprocalOp>(
+                              deviation(node, moments.variance, norm.epsilon))};
   }
+  Value squares = node.elementwise<MulOp>({x, x});
+  Value mean = node.build<ReduceMeanOp>(squares, axes);
+  return {Value(),
+          node.elementwise<ReciprocalOp>(deviation(node, mean, norm.epsilon))};
+}
+
+/// LayerNormalization and RMSNormalization: rows of all axes from `axis` on.
+static ImportResult importLayerNorm(OnnxNode &node, bool center) {
+  Value x = node.input(0), scale = node.input(1),
+        bias = center ? node.input(2) : Value();
+  FailureOr<int64_t> axis = node.axisAttr("axis", -1, shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  RowNorm norm{*axis, node.floatAttr("epsilon", 1e-5), center};
+  Value y = normalizeRows(node, x, scale, bias, norm);
+  if (!y)
+    return failure();
   SmallVector<Value> results{y};
   if (node.numOutputs() > 1 && (node.wantsOutput(1) || node.wantsOutput(2))) {
     Type stash = node.elementType(node.intAttr("stash_type", 1));
     if (!isa_and_nonnull<FloatType>(stash))
       return node.invalid("`stash_type` must be a type of floats, to compute "
                           "mean and deviation in");
-    auto axes = llvm::to_vector(llvm::seq<int64_t>(*axis, shape.size()));
-    Moments moments = momentsOver(node, node.cast(x, stash), axes);
-    results.push_back(moments.mean);
-    results.push_back(node.elementwise<ReciprocalOp>(
-        deviation(node, moments.variance, epsilon)));
+    auto [mean, inverse] = statisticsOfRows(node, x, norm, stash);
+    // RMS normalization has no mean.
+    if (center)
+      results.push_back(mean);
+    results.push_back(inverse);
     results.resize(node.numOutputs());
   }
   return results;
@@ -185,16 +201,14 @@ static ImportResult importInstanceNorm(OnnxNode &node) {
       node.elementwise<AddOp>({scaled, node.alignAt(node.input(2), 1, rank)})};
 }
 
-/// Rows of a group's channels; scale and bias are per group up to opset 20, per
-/// channel later.
-static ImportResult importGroupNorm(OnnxNode &node) {
-  Value x = node.input(0);
+FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
+                                 Value scale, Value bias, double epsilon) {
   SmallVector<int64_t> shape(shapeOf(x));
-  int64_t rank = shape.size(), groups = node.intAttr("num_groups", 0);
+  int64_t rank = shape.size();
   if (rank < 2 || groups <= 0 || shape[1] % groups != 0)
-    return node.invalid("`num_groups` must divide the channels");
-  for (unsigned i : {1, 2})
-    if (ArrayRef<int64_t> per = shapeOf(node.input(i));
+    return node.invalid("the number of groups must divide the channels");
+  for (Value parameter : {scale, bias})
+    if (ArrayRef<int64_t> per = shapeOf(parameter);
         per.size() != 1 || (per[0] != groups && per[0] != shape[1]))
       return node.invalid(
           "scale and bias must have one element for each channel or group");
@@ -202,18 +216,25 @@ static ImportResult importGroupNorm(OnnxNode &node) {
       tensorType(x).getNumElements() / std::max<int64_t>(1, shape[0] * groups);
   Type type = elementOf(x);
   Value rows = node.reshape(x, {shape[0], groups, inGroup});
-  Value y = node.build<LayerNormOp>(
-      rows, ValueRange{},
-      node.builder.getF32FloatAttr(node.floatAttr("epsilon", 1e-5)),
-      node.builder.getBoolAttr(true));
-  Value scale = node.cast(node.input(1), type),
-        bias = node.cast(node.input(2), type);
+  Value y = node.build<LayerNormOp>(rows, ValueRange{},
+                                    node.builder.getF32FloatAttr(epsilon),
+                                    node.builder.getBoolAttr(true));
+  scale = node.cast(scale, type);
+  bias = node.cast(bias, type);
   bool perGroup = shapeOf(scale)[0] == groups && groups != shape[1];
   if (!perGroup)
     y = node.reshape(y, shape);
   y = node.elementwise<MulOp>({y, node.alignAt(scale, 1, shapeOf(y).size())});
   y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, shapeOf(y).size())});
-  return SmallVector<Value>{node.reshape(y, shape)};
+  return node.reshape(y, shape);
+}
+
+/// Scale and bias are per group up to opset 20, per channel later.
+static ImportResult importGroupNorm(OnnxNode &node) {
+  FailureOr<Value> y = normalizeGroups(
+      node, node.input(0), node.intAttr("num_groups", 0), node.input(1),
+      node.input(2), node.floatAttr("epsilon", 1e-5));
+  return one(y);
 }
 
 static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
@@ -304,6 +325,7 @@ void registerNormalizationImports(OnnxRegistry &registry) {
   registry.add("LogSoftmax", importSoftmax<LogSoftmaxOp>);
   registry.add("LayerNormalization", importLayerNormalization);
   registry.add("RMSNormalization", importRMSNormalization);
+  registry.add("SimplifiedLayerNormalization", importRMSNormalization);
   registry.add("BatchNormalization", importBatchNorm,
                "`spatial` = 0 (opset 8 and before)");
   registry.add("InstanceNormalization", importInstanceNorm);

@@ -114,6 +114,26 @@ OnnxNode::elementwiseType(ValueRange operands,
   return tensorOf(*shape, element(types));
 }
 
+ImportResult OnnxNode::buildAs(StringRef name, ArrayRef<Value> operands,
+                               int64_t asOpset) {
+  SmallVector<Value> ownInputs(operands);
+  // Trailing absent inputs are no inputs.
+  while (!ownInputs.empty() && !ownInputs.back())
+    ownInputs.pop_back();
+  std::swap(inputs, ownInputs);
+  std::swap(opset, asOpset);
+  ImportResult results = OnnxRegistry::get().lookup("", name)->import(*this);
+  std::swap(inputs, ownInputs);
+  std::swap(opset, asOpset);
+  return results;
+}
+
+Value OnnxNode::valueAs(StringRef name, ArrayRef<Value> operands,
+                        int64_t asOpset) {
+  ImportResult results = buildAs(name, operands, asOpset);
+  return succeeded(results) ? results->front() : Value();
+}
+
 template <typename... OpTs> struct RegularOperators {
   static void addAll(OnnxRegistry &registry) {
     (addIfElementwise<OpTs>(registry), ...);

@@ -12,6 +12,8 @@
 
 namespace ingot::graph {
 
+using ImportResult = mlir::FailureOr<llvm::SmallVector<mlir::Value>>;
+
 /// One ONNX node during import: operands are values already imported.
 class OnnxNode {
 public:
@@ -102,6 +104,16 @@ public:
                                     int64_t rank);
   mlir::FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
 
+  /// What the newest form of ONNX's operator `name` makes of `operands` (null where
+  /// one is left out) and of this node's attributes; or the form of an older opset.
+  ImportResult buildAs(llvm::StringRef name,
+                       llvm::ArrayRef<mlir::Value> operands,
+                       int64_t asOpset = INT64_MAX);
+  /// The same of an operator with one result: null with a diagnostic if it fails.
+  mlir::Value valueAs(llvm::StringRef name,
+                      llvm::ArrayRef<mlir::Value> operands,
+                      int64_t asOpset = INT64_MAX);
+
   /// Builds `OpT` from what one of its builders takes.
   template <typename OpT, typename... Args> mlir::Value build(Args &&...args) {
     return OpT::create(builder, loc, std::forward<Args>(args)...).getResult();
@@ -128,7 +140,13 @@ protected:
   unsigned outputCount = 1;
 };
 
-using ImportResult = mlir::FailureOr<llvm::SmallVector<mlir::Value>>;
+/// A value as the one result of a node; fails if there is none.
+inline ImportResult one(mlir::FailureOr<mlir::Value> value) {
+  if (failed(value) || !*value)
+    return mlir::failure();
+  return llvm::SmallVector<mlir::Value>{*value};
+}
+
 using ImportFunction = std::function<ImportResult(OnnxNode &)>;
 
 /// What is known of an ONNX operator; `ingot ops` and OPS.md print it.

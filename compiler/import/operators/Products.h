@@ -18,6 +18,38 @@ mlir::FailureOr<mlir::Value> importIntegerMatMul(OnnxNode &node, mlir::Value a,
                                                  mlir::Value b,
                                                  mlir::ValueRange zeros);
 
+/// The same of integers without the zero points of rows of `a` and of columns of `b`:
+/// each null, or of one element, or of one for each row or column, or a shape that
+/// broadcasts.
+mlir::FailureOr<mlir::Value> importIntegerProduct(OnnxNode &node, mlir::Value a,
+                                                  mlir::Value aZero,
+                                                  mlir::Value b,
+                                                  mlir::Value bZero);
+
+/// `parameter`, a scale or zero point (or null), so that it broadcasts to a tensor of
+/// `shape`: it has one element, or one for each place on `axis` (-1: none), or a
+/// shape that broadcasts as it is.
+mlir::FailureOr<mlir::Value> alignParameter(OnnxNode &node,
+                                            mlir::Value parameter, int64_t axis,
+                                            llvm::ArrayRef<int64_t> shape);
+
+/// A matrix of bytes with its scale and its zero point (which may be null).
+struct ScaledMatrix {
+  mlir::Value bytes, scale, zero;
+};
+
+/// The product of two such matrices as floats. `a` has one scale, `b` one or one for
+/// each column.
+mlir::FailureOr<mlir::Value> importScaledProduct(OnnxNode &node,
+                                                 const ScaledMatrix &a,
+                                                 const ScaledMatrix &b);
+
+/// Sums of products of integers times the scales of both operands (floats, aligned),
+/// quantized by the scale and the zero point of the result.
+mlir::FailureOr<mlir::Value> requantize(OnnxNode &node, mlir::Value sums,
+                                        mlir::Value aScale, mlir::Value bScale,
+                                        mlir::Value yScale, mlir::Value yZero);
+
 /// A convolution with the attributes of `node`; `bias` may be null.
 mlir::FailureOr<mlir::Value> importConv(OnnxNode &node, mlir::Value x,
                                         mlir::Value w, mlir::Value bias);

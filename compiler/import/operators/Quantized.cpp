@@ -28,9 +28,7 @@ static Value centered(OnnxNode &node, Value x, Value zero) {
   return node.elementwise<SubOp>({x, node.cast(zero, i32)});
 }
 
-/// A parameter for a tensor of `shape`: of one element, or of one for each
-/// place on `axis` (-1: none), or of a shape that broadcasts as it is.
-static FailureOr<Value> aligned(OnnxNode &node, Value parameter, int64_t axis,
+FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
                                 ArrayRef<int64_t> shape) {
   if (!parameter)
     return Value();
@@ -58,12 +56,11 @@ static bool isByRow(Value zero, size_t steps) {
          (shape.size() >= 2 && shape[shape.size() - steps] == 1);
 }
 
-/// Zero points belong to rows of the first matrix, columns of the second.
-static FailureOr<Value> product(OnnxNode &node, Value a, Value aZero, Value b,
-                                Value bZero) {
+FailureOr<Value> importIntegerProduct(OnnxNode &node, Value a, Value aZero,
+                                      Value b, Value bZero) {
   ArrayRef<int64_t> as = shapeOf(a), bs = shapeOf(b);
-  auto rows = aligned(node, aZero, int64_t(as.size()) - 2, as),
-       columns = aligned(node, bZero, int64_t(bs.size()) - 1, bs);
+  auto rows = alignParameter(node, aZero, int64_t(as.size()) - 2, as),
+       columns = alignParameter(node, bZero, int64_t(bs.size()) - 1, bs);
   if (failed(rows) || failed(columns))
     return failure();
   if (!*rows && !*columns)
@@ -99,7 +96,8 @@ static FailureOr<Value> pointwise(OnnxNode &node, Value x, Value xZero, Value w,
   ArrayRef<int64_t> ws = shapeOf(w);
   Value matrix = buildTranspose(node.builder, node.loc,
                                 node.reshape(w, {ws[0], ws[1]}), {1, 0});
-  auto y = product(node, toChannelsLast(node, x), xZero, matrix, wZero);
+  auto y =
+      importIntegerProduct(node, toChannelsLast(node, x), xZero, matrix, wZero);
   if (failed(y))
     return failure();
   Value sums = *y;
@@ -119,18 +117,17 @@ static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
       isOneOr(wZero, shapeOf(w)[0]) &&
       (!bias || shapeOf(bias) == ArrayRef<int64_t>{shapeOf(w)[0]}))
     return pointwise(node, x, xZero, w, wZero, bias);
-  auto whole = aligned(node, xZero, -1, shapeOf(x)),
-       channels = aligned(node, wZero, 0, shapeOf(w));
+  auto whole = alignParameter(node, xZero, -1, shapeOf(x)),
+       channels = alignParameter(node, wZero, 0, shapeOf(w));
   if (failed(whole) || failed(channels))
     return failure();
   return importConv(node, centered(node, x, *whole),
                     centered(node, w, *channels), bias);
 }
 
-/// `acc` times the scales of both operands, quantized by the scale of the
-/// result. The scales multiply in f32, before they meet the sums.
-static ImportResult requantize(OnnxNode &node, Value acc, Value aScale,
-                               Value bScale, Value yScale, Value yZero) {
+/// The scales multiply in f32, before they meet the sums.
+FailureOr<Value> requantize(OnnxNode &node, Value acc, Value aScale,
+                            Value bScale, Value yScale, Value yZero) {
   Type f32 = node.builder.getF32Type();
   Value scale = node.elementwise<DivOp>(
       {node.elementwise<MulOp>(
@@ -146,45 +143,41 @@ static ImportResult requantize(OnnxNode &node, Value acc, Value aScale,
     return node.invalid("a scale or zero point does not fit the result");
   NamedAttribute saturate =
       node.builder.getNamedAttr("saturate", node.builder.getI64IntegerAttr(1));
-  Value y = QuantizeOp::create(
-      node.builder, node.loc, TypeRange{result},
-      ValueRange{scaled, node.scalarConstant(1, f32), yZero}, saturate);
-  return SmallVector<Value>{y};
+  return QuantizeOp::create(
+             node.builder, node.loc, TypeRange{result},
+             ValueRange{scaled, node.scalarConstant(1, f32), yZero}, saturate)
+      .getResult();
 }
 
 static ImportResult importMatMulInteger(OnnxNode &node) {
-  auto y =
-      product(node, node.input(0), node.input(2), node.input(1), node.input(3));
-  if (failed(y))
-    return failure();
-  return SmallVector<Value>{*y};
+  auto y = importIntegerProduct(node, node.input(0), node.input(2),
+                                node.input(1), node.input(3));
+  return one(y);
 }
 
 static ImportResult importConvInteger(OnnxNode &node) {
   auto y = convolution(node, node.input(0), node.input(2), node.input(1),
                        node.input(3), Value());
-  if (failed(y))
-    return failure();
-  return SmallVector<Value>{*y};
+  return one(y);
 }
 
 static ImportResult importQLinearMatMul(OnnxNode &node) {
   Value a = node.input(0), b = node.input(3);
   if (!isa<IntegerType>(elementOf(a)) || !isa<IntegerType>(elementOf(b)))
     return node.unsupported("operands of floats");
-  auto acc = product(node, a, node.input(2), b, node.input(5));
+  auto acc = importIntegerProduct(node, a, node.input(2), b, node.input(5));
   if (failed(acc))
     return failure();
   // Scales by row or column broadcast like the product itself.
   ArrayRef<int64_t> shape = shapeOf(*acc);
   int64_t rank = shape.size();
-  auto aScale = aligned(node, node.input(1), rank - 2, shape),
-       bScale = aligned(node, node.input(4), rank - 1, shape),
-       yScale = aligned(node, node.input(6), rank - 2, shape),
-       yZero = aligned(node, node.input(7), rank - 2, shape);
+  auto aScale = alignParameter(node, node.input(1), rank - 2, shape),
+       bScale = alignParameter(node, node.input(4), rank - 1, shape),
+       yScale = alignParameter(node, node.input(6), rank - 2, shape),
+       yZero = alignParameter(node, node.input(7), rank - 2, shape);
   if (failed(aScale) || failed(bScale) || failed(yScale) || failed(yZero))
     return failure();
-  return requantize(node, *acc, *aScale, *bScale, *yScale, *yZero);
+  return one(requantize(node, *acc, *aScale, *bScale, *yScale, *yZero));
 }
 
 static ImportResult importQLinearConv(OnnxNode &node) {
@@ -193,13 +186,13 @@ static ImportResult importQLinearConv(OnnxNode &node) {
   if (failed(acc))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(*acc);
-  auto xScale = aligned(node, node.input(1), -1, shape),
-       wScale = aligned(node, node.input(4), 1, shape),
-       yScale = aligned(node, node.input(6), -1, shape),
-       yZero = aligned(node, node.input(7), -1, shape);
+  auto xScale = alignParameter(node, node.input(1), -1, shape),
+       wScale = alignParameter(node, node.input(4), 1, shape),
+       yScale = alignParameter(node, node.input(6), -1, shape),
+       yZero = alignParameter(node, node.input(7), -1, shape);
   if (failed(xScale) || failed(wScale) || failed(yScale) || failed(yZero))
     return failure();
-  return requantize(node, *acc, *xScale, *wScale, *yScale, *yZero);
+  return one(requantize(node, *acc, *xScale, *wScale, *yScale, *yZero));
 }
 
 void registerQuantizedImports(OnnxRegistry &registry) {

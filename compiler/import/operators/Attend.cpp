@@ -1,0 +1,201 @@
+#include "compiler/import/operators/Attend.h"
+
+#include "compiler/import/operators/Products.h"
+#include "dialects/graph/ops/Movement.h"
+#include "llvm/ADT/APFloat.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+Value splitHeads(OnnxNode &node, Value x, int64_t heads) {
+  Dims sizes = dimsOf(x);
+  Value apart = node.reshape(
+      x, ArrayRef<Dim>{sizes[0], sizes[1], heads, shapeOf(x)[2] / heads});
+  return buildTranspose(node.builder, node.loc, apart, {0, 2, 1, 3});
+}
+
+Value joined(OnnxNode &node, Value x, Value y, int64_t axis) {
+  if (!x)
+    return y;
+  Dims xs = dimsOf(x), ys = dimsOf(y);
+  if (elementOf(x) != elementOf(y) || !concatenated({ArrayRef(xs), ys}, axis)) {
+    (void)node.invalid("past and present keys or values do not fit");
+    return {};
+  }
+  return node.build<ConcatOp>(ValueRange{x, y}, axis);
+}
+
+Value positions(OnnxNode &node, const Dim &count, Type type) {
+  auto numbers = llvm::map_to_vector(
+      llvm::seq<int64_t>(0, count.most()),
+      [&](int64_t i) -> Attribute { return IntegerAttr::get(type, i); });
+  Value whole = node.constant(DenseElementsAttr::get(
+      RankedTensorType::get({count.most()}, type), numbers));
+  return node.builder.createOrFold<SliceOp>(
+      node.loc, whole, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1},
+      ArrayRef<Dim>(count));
+}
+
+Value sizeValue(OnnxNode &node, const Dim &size, Type type) {
+  if (auto number = size.known())
+    return node.scalarConstant(*number, type);
+  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  Value value =
+      node.build<SizesOp>(RankedTensorType::get({}, i64),
+                          kernel::sizesAttr({size}, node.builder.getContext()));
+  return node.cast(value, type);
+}
+
+Value causal(OnnxNode &node, const Dim &queries, const Dim &keys) {
+  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  Value query = node.reshape(positions(node, queries, i64),
+                             ArrayRef<Dim>{1, 1, queries, 1});
+  Value key =
+      node.reshape(positions(node, keys, i64), ArrayRef<Dim>{1, 1, 1, keys});
+  Value last =
+      node.elementwise<AddOp>({query, sizeValue(node, keys - queries, i64)});
+  return node.elementwise<LessOrEqualOp>({key, last});
+}
+
+double attentionScale(OnnxNode &node, int64_t headSize) {
+  double given = node.floatAttr("scale", 0);
+  return given != 0 ? given
+                    : 1 / std::sqrt(double(std::max<int64_t>(1, headSize)));
+}
+
+/// Lengths [B], or lengths and then starts [2 * B], as truths [B, 1, 1, T].
+static Value visibleByLength(OnnxNode &node, Value lengths, const Dim &batch,
+                             const Dim &keys) {
+  Type type = elementOf(lengths);
+  Value key =
+      node.reshape(positions(node, keys, type), ArrayRef<Dim>{1, 1, 1, keys});
+  auto part = [&](const Dim &start) {
+    Value own = slice(node.builder, node.loc, lengths, 0, *start.known(),
+                      *batch.known());
+    return node.reshape(own, ArrayRef<Dim>{batch, 1, 1, 1});
+  };
+  if (dimsOf(lengths)[0] == batch)
+    return node.elementwise<LessOp>(
+        {key, node.reshape(lengths, ArrayRef<Dim>{batch, 1, 1, 1})});
+  return node.elementwise<AndOp>(
+      {node.elementwise<LessOp>({key, part(0)}),
+       node.elementwise<GreaterOrEqualOp>({key, part(batch)})});
+}
+
+FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, const Dim &batch,
+                            const Dim &queries, const Dim &keys, Type type) {
+  Dims sizes = dimsOf(mask);
+  auto is = [&](ArrayRef<Dim> wanted) {
+    if (sizes.size() != wanted.size())
+      return false;
+    for (auto [own, other] : llvm::zip(sizes, wanted))
+      if (own != other)
+        (void)node.assumeEqual(own, other);
+    sizes = dimsOf(mask);
+    return ArrayRef(sizes) == wanted;
+  };
+  Value visible;
+  bool isStarts = sizes.size() == 1 && batch.known() && sizes[0] == 2 * batch;
+  if (isStarts || is({batch})) {
+    visible = visibleByLength(node, mask, batch, keys);
+  } else {
+    Dims aligned;
+    if (is({batch, keys}))
+      aligned = {batch, 1, 1, keys};
+    else if (is({batch, queries, keys}))
+      aligned = {batch, 1, queries, keys};
+    else
+      return node.unsupported("a mask of this shape",
+                              "masks are lengths [batch] or [2 * batch], or "
+                              "numbers [batch, keys] or [batch, queries, "
+                              "keys]");
+    visible = node.elementwise<GreaterOp>(
+        {node.reshape(mask, aligned), node.scalarConstant(0, elementOf(mask))});
+  }
+  double filter = node.floatAttr("mask_filter_value", -10000);
+  return node.elementwise<WhereOp>({visible, node.scalarConstant(0, type),
+                                    node.scalarConstant(filter, type)});
+}
+
+/// The products of queries and keys [B, N, S, T], one head of keys for several of
+/// queries; or of weights and values.
+static Value headProduct(OnnxNode &node, Value a, Value b) {
+  Dims as = dimsOf(a), bs = dimsOf(b);
+  if (as[1] == bs[1]) {
+    FailureOr<Value> y = importMatMul(node, a, b);
+    return succeeded(y) ? *y : Value();
+  }
+  int64_t heads = *as[1].known(), shared = *bs[1].known();
+  FailureOr<Value> y = importMatMul(
+      node,
+      node.reshape(a,
+                   ArrayRef<Dim>{as[0], shared, heads / shared, as[2], as[3]}),
+      node.reshape(b, ArrayRef<Dim>{bs[0], shared, 1, bs[2], bs[3]}));
+  if (failed(y))
+    return {};
+  return node.reshape(*y, ArrayRef<Dim>{as[0], heads, as[2], bs[3]});
+}
+
+/// A softmax over the products, and over the product of a further key.
+static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
+  Dims sizes = dimsOf(products), column = sizes;
+  column.back() = 1;
+  Value more = node.build<ExpandOp>(
+      node.reshape(sink, ArrayRef<Dim>{1, sizes[1], 1, 1}), ArrayRef(column));
+  Value all = node.build<SoftmaxOp>(
+      node.build<ConcatOp>(ValueRange{products, more}, 3), 3);
+  return node.builder.createOrFold<SliceOp>(
+      node.loc, all, ArrayRef<int64_t>{0, 0, 0, 0},
+      ArrayRef<int64_t>{1, 1, 1, 1}, ArrayRef(sizes));
+}
+
+Value attend(OnnxNode &node, const AttentionOperands &o) {
+  Type type = elementOf(o.query);
+  auto number = [&](double value) { return node.scalarConstant(value, type); };
+  int64_t heads = shapeOf(o.query)[1], shared = shapeOf(o.key)[1];
+  if (shared < 1 || heads % shared != 0 || shapeOf(o.value)[1] != shared) {
+    (void)node.invalid("heads of keys and values do not divide those of "
+                       "queries");
+    return {};
+  }
+  Value products =
+      headProduct(node, o.query,
+                  buildTranspose(node.builder, node.loc, o.key, {0, 1, 3, 2}));
+  if (!products)
+    return {};
+  Dims sizes = dimsOf(products);
+  if (o.scale != 1)
+    products = node.elementwise<MulOp>({products, number(o.scale)});
+  if (o.cap != 0)
+    products = node.elementwise<MulOp>(
+        {node.elementwise<TanhOp>(
+             {node.elementwise<MulOp>({products, number(1 / o.cap)})}),
+         number(o.cap)});
+  for (Value bias : o.biases)
+    if (products && bias)
+      products = node.elementwise<AddOp>({products, bias});
+  if (products && o.visible) {
+    // A finite number: a row without any key is no NaN.
+    APFloat least = APFloat::getLargest(
+        cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true);
+    Value hidden = node.constant(
+        DenseElementsAttr::get(RankedTensorType::get({}, type), least));
+    products = node.elementwise<WhereOp>({o.visible, products, hidden});
+  }
+  if (!products || dimsOf(products) != sizes) {
+    (void)node.invalid("a mask or bias does not broadcast to queries and keys");
+    return {};
+  }
+  Value weights = o.sink ? softmaxWithSink(node, products, o.sink)
+                         : node.build<SoftmaxOp>(products, 3);
+  Value y = headProduct(node, weights, o.value);
+  if (!y)
+    return {};
+  y = buildTranspose(node.builder, node.loc, y, {0, 2, 1, 3});
+  Dims result = dimsOf(y);
+  return node.reshape(
+      y, ArrayRef<Dim>{result[0], result[1], result[2] * result[3]});
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,275 @@
+// Weights of 2, 4 or 8 bits with a scale for each block, as language models have them.
+//
+// Bytes hold several numbers, the first in the lowest bits:
+//
+//   numbers = (bytes[..., None] >> {0, 4}) & 15
+//   floats  = (numbers - zero points) * scales
+
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/Quantization.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// The numbers of `bits` in the bytes of the last axis, which gets longer.
+static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
+  int64_t each = 8 / bits;
+  if (each == 1)
+    return bytes;
+  Type byte = elementOf(bytes);
+  SmallVector<uint8_t> places;
+  for (int64_t i = 0; i < each; ++i)
+    places.push_back(static_cast<uint8_t>(i * bits));
+  Value shifts = node.constant(DenseElementsAttr::get(
+      RankedTensorType::get({each}, byte), ArrayRef<uint8_t>(places)));
+  Dims apart = dimsOf(bytes), joined = apart;
+  apart.push_back(1);
+  joined.back() = joined.back() * each;
+  auto right = node.builder.getNamedAttr("direction",
+                                         node.builder.getStringAttr("RIGHT"));
+  Value shifted =
+      node.elementwise<BitShiftOp>({node.reshape(bytes, apart), shifts}, right);
+  Value low = node.elementwise<AndOp>(
+      {shifted, node.scalarConstant((1 << bits) - 1, byte)});
+  return node.reshape(low, joined);
+}
+
+/// The first `size` elements along the last axis.
+static Value cut(OnnxNode &node, Value x, int64_t size) {
+  return slice(node.builder, node.loc, x, shapeOf(x).size() - 1, 0, size);
+}
+
+/// The part [.., count] of floats that blocks [.., count / block, block] have, with a
+/// scale and a zero point (or null) for each block.
+static Value dequantizeBlocks(OnnxNode &node, Value blocks, Value scales,
+                              Value zeros, int64_t count) {
+  Dims one = dimsOf(scales);
+  one.push_back(1);
+  Value floats = dequantize(node, blocks, node.reshape(scales, one),
+                            zeros ? node.reshape(zeros, one) : Value());
+  if (!floats)
+    return {};
+  Dims rows = dimsOf(scales);
+  rows.back() = rows.back() * shapeOf(blocks).back();
+  return cut(node, node.reshape(floats, rows), count);
+}
+
+static LogicalResult checkBits(OnnxNode &node, int64_t bits, int64_t block) {
+  if (bits != 2 && bits != 4 && bits != 8)
+    return node.unsupported("weights of " + Twine(bits) + " bits",
+                            "quantize to 2, 4 or 8 bits");
+  if (block < 1 || block > (int64_t(1) << 31) || block * bits % 8 != 0)
+    return node.invalid("`block_size` is " + Twine(block) +
+                        ", which is no number of whole bytes");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// MatMulNBits
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct BlockWeights {
+  int64_t steps, columns, bits, block, blocks;
+};
+} // namespace
+
+static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
+  BlockWeights w{node.intAttr("K", 0), node.intAttr("N", 0),
+                 node.intAttr("bits", 4), node.intAttr("block_size", 0), 0};
+  if (failed(checkBits(node, w.bits, w.block)))
+    return failure();
+  if (node.intAttr("weight_prepacked", 0))
+    return node.unsupported("weights packed for one machine",
+                            "export the model with weight_prepacked=0");
+  if (node.hasInput(4))
+    return node.unsupported("`g_idx`", "export the model without act_order");
+  if (w.steps < 1 || w.columns < 1 || w.steps > (int64_t(1) << 31) ||
+      w.columns > (int64_t(1) << 31))
+    return node.invalid("K and N must be positive");
+  w.blocks = (w.steps + w.block - 1) / w.block;
+  auto has = [&](unsigned i, int64_t count) {
+    return !node.hasInput(i) ||
+           tensorType(node.input(i)).getNumElements() == count;
+  };
+  ArrayRef<int64_t> a = shapeOf(node.input(0));
+  if (a.empty() || a.back() != w.steps)
+    return node.invalid("the last axis of A does not have K=" + Twine(w.steps) +
+                        " elements");
+  if (!has(1, w.columns * w.blocks * (w.block * w.bits / 8)) ||
+      !has(2, w.columns * w.blocks) || !has(5, w.columns))
+    return node.invalid("B, scales or bias do not fit K=" + Twine(w.steps) +
+                        ", N=" + Twine(w.columns) + ", block_size=" +
+                        Twine(w.block) + " and bits=" + Twine(w.bits));
+  return w;
+}
+
+/// The zero points [columns, blocks]: bytes as the weights have them, or floats.
+static FailureOr<Value> zeroPoints(OnnxNode &node, const BlockWeights &w) {
+  Value given = node.input(3);
+  Type byte = elementOf(node.input(1));
+  if (!given)
+    return node.scalarConstant(1 << (w.bits - 1), byte);
+  int64_t count = tensorType(given).getNumElements();
+  int64_t packed = (w.blocks * w.bits + 7) / 8;
+  bool isPacked = elementOf(given) == byte;
+  if (count != w.columns * (isPacked ? packed : w.blocks))
+    return node.invalid("zero_points has " + Twine(count) +
+                        " elements, which does not fit " + Twine(w.blocks) +
+                        " blocks in each of N=" + Twine(w.columns) +
+                        " columns");
+  if (!isPacked)
+    return node.reshape(given, {w.columns, w.blocks});
+  return cut(node,
+             unpack(node, node.reshape(given, {w.columns, packed}), w.bits),
+             w.blocks);
+}
+
+static ImportResult importMatMulNBits(OnnxNode &node) {
+  FailureOr<BlockWeights> w = readWeights(node);
+  if (failed(w))
+    return failure();
+  FailureOr<Value> zeros = zeroPoints(node, *w);
+  if (failed(zeros))
+    return failure();
+  Value a = node.input(0);
+  Value scales = node.reshape(node.input(2), {w->columns, w->blocks});
+  Value numbers = unpack(node,
+                         node.reshape(node.input(1), {w->columns, w->blocks,
+                                                      w->block * w->bits / 8}),
+                         w->bits);
+  // Zero points that are floats are no zero points of the dequantization: it takes
+  // those of the type of the weights.
+  bool isFloat = isa<FloatType>(elementOf(*zeros));
+  if (isFloat) {
+    Value difference = node.elementwise<SubOp>(
+        {node.cast(numbers, elementOf(scales)),
+         node.reshape(node.cast(*zeros, elementOf(scales)),
+                      {w->columns, w->blocks, 1})});
+    numbers = node.elementwise<MulOp>(
+        {difference, node.reshape(scales, {w->columns, w->blocks, 1})});
+    numbers =
+        cut(node, node.reshape(numbers, {w->columns, w->blocks * w->block}),
+            w->steps);
+  } else {
+    if (shapeOf(*zeros).empty())
+      zeros = Value(node.build<ExpandOp>(
+          *zeros, ArrayRef<int64_t>{w->columns, w->blocks}));
+    numbers = dequantizeBlocks(node, numbers, scales, *zeros, w->steps);
+  }
+  if (!numbers)
+    return failure();
+  FailureOr<Value> y = importMatMul(
+      node, a, buildTranspose(node.builder, node.loc, numbers, {1, 0}));
+  if (failed(y))
+    return failure();
+  Value bias = node.input(5);
+  return one(
+      sumOf(node, {*y, bias ? node.reshape(bias, {w->columns}) : Value()}));
+}
+
+//===----------------------------------------------------------------------===//
+// GatherBlockQuantized
+//===----------------------------------------------------------------------===//
+
+/// Elements of `x` at the indices along `axis`; zeros where an index is outside.
+static Value gather(OnnxNode &node, Value x, Value indices, int64_t axis) {
+  return node.build<GatherOp>(x, indices, axis, /*in_range=*/false);
+}
+
+/// Whether an index is one of the axis, which has `size` elements.
+static Value isInside(OnnxNode &node, Value indices, int64_t size) {
+  Type type = elementOf(indices);
+  Value least = node.elementwise<GreaterOrEqualOp>(
+      {indices, node.scalarConstant(-size, type)});
+  Value most =
+      node.elementwise<LessOp>({indices, node.scalarConstant(size, type)});
+  return node.elementwise<AndOp>({least, most});
+}
+
+static ImportResult importGatherBlockQuantized(OnnxNode &node) {
+  Value data = node.input(0), indices = node.input(1), scales = node.input(2),
+        zeros = node.input(3);
+  int64_t rank = shapeOf(data).size(), block = node.intAttr("block_size", 128);
+  auto axis = node.axisAttr("gather_axis", 0, rank),
+       along = node.axisAttr("quantize_axis", 1, rank);
+  if (failed(axis) || failed(along))
+    return failure();
+  if (*axis == *along)
+    return node.unsupported("blocks along the axis that is gathered from");
+  bool isPacked = elementOf(data).getIntOrFloatBitWidth() == 8;
+  int64_t bits = isPacked ? node.intAttr("bits", 4) : 4;
+  if (failed(checkBits(node, bits, block)))
+    return failure();
+  if (isPacked && bits != 8 && *along != rank - 1)
+    return node.unsupported("packed numbers, unless blocks are along the last "
+                            "axis");
+  if (shapeOf(data)[*axis] == 0)
+    return node.invalid("takes elements of an empty axis");
+  int64_t size = shapeOf(data)[*axis];
+
+  Value rows = gather(node, data, indices, *axis);
+  if (isPacked)
+    rows = unpack(node, rows, bits);
+  int64_t added = shapeOf(indices).size() - 1;
+  int64_t at = *along > *axis ? *along + added : *along;
+  int64_t count = shapeOf(rows)[at], blocks = (count + block - 1) / block;
+  // One scale, and perhaps one zero point, for each block.
+  SmallVector<int64_t> wanted(shapeOf(data));
+  wanted[*along] = blocks;
+  if (shapeOf(scales) != ArrayRef<int64_t>(wanted))
+    return node.invalid("scales does not have one element for each block of " +
+                        Twine(block));
+  if (zeros && isPacked && bits != 8)
+    wanted.back() = (blocks * bits + 7) / 8;
+  if (zeros && shapeOf(zeros) != ArrayRef<int64_t>(wanted))
+    return node.invalid("zero_points does not have one element for each block "
+                        "of " +
+                        Twine(block));
+  scales = gather(node, scales, indices, *axis);
+  if (zeros) {
+    zeros = gather(node, zeros, indices, *axis);
+    if (isPacked)
+      zeros = cut(node, unpack(node, zeros, bits), shapeOf(scales).back());
+  } else if (isPacked) {
+    zeros = node.scalarConstant(1 << (bits - 1), elementOf(data));
+  }
+
+  // Each scale for all elements of its block: the last block may be shorter.
+  auto spread = [&](Value parameter) -> Value {
+    if (!parameter || shapeOf(parameter).empty())
+      return parameter;
+    Dims own = dimsOf(parameter), apart = own;
+    apart.insert(apart.begin() + at + 1, 1);
+    Dims wide = apart, joined = own;
+    wide[at + 1] = block;
+    joined[at] = blocks * block;
+    Value all = node.reshape(
+        node.build<ExpandOp>(node.reshape(parameter, apart), ArrayRef(wide)),
+        joined);
+    return slice(node.builder, node.loc, all, at, 0, count);
+  };
+  Value floats = dequantize(node, rows, spread(scales), spread(zeros));
+  if (!floats)
+    return failure();
+  // An index outside of the axis gives zeros.
+  Dims places(dimsOf(floats).size(), 1);
+  llvm::copy(dimsOf(indices), places.begin() + *axis);
+  Value inside = node.reshape(isInside(node, indices, size), places);
+  return one(node.elementwise<WhereOp>(
+      {inside, floats, node.scalarConstant(0, elementOf(floats))}));
+}
+
+void registerBlockQuantizedImports(OnnxRegistry &registry) {
+  StringRef domain = "com.microsoft";
+  registry.add("MatMulNBits", importMatMulNBits,
+               "`g_idx`; weights packed for one machine; 3, 5, 6, 7 bits",
+               domain);
+  registry.add("GatherBlockQuantized", importGatherBlockQuantized,
+               "blocks along the gathered axis; small floats", domain);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,321 @@
+// Attention with projections, masks and caches, as ONNX Runtime's optimizer and its
+// exporters for language models write it.
+
+#include "compiler/import/operators/Attend.h"
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/Products.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+//===----------------------------------------------------------------------===//
+// Attention and QAttention: projections and attention in one
+//===----------------------------------------------------------------------===//
+
+/// How wide queries, keys and values of all heads are.
+static FailureOr<SmallVector<int64_t>> widths(OnnxNode &node, int64_t all,
+                                              int64_t heads) {
+  SmallVector<int64_t> each = node.intsAttr("qkv_hidden_sizes");
+  if (each.empty())
+    each.assign(3, all / 3);
+  bool fits = each.size() == 3 && heads > 0;
+  int64_t sum = 0;
+  for (int64_t width : each) {
+    fits = fits && width > 0 && width <= all && width % heads == 0;
+    sum += fits ? width : 0;
+  }
+  if (!fits || sum != all || each[0] != each[1])
+    return node.invalid("the weights have " + Twine(all) +
+                        " columns, which are no queries, keys and values of " +
+                        Twine(heads) + " heads");
+  return each;
+}
+
+static LogicalResult refuse(OnnxNode &node, StringRef flag, StringRef hint) {
+  if (node.intAttr(flag, 0) == 0)
+    return success();
+  return node.unsupported("`" + Twine(flag) + "`", hint);
+}
+
+/// Attention over projections [B, S, queries, keys and values]. `mask` and the others
+/// may be null.
+static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
+                                    Value past, Value bias) {
+  int64_t heads = node.intAttr("num_heads", 0);
+  auto each = widths(node, shapeOf(projected)[2], heads);
+  if (failed(each) ||
+      failed(refuse(node, "do_rotary", "rotate with RotaryEmbedding")) ||
+      failed(refuse(node, "past_present_share_buffer",
+                    "export the model with caches that are not shared")))
+    return failure();
+  SmallVector<Value> parts;
+  int64_t start = 0;
+  for (int64_t width : *each) {
+    Dims sizes = dimsOf(projected);
+    sizes[2] = width;
+    Value part = node.builder.createOrFold<SliceOp>(
+        node.loc, projected, ArrayRef<int64_t>{0, 0, start},
+        ArrayRef<int64_t>{1, 1, 1}, ArrayRef(sizes));
+    parts.push_back(splitHeads(node, part, heads));
+    start += width;
+  }
+  AttentionOperands o;
+  o.query = parts[0];
+  o.scale = attentionScale(node, shapeOf(o.query)[3]);
+  Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2];
+  for (unsigned i : {0, 1}) {
+    Value old;
+    if (past) {
+      Dims sizes = dimsOf(past);
+      sizes[0] = 1;
+      old = node.builder.createOrFold<SliceOp>(
+          node.loc, past, ArrayRef<int64_t>{i, 0, 0, 0, 0},
+          ArrayRef<int64_t>{1, 1, 1, 1, 1}, ArrayRef(sizes));
+      old = node.reshape(old, ArrayRef(sizes).drop_front());
+    }
+    parts[1 + i] = joined(node, old, parts[1 + i], 2);
+    if (!parts[1 + i])
+      return failure();
+  }
+  o.key = parts[1];
+  o.value = parts[2];
+  Dim keys = dimsOf(o.key)[2];
+  if (mask) {
+    auto hidden =
+        biasOfMask(node, mask, batch, queries, keys, elementOf(o.query));
+    if (failed(hidden))
+      return failure();
+    o.biases.push_back(*hidden);
+  }
+  o.biases.push_back(bias);
+  if (node.intAttr("unidirectional", 0))
+    o.visible = causal(node, queries, keys);
+  Value y = attend(node, o);
+  if (!y)
+    return failure();
+  SmallVector<Value> results{y};
+  if (node.wantsOutput(1)) {
+    Dims sizes = dimsOf(o.key);
+    if (dimsOf(o.value) != sizes)
+      return node.invalid("`present` needs keys and values of one size");
+    sizes.insert(sizes.begin(), 1);
+    results.push_back(node.build<ConcatOp>(
+        ValueRange{node.reshape(o.key, sizes), node.reshape(o.value, sizes)},
+        0));
+  }
+  return results;
+}
+
+static ImportResult importAttention(OnnxNode &node) {
+  if (node.hasInput(6))
+    return node.unsupported("`past_sequence_length`",
+                            "export the model with caches that are not shared");
+  FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
+  if (failed(product))
+    return failure();
+  Value projected = sumOf(node, {*product, node.input(2)});
+  if (!projected)
+    return failure();
+  return attendProjected(node, projected, node.input(3), node.input(4),
+                         node.input(5));
+}
+
+static ImportResult importQAttention(OnnxNode &node) {
+  FailureOr<Value> product =
+      importScaledProduct(node, {node.input(0), node.input(3), node.input(6)},
+                          {node.input(1), node.input(4), node.input(7)});
+  if (failed(product))
+    return failure();
+  Value projected = sumOf(node, {*product, node.input(2)});
+  if (!projected)
+    return failure();
+  return attendProjected(node, projected, node.input(5), node.input(8),
+                         Value());
+}
+
+//===----------------------------------------------------------------------===//
+// MultiHeadAttention: projected before
+//===----------------------------------------------------------------------===//
+
+/// The part `i` of [B, S, N, count, H], as [B, N, S, H].
+static Value packedPart(OnnxNode &node, Value packed, int64_t i) {
+  Dims sizes = dimsOf(packed);
+  sizes[3] = 1;
+  Value part = node.builder.createOrFold<SliceOp>(
+      node.loc, packed, ArrayRef<int64_t>{0, 0, 0, i, 0},
+      ArrayRef<int64_t>{1, 1, 1, 1, 1}, ArrayRef(sizes));
+  part =
+      node.reshape(part, ArrayRef<Dim>{sizes[0], sizes[1], sizes[2], sizes[4]});
+  return buildTranspose(node.builder, node.loc, part, {0, 2, 1, 3});
+}
+
+namespace {
+/// The inputs of MultiHeadAttention and of its form for one step. With `pastLength`,
+/// the cache has room for more steps: new ones are written behind that many.
+struct HeadInputs {
+  Value query, key, value, bias, mask, attentionBias, pastKey, pastValue,
+      pastLength;
+};
+} // namespace
+
+/// The heads of queries, keys and values [B, N, S, H].
+static FailureOr<SmallVector<Value>>
+headsOf(OnnxNode &node, const HeadInputs &in, int64_t heads) {
+  if (in.query && shapeOf(in.query).size() == 5)
+    return SmallVector<Value>{packedPart(node, in.query, 0),
+                              packedPart(node, in.query, 1),
+                              packedPart(node, in.query, 2)};
+  if (!in.key)
+    return node.invalid("a query of rank 3 needs keys");
+  Value query = splitHeads(node, in.query, heads);
+  if (shapeOf(in.key).size() == 5)
+    return SmallVector<Value>{query, packedPart(node, in.key, 0),
+                              packedPart(node, in.key, 1)};
+  if (!in.value)
+    return node.invalid("keys that are not packed need values");
+  auto split = [&](Value x) {
+    return shapeOf(x).size() == 4 ? x : splitHeads(node, x, heads);
+  };
+  return SmallVector<Value>{query, split(in.key), split(in.value)};
+}
+
+/// Adds to each of queries, keys and values its part of the bias. Those that come from
+/// a cache have theirs already.
+static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
+                               SmallVectorImpl<Value> &parts) {
+  if (!in.bias)
+    return success();
+  bool isCached = in.key && shapeOf(in.key).size() == 4;
+  int64_t start = 0, all = shapeOf(in.bias)[0];
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    int64_t heads = shapeOf(part)[1], width = heads * shapeOf(part)[3];
+    if (start + width > all)
+      return node.invalid("the bias has " + Twine(all) +
+                          " elements: too few for queries, keys and values");
+    Value own = slice(node.builder, node.loc, in.bias, 0, start, width);
+    start += width;
+    if (i > 0 && isCached)
+      continue;
+    part = node.elementwise<AddOp>(
+        {part, node.reshape(own, {1, heads, 1, shapeOf(part)[3]})});
+    if (!part)
+      return failure();
+  }
+  if (start != all)
+    return node.invalid("the bias has " + Twine(all) + " elements, not " +
+                        Twine(start));
+  return success();
+}
+
+/// Writes the new keys and values into the cache, and hides what is behind them.
+static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
+                                    AttentionOperands &o) {
+  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2],
+      steps = dimsOf(o.key)[2];
+  if (!in.pastKey || tensorType(in.pastLength).getNumElements() != 1)
+    return node.invalid("past_sequence_length needs one element, and a cache");
+  Value past = node.reshape(node.cast(in.pastLength, i64), {});
+  Value places = node.build<ExpandOp>(past, ArrayRef<Dim>(batch));
+  for (auto [x, cache] :
+       {std::pair(&o.key, in.pastKey), std::pair(&o.value, in.pastValue)}) {
+    if ((dimsOf(cache)[2] - steps).least() < 0)
+      return node.invalid("the cache has no room for the new keys");
+    *x = node.build<TensorScatterOp>(cache, *x, places, /*axis=*/2,
+                                     /*circular=*/false);
+  }
+  Dim keys = dimsOf(o.key)[2];
+  Value key =
+      node.reshape(positions(node, keys, i64), ArrayRef<Dim>{1, 1, 1, keys});
+  Value last = node.elementwise<AddOp>({past, sizeValue(node, steps - 1, i64)});
+  if (node.intAttr("unidirectional", 0))
+    last =
+        node.elementwise<AddOp>({node.reshape(positions(node, queries, i64),
+                                              ArrayRef<Dim>{1, 1, queries, 1}),
+                                 past});
+  o.visible = node.elementwise<LessOrEqualOp>({key, last});
+  return success();
+}
+
+static ImportResult attendHeads(OnnxNode &node, const HeadInputs &in) {
+  auto parts = headsOf(node, in, node.intAttr("num_heads", 0));
+  if (failed(parts) || failed(addBiases(node, in, *parts)))
+    return failure();
+  if (static_cast<bool>(in.pastKey) != static_cast<bool>(in.pastValue))
+    return node.invalid("past_key and past_value belong together");
+  if (node.wantsOutput(3))
+    return node.unsupported("the output `qk`", "export the model without it");
+  AttentionOperands o;
+  o.query = (*parts)[0];
+  o.key = (*parts)[1];
+  o.value = (*parts)[2];
+  if (in.pastLength) {
+    if (failed(writeIntoCache(node, in, o)))
+      return failure();
+  } else {
+    o.key = joined(node, in.pastKey, o.key, 2);
+    o.value = o.key ? joined(node, in.pastValue, o.value, 2) : Value();
+    if (!o.value)
+      return failure();
+  }
+  o.scale = attentionScale(node, shapeOf(o.query)[3]);
+  Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2],
+      keys = dimsOf(o.key)[2];
+  if (in.mask) {
+    auto hidden =
+        biasOfMask(node, in.mask, batch, queries, keys, elementOf(o.query));
+    if (failed(hidden))
+      return failure();
+    o.biases.push_back(*hidden);
+  }
+  o.biases.push_back(in.attentionBias);
+  if (!o.visible && node.intAttr("unidirectional", 0))
+    o.visible = causal(node, queries, keys);
+  Value y = attend(node, o);
+  if (!y)
+    return failure();
+  return SmallVector<Value>{y, o.key, o.value};
+}
+
+static ImportResult importMultiHeadAttention(OnnxNode &node) {
+  if (node.hasInput(9))
+    return node.unsupported("caches indexed by beams",
+                            "export the model without beam search");
+  return attendHeads(node, {node.input(0), node.input(1), node.input(2),
+                            node.input(3), node.input(4), node.input(5),
+                            node.input(6), node.input(7), node.input(8)});
+}
+
+/// One step of a decoder: one query for each sequence.
+static ImportResult importDecoderMaskedMultiHeadAttention(OnnxNode &node) {
+  if (failed(refuse(node, "output_qk", "export the model without it")))
+    return failure();
+  if (node.hasInput(8) || node.hasInput(9))
+    return node.unsupported("caches indexed by beams",
+                            "export the model without beam search");
+  bool isShared = node.intAttr("past_present_share_buffer", 0) != 0;
+  if (isShared && node.hasInput(5) && !node.hasInput(7))
+    return node.invalid("past_present_share_buffer=1 needs "
+                        "past_sequence_length");
+  return attendHeads(
+      node, {node.input(0), node.input(1), node.input(2), node.input(10),
+             node.input(3), node.input(4), node.input(5), node.input(6),
+             isShared && node.hasInput(5) ? node.input(7) : Value()});
+}
+
+void registerFusedAttentionImports(OnnxRegistry &registry) {
+  StringRef domain = "com.microsoft";
+  StringRef projected = "shared caches; `do_rotary`; masks [3 * batch + 2] and "
+                        "of rank 4";
+  StringRef heads = "caches indexed by beams; the output `qk`; masks "
+                    "[3 * batch + 2]";
+  registry.add("Attention", importAttention, projected, domain);
+  registry.add("QAttention", importQAttention, projected, domain);
+  registry.add("MultiHeadAttention", importMultiHeadAttention, heads, domain);
+  registry.add("DecoderMaskedMultiHeadAttention",
+               importDecoderMaskedMultiHeadAttention, heads, domain);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,168 @@
+// Normalizations with the sums, lookups and activations that ONNX Runtime's optimizer
+// joins to them.
+
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/RowNorm.h"
+#include "compiler/import/operators/WindowGeometry.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// Results: normalized rows, mean, factor of each row, and the sum of the operands.
+static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
+                             Value addend, bool center) {
+  Value sum = sumOf(node, {node.input(0), node.input(1), addend});
+  if (!sum)
+    return failure();
+  RowNorm norm{int64_t(shapeOf(sum).size()) - 1,
+               node.floatAttr("epsilon", 1e-12), center};
+  SmallVector<Value> results{normalizeRows(node, sum, scale, bias, norm)};
+  if (node.wantsOutput(1) && !center)
+    return node.unsupported("a mean, which RMS normalization does not have");
+  if (node.wantsOutput(1) || node.wantsOutput(2)) {
+    auto [mean, inverse] =
+        statisticsOfRows(node, sum, norm, node.builder.getF32Type());
+    llvm::append_values(results, mean, inverse);
+  }
+  results.resize(3);
+  results.push_back(sum);
+  return results;
+}
+
+static ImportResult importSkipLayerNorm(OnnxNode &node) {
+  return skipNorm(node, node.input(2), node.input(3), node.input(4),
+                  /*center=*/true);
+}
+
+static ImportResult importSkipSimplifiedLayerNorm(OnnxNode &node) {
+  return skipNorm(node, node.input(2), Value(), node.input(3),
+                  /*center=*/false);
+}
+
+/// The rows of a table at the indices; which rows there are is the caller's to know.
+static Value lookUp(OnnxNode &node, Value table, Value indices) {
+  return node.build<GatherOp>(table, indices, /*axis=*/0, /*in_range=*/false);
+}
+
+/// How many elements of each row of a mask are 1: int32.
+static Value countOnes(OnnxNode &node, Value mask) {
+  Type i32 = elementOf(mask);
+  Value isOne = node.elementwise<EqualOp>({mask, node.scalarConstant(1, i32)});
+  Value count =
+      node.build<ReduceSumOp>(node.cast(isOne, i32), ArrayRef<int64_t>{1});
+  return node.reshape(count, ArrayRef<Dim>{dimsOf(mask)[0]});
+}
+
+/// Words, positions and segments looked up, summed, normalized.
+static ImportResult importEmbedLayerNorm(OnnxNode &node) {
+  Value ids = node.input(0), segments = node.input(1), words = node.input(2),
+        positions = node.input(3), kinds = node.input(4), mask = node.input(7),
+        places = node.input(8);
+  for (Value table : {words, positions, kinds})
+    if (table && shapeOf(table)[0] == 0)
+      return node.invalid("a table has no rows");
+  if (static_cast<bool>(segments) != static_cast<bool>(kinds))
+    return node.invalid("segment_ids and segment_embedding belong together");
+  Dim batch = dimsOf(ids)[0], steps = dimsOf(ids)[1];
+  Value atPlaces;
+  if (places) {
+    atPlaces = lookUp(node, positions, places);
+  } else {
+    if (steps.most() > shapeOf(positions)[0])
+      return node.invalid("there are " + Twine(shapeOf(positions)[0]) +
+                          " positions, but " + kernel::sizeText(steps) +
+                          " words");
+    Dims part{steps, dimsOf(positions)[1]};
+    atPlaces = node.builder.createOrFold<SliceOp>(
+        node.loc, positions, ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1, 1},
+        ArrayRef(part));
+  }
+  Value sum = sumOf(node, {lookUp(node, words, ids), atPlaces,
+                           segments ? lookUp(node, kinds, segments) : Value()});
+  if (!sum)
+    return failure();
+  Value y = normalizeRows(node, sum, node.input(5), node.input(6),
+                          {2, node.floatAttr("epsilon", 1e-12), true});
+  Value lengths;
+  if (node.wantsOutput(1)) {
+    lengths =
+        mask
+            ? countOnes(node, mask)
+            : Value(node.build<ExpandOp>(node.scalarConstant(0, elementOf(ids)),
+                                         ArrayRef<Dim>{batch}));
+  }
+  return SmallVector<Value>{y, lengths, sum};
+}
+
+//===----------------------------------------------------------------------===//
+// Groups of channels
+//===----------------------------------------------------------------------===//
+
+/// Normalizes the groups of `x`, whose axes the attribute `channels_last` names.
+static FailureOr<Value> groupNorm(OnnxNode &node, Value x) {
+  int64_t last = node.intAttr("channels_last", 1),
+          activation = node.intAttr("activation", 0);
+  if (activation != 0 && activation != 1)
+    return node.invalid("activation must be 0 or 1, not " + Twine(activation));
+  FailureOr<Value> y = normalizeGroups(
+      node, last ? toChannelsFirst(node, x) : x, node.intAttr("groups", 0),
+      node.input(1), node.input(2), node.floatAttr("epsilon", 1e-5));
+  if (failed(y))
+    return failure();
+  Value result = last ? toChannelsLast(node, *y) : *y;
+  return activation ? node.elementwise<SwishOp>({result}) : result;
+}
+
+static LogicalResult checkChannelsLast(OnnxNode &node) {
+  int64_t last = node.intAttr("channels_last", 1);
+  if (last != 0 && last != 1)
+    return node.invalid("channels_last must be 0 or 1, not " + Twine(last));
+  return success();
+}
+
+static ImportResult importGroupNorm(OnnxNode &node) {
+  if (failed(checkChannelsLast(node)))
+    return failure();
+  FailureOr<Value> y = groupNorm(node, node.input(0));
+  return one(y);
+}
+
+static ImportResult importSkipGroupNorm(OnnxNode &node) {
+  if (failed(checkChannelsLast(node)))
+    return failure();
+  Value x = node.input(0), skip = node.input(3), bias = node.input(4);
+  int64_t channels = node.intAttr("channels_last", 1) ? 3 : 1;
+  auto alongChannels = [&](Value v) {
+    Dims sizes(4, 1);
+    sizes[0] = shapeOf(v).size() == 2 ? dimsOf(v)[0] : Dim(1);
+    sizes[channels] = dimsOf(v).back();
+    return node.reshape(v, sizes);
+  };
+  if (shapeOf(skip).size() == 2)
+    skip = alongChannels(skip);
+  Value sum = sumOf(node, {x, skip, bias ? alongChannels(bias) : Value()});
+  if (!sum)
+    return failure();
+  FailureOr<Value> y = groupNorm(node, sum);
+  if (failed(y))
+    return failure();
+  return SmallVector<Value>{*y, sum};
+}
+
+void registerFusedNormalizationImports(OnnxRegistry &registry) {
+  StringRef domain = "com.microsoft";
+  registry.add("SkipLayerNormalization", importSkipLayerNorm, "", domain);
+  registry.add("SkipSimplifiedLayerNormalization",
+               importSkipSimplifiedLayerNorm, "", domain);
+  registry.add("EmbedLayerNormalization", importEmbedLayerNorm, "", domain);
+  registry.add("GroupNorm", importGroupNorm, "", domain);
+  registry.add("SkipGroupNorm", importSkipGroupNorm, "", domain);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,139 @@
+// Matrix products and convolutions with what ONNX Runtime's optimizer joins to them:
+// transposes, a factor, a second sum, an activation, the layout with channels last.
+
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/WindowGeometry.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+/// An operand of FusedMatMul as MatMul takes it. `batch`: the first axis belongs
+/// behind the others but the last; then `flip` exchanges the last two.
+static Value arranged(OnnxNode &node, Value x, bool batch, bool flip) {
+  int64_t rank = shapeOf(x).size();
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (batch && rank > 2)
+    std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
+  if (flip && rank > 1)
+    std::swap(perm[rank - 1], perm[rank - 2]);
+  return buildTranspose(node.builder, node.loc, x, perm);
+}
+
+static ImportResult importFusedMatMul(OnnxNode &node) {
+  auto flag = [&](StringRef name) { return node.intAttr(name, 0) != 0; };
+  FailureOr<Value> product = importMatMul(
+      node, arranged(node, node.input(0), flag("transBatchA"), flag("transA")),
+      arranged(node, node.input(1), flag("transBatchB"), flag("transB")));
+  if (failed(product))
+    return failure();
+  Value y = *product;
+  if (double alpha = node.floatAttr("alpha", 1); alpha != 1)
+    y = node.elementwise<MulOp>({y, node.scalarConstant(alpha, elementOf(y))});
+  return one(y);
+}
+
+/// The attributes `activation_alpha` and the like.
+static ActivationNumbers namedNumbers(OnnxNode &node) {
+  auto number = [&](StringRef name) -> std::optional<double> {
+    if (!node.hasAttr(name))
+      return std::nullopt;
+    return node.floatAttr(name, 0);
+  };
+  return {number("activation_alpha"), number("activation_beta"),
+          number("activation_gamma")};
+}
+
+static ImportResult importFusedMatMulActivation(OnnxNode &node) {
+  ImportResult product = importFusedMatMul(node);
+  if (failed(product))
+    return failure();
+  if (node.stringAttr("activation", "") == "Softmax")
+    return node.unsupported("the activation `Softmax`",
+                            "leave the Softmax a node of its own");
+  return one(activate(node, product->front(), namedNumbers(node)));
+}
+
+static ImportResult importFusedGemm(OnnxNode &node) {
+  Value y = node.valueAs("Gemm", {node.input(0), node.input(1), node.input(2)});
+  return one(activate(node, y, namedNumbers(node)));
+}
+
+static ImportResult importGemmFastGelu(OnnxNode &node) {
+  FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
+  if (failed(product))
+    return failure();
+  Value sum = sumOf(node, {*product, node.input(2)});
+  return one(sum ? gelu(node, sum, /*approximately=*/true) : Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+/// The convolution of `x` and `w`, plus `addend` (of the shape of the result, or
+/// null), under the activation.
+static Value convolve(OnnxNode &node, Value x, Value w, Value addend) {
+  Value y = node.valueAs("Conv", {x, w, node.input(2)});
+  if (!y)
+    return {};
+  if (addend && dimsOf(addend) != dimsOf(y)) {
+    (void)node.invalid("Z does not have the shape of the convolution");
+    return {};
+  }
+  SmallVector<double> given = node.floatsAttr("activation_params");
+  ActivationNumbers numbers;
+  if (!given.empty())
+    numbers.alpha = given[0];
+  if (given.size() > 1)
+    numbers.beta = given[1];
+  return activate(node, sumOf(node, {y, addend}), numbers);
+}
+
+static ImportResult importFusedConv(OnnxNode &node) {
+  return one(convolve(node, node.input(0), node.input(1), node.input(3)));
+}
+
+static ImportResult channelsLast(OnnxNode &node, Value w) {
+  Value addend = node.input(3);
+  Value y = convolve(node, toChannelsFirst(node, node.input(0)), w,
+                     addend ? toChannelsFirst(node, addend) : Value());
+  return one(y ? toChannelsLast(node, y) : Value());
+}
+
+/// The weights have their channels last, too.
+static ImportResult importNhwcConv(OnnxNode &node) {
+  return channelsLast(node, toChannelsFirst(node, node.input(1)));
+}
+
+/// The weights are as those of Conv.
+static ImportResult importNhwcFusedConv(OnnxNode &node) {
+  return channelsLast(node, node.input(1));
+}
+
+static ImportResult importNhwcMaxPool(OnnxNode &node) {
+  Value y = node.valueAs("MaxPool", {toChannelsFirst(node, node.input(0))});
+  return one(y ? toChannelsLast(node, y) : Value());
+}
+
+void registerFusedProductImports(OnnxRegistry &registry) {
+  StringRef domain = "com.microsoft";
+  registry.add("FusedMatMul", importFusedMatMul, "", domain);
+  registry.add("TransposeMatMul", importFusedMatMul, "", domain);
+  registry.add("FusedMatMulActivation", importFusedMatMulActivation,
+               "Softmax as the activation", domain);
+  registry.add("FusedGemm", importFusedGemm, "", domain);
+  registry.add("GemmFastGelu", importGemmFastGelu, "", domain);
+  registry.add("FusedConv", importFusedConv, "", domain);
+  registry.add("NhwcConv", importNhwcConv, "", domain);
+  registry.add("NhwcFusedConv", importNhwcFusedConv, "", domain);
+  registry.add("NhwcMaxPool", importNhwcMaxPool, "", domain);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,332 @@
+// Rotary positions, and the attention of decoders: heads of queries in groups, a cache
+// of keys and values.
+
+#include "compiler/import/operators/Attend.h"
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/RowNorm.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+static Type int64(OnnxNode &node) {
+  return node.builder.getIntegerType(64, /*isSigned=*/true);
+}
+
+/// A part of the last axis.
+static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
+                     int64_t step = 1) {
+  Dims sizes = dimsOf(x);
+  SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
+  starts.back() = start;
+  steps.back() = step;
+  sizes.back() = count;
+  return node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
+                                            ArrayRef(sizes));
+}
+
+//===----------------------------------------------------------------------===//
+// Rotation
+//===----------------------------------------------------------------------===//
+
+/// Turns pairs of elements of each head of `x` [B, N, S, H] by the angles at
+/// `places` [1 or B, S]. A pair is two neighbours (`interleaved`), or an element of the
+/// first half and one of the second; elements behind the pairs stay.
+static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
+                    Value places, bool interleaved) {
+  int64_t half = shapeOf(cosines)[1], size = shapeOf(x)[3];
+  if (shapeOf(cosines)[0] == 0 || 2 * half > size) {
+    (void)node.invalid("cos_cache has " + Twine(half) +
+                       " columns: more than half a head of " + Twine(size));
+    return {};
+  }
+  Type type = elementOf(x);
+  auto angles = [&](Value table) {
+    Value rows = node.build<GatherOp>(node.cast(table, type), places,
+                                      /*axis=*/0, /*in_range=*/false);
+    Dims sizes = dimsOf(rows);
+    return node.reshape(rows, ArrayRef<Dim>{sizes[0], 1, sizes[1], half});
+  };
+  Value c = angles(cosines), s = angles(sines);
+  Value a = columns(node, x, 0, half, interleaved ? 2 : 1),
+        b = interleaved ? columns(node, x, 1, half, 2)
+                        : columns(node, x, half, half);
+  auto times = [&](Value u, Value v) {
+    return node.elementwise<MulOp>({u, v});
+  };
+  Value first = node.elementwise<SubOp>({times(a, c), times(b, s)}),
+        second = node.elementwise<AddOp>({times(b, c), times(a, s)});
+  if (!first || !second || dimsOf(first) != dimsOf(a)) {
+    (void)node.invalid("position_ids do not fit the sequences");
+    return {};
+  }
+  SmallVector<Value> parts{first, second};
+  if (interleaved) {
+    Dims pairs = dimsOf(first), joined = pairs;
+    pairs.push_back(1);
+    joined.back() = 2 * half;
+    Value together = node.build<ConcatOp>(
+        ValueRange{node.reshape(first, pairs), node.reshape(second, pairs)}, 4);
+    parts = {node.reshape(together, joined)};
+  }
+  if (2 * half < size)
+    parts.push_back(columns(node, x, 2 * half, size - 2 * half));
+  return parts.size() == 1 ? parts[0] : node.build<ConcatOp>(parts, 3);
+}
+
+/// position_ids as [1 or B, S]: one number is the position of the first step.
+static Value placesOf(OnnxNode &node, Value ids, const Dim &steps) {
+  if (shapeOf(ids).size() == 2)
+    return ids;
+  Value first = node.reshape(ids, {1, 1});
+  Value each = node.reshape(positions(node, steps, elementOf(ids)),
+                            ArrayRef<Dim>{1, steps});
+  return node.elementwise<AddOp>({each, first});
+}
+
+static ImportResult importRotaryEmbedding(OnnxNode &node) {
+  Value x = node.input(0), ids = node.input(1), cosines = node.input(2),
+        sines = node.input(3);
+  if (node.intAttr("is_packed_batching", 0))
+    return node.unsupported("`is_packed_batching`",
+                            "export the model with padded sequences");
+  bool isFlat = shapeOf(x).size() == 3;
+  int64_t width = shapeOf(x).back(), heads = node.intAttr("num_heads", 0),
+          rotary = node.intAttr("rotary_embedding_dim", 0);
+  int64_t size = isFlat ? 2 * shapeOf(cosines)[1] : width;
+  // Where only a part of a head turns, the heads have to be counted.
+  if (isFlat && rotary > 0 && heads > 0)
+    size = width / heads;
+  if (size <= 0 || width % size != 0 ||
+      (isFlat && heads > 0 && rotary > 0 && width % heads != 0))
+    return node.invalid("rows of " + Twine(width) +
+                        " elements are no heads of " + Twine(size));
+  Value parts = isFlat ? splitHeads(node, x, width / size) : x;
+  Value y =
+      rotate(node, parts, cosines, sines, placesOf(node, ids, dimsOf(parts)[2]),
+             node.intAttr("interleaved", 0) != 0);
+  if (!y)
+    return failure();
+  if (isFlat)
+    y = node.reshape(buildTranspose(node.builder, node.loc, y, {0, 2, 1, 3}),
+                     ArrayRef(dimsOf(x)));
+  return SmallVector<Value>{y};
+}
+
+//===----------------------------------------------------------------------===//
+// GroupQueryAttention
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Queries, keys and values of one node, and how many of what there are.
+struct Grouped {
+  int64_t heads, shared, size;
+  Dim batch, steps, keys;
+  Value query, key, value;
+  /// How many steps of each sequence the cache has: int64 [B].
+  Value past;
+  /// Whether nothing is before the steps.
+  bool isFirst = false;
+};
+} // namespace
+
+static LogicalResult checkGrouped(OnnxNode &node) {
+  if (node.stringAttr("k_quant_type", "NONE") != "NONE" ||
+      node.stringAttr("v_quant_type", "NONE") != "NONE" || node.hasInput(12) ||
+      node.hasInput(13))
+    return node.unsupported("a quantized cache",
+                            "export the model with a cache of floats");
+  if (node.intAttr("sliding_window_cache", 0))
+    return node.unsupported("`sliding_window_cache`",
+                            "export the model with a whole cache");
+  if (node.intAttr("qk_output", 0) || node.wantsOutput(3))
+    return node.unsupported("the output `output_qk`",
+                            "export the model without it");
+  for (unsigned i : {3, 4})
+    if (node.hasInput(i) &&
+        elementOf(node.input(i)) != elementOf(node.input(0)))
+      return node.unsupported("a cache of another type than the queries");
+  if (node.hasInput(3) != node.hasInput(4))
+    return node.invalid("past_key and past_value belong together");
+  if (node.hasInput(1) != node.hasInput(2))
+    return node.invalid("key and value belong together");
+  if (node.hasInput(14) != node.hasInput(15))
+    return node.invalid("q_norm_weight and k_norm_weight belong together");
+  return success();
+}
+
+/// Splits heads, which `query` may have of queries, keys and values.
+static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
+  Value query = node.input(0), key = node.input(1), value = node.input(2);
+  g.heads = node.intAttr("num_heads", 0);
+  g.shared = node.intAttr("kv_num_heads", 0);
+  constexpr int64_t most = 1 << 20;
+  if (g.heads < 1 || g.shared < 1 || g.heads > most || g.heads % g.shared != 0)
+    return node.invalid("kv_num_heads=" + Twine(g.shared) +
+                        " does not divide num_heads=" + Twine(g.heads));
+  int64_t width = shapeOf(query)[2];
+  int64_t all = g.heads + (key ? 0 : 2 * g.shared);
+  g.size = width / all;
+  if (g.size < 1 || width % all != 0 ||
+      (key && shapeOf(key)[2] != g.shared * g.size))
+    return node.invalid("rows of " + Twine(width) + " elements are no " +
+                        Twine(all) + " heads");
+  if (!key) {
+    Value packed = query;
+    query = columns(node, packed, 0, g.heads * g.size);
+    key = columns(node, packed, g.heads * g.size, g.shared * g.size);
+    value =
+        columns(node, packed, (g.heads + g.shared) * g.size, g.shared * g.size);
+  }
+  g.query = splitHeads(node, query, g.heads);
+  g.key = splitHeads(node, key, g.shared);
+  g.value = splitHeads(node, value, g.shared);
+  g.batch = dimsOf(g.query)[0];
+  g.steps = dimsOf(g.query)[2];
+  return success();
+}
+
+/// Reads how long the cache gets, and how much of it each sequence has.
+static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
+  auto total = node.requireSizes(6, "total_sequence_length");
+  if (failed(total))
+    return failure();
+  Value cache = node.input(3);
+  Dim held = cache ? dimsOf(cache)[2] : Dim(0);
+  g.keys = total->front();
+  // A cache that is longer than what is in it stays as long as it is.
+  if ((held - g.keys).least() >= 0)
+    g.keys = held;
+  else if ((g.keys - held).least() < 0)
+    return node.unsupported("a cache that may be longer or shorter than "
+                            "total_sequence_length");
+  if ((g.keys - g.steps).least() < 0)
+    return node.invalid("total_sequence_length is less than the steps");
+  Type i64 = int64(node);
+  Value last =
+      node.reshape(node.cast(node.input(5), i64), ArrayRef<Dim>(g.batch));
+  // All steps are new where there is nothing before them.
+  g.isFirst = total->front() == g.steps;
+  Value before =
+      node.elementwise<AddOp>({last, sizeValue(node, Dim(1) - g.steps, i64)});
+  Value zero = node.scalarConstant(0, i64);
+  g.past = g.isFirst ? Value(node.build<ExpandOp>(zero, ArrayRef<Dim>(g.batch)))
+                     : node.elementwise<MaximumOp>({before, zero});
+  return success();
+}
+
+/// The cache `old` (or null) with `now` in it from `past` on, as long as all keys.
+static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
+  Value zero = node.scalarConstant(0, elementOf(now));
+  Dims sizes{g.batch, g.shared, g.keys, g.size};
+  if (g.keys == g.steps)
+    return now;
+  Value base = old;
+  if (!base) {
+    base = node.build<ExpandOp>(zero, ArrayRef(sizes));
+  } else if (dimsOf(base)[2] != g.keys) {
+    Dims rest = sizes;
+    rest[2] = g.keys - dimsOf(base)[2];
+    base = node.build<ConcatOp>(
+        ValueRange{base, node.build<ExpandOp>(zero, ArrayRef(rest))}, 2);
+  }
+  return node.build<TensorScatterOp>(base, now, g.past, /*axis=*/2,
+                                     /*circular=*/false);
+}
+
+/// Which keys each query reads: truths [B, 1, S, T].
+static Value visibleKeys(OnnxNode &node, const Grouped &g) {
+  Type i64 = int64(node);
+  Value key = node.reshape(positions(node, g.keys, i64),
+                           ArrayRef<Dim>{1, 1, 1, g.keys});
+  Value query = node.reshape(positions(node, g.steps, i64),
+                             ArrayRef<Dim>{1, 1, g.steps, 1});
+  Value past = node.reshape(g.past, ArrayRef<Dim>{g.batch, 1, 1, 1});
+  Value own = node.elementwise<AddOp>({query, past});
+  Value last = own;
+  if (node.intAttr("causal", 1) == 0)
+    last = node.elementwise<AddOp>({past, sizeValue(node, g.steps - 1, i64)});
+  Value visible = node.elementwise<LessOrEqualOp>({key, last});
+  int64_t window = node.intAttr("local_window_size", -1);
+  if (window < 0)
+    return visible;
+  Value first =
+      node.elementwise<SubOp>({own, node.scalarConstant(double(window), i64)});
+  return node.elementwise<AndOp>(
+      {visible, node.elementwise<GreaterOp>({key, first})});
+}
+
+static LogicalResult rotateHeads(OnnxNode &node, Grouped &g) {
+  if (g.steps == 0 || g.batch == 0)
+    return node.unsupported("no steps or no sequences");
+  if (node.intAttr("do_rotary", 0) == 0)
+    return success();
+  if (!node.hasInput(7) || !node.hasInput(8))
+    return node.invalid("do_rotary=1 needs cos_cache and sin_cache");
+  Value ids = node.input(9), places = ids;
+  // Of the first steps, ONNX Runtime reads the position of the first alone.
+  if (ids && g.isFirst)
+    places = placesOf(
+        node,
+        slice(node.builder, node.loc,
+              node.reshape(ids, ArrayRef<Dim>{product(dimsOf(ids))}), 0, 0, 1),
+        g.steps);
+  if (!ids) {
+    Value each = node.reshape(positions(node, g.steps, int64(node)),
+                              ArrayRef<Dim>{1, g.steps});
+    places = node.elementwise<AddOp>(
+        {each, node.reshape(g.past, ArrayRef<Dim>{g.batch, 1})});
+  }
+  bool interleaved = node.intAttr("rotary_interleaved", 0) != 0;
+  for (Value *x : {&g.query, &g.key}) {
+    *x = rotate(node, *x, node.input(7), node.input(8), places, interleaved);
+    if (!*x)
+      return failure();
+  }
+  return success();
+}
+
+static ImportResult importGroupQueryAttention(OnnxNode &node) {
+  Grouped g;
+  if (failed(checkGrouped(node)) || failed(readHeads(node, g)) ||
+      failed(readLengths(node, g)))
+    return failure();
+  if (node.hasInput(14)) {
+    RowNorm norm{3, node.floatAttr("qk_norm_epsilon", 1e-6), /*center=*/false};
+    g.query = normalizeRows(node, g.query, node.input(14), Value(), norm);
+    g.key = normalizeRows(node, g.key, node.input(15), Value(), norm);
+    if (!g.query || !g.key)
+      return failure();
+  }
+  if (failed(rotateHeads(node, g)))
+    return failure();
+  AttentionOperands o;
+  o.query = g.query;
+  o.key = extended(node, g, node.input(3), g.key);
+  o.value = extended(node, g, node.input(4), g.value);
+  o.scale = attentionScale(node, g.size);
+  o.visible = visibleKeys(node, g);
+  o.biases.push_back(node.input(10));
+  o.cap = node.floatAttr("softcap", 0);
+  o.sink = node.input(11);
+  if (!o.sink && node.intAttr("smooth_softmax", -1) == 1)
+    o.sink = node.build<ExpandOp>(node.scalarConstant(0, elementOf(g.query)),
+                                  ArrayRef<int64_t>{g.heads});
+  Value y = attend(node, o);
+  if (!y)
+    return failure();
+  return SmallVector<Value>{y, o.key, o.value};
+}
+
+void registerGroupedAttentionImports(OnnxRegistry &registry) {
+  StringRef domain = "com.microsoft";
+  registry.add("RotaryEmbedding", importRotaryEmbedding, "`is_packed_batching`",
+               domain);
+  registry.add("GroupQueryAttention", importGroupQueryAttention,
+               "quantized caches; `sliding_window_cache`; the output "
+               "`output_qk`; total_sequence_length must follow from sizes",
+               domain);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,172 @@
+// Operators on bytes other than products: each is that on floats, between a
+// dequantization and a quantization.
+
+#include "compiler/import/operators/Quantization.h"
+#include "compiler/import/operators/WindowGeometry.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// A scale or zero point of one element without axes; others as they are.
+static Value scalar(OnnxNode &node, Value parameter) {
+  if (parameter && tensorType(parameter).getNumElements() == 1)
+    return node.reshape(parameter, {});
+  return parameter;
+}
+
+Value dequantize(OnnxNode &node, Value x, Value scale, Value zero) {
+  if (!x || !scale)
+    return {};
+  scale = scalar(node, scale);
+  zero = zero ? scalar(node, zero) : node.scalarConstant(0, elementOf(x));
+  RankedTensorType type = node.elementwiseType(
+      {x, scale, zero}, [&](ArrayRef<Type>) { return elementOf(scale); });
+  if (!type)
+    return {};
+  return node.build<DequantizeOp>(type, x, scale, zero);
+}
+
+Value quantize(OnnxNode &node, Value y, Value scale, Value zero, Type type) {
+  if (!y || !scale)
+    return {};
+  zero = zero ? scalar(node, zero) : node.scalarConstant(0, type);
+  return node.elementwise<QuantizeOp>({y, scalar(node, scale), zero});
+}
+
+DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
+  Type type = elementOf(x), byte = node.builder.getIntegerType(8, false);
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(x).size()));
+  auto number = [&](double value) { return node.scalarConstant(value, type); };
+  // The range includes 0.
+  Value low = node.reshape(node.build<ReduceMinOp>(x, axes), {}),
+        high = node.reshape(node.build<ReduceMaxOp>(x, axes), {});
+  low = node.elementwise<MinimumOp>({low, number(0)});
+  high = node.elementwise<MaximumOp>({high, number(0)});
+  Value scale = node.elementwise<DivOp>(
+      {node.elementwise<SubOp>({high, low}), number(255)});
+  // Where all elements are 0, so are all bytes, whatever the scale.
+  Value isZero = node.elementwise<EqualOp>({scale, number(0)});
+  scale = node.elementwise<WhereOp>({isZero, number(1), scale});
+  Value zero = node.elementwise<DivOp>({node.elementwise<NegOp>({low}), scale});
+  zero = quantize(node, zero, number(1), Value(), byte);
+  return {quantize(node, x, scale, zero, byte), scale, zero};
+}
+
+//===----------------------------------------------------------------------===//
+// One operand: x, its scale and zero point, those of the result
+//===----------------------------------------------------------------------===//
+
+/// Quantizes what `compute` makes of the floats.
+static ImportResult unary(OnnxNode &node,
+                          llvm::function_ref<Value(Value)> compute) {
+  Value x = node.input(0);
+  Value floats = dequantize(node, x, node.input(1), node.input(2));
+  Value y = floats ? compute(floats) : Value();
+  return one(quantize(node, y, node.input(3), node.input(4), elementOf(x)));
+}
+
+static ImportResult importQLinearSigmoid(OnnxNode &node) {
+  return unary(node, [&](Value x) { return node.elementwise<SigmoidOp>({x}); });
+}
+
+static ImportResult importQLinearLeakyRelu(OnnxNode &node) {
+  auto alpha = node.builder.getNamedAttr(
+      "alpha", node.builder.getF32FloatAttr(node.floatAttr("alpha", 0.01)));
+  return unary(
+      node, [&](Value x) { return node.elementwise<LeakyReluOp>({x}, alpha); });
+}
+
+/// The attribute `opset` says which rule of Softmax for axes is meant.
+static ImportResult importQLinearSoftmax(OnnxNode &node) {
+  int64_t opset = node.intAttr("opset", 13);
+  return unary(node,
+               [&](Value x) { return node.valueAs("Softmax", {x}, opset); });
+}
+
+static ImportResult importQLinearReduceMean(OnnxNode &node) {
+  // Up to opset 17 the axes are an attribute.
+  return unary(node,
+               [&](Value x) { return node.valueAs("ReduceMean", {x}, 17); });
+}
+
+/// A pool of floats, where `channels_last` says how the axes are ordered.
+static ImportResult pool(OnnxNode &node, StringRef name) {
+  int64_t last = node.intAttr("channels_last", 0);
+  if (last != 0 && last != 1)
+    return node.invalid("channels_last must be 0 or 1, not " + Twine(last));
+  return unary(node, [&](Value x) -> Value {
+    Value y = node.valueAs(name, {last ? toChannelsFirst(node, x) : x});
+    return y && last ? toChannelsLast(node, y) : y;
+  });
+}
+static ImportResult importQLinearAveragePool(OnnxNode &node) {
+  return pool(node, "AveragePool");
+}
+static ImportResult importQLinearGlobalAveragePool(OnnxNode &node) {
+  return pool(node, "GlobalAveragePool");
+}
+
+//===----------------------------------------------------------------------===//
+// Several operands
+//===----------------------------------------------------------------------===//
+
+/// Operands A and B, each with scale and zero point, then those of the result.
+template <typename OpT> static ImportResult importBinary(OnnxNode &node) {
+  Value a = dequantize(node, node.input(0), node.input(1), node.input(2)),
+        b = dequantize(node, node.input(3), node.input(4), node.input(5));
+  Value y = a && b ? node.elementwise<OpT>({a, b}) : Value();
+  return one(quantize(node, y, node.input(6), node.input(7),
+                      elementOf(node.input(0))));
+}
+
+static ImportResult importQLinearWhere(OnnxNode &node) {
+  Value x = dequantize(node, node.input(1), node.input(2), node.input(3)),
+        y = dequantize(node, node.input(4), node.input(5), node.input(6));
+  Value z = x && y ? node.elementwise<WhereOp>({node.input(0), x, y}) : Value();
+  return one(quantize(node, z, node.input(7), node.input(8),
+                      elementOf(node.input(1))));
+}
+
+/// Scale and zero point of the result, then tensor, scale, zero point of each part.
+static ImportResult importQLinearConcat(OnnxNode &node) {
+  constexpr unsigned first = 2, each = 3;
+  if (node.numInputs() <= first || (node.numInputs() - first) % each != 0)
+    return node.invalid(
+        "needs a tensor, a scale and a zero point of each part");
+  Value scale = node.input(0), zero = node.input(1);
+  SmallVector<Value> parts;
+  for (unsigned i = first; i < node.numInputs(); i += each) {
+    Value x = node.input(i), s = node.input(i + 1), z = node.input(i + 2);
+    if (!isa<IntegerType>(elementOf(x)) || !elementOf(s).isF32() ||
+        elementOf(z) != elementOf(x) || tensorType(s).getNumElements() != 1 ||
+        tensorType(z).getNumElements() != 1)
+      return node.invalid("part " + Twine((i - first) / each) +
+                          " needs bytes, one scale of float32 and one zero "
+                          "point of the type of the bytes");
+    // Bytes that mean the same stay as they are.
+    bool isSame = s == scale && z == zero;
+    parts.push_back(isSame ? x
+                           : quantize(node, dequantize(node, x, s, z), scale,
+                                      zero, elementOf(zero)));
+  }
+  return one(node.valueAs("Concat", parts));
+}
+
+void registerQuantizedElementImports(OnnxRegistry &registry) {
+  StringRef domain = "com.microsoft";
+  registry.add("QLinearAdd", importBinary<AddOp>, "", domain);
+  registry.add("QLinearMul", importBinary<MulOp>, "", domain);
+  registry.add("QLinearWhere", importQLinearWhere, "", domain);
+  registry.add("QLinearConcat", importQLinearConcat, "", domain);
+  registry.add("QLinearSigmoid", importQLinearSigmoid, "", domain);
+  registry.add("QLinearLeakyRelu", importQLinearLeakyRelu, "", domain);
+  registry.add("QLinearSoftmax", importQLinearSoftmax, "", domain);
+  registry.add("QLinearReduceMean", importQLinearReduceMean, "", domain);
+  registry.add("QLinearAveragePool", importQLinearAveragePool, "", domain);
+  registry.add("QLinearGlobalAveragePool", importQLinearGlobalAveragePool, "",
+               domain);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,150 @@
+// Products of bytes whose results are floats or bytes:
+//
+//   sums = sum of (a - a_zero) * (b - b_zero)     in si32
+//   y    = sums * (a_scale * b_scale) + bias      in floats, then quantized
+
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/Quantization.h"
+#include "compiler/import/operators/WindowGeometry.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+FailureOr<Value> importScaledProduct(OnnxNode &node, const ScaledMatrix &a,
+                                     const ScaledMatrix &b) {
+  FailureOr<Value> sums =
+      importIntegerProduct(node, a.bytes, a.zero, b.bytes, b.zero);
+  if (failed(sums))
+    return failure();
+  int64_t rank = shapeOf(*sums).size();
+  auto aScale = alignParameter(node, a.scale, -1, shapeOf(*sums)),
+       bScale = alignParameter(node, b.scale, rank - 1, shapeOf(*sums));
+  if (failed(aScale) || failed(bScale))
+    return failure();
+  Value scale = node.elementwise<MulOp>({*aScale, *bScale});
+  Value y =
+      node.elementwise<MulOp>({node.cast(*sums, elementOf(*aScale)), scale});
+  if (!y)
+    return failure();
+  return y;
+}
+
+static ImportResult importMatMulIntegerToFloat(OnnxNode &node) {
+  FailureOr<Value> y =
+      importScaledProduct(node, {node.input(0), node.input(2), node.input(4)},
+                          {node.input(1), node.input(3), node.input(5)});
+  if (failed(y))
+    return failure();
+  return one(sumOf(node, {*y, node.input(6)}));
+}
+
+static ImportResult importDynamicQuantizeMatMul(OnnxNode &node) {
+  auto [bytes, scale, zero] = quantizeDynamically(node, node.input(0));
+  FailureOr<Value> y =
+      importScaledProduct(node, {bytes, scale, zero},
+                          {node.input(1), node.input(2), node.input(3)});
+  if (failed(y))
+    return failure();
+  return one(sumOf(node, {*y, node.input(4)}));
+}
+
+/// alpha * (A * B + C), C being integers at the scale of the product; floats unless
+/// the result has a scale.
+static ImportResult importQGemm(OnnxNode &node) {
+  auto matrix = [&](unsigned i, StringRef flag) {
+    return node.intAttr(flag, 0)
+               ? buildTranspose(node.builder, node.loc, node.input(i), {1, 0})
+               : node.input(i);
+  };
+  Value aScale = node.input(1), bScale = node.input(4), c = node.input(6),
+        yScale = node.input(7), yZero = node.input(8);
+  FailureOr<Value> product =
+      importIntegerProduct(node, matrix(0, "transA"), node.input(2),
+                           matrix(3, "transB"), node.input(5));
+  if (failed(product))
+    return failure();
+  Value sums = sumOf(node, {*product, c});
+  if (!sums || shapeOf(sums) != shapeOf(*product))
+    return node.invalid("C does not broadcast to the product");
+  auto columns = alignParameter(node, bScale, 1, shapeOf(sums)),
+       whole = alignParameter(node, aScale, -1, shapeOf(sums));
+  if (failed(columns) || failed(whole))
+    return failure();
+  Type f32 = node.builder.getF32Type();
+  if (double alpha = node.floatAttr("alpha", 1); alpha != 1)
+    whole = node.elementwise<MulOp>({*whole, node.scalarConstant(alpha, f32)});
+  if (!yScale) {
+    Value scale = node.elementwise<MulOp>({*whole, *columns});
+    return one(node.elementwise<MulOp>({node.cast(sums, f32), scale}));
+  }
+  if (!yZero)
+    return node.invalid("y_scale is given without y_zero_point");
+  FailureOr<Value> y =
+      requantize(node, sums, *whole, *columns, node.reshape(yScale, {}),
+                 node.reshape(yZero, {}));
+  if (failed(y))
+    return failure();
+  return one(*y);
+}
+
+/// As ONNX's operator, of images with channels last too.
+static ImportResult importQLinearConv(OnnxNode &node) {
+  int64_t last = node.intAttr("channels_last", 0);
+  if (last != 0 && last != 1)
+    return node.invalid("channels_last must be 0 or 1, not " + Twine(last));
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    operands.push_back(node.input(i));
+  if (last)
+    operands[0] = toChannelsFirst(node, operands[0]);
+  Value y = node.valueAs("QLinearConv", operands);
+  return one(y && last ? toChannelsLast(node, y) : y);
+}
+
+/// Weights [directions, from, gates * hidden] as floats in the order of LSTM.
+static Value lstmWeights(OnnxNode &node, Value bytes, Value scale, Value zero) {
+  auto aligned = [&](Value parameter) {
+    // One for each direction, or for each of its columns.
+    int64_t columns = shapeOf(parameter).size() == 2 ? shapeOf(bytes)[2] : 1;
+    return node.reshape(parameter, {shapeOf(bytes)[0], 1, columns});
+  };
+  Value floats = dequantize(node, bytes, aligned(scale), aligned(zero));
+  if (!floats)
+    return {};
+  return buildTranspose(node.builder, node.loc, floats, {0, 2, 1});
+}
+
+static ImportResult importDynamicQuantizeLSTM(OnnxNode &node) {
+  Value w = lstmWeights(node, node.input(1), node.input(8), node.input(9)),
+        r = lstmWeights(node, node.input(2), node.input(10), node.input(11));
+  if (!w || !r)
+    return failure();
+  return node.buildAs("LSTM",
+                      {node.input(0), w, r, node.input(3), node.input(4),
+                       node.input(5), node.input(6), node.input(7)});
+}
+
+void registerQuantizedProductImports(OnnxRegistry &registry) {
+  StringRef domain = "com.microsoft";
+  registry.add("MatMulIntegerToFloat", importMatMulIntegerToFloat, "", domain);
+  registry.add("DynamicQuantizeMatMul", importDynamicQuantizeMatMul, "",
+               domain);
+  registry.add("QGemm", importQGemm, "", domain);
+  registry.add("QLinearConv", importQLinearConv, "", domain);
+  registry.add("DynamicQuantizeLSTM", importDynamicQuantizeLSTM,
+               "rounding of the steps' inputs to bytes: they stay floats",
+               domain);
+  for (StringRef name : {"QuantizeLinear", "DequantizeLinear"})
+    registry.add(
+        name,
+        [name](OnnxNode &node) {
+          return node.buildAs(name,
+                              {node.input(0), node.input(1), node.input(2)});
+        },
+        "", domain);
+}
+
+} // namespace ingot::graph

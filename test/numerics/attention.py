@@ -1,0 +1,197 @@
+"""Attention of com.microsoft, as ONNX Runtime's optimizer and its exporters for language models write it. Beside ONNX Runtime.
+
+    attention.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
+"""
+import itertools
+import sys
+
+import numpy as np
+
+from beside_onnxruntime import compare, contrib, data, run
+
+B, S, N, H = 2, 6, 4, 8
+D = N * H
+# Masks of other numbers cost digits: products near -10000 are rounded to 0.001.
+FAR = {"mask_filter_value": -1e30}
+HALF = 5e-3
+
+
+def padding(rows, keys):
+    mask = np.ones((rows, keys), np.int32)
+    mask[0, keys - 2:] = 0
+    mask[-1, 0] = 0
+    return mask
+
+
+def masks(keys, queries):
+    yield "raw", padding(B, keys)
+    yield "lengths", np.array([keys - 2, keys], np.int32)
+    triangle = np.tril(np.ones((B, queries, keys), np.int32), keys - queries)
+    triangle[:, :, 0] = 1
+    yield "matrix", triangle
+
+
+def projected():
+    x, w, b = data((B, S, 12)), data((12, 3 * D)) / 4, data((3 * D,))
+    weights = {"w": w, "b": b}
+    past = data((2, B, N, 5, H))
+    bias = data((B, N, S, S))
+    for causal in (0, 1):
+        heads = {"num_heads": N, "unidirectional": causal}
+        yield contrib(f"attention-{causal}", "Attention", {"x": x}, weights, **heads)
+        yield contrib(f"attention-scale-{causal}", "Attention", {"x": x}, weights, scale=0.1, **heads)
+        yield contrib(f"attention-past-{causal}", "Attention", {"x": x, "past": past}, weights, ("y", "present"), order=["x", "w", "b", "", "past"], **heads)
+        yield contrib(f"attention-first-{causal}", "Attention", {"x": x}, weights, ("y", "present"), **heads)
+        for small in ((B, N), (1, N), (B, 1), (1, 1)):
+            yield contrib(f"attention-bias-{small}-{causal}", "Attention", {"x": x, "a": bias[:small[0], :small[1]]}, weights,
+                          order=["x", "w", "b", "", "", "a"], **heads)
+        for name, mask in masks(S, S):
+            if name == "matrix" or not causal:
+                yield contrib(f"attention-{name}-{causal}", "Attention", {"x": x, "m": mask}, weights, order=["x", "w", "b", "m"], **heads, **FAR)
+    ends = np.array([5, 6, 1, 0], np.int32)  # lengths, then starts
+    yield contrib("attention-ends", "Attention", {"x": x, "m": ends}, weights, order=["x", "w", "b", "m"], num_heads=N, **FAR)
+    yield contrib("attention-past-mask", "Attention", {"x": x, "m": padding(B, S + 5), "past": past}, weights, ("y", "present"),
+                  order=["x", "w", "b", "m", "past"], num_heads=N, **FAR)
+    other = {"w": data((12, 2 * D + 20)), "b": data((2 * D + 20,))}
+    yield contrib("attention-sizes", "Attention", {"x": x}, other, num_heads=N, qkv_hidden_sizes=[D, D, 20])
+    yield contrib("attention-one", "Attention", {"x": data((1, 1, 12))}, weights, num_heads=1)
+
+
+def quantized():
+    for signed in (np.int8, np.uint8):
+        x, w = data((B, S, 12), np.uint8, 128), data((12, 3 * D), np.int32, 60).astype(signed)
+        constants = {"w": w, "b": data((3 * D,)), "xs": np.float32(0.02), "ws": np.float32(0.01), "xz": np.uint8(60), "wz": signed(40)}
+        order = ["x", "w", "b", "xs", "ws", "", "xz", "wz"]
+        name = np.dtype(signed).name
+        yield contrib(f"qattention-{name}", "QAttention", {"x": x}, constants, order=order, num_heads=N)
+        yield contrib(f"qattention-causal-{name}", "QAttention", {"x": x}, constants, order=order, num_heads=N, unidirectional=1)
+        yield contrib(f"qattention-mask-{name}", "QAttention", {"x": x, "m": padding(B, S)}, constants,
+                      order=order[:5] + ["m"] + order[6:], num_heads=N, **FAR)
+        yield contrib(f"qattention-past-{name}", "QAttention", {"x": x, "past": data((2, B, N, 5, H))}, constants, ("y", "present"),
+                      order=order + ["past"], num_heads=N)
+        columns = constants | {"ws": 0.01 + data((3 * D,)) ** 2 / 100, "wz": data((3 * D,), np.int32, 50).astype(signed)}
+        yield contrib(f"qattention-columns-{name}", "QAttention", {"x": x}, columns, order=order, num_heads=N)
+
+
+def attended(q, k, v):
+    """Queries, keys and values [B, S, N, H]."""
+    weights = np.exp(np.einsum("bsnh,btnh->bnst", q, k) / np.sqrt(q.shape[-1]))
+    return np.einsum("bnst,btnh->bsnh", weights / weights.sum(-1, keepdims=True), v).reshape(*q.shape[:2], -1).astype(np.float32)
+
+
+def multi_head():
+    q, k, v = data((B, S, D)), data((B, 9, D)), data((B, 9, 20))
+    b = data((2 * D + 20,))
+    own = data((3 * D,))
+    heads = {"num_heads": N}
+    op = "MultiHeadAttention"
+    yield contrib("heads", op, {"q": q, "k": k, "v": v}, **heads)
+    yield contrib("heads-scale", op, {"q": q, "k": k, "v": v}, scale=0.2, **heads)
+    yield contrib("heads-bias", op, {"q": q, "k": k, "v": v}, {"b": b}, **heads)
+    yield contrib("heads-causal", op, {"q": q, "k": q, "v": q}, {"b": own}, unidirectional=1, **heads)
+    # ONNX Runtime has no kernel for these on a CPU.
+    packed, pair = data((B, S, N, 3, H)), data((B, 9, N, 2, H))
+    yield contrib("heads-packed", op, {"x": packed}, want=[attended(*(packed[:, :, :, i] for i in range(3)))], **heads)
+    yield contrib("heads-packed-keys", op, {"q": q, "kv": pair}, want=[attended(q.reshape(B, S, N, H), pair[:, :, :, 0], pair[:, :, :, 1])], **heads)
+    cached = {"q": q, "k": data((B, N, 9, H)), "v": data((B, N, 9, H))}
+    yield contrib("heads-cross", op, cached, **heads)
+    yield contrib("heads-cross-bias", op, cached, {"b": own}, **heads)
+    for name, mask in masks(9, S):
+        yield contrib(f"heads-{name}", op, {"q": q, "k": k, "v": v, "m": mask}, order=["q", "k", "v", "", "m"], **heads, **FAR)
+    for small in ((B, N), (1, N), (B, 1), (1, 1)):
+        yield contrib(f"heads-attention-bias-{small}", op, {"q": q, "k": k, "v": v, "a": data((*small, S, 9))}, order=["q", "k", "v", "", "", "a"], **heads)
+    past = {"pk": data((B, N, 5, H)), "pv": data((B, N, 5, H))}
+    x = {"q": q, "k": data((B, S, D)), "v": data((B, S, D))}
+    three = ("y", "key", "value")
+    yield contrib("heads-past", op, x | past, {"b": own}, three, order=["q", "k", "v", "b", "", "", "pk", "pv"], **heads)
+    yield contrib("heads-past-causal", op, x | past, None, three, order=["q", "k", "v", "", "", "", "pk", "pv"], unidirectional=1, **heads)
+    yield contrib("heads-first", op, x, None, three, **heads)
+    room = {"pk": data((B, N, 12, H)), "pv": data((B, N, 12, H)), "n": np.array([5], np.int32)}
+    shared = ["q", "k", "v", "", "", "", "pk", "pv", "n"]
+    yield contrib("heads-shared", op, x | room, None, three, order=shared, **heads)
+    yield contrib("heads-shared-causal", op, x | room, None, three, order=shared, unidirectional=1, **heads)
+    step = {"q": data((B, 1, D)), "k": data((B, 1, D)), "v": data((B, 1, D))}
+    op, order = "DecoderMaskedMultiHeadAttention", ["q", "k", "v", "m", "a", "pk", "pv", "n", "", "", "b"]
+    yield contrib("step-cross", op, {"q": step["q"], "k": cached["k"], "v": cached["v"]}, **heads)
+    heads["past_present_share_buffer"] = 1
+    given = lambda *names: [o if o in ("q", "k", "v", "pk", "pv", "n") + names else "" for o in order]
+    yield contrib("step", op, step | room, None, three, order=given(), **heads)
+    yield contrib("step-bias", op, step | room, {"b": own}, three, order=given("b"), **heads)
+    yield contrib("step-scale", op, step | room, None, three, order=given(), scale=0.3, **heads)
+    yield contrib("step-full", op, step | room | {"n": np.array([11], np.int32)}, None, three, order=given(), **heads)
+    yield contrib("step-mask", op, step | room | {"m": padding(B, 12), "n": np.array([11], np.int32)}, None, three, order=given("m"), **heads, **FAR)
+    yield contrib("step-attention-bias", op, step | room | {"a": data((B, N, 1, 12)), "n": np.array([11], np.int32)}, None, three, order=given("a"), **heads)
+
+
+def rotary():
+    for dtype, interleaved in itertools.product((np.float32, np.float16), (0, 1)):
+        angles = data((20, H // 2))
+        caches = {"cos": np.cos(angles).astype(dtype), "sin": np.sin(angles).astype(dtype)}
+        x = data((B, S, D), dtype)
+        places = data((B, S), np.int64, 20)
+        order = ["x", "p", "cos", "sin"]
+        name = f"{np.dtype(dtype).name}-{interleaved}"
+        near = {"interleaved": interleaved, "tolerance": HALF if dtype == np.float16 else 1e-5}
+        yield contrib(f"rotary-{name}", "RotaryEmbedding", {"x": x, "p": places}, caches, order=order, **near)
+        yield contrib(f"rotary-start-{name}", "RotaryEmbedding", {"x": x, "p": np.array([7])}, caches, order=order, **near)
+        yield contrib(f"rotary-heads-{name}", "RotaryEmbedding", {"x": data((B, N, S, H), dtype), "p": places}, caches, order=order, **near)
+        part = {k: v[:, :H // 4].copy() for k, v in caches.items()}
+        yield contrib(f"rotary-part-{name}", "RotaryEmbedding", {"x": x, "p": places}, part, order=order, num_heads=N, rotary_embedding_dim=H // 2, **near)
+
+
+def scaled(x, scales, size):
+    """Heads divided by the root of their mean square, times a scale."""
+    def norm(values, scale):
+        heads = values.reshape(B, S, -1, size)
+        return (heads / np.sqrt((heads ** 2).mean(-1, keepdims=True) + 1e-6) * scale).astype(np.float32).reshape(values.shape)
+    return {"q": norm(x["q"], scales["qn"]), "k": norm(x["k"], scales["kn"])}
+
+
+def grouped():
+    order = ["q", "k", "v", "pk", "pv", "last", "total", "cos", "sin", "p", "a", "sink", "", "", "qn", "kn"]
+    H = 16
+    angles = data((32, H // 2))
+
+    def case(name, steps, past, lengths, packed=False, rotate=False, dtype=np.float32, kv=2, more=None, want=None, **attributes):
+        B = len(lengths)
+        width = lambda n: data((B, steps, n * H), dtype)
+        inputs = {"q": width(N + 2 * kv)} if packed else {"q": width(N), "k": width(kv), "v": width(kv)}
+        if past:
+            inputs |= {"pk": data((B, kv, past, H), dtype), "pv": data((B, kv, past, H), dtype)}
+            for i, length in enumerate(lengths):  # nothing is behind the end
+                inputs["pk"][i, :, length - steps:] = inputs["pv"][i, :, length - steps:] = 0
+        inputs |= {"last": np.array(lengths, np.int32) - 1} | (more or {})
+        constants = {"total": np.array(max(lengths), np.int32)}
+        if rotate:
+            constants |= {"cos": np.cos(angles).astype(dtype), "sin": np.sin(angles).astype(dtype)}
+        known = inputs | constants
+        return contrib(f"grouped-{name}", "GroupQueryAttention", inputs, constants, ("y", "key", "value"), want=want,
+                       order=[o if o in known else "" for o in order], num_heads=N, kv_num_heads=kv, do_rotary=int(rotate),
+                       tolerance=HALF if dtype == np.float16 else 1e-5, **attributes)
+
+    for rotate, packed in itertools.product((False, True), (False, True)):
+        name = f"{int(rotate)}{int(packed)}"
+        yield case(f"first-{name}", S, 0, [S, S], packed, rotate)
+        yield case(f"step-{name}", 1, 7, [8, 8], packed, rotate)
+        yield case(f"step-shorter-{name}", 1, 7, [5, 8], packed, rotate)
+        yield case(f"chunk-{name}", 3, 7, [10], packed, rotate)
+    yield case("interleaved", S, 0, [S, S], rotate=True, rotary_interleaved=1)
+    yield case("half", S, 0, [S, S], rotate=True, dtype=np.float16)
+    yield case("scale", 1, 7, [8, 8], scale=0.5)
+    yield case("softcap", S, 0, [S, S], softcap=1.5)
+    yield case("window", S, 0, [S, S], local_window_size=3)
+    yield case("window-step", 1, 7, [8, 8], local_window_size=4)
+    yield case("smooth", S, 0, [S, S], smooth_softmax=1)
+    yield case("sink", S, 0, [S, S], more={"sink": data((N,))})
+    yield case("bias", 1, 7, [8, 8], more={"a": data((1, N, 1, 8))})
+    yield case("positions", S, 0, [S, S], rotate=True, more={"p": data((B, S), np.int64, 20)})
+    yield case("one-head", 1, 7, [8, 8], kv=1)
+    yield case("all-heads", 1, 7, [8, 8], kv=4)
+    # ONNX Runtime scales heads on no CPU: beside itself on heads that are scaled before.
+    x, scales = {"q": data((B, S, N * H)), "k": data((B, S, 2 * H))}, {"qn": data((H,)), "kn": data((H,))}
+    before = case("norm", S, 0, [S, S], rotate=True, more=scaled(x, scales, H))
+    yield case("norm", S, 0, [S, S], rotate=True, more=x | scales | {"v": before.inputs["v"]}, want=run(before))
+
+
+if __name__ == "__main__":
+    sys.exit(compare(__doc__, projected(), quantized(), multi_head(), rotary(), grouped()))
