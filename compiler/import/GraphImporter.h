@@ -129,6 +129,8 @@ private:
   void bindOption(const std::string &name, const std::string &text);
   void importInitializers(const onnx::GraphProto &graph, Scope &scope);
   bool importOutputs(const onnx::GraphProto &graph, Scope &scope);
+  void checkDeclared(const onnx::ValueInfoProto &output,
+                     mlir::RankedTensorType type);
   mlir::NamedAttrList interfaceAttrs(llvm::StringRef name, mlir::Type type);
 
   // Nodes.

@@ -385,6 +385,46 @@ void GraphImporter::bindOption(const std::string &name,
   bindInput(argument, DenseElementsAttr::get(type, values));
 }
 
+/// Compares the type of an output with what the model declares for it. A shape that
+/// differs is a warning: converters of tree models declare that of one row. So are
+/// maps from labels to scores: the tensor has a column for each label.
+void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
+                                  RankedTensorType type) {
+  const onnx::TypeProto &declared = output.type();
+  if (declared.value_case() == onnx::TypeProto::VALUE_NOT_SET)
+    return;
+  bool isMaps = declared.has_sequence_type() &&
+                declared.sequence_type().elem_type().has_map_type();
+  bool hasElement = isMaps, hasShape = !isMaps;
+  std::string text = isMaps ? "a sequence of maps" : kindOfType(declared);
+  if (declared.has_tensor_type()) {
+    int64_t dataType = declared.tensor_type().elem_type();
+    hasElement = !dataType || dataType == onnxDataType(type.getElementType());
+    text = dataTypeName(dataType).str();
+  }
+  if (declared.has_tensor_type() && declared.tensor_type().has_shape()) {
+    const auto &dims = declared.tensor_type().shape().dim();
+    hasShape = dims.size() == type.getRank();
+    std::vector<std::string> sizes;
+    for (int i = 0; i < dims.size(); ++i) {
+      hasShape &= !dims[i].has_dim_value() || dims[i].dim_value() == -1 ||
+                  i >= type.getRank() || dimsOf(type)[i] == dims[i].dim_value();
+      sizes.push_back(dims[i].has_dim_value()
+                          ? std::to_string(dims[i].dim_value())
+                          : printable(dims[i].dim_param().empty()
+                                          ? "?"
+                                          : dims[i].dim_param()));
+    }
+    text += "[" + llvm::join(sizes, ",") + "]";
+  }
+  if (hasElement && hasShape)
+    return;
+  diagnostics.report(
+      hasElement ? DiagnosticId::DeclaredShape : DiagnosticId::OutputMismatch,
+      "the output `" + printable(output.name()) + "` is declared as " + text +
+          ", but is computed as " + describe(type));
+}
+
 bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
   if (!diagnostics.empty())
     return false;
@@ -412,38 +452,7 @@ bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
     values.push_back(value);
     types.push_back(value.getType());
     auto type = cast<RankedTensorType>(value.getType());
-    const auto &declared = output.type();
-    bool matches = true;
-    std::string text;
-    if (declared.has_tensor_type()) {
-      int64_t dataType = declared.tensor_type().elem_type();
-      matches &= !dataType || dataType == onnxDataType(type.getElementType());
-      text = dataTypeName(dataType).str();
-      if (declared.tensor_type().has_shape()) {
-        const auto &dims = declared.tensor_type().shape().dim();
-        matches &= dims.size() == type.getRank();
-        std::vector<std::string> sizes;
-        for (int i = 0; i < dims.size(); ++i) {
-          matches &= !dims[i].has_dim_value() || dims[i].dim_value() == -1 ||
-                     i >= type.getRank() ||
-                     dimsOf(type)[i] == dims[i].dim_value();
-          sizes.push_back(dims[i].has_dim_value()
-                              ? std::to_string(dims[i].dim_value())
-                              : printable(dims[i].dim_param().empty()
-                                              ? "?"
-                                              : dims[i].dim_param()));
-        }
-        text += "[" + llvm::join(sizes, ",") + "]";
-      }
-    } else if (declared.value_case() != onnx::TypeProto::VALUE_NOT_SET) {
-      matches = false;
-      text = kindOfType(declared);
-    }
-    if (!matches)
-      diagnostics.report(DiagnosticId::OutputMismatch,
-                         "the output `" + printable(output.name()) +
-                             "` is declared as " + text +
-                             ", but is computed as " + describe(type));
+    checkDeclared(output, type);
   }
   if (!diagnostics.empty())
     return false;

@@ -32,6 +32,8 @@ ExitCode exitCodeOf(DiagnosticClass kind) {
     return ExitCode::Unsupported;
   case DiagnosticClass::Internal:
     return ExitCode::InternalError;
+  case DiagnosticClass::Warning:
+    return ExitCode::Success;
   }
   return ExitCode::InternalError;
 }
@@ -44,6 +46,8 @@ StringRef meaningOf(DiagnosticClass kind) {
     return "the model is valid, but uses something that Ingot lacks";
   case DiagnosticClass::Internal:
     return "Ingot itself is at fault";
+  case DiagnosticClass::Warning:
+    return "the model is odd, but is compiled";
   }
   return "";
 }
@@ -97,6 +101,11 @@ static constexpr size_t mostOfAKind = 100;
 void Diagnostics::report(Diagnostic diagnostic) {
   if (diagnostic.file.empty())
     diagnostic.file = currentFile;
+  if (infoOf(diagnostic.id).kind == DiagnosticClass::Warning) {
+    if (odd.size() < mostOfAKind)
+      odd.push_back(std::move(diagnostic));
+    return;
+  }
   ++reported;
   Kind &kind = kinds[diagnostic.id];
   if (!diagnostic.node.empty()) {
@@ -120,6 +129,7 @@ void Diagnostics::report(Diagnostic diagnostic) {
 
 void Diagnostics::clear() {
   all.clear();
+  odd.clear();
   ofNodes.clear();
   kinds.clear();
   reported = 0;
@@ -160,9 +170,9 @@ void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
     if (color)
       os.resetColor();
   };
-  for (const Diagnostic &d : all) {
-    paint(llvm::raw_ostream::RED);
-    os << "error[" << infoOf(d.id).name << "]";
+  auto show = [&](const Diagnostic &d, StringRef kind) {
+    paint(kind == "error" ? llvm::raw_ostream::RED : llvm::raw_ostream::YELLOW);
+    os << kind << "[" << infoOf(d.id).name << "]";
     plain();
     os << ": " << d.message;
     if (d.count > 1)
@@ -180,7 +190,11 @@ void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
       os << "  supported: " << d.supported << "\n";
     for (const std::string &hint : d.hints)
       os << "  hint: " << hint << "\n";
-  }
+  };
+  for (const Diagnostic &d : odd)
+    show(d, "warning");
+  for (const Diagnostic &d : all)
+    show(d, "error");
   for (const auto &[id, kind] : kinds)
     if (kind.left)
       os << "error[" << infoOf(id).name << "]: and " << kind.left
@@ -198,13 +212,14 @@ void Diagnostics::print(llvm::raw_ostream &os, bool color) const {
 void Diagnostics::printJson(llvm::raw_ostream &os) const {
   llvm::json::OStream json(os, /*IndentSize=*/2);
   json.arrayBegin();
-  for (const Diagnostic &d : all) {
+  auto show = [&](const Diagnostic &d) {
     auto text = [&](StringRef key, StringRef value) {
       if (!value.empty())
         json.attribute(key, llvm::json::fixUTF8(value));
     };
     json.objectBegin();
-    static constexpr StringRef kinds[] = {"invalid", "unsupported", "internal"};
+    static constexpr StringRef kinds[] = {"invalid", "unsupported", "internal",
+                                          "warning"};
     json.attribute("id", infoOf(d.id).name);
     json.attribute("class", kinds[static_cast<int>(infoOf(d.id).kind)]);
     text("message", d.message);
@@ -223,7 +238,9 @@ void Diagnostics::printJson(llvm::raw_ostream &os) const {
           json.value(llvm::json::fixUTF8(hint));
       });
     json.objectEnd();
-  }
+  };
+  llvm::for_each(odd, show);
+  llvm::for_each(all, show);
   json.arrayEnd();
   os << "\n";
 }

@@ -26,7 +26,7 @@ enum class DiagnosticId {
 #undef INGOT_DIAGNOSTIC
 };
 
-enum class DiagnosticClass { Invalid, Unsupported, Internal };
+enum class DiagnosticClass { Invalid, Unsupported, Internal, Warning };
 
 enum ExitCode : int {
   Success = 0,
@@ -75,13 +75,16 @@ public:
   void report(DiagnosticId id, const llvm::Twine &message,
               const llvm::Twine &hint = "");
 
+  /// Whether nothing was reported but warnings.
   bool empty() const { return all.empty(); }
-  /// How many were reported, those that are counted only included.
+  /// How many were reported, those that are counted only included, without warnings.
   size_t size() const { return reported; }
   /// Those that are printed: of one id up to 100 that differ in their words.
   llvm::ArrayRef<Diagnostic> list() const { return all; }
   bool has(DiagnosticId id) const;
   void clear();
+  /// What is odd about a model that is compiled all the same.
+  llvm::ArrayRef<Diagnostic> warnings() const { return odd; }
 
   /// 70 before 1 before 3; 0 if there are none.
   ExitCode exitCode() const;
@@ -90,7 +93,7 @@ public:
   void printJson(llvm::raw_ostream &os) const;
 
 private:
-  std::vector<Diagnostic> all;
+  std::vector<Diagnostic> all, odd;
   /// Of each that is about a node: its words, and its index in `all`.
   llvm::StringMap<size_t> ofNodes;
   size_t reported = 0;
