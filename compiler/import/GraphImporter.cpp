@@ -384,13 +384,19 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
 
 void GraphImporter::reportUnimplemented(const NodePlace &at) {
   const onnx::NodeProto &node = at.node;
+  // Their weights are in blocks whose size the file does not tell.
+  bool isBlocked = node.domain() == "com.microsoft.nchwc";
   report(DiagnosticId::UnsupportedOperator,
          "the operator `" + printable(node.op_type()) + "`" +
              (canonicalDomain(node.domain()).empty()
                   ? ""
                   : " of " + printable(node.domain(), 60)) +
              " is not implemented",
-         at);
+         at, "",
+         isBlocked ? "ONNX Runtime wrote the model for one kind of processor: "
+                     "have it optimize to ORT_ENABLE_EXTENDED, or without "
+                     "NchwcTransformer"
+                   : "");
 }
 
 void GraphImporter::reportIfUnimplemented(const NodePlace &at) {

@@ -11,6 +11,12 @@ def vendor_operator(folder):
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
 
 
+@case("unsupported-operator", node="the_node", code=3, text="have it optimize to ORT_ENABLE_EXTENDED")
+def operator_of_one_processor(folder):
+    return model([node("ReorderOutput", domain="com.microsoft.nchwc", channels=4)],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft.nchwc", 1)])
+
+
 @case("unsupported-operator", node="first", code=3, text="is not implemented (2 nodes; the first is shown)")
 def two_unsupported_operators(folder):
     return model([node("ImageDecoder", ["d"], ["a"], name="first"), node("ImageDecoder", ["d"], ["b"], name="second"),
@@ -74,3 +80,42 @@ def shape_from_large_data(folder):
                  inputs=[info("x", (1, 4000))], outputs=[info("y", None)],
                  initializers=[numpy_helper.from_array(np.ones(1, np.float32), "one"),
                                numpy_helper.from_array(np.zeros(1, np.int64), "axis")])
+
+
+def trained(op, inputs, version=3, outputs=("y",), **attrs):
+    return model([node(op, [i.name for i in inputs], outputs, domain="ai.onnx.ml", **attrs)], inputs=inputs, outputs=[info("y", None)],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", version)])
+
+
+@case("unsupported-form", node="the_node", code=3, text="probabilities of more than two classes")
+def probabilities_of_three_classes(folder):
+    return trained("SVMClassifier", [info("x", (2, 1))], outputs=("label", "y"), support_vectors=[1.0, 2.0, 3.0], coefficients=[1.0] * 6, vectors_per_class=[1, 1, 1],
+                   rho=[0.0] * 3, prob_a=[1.0] * 3, prob_b=[0.0] * 3, classlabels_ints=[0, 1, 2])
+
+
+@case("unsupported-form", node="the_node", code=3, text="labels that are strings")
+def labels_of_strings(folder):
+    return trained("LinearClassifier", [info("x", (2, 1))], outputs=("label", "y"), coefficients=[1.0, 2.0], intercepts=[0.0, 0.0], classlabels_strings=["a", "b"])
+
+
+@case("invalid-node", node="the_node", text="there are 3 coefficients for 1 targets of 4 features")
+def coefficients_of_other_features(folder):
+    return trained("LinearRegressor", [info("x", (2, 4))], coefficients=[1.0, 2.0, 3.0])
+
+
+@case("invalid-node", node="the_node", text="`scale` has 3 numbers for 4 features")
+def scales_of_other_features(folder):
+    return trained("Scaler", [info("x", (2, 4))], offset=[0.0], scale=[1.0, 2.0, 3.0])
+
+
+@case("invalid-node", node="the_node", text="there are 2 keys for 1 values")
+def keys_without_values(folder):
+    return trained("LabelEncoder", [info("x", (2, 4))], keys_floats=[1.0, 2.0], values_floats=[3.0])
+
+
+@case("declared-shape", code=0, text="is declared as a sequence of maps, but is computed as f32[2,2]")
+def maps_as_a_result(folder):
+    maps = helper.make_sequence_type_proto(helper.make_map_type_proto(I64, helper.make_tensor_type_proto(F, [])))
+    zipped = trained("ZipMap", [info("x", (2, 2))], classlabels_int64s=[1, 2])
+    zipped.graph.output[0].type.CopyFrom(maps)
+    return zipped

@@ -63,7 +63,11 @@ def ensembles():
     for aggregate in ("SUM", "AVERAGE", "MIN", "MAX"):
         yield case(f"regressor-{aggregate.lower()}", "TreeEnsembleRegressor", 30, ["y"], n_targets=3, aggregate_function=aggregate,
                    base_values=[0.5, -1.0, 2.0], **forest("target", 9, 6, 3, every, False))
-    for transform in ("NONE", "LOGISTIC", "SOFTMAX"):
+    for transform in ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"):
+        for targets in (1, 3):
+            yield case(f"regressor-{transform.lower()}-{targets}", "TreeEnsembleRegressor", 30, ["y"], n_targets=targets, post_transform=transform,
+                       **forest("target", 9, 4, targets, every, False))
+    for transform in ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"):
         yield case(f"classifier-{transform.lower()}", "TreeEnsembleClassifier", 30, ["label", "scores"], classlabels_int64s=[7, 3, 5],
                    post_transform=transform, **forest("class", 9, 6, 3, every, False))
     for transform in ("NONE", "LOGISTIC"):

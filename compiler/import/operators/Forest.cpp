@@ -7,7 +7,7 @@
 //   x < v   ->  x <= before(v)        x >= v, x > v  ->  the same, swapped
 //   x == v  ->  x <= v, then not x <= before(v)
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/ClassScores.h"
 #include "dialects/graph/ops/Movement.h"
 
 #include <set>
@@ -265,31 +265,6 @@ static LogicalResult readForest(OnnxNode &node, Forest &forest,
   return success();
 }
 
-/// Null where there is no such transform here.
-static Value transformed(OnnxNode &node, Value scores, StringRef transform) {
-  if (transform == "NONE" || transform.empty())
-    return scores;
-  if (transform == "LOGISTIC")
-    return node.elementwise<SigmoidOp>({scores});
-  if (transform == "SOFTMAX")
-    return node.build<SoftmaxOp>(scores, 1);
-  return {};
-}
-
-/// Rows of floats; null with a diagnostic if they are not.
-static Value featureRows(OnnxNode &node) {
-  Value x = node.input(0);
-  if (shapeOf(x).size() == 1)
-    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
-  if (shapeOf(x).size() != 2) {
-    (void)node.invalid("the input is not rows of features");
-    return {};
-  }
-  if (!elementOf(x).isF32() && !elementOf(x).isF64())
-    x = node.cast(x, node.builder.getF32Type());
-  return x;
-}
-
 static ImportResult importTreeEnsembleRegressor(OnnxNode &node) {
   Value x = featureRows(node);
   if (!x)
@@ -306,9 +281,9 @@ static ImportResult importTreeEnsembleRegressor(OnnxNode &node) {
       forest.build(x, targets, aggregate, floatsOrTensor(node, "base_values"),
                    node.builder.getF32Type());
   std::string transform = node.stringAttr("post_transform", "NONE");
-  Value result = transformed(node, scores, transform);
+  Value result = transformTargets(node, scores, transform);
   if (!result)
-    return node.unsupported("post_transform `" + transform + "`");
+    return failure();
   return SmallVector<Value>{result};
 }
 
@@ -316,16 +291,10 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
   Value x = featureRows(node);
   if (!x)
     return failure();
-  SmallVector<int64_t> labels = node.intsAttr("classlabels_int64s");
-  if (labels.empty()) {
-    size_t names = node.stringsAttr("classlabels_strings").size();
-    if (node.wantsOutput(0) || names == 0)
-      return node.unsupported("labels that are strings");
-    for (size_t i = 0; i < names; ++i)
-      labels.push_back(i);
-  }
-  Dim rows = dimsOf(x)[0];
-  int64_t classes = labels.size();
+  auto labels = classLabels(node, "classlabels_int64s", "classlabels_strings");
+  if (failed(labels))
+    return failure();
+  int64_t classes = labels->size();
   Forest forest(node, elementOf(x).isF64());
   SmallVector<double> base = floatsOrTensor(node, "base_values"),
                       weights = floatsOrTensor(node, "class_weights");
@@ -336,14 +305,7 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
   Builder &b = node.builder;
   Type f32 = b.getF32Type(), i64 = b.getIntegerType(64, /*isSigned=*/true);
   std::string transform = node.stringAttr("post_transform", "NONE");
-  auto labelType = RankedTensorType::get({classes}, i64);
-  Value labelTable =
-      node.constant(DenseElementsAttr::get(labelType, ArrayRef(labels)));
-  auto labelAt = [&](Value index) -> Value {
-    return GatherOp::create(node.builder, node.loc, labelTable,
-                            node.reshape(index, ArrayRef(rows)), 0,
-                            /*inRange=*/true);
-  };
+  auto labelAt = [&](Value index) { return labelsAt(node, *labels, index); };
 
   // Two classes whose leaves speak of one: its score decides.
   bool oneScore = classes == 2 && llvm::all_equal(ids);
@@ -375,9 +337,9 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
     return node.unsupported("a single class");
   Value scores = forest.build(x, classes, "SUM", base, f32);
   Value index = node.build<ArgMaxOp>(scores, 1, /*last=*/false);
-  Value result = transformed(node, scores, transform);
+  Value result = transformScores(node, scores, transform);
   if (!result)
-    return node.unsupported("post_transform `" + transform + "`");
+    return failure();
   return SmallVector<Value>{labelAt(index), result};
 }
 
@@ -487,21 +449,18 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
       std::clamp<int64_t>(node.intAttr("post_transform", 0), 0, 4);
   Value scores =
       forest.build(x, targetCount, aggregates[aggregate], {}, elementOf(x));
-  Value result = transformed(node, scores, transforms[transform]);
+  Value result = transformScores(node, scores, transforms[transform]);
   if (!result)
-    return node.unsupported("post_transform `" + Twine(transforms[transform]) +
-                            "`");
+    return failure();
   return SmallVector<Value>{result};
 }
 
 void registerForestImports(OnnxRegistry &registry) {
-  registry.add("TreeEnsemble", importTreeEnsemble, "not SOFTMAX_ZERO, PROBIT",
-               "ai.onnx.ml");
+  registry.add("TreeEnsemble", importTreeEnsemble, "", "ai.onnx.ml");
   registry.add("TreeEnsembleRegressor", importTreeEnsembleRegressor,
                "not SOFTMAX_ZERO, PROBIT", "ai.onnx.ml");
   registry.add("TreeEnsembleClassifier", importTreeEnsembleClassifier,
-               "no labels that are strings; not SOFTMAX_ZERO, PROBIT",
-               "ai.onnx.ml");
+               "labels that are strings; a single class", "ai.onnx.ml");
 }
 
 } // namespace ingot::graph

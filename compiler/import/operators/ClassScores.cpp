@@ -1,0 +1,126 @@
+#include "compiler/import/operators/ClassScores.h"
+
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+Value featureRows(OnnxNode &node) {
+  Value x = node.input(0);
+  if (shapeOf(x).size() == 1)
+    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
+  if (shapeOf(x).size() != 2) {
+    (void)node.invalid("the input is not rows of features");
+    return {};
+  }
+  if (!elementOf(x).isF32() && !elementOf(x).isF64())
+    x = node.cast(x, node.builder.getF32Type());
+  return x;
+}
+
+FailureOr<SmallVector<int64_t>> classLabels(OnnxNode &node, StringRef integers,
+                                            StringRef strings) {
+  SmallVector<int64_t> labels = node.intsAttr(integers);
+  if (!labels.empty())
+    return labels;
+  size_t names = node.stringsAttr(strings).size();
+  if (node.wantsOutput(0) || names == 0)
+    return node.unsupported("labels that are strings",
+                            "export the model with labels that are integers, "
+                            "or without the output of labels");
+  for (size_t i = 0; i < names; ++i)
+    labels.push_back(int64_t(i));
+  return labels;
+}
+
+Value labelsAt(OnnxNode &node, ArrayRef<int64_t> labels, Value indices) {
+  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  auto type = RankedTensorType::get({int64_t(labels.size())}, i64);
+  Dim rows = dimsOf(indices)[0];
+  return node.build<GatherOp>(
+      node.constant(DenseElementsAttr::get(type, labels)),
+      node.reshape(indices, ArrayRef<Dim>(rows)), 0, /*inRange=*/true);
+}
+
+/// A softmax that leaves scores of 0 at 0.
+static Value softmaxZero(OnnxNode &node, Value scores) {
+  Type type = elementOf(scores);
+  auto number = [&](double value) { return node.scalarConstant(value, type); };
+  Value most = node.build<ReduceMaxOp>(scores, ArrayRef<int64_t>{1});
+  Value powers =
+      node.elementwise<ExpOp>({node.elementwise<SubOp>({scores, most})});
+  // What ONNX Runtime takes for 0.
+  constexpr double nothing = 1e-7;
+  Value isZero = node.elementwise<LessOrEqualOp>(
+      {node.elementwise<AbsOp>({scores}), number(nothing)});
+  Value sum = node.build<ReduceSumOp>(
+      node.elementwise<WhereOp>({isZero, number(0), powers}),
+      ArrayRef<int64_t>{1});
+  Value scaled = node.elementwise<MulOp>(
+      {scores, node.elementwise<ExpOp>({node.elementwise<NegOp>({most})})});
+  return node.elementwise<DivOp>(
+      {node.elementwise<WhereOp>({isZero, scaled, powers}), sum});
+}
+
+/// sqrt(2) * erfinv(2 x - 1), with the inverse of erf as ONNX Runtime approximates it
+/// (Winitzki, a = 0.147).
+static Value probit(OnnxNode &node, Value x) {
+  Type type = elementOf(x);
+  auto number = [&](double value) { return node.scalarConstant(value, type); };
+  auto times = [&](Value v, double factor) {
+    return node.elementwise<MulOp>({v, number(factor)});
+  };
+  Value u = node.elementwise<SubOp>({times(x, 2), number(1)});
+  Value rest =
+      node.elementwise<SubOp>({number(1), node.elementwise<MulOp>({u, u})});
+  Value log = node.elementwise<LogOp>({rest});
+  constexpr double a = 0.147, pi = 3.14159;
+  Value v = node.elementwise<AddOp>({times(log, 0.5), number(2 / (pi * a))});
+  Value square = node.elementwise<SubOp>(
+      {node.elementwise<MulOp>({v, v}), times(log, 1 / a)});
+  Value inverse = node.elementwise<SqrtOp>(
+      {node.elementwise<SubOp>({node.elementwise<SqrtOp>({square}), v})});
+  Value isNegative = node.elementwise<LessOp>({u, number(0)});
+  return times(node.elementwise<WhereOp>(
+                   {isNegative, node.elementwise<NegOp>({inverse}), inverse}),
+               1.41421356);
+}
+
+Value transformScores(OnnxNode &node, Value scores, StringRef transform) {
+  if (!scores || transform == "NONE" || transform.empty())
+    return scores;
+  if (transform == "LOGISTIC")
+    return node.elementwise<SigmoidOp>({scores});
+  if (transform == "SOFTMAX")
+    return node.build<SoftmaxOp>(scores, 1);
+  if (transform == "SOFTMAX_ZERO")
+    return softmaxZero(node, scores);
+  if (transform == "PROBIT")
+    return probit(node, scores);
+  (void)node.invalid("there is no post_transform `" + transform + "`");
+  return {};
+}
+
+Value transformTargets(OnnxNode &node, Value targets, StringRef transform) {
+  bool isSingle = targets && shapeOf(targets)[1] == 1;
+  if (!isSingle || transform == "PROBIT")
+    return transformScores(node, targets, transform);
+  return targets;
+}
+
+Value bothScores(OnnxNode &node, Value second, StringRef transform,
+                 bool negates) {
+  if (!second)
+    return {};
+  // Of two scores that add up to 1 there is no softmax.
+  bool isPlain = transform != "LOGISTIC" && transform != "PROBIT";
+  Value first = negates || transform == "LOGISTIC"
+                    ? node.elementwise<NegOp>({second})
+                    : node.elementwise<SubOp>(
+                          {node.scalarConstant(1, elementOf(second)), second});
+  Value both = node.build<ConcatOp>(ValueRange{first, second}, 1);
+  return isPlain ? both : transformScores(node, both, transform);
+}
+
+} // namespace ingot::graph

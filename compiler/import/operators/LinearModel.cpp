@@ -1,0 +1,230 @@
+// Linear models of ai.onnx.ml, and what prepares their features.
+
+#include "compiler/import/operators/ClassScores.h"
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/Products.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+//===----------------------------------------------------------------------===//
+// Features
+//===----------------------------------------------------------------------===//
+
+/// How many features a row has: along the last axis.
+static int64_t featureCount(Value x) {
+  return shapeOf(x).empty() ? 1 : shapeOf(x).back();
+}
+
+/// Numbers of an attribute, one for all features or one for each.
+static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
+                                   ArrayRef<double> numbers, Value x,
+                                   Type type) {
+  int64_t count = numbers.size();
+  if (count != 1 && count != featureCount(x))
+    return node.invalid("`" + name + "` has " + Twine(count) + " numbers for " +
+                        Twine(featureCount(x)) + " features");
+  if (count == 1)
+    return node.scalarConstant(numbers[0], type);
+  return floatConstant(node, {count}, numbers, type);
+}
+
+static LogicalResult checkRows(OnnxNode &node) {
+  if (size_t rank = shapeOf(node.input(0)).size(); rank != 1 && rank != 2)
+    return node.invalid("the input is not rows of features");
+  return success();
+}
+
+/// (x - offset) * scale
+static ImportResult importScaler(OnnxNode &node) {
+  Value x = node.input(0);
+  if (failed(checkRows(node)))
+    return failure();
+  Type f32 = node.builder.getF32Type(),
+       type = isa<FloatType>(elementOf(x)) ? elementOf(x) : f32;
+  auto offset =
+           perFeature(node, "offset", node.floatsAttr("offset", {0}), x, type),
+       scale =
+           perFeature(node, "scale", node.floatsAttr("scale", {1}), x, type);
+  if (failed(offset) || failed(scale))
+    return failure();
+  Value centered = node.elementwise<SubOp>({node.cast(x, type), *offset});
+  return one(node.cast(node.elementwise<MulOp>({centered, *scale}), f32));
+}
+
+/// Other numbers where x is the one that stands for a missing value, perhaps NaN.
+static ImportResult importImputer(OnnxNode &node) {
+  Value x = node.input(0);
+  if (failed(checkRows(node)))
+    return failure();
+  Type type = elementOf(x);
+  bool isFloat = isa<FloatType>(type);
+  SmallVector<double> numbers = node.floatsAttr("imputed_value_floats");
+  if (!isFloat) {
+    SmallVector<int64_t> ints = node.intsAttr("imputed_value_int64s");
+    numbers.assign(ints.begin(), ints.end());
+  }
+  if (numbers.empty())
+    return node.invalid(isFloat ? "`imputed_value_floats` is missing"
+                                : "`imputed_value_int64s` is missing");
+  double missing = isFloat ? node.floatAttr("replaced_value_float", 0)
+                           : double(node.intAttr("replaced_value_int64", 0));
+  auto given = perFeature(node, "imputed values", numbers, x, type);
+  if (failed(given))
+    return failure();
+  Value isMissing =
+      std::isnan(missing)
+          ? node.elementwise<IsNaNOp>({x})
+          : node.elementwise<EqualOp>({x, node.scalarConstant(missing, type)});
+  return one(node.elementwise<WhereOp>({isMissing, *given, x}));
+}
+
+/// Rows divided by their largest element, their sum or their length, where it is not 0.
+static ImportResult importNormalizer(OnnxNode &node) {
+  Value x = node.input(0);
+  if (failed(checkRows(node)))
+    return failure();
+  Type f32 = node.builder.getF32Type();
+  x = node.cast(x, isa<FloatType>(elementOf(x)) ? elementOf(x) : f32);
+  int64_t axis = shapeOf(x).size() - 1;
+  std::string kind = node.stringAttr("norm", "MAX");
+  Value norm = kind == "MAX"  ? node.build<ReduceMaxOp>(x, axis)
+               : kind == "L1" ? node.build<ReduceL1Op>(x, axis)
+               : kind == "L2" ? node.build<ReduceL2Op>(x, axis)
+                              : Value();
+  if (!norm)
+    return node.invalid("`norm` must be MAX, L1 or L2");
+  Value zero = node.scalarConstant(0, elementOf(x));
+  Value isZero = node.elementwise<EqualOp>({norm, zero});
+  Value y = node.elementwise<WhereOp>(
+      {isZero, x, node.elementwise<DivOp>({x, norm})});
+  return one(node.cast(y, f32));
+}
+
+/// Rows one after another, each cut or filled up with zeros to the size stated for it.
+static ImportResult importFeatureVectorizer(OnnxNode &node) {
+  SmallVector<int64_t> sizes = node.intsAttr("inputdimensions");
+  if (sizes.size() != node.numInputs())
+    return node.invalid("`inputdimensions` has " + Twine(sizes.size()) +
+                        " entries for " + Twine(node.numInputs()) + " inputs");
+  Type f32 = node.builder.getF32Type();
+  SmallVector<Value> parts;
+  for (unsigned i = 0; i < node.numInputs(); ++i) {
+    Value x = node.input(i);
+    if (shapeOf(x).size() == 1)
+      x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
+    if (shapeOf(x).size() != 2 || sizes[i] < 1 || sizes[i] > (1 << 30))
+      return node.invalid("input " + Twine(i) +
+                          " is not rows of features, or its size is not "
+                          "positive");
+    x = node.cast(x, f32);
+    int64_t has = shapeOf(x)[1];
+    if (has > sizes[i])
+      x = slice(node.builder, node.loc, x, 1, 0, sizes[i]);
+    else if (has < sizes[i])
+      x = node.builder.createOrFold<PadOp>(
+          node.loc, x, node.scalarConstant(0, f32), ArrayRef<int64_t>{0, 0},
+          ArrayRef<int64_t>{0, sizes[i] - has});
+    if (i > 0 && dimsOf(x)[0] != dimsOf(parts[0])[0])
+      return node.invalid("the inputs differ in their number of rows");
+    parts.push_back(x);
+  }
+  return one(node.builder.createOrFold<ConcatOp>(node.loc, parts, 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+/// x times the coefficients [targets, features], plus the intercepts; float32.
+static FailureOr<Value> linear(OnnxNode &node, Value x, int64_t targets) {
+  SmallVector<double> coefficients = node.floatsAttr("coefficients"),
+                      intercepts = node.floatsAttr("intercepts");
+  int64_t features = shapeOf(x)[1];
+  if (targets < 1 || targets > int64_t(coefficients.size()) ||
+      int64_t(coefficients.size()) != targets * features)
+    return node.invalid("there are " + Twine(coefficients.size()) +
+                        " coefficients for " + Twine(targets) + " targets of " +
+                        Twine(features) + " features");
+  if (!intercepts.empty() && int64_t(intercepts.size()) != targets)
+    return node.invalid("there are " + Twine(intercepts.size()) +
+                        " intercepts for " + Twine(targets) + " targets");
+  Type f32 = node.builder.getF32Type();
+  Value w = floatConstant(node, {targets, features}, coefficients, f32);
+  FailureOr<Value> y =
+      importMatMul(node, node.cast(x, f32),
+                   buildTranspose(node.builder, node.loc, w, {1, 0}));
+  if (failed(y))
+    return failure();
+  Value bias = intercepts.empty()
+                   ? Value()
+                   : floatConstant(node, {targets}, intercepts, f32);
+  return sumOf(node, {*y, bias});
+}
+
+static ImportResult importLinearRegressor(OnnxNode &node) {
+  Value x = featureRows(node);
+  if (!x)
+    return failure();
+  FailureOr<Value> y = linear(node, x, node.intAttr("targets", 1));
+  if (failed(y))
+    return failure();
+  return one(
+      transformTargets(node, *y, node.stringAttr("post_transform", "NONE")));
+}
+
+/// The label of the largest score, and all scores. One score for two labels is that of
+/// the second.
+static ImportResult importLinearClassifier(OnnxNode &node) {
+  Value x = featureRows(node);
+  if (!x)
+    return failure();
+  auto labels = classLabels(node, "classlabels_ints", "classlabels_strings");
+  if (failed(labels))
+    return failure();
+  int64_t targets = node.floatsAttr("intercepts").size();
+  if (targets == 0)
+    targets = labels->size();
+  FailureOr<Value> y = linear(node, x, targets);
+  if (failed(y))
+    return failure();
+  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true),
+       f32 = node.builder.getF32Type();
+  std::string transform = node.stringAttr("post_transform", "NONE");
+  if (targets > 1) {
+    if (targets != int64_t(labels->size()))
+      return node.invalid("there are " + Twine(labels->size()) +
+                          " labels for " + Twine(targets) + " scores");
+    Value best = node.build<ArgMaxOp>(*y, 1, /*last=*/false);
+    Value scores = transformScores(node, *y, transform);
+    if (!scores)
+      return failure();
+    return SmallVector<Value>{labelsAt(node, *labels, best), scores};
+  }
+  Value isPositive =
+      node.elementwise<GreaterOp>({*y, node.scalarConstant(0, f32)});
+  SmallVector<int64_t> both =
+      labels->size() == 2 ? *labels : SmallVector<int64_t>{0, 1};
+  Value scores = labels->size() == 2
+                     ? bothScores(node, *y, transform, /*negates=*/false)
+                     : transformScores(node, *y, transform);
+  if (!scores)
+    return failure();
+  return SmallVector<Value>{labelsAt(node, both, node.cast(isPositive, i64)),
+                            scores};
+}
+
+void registerLinearModelImports(OnnxRegistry &registry) {
+  StringRef domain = "ai.onnx.ml";
+  registry.add("Scaler", importScaler, "", domain);
+  registry.add("Imputer", importImputer, "", domain);
+  registry.add("Normalizer", importNormalizer, "", domain);
+  registry.add("FeatureVectorizer", importFeatureVectorizer, "", domain);
+  registry.add("LinearRegressor", importLinearRegressor, "", domain);
+  registry.add("LinearClassifier", importLinearClassifier,
+               "labels that are strings", domain);
+}
+
+} // namespace ingot::graph

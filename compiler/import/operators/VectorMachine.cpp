@@ -1,0 +1,283 @@
+// Support vector machines of ai.onnx.ml.
+//
+//   kernels = kernel(x, support vectors)           [rows, vectors]
+//   scores  = kernels * coefficients + rho         for each pair of classes
+
+#include "compiler/import/operators/ClassScores.h"
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/Products.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+
+/// The attributes that classifier and regressor share, and the products they make.
+class VectorMachine {
+public:
+  explicit VectorMachine(OnnxNode &node)
+      : node(node), f32(node.builder.getF32Type()),
+        vectors(node.floatsAttr("support_vectors")),
+        coefficients(node.floatsAttr("coefficients")),
+        rho(node.floatsAttr("rho")) {}
+
+  LogicalResult read();
+  /// The kernel of each row of x and each of `count` vectors; null with a diagnostic if
+  /// the vectors are not that many. Coefficients without support vectors have the
+  /// linear kernel.
+  Value kernels(ArrayRef<double> of, int64_t count, bool isLinear = false);
+  Value number(double value) { return node.scalarConstant(value, f32); }
+  Value matrix(ArrayRef<double> values, int64_t rows, int64_t columns) {
+    return floatConstant(node, {rows, columns}, values, f32);
+  }
+
+  OnnxNode &node;
+  Type f32;
+  SmallVector<double> vectors, coefficients, rho;
+  /// [rows, features]
+  Value x;
+  int64_t features = 0;
+
+private:
+  std::string kind;
+  double gamma = 0, offset = 0, degree = 0;
+};
+
+} // namespace
+
+LogicalResult VectorMachine::read() {
+  x = featureRows(node);
+  if (!x)
+    return failure();
+  x = node.cast(x, f32);
+  features = shapeOf(x)[1];
+  kind = node.stringAttr("kernel_type", "LINEAR");
+  if (!llvm::is_contained({"LINEAR", "POLY", "RBF", "SIGMOID"}, kind))
+    return node.invalid("there is no kernel_type `" + kind + "`");
+  SmallVector<double> numbers = node.floatsAttr("kernel_params");
+  if (!numbers.empty() && numbers.size() != 3)
+    return node.invalid("`kernel_params` needs gamma, coef0 and degree");
+  if (numbers.empty())
+    numbers.assign(3, 0);
+  gamma = numbers[0];
+  offset = numbers[1];
+  degree = numbers[2];
+  if (rho.empty())
+    return node.invalid("`rho` is missing");
+  return success();
+}
+
+Value VectorMachine::kernels(ArrayRef<double> of, int64_t count,
+                             bool isLinear) {
+  if (count < 1 || features < 1 || count > int64_t(of.size()) ||
+      count * features != int64_t(of.size())) {
+    (void)node.invalid("there are " + Twine(of.size()) + " numbers for " +
+                       Twine(count) + " vectors of " + Twine(features) +
+                       " features");
+    return {};
+  }
+  if (kind == "RBF" && !isLinear) {
+    Value apart = node.elementwise<SubOp>(
+        {node.reshape(x, ArrayRef<Dim>{dimsOf(x)[0], 1, features}),
+         floatConstant(node, {1, count, features}, of, f32)});
+    Value distance = node.build<ReduceSumSquareOp>(apart, ArrayRef<int64_t>{2});
+    distance = node.reshape(distance, ArrayRef<Dim>{dimsOf(x)[0], count});
+    return node.elementwise<ExpOp>(
+        {node.elementwise<MulOp>({distance, number(-gamma)})});
+  }
+  FailureOr<Value> products =
+      importMatMul(node, x,
+                   buildTranspose(node.builder, node.loc,
+                                  matrix(of, count, features), {1, 0}));
+  if (failed(products))
+    return {};
+  if (kind == "LINEAR" || isLinear)
+    return *products;
+  Value inner = node.elementwise<AddOp>(
+      {node.elementwise<MulOp>({*products, number(gamma)}), number(offset)});
+  if (kind == "SIGMOID")
+    return node.elementwise<TanhOp>({inner});
+  return node.elementwise<PowOp>({inner, number(degree)});
+}
+
+//===----------------------------------------------------------------------===//
+// SVMRegressor
+//===----------------------------------------------------------------------===//
+
+static ImportResult importSVMRegressor(OnnxNode &node) {
+  VectorMachine machine(node);
+  if (failed(machine.read()))
+    return failure();
+  int64_t count = node.intAttr("n_supports", 0);
+  // Without support vectors, the coefficients are the one vector.
+  ArrayRef<double> coefficients = machine.coefficients;
+  Value kernels = count > 0
+                      ? machine.kernels(machine.vectors, count)
+                      : machine.kernels(coefficients, 1, /*isLinear=*/true);
+  if (!kernels)
+    return failure();
+  Value y = kernels;
+  if (count > 0) {
+    if (int64_t(coefficients.size()) != count)
+      return node.invalid("there are " + Twine(coefficients.size()) +
+                          " coefficients for " + Twine(count) + " vectors");
+    FailureOr<Value> sums =
+        importMatMul(node, kernels, machine.matrix(coefficients, count, 1));
+    if (failed(sums))
+      return failure();
+    y = *sums;
+  }
+  y = node.elementwise<AddOp>({y, machine.number(machine.rho[0])});
+  if (node.intAttr("one_class", 0)) {
+    Value isPositive = node.elementwise<GreaterOp>({y, machine.number(0)});
+    y = node.elementwise<WhereOp>(
+        {isPositive, machine.number(1), machine.number(-1)});
+  }
+  // ONNX Runtime leaves the result as it is, whatever `post_transform` says.
+  return one(y);
+}
+
+//===----------------------------------------------------------------------===//
+// SVMClassifier
+//===----------------------------------------------------------------------===//
+
+/// The scores of all pairs of classes i < j: of the vectors of i with the coefficients
+/// against j, and of those of j with the coefficients against i.
+static FailureOr<Value> pairScores(VectorMachine &machine,
+                                   ArrayRef<int64_t> perClass) {
+  OnnxNode &node = machine.node;
+  int64_t classes = perClass.size(), count = 0;
+  for (int64_t n : perClass) {
+    if (n < 0 || n > (1 << 30))
+      return node.invalid("`vectors_per_class` has " + Twine(n));
+    count += n;
+  }
+  Value kernels = machine.kernels(machine.vectors, count);
+  if (!kernels)
+    return failure();
+  int64_t pairs = classes * (classes - 1) / 2;
+  if (int64_t(machine.coefficients.size()) != (classes - 1) * count ||
+      int64_t(machine.rho.size()) != pairs)
+    return node.invalid("coefficients or rho do not fit " + Twine(classes) +
+                        " classes with " + Twine(count) + " vectors");
+  SmallVector<double> weights(count * pairs, 0);
+  int64_t pair = 0, start = 0;
+  for (int64_t i = 0; i < classes; start += perClass[i++]) {
+    int64_t other = start + perClass[i];
+    for (int64_t j = i + 1; j < classes; other += perClass[j++], ++pair) {
+      for (int64_t k = start; k < start + perClass[i]; ++k)
+        weights[k * pairs + pair] = machine.coefficients[(j - 1) * count + k];
+      for (int64_t k = other; k < other + perClass[j]; ++k)
+        weights[k * pairs + pair] = machine.coefficients[i * count + k];
+    }
+  }
+  FailureOr<Value> sums =
+      importMatMul(node, kernels, machine.matrix(weights, count, pairs));
+  if (failed(sums))
+    return failure();
+  return node.elementwise<AddOp>(
+      {*sums, floatConstant(node, {pairs}, machine.rho, machine.f32)});
+}
+
+/// How many pairs each class wins [rows, classes]: i, where the score is positive.
+static FailureOr<Value> votes(VectorMachine &machine, Value scores,
+                              int64_t classes) {
+  int64_t pairs = classes * (classes - 1) / 2, pair = 0;
+  SmallVector<double> won(pairs * classes, 0), lost(won);
+  for (int64_t i = 0; i < classes; ++i)
+    for (int64_t j = i + 1; j < classes; ++j, ++pair) {
+      won[pair * classes + i] = 1;
+      lost[pair * classes + j] = 1;
+    }
+  OnnxNode &node = machine.node;
+  Value isWon = node.cast(
+      node.elementwise<GreaterOp>({scores, machine.number(0)}), machine.f32);
+  Value isLost = node.elementwise<SubOp>({machine.number(1), isWon});
+  auto first = importMatMul(node, isWon, machine.matrix(won, pairs, classes)),
+       second =
+           importMatMul(node, isLost, machine.matrix(lost, pairs, classes));
+  if (failed(first) || failed(second))
+    return failure();
+  return node.elementwise<AddOp>({*first, *second});
+}
+
+/// The probabilities of two classes: of the first, 1 / (1 + exp(a * score + b)).
+static Value probabilities(VectorMachine &machine, Value score, double a,
+                           double b) {
+  OnnxNode &node = machine.node;
+  Value inner = node.elementwise<AddOp>(
+      {node.elementwise<MulOp>({score, machine.number(-a)}),
+       machine.number(-b)});
+  Value first = node.elementwise<SigmoidOp>({inner});
+  Value second = node.elementwise<SubOp>({machine.number(1), first});
+  return node.build<ConcatOp>(ValueRange{first, second}, 1);
+}
+
+static ImportResult importSVMClassifier(OnnxNode &node) {
+  VectorMachine machine(node);
+  auto labels = classLabels(node, "classlabels_ints", "classlabels_strings");
+  if (failed(machine.read()) || failed(labels))
+    return failure();
+  SmallVector<int64_t> perClass = node.intsAttr("vectors_per_class");
+  SmallVector<double> a = node.floatsAttr("prob_a"),
+                      b = node.floatsAttr("prob_b");
+  std::string transform = node.stringAttr("post_transform", "NONE");
+  int64_t classes = labels->size();
+  auto best = [&](Value of) {
+    return labelsAt(node, *labels, node.build<ArgMaxOp>(of, 1, /*last=*/false));
+  };
+  if (classes < 2)
+    return node.unsupported("a single class");
+  if (perClass.empty()) {
+    // One vector of coefficients for each class.
+    Value scores =
+        machine.kernels(machine.coefficients, classes, /*isLinear=*/true);
+    if (!scores)
+      return failure();
+    scores = node.elementwise<AddOp>({scores, machine.number(machine.rho[0])});
+    Value y = transformScores(node, scores, transform);
+    if (!y)
+      return failure();
+    return SmallVector<Value>{best(scores), y};
+  }
+  if (int64_t(perClass.size()) != classes)
+    return node.invalid("there are " + Twine(classes) + " labels for " +
+                        Twine(perClass.size()) + " classes");
+  FailureOr<Value> scores = pairScores(machine, perClass);
+  if (failed(scores))
+    return failure();
+  // Labels go by votes, even where there are probabilities.
+  FailureOr<Value> count = votes(machine, *scores, classes);
+  if (failed(count))
+    return failure();
+  Value y;
+  if (!a.empty() || !b.empty()) {
+    if (classes != 2)
+      return node.unsupported("probabilities of more than two classes",
+                              "export the model without probabilities");
+    if (a.size() != 1 || b.size() != 1)
+      return node.invalid("`prob_a` and `prob_b` need one number each");
+    y = transformScores(node, probabilities(machine, *scores, a[0], b[0]),
+                        transform);
+  } else if (classes == 2) {
+    y = bothScores(node, *scores, transform, /*negates=*/transform == "NONE");
+  } else {
+    y = transformScores(node, *scores, transform);
+  }
+  if (!y)
+    return failure();
+  return SmallVector<Value>{best(*count), y};
+}
+
+void registerVectorMachineImports(OnnxRegistry &registry) {
+  StringRef domain = "ai.onnx.ml";
+  registry.add("SVMRegressor", importSVMRegressor, "", domain);
+  registry.add("SVMClassifier", importSVMClassifier,
+               "labels that are strings; probabilities of more than two "
+               "classes; a single class",
+               domain);
+}
+
+} // namespace ingot::graph
