@@ -35,7 +35,8 @@ def model(nodes, weights, *inputs, integers=()):
         nodes, "network", [info(*each) for each in inputs],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
         [tensor(name, value) for name, value in weights.items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)],
+                             ir_version=9)
 
 
 def normal(*shape):
@@ -190,6 +191,22 @@ def check_refusal(ingot, onnx_model):
     print("sizes that differ are refused by the generated code")
 
 
+def fused():
+    """A block of a decoder as ONNX Runtime's optimizer writes it."""
+    def ms(op, inputs, outputs, **attributes):
+        return helper.make_node(op, inputs, outputs, domain="com.microsoft", **attributes)
+    nodes = [
+        ms("SkipLayerNormalization", ["x", "x", "scale", "bias"], ["l", "", "", "sum"]),
+        ms("Attention", ["l", "qkv", "qkv_bias"], ["a"], num_heads=3, unidirectional=1),
+        ms("SkipSimplifiedLayerNormalization", ["a", "sum", "scale"], ["r"]),
+        ms("FusedMatMul", ["r", "w1"], ["m"], transB=1, alpha=0.5), ms("FastGelu", ["m", "b1"], ["g"]),
+        ms("RotaryEmbedding", ["l", "first", "cos", "sin"], ["t"]),
+        ms("MultiHeadAttention", ["t", "t", "g"], ["h"], num_heads=3), ms("QuickGelu", ["h"], ["y"])]
+    angles = rng.standard_normal((80, 4))
+    return model(nodes, {"scale": normal(24), "bias": normal(24), "qkv": normal(24, 72), "qkv_bias": normal(72), "w1": normal(24, 24),
+                         "b1": normal(24), "first": [3], "cos": np.cos(angles), "sin": np.sin(angles)}, ("x", ["b", "n", 24]))
+
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--ingot", required=True)
 parser.add_argument("--program")
@@ -200,6 +217,8 @@ check(args.ingot, "rows", rows())
 check(args.ingot, "transformer", transformer(1))
 check(args.ingot, "transformer of batches", transformer("b"), ("n=1..64", "b=1..4"),
       [{"n": n, "b": b} for n, b in ((1, 1), (64, 4), (5, 3), (33, 2), (64, 1), (1, 4))], [{"n": 3, "b": 5}])
+check(args.ingot, "fused operators", fused(), ("n=1..64", "b=1..4"), [{"n": n, "b": b} for n, b in ((1, 1), (64, 4), (5, 3), (33, 2))],
+      [{"n": 65, "b": 1}])
 check(args.ingot, "movements", movements())
 check(args.ingot, "at most one", few(), ("n=0..1", "k=0..4"), [{"n": n, "k": k} for n, k in ((0, 4), (1, 4), (1, 2), (1, 0), (0, 0))],
       [{"n": 2, "k": 4}])
