@@ -207,6 +207,20 @@ def fused():
                          "b1": normal(24), "first": [3], "cos": np.cos(angles), "sin": np.sin(angles)}, ("x", ["b", "n", 24]))
 
 
+def decoder_step():
+    """A step of a decoder with a cache of p steps, and a mask of the p + 1 that there are with it: sizes of which nothing is known."""
+    nodes = [
+        helper.make_node("Shape", ["mask"], ["s"]), helper.make_node("Gather", ["s", "one"], ["t"]),
+        helper.make_node("Cast", ["t"], ["total"], to=TensorProto.INT32), helper.make_node("Equal", ["mask", "mask"], ["all"]),
+        helper.make_node("Cast", ["all"], ["ones"], to=TensorProto.INT64), helper.make_node("ReduceSum", ["ones", "axes"], ["length"], keepdims=0),
+        helper.make_node("Sub", ["length", "one"], ["before"]), helper.make_node("Cast", ["before"], ["last"], to=TensorProto.INT32),
+        helper.make_node("GroupQueryAttention", ["q", "k", "v", "pk", "pv", "last", "total", "cos", "sin"], ["y", "key", "value"],
+                         domain="com.microsoft", num_heads=4, kv_num_heads=2, do_rotary=1)]
+    angles = rng.standard_normal((80, 8))
+    return model(nodes, {"one": 1, "axes": [1], "cos": np.cos(angles), "sin": np.sin(angles)}, ("q", [1, 1, 64]), ("k", [1, 1, 32]),
+                 ("v", [1, 1, 32]), ("pk", [1, 2, "p", 16]), ("pv", [1, 2, "p", 16]), ("mask", [1, "t"]), integers=("mask",))
+
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--ingot", required=True)
 parser.add_argument("--program")
@@ -219,6 +233,8 @@ check(args.ingot, "transformer of batches", transformer("b"), ("n=1..64", "b=1..
       [{"n": n, "b": b} for n, b in ((1, 1), (64, 4), (5, 3), (33, 2), (64, 1), (1, 4))], [{"n": 3, "b": 5}])
 check(args.ingot, "fused operators", fused(), ("n=1..64", "b=1..4"), [{"n": n, "b": b} for n, b in ((1, 1), (64, 4), (5, 3), (33, 2))],
       [{"n": 65, "b": 1}])
+check(args.ingot, "step of a decoder", decoder_step(), ("p=1..63", "t=1..64"), [{"p": p, "t": p + 1} for p in (1, 2, 7, 33, 63)],
+      [{"p": 64, "t": 64}])
 check(args.ingot, "movements", movements())
 check(args.ingot, "at most one", few(), ("n=0..1", "k=0..4"), [{"n": n, "k": k} for n, k in ((0, 4), (1, 4), (1, 2), (1, 0), (0, 0))],
       [{"n": 2, "k": 4}])

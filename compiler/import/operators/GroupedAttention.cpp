@@ -198,9 +198,10 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   // A cache that is longer than what is in it stays as long as it is.
   if ((held - g.keys).least() >= 0)
     g.keys = held;
-  else if ((g.keys - held).least() < 0)
-    return node.unsupported("a cache that may be longer or shorter than "
-                            "total_sequence_length");
+  if (cache && held.least() < 1)
+    return node.unsupported("a cache that may be empty",
+                            "leave it out, or give its size a bound of 1 or "
+                            "more");
   if ((g.keys - g.steps).least() < 0)
     return node.invalid("total_sequence_length is less than the steps");
   Type i64 = int64(node);
@@ -216,23 +217,40 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   return success();
 }
 
+/// The cache `old` (or null) as long as all keys; what is behind its end is not read.
+static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
+                        Type type) {
+  Dims sizes{g.batch, g.shared, g.keys, g.size};
+  Value zero = node.scalarConstant(0, type);
+  if (!old)
+    return node.build<ExpandOp>(zero, ArrayRef(sizes));
+  Dim held = dimsOf(old)[2];
+  if (held == g.keys)
+    return old;
+  Dim rest = g.keys - held;
+  if (rest.least() < 0)
+    // Which of the two sizes is larger is known only at run time: indices behind the
+    // end are clamped.
+    return node.build<GatherOp>(old, positions(node, g.keys, int64(node)),
+                                /*axis=*/2, /*in_range=*/false);
+  sizes[2] = rest;
+  return node.build<ConcatOp>(
+      ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
+}
+
 /// The cache `old` (or null) with `now` in it from `past` on, as long as all keys.
 static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
-  Value zero = node.scalarConstant(0, elementOf(now));
-  Dims sizes{g.batch, g.shared, g.keys, g.size};
   if (g.keys == g.steps)
     return now;
-  Value base = old;
-  if (!base) {
-    base = node.build<ExpandOp>(zero, ArrayRef(sizes));
-  } else if (dimsOf(base)[2] != g.keys) {
-    Dims rest = sizes;
-    rest[2] = g.keys - dimsOf(base)[2];
-    base = node.build<ConcatOp>(
-        ValueRange{base, node.build<ExpandOp>(zero, ArrayRef(rest))}, 2);
-  }
-  return node.build<TensorScatterOp>(base, now, g.past, /*axis=*/2,
-                                     /*circular=*/false);
+  Value all = lengthened(node, g, old, elementOf(now));
+  if (g.steps != 1)
+    return node.build<TensorScatterOp>(all, now, g.past, /*axis=*/2,
+                                       /*circular=*/false);
+  Value key = node.reshape(positions(node, g.keys, int64(node)),
+                           ArrayRef<Dim>{1, 1, g.keys, 1});
+  Value isNew = node.elementwise<EqualOp>(
+      {key, node.reshape(g.past, ArrayRef<Dim>{g.batch, 1, 1, 1})});
+  return node.elementwise<WhereOp>({isNew, now, all});
 }
 
 /// Which keys each query reads: truths [B, 1, S, T].
