@@ -142,6 +142,7 @@ static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating)
     pm.addPass(legalize::createOutlineExtrema());
   pm.addPass(legalize::createMarkReadOnly());
+  pm.addPass(legalize::createMarkAligned({target}));
   pm.addPass(legalize::createCheckPrintable({target}));
 }
 

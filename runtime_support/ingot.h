@@ -14,8 +14,9 @@ extern "C" {
 
 typedef enum ingot_status {
   INGOT_OK = 0,
-  INGOT_ERROR_NULL = 1,      /* a pointer that is needed is null */
-  INGOT_ERROR_ALIGNMENT = 2, /* arena or weights are not aligned as required */
+  INGOT_ERROR_NULL = 1, /* a pointer that is needed is null */
+  INGOT_ERROR_ALIGNMENT =
+      2, /* arena, weights or tensors are not aligned as required */
   INGOT_ERROR_SPECIALIZED = 3, /* an input fixed at compile time differs */
   INGOT_ERROR_WEIGHTS = 4,     /* not the weights file of this very model */
   INGOT_ERROR_TARGET = 5,      /* the machine runs no target compiled for */

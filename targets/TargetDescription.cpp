@@ -74,6 +74,8 @@ llvm::SmallVector<int64_t>
 TargetDescription::lanes(mlir::Type elementType) const {
   llvm::SmallVector<int64_t> counts;
   int64_t bits = std::max(elementType.getIntOrFloatBitWidth(), 8u);
+  if (isa<FloatType>(elementType) ? !vectorFloats : bits > vectorIntegerBits)
+    return counts;
   for (int64_t bytes : vectorBytes)
     if (bytes * 8 / bits >= 2)
       counts.push_back(bytes * 8 / bits);

@@ -44,6 +44,10 @@ struct Product {
   /// How many such expressions a processor of the level begins per cycle.
   double perCycle;
   llvm::StringRef spelling;
+  /// The same where {1} is one group for all lanes, as an integer in a scalar
+  /// register; empty where the target has no such form.
+  llvm::StringRef wordSpelling = {};
+  double wordsPerCycle = 0;
   /// Instructions that prepare an operand, once for all products that it is in.
   unsigned preparation = 0;
 };
@@ -87,6 +91,17 @@ struct TargetDescription {
   /// Registers for integers and addresses, of cores that multiply bytes in them: alone
   /// or by products of one lane; 0 where others are not worth it.
   unsigned coreRegisters = 0;
+  /// Registers for factors of products that take a word, and for their addresses.
+  unsigned scalarRegisters = 16;
+  /// What vectors hold: floats, and integers of so many bits at most.
+  bool vectorFloats = true;
+  unsigned vectorIntegerBits = 64;
+  /// Parts of a register are slow to load and store: where narrow elements fill
+  /// one, wide elements take several.
+  bool wholeRegisters = false;
+  /// Vectors and words in memory are read faster where the compiler knows them to
+  /// be at a multiple of their size.
+  bool alignedAccess = false;
   /// A multiply-add is one instruction, for f32 and f64.
   bool fma = false;
   /// A multiply-add takes one lane of a vector register as its factor.
@@ -104,8 +119,9 @@ struct TargetDescription {
   unsigned loadRegisterCount = 0;
   /// No operating system: programs bring their own start-up code.
   bool freestanding = false;
-  /// Alignment of the arena and of constants, in bytes.
-  unsigned bufferAlign = 64;
+  /// Alignment of the arena and of constants, in bytes; and of the tensors that the
+  /// caller passes, where their elements need less.
+  unsigned bufferAlign = 64, tensorAlign = 1;
   int64_t l1Bytes = 0, l2Bytes = 0;
   /// The part of the second cache in which weights stay while a layer's input and
   /// result pass through it.
@@ -141,6 +157,9 @@ struct TargetDescription {
   llvm::SmallVector<llvm::StringRef, 4> linkFlags;
   /// C++ that such a program needs besides (start-up code), or empty.
   llvm::StringRef programText;
+  /// C++ that such a program has in place of the C library's headers, where there
+  /// is no C library: what it uses of <stdio.h> and <string.h>.
+  llvm::StringRef libraryText;
   /// Runs its programs on another host: a command, or empty.
   llvm::StringRef emulator;
   ElfIdentity elf;
@@ -149,7 +168,8 @@ struct TargetDescription {
   bool (*runsOnThisHost)() = nullptr;
 
   /// Lanes of `elementType` in a register of each width, widest first, down to
-  /// two; a scalar is always possible and not listed.
+  /// two; a scalar is always possible and not listed. None for types that the
+  /// target's vectors do not hold.
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
   /// Whether products of bytes are worth more than products of floats: there are
   /// instructions for them, or memory counts.

@@ -35,6 +35,11 @@ static void printMacros(const Interface &interface,
   if (interface.weightsMode == WeightsMode::File)
     out.line("#define " + macro + "_WEIGHTS_ALIGN " + Twine(kWeightAlign) +
              "u");
+  if (interface.tensorAlign > 1) {
+    out.blockComment("Inputs and outputs are at multiples of so many bytes.");
+    out.line("#define " + macro + "_TENSOR_ALIGN " +
+             Twine(interface.tensorAlign) + "u");
+  }
   bool isFile = interface.weightsMode == WeightsMode::File;
   int64_t weightBytes =
       isFile ? kWeightsHeaderBytes + weights.payloadBytes() : 0;
@@ -184,6 +189,7 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Weights weights(variants);
   Interface interface(variants.back().module, options, weights);
+  interface.tensorAlign = variants.back().target->tensorAlign;
   TextWriter out(os);
   out.blockComment(interface.model + ", compiled by " + options.producer +
                    " for " + targetNames(variants) +

@@ -45,6 +45,8 @@ struct Interface {
   std::vector<InterfaceSize> sizes;
   std::vector<InterfaceTensor> tensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
+  int64_t tensorAlign =
+      1; ///< of what the caller passes, where elements need less
   WeightsMode weightsMode;
   std::string weightsField; ///< in the io struct, for a weights file
 

@@ -125,6 +125,16 @@ void MainPrinter::printChecks() {
   if (interface.arenaBytes > 0)
     missing += " || !arena";
   returnIf(missing, "INGOT_ERROR_NULL");
+  kernel::ProgramOp main = interface.main;
+  for (auto [argument, tensor] :
+       llvm::zip(main.getArguments(), interface.tensors))
+    if (tensor.elements > 0 &&
+        kernel::elementBytes(
+            cast<MemRefType>(argument.getType()).getElementType()) <
+            interface.tensorAlign)
+      returnIf("(uintptr_t)io->" + tensor.field + " % " + interface.macro +
+                   "_TENSOR_ALIGN != 0",
+               "INGOT_ERROR_ALIGNMENT");
   for (const InterfaceSize &size : interface.sizes)
     returnIf("io->" + size.field + " < " + Twine(size.symbol.getLeast()) +
                  " || io->" + size.field + " > " + Twine(size.symbol.getMost()),

@@ -126,6 +126,7 @@ public:
         interface(variant.module, options, weights), options(options),
         weights(weights), names(std::move(names)), out(out),
         context{*variant.target, {}, {}, {}, {}, {}} {
+    interface.tensorAlign = target.tensorAlign;
     interface.main.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
     });
@@ -273,6 +274,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Weights weights(variants);
   Interface interface(variants.back().module, options, weights);
+  interface.tensorAlign = variants.back().target->tensorAlign;
   TextWriter out(os);
 
   NameScope names;

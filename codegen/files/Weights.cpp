@@ -123,7 +123,8 @@ void Weights::writePayload(llvm::raw_ostream &os) const {
     kernel::forEachPiece(weight.global, [&](ArrayRef<char> piece) {
       os.write(piece.data(), piece.size());
     });
-    os.write_zeros(llvm::offsetToAlignment(weight.bytes, llvm::Align(64)));
+    os.write_zeros(
+        llvm::offsetToAlignment(weight.bytes, llvm::Align(kWeightAlign)));
   }
 }
 

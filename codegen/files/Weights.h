@@ -34,7 +34,8 @@ struct TargetDescription;
 
 enum class WeightsMode { Auto, Source, Object, File };
 
-inline constexpr int64_t kWeightAlign = 64;
+/// Whole vectors of the target with the longest ones.
+inline constexpr int64_t kWeightAlign = 128;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
 inline constexpr uint32_t kWeightsVersion = 2;
 

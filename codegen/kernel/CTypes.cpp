@@ -48,7 +48,8 @@ std::string valueTypeName(Type type, Sign sign) {
 
 void printVectorTypedef(StringRef name, llvm::raw_ostream &os) {
   StringRef base = name;
-  bool unaligned = base.consume_back("_u");
+  StringRef alignment;
+  std::tie(base, alignment) = base.split('_');
   char kind = base.front();
   auto [bitsText, lanesText] = base.drop_front().split('x');
   unsigned bits = 0, lanes = 0;
@@ -61,8 +62,10 @@ void printVectorTypedef(StringRef name, llvm::raw_ostream &os) {
     os << (kind == 'u' ? "uint" : "int") << bits << "_t";
   os << ' ' << name << " __attribute__((vector_size(" << bits / 8 * lanes
      << ")";
-  if (unaligned)
+  if (alignment == "u")
     os << ", aligned(" << bits / 8 << "), may_alias";
+  else if (alignment.consume_front("a"))
+    os << ", aligned(" << alignment << "), may_alias";
   os << "));\n";
 }
 

@@ -36,7 +36,8 @@ std::string storageTypeName(mlir::Type element, Sign sign = Sign::Signed);
 std::string vectorTypeName(char kind, unsigned bits, int64_t lanes);
 std::string maskTypeName(unsigned bits, int64_t lanes);
 
-/// The typedef of a vector type name, with its unaligned twin if wanted.
+/// The typedef of a vector type name: as a value ("u8x16"), or as memory has it, at
+/// multiples of its elements ("u8x16_u") or of so many bytes ("u8x16_a16").
 void printVectorTypedef(llvm::StringRef name, llvm::raw_ostream &os);
 
 /// A number such that C reads the very same value.

@@ -129,9 +129,17 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
           context.target.intrinsic(name, op->getOperand(0).getType(), type))
     return intrinsic(row->spelling, op->getOperands(), type);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
-    if (const Product *row = context.target.product(
-            dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(), dot.getLanes()))
+    if (const Product *row =
+            context.target.product(dot.getTypeOfA(), dot.getTypeOfB(),
+                                   dot.getGroup(), dot.getLanes())) {
+      Value word = row->wordSpelling.empty()
+                       ? Value()
+                       : kernel::DotOp::wordInAllLanes(dot.getB());
+      if (word)
+        return intrinsic(row->wordSpelling,
+                         {dot.getA(), word, dot.getAccumulator()}, type);
       return intrinsic(row->spelling, op->getOperands(), type);
+    }
   return std::nullopt;
 }
 
@@ -261,7 +269,7 @@ Expression KernelPrinter::ofOperation(Operation *op) {
         return load(o.getMemRef(), o.getIndices(), type);
       })
       .Case([&](vector::LoadOp o) {
-        return load(o.getBase(), o.getIndices(), type);
+        return load(o.getBase(), o.getIndices(), type, o.getAlignment());
       })
       .Case([&](memref::GetGlobalOp o) -> Expression {
         return {context.globals[o.getName()]};

@@ -135,7 +135,8 @@ void KernelPrinter::printStatement(Operation *op) {
     return store(write.getValueToStore(), write.getMemRef(),
                  write.getIndices());
   if (auto write = dyn_cast<vector::StoreOp>(op))
-    return store(write.getValueToStore(), write.getBase(), write.getIndices());
+    return store(write.getValueToStore(), write.getBase(), write.getIndices(),
+                 write.getAlignment());
   if (auto local = dyn_cast<memref::AllocaOp>(op)) {
     MemRefType type = local.getType();
     std::string name = nameHint(local);

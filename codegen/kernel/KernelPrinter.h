@@ -140,9 +140,12 @@ private:
   std::string laneValue(mlir::Value scalar, mlir::Type vectorType);
   unsigned maskBits(mlir::Value mask);
   Expression maskAs(mlir::Value mask, unsigned bits);
-  Expression load(mlir::Value memref, mlir::ValueRange indices,
-                  mlir::Type type);
-  void store(mlir::Value value, mlir::Value memref, mlir::ValueRange indices);
+  Expression load(mlir::Value memref, mlir::ValueRange indices, mlir::Type type,
+                  std::optional<int64_t> alignment = std::nullopt);
+  void store(mlir::Value value, mlir::Value memref, mlir::ValueRange indices,
+             std::optional<int64_t> alignment = std::nullopt);
+  std::string memoryVector(const std::string &name,
+                           std::optional<int64_t> alignment);
   std::string address(mlir::Value memref, mlir::ValueRange indices);
   std::string pointer(mlir::Value memref);
   std::string typeName(mlir::Type type, Sign sign);

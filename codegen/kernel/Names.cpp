@@ -56,7 +56,9 @@ static bool looksLikeType(StringRef name) {
   if (name.consumeInteger(10, bits) || !name.consume_front("x") ||
       name.consumeInteger(10, lanes))
     return false;
-  return name.empty() || name == "_u";
+  return name.empty() || name == "_u" ||
+         (name.consume_front("_a") && !name.consumeInteger(10, bits) &&
+          name.empty());
 }
 
 std::string toIdentifier(StringRef name) {

@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
+#include "dialects/kernel/NumberTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,6 +31,9 @@ bool isTransparent(Operation *op) {
     Type element = splat.getSourceType();
     return element.isF32() || element.isF64();
   }
+  // A vector of one lane is a scalar already.
+  if (auto lane = dyn_cast<vector::ExtractOp>(op))
+    return !isVector(lane.getSourceVectorType()) && !lane.hasDynamicPosition();
   return isa<memref::GetGlobalOp>(op);
 }
 

@@ -64,7 +64,7 @@ private:
 };
 
 /// An operation whose text is short and costs nothing however often it stands
-/// there: scalar constants, splats of floats.
+/// there: scalar constants, splats of floats, the lane of a vector of one.
 bool isTransparent(mlir::Operation *op);
 
 /// How often the text of `op` contains that of its operand `index`.

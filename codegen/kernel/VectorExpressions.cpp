@@ -332,7 +332,15 @@ std::string KernelPrinter::address(Value memref, ValueRange indices) {
   return pointer(memref) + "[" + text + "]";
 }
 
-Expression KernelPrinter::load(Value memref, ValueRange indices, Type type) {
+/// The name of a vector type as memory has it: at a multiple of so many bytes, or as
+/// its elements are.
+std::string KernelPrinter::memoryVector(const std::string &name,
+                                        std::optional<int64_t> alignment) {
+  return useVector(name + (alignment ? "_a" + llvm::itostr(*alignment) : "_u"));
+}
+
+Expression KernelPrinter::load(Value memref, ValueRange indices, Type type,
+                               std::optional<int64_t> alignment) {
   std::string element = address(memref, indices);
   Type memory = cast<MemRefType>(memref.getType()).getElementType();
   if (!isVector(type)) {
@@ -344,15 +352,16 @@ Expression KernelPrinter::load(Value memref, ValueRange indices, Type type) {
   unsigned bits = storageBits(memory);
   char kind = memory.isF32() || memory.isF64() ? 'f' : 'u';
   std::string name = useVector(vectorTypeName(kind, bits, laneCount(type)));
-  std::string unaligned = useVector(name + "_u");
-  Expression whole = {"*(const " + unaligned + " *)&" + element, Binding::Unary,
-                      Sign::Unsigned};
+  Expression whole = {"*(const " + memoryVector(name, alignment) + " *)&" +
+                          element,
+                      Binding::Unary, Sign::Unsigned};
   if (isMask(type))
     return {whole.text + " != " + name + "{}", Binding::Compare};
   return whole;
 }
 
-void KernelPrinter::store(Value stored, Value memref, ValueRange indices) {
+void KernelPrinter::store(Value stored, Value memref, ValueRange indices,
+                          std::optional<int64_t> alignment) {
   std::string element = address(memref, indices);
   Type type = stored.getType();
   Type memory = cast<MemRefType>(memref.getType()).getElementType();
@@ -371,8 +380,8 @@ void KernelPrinter::store(Value stored, Value memref, ValueRange indices) {
     text = integer(stored, Sign::Unsigned).text;
   else
     text = value(stored).text;
-  out.line("*(" + useVector(name + "_u") + " *)&" + element + " = " + text +
-           ";");
+  out.line("*(" + memoryVector(name, alignment) + " *)&" + element + " = " +
+           text + ";");
 }
 
 } // namespace ingot

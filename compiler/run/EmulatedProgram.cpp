@@ -146,8 +146,10 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     return createFileError(file, code);
   for (const std::string &header : headers)
     main << "#include " << quoted(header) << "\n";
-  main << "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n\n"
-       << "namespace {\n"
+  StringRef library = "#include <stdint.h>\n#include <stdio.h>\n"
+                      "#include <string.h>\n";
+  main << (target.libraryText.empty() ? library : target.libraryText)
+       << "\nnamespace {\n"
        << "constexpr uint32_t guard = " << guard
        << ", most_tensors = " << mostTensors << ";\n"
        << "alignas(" << std::max<int64_t>(align, 16)

@@ -10,6 +10,7 @@
 #include "dialects/kernel/NumberTypes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
@@ -465,6 +466,14 @@ static std::string signedName(Value vector, bool isUnsigned) {
 std::string DotOp::getTypeOfA() { return signedName(getA(), getAUnsigned()); }
 
 std::string DotOp::getTypeOfB() { return signedName(getB(), getBUnsigned()); }
+
+Value DotOp::wordInAllLanes(Value operand) {
+  auto cast = operand.getDefiningOp<vector::BitCastOp>();
+  auto splat = cast ? cast.getSource().getDefiningOp<vector::BroadcastOp>()
+                    : vector::BroadcastOp();
+  return splat && splat.getSourceType().isInteger(32) ? splat.getSource()
+                                                      : Value();
+}
 
 LogicalResult DotOp::verify() {
   int64_t narrow = laneCount(getA().getType());

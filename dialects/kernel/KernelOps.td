@@ -328,6 +328,9 @@ def Kernel_DotOp : Kernel_Op<"dot", [
     /// The operands' elements with their sign, as rows of targets name them: "ui8".
     std::string getTypeOfA();
     std::string getTypeOfB();
+    /// The integer of 32 bits that an operand has in all lanes; null if it is not
+    /// such a vector.
+    static ::mlir::Value wordInAllLanes(::mlir::Value operand);
   }];
 }
 

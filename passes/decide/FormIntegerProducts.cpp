@@ -21,7 +21,11 @@
 // Outside of a convolution's input there is the zero point, which has to be stored
 // there unless it is 0. The input channels become a multiple of what one product
 // sums; the weights of those that are added are 0. Cores that multiply elements alone
-// as well leave the channels as they are.
+// as well leave the channels as they are. Weights of the other sign take sums over
+// each window off, a convolution with one output channel of ones. Where windows
+// overlap, each pixel's channels are summed first:
+//
+//   conv(x, w: si8)  ->  conv(x, w ^ 128: ui8) - 128 * conv(conv_1x1(x, ones), ones)
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -67,6 +71,13 @@ protected:
         DenseElementsAttr::get(RankedTensorType::get({}, type), bits));
   }
 
+  Value filled(ArrayRef<int64_t> shape, int64_t value, Type type) {
+    return ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(RankedTensorType::get(shape, type),
+                               APInt(type.getIntOrFloatBitWidth(), value)));
+  }
+
   template <typename OpT> Value elementwise(Value x, Value y) {
     auto shape = broadcastShapes({shapeOf(x), shapeOf(y)});
     return OpT::create(builder, loc,
@@ -108,7 +119,8 @@ public:
       : RewritingBase(product), product(product) {}
 
   /// Computes the product with operands of the other sign where that is asked for.
-  void run(bool flipA, bool flipB) {
+  /// Rows are summed by a product with ones if they are shorter than `mostSteps`.
+  void run(bool flipA, bool flipB, int64_t mostSteps) {
     Operand a = centered(product.getA(), product.getAZero(), flipA);
     Operand b = centered(product.getB(), product.getBZero(), flipB);
     Value y =
@@ -123,7 +135,10 @@ public:
     }
     if (b.zero) {
       Value sums =
-          sum(a.values, static_cast<int64_t>(shapeOf(a.values).size()) - 1);
+          steps < mostSteps
+              ? rowSums(a.values, elementOf(b.values))
+              : sum(a.values,
+                    static_cast<int64_t>(shapeOf(a.values).size()) - 1);
       y = elementwise<SubOp>(y, elementwise<MulOp>(sums, b.zero));
     }
     product.replaceAllUsesWith(y);
@@ -135,6 +150,13 @@ private:
   struct Operand {
     Value values, zero;
   };
+
+  Value rowSums(Value rows, Type type) {
+    SmallVector<int64_t> shape(shapeOf(rows));
+    int64_t steps = std::exchange(shape.back(), 1);
+    return MatMulOp::create(builder, loc, RankedTensorType::get(shape, wide),
+                            rows, filled({steps, 1}, 1, type));
+  }
 
   Operand centered(Value values, Value zero, bool flip) {
     Operand result{values, isZero(zero) ? Value() : cast(zero, wide)};
@@ -154,12 +176,12 @@ public:
   explicit ConvolutionRewriting(ConvOp conv)
       : RewritingBase(conv), conv(conv) {}
 
-  /// Computes the convolution with an input of the other sign if that is asked
+  /// Computes the convolution with operands of the other sign where that is asked
   /// for, of a number of channels that is a multiple of `group`.
-  void run(bool flip, int64_t group) {
+  void run(bool flipX, bool flipW, int64_t group) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     int64_t zero = conv.getXZero();
-    if (flip) {
+    if (flipX) {
       x = flipped(x);
       zero += moveOf(elementOf(x));
     }
@@ -187,14 +209,53 @@ public:
     }
     x = padded(x, xLow, xHigh, zero);
     w = padded(w, none, wHigh, 0);
-    Value y = ConvOp::create(builder, loc, conv.getType(), x, w, bias,
-                             conv.getStrides(), conv.getDilations(), low,
-                             conv.getGroups(), /*x_zero=*/0);
+    Value y, moved;
+    if (flipW) {
+      w = flipped(w);
+      moved = elementwise<MulOp>(windowSums(x, w, low),
+                                 number(moveOf(elementOf(w)), wide));
+    }
+    y = convolved(x, w, bias, low);
+    if (flipW)
+      y = elementwise<SubOp>(y, moved);
     conv.replaceAllUsesWith(y);
     conv.erase();
   }
 
 private:
+  /// The convolution's windows over another input, with other weights.
+  Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low) {
+    SmallVector<int64_t> shape(shapeOf(conv.getResult()));
+    shape.back() = shapeOf(w).back();
+    return ConvOp::create(builder, loc, RankedTensorType::get(shape, wide), x,
+                          w, bias, conv.getStrides(), conv.getDilations(), low,
+                          /*groups=*/1, /*x_zero=*/0);
+  }
+
+  /// The sums of what each window sees of `x`, as one channel.
+  Value windowSums(Value x, Value w, ArrayRef<int64_t> low) {
+    SmallVector<int64_t> window(shapeOf(w)), pixels(shapeOf(x));
+    window.back() = 1;
+    size_t axes = window.size() - 2;
+    int64_t channels = window[axes];
+    auto count = [](ArrayRef<int64_t> sizes) {
+      return ShapedType::getNumElements(sizes);
+    };
+    int64_t outputs = count(ArrayRef(shapeOf(conv.getResult())).drop_back());
+    if (count(ArrayRef(pixels).drop_back()) >=
+        outputs * count(ArrayRef(window).take_front(axes)))
+      return convolved(x, filled(window, 1, elementOf(w)), Value(), low);
+    SmallVector<int64_t> one(axes, 1), none(axes, 0), kernel(one);
+    kernel.append({channels, 1});
+    pixels.back() = 1;
+    Value sums =
+        ConvOp::create(builder, loc, RankedTensorType::get(pixels, wide), x,
+                       filled(kernel, 1, elementOf(w)), Value(), one, one, none,
+                       /*groups=*/1, /*x_zero=*/0);
+    window[axes] = 1;
+    return convolved(sums, filled(window, 1, wide), Value(), low);
+  }
+
   Value padded(Value v, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
                int64_t value) {
     auto isZero = [](int64_t size) { return size == 0; };
@@ -245,6 +306,7 @@ private:
                                      {needsRowSums, !needsRowSums},
                                      {true, true}};
     double best = 0;
+    bool byWord = false;
     std::pair<bool, bool> chosen;
     for (auto [flipA, flipB] : flips)
       if (auto dots = schedule::dotForm(flipA ? otherSign(a) : a,
@@ -252,29 +314,50 @@ private:
                                         shapeOf(product.getA()).back());
           dots && dots->perCycle > best) {
         best = dots->perCycle;
+        byWord = dots->byWord;
         chosen = {flipA, flipB};
       }
     auto [flipA, flipB] = chosen;
     if (best > 0 && (flipA || flipB || !product.getZeros().empty()))
-      ProductRewriting(product).run(flipA, flipB);
+      // A sum in lanes has nothing to do for a row that does not fill two vectors.
+      ProductRewriting(product).run(flipA, flipB,
+                                    byWord ? 2 * target.maxLanes(a) : 0);
   }
 
-  /// The input changes its sign if that is faster; weights would need sums over
-  /// each window.
+  /// Operands change their sign if that is faster. That of the weights costs sums
+  /// over each window: one vector of columns more.
   static void form(ConvOp conv, const TargetDescription &target) {
     Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
     int64_t channels = shapeOf(conv.getX()).back();
-    auto same = schedule::dotForm(x, w, target, channels),
-         other = schedule::dotForm(otherSign(x), w, target, channels);
-    // Where code is small, a pass over the input and its padding cost memory.
-    bool flip =
-        other &&
-        (!same || (!target.coreRegisters && other->perCycle > same->perCycle));
-    if (!same && !other)
+    std::optional<schedule::DotForm> chosen;
+    double best = 0;
+    bool flipsX = false, flipsW = false;
+    for (auto [flipX, flipW] :
+         {std::pair(false, false), std::pair(true, false),
+          std::pair(false, true), std::pair(true, true)}) {
+      auto form =
+          schedule::dotForm(flipX ? otherSign(x) : x,
+                            flipW ? otherSign(w) : w, target, channels);
+      if (!form)
+        continue;
+      double vectors = double(
+          llvm::divideCeil(shapeOf(conv.getW()).back(), form->lanes.front()));
+      double rate = form->perCycle * (flipW ? vectors / (vectors + 1) : 1);
+      if (rate > best) {
+        chosen = form;
+        best = rate;
+        flipsX = flipX;
+        flipsW = flipW;
+      }
+      // Where code is small, a pass over the input and its padding cost memory.
+      if (target.coreRegisters)
+        break;
+    }
+    if (!chosen)
       return;
-    int64_t group = target.coreRegisters ? 1 : (flip ? other : same)->group;
-    if (flip || conv.getXZero() != 0 || channels % group)
-      ConvolutionRewriting(conv).run(flip, group);
+    int64_t group = target.coreRegisters ? 1 : chosen->group;
+    if (flipsX || flipsW || conv.getXZero() != 0 || channels % group)
+      ConvolutionRewriting(conv).run(flipsX, flipsW, group);
   }
 };
 

@@ -5,7 +5,9 @@
 //     %s0 = %sum + %a0 * %b0, then the same with lanes 1, 5, 9, 13 and so on
 //
 // A target that has the product with its operands in the other order gets them
-// in that order. What the target has is left alone.
+// in that order. What the target has is left alone, but for an operand that is one
+// word in all lanes: where the target takes the word itself, it becomes the second
+// operand, and its vector has no other use, so that it is never computed.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
@@ -14,6 +16,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -29,14 +32,24 @@ struct ExpandDot : OpRewritePattern<kernel::DotOp> {
                                 PatternRewriter &rewriter) const override {
     std::string a = op.getTypeOfA(), b = op.getTypeOfB();
     unsigned group = op.getGroup(), lanes = op.getLanes();
-    if (target.product(a, b, group, lanes))
-      return failure();
-    if (target.product(b, a, group, lanes)) {
+    auto swap = [&] {
       rewriter.replaceOpWithNewOp<kernel::DotOp>(
           op, op.getType(), op.getB(), op.getA(), op.getAccumulator(),
           op.getBUnsigned(), op.getAUnsigned());
       return success();
-    }
+    };
+    const Product *row = target.product(a, b, group, lanes),
+                  *swapped = target.product(b, a, group, lanes);
+    auto takesWord = [](const Product *row, Value operand) {
+      return row && !row->wordSpelling.empty() &&
+             kernel::DotOp::wordInAllLanes(operand);
+    };
+    if (takesWord(row, op.getB()))
+      return makeOwn(op, rewriter);
+    if (takesWord(swapped, op.getA()) || (!row && swapped))
+      return swap();
+    if (row)
+      return failure();
     Location loc = op.getLoc();
     Value sum = op.getAccumulator();
     for (unsigned inGroup = 0; inGroup < group; ++inGroup) {
@@ -58,6 +71,20 @@ struct ExpandDot : OpRewritePattern<kernel::DotOp> {
   }
 
 private:
+  /// Gives a product a vector of its word that nothing else uses.
+  static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
+    auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
+    Operation *splat = cast.getSource().getDefiningOp();
+    if (cast->hasOneUse() && splat->hasOneUse())
+      return failure();
+    IRMapping mapping;
+    rewriter.setInsertionPoint(op);
+    rewriter.clone(*splat, mapping);
+    Value own = rewriter.clone(*cast, mapping)->getResult(0);
+    rewriter.modifyOpInPlace(op, [&] { op.getBMutable().assign(own); });
+    return success();
+  }
+
   /// The lanes `first`, `first + step`, ... of `vector`; a scalar if that is one.
   static Value everyNth(OpBuilder &builder, Location loc, Value vector,
                         int64_t first, int64_t step) {

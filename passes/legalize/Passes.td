@@ -28,6 +28,11 @@ def MarkReadOnly : Pass<"legalize-mark-read-only", "::mlir::ModuleOp"> {
   let summary = "Mark the arguments of kernels that nothing is stored to: const in C";
 }
 
+def MarkAligned : Pass<"legalize-mark-aligned", "::mlir::ModuleOp"> {
+  let summary = "Mark the loads and stores of vectors whose address is a multiple of their size";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, which may have no use for this">];
+}
+
 def CheckPrintable : Pass<"legalize-check-printable", "::mlir::ModuleOp"> {
   let summary = "Check that the printer knows every operation and type that is left";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to print for">];

@@ -58,6 +58,13 @@ void KernelBuilder::parallelFor(const Dim &extent,
   forRange(wrap(begin, indexType), wrap(end, indexType), body);
 }
 
+Type KernelBuilder::decidingLanes(Type a, Type b) const {
+  int64_t ofA = target.maxLanes(computeType(a)),
+          ofB = target.maxLanes(computeType(b));
+  bool takesMost = target.wholeRegisters && ofA > 1 && ofB > 1;
+  return (takesMost ? ofB > ofA : ofB < ofA) ? b : a;
+}
+
 void KernelBuilder::forLanes(const Dim &dim, Type type,
                              llvm::function_ref<void(Expr, int64_t)> body,
                              int64_t widest) {

@@ -56,6 +56,10 @@ public:
   void forLanes(const graph::Dim &size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
+  /// Returns which of two types decides how many lanes code has that computes in
+  /// both: that of which a vector holds fewer elements, unless the target takes whole
+  /// registers. The first one if there is no difference.
+  mlir::Type decidingLanes(mlir::Type a, mlir::Type b) const;
   /// if (condition) then(); else otherwise();
   void branch(graph::Expr condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise);

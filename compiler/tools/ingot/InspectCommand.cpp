@@ -34,6 +34,8 @@ struct GroupRow {
   std::string strategy, result;
   std::vector<std::string> nodes;
   int64_t macs = 0, parameters = 0, bytes = 0;
+  /// Computes floats, which the vectors of the target do not hold.
+  bool isScalar = false;
   llvm::json::Object plan;
 };
 
@@ -59,9 +61,23 @@ static int64_t storedBytes(Type type) {
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
 
-static GroupRow rowOf(graph::GroupOp group) {
+/// Whether the target has vectors, but none for what the group computes with.
+static bool isScalarFor(const TargetDescription &target, graph::GroupOp group) {
+  auto isFloat = [](Value v) {
+    auto type = dyn_cast<ShapedType>(v.getType());
+    return type && isa<FloatType>(type.getElementType());
+  };
+  return !target.vectorBytes.empty() && !target.vectorFloats &&
+         llvm::any_of(group.getBody().front(), [&](Operation &op) {
+           return llvm::any_of(op.getOperands(), isFloat) &&
+                  !op.hasTrait<OpTrait::IsTerminator>();
+         });
+}
+
+static GroupRow rowOf(graph::GroupOp group, const TargetDescription &target) {
   GroupRow row;
   row.strategy = group.getStrategy().str();
+  row.isScalar = isScalarFor(target, group);
   if (DictionaryAttr plan = group.getPlanAttr())
     row.plan = planAsJson(plan);
   row.macs =
@@ -156,7 +172,7 @@ static void printRows(const Report &report) {
     if (row.nodes.size() > 4)
       shown.push_back("+" + std::to_string(row.nodes.size() - 4));
     const Footprint::Launch &launch = row.launch;
-    line(row.strategy, row.result,
+    line(row.strategy + (row.isScalar ? " *" : ""), row.result,
          {shortNumber(row.macs), shortNumber(row.bytes),
           std::to_string(launch.weights),
           sizeText(report, launch.code, !launch.isFirst),
@@ -173,11 +189,17 @@ static std::string storedTypes(const simplify::WidenedWeights &weights) {
   return llvm::join(names, " and ");
 }
 
+static constexpr llvm::StringLiteral scalarReason =
+    "floats are computed one by one: vectors of this target hold integers only";
+
 static void printTotals(const Report &report) {
   const Footprint &footprint = report.footprint;
   llvm::raw_ostream &os = llvm::outs();
-  os << "\n"
-     << report.rows.size() << " kernel calls of " << footprint.kernels
+  os << "\n";
+  if (llvm::any_of(report.rows, [](const Row &row) { return row.isScalar; }))
+    os << "* " << scalarReason
+       << "; `ingot quantize` makes a model of integers\n";
+  os << report.rows.size() << " kernel calls of " << footprint.kernels
      << " kernels, " << shortNumber(report.macs) << " MACs, "
      << shortNumber(report.parameters) << " parameters\n";
   if (int64_t again = footprint.macsRecomputed)
@@ -250,6 +272,8 @@ static void printJson(const ModelSummary &summary, const Report &report,
             json.attribute("strategy", row.strategy);
             if (!row.plan.empty())
               json.attribute("plan", llvm::json::Object(row.plan));
+            if (row.isScalar)
+              json.attribute("scalar", scalarReason);
             json.attribute("kernel", row.launch.kernel);
             json.attribute("result", row.result);
             json.attribute("macs", row.macs);
@@ -305,14 +329,15 @@ static void printJson(const ModelSummary &summary, const Report &report,
 }
 
 /// The calls of the planned module with the groups that they come from.
-static Report makeReport(ModuleOp grouped, Footprint footprint) {
+static Report makeReport(ModuleOp grouped, const TargetDescription &target,
+                         Footprint footprint) {
   Report report;
   report.isPlanned = true;
   // Groups of one place are called in their order.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
   llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {
-    GroupRow row = rowOf(group);
+    GroupRow row = rowOf(group, target);
     report.macs += row.macs;
     // Those that several groups read count once.
     for (Value input : group.getInputs())
@@ -367,7 +392,8 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
     if (groups.advance(Stage::Import))
       quantized = widenedWeights(groups.module(), planned->options);
     if (groups.advance(Stage::Decide))
-      report = makeReport(groups.module(), std::move(footprint));
+      report = makeReport(groups.module(), *arguments.compile.target,
+                          std::move(footprint));
     report.quantized = std::move(quantized);
     if (auto compiler = findMeasuringCompiler(arguments.compile); !compiler)
       report.unmeasured = llvm::toString(compiler.takeError());

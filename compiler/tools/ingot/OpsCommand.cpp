@@ -169,6 +169,7 @@ static void printTargetsAsJson() {
         json.attribute("linker", target.linker);
         strings("link_flags", target.linkFlags);
         json.attribute("program_text", target.programText);
+        json.attribute("library_text", target.libraryText);
         json.attribute("emulator", target.emulator);
       });
   });

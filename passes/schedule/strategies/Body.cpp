@@ -25,15 +25,11 @@ public:
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();
     // The widest type that is computed in decides how many lanes all have.
-    unsigned width = 0;
+    Type widest;
     auto consider = [&](Value v) {
       Type type = computeType(elementOf(v));
-      if (unsigned bits = std::max(8u, type.getIntOrFloatBitWidth());
-          bits > width) {
-        width = bits;
-        b.vectorLanes = b.target.maxLanes(
-            type.isInteger(1) ? IntegerType::get(type.getContext(), 8) : type);
-      }
+      widest = widest ? b.decidingLanes(widest, type) : type;
+      b.vectorLanes = b.target.maxLanes(widest);
     };
     // Lanes would sum apart from each other.
     if (!b.group.isStrict()) {

@@ -136,11 +136,7 @@ private:
   /// The element type with the fewest lanes decides how many all have.
   static Type widestType(KernelBuilder &b) {
     Type widest = elementOf(b.result());
-    auto consider = [&](Type type) {
-      if (computeType(type).getIntOrFloatBitWidth() >
-          computeType(widest).getIntOrFloatBitWidth())
-        widest = type;
-    };
+    auto consider = [&](Type type) { widest = b.decidingLanes(widest, type); };
     for (Value input : b.group.block->getArguments())
       consider(elementOf(input));
     for (Operation &op : b.group.block->without_terminator())

@@ -38,9 +38,7 @@ public:
       // All operators in lanes: the widest element type limits their number.
       for (Operation &op : b.group.block->without_terminator())
         for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults()))
-          if (computeType(elementOf(v)).getIntOrFloatBitWidth() >
-              computeType(type).getIntOrFloatBitWidth())
-            type = elementOf(v);
+          type = b.decidingLanes(type, elementOf(v));
       if (computeType(type).isInteger(1))
         type = IntegerType::get(type.getContext(), 8);
     }

@@ -218,9 +218,7 @@ private:
     Type widest = computeType(elementOf(reduction.getInput()));
     for (Operation &op : b.group.block->without_terminator())
       for (Value v : op.getOperands())
-        if (Type type = computeType(elementOf(v));
-            type.getIntOrFloatBitWidth() > widest.getIntOrFloatBitWidth())
-          widest = type;
+        widest = b.decidingLanes(widest, computeType(elementOf(v)));
     if (widest.isInteger(1))
       return 1;
     for (int64_t lanes : b.target.lanes(widest))

@@ -16,7 +16,8 @@ static std::string rowName(IntegerType type) {
   return (type.isUnsigned() ? "ui" : "si") + std::to_string(type.getWidth());
 }
 
-/// The form by rows for (a, b) in this order or the other one, if there is any.
+/// The form by rows for (a, b) in this order or the other one, if there is any. The
+/// elements of `a` are those of a row, the same for all columns.
 static std::optional<DotForm> formByRows(StringRef a, StringRef b,
                                          unsigned group,
                                          const TargetDescription &target) {
@@ -26,15 +27,19 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
                                    [](int64_t bytes) { return bytes / 4; });
   lanes.push_back(1);
   for (int64_t count : lanes) {
-    const Product *row = target.product(a, b, group, count);
-    if (!row)
-      row = target.product(b, a, group, count);
+    const Product *row = target.product(b, a, group, count);
+    bool byWord = row && !row->wordSpelling.empty();
+    if (!byWord)
+      if (auto *other = target.product(a, b, group, count))
+        row = other;
     if (!row)
       continue;
     form.lanes.push_back(row->lanes);
+    form.byWord = byWord;
     form.preparation = row->preparation;
-    form.perCycle = std::max(form.perCycle,
-                             row->perCycle * double(row->lanes * row->group));
+    form.perCycle =
+        std::max(form.perCycle, (byWord ? row->wordsPerCycle : row->perCycle) *
+                                    double(row->lanes * row->group));
   }
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
@@ -116,13 +121,16 @@ double DotModel::cycles(const TileChoice &tile) const {
 std::vector<TileChoice> DotModel::ranked() const {
   constexpr int64_t mostVectors = 12;
   // Widened operands take two registers each, and one for the mask and for a
-  // product.
+  // product. Words are in scalar registers, each with its address in another one.
   int64_t registersOfEach = form.widened ? 2 : 1;
   int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
+  int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
   Ranking<TileChoice> ranking(/*tolerance=*/0.001);
   for (int64_t v = 1; v <= std::min(vectorsNeeded, mostVectors); ++v)
     for (int64_t r = 1;
-         r <= std::min(rows, (registers - registersOfEach * (v + 1)) / v); ++r)
+         r <= std::min({rows, mostRows,
+                        (registers - registersOfEach * (v + 1)) / v});
+         ++r)
       ranking.add({r, v, 1}, cycles({r, v, 1}));
   return std::move(ranking).ranked({1, 1, 1});
 }

@@ -22,6 +22,8 @@ struct DotForm {
   /// Bytes become integers of 16 bits before they are multiplied, the even steps
   /// apart from the odd ones: the target multiplies pairs of those.
   bool widened = false;
+  /// A row's group is a word in a scalar register, not a vector.
+  bool byWord = false;
   /// Lanes of accumulators for which the target has the product, widest first.
   llvm::SmallVector<int64_t> lanes;
   /// Multiply-adds per cycle in the widest vectors.

@@ -268,6 +268,23 @@ Expr lanesOf(KernelBuilder &b, Expr vector, int64_t offset, int64_t lanes) {
   return {&b, v, vector.type};
 }
 
+/// Whether everything behind the anchor is of types that vectors hold.
+static bool epilogueIsInVectors(KernelBuilder &b) {
+  return llvm::all_of(b.group.block->without_terminator(), [&](Operation &op) {
+    return !isa<ElementwiseOpInterface>(op) ||
+           llvm::all_of(op.getOperands(), [&](Value v) {
+             return b.target.maxLanes(computeType(elementOf(v))) > 1;
+           });
+  });
+}
+
+/// A lane whose number is known where the code runs.
+static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
+  Value v =
+      vector::ExtractOp::create(b.builder, b.loc, vector.value, lane.value);
+  return {&b, v, vector.type};
+}
+
 void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                llvm::function_ref<Exprs(int64_t, Expr)> index, Expr firstColumn,
                llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
@@ -298,10 +315,21 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       return sum;
     });
   };
+  bool isInVectors = epilogueIsInVectors(b);
   for (int64_t row = 0; row < tile.rows; ++row) {
     int64_t column = 0;
     for (auto [v, lanes] : llvm::enumerate(tile.columns.lanes)) {
       int64_t valid = std::min(lanes, tile.columns.columns - column);
+      if (lanes > 1 && !isInVectors) {
+        // Each lane by itself, in a loop, since there are many.
+        b.forRange(b.index(0), b.index(valid), [&](Expr lane) {
+          named(lane, "lane");
+          storePart(laneAt(b, tile.at(row, v), lane), row, v,
+                    named(firstColumn + double(column) + lane, columnName), 1);
+        });
+        column += lanes;
+        continue;
+      }
       // A vector that counts in part is stored in narrower pieces.
       for (int64_t done = 0; done < valid;) {
         int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));

@@ -1,0 +1,169 @@
+// Accesses whose address is a multiple of their size, or of a register's.
+//
+//     %x = kernel.arena 512                      // a buffer at a multiple of 128
+//     kernel.launch @f(%x)
+//     kernel.func @f(%arg0: memref<64x256xi8>):
+//       scf.for %i = %c0 to %c64 step %c1
+//         vector.load %arg0[%i, %c128] : vector<128xi8>
+//  =>     vector.load %arg0[%i, %c128] {alignment = 128} : vector<128xi8>
+//
+// The alignment of an argument is what all launches of the kernel give it: buffers of
+// the arena and constants are at multiples of the target's alignment, what the caller
+// passes is at a multiple of its elements, or of a word. Other targets than those with
+// `alignedAccess` read any address as fast, and nothing is marked for them.
+
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
+#include "passes/legalize/Passes.h"
+#include "targets/TargetDescription.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace ingot::legalize {
+#define GEN_PASS_DEF_MARKALIGNED
+#include "passes/legalize/Passes.h.inc"
+
+namespace {
+
+/// The largest power of two that divides an index on all paths, up to `most`. Sums
+/// and products of these stay powers of two.
+class Divisors {
+public:
+  explicit Divisors(int64_t most) : most(most) {}
+
+  int64_t of(int64_t number) const {
+    return number == 0 ? most : std::min(most, number & -number);
+  }
+  int64_t of(Value index) {
+    if (auto known = found.find(index); known != found.end())
+      return known->second;
+    int64_t divisor = compute(index);
+    found[index] = divisor;
+    return divisor;
+  }
+  int64_t scaled(int64_t divisor, int64_t factor) const {
+    return std::min(most, divisor * of(factor));
+  }
+
+private:
+  int64_t compute(Value index) {
+    if (auto argument = dyn_cast<BlockArgument>(index)) {
+      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      return loop && argument == loop.getInductionVar()
+                 ? std::min(of(loop.getLowerBound()), of(loop.getStep()))
+                 : 1;
+    }
+    Operation *op = index.getDefiningOp();
+    if (auto constant = dyn_cast<arith::ConstantIndexOp>(op))
+      return of(constant.value());
+    if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+      return std::min(of(op->getOperand(0)), of(op->getOperand(1)));
+    if (isa<arith::MulIOp>(op))
+      return std::min(most, of(op->getOperand(0)) * of(op->getOperand(1)));
+    return 1;
+  }
+
+  int64_t most;
+  llvm::DenseMap<Value, int64_t> found;
+};
+
+class Marking {
+public:
+  Marking(ModuleOp module, const TargetDescription &target)
+      : module(module), bufferAlign(target.bufferAlign), divisors(bufferAlign) {
+    if (kernel::ProgramOp main = kernel::mainProgram(module))
+      for (BlockArgument tensor : main.getArguments())
+        arguments[tensor] =
+            std::max<int64_t>(target.tensorAlign, elementBytes(tensor));
+  }
+
+  void run() {
+    module.walk([&](kernel::LaunchOp launch) { meet(launch); });
+    module.walk([&](Operation *op) {
+      if (auto load = dyn_cast<vector::LoadOp>(op))
+        mark(load, load.getBase(), load.getVectorType());
+      else if (auto store = dyn_cast<vector::StoreOp>(op))
+        mark(store, store.getBase(), store.getVectorType());
+    });
+  }
+
+private:
+  /// An argument is aligned as its least aligned operand.
+  void meet(kernel::LaunchOp launch) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(
+        launch, launch.getCalleeAttr());
+    for (auto [operand, argument] :
+         llvm::zip(launch.getOperands(), kernel.getArguments())) {
+      int64_t align = ofBuffer(operand);
+      auto [known, isNew] = arguments.try_emplace(argument, align);
+      known->second = std::min(known->second, align);
+    }
+  }
+
+  /// The alignment of the first byte of a buffer.
+  int64_t ofBuffer(Value buffer) {
+    if (auto known = arguments.find(buffer); known != arguments.end())
+      return known->second;
+    Operation *op = buffer.getDefiningOp();
+    if (auto arena = dyn_cast_or_null<kernel::ArenaOp>(op))
+      return divisors.of(arena.getOffset());
+    if (auto view = dyn_cast_or_null<kernel::ViewOp>(op))
+      return std::min(ofBuffer(view.getSource()),
+                      divisors.of(view.getOffset()));
+    if (isa_and_nonnull<memref::GetGlobalOp>(op))
+      return bufferAlign;
+    return elementBytes(buffer);
+  }
+
+  static int64_t elementBytes(Value buffer) {
+    return kernel::elementBytes(
+        cast<MemRefType>(buffer.getType()).getElementType());
+  }
+
+  template <typename Op> void mark(Op op, Value buffer, VectorType type) {
+    auto memory = cast<MemRefType>(buffer.getType());
+    int64_t element = kernel::elementBytes(memory.getElementType()),
+            bytes = type.getNumElements() * element;
+    if ((bytes & (bytes - 1)) != 0)
+      return;
+    // Several registers are as aligned as one.
+    bytes = std::min(bytes, bufferAlign);
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    if (failed(memory.getStridesAndOffset(strides, offset)) ||
+        ShapedType::isDynamic(offset))
+      return;
+    int64_t align = std::min(ofBuffer(buffer),
+                             divisors.scaled(divisors.of(offset), element));
+    for (auto [index, stride] : llvm::zip_equal(op.getIndices(), strides))
+      align = std::min(
+          align,
+          divisors.scaled(
+              ShapedType::isDynamic(stride)
+                  ? 1
+                  : divisors.scaled(divisors.of(index), stride),
+              element));
+    if (align >= bytes && bytes > element)
+      op.setAlignment(bytes);
+  }
+
+  ModuleOp module;
+  int64_t bufferAlign;
+  Divisors divisors;
+  llvm::DenseMap<Value, int64_t> arguments;
+};
+
+struct MarkAlignedPass : impl::MarkAlignedBase<MarkAlignedPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    if (target.alignedAccess)
+      Marking(getOperation(), target).run();
+  }
+};
+
+} // namespace
+} // namespace ingot::legalize
