@@ -39,8 +39,8 @@ if config.models and os.path.isdir(config.models):
 for program in ("ingot", "ingot-fuzz", "ingot-opt", "ingot-translate"):
     if os.path.exists(os.path.join(config.ingot_bin, program)):
         config.available_features.add(program)
-for program in ("g++", "aarch64-linux-gnu-g++", "qemu-x86_64", "qemu-aarch64", "arm-none-eabi-g++",
-                "qemu-system-arm"):
+for program in ("g++", "aarch64-linux-gnu-g++", "qemu-x86_64", "qemu-aarch64", "qemu-hexagon",
+                "arm-none-eabi-g++", "qemu-system-arm"):
     if shutil.which(program):
         config.available_features.add(program)
 # Instruction sets of this machine, for tests that run what they compile.

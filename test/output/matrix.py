@@ -40,7 +40,7 @@ DIMS = {"keras_text": ["--dim", "unk__6=1"], "mobilenet_v3_photos": ["--dim", "b
 SPELT_BYTES = 4 << 20
 
 TARGETS = ["generic", "x86-64-v3", "x86-64-v4", "armv8-a", "cortex-m4", "x86-64-v2,x86-64-v3,x86-64-v4", "armv7-a", "cortex-m55",
-           "armv8-a,armv8.2-a+dotprod,armv8.2-a+bf16", "cortex-m0plus", "generic,x86-64-v2", "cortex-m33", "cortex-m7"]
+           "armv8-a,armv8.2-a+dotprod,armv8.2-a+bf16", "cortex-m0plus", "generic,x86-64-v2", "cortex-m33", "cortex-m7", "hexagon-v67"]
 OPTIONS = ["", "--optimize=size", "--weights=source", "--strict", "--weights=file", "--weights=object", "--max-ram"]
 Setting = collections.namedtuple("Setting", "target option")
 Model = collections.namedtuple("Model", "name path flags")

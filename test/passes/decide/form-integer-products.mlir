@@ -1,6 +1,7 @@
 // RUN: %ingot-opt %s -decide-form-integer-products=target=x86-64-v4+vnni | FileCheck %s
 // RUN: %ingot-opt %s -decide-form-integer-products=target=x86-64-v3 | FileCheck %s --check-prefix=PAIRS
 // RUN: %ingot-opt %s -decide-form-integer-products=target=generic | FileCheck %s --check-prefix=GENERIC
+// RUN: %ingot-opt %s -decide-form-integer-products=target=hexagon-v67 | FileCheck %s --check-prefix=HEXAGON
 // REQUIRES: ingot-opt
 
 // What the target multiplies as it is stays.
@@ -112,4 +113,37 @@ func.func @convolution_zero(%x: tensor<1x5x5x3xui8>, %w: tensor<3x3x3x6xsi8>, %b
 func.func @convolution_signed(%x: tensor<1x5x5x8xsi8>, %w: tensor<1x1x8x6xsi8>) -> tensor<1x5x5x6xsi32> {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1} : (tensor<1x5x5x8xsi8>, tensor<1x1x8x6xsi8>) -> tensor<1x5x5x6xsi32>
   return %y : tensor<1x5x5x6xsi32>
+}
+
+// Where unsigned weights are twice as fast they change their sign, and 128 times the sum
+// over each window is taken off: of each pixel's channels by a product with ones, and of
+// the pixels in a window.
+// HEXAGON-LABEL: @convolution_by_words(
+// HEXAGON: %[[W:.*]] = graph.xor
+// HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<1x1x8x1xui8>
+// HEXAGON: %[[PIXELS:.*]] = graph.conv %arg0, %[[ONES]] {{{.*}} : (tensor<1x5x5x8xui8>, tensor<1x1x8x1xui8>) -> tensor<1x5x5x1xsi32>
+// HEXAGON: %[[WINDOW:.*]] = graph.constant dense<1> : tensor<3x3x1x1xsi32>
+// HEXAGON: %[[SUMS:.*]] = graph.conv %[[PIXELS]], %[[WINDOW]] {{{.*}}low = array<i64: 1, 1>{{.*}} -> tensor<1x5x5x1xsi32>
+// HEXAGON: %[[HALF:.*]] = graph.constant dense<128> : tensor<si32>
+// HEXAGON: %[[MOVED:.*]] = graph.mul %[[SUMS]], %[[HALF]]
+// HEXAGON: %[[Y:.*]] = graph.conv %arg0, %[[W]] {{{.*}} : (tensor<1x5x5x8xui8>, tensor<3x3x8x64xui8>)
+// HEXAGON: graph.sub %[[Y]], %[[MOVED]]
+func.func @convolution_by_words(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x64xsi8>) -> tensor<1x5x5x64xsi32> {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1} : (tensor<1x5x5x8xui8>, tensor<3x3x8x64xsi8>) -> tensor<1x5x5x64xsi32>
+  return %y : tensor<1x5x5x64xsi32>
+}
+
+// Short rows are summed by a product with ones, long ones in lanes.
+// HEXAGON-LABEL: @matmul_by_words(
+// HEXAGON: graph.constant dense<1> : tensor<64x1xui8>
+// HEXAGON: graph.matmul %arg0, %{{.*}} : (tensor<5x64xui8>, tensor<64x1xui8>) -> tensor<5x1xsi32>
+// HEXAGON-LABEL: @matmul_of_long_rows(
+// HEXAGON: graph.reduce_sum %{{.*}} {axes = array<i64: 1>} : (tensor<5x512xsi32>) -> tensor<5x1xsi32>
+func.func @matmul_by_words(%a: tensor<5x64xui8>, %b: tensor<64x6xsi8>) -> tensor<5x6xsi32> {
+  %y = graph.matmul %a, %b : (tensor<5x64xui8>, tensor<64x6xsi8>) -> tensor<5x6xsi32>
+  return %y : tensor<5x6xsi32>
+}
+func.func @matmul_of_long_rows(%a: tensor<5x512xui8>, %b: tensor<512x6xsi8>) -> tensor<5x6xsi32> {
+  %y = graph.matmul %a, %b : (tensor<5x512xui8>, tensor<512x6xsi8>) -> tensor<5x6xsi32>
+  return %y : tensor<5x6xsi32>
 }

@@ -1,6 +1,7 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=generic | FileCheck %s --check-prefixes=CHECK,GENERIC
 // RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v4+vnni | FileCheck %s --check-prefixes=CHECK,VNNI
 // RUN: %ingot-opt %s -legalize-expand-operations=target=armv8.2-a+dotprod | FileCheck %s --check-prefixes=CHECK,DOTPROD
+// RUN: %ingot-opt %s -legalize-expand-operations=target=hexagon-v67 | FileCheck %s --check-prefixes=CHECK,HEXAGON
 // REQUIRES: ingot-opt
 
 // Without an instruction each of a group's products is widened, multiplied and added,
@@ -49,4 +50,22 @@ func.func @scalar(%a: vector<4xi8>, %b: vector<4xi8>, %sum: i32) -> i32 {
 func.func @pairs(%a: vector<16xi16>, %b: vector<16xi16>, %sum: vector<8xi32>) -> vector<8xi32> {
   %y = kernel.dot %a, %b, %sum : vector<16xi16>, vector<8xi32>
   return %y : vector<8xi32>
+}
+
+// A word for all lanes is the second operand where the target takes it from a scalar
+// register, and its vector is each product's own, so that none is printed.
+// CHECK-LABEL: @word(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: vector<128xi8>, %[[B:[a-z0-9]+]]: vector<128xi8>, %[[WORD:[a-z0-9]+]]: i32
+// HEXAGON: %[[ALL:.*]] = vector.broadcast %[[WORD]] : i32 to vector<32xi32>
+// HEXAGON: %[[BYTES:.*]] = vector.bitcast %[[ALL]]
+// HEXAGON: %[[FIRST:.*]] = kernel.dot unsigned %[[A]], unsigned %[[BYTES]], %{{.*}} :
+// HEXAGON: %[[AGAIN:.*]] = vector.broadcast %[[WORD]] : i32 to vector<32xi32>
+// HEXAGON: %[[OWN:.*]] = vector.bitcast %[[AGAIN]]
+// HEXAGON: kernel.dot unsigned %[[B]], unsigned %[[OWN]], %[[FIRST]]
+func.func @word(%a: vector<128xi8>, %b: vector<128xi8>, %word: i32, %sum: vector<32xi32>) -> vector<32xi32> {
+  %all = vector.broadcast %word : i32 to vector<32xi32>
+  %bytes = vector.bitcast %all : vector<32xi32> to vector<128xi8>
+  %s = kernel.dot unsigned %bytes, unsigned %a, %sum : vector<128xi8>, vector<32xi32>
+  %y = kernel.dot unsigned %bytes, unsigned %b, %s : vector<128xi8>, vector<32xi32>
+  return %y : vector<32xi32>
 }

@@ -1,0 +1,93 @@
+// Qualcomm's Hexagon DSPs with HVX.
+//
+// 32 vector registers of 128 bytes, which hold integers of 8, 16 and 32 bits. There
+// are no vectors of floats (v68 and later have approximate ones): floats are computed
+// one by one. A packet is what the processor begins in a cycle, up to four
+// instructions, which the compiler chooses.
+
+#include "targets/hexagon/LinuxProgram.h"
+#include "targets/hexagon/Products.h"
+
+#include "llvm/BinaryFormat/ELF.h"
+
+namespace ingot::targets {
+
+static constexpr llvm::StringLiteral openText =
+    R"(// Clang takes the vectors of Hexagon from its command line only.
+#if !defined(__HVX__) || __HVX_LENGTH__ != 128
+#error "call clang with -mhvx -mhvx-length=128B and the processor, such as -mv67"
+#endif
+)";
+
+/// What all levels have in common.
+static TargetDescription base() {
+  TargetDescription target;
+  target.vectorBytes = {128};
+  target.vectorRegisters = 32;
+  target.scalarRegisters = 28;
+  target.vectorFloats = false;
+  target.vectorIntegerBits = 32;
+  target.wholeRegisters = true;
+  target.alignedAccess = true;
+  target.bufferAlign = 128;
+  // Groups of bytes are read as words, which the processor loads at multiples of
+  // four bytes only.
+  target.tensorAlign = 4;
+  target.pointerBytes = 4;
+  // The scheduling model of LLVM 22: two multipliers, one vector load, four
+  // instructions per packet; a multiply-add of floats takes four cycles, and the
+  // next VRMPY takes the sum of the one before without waiting.
+  target.rates.multiplyAddLatency = 4;
+  target.rates.dotLatency = 1;
+  target.rates.multiplyAdds = 2;
+  target.rates.loads = 1;
+  target.rates.instructions = 4;
+  // Vectors come from the second cache.
+  target.l1Bytes = 32 << 10;
+  target.l2Bytes = 512 << 10;
+  target.products = hvxProducts();
+  target.openText = openText;
+  target.linkFlags = {"-nostdlib", "-static"};
+  target.libraryText = linuxLibraryText;
+  target.programText = linuxProgramText;
+  target.emulator = "qemu-hexagon -cpu v67";
+  target.elf.machine = llvm::ELF::EM_HEXAGON;
+  target.elf.is64Bit = false;
+  return target;
+}
+
+#define COMPILER(LEVEL)                                                        \
+  "clang++-22 --target=hexagon-unknown-linux-musl -m" LEVEL                    \
+  " -mhvx -mhvx-length=128B",                                                  \
+      "clang++ --target=hexagon-unknown-linux-musl -m" LEVEL                   \
+      " -mhvx -mhvx-length=128B"
+
+void hexagon(std::vector<TargetDescription> &targets) {
+  auto level = [&](llvm::StringRef name, llvm::StringRef summary,
+                   std::initializer_list<llvm::StringRef> compilers,
+                   unsigned machine, llvm::StringRef emulator) {
+    TargetDescription target = base();
+    target.name = name;
+    target.summary = summary;
+    target.compilers = compilers;
+    target.elf.flags = machine;
+    target.emulator = emulator;
+    targets.push_back(std::move(target));
+  };
+  // The emulator has the instructions of v67, with those of the levels before.
+  constexpr llvm::StringLiteral emulator = "qemu-hexagon -cpu v67";
+  level("hexagon-v65", "Hexagon DSP with 128-byte vectors (Snapdragon 845)",
+        {COMPILER("v65")}, llvm::ELF::EF_HEXAGON_MACH_V65, emulator);
+  level("hexagon-v66", "Hexagon DSP with 128-byte vectors (Snapdragon 855, 865)",
+        {COMPILER("v66")}, llvm::ELF::EF_HEXAGON_MACH_V66, emulator);
+  level("hexagon-v67", "Hexagon DSP with 128-byte vectors", {COMPILER("v67")},
+        llvm::ELF::EF_HEXAGON_MACH_V67, emulator);
+  level("hexagon-v68", "Hexagon DSP with 128-byte vectors (Snapdragon 888)",
+        {COMPILER("v68")}, llvm::ELF::EF_HEXAGON_MACH_V68, "");
+  level("hexagon-v69", "Hexagon DSP with 128-byte vectors (Snapdragon 8 Gen 1)",
+        {COMPILER("v69")}, llvm::ELF::EF_HEXAGON_MACH_V69, "");
+  level("hexagon-v73", "Hexagon DSP with 128-byte vectors (Snapdragon 8 Gen 2)",
+        {COMPILER("v73")}, llvm::ELF::EF_HEXAGON_MACH_V73, "");
+}
+
+} // namespace ingot::targets

@@ -1,0 +1,192 @@
+// What programs on an emulated Hexagon need in place of a C library.
+//
+// Debian has no C library for Hexagon and no compiler runtime. A program under
+// qemu-hexagon talks to Linux by trap0(#1), with the call's number in r6. Clang calls
+// functions of its runtime for divisions, which the processor has no instruction for,
+// and for doubles on levels that lack them; they are computed bit by bit here, since
+// nothing is timed.
+
+#include "targets/hexagon/LinuxProgram.h"
+
+namespace ingot::targets {
+
+const llvm::StringLiteral linuxLibraryText =
+    R"text(#include <stddef.h>
+#include <stdint.h>
+
+inline int system_call(int number, int a, int b, int c) {
+  register int r0 __asm__("r0") = a;
+  register int r1 __asm__("r1") = b;
+  register int r2 __asm__("r2") = c;
+  register int r6 __asm__("r6") = number;
+  __asm__ volatile("trap0(#1)" : "+r"(r0) : "r"(r1), "r"(r2), "r"(r6) : "memory", "r3", "r4", "r5");
+  return r0;
+}
+
+// What is used of <stdio.h>. A file is its descriptor.
+struct FILE {
+  int descriptor;
+};
+inline FILE *fopen(const char *path, const char *mode) {
+  static FILE files[8];
+  static int count;
+  constexpr int here = -100, write_create_truncate = 01101, openat = 56;
+  register int r3 __asm__("r3") = 0644;
+  __asm__ volatile("" : "+r"(r3));
+  register int r0 __asm__("r0") = here;
+  register int r1 __asm__("r1") = int(intptr_t(path));
+  register int r2 __asm__("r2") = mode[0] == 'w' ? write_create_truncate : 0;
+  register int r6 __asm__("r6") = openat;
+  __asm__ volatile("trap0(#1)" : "+r"(r0) : "r"(r1), "r"(r2), "r"(r3), "r"(r6) : "memory", "r4", "r5");
+  if (r0 < 0 || count == 8)
+    return nullptr;
+  files[count].descriptor = r0;
+  return &files[count++];
+}
+inline size_t transfer(int call, const void *data, size_t bytes, FILE *file) {
+  size_t done = 0;
+  while (done < bytes) {
+    int count = system_call(call, file->descriptor, int(intptr_t(data) + intptr_t(done)), int(bytes - done));
+    if (count <= 0)
+      break;
+    done += size_t(count);
+  }
+  return done;
+}
+inline size_t fread(void *data, size_t size, size_t count, FILE *file) {
+  return transfer(63, data, size * count, file) / size;
+}
+inline size_t fwrite(const void *data, size_t size, size_t count, FILE *file) {
+  return transfer(64, data, size * count, file) / size;
+}
+inline int fflush(FILE *) { return 0; }
+inline int fclose(FILE *file) { return system_call(57, file->descriptor, 0, 0); }
+
+#define INGOT_NO_BUILTIN __attribute__((used, no_builtin("memcpy", "memmove", "memset")))
+extern "C" {
+INGOT_NO_BUILTIN void *memset(void *to, int value, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i)
+    static_cast<unsigned char *>(to)[i] = static_cast<unsigned char>(value);
+  return to;
+}
+INGOT_NO_BUILTIN void *memcpy(void *__restrict to, const void *__restrict from, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i)
+    static_cast<unsigned char *>(to)[i] = static_cast<const unsigned char *>(from)[i];
+  return to;
+}
+INGOT_NO_BUILTIN void *memmove(void *to, const void *from, size_t bytes) {
+  auto *target = static_cast<unsigned char *>(to);
+  auto *source = static_cast<const unsigned char *>(from);
+  if (target < source)
+    return memcpy(to, from, bytes);
+  for (size_t i = bytes; i > 0; --i)
+    target[i - 1] = source[i - 1];
+  return to;
+}
+// The same for whole numbers of eight bytes, 32 at least.
+__attribute__((used)) void __hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *to, const void *from, unsigned bytes) {
+  memcpy(to, from, bytes);
+}
+}
+
+template <typename Word> struct quotient_and_rest {
+  Word quotient, rest;
+};
+template <typename Word> quotient_and_rest<Word> divided(Word a, Word b) {
+  Word quotient = 0, rest = 0;
+  for (int bit = int(sizeof(Word)) * 8 - 1; bit >= 0; --bit) {
+    // What the shift takes out of `rest` counts as well.
+    const bool carry = rest >> (sizeof(Word) * 8 - 1);
+    rest = rest << 1 | (a >> bit & 1);
+    quotient <<= 1;
+    if (carry || rest >= b) {
+      rest -= b;
+      quotient |= 1;
+    }
+  }
+  return {quotient, rest};
+}
+// A quotient of floats, rounded to the nearest, as IEEE has it.
+template <typename Word, int fraction_bits, int exponent_bits> Word float_quotient(Word a, Word b) {
+  constexpr Word hidden = Word(1) << fraction_bits, sign_bit = hidden << exponent_bits;
+  constexpr int most = (1 << exponent_bits) - 1;
+  constexpr Word infinity = Word(most) << fraction_bits, nan = infinity | hidden >> 1;
+  const Word sign = (a ^ b) & sign_bit;
+  a &= sign_bit - 1;
+  b &= sign_bit - 1;
+  if (a > infinity || b > infinity || (a == infinity && b == infinity) || (a == 0 && b == 0))
+    return nan;
+  if (a == infinity || b == 0)
+    return sign | infinity;
+  if (b == infinity || a == 0)
+    return sign;
+  const auto normalize = [](Word &x) {
+    int exponent = int(x >> fraction_bits);
+    x &= hidden - 1;
+    if (exponent > 0) {
+      x |= hidden;
+      return exponent;
+    }
+    for (exponent = 1; !(x & hidden); --exponent)
+      x <<= 1;
+    return exponent;
+  };
+  int exponent = normalize(a);
+  exponent += (most >> 1) - normalize(b);
+  if (a < b) {
+    a <<= 1;
+    --exponent;
+  }
+  // Two more bits than there is room for, the lower one for all that follow.
+  Word bits = 0;
+  for (int i = 0; i < fraction_bits + 3; ++i) {
+    bits <<= 1;
+    if (a >= b) {
+      a -= b;
+      bits |= 1;
+    }
+    a <<= 1;
+  }
+  bits |= a != 0;
+  for (; exponent < 1; ++exponent)
+    bits = bits >> 1 | (bits & 1);
+  if (exponent >= most)
+    return sign | infinity;
+  Word result = (Word(exponent - 1) << fraction_bits) + (bits >> 2);
+  if ((bits & 3) > 2 || ((bits & 3) == 2 && (result & 1)))
+    ++result;
+  return sign | result;
+}
+template <typename To, typename From> To bits_of(From from) {
+  To to;
+  __builtin_memcpy(&to, &from, sizeof to);
+  return to;
+}
+#define INGOT_DIVISIONS(SIGNED, UNSIGNED, SUFFIX) \
+  __attribute__((used)) UNSIGNED __hexagon_udiv##SUFFIX(UNSIGNED a, UNSIGNED b) { return divided(a, b).quotient; } \
+  __attribute__((used)) UNSIGNED __hexagon_umod##SUFFIX(UNSIGNED a, UNSIGNED b) { return divided(a, b).rest; } \
+  __attribute__((used)) SIGNED __hexagon_div##SUFFIX(SIGNED a, SIGNED b) { \
+    const UNSIGNED q = divided(a < 0 ? 0 - UNSIGNED(a) : UNSIGNED(a), b < 0 ? 0 - UNSIGNED(b) : UNSIGNED(b)).quotient; \
+    return SIGNED((a < 0) != (b < 0) ? 0 - q : q); \
+  } \
+  __attribute__((used)) SIGNED __hexagon_mod##SUFFIX(SIGNED a, SIGNED b) { \
+    const UNSIGNED r = divided(a < 0 ? 0 - UNSIGNED(a) : UNSIGNED(a), b < 0 ? 0 - UNSIGNED(b) : UNSIGNED(b)).rest; \
+    return SIGNED(a < 0 ? 0 - r : r); \
+  }
+extern "C" {
+INGOT_DIVISIONS(int32_t, uint32_t, si3)
+INGOT_DIVISIONS(int64_t, uint64_t, di3)
+__attribute__((used)) float __hexagon_divsf3(float a, float b) {
+  return bits_of<float>(float_quotient<uint32_t, 23, 8>(bits_of<uint32_t>(a), bits_of<uint32_t>(b)));
+}
+__attribute__((used)) double __hexagon_divdf3(double a, double b) {
+  return bits_of<double>(float_quotient<uint64_t, 52, 11>(bits_of<uint64_t>(a), bits_of<uint64_t>(b)));
+}
+}
+)text";
+
+const llvm::StringLiteral linuxProgramText =
+    R"text(__asm__(".text\n.globl _start\n_start:\n{ call main }\n{ r6 = #94 }\n{ trap0(#1) }\n");
+)text";
+
+} // namespace ingot::targets

@@ -1,0 +1,15 @@
+// Products of narrow integers on Hexagon's vectors.
+
+#ifndef INGOT_TARGETS_HEXAGON_PRODUCTS_H
+#define INGOT_TARGETS_HEXAGON_PRODUCTS_H
+
+#include "targets/TargetDescription.h"
+
+namespace ingot::targets {
+
+/// Groups of four bytes of any signs, in vectors of 128 bytes.
+std::vector<Product> hvxProducts();
+
+} // namespace ingot::targets
+
+#endif // INGOT_TARGETS_HEXAGON_PRODUCTS_H

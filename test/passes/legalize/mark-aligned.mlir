@@ -1,0 +1,80 @@
+// RUN: %ingot-opt %s -legalize-mark-aligned=target=hexagon-v67 | FileCheck %s
+// RUN: %ingot-opt %s -legalize-mark-aligned=target=x86-64-v4 | FileCheck %s --check-prefix=ELSEWHERE
+// REQUIRES: ingot-opt
+
+// Where any address is read as fast, nothing is marked.
+// ELSEWHERE-NOT: alignment
+
+// The arena is at multiples of 128 bytes, and so is each step of a loop over whole
+// vectors. Wider vectors take several registers and are as aligned as one.
+// CHECK-LABEL: @whole(
+// CHECK: vector.load %{{.*}}[%{{.*}}, %{{.*}}] {alignment = 128 : i64} : memref<8x256xi8>, vector<128xi8>
+// CHECK: vector.store %{{.*}} {alignment = 128 : i64} : memref<8x256xi32>, vector<128xi32>
+kernel.func @whole(%x: memref<8x256xi8>, %y: memref<8x256xi32>) attributes {strategy = "elementwise", comment = ""} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    scf.for %j = %c0 to %c256 step %c128 {
+      %v = vector.load %x[%i, %j] : memref<8x256xi8>, vector<128xi8>
+      %w = arith.extui %v : vector<128xi8> to vector<128xi32>
+      vector.store %w, %y[%i, %j] : memref<8x256xi32>, vector<128xi32>
+    }
+  }
+  kernel.return
+}
+
+// Words of rows of 20 bytes are at multiples of four, those of 18 bytes are not.
+// CHECK-LABEL: @words(
+// CHECK: vector.load %{{.*}} {alignment = 4 : i64} : memref<3x20xi8>, vector<4xi8>
+// CHECK: vector.load %{{.*}}[%{{.*}}, %{{.*}}] : memref<3x18xi8>, vector<4xi8>
+kernel.func @words(%x: memref<3x20xi8>, %z: memref<3x18xi8>, %y: memref<8xi8>) attributes {strategy = "elementwise", comment = ""} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %n = arith.constant 16 : index
+  scf.for %i = %c0 to %c3 step %c1 {
+    scf.for %g = %c0 to %c4 step %c1 {
+      %at = arith.muli %g, %c4 : index
+      %v = vector.load %x[%i, %at] : memref<3x20xi8>, vector<4xi8>
+      vector.store %v, %y[%c1] : memref<8xi8>, vector<4xi8>
+      %w = vector.load %z[%i, %at] : memref<3x18xi8>, vector<4xi8>
+      vector.store %w, %y[%c3] : memref<8xi8>, vector<4xi8>
+    }
+  }
+  kernel.return
+}
+
+// What the caller passes is at a multiple of its elements only; a kernel that gets both
+// kinds of buffers believes the lesser. A view counts with its offset.
+// CHECK-LABEL: @of_caller(
+// CHECK: vector.load %{{.*}}[%{{.*}}] : memref<128xi8>, vector<128xi8>
+// CHECK: vector.store %{{.*}} {alignment = 64 : i64} : memref<128xi8>, vector<64xi8>
+// CHECK: vector.store %{{.*}}[%{{.*}}] : memref<128xi8>, vector<128xi8>
+kernel.func @of_caller(%x: memref<128xi8>, %y: memref<128xi8>) attributes {strategy = "elementwise", comment = ""} {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %x[%c0] : memref<128xi8>, vector<128xi8>
+  %h = vector.extract_strided_slice %v {offsets = [0], sizes = [64], strides = [1]} : vector<128xi8> to vector<64xi8>
+  vector.store %h, %y[%c0] : memref<128xi8>, vector<64xi8>
+  vector.store %v, %y[%c0] : memref<128xi8>, vector<128xi8>
+  kernel.return
+}
+
+kernel.program @main(%in: memref<128xi8> {kernel.onnx_name = "in", kernel.onnx_type = "int8"}) {
+  %a = kernel.arena 0 : memref<8x256xi8>
+  %b = kernel.arena 2048 : memref<8x256xi32>
+  kernel.launch @whole(%a, %b) : (memref<8x256xi8>, memref<8x256xi32>) -> ()
+  %c = kernel.arena 128 : memref<3x20xi8>
+  %d = kernel.arena 256 : memref<3x18xi8>
+  %e = kernel.arena 384 : memref<8xi8>
+  kernel.launch @words(%c, %d, %e) : (memref<3x20xi8>, memref<3x18xi8>, memref<8xi8>) -> ()
+  %f = kernel.arena 512 : memref<256xi8>
+  %g = kernel.view %f at 64 : memref<256xi8> to memref<128xi8>
+  %h = kernel.arena 640 : memref<128xi8>
+  kernel.launch @of_caller(%in, %g) : (memref<128xi8>, memref<128xi8>) -> ()
+  kernel.launch @of_caller(%h, %g) : (memref<128xi8>, memref<128xi8>) -> ()
+  kernel.return
+}
