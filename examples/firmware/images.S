@@ -1,5 +1,7 @@
 /* images.S - the files of the ten digits, in flash, and where each begins. */
+#ifdef __arm__
   .syntax unified
+#endif
   .section .rodata.images, "a"
 image_0:
   .incbin "test_data_set_0/input_0.pb"
