@@ -140,11 +140,10 @@ private:
     for (auto [index, stride] : llvm::zip_equal(op.getIndices(), strides))
       align = std::min(
           align,
-          divisors.scaled(
-              ShapedType::isDynamic(stride)
-                  ? 1
-                  : divisors.scaled(divisors.of(index), stride),
-              element));
+          divisors.scaled(ShapedType::isDynamic(stride)
+                              ? 1
+                              : divisors.scaled(divisors.of(index), stride),
+                          element));
     if (align >= bytes && bytes > element)
       op.setAlignment(bytes);
   }

@@ -121,5 +121,17 @@ def convolutions():
                           None, np.array(128, b) if b == np.uint8 else None, pads=(1, 1, 1, 1))
 
 
+def narrow_results():
+    """Sums that become bytes in integers: results are narrower than sums, and several vectors of these make one."""
+    for columns in (5, 32, 45, 64, 96, 128, 200, 256):
+        x, w = whole((9, 20), np.uint8), whole((20, columns), np.int8)
+        low, high, half = np.array(-900, np.int32), np.array(4000, np.int32), np.array(50, np.int32)
+        nodes = [helper.make_node("MatMulInteger", ["x", "w"], ["sum"]), helper.make_node("Max", ["sum", "low"], ["above"]),
+                 helper.make_node("Min", ["above", "high"], ["within"]), helper.make_node("Add", ["within", "half"], ["moved"]),
+                 helper.make_node("Cast", ["moved"], ["out"], to=2)]
+        want = (np.clip(x.astype(np.int32) @ w.astype(np.int32), low, high) + half).astype(np.uint8)
+        yield Case(f"narrow-{columns}", nodes, {"x": x}, {"w": w, "low": low, "high": high, "half": half}, want=[want])
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions()))
+    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions(), narrow_results()))

@@ -272,10 +272,52 @@ Expr lanesOf(KernelBuilder &b, Expr vector, int64_t offset, int64_t lanes) {
 static bool epilogueIsInVectors(KernelBuilder &b) {
   return llvm::all_of(b.group.block->without_terminator(), [&](Operation &op) {
     return !isa<ElementwiseOpInterface>(op) ||
-           llvm::all_of(op.getOperands(), [&](Value v) {
-             return b.target.maxLanes(computeType(elementOf(v))) > 1;
-           });
+           llvm::all_of(llvm::concat<Value>(op.getOperands(), op.getResults()),
+                        [&](Value v) {
+                          return b.target.maxLanes(computeType(elementOf(v))) >
+                                 1;
+                        });
   });
+}
+
+/// How many vectors of sums make one of results, which are narrower; 1 where the
+/// target stores parts of a register as well.
+static size_t vectorsOfResult(KernelBuilder &b, Type sum) {
+  int64_t results = b.target.maxLanes(computeType(elementOf(b.result()))),
+          sums = b.target.maxLanes(sum);
+  return b.target.wholeRegisters && sums > 0 && results > sums ? results / sums
+                                                               : 1;
+}
+
+/// The vectors of a row from `first` on that are one vector of results: a power of
+/// two of them, whose lanes all count.
+static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
+                              int64_t column, size_t most) {
+  for (size_t count = most; count > 1; count /= 2) {
+    auto vectors = ArrayRef(columns.lanes).drop_front(first);
+    if (vectors.size() >= count && llvm::all_equal(vectors.take_front(count)) &&
+        column + int64_t(count) * vectors[0] <= columns.columns)
+      return count;
+  }
+  return 1;
+}
+
+/// Vectors of one width, a power of two of them, one behind the other.
+static Expr joined(KernelBuilder &b, Exprs vectors) {
+  while (vectors.size() > 1) {
+    int64_t lanes =
+        cast<VectorType>(vectors[0].value.getType()).getNumElements();
+    auto all = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
+    Exprs pairs;
+    for (size_t i = 0; i < vectors.size(); i += 2)
+      pairs.push_back(
+          {&b,
+           vector::ShuffleOp::create(b.builder, b.loc, vectors[i].value,
+                                     vectors[i + 1].value, all),
+           vectors[i].type});
+    vectors = std::move(pairs);
+  }
+  return vectors[0];
 }
 
 /// A lane whose number is known where the code runs.
@@ -316,9 +358,24 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
     });
   };
   bool isInVectors = epilogueIsInVectors(b);
+  size_t most = isInVectors ? vectorsOfResult(b, elementOf(anchor)) : size_t(1);
   for (int64_t row = 0; row < tile.rows; ++row) {
     int64_t column = 0;
-    for (auto [v, lanes] : llvm::enumerate(tile.columns.lanes)) {
+    for (size_t v = 0; v < tile.columns.lanes.size(); ++v) {
+      int64_t lanes = tile.columns.lanes[v];
+      if (size_t count = vectorsTogether(tile.columns, v, column, most);
+          count > 1) {
+        Exprs sums;
+        for (size_t i = 0; i < count; ++i)
+          sums.push_back(tile.at(row, v + i));
+        storePart(joined(b, sums), row, v,
+                  named(firstColumn + double(column),
+                        columnName + "_" + Twine(column)),
+                  int64_t(count) * lanes);
+        column += int64_t(count) * lanes;
+        v += count - 1;
+        continue;
+      }
       int64_t valid = std::min(lanes, tile.columns.columns - column);
       if (lanes > 1 && !isInVectors) {
         // Each lane by itself, in a loop, since there are many.

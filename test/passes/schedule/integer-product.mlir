@@ -1,5 +1,6 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+vnni | FileCheck %s
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v3 | FileCheck %s --check-prefix=PAIRS
+// RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s --check-prefix=HEXAGON
 // REQUIRES: ingot-opt
 
 // Four steps of a row are one word, repeated for 16 columns; weights have the four steps
@@ -44,4 +45,31 @@ kernel.func @packed(%x: tensor<5x18xui8>, %w: tensor<2560xsi8>) -> tensor<5x121x
 kernel.func @in_place(%x: tensor<5x8xui8>, %w: tensor<8x16xsi8>) -> tensor<5x16xsi32> attributes {strategy = "integer-product", plan = {columns = 16, rows = 5, splits = 1}, comment = ""} {
   %y = graph.matmul %x, %w : (tensor<5x8xui8>, tensor<8x16xsi8>) -> tensor<5x16xsi32>
   kernel.return %y : tensor<5x16xsi32>
+}
+
+// Where registers are stored as a whole, four vectors of sums make one of bytes.
+// HEXAGON-LABEL: @bytes(
+// HEXAGON-COUNT-2: vector.shuffle %{{.*}} : vector<32xi32>, vector<32xi32>
+// HEXAGON: %[[SUMS:.*]] = vector.shuffle %{{.*}} : vector<64xi32>, vector<64xi32>
+// HEXAGON: %[[BYTES:.*]] = arith.trunci %[[SUMS]] : vector<128xi32> to vector<128xi8>
+// HEXAGON: vector.store %[[BYTES]], %{{.*}} : memref<2x160xi8>, vector<128xi8>
+// HEXAGON: vector.store %{{.*}} : memref<2x160xi8>, vector<32xi8>
+kernel.func @bytes(%x: tensor<2x8xui8>, %w: tensor<1280xui8>) -> tensor<2x160xui8> attributes {strategy = "integer-product", plan = {columns = 160, rows = 2, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 160 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<1280xui8>) -> tensor<8x160xui8>
+  %s = graph.matmul %x, %u : (tensor<2x8xui8>, tensor<8x160xui8>) -> tensor<2x160xsi32>
+  %y = graph.cast %s : (tensor<2x160xsi32>) -> tensor<2x160xui8>
+  kernel.return %y : tensor<2x160xui8>
+}
+
+// Where vectors do not hold what follows the product, lanes are taken one by one.
+// HEXAGON-LABEL: @floats(
+// HEXAGON: scf.for %[[LANE:.*]] = %c0{{.*}} to %c32
+// HEXAGON: %[[SUM:.*]] = vector.extract %{{.*}}[%[[LANE]]] : i32 from vector<32xi32>
+// HEXAGON: arith.sitofp %[[SUM]] : i32 to f32
+// HEXAGON: memref.store
+kernel.func @floats(%x: tensor<2x8xui8>, %w: tensor<256xui8>) -> tensor<2x32xf32> attributes {strategy = "integer-product", plan = {columns = 32, rows = 2, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 32 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<256xui8>) -> tensor<8x32xui8>
+  %s = graph.matmul %x, %u : (tensor<2x8xui8>, tensor<8x32xui8>) -> tensor<2x32xsi32>
+  %y = graph.cast %s : (tensor<2x32xsi32>) -> tensor<2x32xf32>
+  kernel.return %y : tensor<2x32xf32>
 }
