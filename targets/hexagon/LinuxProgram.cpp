@@ -106,21 +106,26 @@ template <typename Word> quotient_and_rest<Word> divided(Word a, Word b) {
   }
   return {quotient, rest};
 }
-// A quotient of floats, rounded to the nearest, as IEEE has it.
-template <typename Word, int fraction_bits, int exponent_bits> Word float_quotient(Word a, Word b) {
-  constexpr Word hidden = Word(1) << fraction_bits, sign_bit = hidden << exponent_bits;
-  constexpr int most = (1 << exponent_bits) - 1;
-  constexpr Word infinity = Word(most) << fraction_bits, nan = infinity | hidden >> 1;
-  const Word sign = (a ^ b) & sign_bit;
-  a &= sign_bit - 1;
-  b &= sign_bit - 1;
-  if (a > infinity || b > infinity || (a == infinity && b == infinity) || (a == 0 && b == 0))
-    return nan;
-  if (a == infinity || b == 0)
-    return sign | infinity;
-  if (b == infinity || a == 0)
-    return sign;
-  const auto normalize = [](Word &x) {
+// Floats as IEEE has them: a result is rounded to the nearest, of two the even one. It comes
+// as its exponent and its bits, the highest one at 1, with two more than there is room for, of
+// which the lower one is for all that follow.
+template <typename Word, int fraction_bits, int exponent_bits> struct floats {
+  static constexpr Word hidden = Word(1) << fraction_bits, sign_bit = hidden << exponent_bits;
+  static constexpr int most = (1 << exponent_bits) - 1, bias = most >> 1;
+  static constexpr Word infinity = Word(most) << fraction_bits, nan = infinity | hidden >> 1;
+
+  static Word rounded(Word sign, int exponent, Word bits) {
+    for (; exponent < 1; ++exponent)
+      bits = bits >> 1 | (bits & 1);
+    if (exponent >= most)
+      return sign | infinity;
+    Word result = (Word(exponent - 1) << fraction_bits) + (bits >> 2);
+    if ((bits & 3) > 2 || ((bits & 3) == 2 && (result & 1)))
+      ++result;
+    return sign | result;
+  }
+  // The exponent of a number that is not 0; `x` becomes its fraction with the highest bit.
+  static int take_apart(Word &x) {
     int exponent = int(x >> fraction_bits);
     x &= hidden - 1;
     if (exponent > 0) {
@@ -130,33 +135,94 @@ template <typename Word, int fraction_bits, int exponent_bits> Word float_quotie
     for (exponent = 1; !(x & hidden); --exponent)
       x <<= 1;
     return exponent;
-  };
-  int exponent = normalize(a);
-  exponent += (most >> 1) - normalize(b);
-  if (a < b) {
-    a <<= 1;
-    --exponent;
   }
-  // Two more bits than there is room for, the lower one for all that follow.
-  Word bits = 0;
-  for (int i = 0; i < fraction_bits + 3; ++i) {
-    bits <<= 1;
-    if (a >= b) {
-      a -= b;
-      bits |= 1;
+  static Word quotient(Word a, Word b) {
+    const Word sign = (a ^ b) & sign_bit;
+    a &= sign_bit - 1;
+    b &= sign_bit - 1;
+    if (a > infinity || b > infinity || (a == infinity && b == infinity) || (a == 0 && b == 0))
+      return nan;
+    if (a == infinity || b == 0)
+      return sign | infinity;
+    if (b == infinity || a == 0)
+      return sign;
+    int exponent = take_apart(a);
+    exponent += bias - take_apart(b);
+    if (a < b) {
+      a <<= 1;
+      --exponent;
     }
-    a <<= 1;
+    Word bits = 0;
+    for (int i = 0; i < fraction_bits + 3; ++i) {
+      bits <<= 1;
+      if (a >= b) {
+        a -= b;
+        bits |= 1;
+      }
+      a <<= 1;
+    }
+    return rounded(sign, exponent, bits | (a != 0));
   }
-  bits |= a != 0;
-  for (; exponent < 1; ++exponent)
-    bits = bits >> 1 | (bits & 1);
-  if (exponent >= most)
-    return sign | infinity;
-  Word result = (Word(exponent - 1) << fraction_bits) + (bits >> 2);
-  if ((bits & 3) > 2 || ((bits & 3) == 2 && (result & 1)))
-    ++result;
-  return sign | result;
-}
+  static Word product(Word a, Word b) {
+    const Word sign = (a ^ b) & sign_bit;
+    a &= sign_bit - 1;
+    b &= sign_bit - 1;
+    if (a > infinity || b > infinity || (a == infinity && b == 0) || (b == infinity && a == 0))
+      return nan;
+    if (a == infinity || b == infinity)
+      return sign | infinity;
+    if (a == 0 || b == 0)
+      return sign;
+    int exponent = take_apart(a);
+    exponent += take_apart(b) - bias;
+    // Bit by bit from the lowest; of what leaves at the lower end only that it was there.
+    Word bits = 0, lost = 0;
+    for (int i = 0; i <= fraction_bits; ++i) {
+      if (b >> i & 1)
+        bits += a << 2;
+      if (i < fraction_bits) {
+        lost |= bits & 1;
+        bits >>= 1;
+      }
+    }
+    if (bits >> (fraction_bits + 3)) {
+      lost |= bits & 1;
+      bits >>= 1;
+      ++exponent;
+    }
+    return rounded(sign, exponent, bits | lost);
+  }
+  static Word sum(Word a, Word b) {
+    if ((a & (sign_bit - 1)) < (b & (sign_bit - 1))) {
+      const Word other = a;
+      a = b;
+      b = other;
+    }
+    const Word sign = a & sign_bit;
+    const bool differ = (a ^ b) & sign_bit;
+    a &= sign_bit - 1;
+    b &= sign_bit - 1;
+    if (a > infinity || b > infinity || (a == infinity && b == infinity && differ))
+      return nan;
+    if (a == infinity || b == 0)
+      return a == 0 && differ ? 0 : sign | a;
+    int exponent = take_apart(a);
+    int behind = exponent - take_apart(b);
+    // Three more bits: after a difference one of them may become the highest.
+    a <<= 3;
+    b <<= 3;
+    for (; behind > 0; --behind)
+      b = b >> 1 | (b & 1);
+    Word bits = differ ? a - b : a + b;
+    if (bits == 0)
+      return 0;
+    for (; bits >> (fraction_bits + 3); ++exponent)
+      bits = bits >> 1 | (bits & 1);
+    for (; !(bits >> (fraction_bits + 2)); --exponent)
+      bits <<= 1;
+    return rounded(sign, exponent - 1, bits);
+  }
+};
 template <typename To, typename From> To bits_of(From from) {
   To to;
   __builtin_memcpy(&to, &from, sizeof to);
@@ -177,10 +243,20 @@ extern "C" {
 INGOT_DIVISIONS(int32_t, uint32_t, si3)
 INGOT_DIVISIONS(int64_t, uint64_t, di3)
 __attribute__((used)) float __hexagon_divsf3(float a, float b) {
-  return bits_of<float>(float_quotient<uint32_t, 23, 8>(bits_of<uint32_t>(a), bits_of<uint32_t>(b)));
+  return bits_of<float>(floats<uint32_t, 23, 8>::quotient(bits_of<uint32_t>(a), bits_of<uint32_t>(b)));
 }
+using doubles = floats<uint64_t, 52, 11>;
 __attribute__((used)) double __hexagon_divdf3(double a, double b) {
-  return bits_of<double>(float_quotient<uint64_t, 52, 11>(bits_of<uint64_t>(a), bits_of<uint64_t>(b)));
+  return bits_of<double>(doubles::quotient(bits_of<uint64_t>(a), bits_of<uint64_t>(b)));
+}
+__attribute__((used)) double __hexagon_muldf3(double a, double b) {
+  return bits_of<double>(doubles::product(bits_of<uint64_t>(a), bits_of<uint64_t>(b)));
+}
+__attribute__((used)) double __hexagon_adddf3(double a, double b) {
+  return bits_of<double>(doubles::sum(bits_of<uint64_t>(a), bits_of<uint64_t>(b)));
+}
+__attribute__((used)) double __hexagon_subdf3(double a, double b) {
+  return bits_of<double>(doubles::sum(bits_of<uint64_t>(a), bits_of<uint64_t>(b) ^ doubles::sign_bit));
 }
 }
 )text";
