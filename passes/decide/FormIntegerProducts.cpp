@@ -335,9 +335,8 @@ private:
     for (auto [flipX, flipW] :
          {std::pair(false, false), std::pair(true, false),
           std::pair(false, true), std::pair(true, true)}) {
-      auto form =
-          schedule::dotForm(flipX ? otherSign(x) : x,
-                            flipW ? otherSign(w) : w, target, channels);
+      auto form = schedule::dotForm(flipX ? otherSign(x) : x,
+                                    flipW ? otherSign(w) : w, target, channels);
       if (!form)
         continue;
       double vectors = double(

@@ -63,12 +63,33 @@ static constexpr unsigned mostLoaded = 10;
 static std::vector<Product> dspProducts() {
   constexpr double perCycle = 0.5;
   constexpr unsigned preparation = 2;
-  return {{"si8", "si8", 4, 1, perCycle,
-           "INGOT_DOT(sxtb16, {0}, sxtb16, {1}, {2})", {}, 0, preparation},
-          {"ui8", "si8", 4, 1, perCycle,
-           "INGOT_DOT(uxtb16, {0}, sxtb16, {1}, {2})", {}, 0, preparation},
-          {"ui8", "ui8", 4, 1, perCycle,
-           "INGOT_DOT(uxtb16, {0}, uxtb16, {1}, {2})", {}, 0, preparation}};
+  return {{"si8",
+           "si8",
+           4,
+           1,
+           perCycle,
+           "INGOT_DOT(sxtb16, {0}, sxtb16, {1}, {2})",
+           {},
+           0,
+           preparation},
+          {"ui8",
+           "si8",
+           4,
+           1,
+           perCycle,
+           "INGOT_DOT(uxtb16, {0}, sxtb16, {1}, {2})",
+           {},
+           0,
+           preparation},
+          {"ui8",
+           "ui8",
+           4,
+           1,
+           perCycle,
+           "INGOT_DOT(uxtb16, {0}, uxtb16, {1}, {2})",
+           {},
+           0,
+           preparation}};
 }
 
 /// The pragmas, and loads of several registers as macros: INGOT_LOAD_2(FROM,

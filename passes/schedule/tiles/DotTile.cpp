@@ -45,9 +45,12 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
 }
 
 /// Each element is widened and multiplied alone, in a core register.
-static DotForm singleSteps(const TargetDescription &target) {
-  constexpr double perCycle = 1;
-  return {/*group=*/1, /*widened=*/false, /*lanes=*/{1}, perCycle};
+static DotForm singleSteps() {
+  DotForm form;
+  form.group = 1;
+  form.lanes = {1};
+  form.perCycle = 1;
+  return form;
 }
 
 std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
@@ -69,7 +72,7 @@ std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
       best->group = 4;
       best->widened = true;
     }
-  return best || !target.coreRegisters ? best : singleSteps(target);
+  return best || !target.coreRegisters ? best : std::optional(singleSteps());
 }
 
 std::optional<DotForm> dotForm(MatMulOp product,
