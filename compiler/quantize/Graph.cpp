@@ -1,6 +1,8 @@
 #include "compiler/quantize/Graph.h"
 
 #include "compiler/import/TensorData.h"
+#include "compiler/report/Diagnostics.h"
+#include "onnx/version_converter/convert.h"
 
 using namespace mlir;
 
@@ -68,6 +70,48 @@ void Graph::refresh() {
     names.insert(entry.getKey());
   for (const auto &entry : inputs)
     names.insert(entry.getKey());
+}
+
+bool Graph::raiseOpset(int opset, Diagnostics &diagnostics) {
+  for (auto &entry : *model().mutable_opset_import()) {
+    if (!entry.domain().empty() && entry.domain() != "ai.onnx")
+      continue;
+    if (entry.version() >= opset)
+      return true;
+    try {
+      onnx::ModelProto raised =
+          onnx::version_conversion::ConvertVersion(model(), opset);
+      model() = std::move(raised);
+      refresh();
+      return true;
+    } catch (const std::exception &error) {
+      diagnostics.report(
+          DiagnosticId::NotQuantized,
+          "the model imports opset " + llvm::Twine(entry.version()) +
+              ", and ONNX cannot convert it to opset " + llvm::Twine(opset) +
+              ", which has the operators that are needed: " +
+              printable(error.what(), 200),
+          "export the model with opset " + llvm::Twine(opset));
+      return false;
+    }
+  }
+  return true;
+}
+
+void Graph::bindDefaults() {
+  llvm::StringSet<> initializers;
+  for (const onnx::TensorProto &tensor : proto().initializer())
+    initializers.insert(tensor.name());
+  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> kept;
+  for (onnx::ValueInfoProto &input : *proto().mutable_input())
+    if (!initializers.contains(input.name()))
+      kept.Add()->Swap(&input);
+  proto().mutable_input()->Swap(&kept);
+  // Before, initializers had to be inputs.
+  constexpr int withoutInputs = 4;
+  if (model().ir_version() < withoutInputs)
+    model().set_ir_version(withoutInputs);
+  refresh();
 }
 
 int Graph::producer(StringRef tensor) const {

@@ -30,6 +30,11 @@ public:
   const onnx::GraphProto &proto() const { return file.model().graph(); }
   mlir::MLIRContext &context() const { return mlirContext; }
 
+  /// Converts the model to an opset that is not older; false with a diagnostic if
+  /// ONNX cannot.
+  bool raiseOpset(int opset, Diagnostics &diagnostics);
+  /// Makes constants of initializers that are inputs too, as compiling does.
+  void bindDefaults();
   /// Looks at the graph again, after nodes or initializers came or went.
   void refresh();
 

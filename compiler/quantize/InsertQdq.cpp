@@ -11,7 +11,6 @@
 // as many bytes and a scale besides.
 
 #include "compiler/quantize/Session.h"
-#include "onnx/version_converter/convert.h"
 
 using llvm::ArrayRef;
 using llvm::StringRef;
@@ -27,7 +26,6 @@ public:
 
 private:
   int neededOpset() const;
-  bool raiseOpset(int opset);
   void addWeight(const Weight &weight);
   std::string addPair(const Activation &activation);
 
@@ -162,35 +160,9 @@ void Inserter::addWeight(const Weight &weight) {
   addNode(nodes, "Reshape", {result, sizes}, wide);
 }
 
-bool Inserter::raiseOpset(int opset) {
-  for (auto &entry : *graph.model().mutable_opset_import()) {
-    if (!entry.domain().empty() && entry.domain() != "ai.onnx")
-      continue;
-    if (entry.version() >= opset)
-      return true;
-    try {
-      onnx::ModelProto raised =
-          onnx::version_conversion::ConvertVersion(graph.model(), opset);
-      graph.model() = std::move(raised);
-      graph.refresh();
-      return true;
-    } catch (const std::exception &error) {
-      session.host.diagnostics.report(
-          DiagnosticId::NotQuantized,
-          "the model imports opset " + llvm::Twine(entry.version()) +
-              ", and ONNX cannot convert it to opset " + llvm::Twine(opset) +
-              ", which has the operators that are needed: " +
-              printable(error.what(), 200),
-          "export the model with opset " + llvm::Twine(opset));
-      return false;
-    }
-  }
-  return true;
-}
-
 bool Inserter::insert() {
   int opset = neededOpset();
-  if (!raiseOpset(opset))
+  if (!graph.raiseOpset(opset, session.host.diagnostics))
     return false;
   if (opset >= 21 && graph.model().ir_version() < 10)
     graph.model().set_ir_version(10);

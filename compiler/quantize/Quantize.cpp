@@ -70,8 +70,12 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
   Graph graph(*file, context);
   Host host{compile, context, diagnostics};
   Calibration samples;
-  if (!check(graph, diagnostics) ||
-      (!options.calibrate.empty() &&
+  // Round, Clip with bounds as inputs, DequantizeLinear with an axis.
+  constexpr int neededOpset = 13;
+  if (!check(graph, diagnostics) || !graph.raiseOpset(neededOpset, diagnostics))
+    return nullptr;
+  graph.bindDefaults();
+  if ((!options.calibrate.empty() &&
        !samples.read(options.calibrate, graph, diagnostics)) ||
       (!options.labels.empty() &&
        !samples.readLabels(options.labels, context, diagnostics)) ||
