@@ -123,7 +123,7 @@ chainToConvolution(Operation *last,
     Operation *next = nullptr;
     for (Value operand : op->getOperands())
       if (Operation *from = operand.getDefiningOp();
-          from && operand.getType() == op->getResult(0).getType() &&
+          from && dimsOf(operand) == dimsOf(op->getResult(0)) &&
           isa<ElementwiseOpInterface, ConvOp>(from))
         next = from;
     op = next;
