@@ -293,7 +293,7 @@ def Kernel_DotOp : Kernel_Op<"dot", [
   let description = [{
     Processors multiply narrow integers in groups: one instruction multiplies 64
     pairs of bytes and adds each four neighbouring products to one of 16 lanes of
-    32 bits. With group = lanes of `a` / lanes of `accumulator` (2 or 4),
+    32 bits. With group = lanes of `a` / lanes of `accumulator` (2, 4, 8 or 16),
 
         result[i] = accumulator[i] + sum over j < group of
                         extend(a[group * i + j]) * extend(b[group * i + j])
@@ -301,9 +301,9 @@ def Kernel_DotOp : Kernel_Op<"dot", [
     modulo 2^32: nothing saturates. Elements have no sign in memory, so the
     operation says how each operand is extended: by its sign, or as `unsigned`.
 
-    Upstream has one operation for each instruction, of one width each, in
-    dialects of their own (x86vector, arm_neon, amx), none of which has a form for
-    other targets; and `vector.contract`, which names the reduction by affine maps,
+    Upstream has one operation for each instruction, of one width each, in a dialect
+    for each family of processors, none of which has a form for the others; and
+    `vector.contract`, which names the reduction by affine maps,
     from which nobody could tell that a group is one instruction. Here a row of the
     target (`Product` in targets/TargetDescription.h) says that there is an
     instruction; without a row, `legalize` extends, multiplies and adds with
