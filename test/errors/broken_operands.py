@@ -167,3 +167,10 @@ def contrib_blocks(folder):
 @case("unsupported-form", node="the_node", code=3, text="the activation `Snake`")
 def contrib_activation(folder):
     return contrib("FusedConv", [info("x", (1, 3, 4, 4)), info("w", (2, 3, 1, 1))], activation="Snake")
+
+
+@case("invalid-node", text="kernel_shape contradicts the weights' shape")
+def deformable_kernel_of_another_size(folder):
+    return model([node("DeformConv", ["x", "w", "o"], kernel_shape=[2, 3], pads=[1, 1, 1, 1])],
+                 inputs=[info("x", (1, 1, 3, 3)), info("w", (1, 1, 2, 2)), info("o", (1, 8, 4, 4))],
+                 outputs=[info("y", None)], opset=22)

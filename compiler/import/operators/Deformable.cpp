@@ -57,6 +57,10 @@ static ImportResult importDeformConv(OnnxNode &node) {
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w), os = shapeOf(offset);
   if (xs.size() != 4 || ws.size() != 4 || os.size() != 4)
     return node.unsupported("other than two spatial axes");
+  SmallVector<int64_t> declared =
+      node.intsAttr("kernel_shape", ws.drop_front(2));
+  if (ArrayRef<int64_t>(declared) != ws.drop_front(2))
+    return node.invalid("kernel_shape contradicts the weights' shape");
   auto geometry =
       WindowGeometry::read(node, xs.drop_front(2), ws.drop_front(2));
   if (failed(geometry))
