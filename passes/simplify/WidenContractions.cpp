@@ -10,7 +10,8 @@
 // 2^24; they replace sums of floats where 32 bits hold any of them. Weights have no
 // zero point: unsigned ones around 128 become signed ones around 0.
 //
-// Targets without products of bytes keep their sums of floats.
+// Targets to which products of bytes are worth nothing (multipliesBytes) keep their
+// sums of floats.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"

@@ -317,11 +317,9 @@ public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    if (!target.smallCode || !anchor.conv)
+    if (!target.smallCode || !anchor.conv ||
+        !CursorTerms::of(anchor.conv, target).arePossible())
       return false;
-    if (anchor.conv.isWidening())
-      if (auto form = dotForm(anchor.conv, target); !form || !form->isScalar())
-        return false;
     ArrayRef<int64_t> dilations = anchor.conv.getDilations();
     return isFlatMatrix(group, anchor) || !isCopied(anchor) ||
            (dilations.size() <= 2 && dilations.back() == 1);

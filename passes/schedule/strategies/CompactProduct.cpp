@@ -20,7 +20,7 @@ public:
                const TargetDescription &target) const override {
     auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
     if (!target.smallCode || !product || group.results().size() != 1 ||
-        !multiplies(product, target) ||
+        !CursorTerms::of(product, target).arePossible() ||
         !mayBeInPanels(product.getB(), group.packs) ||
         shapeOf(product.getB()).size() != 2 ||
         !isa<BlockArgument>(product.getA()) ||
@@ -67,13 +67,6 @@ public:
   }
 
 private:
-  /// Floats, or integers that core registers multiply.
-  static bool multiplies(MatMulOp product, const TargetDescription &target) {
-    if (isa<Float32Type, Float64Type>(elementOf(product.getA())))
-      return true;
-    auto form = dotForm(product, target);
-    return form && form->isScalar();
-  }
   static CursorTerms termsOf(GroupView group, const TargetDescription &target) {
     return CursorTerms::of(cast<MatMulOp>(group.anchor()), target);
   }

@@ -169,6 +169,10 @@ CursorTerms CursorTerms::of(MatMulOp product, const TargetDescription &target) {
           elementOf(product.getResult()), dotForm(product, target)};
 }
 
+bool CursorTerms::arePossible() const {
+  return isa<Float32Type, Float64Type>(x) || (form && form->isScalar());
+}
+
 bool CursorTerms::inVectors(const TargetDescription &target) const {
   return !form && target.maxLanes(w) > 1;
 }

@@ -35,6 +35,8 @@ struct CursorTerms {
   static CursorTerms of(graph::ConvOp conv, const TargetDescription &target);
   static CursorTerms of(graph::MatMulOp product,
                         const TargetDescription &target);
+  /// Whether tiles multiply these: floats, or integers in core registers.
+  bool arePossible() const;
   /// Whether a tile's columns are lanes of vectors.
   bool inVectors(const TargetDescription &target) const;
 };
