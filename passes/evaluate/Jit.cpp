@@ -14,14 +14,19 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/RuntimeDyld.h"
+#include "llvm/ExecutionEngine/SectionMemoryManager.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -30,8 +35,26 @@ using namespace mlir;
 
 namespace ingot {
 
-Jit::Jit() = default;
+/// Machine code in memory. It is loaded without LLVM's ORC, whose start alone takes
+/// longer than most of what is evaluated.
+struct Jit::Code {
+  /// Kernels throw nothing: what unwinds them is not made known to the process, which
+  /// would go on to read it when they are gone.
+  struct Memory : llvm::SectionMemoryManager {
+    void registerEHFrames(uint8_t *, uint64_t, size_t) override {}
+  };
+
+  Memory memory;
+  llvm::RuntimeDyld loader{memory, memory};
+};
+
+Jit::Jit() : code(std::make_unique<Code>()) {}
 Jit::~Jit() = default;
+
+/// The function that calls a kernel with the arguments whose addresses it gets.
+static std::string callerOf(StringRef kernel) {
+  return ("call." + kernel).str();
+}
 
 /// Views become casts that the memref conversion knows.
 static void replaceViews(ModuleOp module) {
@@ -107,13 +130,30 @@ static llvm::Error optimizeLoops(llvm::Module *module,
   return llvm::Error::success();
 }
 
-FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
-  static const bool initialized = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    return true;
-  }();
-  (void)initialized;
+/// Adds the function that the kernel is called by.
+static void addCaller(llvm::Function &kernel) {
+  llvm::LLVMContext &context = kernel.getContext();
+  llvm::Type *address = llvm::PointerType::getUnqual(context);
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), address,
+                                       /*isVarArg=*/false);
+  auto *caller =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                             callerOf(kernel.getName()), kernel.getParent());
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", caller));
+  SmallVector<llvm::Value *> arguments;
+  for (llvm::Argument &argument : kernel.args()) {
+    llvm::Value *place =
+        b.CreateLoad(address, b.CreateConstGEP1_32(address, caller->getArg(0),
+                                                   argument.getArgNo()));
+    arguments.push_back(b.CreateLoad(argument.getType(), place));
+  }
+  b.CreateCall(&kernel, arguments);
+  b.CreateRetVoid();
+}
+
+/// A copy of the kernels of `module`, and of the functions that they call, as a
+/// module of LLVM's dialect.
+static FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp module) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
   llvm::StringSet<> small;
@@ -139,50 +179,68 @@ FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
   if (failed(toLLVM(*kernels)))
     return failure();
   leaveSmallKernelsUnoptimized(*kernels, small);
+  return kernels;
+}
 
-  static llvm::Expected<llvm::orc::JITTargetMachineBuilder> host =
-      llvm::orc::JITTargetMachineBuilder::detectHost();
-  if (!host)
-    return module.emitError("no code generator for this host");
-  auto level =
-      optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
-  host->setCodeGenOptLevel(level);
-  auto machine = host->createTargetMachine();
+/// What makes code for this host: one for each use, as functions may be simplified
+/// in parallel.
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createMachine(llvm::CodeGenOptLevel level) {
+  static const auto host = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
+  }();
+  llvm::orc::JITTargetMachineBuilder builder = host;
+  return builder.setCodeGenOptLevel(level).createTargetMachine();
+}
+
+llvm::Error Jit::load(ModuleOp kernels, bool optimize) {
+  auto machine = createMachine(optimize ? llvm::CodeGenOptLevel::Default
+                                        : llvm::CodeGenOptLevel::None);
   if (!machine)
-    return module.emitError("no code generator for this host: " +
-                            llvm::toString(machine.takeError()));
-  ExecutionEngineOptions engineOptions;
-  llvm::TargetMachine &forLoops = **machine;
-  auto transformer = [&](llvm::Module *m) {
-    return optimizeLoops(m, forLoops);
-  };
+    return machine.takeError();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module =
+      translateModuleToLLVMIR(kernels, context);
+  if (!module)
+    return llvm::createStringError("a kernel is not LLVM IR");
+  module->setDataLayout((*machine)->createDataLayout());
+  module->setTargetTriple((*machine)->getTargetTriple());
+  // The functions that kernels call have a result.
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (isa<LLVM::LLVMVoidType>(function.getFunctionType().getReturnType()))
+      addCaller(*module->getFunction(function.getName()));
   if (optimize)
-    engineOptions.transformer = transformer;
-  engineOptions.jitCodeGenOptLevel = level;
-  engineOptions.enableGDBNotificationListener = false;
-  engineOptions.enablePerfNotificationListener = false;
-  auto second = host->createTargetMachine();
-  if (!second)
-    return module.emitError("no code generator for this host: " +
-                            llvm::toString(second.takeError()));
-  auto engine =
-      ExecutionEngine::create(*kernels, engineOptions, std::move(*second));
-  if (!engine)
-    return module.emitError("evaluating constants: " +
-                            llvm::toString(engine.takeError()));
+    if (llvm::Error error = optimizeLoops(module.get(), **machine))
+      return error;
+  auto object = llvm::orc::SimpleCompiler(**machine)(*module);
+  if (!object)
+    return object.takeError();
+  auto file = llvm::object::ObjectFile::createObjectFile(**object);
+  if (!file)
+    return file.takeError();
+  code->loader.loadObject(**file);
+  code->loader.finalizeWithMemoryManagerLocking();
+  if (code->loader.hasError())
+    return llvm::createStringError(code->loader.getErrorString());
+  return llvm::Error::success();
+}
+
+FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, bool optimize) {
+  FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(module);
+  if (failed(kernels))
+    return failure();
   std::unique_ptr<Jit> jit(new Jit());
-  jit->engine = std::move(*engine);
-  // Compilation is lazy: look everything up while the machine lives.
-  for (auto kernel : module.getOps<kernel::FuncOp>())
-    if (auto symbol = jit->engine->lookupPacked(kernel.getName()); !symbol)
-      return module.emitError("evaluating constants: " +
-                              llvm::toString(symbol.takeError()));
+  if (llvm::Error error = jit->load(**kernels, optimize))
+    return module.emitError("evaluating constants: " +
+                            llvm::toString(std::move(error)));
   return jit;
 }
 
 void Jit::call(StringRef kernel, MutableArrayRef<void *> arguments) {
-  auto function = engine->lookupPacked(kernel);
-  (*function)(arguments.data());
+  auto symbol = code->loader.getSymbol(callerOf(kernel));
+  reinterpret_cast<void (*)(void **)>(symbol.getAddress())(arguments.data());
 }
 
 } // namespace ingot

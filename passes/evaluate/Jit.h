@@ -5,10 +5,6 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-namespace mlir {
-class ExecutionEngine;
-} // namespace mlir
-
 namespace ingot {
 
 /// The kernel functions of a module (buffers as bare pointers), compiled to
@@ -24,8 +20,12 @@ public:
   void call(llvm::StringRef kernel, llvm::MutableArrayRef<void *> arguments);
 
 private:
+  struct Code;
   Jit();
-  std::unique_ptr<mlir::ExecutionEngine> engine;
+  /// Makes code of `kernels`, a module of LLVM's dialect.
+  llvm::Error load(mlir::ModuleOp kernels, bool optimize);
+
+  std::unique_ptr<Code> code;
 };
 
 } // namespace ingot
