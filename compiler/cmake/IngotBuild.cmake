@@ -37,9 +37,22 @@ if(INGOT_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# lld links the program in a fraction of the time of GNU ld.
+# MLIR and LLVM. With lld, which takes archives in any order, they become part of the
+# program: to relocate the shared libraries at each start takes a quarter of the time in
+# which a small network is compiled.
+file(GLOB archives "${INGOT_LLVM_PREFIX}/lib/libMLIR*.a" "${INGOT_LLVM_PREFIX}/lib/libLLVM*.a")
+find_library(INGOT_ZSTD NAMES zstd libzstd.so.1)
+add_library(ingot_llvm INTERFACE)
+set(has_lld OFF)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND EXISTS "${INGOT_LLVM_PREFIX}/bin/ld.lld")
+  set(has_lld ON)
   add_link_options(-fuse-ld=lld)
+endif()
+if(has_lld AND archives AND INGOT_ZSTD)
+  target_link_options(ingot_llvm INTERFACE -Wl,--gc-sections)
+  target_link_libraries(ingot_llvm INTERFACE ${archives} ${INGOT_ZSTD} z)
+else()
+  target_link_libraries(ingot_llvm INTERFACE MLIR LLVM)
 endif()
 
 # ccache has to be told that a precompiled header is no obstacle.
@@ -92,7 +105,7 @@ endfunction()
 # Everything that a library and an executable of ours have in common.
 function(_ingot_setup name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "EXCEPTIONS" "" "LINK")
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} ingot_flags MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} ingot_flags ingot_llvm)
   if(NOT ARG_EXCEPTIONS)
     target_compile_options(${name} PRIVATE -fno-exceptions)
   endif()
