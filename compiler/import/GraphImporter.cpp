@@ -495,18 +495,26 @@ staticShape(const onnx::TypeProto &type) {
   return shape;
 }
 
-/// Whether ONNX's rule for the shape of a pool may count a window that begins behind
-/// the input. Until opset 22 it did with `ceil_mode`; the operator's text, its
-/// reference and ONNX Runtime leave such windows out.
-static bool countsWindowsBehind(const NodePlace &at) {
+/// Whether ONNX's rule may infer another shape than the operator's text says. Of pools
+/// with `ceil_mode` it counted windows that begin behind the input until opset 22, which
+/// text, reference and ONNX Runtime leave out; of a LinearClassifier it counts the
+/// intercepts, which may be left out.
+static bool isInferredWrong(const NodePlace &at) {
+  auto attribute = [&](StringRef name) {
+    return llvm::find_if(at.node.attribute(), [&](const auto &attribute) {
+      return attribute.name() == name;
+    });
+  };
+  auto none = at.node.attribute().end();
+  StringRef type = at.node.op_type();
+  if (type == "LinearClassifier") {
+    auto intercepts = attribute("intercepts");
+    return intercepts == none || intercepts->floats().empty();
+  }
   constexpr int64_t corrected = 22;
-  return at.opset < corrected &&
-         StringRef(at.node.op_type()).ends_with("Pool") &&
-         llvm::any_of(
-             at.node.attribute(),
-             [](const auto &attribute) {
-               return attribute.name() == "ceil_mode" && attribute.i() != 0;
-             });
+  auto ceilMode = attribute("ceil_mode");
+  return type.ends_with("Pool") && at.opset < corrected && ceilMode != none &&
+         ceilMode->i() != 0;
 }
 
 bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
@@ -539,7 +547,7 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
     // wrong.
     int64_t dataType = at.inferred[i].tensor_type().elem_type();
     auto shape = staticShape(at.inferred[i]);
-    if (countsWindowsBehind(at))
+    if (isInferredWrong(at))
       shape.reset();
     bool differs =
         (dataType && dataType != onnxDataType(type.getElementType())) ||

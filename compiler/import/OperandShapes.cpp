@@ -200,12 +200,22 @@ std::optional<OperandMismatch> checkOperandShapes(StringRef rule,
                                                   AttributeValue attribute) {
   std::optional<OperandMismatch> closest;
   size_t most = 0;
+  bool isForSome = false;
+  std::string other;
   for (const Clause &clause : clausesOf(rule)) {
     auto [name, value] = clause.condition.split('=');
     int64_t wanted;
-    if (!value.getAsInteger(10, wanted) &&
-        attribute(name).value_or(0) != wanted)
-      continue;
+    if (!value.getAsInteger(10, wanted)) {
+      int64_t found = attribute(name).value_or(0);
+      if (found != wanted) {
+        other += other.empty() ? ("the attribute `" + name + "` is " +
+                                  Twine(found) + ", but must be " + value)
+                                     .str()
+                               : (" or " + value).str();
+        continue;
+      }
+    }
+    isForSome = true;
     auto [mismatch, fitting] = checkClause(clause, inputs, attribute);
     if (!mismatch)
       return std::nullopt;
@@ -214,6 +224,8 @@ std::optional<OperandMismatch> checkOperandShapes(StringRef rule,
       most = fitting;
     }
   }
+  if (!isForSome && !other.empty())
+    return OperandMismatch{other, rule.str()};
   return closest;
 }
 

@@ -21,7 +21,8 @@
 //
 // Shapes separated by | are alternatives for one input; rules separated by ;
 // are alternatives for all of them. A rule that begins with `name=number:` is
-// for nodes whose attribute has this value, or has none and the number is 0.
+// for nodes whose attribute has this value, or has none and the number is 0; a value
+// that no rule is for is an error.
 // Absent inputs fit everything.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERANDSHAPES_H

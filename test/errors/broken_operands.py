@@ -29,6 +29,11 @@ def lstm_states_of_the_other_layout(folder):
     return recurrent("LSTM", 4, [(1, 32), (3,), (1, 1, 4)], layout=1)
 
 
+@case("invalid-node", node="the_node", text="the attribute `layout` is 2, but must be 0 or 1")
+def gru_of_an_unknown_layout(folder):
+    return recurrent("GRU", 3, [], layout=2)
+
+
 @case("invalid-node", node="the_node", text="`R` has the shape [1,4,4], but must be [_,_,hidden_size] with hidden_size=2")
 def rnn_hidden_size_of_others(folder):
     return recurrent("RNN", 1, [], outputs=("", "y"), hidden_size=2)

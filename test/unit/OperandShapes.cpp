@@ -86,6 +86,8 @@ TEST_CASE("runs of axes, alternatives and conditions", "[operands]") {
   CHECK(check(layouts, {{"x", {1, 2, 3}}, {"s", {2}}}) == "");
   CHECK(check(layouts, {{"x", {1, 2, 3}}, {"s", {2}}}, {{"last", 1}}) != "");
   CHECK(check(layouts, {{"x", {1, 2, 3}}, {"s", {3}}}, {{"last", 1}}) == "");
+  CHECK(check(layouts, {{"x", {1, 2, 3}}, {"s", {3}}}, {{"last", 2}}) ==
+        "the attribute `last` is 2, but must be 0 or 1");
   llvm::StringRef ranks = "x[N,C] y[C]; x[N,H,C] y[H,C]";
   CHECK(check(ranks, {{"x", {1, 2, 3}}, {"y", {2, 3}}}) == "");
   // The alternative that comes closest is the one to mend.
