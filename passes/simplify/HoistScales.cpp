@@ -4,8 +4,8 @@
 //     ->  dequantize(conv(dequantize(x, 1, zx), dequantize(w, 1, zw),
 //                         round(dequantize(b, sb, 0) / (sx * sw))), sx * sw)
 //
-//   quantize(relu(dequantize(a, s)), sy, zy)
-//     ->  quantize(relu(dequantize(a, s / sy)), 1, zy)       for floats a
+//   quantize(relu(dequantize(a, s) + b), sy, zy)
+//     ->  quantize(relu(dequantize(a, s / sy) + b / sy), 1, zy)    for constants b
 //
 // The same for matrix products, sums and means. The terms of the sums are then
 // products of small integers: up to 2^24 they are exact in f32, in any order,
@@ -249,31 +249,95 @@ private:
     scaleAfter(sum.getResult(), scale);
   }
 
-  /// One scale between a sum and its quantization, if all that happens between
+  /// One scale between sums and their quantization, if all that happens between
   /// commutes with positive factors.
   static void mergeScales(QuantizeOp op) {
     std::optional<Scales> to = constantScales(op.getScale());
-    if (!to || to->size() != 1)
+    if (!to || to->size() != 1 || !scalesSums(op.getX()))
       return;
-    Value v = op.getX();
-    while (v.hasOneUse() &&
-           isa_and_nonnull<ReluOp, TransposeOp, ReshapeOp, MaxPoolOp>(
-               v.getDefiningOp()))
-      v = v.getDefiningOp()->getOperand(0);
-    auto from = v.getDefiningOp<DequantizeOp>();
-    if (!from || !v.hasOneUse() || !elementOf(from.getX()).isF32())
-      return;
-    std::optional<Scales> scales = constantScales(from.getScale());
-    if (!scales)
-      return;
-    for (float &s : *scales)
-      s /= (*to)[0];
-    OpBuilder builder(from);
-    from->setOperand(
-        1, constant(builder, from.getLoc(), shapeOf(from.getScale()), *scales));
-    builder.setInsertionPoint(op);
+    op->setOperand(0, divided(op.getX(), (*to)[0]));
+    OpBuilder builder(op);
     op->setOperand(
         1, constant(builder, op.getLoc(), shapeOf(op.getScale()), {1.0f}));
+  }
+
+  /// Whether constants and scales take a positive factor of `v`, and one of them is
+  /// that of a sum: between bytes alone, the factor is the same in front and behind.
+  static bool scalesSums(Value v) {
+    Seen seen;
+    return takesFactor(v, seen) && seen.hasSum;
+  }
+
+  /// What a value is computed from.
+  struct Seen {
+    bool hasSum = false;
+    /// Few in what exporters write; bounded for what others may.
+    unsigned values = 0;
+  };
+
+  static bool takesFactor(Value v, Seen &seen) {
+    Operation *op = v.getDefiningOp();
+    if (!op || !elementOf(v).isF32() || ++seen.values > 64)
+      return false;
+    if (isConstant(v))
+      return true;
+    if (!v.hasOneUse())
+      return false;
+    if (auto dequantize = dyn_cast<DequantizeOp>(op)) {
+      seen.hasSum |= elementOf(dequantize.getX()).isF32();
+      return constantScales(dequantize.getScale()).has_value();
+    }
+    if (isa<MulOp>(op)) {
+      auto integers = op->getOperand(0).getDefiningOp<DequantizeOp>();
+      seen.hasSum |= !integers || elementOf(integers.getX()).isF32();
+      return constantScales(op->getOperand(1)).has_value();
+    }
+    seen.hasSum |= isa<AddOp, SubOp>(op);
+    return isa<ReluOp, TransposeOp, ReshapeOp, MaxPoolOp, AddOp, SubOp,
+               MaximumOp, MinimumOp>(op) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return takesFactor(operand, seen);
+           });
+  }
+
+  /// Constants, and what is dequantized and moved of them.
+  static bool isConstant(Value v) {
+    while (Operation *op = v.getDefiningOp()) {
+      if (isa<ConstantOp>(op))
+        return true;
+      if (!isa<DequantizeOp, TransposeOp, ReshapeOp, DivOp, RoundOp>(op) ||
+          !llvm::all_of(op->getOperands().drop_front(), [](Value operand) {
+            return operand.getDefiningOp<ConstantOp>();
+          }))
+        return false;
+      v = op->getOperand(0);
+    }
+    return false;
+  }
+
+  /// `v`, which takes a factor, divided by it. All between is changed in place.
+  static Value divided(Value v, float by) {
+    Operation *op = v.getDefiningOp();
+    OpBuilder builder(op);
+    auto over = [&](Value number) {
+      builder.setInsertionPointAfterValue(number);
+      return DivOp::create(builder, op->getLoc(), number,
+                           constant(builder, op->getLoc(), {}, {by}))
+          .getResult();
+    };
+    if (isConstant(v))
+      return over(v);
+    if (isa<DequantizeOp, MulOp>(op)) {
+      Scales scales = *constantScales(op->getOperand(1));
+      for (float &s : scales)
+        s /= by;
+      op->setOperand(1, constant(builder, op->getLoc(),
+                                 shapeOf(op->getOperand(1)), scales));
+      return v;
+    }
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(divided(operand.get(), by));
+    return v;
   }
 
   void eraseDead() {

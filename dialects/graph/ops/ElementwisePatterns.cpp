@@ -242,6 +242,28 @@ struct MergeBounds : RewritePattern {
   }
 };
 
+/// quantize(relu(x), scale, 0) -> quantize(x, scale, 0) where 0 is the least of the
+/// integers: a scale is positive, and a NaN is quantized to the least, too.
+struct DropBoundOfQuantized : OpRewritePattern<QuantizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(QuantizeOp op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<Bound> bound = Bound::of(op.getX().getDefiningOp());
+    auto type = dyn_cast<IntegerType>(elementOf(op.getResult()));
+    std::optional<double> zero = uniformNumber(op.getZero()),
+                          scale = uniformNumber(op.getScale());
+    if (!bound || !bound->isLower || bound->number != 0 || !type || !zero ||
+        !scale || !(*scale > 0))
+      return failure();
+    double least =
+        type.isUnsigned() ? 0 : -std::ldexp(1.0, int(type.getWidth()) - 1);
+    if (*zero != least || type.getWidth() > 16)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(bound->x()); });
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
@@ -329,8 +351,8 @@ void populateElementwisePatterns(RewritePatternSet &patterns) {
   patterns.add<DropNeutral, MultiplyByInverse, DropSecond<ReluOp>,
                DropSecond<AbsOp>, DropSecond<FloorOp>, DropSecond<CeilOp>,
                DropSecond<RoundOp>, DropSecond<SignOp>, DropBoth<NegOp>,
-               DropBoth<NotOp>, DropSign, MergeBounds, MergeCasts, DropExpand>(
-      patterns.getContext());
+               DropBoth<NotOp>, DropSign, MergeBounds, DropBoundOfQuantized,
+               MergeCasts, DropExpand>(patterns.getContext());
 }
 
 } // namespace ingot::graph

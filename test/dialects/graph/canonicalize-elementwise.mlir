@@ -201,3 +201,18 @@ func.func @single_norm(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
   %y = graph.reduce_l2 %x {axes = array<i64: 1>} : (tensor<4x1xf32>) -> tensor<4x1xf32>
   return %y : tensor<4x1xf32>
 }
+
+// Quantizing to integers whose least stands for zero bounds by zero itself.
+// CHECK-LABEL: @bound_of_quantized(
+// CHECK: %[[R:.*]] = graph.relu %arg0
+// CHECK: graph.quantize %arg0,
+// CHECK: graph.quantize %[[R]],
+func.func @bound_of_quantized(%x: tensor<4xf32>) -> (tensor<4xsi8>, tensor<4xsi8>) {
+  %scale = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %least = graph.constant dense<-128> : tensor<si8> : tensor<si8>
+  %other = graph.constant dense<-127> : tensor<si8> : tensor<si8>
+  %r = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %a = graph.quantize %r, %scale, %least : (tensor<4xf32>, tensor<f32>, tensor<si8>) -> tensor<4xsi8>
+  %b = graph.quantize %r, %scale, %other : (tensor<4xf32>, tensor<f32>, tensor<si8>) -> tensor<4xsi8>
+  return %a, %b : tensor<4xsi8>, tensor<4xsi8>
+}

@@ -85,3 +85,44 @@ func.func @bias(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>, %b: tensor<3xsi32>) ->
   %y = graph.add %p, %bf : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+
+// A sum of quantized tensors and constants takes the scale of its result, too.
+// CHECK-LABEL: @sum(
+// CHECK: %[[T:.*]] = graph.div
+// CHECK: %[[X:.*]] = graph.constant dense<2.000000e+00> : tensor<f32>
+// CHECK: %[[A:.*]] = graph.dequantize %arg0, %[[X]]
+// CHECK: %[[W:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: %[[B:.*]] = graph.dequantize %arg1, %[[W]]
+// CHECK: %[[S:.*]] = graph.add %[[A]], %[[B]]
+// CHECK: %[[U:.*]] = graph.add %[[S]], %[[T]]
+// CHECK: %[[ONE:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: graph.quantize %[[U]], %[[ONE]]
+func.func @sum(%a: tensor<4xui8>, %b: tensor<4xui8>) -> tensor<4xui8> {
+  %sa = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %sb = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %c = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32> : tensor<4xf32>
+  %af = graph.dequantize %a, %sa, %z : (tensor<4xui8>, tensor<f32>, tensor<ui8>) -> tensor<4xf32>
+  %bf = graph.dequantize %b, %sb, %z : (tensor<4xui8>, tensor<f32>, tensor<ui8>) -> tensor<4xf32>
+  %s = graph.add %af, %bf : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %t = graph.add %s, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %q = graph.quantize %t, %sb, %z : (tensor<4xf32>, tensor<f32>, tensor<ui8>) -> tensor<4xui8>
+  return %q : tensor<4xui8>
+}
+
+// Not what others read as well, and not what only changes bytes for bytes.
+// CHECK-LABEL: @read_twice(
+// CHECK: %[[SB:.*]] = graph.constant dense<2.500000e-01>
+// CHECK: graph.quantize %{{.*}}, %[[SB]]
+// CHECK: graph.quantize %{{.*}}, %[[SB]]
+func.func @read_twice(%a: tensor<4xui8>, %b: tensor<4xui8>) -> (tensor<4xf32>, tensor<4xui8>, tensor<4xui8>) {
+  %sa = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %sb = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %af = graph.dequantize %a, %sa, %z : (tensor<4xui8>, tensor<f32>, tensor<ui8>) -> tensor<4xf32>
+  %bf = graph.dequantize %b, %sa, %z : (tensor<4xui8>, tensor<f32>, tensor<ui8>) -> tensor<4xf32>
+  %s = graph.add %af, %af : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %q = graph.quantize %s, %sb, %z : (tensor<4xf32>, tensor<f32>, tensor<ui8>) -> tensor<4xui8>
+  %r = graph.quantize %bf, %sb, %z : (tensor<4xf32>, tensor<f32>, tensor<ui8>) -> tensor<4xui8>
+  return %s, %q, %r : tensor<4xf32>, tensor<4xui8>, tensor<4xui8>
+}
