@@ -21,7 +21,8 @@
 // Outside of a convolution's input there is the zero point, which has to be stored
 // there unless it is 0. The input channels become a multiple of what one product
 // sums; the weights of those that are added are 0. Cores that multiply elements alone
-// as well leave the channels as they are. Weights of the other sign take sums over
+// as well leave the channels as they are, and fill up the rows of kernels that are read
+// row by row, where that is faster. Weights of the other sign take sums over
 // each window off, a convolution with one output channel of ones. Where windows
 // overlap, each pixel's channels are summed first:
 //
@@ -177,8 +178,9 @@ public:
       : RewritingBase(conv), conv(conv) {}
 
   /// Computes the convolution with operands of the other sign where that is asked
-  /// for, of a number of channels that is a multiple of `group`.
-  void run(bool flipX, bool flipW, int64_t group) {
+  /// for, of a number of channels that is a multiple of `group`, and with so many
+  /// kernel columns.
+  void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     int64_t zero = conv.getXZero();
     if (flipX) {
@@ -190,6 +192,7 @@ public:
         low(conv.getLow());
     xHigh.back() = wHigh[rank - 2] =
         llvm::alignTo(shapeOf(x).back(), group) - shapeOf(x).back();
+    wHigh[rank - 3] = kernelColumns - shapeOf(w)[rank - 3];
     if (zero != 0) {
       for (size_t i = 0; i < low.size(); ++i) {
         int64_t reach =
@@ -354,9 +357,35 @@ private:
     }
     if (!chosen)
       return;
-    int64_t group = target.coreRegisters ? 1 : chosen->group;
-    if (flipsX || flipsW || conv.getXZero() != 0 || channels % group)
-      ConvolutionRewriting(conv).run(flipsX, flipsW, group);
+    int64_t group = target.coreRegisters ? 1 : chosen->group,
+            columns = shapeOf(conv.getW()).end()[-3],
+            filled = target.coreRegisters ? fastestKernelColumns(conv, target)
+                                          : columns;
+    if (flipsX || flipsW || conv.getXZero() != 0 || channels % group ||
+        filled != columns)
+      ConvolutionRewriting(conv).run(flipsX, flipsW, group, filled);
+  }
+
+  /// With how many columns, of zeros behind its own, the kernel takes least time, if
+  /// its rows are read at once.
+  static int64_t fastestKernelColumns(ConvOp conv,
+                                      const TargetDescription &target) {
+    ArrayRef<int64_t> w = shapeOf(conv.getW());
+    int64_t columns = w.end()[-3], best = columns;
+    if (!schedule::readsKernelRows(conv))
+      return columns;
+    constexpr int64_t mostAdded = 15;
+    double least = INFINITY;
+    for (int64_t c = columns; c <= columns + mostAdded; ++c) {
+      int64_t steps = c * w.end()[-2];
+      auto form = schedule::dotForm(elementOf(conv.getX()),
+                                    elementOf(conv.getW()), target, steps);
+      if (form && double(steps) / form->perCycle < least) {
+        least = double(steps) / form->perCycle;
+        best = c;
+      }
+    }
+    return best;
   }
 };
 

@@ -39,14 +39,14 @@ struct PackWeightsPass : impl::PackWeightsBase<PackWeightsPass> {
 
 private:
   void share() {
-    std::map<std::tuple<const void *, uint64_t, uint64_t, uint64_t>,
+    std::map<std::tuple<const void *, uint64_t, uint64_t, uint64_t, uint64_t>,
              PackPanelsOp>
         known;
     for (auto pack :
          llvm::make_early_inc_range(getOperation().getOps<PackPanelsOp>())) {
       auto [first, isNew] =
           known.insert({{pack.getW().getAsOpaquePointer(), pack.getPanel(),
-                         pack.getTail(), pack.getGroup()},
+                         pack.getTail(), pack.getGroup(), pack.getAxes()},
                         pack});
       if (isNew)
         continue;

@@ -271,47 +271,48 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 namespace {
-/// The steps of a matrix (all axes but the last) in groups along the last of
+/// The steps of a matrix (all axes but the last) in groups along the last `axes` of
 /// their axes.
 struct GroupedSteps {
-  GroupedSteps(ArrayRef<int64_t> matrix, int64_t group)
-      : groups(matrix.drop_back()), lastAxis(groups.back()) {
-    groups.back() = llvm::divideCeil(lastAxis, group);
-    for (int64_t size : groups)
-      count *= size;
+  GroupedSteps(ArrayRef<int64_t> matrix, int64_t group, int64_t axes)
+      : grouped(matrix.drop_back().take_back(axes)),
+        groups(matrix.drop_back(1 + axes)), together(product(grouped)) {
+    groups.push_back(llvm::divideCeil(together, group));
+    count = product(groups);
   }
 
+  /// The sizes of the axes that groups are along.
+  ArrayRef<int64_t> grouped;
+  /// The sizes of those before, and the number of groups.
   SmallVector<int64_t> groups;
-  int64_t lastAxis, count = 1;
+  int64_t together, count = 1;
 };
 } // namespace
 
 /// The number of elements of a packed matrix; none if it cannot be packed so.
 static std::optional<int64_t> packedSize(ArrayRef<int64_t> matrix,
                                          int64_t panel, int64_t tail,
-                                         int64_t group) {
-  if (matrix.empty() || panel < 1 || tail < matrix.back() % panel ||
-      group < 1 || (group > 1 && matrix.size() < 2))
+                                         int64_t group, int64_t axes) {
+  int64_t rank = static_cast<int64_t>(matrix.size());
+  if (rank < 2 || panel < 1 || tail < matrix.back() % panel || group < 1 ||
+      axes < 1 || axes >= rank)
     return std::nullopt;
   int64_t full = matrix.back() / panel * panel,
           last = matrix.back() % panel == 0 ? 0 : tail;
-  SmallVector<int64_t> steps(matrix.drop_back());
-  if (group > 1)
-    steps.back() = llvm::divideCeil(steps.back(), group) * group;
-  return product(steps) * (full + last);
+  return GroupedSteps(matrix, group, axes).count * group * (full + last);
 }
 
 LogicalResult PackPanelsOp::inferTypes(Adaptor op, TypeRule &rule) {
   auto size = packedSize(shapeOf(op.getW()), op.getPanel(), op.getTail(),
-                         op.getGroup());
+                         op.getGroup(), op.getAxes());
   if (!size)
     return rule.refuse("the columns do not fit the panels");
   return rule.result(*size, elementOf(op.getW()));
 }
 
 LogicalResult UnpackPanelsOp::inferTypes(Adaptor op, TypeRule &rule) {
-  auto size =
-      packedSize(rule.stated(), op.getPanel(), op.getTail(), op.getGroup());
+  auto size = packedSize(rule.stated(), op.getPanel(), op.getTail(),
+                         op.getGroup(), op.getAxes());
   if (!size)
     return rule.refuse("the columns do not fit the panels");
   if (failed(rule.shape(op.getPacked(), *size, "an operand")))
@@ -322,19 +323,20 @@ LogicalResult UnpackPanelsOp::inferTypes(Adaptor op, TypeRule &rule) {
 Expr PackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> shape = shapeOf(getW());
   int64_t columns = shape.back(), group = getGroup();
-  GroupedSteps steps(shape, group);
+  GroupedSteps steps(shape, group, getAxes());
   int64_t panel = getPanel(), full = columns / panel;
   auto zero = [&] { return b.constant(0, elementOf(getW())); };
   auto at = [&](Expr groupOfSteps, Expr inGroup, Expr column) {
     Exprs i = b.delinearize(groupOfSteps, steps.groups);
+    Expr step = i.pop_back_val();
     if (group > 1)
-      i.back() = i.back() * double(group) + inGroup;
-    Expr last = i.back();
+      step = step * double(group) + inGroup;
+    llvm::append_range(i, b.delinearize(step, steps.grouped));
     i.push_back(column);
-    if (steps.lastAxis % group == 0)
+    if (steps.together % group == 0)
       return b.load(getW(), i);
     return b.ifElse(
-        last < double(steps.lastAxis), [&] { return b.load(getW(), i); }, zero);
+        step < double(steps.together), [&] { return b.load(getW(), i); }, zero);
   };
   auto inPanels = [&] {
     Exprs p = b.delinearize(idx[0], {full, steps.count, panel, group});
@@ -359,10 +361,13 @@ Expr PackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 Expr UnpackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> shape = shapeOf(getResult());
   int64_t columns = shape.back(), group = getGroup();
-  GroupedSteps steps(shape, group);
+  GroupedSteps steps(shape, group, getAxes());
   int64_t panel = getPanel(), full = columns / panel, tail = getTail();
-  Exprs groupAt(idx.drop_back());
   Expr inGroup = b.index(0), column = idx.back();
+  ArrayRef<Expr> step = idx.drop_back();
+  Exprs groupAt(step.drop_back(steps.grouped.size()));
+  groupAt.push_back(
+      b.linearize(step.take_back(steps.grouped.size()), steps.grouped));
   if (group > 1) {
     inGroup = groupAt.back() % double(group);
     groupAt.back() = groupAt.back() / double(group);

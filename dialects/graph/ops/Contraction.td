@@ -79,14 +79,16 @@ def Graph_PackPanelsOp : Graph_ElementOp<"pack_panels", [DeclareOpInterfaceMetho
 
     With a `group`, that many neighbouring steps of a column lie side by side, as
     kernel.dot reads them: the order is panel, leading axes, group of steps, column, step
-    in the group. Groups are of steps along the last axis but one, which is filled up
-    with zeros to whole groups.
+    in the group. Groups are of steps along the last of their axes, or along the last
+    `axes` of them as if these were one, filled up with zeros to whole groups.
   }];
-  let arguments = (ins Graph_Tensor:$w, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group);
+  let arguments = (ins Graph_Tensor:$w, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group,
+                       DefaultValuedAttr<I64Attr, "1">:$axes);
 }
 
 def Graph_UnpackPanelsOp
     : Graph_ElementOp<"unpack_panels", [DeclareOpInterfaceMethods<ElementOpInterface>], Graph_StatedTypes> {
   let summary = "The weights that were packed: the inverse of pack_panels";
-  let arguments = (ins Graph_Tensor:$packed, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group);
+  let arguments = (ins Graph_Tensor:$packed, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group,
+                       DefaultValuedAttr<I64Attr, "1">:$axes);
 }

@@ -28,13 +28,9 @@ namespace ingot::schedule {
 namespace {
 
 /// With few channels a copy costs less than cursors at each kernel position.
-bool isCopied(ConvOp conv, bool isBuffer) {
-  constexpr int64_t manyChannels = 8;
-  return !isBuffer || shapeOf(conv.getX()).back() < manyChannels;
-}
-
 bool isCopied(ConvolutionAnchor anchor) {
-  return isCopied(anchor.conv, isa<BlockArgument>(anchor.conv.getX()));
+  return !isa<BlockArgument>(anchor.conv.getX()) ||
+         readsKernelRows(anchor.conv);
 }
 
 /// All positions are rows of one matrix.

@@ -133,9 +133,12 @@ void packCompactPanels(GroupOp group, OpOperand &weights, const Plan &plan,
                        const CursorTerms &terms,
                        const TargetDescription &target) {
   int64_t panel = plan.number("columns"),
-          left = shapeOf(weights.get()).back() % panel;
+          left = shapeOf(weights.get()).back() % panel,
+          steps = terms.form ? terms.form->group : 1;
+  auto conv = dyn_cast<ConvOp>(weights.getOwner());
+  bool byRows = steps > 1 && conv && readsKernelRows(conv);
   packPanels(group, weights, panel, coverPanel(left, terms, target).width(),
-             terms.form ? terms.form->group : 1);
+             steps, byRows ? 2 : 1);
 }
 
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,

@@ -83,13 +83,24 @@ std::optional<DotForm> dotForm(MatMulOp product,
                  shapeOf(product.getA()).back());
 }
 
+bool readsKernelRows(ConvOp conv) {
+  constexpr int64_t manyChannels = 8;
+  ArrayRef<int64_t> dilations = conv.getDilations();
+  return shapeOf(conv.getX()).back() < manyChannels && dilations.size() <= 2 &&
+         dilations.back() == 1;
+}
+
 std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || conv.getXZero() != 0 || conv.getGroups() != 1)
     return std::nullopt;
-  int64_t channels = shapeOf(conv.getX()).back();
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  int64_t channels = w.end()[-2],
+          steps = channels * (readsKernelRows(conv) ? w.end()[-3] : 1);
   auto form =
-      dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target, channels);
-  return form && channels % form->group == 0 ? form : std::nullopt;
+      dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target, steps);
+  return form && (form->isScalar() || channels % form->group == 0)
+             ? form
+             : std::nullopt;
 }
 
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,

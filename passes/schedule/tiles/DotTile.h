@@ -45,8 +45,13 @@ std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 
-/// The same of a convolution without a zero point, in one group, whose channels are
-/// whole groups of steps.
+/// Whether tiles of one lane read a kernel row at once, from a copy in which the few
+/// channels of its columns follow each other (CompactConvolution.cpp). With many, the
+/// copy costs more than addresses for each kernel column.
+bool readsKernelRows(graph::ConvOp conv);
+
+/// The same of a convolution without a zero point, in one group. Its channels are whole
+/// groups of steps, or the kernel rows that are read at once.
 std::optional<DotForm> dotForm(graph::ConvOp conv,
                                const TargetDescription &target);
 

@@ -415,14 +415,15 @@ std::string refusePanels(int64_t columns, int64_t width,
 }
 
 void packPanels(GroupOp group, OpOperand &weights, int64_t panel, int64_t tail,
-                int64_t steps) {
+                int64_t steps, int64_t axes) {
   auto argument = dyn_cast<BlockArgument>(weights.get());
   if (!argument || !mayBeInPanels(argument, /*packs=*/true))
     return;
   Value w = group.getInputs()[argument.getArgNumber()];
   Location loc = weights.getOwner()->getLoc();
   OpBuilder builder(group);
-  Value packed = PackPanelsOp::create(builder, loc, w, panel, tail, steps);
+  Value packed =
+      PackPanelsOp::create(builder, loc, w, panel, tail, steps, axes);
   if (argument.hasOneUse()) {
     group->setOperand(argument.getArgNumber(), packed);
     argument.setType(packed.getType());
@@ -432,7 +433,7 @@ void packPanels(GroupOp group, OpOperand &weights, int64_t panel, int64_t tail,
   }
   builder.setInsertionPoint(weights.getOwner());
   weights.set(UnpackPanelsOp::create(builder, loc, w.getType(), argument, panel,
-                                     tail, steps));
+                                     tail, steps, axes));
 }
 
 std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
@@ -444,13 +445,13 @@ std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
   panels.type = elementOf(w);
   panels.columns = shapeOf(w).back();
   panels.group = unpack.getGroup();
-  panels.steps = 1;
-  for (int64_t size : shapeOf(w).drop_back(2))
-    panels.steps *= size;
-  panels.steps *= llvm::divideCeil(shapeOf(w).drop_back().back(), panels.group);
   panels.panelWidth = unpack.getPanel();
   panels.fullPanels = panels.columns / panels.panelWidth;
   panels.tailWidth = unpack.getTail();
+  int64_t full = panels.fullPanels * panels.panelWidth,
+          width = full + (full < panels.columns ? panels.tailWidth : 0);
+  panels.steps = tensorType(unpack.getPacked()).getNumElements() /
+                 std::max<int64_t>(width * panels.group, 1);
   return panels;
 }
 

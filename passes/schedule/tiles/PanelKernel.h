@@ -109,10 +109,11 @@ graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
 std::string refusePanels(int64_t columns, int64_t width,
                          graph::UnpackPanelsOp weights);
 
-/// Puts constant weights in front of the group into panels, with `group` steps side
-/// by side, and has the anchor read them through unpack_panels.
+/// Puts constant weights in front of the group into panels, with `steps` steps side
+/// by side along the last `axes` axes of the steps, and has the anchor read them
+/// through unpack_panels.
 void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
-                int64_t tail, int64_t steps);
+                int64_t tail, int64_t steps, int64_t axes = 1);
 
 /// Packed weights: where panel `panel` (or the tail, if that is null) starts.
 struct PackedPanels {
