@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -184,8 +185,8 @@ static LogicalResult lowerForEvaluation(ModuleOp module) {
 void loadPipelineDialects(MLIRContext &context) {
   context.loadDialect<graph::GraphDialect, kernel::KernelDialect,
                       arith::ArithDialect, cf::ControlFlowDialect,
-                      func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                      memref::MemRefDialect, scf::SCFDialect,
+                      func::FuncDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                      math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
                       vector::VectorDialect>();
   registerBuiltinDialectTranslation(context);
   registerLLVMDialectTranslation(context);

@@ -21,8 +21,16 @@ typedef enum ingot_status {
   INGOT_ERROR_WEIGHTS = 4,     /* not the weights file of this very model */
   INGOT_ERROR_TARGET = 5,      /* the machine runs no target compiled for */
   INGOT_ERROR_SHAPE =
-      6 /* a size is out of bounds, or not the one it must equal */
+      6, /* a size is out of bounds, or not the one it must equal */
+  INGOT_ERROR_DEVICE = 7,   /* there is no device, or it failed */
+  INGOT_ERROR_CAPACITY = 8, /* the device or the host has too little memory */
+  INGOT_ERROR_PLACE =
+      9, /* a tensor is not in the memory that io says it is in */
+  INGOT_ERROR_BUSY = 10 /* another thread is using the handle */
 } ingot_status;
+
+/* Where the tensors of a run are, for models whose kernels run on a device. */
+typedef enum ingot_place { INGOT_ON_HOST = 0, INGOT_ON_DEVICE = 1 } ingot_place;
 
 /* Part [begin, end) of a loop. */
 typedef void (*ingot_body)(void *argument, ptrdiff_t begin, ptrdiff_t end);

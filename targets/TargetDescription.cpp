@@ -41,6 +41,16 @@ static TargetDescription inLittleCode(const TargetDescription &target) {
   return little;
 }
 
+TargetDescription asEmulated(const TargetDescription &target) {
+  TargetDescription result = target;
+  if (target.emulation.compilers.empty())
+    return result;
+  result.compilers = target.emulation.compilers;
+  result.compilerFlags.assign(target.emulation.flags.begin(),
+                              target.emulation.flags.end());
+  return result;
+}
+
 const TargetDescription *lookupTarget(llvm::StringRef name) {
   bool isLittle = name.consume_back(littleCodeSuffix);
   // As long as allTargets.
@@ -55,6 +65,10 @@ const TargetDescription *lookupTarget(llvm::StringRef name) {
 }
 
 std::string intrinsicTypeName(Type type) {
+  if (!type)
+    return "";
+  if (type.isIndex())
+    return "index";
   if (auto vector = dyn_cast<VectorType>(type)) {
     std::string element = intrinsicTypeName(vector.getElementType());
     if (vector.getNumElements() == 1 || element.empty())

@@ -27,7 +27,8 @@ namespace ingot {
 /// One row: `op` (an operation's name, as "math.sqrt") from `operand` to
 /// `result` is spelled `spelling`, {0} and {1} being the operands. Types are
 /// element types with lanes: f32, f32x8, i16x16; integers are signless, and the
-/// spelling casts where the intrinsic wants its own types.
+/// spelling casts where the intrinsic wants its own types. Without an operand its
+/// type is empty.
 struct Intrinsic {
   llvm::StringRef op, operand, result, spelling;
 };
@@ -81,6 +82,34 @@ struct IssueRates {
   double multiplyAdds = 2, loads = 2, instructions = 4;
 };
 
+/// A device beside the host that runs a kernel as blocks of threads; the whole of what
+/// strategies weigh on it. The figures of a second are those of one product of the
+/// level, which its description names.
+struct Device {
+  /// Compute capability as one number, 80 for 8.0; 0: kernels run on the host itself.
+  unsigned level = 0;
+  /// Threads that run in step and can exchange registers.
+  unsigned warp = 32;
+  /// Threads of a block where a kernel has no reason for another number.
+  unsigned blockThreads = 128;
+  /// Bytes that the threads of one block can share, and registers of a processor.
+  int64_t sharedBytes = 0, registers = 65536;
+  /// Processors that run blocks, and threads that each of them holds at a time.
+  unsigned processors = 0, residentThreads = 0;
+  /// Of its memory, and of multiply-adds of f32 outside of matrix units, per second.
+  double bytesPerSecond = 0, multiplyAddsPerSecond = 0;
+  /// The structures of its driver that streams and graphs are pointers to.
+  llvm::StringRef stream, graph;
+};
+
+/// A program that emulates the target's device within itself, as ordinary C++.
+struct Emulation {
+  /// Compilers of the host, most wanted first, and flags; none: no such emulation.
+  llvm::SmallVector<llvm::StringRef, 2> compilers, flags;
+  /// The header that takes the place of the one with the device's functions.
+  llvm::StringRef headerName, headerText;
+};
+
 struct TargetDescription {
   llvm::StringRef name;
   llvm::StringRef summary;
@@ -131,6 +160,7 @@ struct TargetDescription {
   /// at 4.5 GHz took 20 us more on two threads, November 2026).
   int64_t forkCycles = 12000;
   unsigned pointerBytes = 8;
+  Device device;
 
   std::vector<Intrinsic> intrinsics;
   /// Products of narrow integers; empty: they are widened and multiplied alone.
@@ -162,11 +192,16 @@ struct TargetDescription {
   llvm::StringRef libraryText;
   /// Runs its programs on another host: a command, or empty.
   llvm::StringRef emulator;
+  Emulation emulation;
+  /// What the name of its source ends in.
+  llvm::StringRef sourceExtension = ".cpp";
   ElfIdentity elf;
 
   /// Whether this very machine can run it.
   bool (*runsOnThisHost)() = nullptr;
 
+  /// Whether kernels run on a device beside the host.
+  bool isDevice() const { return device.level != 0; }
   /// Lanes of `elementType` in a register of each width, widest first, down to
   /// two; a scalar is always possible and not listed. None for types that the
   /// target's vectors do not hold.
@@ -176,7 +211,8 @@ struct TargetDescription {
   bool multipliesBytes() const { return coreRegisters || !products.empty(); }
   /// The widest of these, 1 if there is none.
   int64_t maxLanes(mlir::Type elementType) const;
-  /// The row for an operation, or null; types are scalars or vectors.
+  /// The row for an operation, or null; types are scalars or vectors, `operand` is
+  /// null where there is none.
   const Intrinsic *intrinsic(llvm::StringRef op, mlir::Type operand,
                              mlir::Type result) const;
   /// The row for a product of these elements in this order, or null.
@@ -195,6 +231,10 @@ llvm::ArrayRef<TargetDescription> allTargets();
 
 /// Behind a target's name: the same machine, code as small as it can be.
 inline constexpr llvm::StringLiteral littleCodeSuffix = ":size";
+
+/// The target as a program sees it that emulates its device: the same, with the
+/// emulation's compilers and flags. As it is without an emulation.
+TargetDescription asEmulated(const TargetDescription &target);
 
 /// By name; "native" is the ablest that this machine runs. Null if unknown.
 const TargetDescription *lookupTarget(llvm::StringRef name);

@@ -3,6 +3,7 @@
 // C11 with a thin C++17 wrapper. The text of runtime_support/ingot.h is part of
 // it, under that file's own guard, so that a model is two files and no more.
 
+#include "codegen/files/DeviceInterface.h"
 #include "codegen/files/Interface.h"
 #include "codegen/files/RuntimeHeader.h"
 #include "codegen/files/SelectorPrinter.h"
@@ -27,11 +28,15 @@ static void printMacros(const Interface &interface,
                         const CodegenOptions &options, const Weights &weights,
                         TextWriter &out) {
   const std::string &macro = interface.macro;
-  out.blockComment("Scratch memory for one call.");
-  out.line("#define " + macro + "_ARENA_BYTES " + Twine(interface.arenaBytes) +
-           "u");
-  out.line("#define " + macro + "_ARENA_ALIGN " + Twine(interface.arenaAlign) +
-           "u");
+  if (interface.isDevice) {
+    printDeviceMacros(interface, DeviceLayout(interface), out);
+  } else {
+    out.blockComment("Scratch memory for one call.");
+    out.line("#define " + macro + "_ARENA_BYTES " +
+             Twine(interface.arenaBytes) + "u");
+    out.line("#define " + macro + "_ARENA_ALIGN " +
+             Twine(interface.arenaAlign) + "u");
+  }
   if (interface.weightsMode == WeightsMode::File)
     out.line("#define " + macro + "_WEIGHTS_ALIGN " + Twine(kWeightAlign) +
              "u");
@@ -82,6 +87,9 @@ static void printIo(const Interface &interface, TextWriter &out) {
                    "byte.");
   out.open("typedef struct " + interface.name + "_io {");
   SmallVector<std::pair<std::string, std::string>> fields;
+  if (interface.isDevice)
+    fields.push_back(
+        {"int32_t place;", "of all tensors: INGOT_ON_HOST, INGOT_ON_DEVICE"});
   for (const InterfaceSize &size : interface.sizes)
     fields.push_back({"ptrdiff_t " + size.field + ";",
                       "size: " + std::to_string(size.symbol.getLeast()) +
@@ -101,7 +109,7 @@ static void printIo(const Interface &interface, TextWriter &out) {
           {(outputs ? "" : "const ") + tensor.cType + " *" + tensor.field + ";",
            (outputs ? "out: " : "in: ") + comment});
     }
-  if (interface.weightsMode == WeightsMode::File)
+  if (!interface.weightsField.empty())
     fields.push_back({"const void *" + interface.weightsField + ";",
                       "the weights file, mapped or read"});
   // Comments in one column, unless some name is very long. One line each,
@@ -114,7 +122,7 @@ static void printIo(const Interface &interface, TextWriter &out) {
   for (const auto &[field, comment] : fields)
     out.raw() << "  " << llvm::left_justify(field, width) << " /* " << comment
               << " */\n";
-  if (interface.tensors.empty() && interface.weightsField.empty())
+  if (fields.empty())
     out.line("const void *unused; /* this model has no tensors */");
   out.close("} " + interface.name + "_io;");
   out.blank();
@@ -163,10 +171,15 @@ static void printFunctions(const Interface &interface,
   }
 }
 
-static void printWrapper(const Interface &interface, TextWriter &out) {
-  const std::string &name = interface.name, &macro = interface.macro;
+/// Closes what is C.
+static void printEndOfC(TextWriter &out) {
   out.line("#ifdef __cplusplus");
   out.line("} /* extern \"C\" */");
+}
+
+static void printWrapper(const Interface &interface, TextWriter &out) {
+  const std::string &name = interface.name, &macro = interface.macro;
+  printEndOfC(out);
   out.blank();
   out.line("namespace " + name + " {");
   out.line("using io = ::" + name + "_io;");
@@ -206,9 +219,17 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
   out.blank();
   printMacros(interface, options, weights, out);
   printIo(interface, out);
-  printFunctions(interface, options, variants, out);
+  if (interface.isDevice)
+    printDeviceFunctions(interface, variants.back().target->device, out);
+  else
+    printFunctions(interface, options, variants, out);
   out.blank();
-  printWrapper(interface, out);
+  if (interface.isDevice) {
+    printEndOfC(out);
+    out.line("#endif");
+  } else {
+    printWrapper(interface, out);
+  }
   out.line("#endif /* INGOT_MODEL_" + guard + " */");
 }
 

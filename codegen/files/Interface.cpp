@@ -51,7 +51,13 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
   weightsMode = weights.resolve(options.weights);
 
   NameScope fields;
-  if (weightsMode == WeightsMode::File)
+  if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))
+    if (const TargetDescription *target = lookupTarget(name.getValue()))
+      isDevice = target->isDevice();
+  // A device has its weights before any run.
+  if (isDevice)
+    fields.reserve("place");
+  else if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
   llvm::StringMap<kernel::SymbolAttr> symbols, equalTo;
   auto addSymbols = [&](kernel::SizesAttr attr) {

@@ -49,6 +49,7 @@ struct Interface {
       1; ///< of what the caller passes, where elements need less
   WeightsMode weightsMode;
   std::string weightsField; ///< in the io struct, for a weights file
+  bool isDevice = false;    ///< kernels run on a device beside the host
 
   /// A size in C, of the fields of the io struct; `object` names that struct.
   std::string sizeText(const kernel::Dim &size,

@@ -8,6 +8,7 @@
 // being called `run`. Before them stand the weights that they share, after them
 // the selector (SelectorPrinter.h) and the <name>_run that asks it.
 
+#include "codegen/files/DevicePrinter.h"
 #include "codegen/files/Interface.h"
 #include "codegen/files/MainPrinter.h"
 #include "codegen/files/SelectorPrinter.h"
@@ -157,6 +158,8 @@ public:
       out.line("namespace " + inside + " {");
     out.blank();
     printKernels(kernelText);
+    if (target.isDevice())
+      return printDeviceProgram();
     MainPrinter main(interface, weights, options, context, names, parallel,
                      out);
     main.printHelpers();
@@ -177,6 +180,16 @@ public:
   }
 
 private:
+  /// Kernels for a device have a program of another form behind them.
+  void printDeviceProgram() {
+    DevicePrinter program(interface, weights, options, context, names, out);
+    program.printLaunches();
+    out.line("} // namespace");
+    out.blank();
+    printWeightsElsewhere(interface, weights, out);
+    program.printFunctions();
+  }
+
   /// The kernels say which vector types and macros there are, which come before
   /// them.
   std::string textOfKernels() {
@@ -192,13 +205,45 @@ private:
 
   void printKernels(StringRef text) {
     printVectorTypes(context, out);
-    for (auto global : module.getOps<memref::GlobalOp>()) {
-      const Weight &weight = weights.all()[weights.indexOf(global)];
-      if (!weight.shared &&
-          (weight.offset < 0 || interface.weightsMode == WeightsMode::Source))
-        printWeightArray(global, context.globals[global.getSymName()], out);
-    }
+    printTables();
     out.raw() << text;
+  }
+
+  /// Whether the source has the constant, and not another text or file.
+  bool isInSource(memref::GlobalOp global) const {
+    const Weight &weight = weights.all()[weights.indexOf(global)];
+    return !weight.shared &&
+           (weight.offset < 0 || interface.weightsMode == WeightsMode::Source);
+  }
+
+  void printArray(memref::GlobalOp global) {
+    printWeightArray(global, context.globals[global.getSymName()], out);
+  }
+
+  void printTables() {
+    auto inSource =
+        llvm::filter_to_vector(module.getOps<memref::GlobalOp>(),
+                               [&](auto global) { return isInSource(global); });
+    if (!target.isDevice()) {
+      llvm::for_each(inSource, [&](auto global) { printArray(global); });
+      return;
+    }
+    // Kernels read tables in place; the host copies the others to the device.
+    auto payload = std::stable_partition(
+        inSource.begin(), inSource.end(), [&](auto global) {
+          return weights.all()[weights.indexOf(global)].offset < 0;
+        });
+    for (memref::GlobalOp table : llvm::make_range(inSource.begin(), payload)) {
+      out.raw() << "__device__ ";
+      printArray(table);
+    }
+    if (payload == inSource.end())
+      return;
+    out.line("namespace payload {");
+    for (memref::GlobalOp weight : llvm::make_range(payload, inSource.end()))
+      printArray(weight);
+    out.line("} // namespace payload");
+    out.blank();
   }
 
   ModuleOp module;
@@ -278,13 +323,19 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   TextWriter out(os);
 
   NameScope names;
+  if (interface.isDevice)
+    for (const char *local :
+         {"device", "launch", "enqueue", "handle", "constants", "staging",
+          "stream", "status", "payload", "inside", "record", "recorded"})
+      names.reserve(local);
   // What the main function calls its own, and what the header declares.
   for (const char *local :
        {"weights", "memory", "io", "arena", "context", "begin", "end"})
     names.reserve(local);
   for (const char *suffix :
        {"", "_io", "_run", "_arena", "_weights", "_check_weights", "_is_header",
-        "_target", "_kernel_name"})
+        "_target", "_kernel_name", "_constants", "_handle", "_upload",
+        "_release", "_create", "_destroy", "_run_alone"})
     names.reserve(interface.name + suffix);
 
   out.comment(interface.model + ", compiled by " + options.producer + " for " +

@@ -5,6 +5,7 @@
 
 #include "codegen/kernel/KernelPrinter.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/StringExtras.h"
@@ -94,7 +95,8 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
     }
   }
   // The table's own vector types become ours; they may differ in element.
-  Expression call = {text, Binding::Unary, Sign::Unsigned};
+  Expression call = {text, Binding::Unary,
+                     type.isIndex() ? Sign::Signed : Sign::Unsigned};
   if (isVector(type)) {
     call = castTo(typeName(type, Sign::Unsigned), call);
     call.sign = Sign::Unsigned;
@@ -105,10 +107,11 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
 /// What the target's table has for the operation. A multiply-add with one lane
 /// of a vector as its factor has names of its own, as "vector.fma[2]".
 std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
-  if (op->getNumOperands() == 0 || op->getNumResults() == 0)
+  if (op->getNumResults() == 0)
     return std::nullopt;
   StringRef name = op->getName().getStringRef();
-  Type type = op->getResult(0).getType();
+  Type type = op->getResult(0).getType(),
+       from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
   if (auto product = dyn_cast<vector::FMAOp>(op))
     for (bool swap : {false, true}) {
       Value factor = swap ? product.getRhs() : product.getLhs(),
@@ -125,8 +128,7 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
         return intrinsic(row->spelling,
                          {lane.getSource(), other, product.getAcc()}, type);
     }
-  if (const Intrinsic *row =
-          context.target.intrinsic(name, op->getOperand(0).getType(), type))
+  if (const Intrinsic *row = context.target.intrinsic(name, from, type))
     return intrinsic(row->spelling, op->getOperands(), type);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (const Product *row =
@@ -155,6 +157,8 @@ static bool isNonNegative(Value value, unsigned depth = 0) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast<arith::ConstantIndexOp>(op))
     return constant.value() >= 0;
+  if (isa<gpu::BlockIdOp, gpu::ThreadIdOp>(op))
+    return true;
   return depth < 8 &&
          isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp,
              arith::DivSIOp, arith::RemSIOp, arith::MinSIOp>(op) &&

@@ -47,6 +47,12 @@ void KernelPrinter::nameGroups() {
   });
 }
 
+/// A thread of a device has few registers and no vectors to align for.
+int64_t KernelPrinter::alignmentOfLocals() const {
+  constexpr int64_t word = 16;
+  return context.target.isDevice() ? word : context.target.bufferAlign;
+}
+
 void KernelPrinter::print() {
   auto launched = dyn_cast<kernel::FuncOp>(*kernel);
   if (launched && launched.getComment())
@@ -62,14 +68,19 @@ void KernelPrinter::print() {
 void KernelPrinter::printSignature() {
   unsigned count = kernel.getNumArguments();
   auto launched = dyn_cast<kernel::FuncOp>(*kernel);
-  bool parallel = launched && launched.getExtent();
+  bool parallel = launched && kernel::partArguments(launched);
   std::string text;
   llvm::raw_string_ostream os(text);
   // A kernel is kept a function of its own: inlined into its only caller it
   // would make that caller as large as all kernels together. Functions of
   // numbers are inlined whatever their size, as their text was written there.
-  os << (launched ? "[[gnu::noinline]] " : "[[gnu::always_inline]] inline ")
-     << (kernel.getNumResults() == 0
+  if (context.target.isDevice())
+    os << (launched ? "__global__ __launch_bounds__(" +
+                          llvm::itostr(*launched.getThreads()) + ") "
+                    : "__device__ __forceinline__ ");
+  else
+    os << (launched ? "[[gnu::noinline]] " : "[[gnu::always_inline]] inline ");
+  os << (kernel.getNumResults() == 0
              ? std::string("void")
              : typeName(kernel.getResultTypes().front(), Sign::Signed))
      << ' ' << context.functions[kernel.getName()] << '(';
@@ -144,8 +155,8 @@ void KernelPrinter::printStatement(Operation *op) {
     int64_t elements =
         kernel::spanBytes(type) / kernel::elementBytes(type.getElementType());
     out.line("alignas(" +
-             Twine(local.getAlignment().value_or(context.target.bufferAlign)) +
-             ") " + storageTypeName(type.getElementType()) + " " + name + "[" +
+             Twine(local.getAlignment().value_or(alignmentOfLocals())) + ") " +
+             storageTypeName(type.getElementType()) + " " + name + "[" +
              Twine(std::max<int64_t>(elements, 1)) + "];");
     variables[local] = {name, Sign::Signed};
     return;

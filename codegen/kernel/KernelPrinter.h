@@ -71,6 +71,7 @@ private:
 
   // Statements (KernelPrinter.cpp).
   void printSignature();
+  int64_t alignmentOfLocals() const;
   void printBlock(mlir::Block &block);
   void printStatement(mlir::Operation *op);
   void printFor(mlir::scf::ForOp loop);

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -106,7 +107,9 @@ static bool clobbers(Operation *writer, Operation *reader) {
   return writer
       ->walk([&](Operation *op) {
         Value written = writtenBuffer(op);
-        if (isa<func::CallOp>(op) && !isPureCall(op))
+        // Behind a barrier there is what other threads have written.
+        if (isa<gpu::BarrierOp>(op) ||
+            (isa<func::CallOp>(op) && !isPureCall(op)))
           return WalkResult::interrupt();
         if (!written)
           return WalkResult::advance();

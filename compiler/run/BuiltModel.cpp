@@ -31,6 +31,14 @@ StringRef statusText(ingot_status status) {
     return "the machine runs none of the targets";
   case INGOT_ERROR_SHAPE:
     return "a size is outside of its bounds";
+  case INGOT_ERROR_DEVICE:
+    return "there is no device, or it failed";
+  case INGOT_ERROR_CAPACITY:
+    return "the device or the host has too little memory";
+  case INGOT_ERROR_PLACE:
+    return "a tensor is not in the memory that it is said to be in";
+  case INGOT_ERROR_BUSY:
+    return "another thread is using the handle";
   }
   return "an unknown error";
 }

@@ -1,5 +1,6 @@
 #include "compiler/run/EmulatedProgram.h"
 
+#include "codegen/files/OutputFiles.h"
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"
 #include "compiler/run/BuiltModel.h"
@@ -95,6 +96,28 @@ static std::string quoted(StringRef text) {
   return result;
 }
 
+/// Returns the end of a function that does all which a model on a device takes. What is
+/// still allocated then is a fault, too.
+static std::string deviceCall(const std::string &name) {
+  std::string text = R"(  (void)arena;
+  NAME_constants constants;
+  NAME_handle handle;
+  ingot_status status = NAME_upload(&constants, nullptr);
+  if (status != INGOT_OK) return status;
+  status = NAME_create(&handle, &constants, nullptr);
+  // The second run finds what the first one has recorded.
+  for (int i = 0; i < 2 && status == INGOT_OK; ++i)
+    status = NAME_run(&handle, tensors_of_run, nullptr);
+  NAME_destroy(&handle);
+  NAME_release(&constants);
+  return status == INGOT_OK && emulated_gpu().objects ? INGOT_ERROR_CAPACITY : status;
+}
+)";
+  for (size_t at; (at = text.find("NAME")) != std::string::npos;)
+    text.replace(at, 4, name);
+  return text;
+}
+
 Expected<std::string>
 EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
   // Where the buffers of each model lie.
@@ -119,6 +142,9 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     os << "};\n"
        << "ingot_status run_" << number << "(void **tensors, void *arena) {\n"
        << "  void *io[] = {";
+    // The place of the tensors: the memory of the host.
+    if (target.isDevice())
+      os << "nullptr, ";
     // Sizes are as wide as pointers.
     for (int64_t size : model.sizes)
       os << "reinterpret_cast<void *>(ptrdiff_t(" << size << ")), ";
@@ -126,8 +152,13 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
          ++i)
       os << "tensors[" << i << "], ";
     os << "nullptr};\n"
-       << "  return " << model.name << "_run(reinterpret_cast<const "
-       << model.name << "_io *>(io), arena, nullptr);\n}\n";
+       << "  const " << model.name
+       << "_io *tensors_of_run = reinterpret_cast<const " << model.name
+       << "_io *>(io);\n"
+       << (target.isDevice()
+               ? deviceCall(model.name)
+               : "  return " + model.name +
+                     "_run(tensors_of_run, arena, nullptr);\n}\n");
     most = std::max(most, end + guard);
     mostTensors = std::max(mostTensors,
                            model.inputBytes.size() + model.outputBytes.size());
@@ -146,6 +177,8 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     return createFileError(file, code);
   for (const std::string &header : headers)
     main << "#include " << quoted(header) << "\n";
+  if (!target.emulation.headerName.empty())
+    main << "#include <" << target.emulation.headerName << ">\n";
   StringRef library = "#include <stdint.h>\n#include <stdio.h>\n"
                       "#include <string.h>\n";
   main << (target.libraryText.empty() ? library : target.libraryText)
@@ -207,12 +240,22 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
     reportFault(main.takeError(), diagnostics);
     return false;
   }
+  const Emulation &emulation = target.emulation;
+  if (!emulation.headerName.empty())
+    if (Error error =
+            writeFile(path(emulation.headerName),
+                      [&](raw_ostream &os) { os << emulation.headerText; })) {
+      reportFault(std::move(error), diagnostics);
+      return false;
+    }
   std::vector<std::string> parts(sources), linked(objects);
   // Where another program links, it is that one which has the C library.
   (target.linker.empty() ? parts : linked).push_back(*main);
   for (auto [number, source] : enumerate(parts)) {
     linked.push_back(path("part" + Twine(number) + ".o"));
     std::vector<std::string> arguments(flags);
+    if (!emulation.headerName.empty())
+      arguments.push_back("-I" + path(""));
     arguments.insert(arguments.end(), {"-c", source, "-o", linked.back()});
     if (!compileGenerated(target, arguments, diagnostics))
       return false;

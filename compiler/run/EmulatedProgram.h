@@ -48,7 +48,7 @@ public:
 
   /// All files go to `folder`, which has to exist.
   EmulatedProgram(const TargetDescription &target, llvm::StringRef folder)
-      : target(target), folder(folder) {}
+      : target(asEmulated(target)), folder(folder) {}
 
   /// The number of the model.
   unsigned add(Model model);
@@ -72,7 +72,8 @@ private:
   writeMain(llvm::ArrayRef<std::string> headers) const;
   llvm::Error link(llvm::ArrayRef<std::string> objects) const;
 
-  const TargetDescription &target;
+  /// With the compilers of its emulation, where it has one.
+  const TargetDescription target;
   std::string folder;
   std::vector<Model> models;
 };

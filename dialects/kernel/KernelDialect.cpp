@@ -51,6 +51,10 @@ std::optional<Dim> ingot::kernel::extentOf(FuncOp kernel) {
   return dimsOf(cast<SizesAttr>(*extent)).front();
 }
 
+unsigned ingot::kernel::partArguments(FuncOp kernel) {
+  return kernel.getExtent() && !kernel.getThreads() ? 2 : 0;
+}
+
 void ingot::kernel::setExtent(FuncOp kernel, const Dim &extent) {
   Builder builder(kernel.getContext());
   if (auto known = extent.known())
@@ -234,8 +238,8 @@ LogicalResult FuncOp::verify() {
     if (!llvm::all_of(arguments, llvm::IsaPred<RankedTensorType>))
       return emitOpError("mixes tensors and buffers");
     // The parallel loop and its bounds come with the loops.
-    if (getExtent())
-      return emitOpError("has an extent before it has loops");
+    if (getExtent() || getThreads())
+      return emitOpError("has an extent or threads before it has loops");
     if (auto strides = getInputStrides();
         strides && strides->size() != arguments.size())
       return emitOpError() << "has " << strides->size()
@@ -258,11 +262,13 @@ LogicalResult FuncOp::verify() {
            llvm::all_of(arguments.take_back(count),
                         [](Type type) { return type.isIndex(); });
   };
-  if (getExtent() && !endsInIntegers(2))
+  if (getThreads() && !getExtent())
+    return emitOpError("has threads, but no extent that says how many blocks");
+  unsigned part = partArguments(*this);
+  if (part && !endsInIntegers(part))
     return emitOpError("with an extent must end in two index arguments, begin "
                        "and end");
-  if (getExtent())
-    arguments = arguments.drop_back(2);
+  arguments = arguments.drop_back(part);
   if (auto extent = dyn_cast_or_null<SizesAttr>(getExtentAttr());
       extent && extent.getSizes().size() != 1)
     return emitOpError("has an extent of several sizes");
@@ -415,8 +421,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError() << "launches '" << getCallee()
                          << "', which is no kernel";
   SmallVector<Type> declared(callee.getArgumentTypes());
-  if (callee.getExtent())
-    declared.pop_back_n(2);
+  declared.pop_back_n(partArguments(callee));
   if (auto sizes = callee.getSizes())
     declared.pop_back_n(sizes->getSizes().size());
   size_t values = getValues().value_or(ArrayRef<int64_t>()).size(),

@@ -54,6 +54,9 @@ inline constexpr llvm::StringLiteral kSizesAttr = "kernel.sizes";
 /// How far the parallel loop of a kernel goes, if it has one.
 std::optional<Dim> extentOf(FuncOp kernel);
 void setExtent(FuncOp kernel, const Dim &extent);
+/// Returns how many arguments at a kernel's end say which part of the parallel loop a
+/// call does: begin and end, or none.
+unsigned partArguments(FuncOp kernel);
 
 /// Bytes of one element in memory: i1 is one byte, narrower types round up.
 int64_t elementBytes(mlir::Type elementType);

@@ -108,6 +108,10 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     begin and end of the parallel loop. Launches pass neither: whoever runs the
     launch knows the sizes, and divides [0, extent) at will.
 
+    With `threads` a kernel runs on a device, in as many blocks as `extent` says, of so
+    many threads each. Every thread is a call of the function, which asks for its
+    place by `gpu.block_id` and `gpu.thread_id` and takes neither begin nor end.
+
         kernel.func @relu(%x: memref<8xf32> {kernel.read}, %y: memref<8xf32>)
             attributes {strategy = "elementwise"} { ...  kernel.return }
   }];
@@ -118,6 +122,7 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     OptionalAttr<StrAttr>:$comment,
     OptionalAttr<Kernel_SizesAttr>:$sizes,
     OptionalAttr<AnyAttrOf<[ConfinedAttr<IndexAttr, [IntNonNegative]>, Kernel_SizesAttr]>>:$extent,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1024>]>>:$threads,
     OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "strides of each input">>:$input_strides,
     OptionalAttr<DenseI64ArrayAttr>:$output_strides,
     OptionalAttr<StrAttr>:$sym_visibility,

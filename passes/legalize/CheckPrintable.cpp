@@ -7,6 +7,7 @@
 #include "dialects/kernel/NumberTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -167,9 +168,12 @@ private:
     if (auto dot = dyn_cast<kernel::DotOp>(op))
       return target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
                             dot.getLanes());
-    return op->getNumOperands() > 0 && op->getNumResults() == 1 &&
-           target.intrinsic(op->getName().getStringRef(),
-                            op->getOperand(0).getType(),
+    Type from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
+    // Blocks and threads are numbered along one axis.
+    auto axis = op->getAttrOfType<gpu::DimensionAttr>("dimension");
+    return (!axis || axis.getValue() == gpu::Dimension::x) &&
+           op->getNumResults() == 1 &&
+           target.intrinsic(op->getName().getStringRef(), from,
                             op->getResult(0).getType());
   }
 

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "passes/schedule/GroupCost.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -12,6 +13,9 @@ using namespace ingot::kernel;
 namespace ingot::schedule {
 
 bool KernelBuilder::paysToFork() const {
+  // One thread of a device is slow.
+  if (target.isDevice())
+    return true;
   // A second thread saves half of the time at most.
   return !target.freestanding &&
          cyclesOf(group, target) / 2 > target.forkCycles;
@@ -19,6 +23,8 @@ bool KernelBuilder::paysToFork() const {
 
 void KernelBuilder::forIndependent(
     ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
+  if (target.isDevice())
+    return forThreads(trips, body);
   // As many parts as few cores share evenly.
   constexpr int64_t enoughParts = 16;
   size_t merged = 0;
@@ -44,8 +50,60 @@ void KernelBuilder::forIndependent(
   });
 }
 
+void KernelBuilder::forThreads(ArrayRef<Dim> trips,
+                               llvm::function_ref<void(ArrayRef<Expr>)> body) {
+  // Of merged axes the outermost alone may have a size at run time; threads of the
+  // others go as far as these can.
+  Dim parts = trips.empty() ? Dim(1) : trips.front();
+  SmallVector<int64_t> shape;
+  for (const Dim &size : trips)
+    shape.push_back(size.most());
+  for (const Dim &size : trips.drop_front(trips.empty() ? 0 : 1))
+    parts *= size.most();
+  if (parts.known() && *parts.known() == 0)
+    return;
+  onThreads(parts, [&](Expr part) {
+    Exprs at = delinearize(part, shape);
+    auto inside = [&](auto &self, size_t axis) -> void {
+      while (axis < trips.size() && trips[axis].known())
+        ++axis;
+      if (axis >= trips.size())
+        return body(at);
+      when(at[axis] < size(trips[axis]), [&] { self(self, axis + 1); });
+    };
+    inside(inside, 1);
+    for (auto [axis, i] : llvm::enumerate(at))
+      named(i, axisName(axis, trips.size()));
+  });
+}
+
+void KernelBuilder::onThreads(const Dim &count,
+                              llvm::function_ref<void(Expr)> body) {
+  int64_t threads =
+      std::min<int64_t>(target.device.blockThreads,
+                        llvm::alignTo(count.most(), target.device.warp));
+  function.setThreads(threads);
+  setExtent(function, (count + (threads - 1)).floorDiv(threads));
+  Type indexType = builder.getIndexType();
+  auto place = [&](Value of) { return wrap(of, indexType); };
+  Expr thread = place(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x)) *
+                    double(threads) +
+                place(gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
+  named(thread, "thread");
+  if (count.known() && *count.known() % threads == 0)
+    return body(thread);
+  when(thread < size(count), [&] { body(thread); });
+}
+
+void KernelBuilder::onOneThread() {
+  function.setThreads(1);
+  setExtent(function, 1);
+}
+
 void KernelBuilder::parallelFor(const Dim &extent,
                                 llvm::function_ref<void(Expr)> body) {
+  if (target.isDevice())
+    return onThreads(extent, body);
   if (extent == 1)
     return body(index(0));
   if (!paysToFork())
@@ -123,8 +181,7 @@ void KernelBuilder::dropUnusedSizes() {
     return;
   Block &entry = function.getBody().front();
   Dims all = dimsOf(*function.getSizes()), used;
-  size_t at =
-      entry.getNumArguments() - (function.getExtent() ? 2 : 0) - all.size();
+  size_t at = entry.getNumArguments() - partArguments(function) - all.size();
   for (const Dim &size : all)
     if (entry.getArgument(at).use_empty()) {
       entry.eraseArgument(at);

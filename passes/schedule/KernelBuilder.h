@@ -51,6 +51,8 @@ public:
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
+  /// Has the whole kernel run on a single thread of the device.
+  void onOneThread();
   /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
   /// then the rest in narrower ones. `widest` limits the lanes.
   void forLanes(const graph::Dim &size, mlir::Type type,
@@ -74,6 +76,12 @@ public:
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
 
 private:
+  /// Runs `body` for each place in `trips` on a thread of the device.
+  void forThreads(llvm::ArrayRef<graph::Dim> trips,
+                  llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body);
+  /// Runs `body(i)` for i in [0, count), each on a thread of the device.
+  void onThreads(const graph::Dim &count,
+                 llvm::function_ref<void(graph::Expr)> body);
   /// Returns whether the kernel takes long enough for threads to share it.
   bool paysToFork() const;
 };

@@ -92,6 +92,8 @@ private:
     for (size_t i = 0; i < inputs; ++i)
       b.bindBuffer(block.getArgument(i), entry->getArgument(i));
     lookupStrategy(*tensors.getStrategy())->emit(b);
+    if (target.isDevice() && !function.getThreads())
+      b.onOneThread();
     b.dropUnusedSizes();
     builder.setInsertionPointToEnd(entry);
     ReturnOp::create(builder, function.getLoc());
@@ -137,7 +139,7 @@ private:
     llvm::StringMap<unsigned> roles, numbered;
     for (BlockArgument input : block.getArguments())
       ++roles[roleOf(input)];
-    bool parallel = function.getExtent().has_value();
+    bool parallel = partArguments(function) > 0;
     size_t count = function.getNumArguments();
     Dims sizes = function.getSizes() ? dimsOf(*function.getSizes()) : Dims();
     size_t firstSize = count - (parallel ? 2 : 0) - sizes.size();

@@ -23,12 +23,17 @@ static ArrayRef<std::unique_ptr<Strategy>> strategies() {
   return all;
 }
 
+/// Whether a strategy builds kernels for where the target's run.
+static bool isFor(const Strategy &strategy, const TargetDescription &target) {
+  return !target.isDevice() || strategy.takesDevices();
+}
+
 const Strategy &selectStrategy(GroupView group,
                                const TargetDescription &target) {
   bool atRunTime = group.hasRunTimeSizes();
   for (const auto &strategy : strategies())
     if ((strategy->takesRunTimeSizes() || !atRunTime) &&
-        strategy->matches(group, target))
+        isFor(*strategy, target) && strategy->matches(group, target))
       return *strategy;
   llvm_unreachable("the loop nest takes any group");
 }
@@ -46,10 +51,11 @@ furtherAnchors(Operation *producer,
                llvm::function_ref<bool(Operation *)> isFree,
                const TargetDescription &target, bool packs) {
   for (const auto &strategy : strategies())
-    if (SmallVector<Operation *> taken =
-            strategy->takes(producer, isMember, isFree, target, packs);
-        !taken.empty())
-      return taken;
+    if (isFor(*strategy, target))
+      if (SmallVector<Operation *> taken =
+              strategy->takes(producer, isMember, isFree, target, packs);
+          !taken.empty())
+        return taken;
   return {};
 }
 
@@ -80,7 +86,7 @@ std::string refusal(GroupView group, StringRef name, DictionaryAttr plan,
   const Strategy *strategy = lookupStrategy(name);
   if (!strategy)
     return "the strategy '" + name.str() + "' is unknown";
-  if (!strategy->matches(group, target))
+  if (!isFor(*strategy, target) || !strategy->matches(group, target))
     return "the strategy '" + name.str() +
            "' does not take what it computes for '" + target.name.str() + "'";
   std::string why = checkKeys(plan, strategy->planKeys());

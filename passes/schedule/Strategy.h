@@ -60,6 +60,8 @@ public:
   virtual void emit(KernelBuilder &b) const = 0;
   /// Whether its loops go as far as sizes at run time say.
   virtual bool takesRunTimeSizes() const { return false; }
+  /// Whether it builds kernels for threads of a device.
+  virtual bool takesDevices() const { return false; }
 };
 
 /// The first strategy that takes the group. The last ones take anything.

@@ -55,17 +55,31 @@ static void stopAfterStage(const Arguments &arguments, MLIRContext &context,
 
 /// Says what kind of file -o names; none with a diagnostic.
 static std::optional<bool> isObjectName(StringRef output,
+                                        const TargetDescription &target,
                                         Diagnostics &diagnostics) {
   StringRef extension = llvm::sys::path::extension(output);
   bool isObject = extension == ".o";
-  if (!isObject && !llvm::is_contained({".cpp", ".cc", ".cxx"}, extension))
+  bool isSource = llvm::is_contained({".cpp", ".cc", ".cxx"}, extension);
+  StringRef wanted = target.sourceExtension;
+  bool isOther = llvm::any_of(allTargets(), [&](const auto &other) {
+    return other.sourceExtension == extension;
+  });
+  if (!isObject && (isSource || isOther) &&
+      (wanted == ".cpp" ? !isSource : wanted != extension))
+    diagnostics.report(
+        DiagnosticId::BadOption,
+        "-o `" + printable(output) + "` has the extension `" +
+            printable(extension) + "`, but code for the target " + target.name +
+            " is a " + wanted + " file",
+        "name a " + wanted + " file, or another target with --target");
+  else if (!isObject && !isSource && !isOther)
     diagnostics.report(DiagnosticId::BadOption,
                        "-o `" + printable(output) + "` " +
                            (extension.empty() ? Twine("has no extension")
                                               : "has the extension `" +
                                                     printable(extension) + "`"),
-                       "name a .cpp file (.cc, .cxx) for C++, or a .o file for "
-                       "an object");
+                       "name a .cpp file (.cc, .cxx) for C++, a .cu file for a "
+                       "GPU, or a .o file for an object");
   else if (llvm::sys::path::stem(output).empty())
     diagnostics.report(DiagnosticId::BadOption,
                        "-o `" + printable(output) +
@@ -88,6 +102,14 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                     diagnostics))
     return false;
   bool hasTrace = arguments.compile.trace;
+  if (arguments.compile.target && arguments.compile.target->isDevice() &&
+      (!refuseUnused(arguments,
+                     {"arena-section", "emit-test", "max-flash", "max-ram",
+                      "trace", "tune"},
+                     "for a target whose kernels run on a device",
+                     diagnostics) ||
+       !requireOneTarget(arguments, "a device", diagnostics)))
+    return false;
   return (!hasBudget || requireOneTarget(arguments, "a budget", diagnostics)) &&
          (!hasTest ||
           requireOneTarget(arguments, "--emit-test", diagnostics)) &&
@@ -173,9 +195,12 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return diagnostics.exitCode();
   }
   bool hasOutput = llvm::is_contained(arguments.given, "o");
+  const TargetDescription &target =
+      options.target ? *options.target : *lookupTarget("generic");
   std::string output =
-      hasOutput ? arguments.output : nameOfModel(options.model) + ".cpp";
-  auto isObject = isObjectName(output, diagnostics);
+      hasOutput ? arguments.output
+                : nameOfModel(options.model) + target.sourceExtension.str();
+  auto isObject = isObjectName(output, target, diagnostics);
   if (!isObject || !checkOptions(arguments, *isObject, diagnostics))
     return InvalidInput;
   // What is called x.cpp declares x_run, whatever the model is called.

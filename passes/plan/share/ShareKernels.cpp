@@ -377,7 +377,7 @@ private:
                            MutableArrayRef<Parameter> parameters) {
     Builder b(function.getContext());
     Location loc = function.getLoc();
-    unsigned at = function.getNumArguments() - (function.getExtent() ? 2 : 0);
+    unsigned at = function.getNumArguments() - partArguments(function);
     SmallVector<Value> values;
     auto inside = OpBuilder::atBlockBegin(&function.getBody().front());
     for (Parameter &p : parameters) {

@@ -21,6 +21,7 @@ public:
   }
 
   bool takesRunTimeSizes() const override { return true; }
+  bool takesDevices() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();

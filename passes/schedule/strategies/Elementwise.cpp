@@ -21,6 +21,7 @@ public:
   }
 
   bool takesRunTimeSizes() const override { return true; }
+  bool takesDevices() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     Value result = b.result();
@@ -103,6 +104,8 @@ public:
         compute(idx);
       });
     };
+    if (b.target.isDevice())
+      return b.forIndependent(trips, compute);
     if (merged.size() == 1 && !trips[0].known())
       return inner({}, {}, trips[0]);
     if (merged.size() == 1) {

@@ -22,6 +22,7 @@ public:
   }
 
   bool takesRunTimeSizes() const override { return true; }
+  bool takesDevices() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     Value result = b.result();
@@ -42,6 +43,14 @@ public:
       if (computeType(type).isInteger(1))
         type = IntegerType::get(type.getContext(), 8);
     }
+    if (b.target.isDevice())
+      return b.forIndependent(shape, [&](ArrayRef<Expr> at) {
+        for (auto [axis, i] : llvm::enumerate(at))
+          named(i, nameOf(b, axis));
+        Expr element = b.load(result, at);
+        b.store(0u, element,
+                refill ? Exprs{b.linearize(at, shape)} : Exprs(at));
+      });
     Dim last = shape.empty() ? Dim(1) : shape.back();
     b.forIndependent(ArrayRef(shape).drop_back(shape.empty() ? 0 : 1),
                      [&](ArrayRef<Expr> outer) {

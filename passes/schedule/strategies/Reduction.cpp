@@ -261,6 +261,7 @@ public:
   }
 
   bool takesRunTimeSizes() const override { return true; }
+  bool takesDevices() const override { return true; }
 
   void emit(KernelBuilder &b) const override { RowReduction(b).emit(); }
 };

@@ -102,8 +102,13 @@ kernel.func @inputs(%x: tensor<4xf32>) -> tensor<4xf32> attributes {input_stride
 
 // -----
 
-// expected-error @+1 {{has an extent before it has loops}}
+// expected-error @+1 {{has an extent or threads before it has loops}}
 kernel.func @early(%x: tensor<4xf32>) -> tensor<4xf32> attributes {extent = 4 : index}
+
+// -----
+
+// expected-error @+1 {{has threads, but no extent that says how many blocks}}
+kernel.func @no_blocks(%x: memref<4xf32>) attributes {threads = 128 : i64} { kernel.return }
 
 // -----
 

@@ -1,0 +1,109 @@
+#include "codegen/files/DeviceInterface.h"
+
+#include "dialects/kernel/KernelDialect.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+DeviceLayout::DeviceLayout(const Interface &interface) {
+  // Parts are as far apart as what the driver allocates.
+  constexpr int64_t align = 256;
+  kernel::ProgramOp main = interface.main;
+  auto place = [&](bool isOutput) {
+    for (auto [offset, argument, tensor] : llvm::zip(
+             offsets, main.getArguments(), interface.tensors)) {
+      if (tensor.isOutput != isOutput)
+        continue;
+      offset = staging;
+      staging += llvm::alignTo(
+          kernel::spanBytes(cast<MemRefType>(argument.getType())), align);
+    }
+  };
+  offsets.resize(main.getNumArguments());
+  place(/*isOutput=*/false);
+  outputs = staging;
+  place(/*isOutput=*/true);
+  tensors = llvm::alignTo(interface.arenaBytes, align);
+  device = tensors + staging;
+}
+
+void printDeviceMacros(const Interface &interface, const DeviceLayout &layout,
+                       TextWriter &out) {
+  const std::string &macro = interface.macro;
+  out.blockComment("Memory of the device, and page-locked memory of the host, "
+                   "that a handle takes.");
+  out.line("#define " + macro + "_DEVICE_BYTES " + Twine(layout.device) + "u");
+  out.line("#define " + macro + "_STAGING_BYTES " + Twine(layout.staging) +
+           "u");
+}
+
+void printDeviceFunctions(const Interface &interface, const Device &device,
+                          TextWriter &out) {
+  const std::string &name = interface.name;
+  bool isFile = interface.weightsMode == WeightsMode::File;
+  std::string stream = (device.stream + " *stream").str();
+  out.line(device.stream + "; /* A stream of the driver; null is its default "
+                           "one. */");
+  out.line(device.graph + ";");
+  out.blank();
+  out.blockComment("The constants of the model in the memory of a device. Any "
+                   "number of handles may share them; they have to outlive "
+                   "these.");
+  out.open("typedef struct " + name + "_constants {");
+  out.line("unsigned char *memory;");
+  out.line("int device;");
+  out.close("} " + name + "_constants;");
+  out.blank();
+  out.blockComment("What one run at a time takes. The fields are the model's "
+                   "own.");
+  out.open("typedef struct " + name + "_handle {");
+  out.line("const unsigned char *constants;");
+  out.line("unsigned char *memory, *staging;");
+  out.line(device.graph + " *graph;");
+  out.line(name + "_io recorded; /* what the graph was recorded for */");
+  out.line("int device, busy;");
+  out.close("} " + name + "_handle;");
+  out.blank();
+  out.blockComment(
+      "Copies the constants to the current device" +
+      std::string(isFile ? ", from a weights file that was mapped or read"
+                         : "") +
+      ". When it returns they are there. With an error nothing is left "
+      "allocated.");
+  out.line("ingot_status " + name + "_upload(" + name + "_constants *constants, " +
+           (isFile ? "const void *file, " : "") + stream + ");");
+  out.blockComment("Frees them, once no handle uses them any more.");
+  out.line("ingot_status " + name + "_release(" + name +
+           "_constants *constants);");
+  out.blank();
+  out.blockComment("Allocates all that runs need on the device of the "
+                   "constants, which has to be the current one. With an error "
+                   "nothing is left allocated.");
+  out.line("ingot_status " + name + "_create(" + name + "_handle *handle, const " +
+           name + "_constants *constants, " + stream + ");");
+  out.blockComment("Frees it, once its last run is over.");
+  out.line("ingot_status " + name + "_destroy(" + name + "_handle *handle);");
+  out.blank();
+  out.blockComment(
+      "Runs the model once, behind what is on the stream. With tensors in the "
+      "memory of the host it returns when the outputs are there. With those of "
+      "the device it returns at once; they have to stay where they are until "
+      "the stream is done, and the handle serves one stream at a time. Several "
+      "handles may run at once.");
+  out.line("ingot_status " + name + "_run(" + name + "_handle *handle, const " +
+           name + "_io *io, " + stream + ");");
+  if (isFile) {
+    out.blank();
+    out.blockComment("Reads all `bytes` of a weights file and compares its "
+                     "checksum with the one of this model; " +
+                     name + "_upload itself looks at the file's header only.");
+    out.line("ingot_status " + name +
+             "_check_weights(const void *weights, size_t bytes);");
+  }
+}
+
+} // namespace ingot

@@ -1,0 +1,90 @@
+// NVIDIA's GPUs, from Turing to Hopper.
+//
+// A kernel is a function of one thread; nvcc refuses vectors in device code, so all of
+// it is scalar. What is said of a level per second is that of one product: T4 (7.5),
+// A100 40 GB (8.0), A10 (8.6), L4 (8.9), H100 SXM (9.0), from NVIDIA's data sheets;
+// limits of blocks and processors are those of the CUDA C++ Programming Guide, table
+// "Technical Specifications per Compute Capability".
+
+#include "targets/cuda/Emulation.h"
+#include "targets/cuda/Opening.h"
+
+#include "targets/TargetDescription.h"
+
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <deque>
+
+namespace ingot::targets {
+
+/// What all levels have in common.
+static TargetDescription base() {
+  TargetDescription target;
+  target.family = "cuda";
+  target.sourceExtension = ".cu";
+  target.fma = true;
+  // Lines of the second cache; also what the parts of one allocation begin at.
+  target.bufferAlign = 128;
+  target.l1Bytes = 128 << 10;
+  target.includes = {"string.h", "cuda_runtime.h"};
+  target.intrinsics = {
+      {"gpu.block_id", "", "index", "device::block()"},
+      {"gpu.thread_id", "", "index", "device::thread()"},
+  };
+  // Weights beside the code are linked into the host's program.
+  llvm::Triple host(llvm::sys::getDefaultTargetTriple());
+  target.elf.machine =
+      host.isAArch64() ? llvm::ELF::EM_AARCH64 : llvm::ELF::EM_X86_64;
+  target.emulation = cudaEmulation();
+  // The program emulates the device itself.
+  target.emulator = "env";
+  return target;
+}
+
+// Where NVIDIA's installer puts it, which is rarely in the path.
+#define COMPILERS(LEVEL)                                                       \
+  {"nvcc -arch=" LEVEL, "/usr/local/cuda/bin/nvcc -arch=" LEVEL}
+
+void cuda(std::vector<TargetDescription> &targets) {
+  auto add = [&](llvm::StringRef name, llvm::StringRef summary,
+                 std::initializer_list<llvm::StringRef> compilers,
+                 const Device &device, int64_t l2Bytes) {
+    // As long as allTargets.
+    static std::deque<std::string> openings;
+    TargetDescription &target = targets.emplace_back(base());
+    target.name = name;
+    target.summary = summary;
+    target.device = device;
+    target.l2Bytes = l2Bytes;
+    target.compilers = compilers;
+    target.openText = openings.emplace_back(cudaOpening(device.level));
+  };
+  auto device = [](unsigned level, int64_t sharedBytes, unsigned processors,
+                   unsigned residentThreads, double gigabytes,
+                   double teraflops) {
+    Device result;
+    result.level = level;
+    result.sharedBytes = sharedBytes;
+    result.processors = processors;
+    result.residentThreads = residentThreads;
+    result.bytesPerSecond = gigabytes * 1e9;
+    result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
+    result.stream = "struct CUstream_st";
+    result.graph = "struct CUgraphExec_st";
+    return result;
+  };
+  add("sm_75", "NVIDIA GPU, Turing (T4, RTX 20)", COMPILERS("sm_75"),
+      device(75, 64 << 10, 40, 1024, 320, 8.1), 4 << 20);
+  add("sm_80", "NVIDIA GPU, Ampere (A100)", COMPILERS("sm_80"),
+      device(80, 163 << 10, 108, 2048, 1555, 19.5), 40 << 20);
+  add("sm_86", "NVIDIA GPU, Ampere (A10, RTX 30)", COMPILERS("sm_86"),
+      device(86, 99 << 10, 72, 1536, 600, 31.2), 6 << 20);
+  add("sm_89", "NVIDIA GPU, Ada (L4, RTX 40)", COMPILERS("sm_89"),
+      device(89, 99 << 10, 58, 1536, 300, 30.3), 48 << 20);
+  add("sm_90a", "NVIDIA GPU, Hopper (H100, H200)", COMPILERS("sm_90a"),
+      device(90, 227 << 10, 132, 2048, 3350, 66.9), 50 << 20);
+}
+
+} // namespace ingot::targets

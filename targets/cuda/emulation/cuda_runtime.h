@@ -1,0 +1,274 @@
+// A GPU within a program of the host.
+//
+// Takes the place of CUDA's header of this name: a .cu that Ingot wrote compiles with it
+// as ordinary C++, and its kernels run on the calling thread, block by block and thread
+// by thread. Only what such files use is here. Streams do at once what they are given,
+// unless they are recorded as a graph.
+//
+// A program may ask `emulated_gpu()` how much is allocated, and set what the GPU is like:
+// its memory, its compute capability, that there is none. With `backwards` the threads of
+// a launch run in the opposite order: results that change have a race.
+
+#ifndef INGOT_EMULATED_CUDA_RUNTIME_H
+#define INGOT_EMULATED_CUDA_RUNTIME_H
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <new>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tuple>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorNoDevice = 100,
+  cudaErrorNoKernelImageForDevice = 209
+};
+enum cudaDeviceAttr {
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76
+};
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3
+};
+enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
+enum { cudaStreamNonBlocking = 1 };
+
+struct dim3 {
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  unsigned x, y, z;
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+};
+
+// Of the thread that runs.
+inline thread_local dim3 threadIdx(0, 0, 0), blockIdx(0, 0, 0), blockDim, gridDim;
+
+struct CUgraph_st {
+  std::vector<std::function<void()>> nodes;
+};
+struct CUgraphExec_st : CUgraph_st {};
+struct CUstream_st {
+  CUgraph_st *recorded = nullptr;
+};
+typedef CUstream_st *cudaStream_t;
+typedef CUgraph_st *cudaGraph_t;
+typedef CUgraphExec_st *cudaGraphExec_t;
+struct cudaGraphExecUpdateResultInfo {
+  int result;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+};
+
+struct EmulatedGpu {
+  // What a test may set.
+  bool exists = true;
+  int level = 120;
+  size_t capacity = SIZE_MAX;
+  bool backwards = getenv("EMULATED_GPU_BACKWARDS") != nullptr;
+
+  // What is allocated: bytes of the device, all that a program has to release.
+  size_t deviceBytes = 0, objects = 0;
+  // Launches so far, in graphs as well.
+  size_t launches = 0;
+
+  struct Allocation {
+    size_t bytes;
+    cudaMemoryType type;
+  };
+  std::map<const char *, Allocation> allocations;
+  std::mutex mutex;
+
+  cudaError_t allocate(void **memory, size_t bytes, cudaMemoryType type) {
+    std::lock_guard<std::mutex> lock(mutex);
+    *memory = nullptr;
+    if (!exists) return cudaErrorNoDevice;
+    bool isDevice = type == cudaMemoryTypeDevice;
+    if (isDevice && bytes > capacity - deviceBytes) return cudaErrorMemoryAllocation;
+    if (bytes == 0) return cudaSuccess;
+    // Alignment of what cudaMalloc returns; not a byte more, so that a tool which checks
+    // addresses sees each access behind the end.
+    if (posix_memalign(memory, 256, bytes)) return cudaErrorMemoryAllocation;
+    // Memory of the device is not zero.
+    memset(*memory, 0xa5, bytes);
+    deviceBytes += isDevice ? bytes : 0;
+    ++objects;
+    allocations[static_cast<const char *>(*memory)] = {bytes, type};
+    return cudaSuccess;
+  }
+  cudaError_t release(void *memory, cudaMemoryType type) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!memory) return cudaSuccess;
+    auto found = allocations.find(static_cast<const char *>(memory));
+    if (found == allocations.end() || found->second.type != type) return cudaErrorInvalidValue;
+    deviceBytes -= type == cudaMemoryTypeDevice ? found->second.bytes : 0;
+    --objects;
+    allocations.erase(found);
+    free(memory);
+    return cudaSuccess;
+  }
+  cudaMemoryType typeOf(const void *pointer) {
+    std::lock_guard<std::mutex> lock(mutex);
+    const char *byte = static_cast<const char *>(pointer);
+    auto behind = allocations.upper_bound(byte);
+    if (behind == allocations.begin()) return cudaMemoryTypeUnregistered;
+    --behind;
+    return byte < behind->first + behind->second.bytes ? behind->second.type
+                                                       : cudaMemoryTypeUnregistered;
+  }
+  void count(int by) {
+    std::lock_guard<std::mutex> lock(mutex);
+    objects += by;
+  }
+};
+
+inline EmulatedGpu &emulated_gpu() {
+  static EmulatedGpu gpu;
+  return gpu;
+}
+
+// Does something now, or when the graph is launched that the stream is recorded as.
+template <typename Work> cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
+  if (stream && stream->recorded)
+    stream->recorded->nodes.push_back(work);
+  else
+    work();
+  return cudaSuccess;
+}
+
+template <typename Call> void emulated_launch(dim3 grid, dim3 block, const Call &call) {
+  EmulatedGpu &gpu = emulated_gpu();
+  ++gpu.launches;
+  gridDim = grid;
+  blockDim = block;
+  for (unsigned b = 0; b < grid.x; ++b) {
+    blockIdx.x = gpu.backwards ? grid.x - 1 - b : b;
+    for (unsigned t = 0; t < block.x; ++t) {
+      threadIdx.x = gpu.backwards ? block.x - 1 - t : t;
+      call();
+    }
+  }
+}
+
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                               Arguments... arguments) {
+  dim3 grid = config->gridDim, block = config->blockDim;
+  if (grid.x == 0 || block.x == 0 || block.x > 1024 || grid.y * grid.z * block.y * block.z != 1)
+    return cudaErrorInvalidConfiguration;
+  std::tuple<Parameters...> values(arguments...);
+  return emulated_enqueue(config->stream, [=] {
+    emulated_launch(grid, block, [&] { std::apply(kernel, values); });
+  });
+}
+
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaGetDevice(int *device) {
+  *device = 0;
+  return emulated_gpu().exists ? cudaSuccess : cudaErrorNoDevice;
+}
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
+  int level = emulated_gpu().level;
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? level / 10 : level % 10;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMalloc(void **memory, size_t bytes) {
+  return emulated_gpu().allocate(memory, bytes, cudaMemoryTypeDevice);
+}
+inline cudaError_t cudaFree(void *memory) {
+  return emulated_gpu().release(memory, cudaMemoryTypeDevice);
+}
+inline cudaError_t cudaMallocHost(void **memory, size_t bytes) {
+  return emulated_gpu().allocate(memory, bytes, cudaMemoryTypeHost);
+}
+inline cudaError_t cudaFreeHost(void *memory) {
+  return emulated_gpu().release(memory, cudaMemoryTypeHost);
+}
+inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
+                                            const void *pointer) {
+  attributes->type = emulated_gpu().typeOf(pointer);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
+                                   cudaStream_t stream) {
+  return emulated_enqueue(stream, [=] { memcpy(to, from, bytes); });
+}
+
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+  *stream = new CUstream_st;
+  emulated_gpu().count(1);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete stream;
+  emulated_gpu().count(-1);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return stream && stream->recorded ? cudaErrorInvalidValue : cudaSuccess;
+}
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  // The default stream cannot be recorded.
+  if (!stream || stream->recorded) return cudaErrorInvalidValue;
+  stream->recorded = new CUgraph_st;
+  emulated_gpu().count(1);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  *graph = stream->recorded;
+  stream->recorded = nullptr;
+  return *graph ? cudaSuccess : cudaErrorInvalidValue;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                        unsigned long long) {
+  *exec = new CUgraphExec_st{*graph};
+  emulated_gpu().count(1);
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                       cudaGraphExecUpdateResultInfo *) {
+  // Another number of nodes is another graph.
+  if (exec->nodes.size() != graph->nodes.size()) return cudaErrorInvalidValue;
+  exec->nodes = graph->nodes;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  return emulated_enqueue(stream, [exec] {
+    for (const std::function<void()> &node : exec->nodes) node();
+  });
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  emulated_gpu().count(-1);
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  delete exec;
+  emulated_gpu().count(-1);
+  return cudaSuccess;
+}
+
+#endif // INGOT_EMULATED_CUDA_RUNTIME_H

@@ -1,0 +1,56 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// A thread for each element, in as many blocks as it takes; the last one has threads
+// that do nothing.
+// CHECK-LABEL: kernel.func @relu(
+// CHECK-SAME: %[[X:.*]]: memref<1000xf32> {{.*}}, %[[Y:.*]]: memref<1000xf32>
+// CHECK-SAME: extent = 8 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK-DAG: %[[BLOCK:.*]] = gpu.block_id  x
+// CHECK-DAG: %[[IN_BLOCK:.*]] = gpu.thread_id  x
+// CHECK-DAG: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c128
+// CHECK: %[[THREAD:.*]] = arith.addi %[[FIRST]], %[[IN_BLOCK]]
+// CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[THREAD]], %c1000
+// CHECK: scf.if %[[INSIDE]] {
+// CHECK: memref.load %[[X]][%[[THREAD]]]
+// CHECK: memref.store %{{.*}}, %[[Y]][%[[THREAD]]]
+kernel.func @relu(%x: tensor<1000xf32>) -> tensor<1000xf32> attributes {strategy = "elementwise"} {
+  %y = graph.relu %x : (tensor<1000xf32>) -> tensor<1000xf32>
+  kernel.return %y : tensor<1000xf32>
+}
+
+// A block is no larger than what there is to do, in whole warps; where threads and work
+// are equally many, nothing is asked.
+// CHECK-LABEL: kernel.func @few(
+// CHECK-SAME: extent = 1 : index
+// CHECK-SAME: threads = 32 : i64
+// CHECK-NOT: scf.if
+// CHECK: kernel.return
+kernel.func @few(%x: tensor<32xf32>) -> tensor<32xf32> attributes {strategy = "elementwise"} {
+  %y = graph.relu %x : (tensor<32xf32>) -> tensor<32xf32>
+  kernel.return %y : tensor<32xf32>
+}
+
+// A thread for each row of what is written row by row.
+// CHECK-LABEL: kernel.func @rows(
+// CHECK-SAME: extent = 2 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK: gpu.thread_id  x
+// CHECK: scf.if
+// CHECK: scf.for
+kernel.func @rows(%x: tensor<200x10xf32>) -> tensor<200x10xf32> attributes {strategy = "body"} {
+  %y = graph.softmax %x {axis = 1 : i64} : (tensor<200x10xf32>) -> tensor<200x10xf32>
+  kernel.return %y : tensor<200x10xf32>
+}
+
+// What has no parts runs on one thread.
+// CHECK-LABEL: kernel.func @whole(
+// CHECK-SAME: extent = 1 : index
+// CHECK-SAME: threads = 1 : i64
+// CHECK-NOT: gpu.
+// CHECK: kernel.return
+kernel.func @whole(%x: tensor<0x4xf32>) -> tensor<0x4xf32> attributes {strategy = "elementwise"} {
+  %y = graph.relu %x : (tensor<0x4xf32>) -> tensor<0x4xf32>
+  kernel.return %y : tensor<0x4xf32>
+}
