@@ -14,8 +14,8 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   constexpr int64_t align = 256;
   kernel::ProgramOp main = interface.main;
   auto place = [&](bool isOutput) {
-    for (auto [offset, argument, tensor] : llvm::zip(
-             offsets, main.getArguments(), interface.tensors)) {
+    for (auto [offset, argument, tensor] :
+         llvm::zip(offsets, main.getArguments(), interface.tensors)) {
       if (tensor.isOutput != isOutput)
         continue;
       offset = staging;
@@ -74,8 +74,9 @@ void printDeviceFunctions(const Interface &interface, const Device &device,
                          : "") +
       ". When it returns they are there. With an error nothing is left "
       "allocated.");
-  out.line("ingot_status " + name + "_upload(" + name + "_constants *constants, " +
-           (isFile ? "const void *file, " : "") + stream + ");");
+  out.line("ingot_status " + name + "_upload(" + name +
+           "_constants *constants, " + (isFile ? "const void *file, " : "") +
+           stream + ");");
   out.blockComment("Frees them, once no handle uses them any more.");
   out.line("ingot_status " + name + "_release(" + name +
            "_constants *constants);");
@@ -83,8 +84,9 @@ void printDeviceFunctions(const Interface &interface, const Device &device,
   out.blockComment("Allocates all that runs need on the device of the "
                    "constants, which has to be the current one. With an error "
                    "nothing is left allocated.");
-  out.line("ingot_status " + name + "_create(" + name + "_handle *handle, const " +
-           name + "_constants *constants, " + stream + ");");
+  out.line("ingot_status " + name + "_create(" + name +
+           "_handle *handle, const " + name + "_constants *constants, " +
+           stream + ");");
   out.blockComment("Frees it, once its last run is over.");
   out.line("ingot_status " + name + "_destroy(" + name + "_handle *handle);");
   out.blank();

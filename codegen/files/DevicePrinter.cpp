@@ -40,8 +40,8 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
   kernel::FuncOp callee = calleeOf(launch);
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes);
-  std::string call = "device::start(" +
-                     context.functions[launch.getCallee()] + ", " +
+  std::string call = "device::start(" + context.functions[launch.getCallee()] +
+                     ", " +
                      interface.sizeText(*kernel::extentOf(callee), "io->") +
                      ", " + llvm::itostr(*callee.getThreads()) + ", stream";
   for (const std::string &argument : launchArguments(launch))
@@ -52,8 +52,9 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
 /// What is recorded as a graph: the launches, and with tensors of the host's memory the
 /// copies from and to staging.
 void DevicePrinter::printEnqueue() {
-  out.comment("Puts a whole run on a stream. `staging` is null where the caller's "
-              "tensors are in the memory of the device already.");
+  out.comment(
+      "Puts a whole run on a stream. `staging` is null where the caller's "
+      "tensors are in the memory of the device already.");
   out.open("ingot_status enqueue(const " + interface.name +
            "_io *io, unsigned char *memory, unsigned char *staging, const "
            "unsigned char *constants, " +
@@ -65,9 +66,9 @@ void DevicePrinter::printEnqueue() {
     std::string host = "staging + " + llvm::itostr(from),
                 device = "memory + " + llvm::itostr(layout.tensors + from);
     out.open("if (staging) {");
-    check("device::copy(" + (isOutput ? host + ", " + device
-                                      : device + ", " + host) +
-          ", " + llvm::itostr(to - from) + ", stream)");
+    check("device::copy(" +
+          (isOutput ? host + ", " + device : device + ", " + host) + ", " +
+          llvm::itostr(to - from) + ", stream)");
     out.close();
   };
   copy(false, 0, layout.outputs);
@@ -112,8 +113,9 @@ void DevicePrinter::printUpload() {
   }
   check("device::allocate(&constants->memory, " + Twine(bytes) + ")");
   auto copy = [&](int64_t to, const Twine &from, int64_t size) {
-    out.line("if (status == INGOT_OK) status = device::copy(constants->memory + " +
-             Twine(to) + ", " + from + ", " + Twine(size) + ", stream);");
+    out.line(
+        "if (status == INGOT_OK) status = device::copy(constants->memory + " +
+        Twine(to) + ", " + from + ", " + Twine(size) + ", stream);");
   };
   if (isFile)
     copy(0, "(const unsigned char *)file + " + Twine(kWeightsHeaderBytes),
@@ -218,7 +220,8 @@ void DevicePrinter::printBoundValues() {
   for (auto require :
        interface.main->getRegion(0).getOps<kernel::RequireEqualOp>()) {
     auto type = cast<MemRefType>(require.getInput().getType());
-    auto input = dyn_cast<BlockArgument>(kernel::bufferRoot(require.getInput()));
+    auto input =
+        dyn_cast<BlockArgument>(kernel::bufferRoot(require.getInput()));
     if (!input || type.getNumElements() == 0)
       continue;
     unsigned number = input.getArgNumber();

@@ -325,8 +325,9 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   NameScope names;
   if (interface.isDevice)
     for (const char *local :
-         {"device", "launch", "enqueue", "handle", "constants", "staging",
-          "stream", "status", "payload", "inside", "record", "recorded"})
+         {"device", "device_functions", "launch", "enqueue", "handle",
+          "constants", "staging", "stream", "status", "payload", "inside",
+          "record", "recorded"})
       names.reserve(local);
   // What the main function calls its own, and what the header declares.
   for (const char *local :

@@ -5,6 +5,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/ValueNames.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -140,6 +141,11 @@ void KernelPrinter::printStatement(Operation *op) {
     return printLoadNext(load);
   if (auto call = dyn_cast<func::CallOp>(op))
     return printCall(call);
+  if (isa<gpu::BarrierOp>(op)) {
+    StringRef name = op->getName().getStringRef();
+    return out.line(context.target.intrinsic(name, Type(), Type())->spelling +
+                    ";");
+  }
   if (auto result = dyn_cast<func::ReturnOp>(op))
     return printReturn(result);
   if (auto write = dyn_cast<memref::StoreOp>(op))
@@ -154,8 +160,11 @@ void KernelPrinter::printStatement(Operation *op) {
     name = name.empty() ? names.numbered("local") : names.unique(name);
     int64_t elements =
         kernel::spanBytes(type) / kernel::elementBytes(type.getElementType());
+    bool isShared =
+        isa_and_nonnull<gpu::AddressSpaceAttr>(type.getMemorySpace());
     out.line("alignas(" +
              Twine(local.getAlignment().value_or(alignmentOfLocals())) + ") " +
+             (isShared ? "__shared__ " : "") +
              storageTypeName(type.getElementType()) + " " + name + "[" +
              Twine(std::max<int64_t>(elements, 1)) + "];");
     variables[local] = {name, Sign::Signed};

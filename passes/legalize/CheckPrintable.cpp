@@ -168,13 +168,13 @@ private:
     if (auto dot = dyn_cast<kernel::DotOp>(op))
       return target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
                             dot.getLanes());
-    Type from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
+    Type from = op->getNumOperands() ? op->getOperand(0).getType() : Type(),
+         to = op->getNumResults() ? op->getResult(0).getType() : Type();
     // Blocks and threads are numbered along one axis.
     auto axis = op->getAttrOfType<gpu::DimensionAttr>("dimension");
     return (!axis || axis.getValue() == gpu::Dimension::x) &&
-           op->getNumResults() == 1 &&
-           target.intrinsic(op->getName().getStringRef(), from,
-                            op->getResult(0).getType());
+           (to || isa<gpu::BarrierOp>(op)) &&
+           target.intrinsic(op->getName().getStringRef(), from, to);
   }
 
   /// Returns why C has no spelling of an operation, or nothing.

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "passes/schedule/GroupCost.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -24,7 +25,7 @@ bool KernelBuilder::paysToFork() const {
 void KernelBuilder::forIndependent(
     ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
   if (target.isDevice())
-    return forThreads(trips, body);
+    return forPlaces(trips, 1, [&](ArrayRef<Expr> at, Expr) { body(at); });
   // As many parts as few cores share evenly.
   constexpr int64_t enoughParts = 16;
   size_t merged = 0;
@@ -50,8 +51,27 @@ void KernelBuilder::forIndependent(
   });
 }
 
-void KernelBuilder::forThreads(ArrayRef<Dim> trips,
-                               llvm::function_ref<void(ArrayRef<Expr>)> body) {
+void KernelBuilder::forWarps(
+    ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>, Expr)> body) {
+  forPlaces(trips, target.device.warp, body);
+}
+
+Expr KernelBuilder::acrossWarp(Expr value,
+                               llvm::function_ref<Expr(Expr, Expr)> merge) {
+  int64_t warp = target.device.warp;
+  for (int64_t distance = warp / 2; distance > 0; distance /= 2) {
+    auto shuffle = gpu::ShuffleOp::create(builder, loc, value.value, distance,
+                                          warp, gpu::ShuffleMode::XOR);
+    Expr other = wrap(shuffle.getShuffleResult(), value.type);
+    value = named(merge(value, named(other, "of_other_thread")),
+                  "total_of_" + Twine(warp / distance));
+  }
+  return value;
+}
+
+void KernelBuilder::forPlaces(
+    ArrayRef<Dim> trips, int64_t each,
+    llvm::function_ref<void(ArrayRef<Expr>, Expr)> body) {
   // Of merged axes the outermost alone may have a size at run time; threads of the
   // others go as far as these can.
   Dim parts = trips.empty() ? Dim(1) : trips.front();
@@ -62,13 +82,15 @@ void KernelBuilder::forThreads(ArrayRef<Dim> trips,
     parts *= size.most();
   if (parts.known() && *parts.known() == 0)
     return;
-  onThreads(parts, [&](Expr part) {
+  onThreads(parts * each, [&](Expr thread) {
+    Expr lane = each == 1 ? index(0) : named(thread % double(each), "lane"),
+         part = each == 1 ? thread : named(thread / double(each), "place");
     Exprs at = delinearize(part, shape);
     auto inside = [&](auto &self, size_t axis) -> void {
       while (axis < trips.size() && trips[axis].known())
         ++axis;
       if (axis >= trips.size())
-        return body(at);
+        return body(at, lane);
       when(at[axis] < size(trips[axis]), [&] { self(self, axis + 1); });
     };
     inside(inside, 1);
@@ -82,18 +104,37 @@ void KernelBuilder::onThreads(const Dim &count,
   int64_t threads =
       std::min<int64_t>(target.device.blockThreads,
                         llvm::alignTo(count.most(), target.device.warp));
-  function.setThreads(threads);
-  setExtent(function, (count + (threads - 1)).floorDiv(threads));
-  Type indexType = builder.getIndexType();
-  auto place = [&](Value of) { return wrap(of, indexType); };
-  Expr thread = place(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x)) *
-                    double(threads) +
-                place(gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
-  named(thread, "thread");
-  if (count.known() && *count.known() % threads == 0)
-    return body(thread);
-  when(thread < size(count), [&] { body(thread); });
+  onBlocks((count + (threads - 1)).floorDiv(threads), threads,
+           [&](Expr block, Expr inBlock) {
+             Expr thread = named(block * double(threads) + inBlock, "thread");
+             if (count.known() && *count.known() % threads == 0)
+               return body(thread);
+             when(thread < size(count), [&] { body(thread); });
+           });
 }
+
+void KernelBuilder::onBlocks(const Dim &blocks, int64_t threads,
+                             llvm::function_ref<void(Expr, Expr)> body) {
+  function.setThreads(threads);
+  setExtent(function, blocks);
+  auto place = [&](Value of) { return wrap(of, builder.getIndexType()); };
+  Expr block = place(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x)),
+       thread = place(gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
+  body(block, thread);
+}
+
+Value KernelBuilder::shared(ArrayRef<int64_t> shape, Type type,
+                            const Twine &name) {
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  Value buffer = memref::AllocaOp::create(
+      builder, loc,
+      MemRefType::get(shape, storageType(type), MemRefLayoutAttrInterface(),
+                      space));
+  return kernel::nameValue(buffer, name);
+}
+
+void KernelBuilder::barrier() { gpu::BarrierOp::create(builder, loc); }
 
 void KernelBuilder::onOneThread() {
   function.setThreads(1);

@@ -53,6 +53,24 @@ public:
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
   /// Has the whole kernel run on a single thread of the device.
   void onOneThread();
+  /// Runs `body` on each thread of so many blocks of the device, with the numbers of
+  /// the block and of the thread in it. Once per kernel, outermost.
+  void onBlocks(const graph::Dim &blocks, int64_t threads,
+                llvm::function_ref<void(graph::Expr, graph::Expr)> body);
+  /// Memory that the threads of a block share, at most what the target has.
+  mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type type,
+                     const llvm::Twine &name);
+  /// Runs `body` for each place in `trips` on all threads of a warp of the device, with
+  /// the number of the thread in the warp. Once per kernel, outermost.
+  void forWarps(
+      llvm::ArrayRef<graph::Dim> trips,
+      llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
+  /// Merges a value of each thread of a warp; all threads get the result.
+  graph::Expr
+  acrossWarp(graph::Expr value,
+             llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge);
+  /// Waits for all threads of the block.
+  void barrier();
   /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
   /// then the rest in narrower ones. `widest` limits the lanes.
   void forLanes(const graph::Dim &size, mlir::Type type,
@@ -76,9 +94,11 @@ public:
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
 
 private:
-  /// Runs `body` for each place in `trips` on a thread of the device.
-  void forThreads(llvm::ArrayRef<graph::Dim> trips,
-                  llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body);
+  /// Runs `body` for each place in `trips` on `each` threads of the device, with the
+  /// number of the thread among these.
+  void forPlaces(
+      llvm::ArrayRef<graph::Dim> trips, int64_t each,
+      llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
   /// Runs `body(i)` for i in [0, count), each on a thread of the device.
   void onThreads(const graph::Dim &count,
                  llvm::function_ref<void(graph::Expr)> body);

@@ -32,6 +32,10 @@ static TargetDescription base() {
   target.intrinsics = {
       {"gpu.block_id", "", "index", "device::block()"},
       {"gpu.thread_id", "", "index", "device::thread()"},
+      {"gpu.barrier", "", "", "device::barrier()"},
+      // The exchange with the thread whose number differs in the bits of {1}.
+      {"gpu.shuffle", "f32", "f32", "device::exchange({0}, {1})"},
+      {"gpu.shuffle", "i32", "i32", "device::exchange({0}, {1})"},
   };
   // Weights beside the code are linked into the host's program.
   llvm::Triple host(llvm::sys::getDefaultTargetTriple());

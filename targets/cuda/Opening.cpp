@@ -2,19 +2,26 @@
 
 namespace ingot::targets {
 
-/// LEVEL is a number. Member functions of one structure, as a file need not call all of
-/// them: of other functions in an anonymous namespace compilers demand that.
-static constexpr llvm::StringLiteral text = R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0
+/// LEVEL is a number. Members of a template, as a file need not call all of them: of
+/// other functions in an anonymous namespace compilers demand that.
+static constexpr llvm::StringLiteral text =
+    R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0
 #error "call nvcc with -arch=sm_LEVEL or a later one"
 #endif
 
 namespace {
 
 // What is asked of the device and its driver.
-struct device {
+template <typename = void> struct device_functions {
   // The place of a thread.
   static __device__ ptrdiff_t block() { return static_cast<ptrdiff_t>(blockIdx.x); }
   static __device__ ptrdiff_t thread() { return static_cast<ptrdiff_t>(threadIdx.x); }
+  // Waits for all threads of the block, and sees what they have written.
+  static __device__ void barrier() { __syncthreads(); }
+  // The value of the thread of this warp whose number differs in the bits of `mask`.
+  template <typename Value> static __device__ Value exchange(Value value, int32_t mask) {
+    return __shfl_xor_sync(0xffffffffu, value, mask);
+  }
 
   static ingot_status status(cudaError_t error) {
     if (error == cudaSuccess) return INGOT_OK;
@@ -106,6 +113,7 @@ struct device {
     return status(cudaGraphExecDestroy(graph));
   }
 };
+using device = device_functions<>;
 
 } // namespace
 )";

@@ -4,7 +4,8 @@
     cuda_compiles.py --ingot PROGRAM --work DIR [--targets sm_80,sm_90a] [--networks NAME,...]
 
 Prints the time and the size of each object, and the most registers that one of its
-kernels takes. Ends with 77 (skipped) where nvcc is not installed.
+kernels takes. Then looks in PTX for the instructions that each strategy is there for.
+Ends with 77 (skipped) where nvcc is not installed.
 """
 import argparse
 import os
@@ -13,6 +14,10 @@ import shutil
 import subprocess
 import sys
 import time
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "networks", "models")
@@ -47,6 +52,46 @@ def compile_with(nvcc, source, target):
     return said
 
 
+def save_node(work, name, node, inputs, output, weights=None):
+    """The path of a model of one node; `weights` are (name, shape) of a constant."""
+    tensors = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, shape) for n, shape in inputs]
+    constants = []
+    if weights:
+        array = np.random.default_rng(1).standard_normal(weights[1], dtype=np.float32)
+        constants.append(numpy_helper.from_array(array, weights[0]))
+    graph = helper.make_graph([node], name, tensors,
+                              [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, output)], constants)
+    path = os.path.join(work, name + ".onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    return path
+
+
+# What a strategy is there for: name, the model, and instructions that its kernel has to have.
+def instruction_cases(work):
+    tile = [r"st\.shared\.f32", r"bar\.sync", r"ld\.shared\.v[24]\.f32", r"fma\.rn\.f32"]
+    yield "product", save_node(work, "product", helper.make_node("MatMul", ["x", "w"], ["y"]),
+                               [("x", [256, 192])], [256, 320], ("w", [192, 320])), tile
+    yield "convolution", save_node(work, "convolution",
+                                   helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1]),
+                                   [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3])), tile
+    yield "reduction", save_node(work, "reduction", helper.make_node("ReduceMean", ["x"], ["y"], axes=[1]),
+                                 [("x", [64, 1024])], [64, 1]), [r"shfl\.sync\.bfly"]
+
+
+def missing_instructions(ingot, nvcc, work):
+    missing = []
+    for name, model, patterns in instruction_cases(work):
+        source, ptx = (os.path.join(work, name + ending) for ending in (".cu", ".ptx"))
+        subprocess.run([ingot, model, "-o", source, "--target", "sm_80"], check=True)
+        subprocess.run([nvcc, "-std=c++17", "-O2", "-arch=compute_80", "-ptx", source, "-o", ptx], check=True)
+        with open(ptx) as file:
+            text = file.read()
+        counts = {pattern: len(re.findall(pattern, text)) for pattern in patterns}
+        print(f"{name:<22}" + ", ".join(f"{count} x {pattern}" for pattern, count in counts.items()).replace("\\", ""))
+        missing += [f"{name}: no {pattern}" for pattern, count in counts.items() if not count]
+    return missing
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
@@ -73,9 +118,11 @@ def main():
             print(f"{network:<22}{target:<8}{os.path.getsize(source + '.o') / 1024:8.0f} KB "
                   f"{time.time() - begin:6.1f} s  {registers:3} registers", flush=True)
             spills += [f"{network} {target}: {line.strip()}" for line in spilled]
-    if spills:
-        print("spills:", *spills, sep="\n  ")
-    return 1 if spills else 0
+    missing = missing_instructions(args.ingot, nvcc, args.work)
+    for title, complaints in (("spills:", spills), ("missing:", missing)):
+        if complaints:
+            print(title, *complaints, sep="\n  ")
+    return 1 if spills or missing else 0
 
 
 if __name__ == "__main__":

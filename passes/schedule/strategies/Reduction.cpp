@@ -40,11 +40,20 @@ public:
     Dims rows, sizes = dimsOf(reduction.getInput());
     for (size_t axis = 0; axis < merged; ++axis)
       rows.push_back(reduced[axis] ? Dim(1) : sizes[axis]);
-    b.forIndependent(rows, [&](ArrayRef<Expr> outer) {
+    auto atRow = [&](ArrayRef<Expr> outer) {
       for (auto [axis, i] : llvm::enumerate(outer))
         named(i, axisName(axis, shape.size()));
       Exprs at(outer);
       at.resize(shape.size(), b.index(0));
+      return at;
+    };
+    if (takesWarp())
+      return b.forWarps(rows, [&](ArrayRef<Expr> outer, Expr lane) {
+        Exprs at = atRow(outer);
+        rowOfWarp(at, lane);
+      });
+    b.forIndependent(rows, [&](ArrayRef<Expr> outer) {
+      Exprs at = atRow(outer);
       row(at);
     });
   }
@@ -105,15 +114,58 @@ private:
     return x;
   }
 
-  void row(MutableArrayRef<Expr> at) {
-    // Reduced axes outside of the merged ones are loops around.
-    SmallVector<size_t> outer;
+  /// Whether a row is long enough for each thread of a warp to take some elements of it:
+  /// neighbours read neighbouring elements, in one transaction.
+  bool takesWarp() {
+    Type type = computeType(elementOf(reduction.getInput()));
+    return b.target.isDevice() && length() >= 2 * b.target.device.warp &&
+           (type.isF32() || type.isInteger(32));
+  }
+
+  void rowOfWarp(MutableArrayRef<Expr> at, Expr lane) {
+    SmallVector<size_t> outer = outerAxes();
     int64_t count = length();
+    for (size_t axis : outer)
+      count *= shape[axis];
+    std::function<Expr(size_t, Expr)> nest = [&](size_t depth,
+                                                 Expr acc) -> Expr {
+      if (depth < outer.size())
+        return b.loop(shape[outer[depth]], {acc},
+                      [&](Expr i, ArrayRef<Expr> carried) -> Exprs {
+                        at[outer[depth]] =
+                            named(i, axisName(outer[depth], shape.size()));
+                        return {nest(depth + 1, carried[0])};
+                      })[0];
+      return b.loop(
+          lane, b.index(length()), b.target.device.warp, {acc},
+          [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
+            named(k, "element");
+            return {
+                named(reduction.combine(b, carried[0], load(at, k)), "total")};
+          })[0];
+    };
+    Expr total = b.acrossWarp(nest(0, reduction.init(b)), [&](Expr x, Expr y) {
+      return reduction.merge(b, x, y);
+    });
+    for (size_t axis : outer)
+      at[axis] = b.index(0);
+    b.when(equal(lane, 0.0), [&] { finish(at, total, count); });
+  }
+
+  /// Reduced axes outside of the merged ones, which are loops around.
+  SmallVector<size_t> outerAxes() const {
+    SmallVector<size_t> outer;
     for (size_t axis = 0; axis < merged; ++axis)
-      if (reduced[axis] && shape[axis] != 1) {
+      if (reduced[axis] && shape[axis] != 1)
         outer.push_back(axis);
-        count *= shape[axis];
-      }
+    return outer;
+  }
+
+  void row(MutableArrayRef<Expr> at) {
+    SmallVector<size_t> outer = outerAxes();
+    int64_t count = length();
+    for (size_t axis : outer)
+      count *= shape[axis];
     int64_t lanes = lanesFor(length());
     int64_t vectors = length() / lanes;
     int64_t unroll = lanes > 1 ? std::clamp<int64_t>(vectors / 2, 1, 4) : 1;
@@ -146,6 +198,11 @@ private:
     total = acrossLanes(total, lanes);
     if (hasRest && lanes > 1)
       total = named(reduction.merge(b, total, acc.back()), "total");
+    finish(at, total, count);
+  }
+
+  /// Stores the result of a row.
+  void finish(ArrayRef<Expr> at, Expr total, int64_t count) {
     Value anchor = reduction->getResult(0);
     Expr result = named(reduction.finish(b, total, count),
                         reduction->getName().stripDialect());

@@ -2,8 +2,9 @@
 //
 // Takes the place of CUDA's header of this name: a .cu that Ingot wrote compiles with it
 // as ordinary C++, and its kernels run on the calling thread, block by block and thread
-// by thread. Only what such files use is here. Streams do at once what they are given,
-// unless they are recorded as a graph.
+// by thread; where they wait for each other, each has a stack of its own. Only what such
+// files use is here. Streams do at once what they are given, unless they are recorded as
+// a graph.
 //
 // A program may ask `emulated_gpu()` how much is allocated, and set what the GPU is like:
 // its memory, its compute capability, that there is none. With `backwards` the threads of
@@ -14,13 +15,16 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tuple>
+#include <ucontext.h>
 #include <vector>
 
 #define __global__
@@ -29,6 +33,8 @@
 #define __constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+// Blocks run one after the other.
+#define __shared__ static thread_local
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -53,7 +59,8 @@ enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum { cudaStreamNonBlocking = 1 };
 
 struct dim3 {
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1)
+      : x(x), y(y), z(z) {}
   unsigned x, y, z;
 };
 struct cudaPointerAttributes {
@@ -61,7 +68,8 @@ struct cudaPointerAttributes {
 };
 
 // Of the thread that runs.
-inline thread_local dim3 threadIdx(0, 0, 0), blockIdx(0, 0, 0), blockDim, gridDim;
+inline thread_local dim3 threadIdx(0, 0, 0),
+    blockIdx(0, 0, 0), blockDim, gridDim;
 
 struct CUgraph_st {
   std::vector<std::function<void()>> nodes;
@@ -104,13 +112,17 @@ struct EmulatedGpu {
   cudaError_t allocate(void **memory, size_t bytes, cudaMemoryType type) {
     std::lock_guard<std::mutex> lock(mutex);
     *memory = nullptr;
-    if (!exists) return cudaErrorNoDevice;
+    if (!exists)
+      return cudaErrorNoDevice;
     bool isDevice = type == cudaMemoryTypeDevice;
-    if (isDevice && bytes > capacity - deviceBytes) return cudaErrorMemoryAllocation;
-    if (bytes == 0) return cudaSuccess;
+    if (isDevice && bytes > capacity - deviceBytes)
+      return cudaErrorMemoryAllocation;
+    if (bytes == 0)
+      return cudaSuccess;
     // Alignment of what cudaMalloc returns; not a byte more, so that a tool which checks
     // addresses sees each access behind the end.
-    if (posix_memalign(memory, 256, bytes)) return cudaErrorMemoryAllocation;
+    if (posix_memalign(memory, 256, bytes))
+      return cudaErrorMemoryAllocation;
     // Memory of the device is not zero.
     memset(*memory, 0xa5, bytes);
     deviceBytes += isDevice ? bytes : 0;
@@ -120,9 +132,11 @@ struct EmulatedGpu {
   }
   cudaError_t release(void *memory, cudaMemoryType type) {
     std::lock_guard<std::mutex> lock(mutex);
-    if (!memory) return cudaSuccess;
+    if (!memory)
+      return cudaSuccess;
     auto found = allocations.find(static_cast<const char *>(memory));
-    if (found == allocations.end() || found->second.type != type) return cudaErrorInvalidValue;
+    if (found == allocations.end() || found->second.type != type)
+      return cudaErrorInvalidValue;
     deviceBytes -= type == cudaMemoryTypeDevice ? found->second.bytes : 0;
     --objects;
     allocations.erase(found);
@@ -133,10 +147,12 @@ struct EmulatedGpu {
     std::lock_guard<std::mutex> lock(mutex);
     const char *byte = static_cast<const char *>(pointer);
     auto behind = allocations.upper_bound(byte);
-    if (behind == allocations.begin()) return cudaMemoryTypeUnregistered;
+    if (behind == allocations.begin())
+      return cudaMemoryTypeUnregistered;
     --behind;
-    return byte < behind->first + behind->second.bytes ? behind->second.type
-                                                       : cudaMemoryTypeUnregistered;
+    return byte < behind->first + behind->second.bytes
+               ? behind->second.type
+               : cudaMemoryTypeUnregistered;
   }
   void count(int by) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -150,7 +166,8 @@ inline EmulatedGpu &emulated_gpu() {
 }
 
 // Does something now, or when the graph is launched that the stream is recorded as.
-template <typename Work> cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
+template <typename Work>
+cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
   if (stream && stream->recorded)
     stream->recorded->nodes.push_back(work);
   else
@@ -158,25 +175,184 @@ template <typename Work> cudaError_t emulated_enqueue(cudaStream_t stream, Work 
   return cudaSuccess;
 }
 
-template <typename Call> void emulated_launch(dim3 grid, dim3 block, const Call &call) {
+// A block of threads. They run one after the other until one of them has to wait; those
+// that wait go on when all of their block, or of their warp, wait as well.
+class EmulatedBlock {
+public:
+  static constexpr unsigned warp = 32;
+
+  void run(unsigned count, const std::function<void()> &kernel) {
+    this->kernel = &kernel;
+    threads = count;
+    next = 0;
+    waiting.clear();
+    EmulatedBlock *outer = current();
+    current() = this;
+    while (next < threads) {
+      resume(take());
+      // All have begun: who waits for whom?
+      while (next == threads && !waiting.empty())
+        release();
+    }
+    current() = outer;
+  }
+  /// Waits until all threads of the warp or of the block are here.
+  void wait(bool isWarp) {
+    Fiber *self = running;
+    waiting.push_back({self, threadIdx, isWarp});
+    swapcontext(&self->context, &scheduler);
+    threadIdx = self->place;
+  }
+  static EmulatedBlock *&current() {
+    static thread_local EmulatedBlock *block = nullptr;
+    return block;
+  }
+  // What threads of a warp show each other.
+  uint64_t shown[1024];
+
+private:
+  struct Fiber {
+    ucontext_t context;
+    std::vector<char> stack = std::vector<char>(64 << 10);
+    dim3 place;
+  };
+  struct Waiting {
+    Fiber *fiber;
+    dim3 place;
+    bool isWarp;
+  };
+
+  static unsigned warpOf(const Waiting &one) { return one.place.x / warp; }
+
+  /// Lets those go on who wait for nobody any more.
+  void release() {
+    std::vector<Waiting> ready;
+    for (unsigned w = 0; w * warp < threads; ++w) {
+      unsigned present = 0, atWarp = 0;
+      for (const Waiting &one : waiting)
+        if (warpOf(one) == w) {
+          ++present;
+          atWarp += one.isWarp;
+        }
+      if (atWarp == 0 || atWarp < present)
+        continue;
+      for (const Waiting &one : waiting)
+        if (warpOf(one) == w)
+          ready.push_back(one);
+    }
+    if (ready.empty()) {
+      bool isBlock = waiting.size() == threads;
+      for (const Waiting &one : waiting)
+        isBlock &= !one.isWarp;
+      if (!isBlock) {
+        fprintf(stderr,
+                "emulated GPU: some threads of block %u wait at a barrier, "
+                "others never come\n",
+                blockIdx.x);
+        abort();
+      }
+      ready = waiting;
+    }
+    std::vector<Waiting> others;
+    for (const Waiting &one : waiting) {
+      bool isReady = false;
+      for (const Waiting &other : ready)
+        isReady |= other.fiber == one.fiber;
+      if (!isReady)
+        others.push_back(one);
+    }
+    waiting = others;
+    if (emulated_gpu().backwards)
+      for (size_t i = ready.size(); i-- > 0;)
+        proceed(ready[i]);
+    else
+      for (const Waiting &one : ready)
+        proceed(one);
+  }
+  void proceed(const Waiting &one) {
+    one.fiber->place = one.place;
+    resume(one.fiber);
+  }
+  void resume(Fiber *fiber) {
+    running = fiber;
+    swapcontext(&scheduler, &fiber->context);
+  }
+  /// A stack on which threads begin that have not begun yet.
+  Fiber *take() {
+    Fiber *fiber;
+    if (idle.empty()) {
+      fibers.emplace_back(new Fiber);
+      fiber = fibers.back().get();
+    } else {
+      fiber = idle.back();
+      idle.pop_back();
+    }
+    getcontext(&fiber->context);
+    fiber->context.uc_stack.ss_sp = fiber->stack.data();
+    fiber->context.uc_stack.ss_size = fiber->stack.size();
+    fiber->context.uc_link = &scheduler;
+    makecontext(&fiber->context, &EmulatedBlock::begin, 0);
+    return fiber;
+  }
+  static void begin() {
+    EmulatedBlock *block = current();
+    Fiber *self = block->running;
+    while (block->next < block->threads) {
+      unsigned number = block->next++;
+      threadIdx.x =
+          emulated_gpu().backwards ? block->threads - 1 - number : number;
+      (*block->kernel)();
+    }
+    block->idle.push_back(self);
+  }
+
+  const std::function<void()> *kernel = nullptr;
+  unsigned threads = 0, next = 0;
+  ucontext_t scheduler;
+  Fiber *running = nullptr;
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  std::vector<Fiber *> idle;
+  std::vector<Waiting> waiting;
+};
+
+inline void emulated_launch(dim3 grid, dim3 block,
+                            const std::function<void()> &kernel) {
   EmulatedGpu &gpu = emulated_gpu();
   ++gpu.launches;
   gridDim = grid;
   blockDim = block;
+  static thread_local EmulatedBlock threads;
   for (unsigned b = 0; b < grid.x; ++b) {
     blockIdx.x = gpu.backwards ? grid.x - 1 - b : b;
-    for (unsigned t = 0; t < block.x; ++t) {
-      threadIdx.x = gpu.backwards ? block.x - 1 - t : t;
-      call();
-    }
+    threads.run(block.x, kernel);
   }
 }
 
+inline void __syncthreads() {
+  EmulatedBlock::current()->wait(/*isWarp=*/false);
+}
+inline void __syncwarp(unsigned = ~0u) {
+  EmulatedBlock::current()->wait(/*isWarp=*/true);
+}
+template <typename Value>
+Value __shfl_xor_sync(unsigned, Value value, int mask) {
+  static_assert(sizeof value <= sizeof(uint64_t),
+                "a value of a register or two");
+  EmulatedBlock &block = *EmulatedBlock::current();
+  memcpy(&block.shown[threadIdx.x], &value, sizeof value);
+  block.wait(/*isWarp=*/true);
+  memcpy(&value, &block.shown[threadIdx.x ^ unsigned(mask)], sizeof value);
+  block.wait(/*isWarp=*/true);
+  return value;
+}
+
 template <typename... Parameters, typename... Arguments>
-cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
+                               void (*kernel)(Parameters...),
                                Arguments... arguments) {
   dim3 grid = config->gridDim, block = config->blockDim;
-  if (grid.x == 0 || block.x == 0 || block.x > 1024 || grid.y * grid.z * block.y * block.z != 1)
+  if (grid.x == 0 || block.x == 0 || block.x > 1024 ||
+      grid.y * grid.z * block.y * block.z != 1)
     return cudaErrorInvalidConfiguration;
   std::tuple<Parameters...> values(arguments...);
   return emulated_enqueue(config->stream, [=] {
@@ -189,9 +365,11 @@ inline cudaError_t cudaGetDevice(int *device) {
   *device = 0;
   return emulated_gpu().exists ? cudaSuccess : cudaErrorNoDevice;
 }
-inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute,
+                                          int) {
   int level = emulated_gpu().level;
-  *value = attribute == cudaDevAttrComputeCapabilityMajor ? level / 10 : level % 10;
+  *value =
+      attribute == cudaDevAttrComputeCapabilityMajor ? level / 10 : level % 10;
   return cudaSuccess;
 }
 
@@ -212,8 +390,8 @@ inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
   attributes->type = emulated_gpu().typeOf(pointer);
   return cudaSuccess;
 }
-inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
-                                   cudaStream_t stream) {
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                                   cudaMemcpyKind, cudaStream_t stream) {
   return emulated_enqueue(stream, [=] { memcpy(to, from, bytes); });
 }
 
@@ -230,20 +408,23 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return stream && stream->recorded ? cudaErrorInvalidValue : cudaSuccess;
 }
-inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
+                                          cudaStreamCaptureMode) {
   // The default stream cannot be recorded.
-  if (!stream || stream->recorded) return cudaErrorInvalidValue;
+  if (!stream || stream->recorded)
+    return cudaErrorInvalidValue;
   stream->recorded = new CUgraph_st;
   emulated_gpu().count(1);
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+inline cudaError_t cudaStreamEndCapture(cudaStream_t stream,
+                                        cudaGraph_t *graph) {
   *graph = stream->recorded;
   stream->recorded = nullptr;
   return *graph ? cudaSuccess : cudaErrorInvalidValue;
 }
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                        unsigned long long) {
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec,
+                                        cudaGraph_t graph, unsigned long long) {
   *exec = new CUgraphExec_st{*graph};
   emulated_gpu().count(1);
   return cudaSuccess;
@@ -251,13 +432,15 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph
 inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                        cudaGraphExecUpdateResultInfo *) {
   // Another number of nodes is another graph.
-  if (exec->nodes.size() != graph->nodes.size()) return cudaErrorInvalidValue;
+  if (exec->nodes.size() != graph->nodes.size())
+    return cudaErrorInvalidValue;
   exec->nodes = graph->nodes;
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return emulated_enqueue(stream, [exec] {
-    for (const std::function<void()> &node : exec->nodes) node();
+    for (const std::function<void()> &node : exec->nodes)
+      node();
   });
 }
 inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {

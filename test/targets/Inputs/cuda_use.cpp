@@ -8,7 +8,8 @@
 static int failures = 0;
 
 static void expect(bool holds, const char *what, int line) {
-  if (holds) return;
+  if (holds)
+    return;
   printf("line %d: not so: %s\n", line, what);
   ++failures;
 }
@@ -87,7 +88,8 @@ static void testRefusals(mnist_handle *handle) {
 
 /// The same from memory of the device, wherever it is, on any handle and stream.
 static void testPlaces(mnist_handle *handles) {
-  for (size_t i = 0; i < MNIST_INPUT3_ELEMENTS; ++i) image[i] = float(i % 7);
+  for (size_t i = 0; i < MNIST_INPUT3_ELEMENTS; ++i)
+    image[i] = float(i % 7);
   mnist_io io = onHost();
   EXPECT(mnist_run(&handles[0], &io, nullptr) == INGOT_OK);
   float expected[MNIST_PLUS214_OUTPUT_0_ELEMENTS];
@@ -102,7 +104,8 @@ static void testPlaces(mnist_handle *handles) {
   }
   for (int i = 0; i < 8; ++i) {
     int where = i % 2;
-    mnist_io inside = {INGOT_ON_DEVICE, static_cast<float *>(in[where]), static_cast<float *>(out[where])};
+    mnist_io inside = {INGOT_ON_DEVICE, static_cast<float *>(in[where]),
+                       static_cast<float *>(out[where])};
     memset(out[where], 0, sizeof scores);
     EXPECT(mnist_run(&handles[i / 4], &inside, stream) == INGOT_OK);
     cudaStreamSynchronize(stream);
@@ -123,10 +126,12 @@ int main() {
   mnist_constants constants;
   mnist_handle handles[2];
   EXPECT(mnist_upload(&constants, nullptr) == INGOT_OK);
-  for (mnist_handle &handle : handles) EXPECT(mnist_create(&handle, &constants, nullptr) == INGOT_OK);
+  for (mnist_handle &handle : handles)
+    EXPECT(mnist_create(&handle, &constants, nullptr) == INGOT_OK);
   testRefusals(&handles[0]);
   testPlaces(handles);
-  for (mnist_handle &handle : handles) EXPECT(mnist_destroy(&handle) == INGOT_OK);
+  for (mnist_handle &handle : handles)
+    EXPECT(mnist_destroy(&handle) == INGOT_OK);
   EXPECT(mnist_release(&constants) == INGOT_OK);
   EXPECT(emulated_gpu().objects == 0);
   printf(failures ? "failed\n" : "as it should be\n");

@@ -1,0 +1,163 @@
+#include "passes/schedule/gpu/BlockOperands.h"
+
+#include "passes/schedule/Anchors.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class MatrixOperands : public BlockOperands {
+public:
+  explicit MatrixOperands(MatMulOp product)
+      : product(product), sizes(dimsOf(product.getResult())) {
+    ProductSizes own(product);
+    batches = own.batches;
+    rows = own.rows;
+    columns = own.columns;
+    steps = own.steps.most();
+    oneMatrix = own.oneMatrix;
+  }
+
+  Expr left(KernelBuilder &b, Expr batch, Expr row, Expr step) const override {
+    Exprs at = rowOf(b, batch, row);
+    row = at.pop_back_val();
+    return b.load(product.getA(),
+                  operandAt(b, product.getA(), at, {row, step}));
+  }
+  Expr right(KernelBuilder &b, Expr batch, Expr step,
+             Expr column) const override {
+    Exprs at = rowOf(b, batch, b.index(0));
+    at.pop_back();
+    return b.load(product.getB(),
+                  operandAt(b, product.getB(), at, {step, column}));
+  }
+  Expr first(KernelBuilder &b, Expr) const override {
+    return b.constant(0, elementOf(product.getResult()));
+  }
+  Exprs place(KernelBuilder &b, Expr batch, Expr row,
+              Expr column) const override {
+    Exprs at = rowOf(b, batch, row);
+    at.push_back(column);
+    return at;
+  }
+
+private:
+  /// Indices of the result but for the last one.
+  Exprs rowOf(KernelBuilder &b, Expr batch, Expr row) const {
+    if (oneMatrix)
+      return b.delinearize(row, ArrayRef(sizes).drop_back());
+    Exprs at = b.delinearize(batch, ArrayRef(sizes).drop_back(2));
+    at.push_back(row);
+    return at;
+  }
+  static Exprs operandAt(KernelBuilder &b, Value operand, ArrayRef<Expr> batch,
+                         ArrayRef<Expr> inside) {
+    ArrayRef<int64_t> own = shapeOf(operand);
+    Exprs at;
+    for (size_t axis = 0; axis + 2 < own.size(); ++axis)
+      at.push_back(own[axis] == 1
+                       ? b.index(0)
+                       : batch[batch.size() - (own.size() - 2) + axis]);
+    llvm::append_range(at, inside);
+    return at;
+  }
+
+  mutable MatMulOp product;
+  Dims sizes;
+  bool oneMatrix;
+};
+
+class WindowOperands : public BlockOperands {
+public:
+  explicit WindowOperands(ConvOp conv)
+      : conv(conv), sizes(dimsOf(conv.getResult())) {
+    rows = graph::product(ArrayRef(sizes).drop_back());
+    columns = shapeOf(conv.getW()).back();
+    window.assign(shapeOf(conv.getW()).begin(),
+                  shapeOf(conv.getW()).end() - 1);
+    steps = ShapedType::getNumElements(window);
+  }
+
+  Expr left(KernelBuilder &b, Expr, Expr row, Expr step) const override {
+    Exprs at = b.delinearize(row, ArrayRef(sizes).drop_back()),
+          inWindow = b.delinearize(step, window);
+    ArrayRef<int64_t> shape = shapeOf(conv.getX());
+    std::optional<Expr> isInside;
+    for (size_t axis = 0; axis + 1 < window.size(); ++axis) {
+      int64_t stride = conv.getStrides()[axis],
+              dilation = conv.getDilations()[axis], low = conv.getLow()[axis];
+      int64_t size = shape[1 + axis];
+      at[1 + axis] = at[1 + axis] * double(stride) +
+                     inWindow[axis] * double(dilation) - double(low);
+      // Where no window reaches beyond the input, nothing has to be asked.
+      int64_t last = (sizes[1 + axis].most() - 1) * stride - low +
+                     (window[axis] - 1) * dilation;
+      if (low > 0)
+        isInside = both(isInside, at[1 + axis] >= 0.0);
+      if (last >= size)
+        isInside = both(isInside, at[1 + axis] < double(size));
+    }
+    at.push_back(inWindow.back());
+    if (!isInside)
+      return b.load(conv.getX(), at);
+    return b.ifElse(
+        *isInside, [&] { return b.load(conv.getX(), at); },
+        [&] { return b.constant(0, elementOf(conv.getX())); });
+  }
+  Expr right(KernelBuilder &b, Expr, Expr step, Expr column) const override {
+    Exprs at = b.delinearize(step, window);
+    at.push_back(column);
+    return b.load(conv.getW(), at);
+  }
+  Expr first(KernelBuilder &b, Expr column) const override {
+    return conv.getBias() ? b.load(conv.getBias(), {column})
+                          : b.constant(0, elementOf(conv.getResult()));
+  }
+  Exprs place(KernelBuilder &b, Expr, Expr row, Expr column) const override {
+    Exprs at = b.delinearize(row, ArrayRef(sizes).drop_back());
+    at.push_back(column);
+    return at;
+  }
+
+private:
+  static Expr both(std::optional<Expr> x, Expr y) { return x ? *x & y : y; }
+
+  mutable ConvOp conv;
+  Dims sizes;
+  /// The kernel's sizes and the input channels.
+  SmallVector<int64_t> window;
+};
+
+/// Whether all of a tensor but the first axes has sizes that are known.
+bool isKnownBehind(Value tensor, size_t axes) {
+  Dims sizes = dimsOf(tensor);
+  return llvm::all_of(ArrayRef(sizes).drop_front(std::min(axes, sizes.size())),
+                      [](const Dim &size) { return size.known(); });
+}
+
+} // namespace
+
+std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
+  Operation *anchor = group.anchor();
+  if (!anchor || anchor->getNumResults() != 1 || group.results().size() != 1 ||
+      !elementOf(anchor->getResult(0)).isF32() ||
+      !elementOf(anchor->getOperand(0)).isF32() ||
+      tensorType(anchor->getResult(0)).getNumElements() == 0 ||
+      dimsOf(anchor->getResult(0)) != dimsOf(group.results()[0]))
+    return nullptr;
+  std::unique_ptr<BlockOperands> found;
+  if (auto product = dyn_cast<MatMulOp>(anchor)) {
+    if (product.getZeros().empty() && isKnownBehind(product.getA(), 1) &&
+        isKnownBehind(product.getB(), 0))
+      found = std::make_unique<MatrixOperands>(product);
+  } else if (auto conv = dyn_cast<ConvOp>(anchor)) {
+    if (conv.getGroups() == 1 && conv.getXZero() == 0 &&
+        isKnownBehind(conv.getX(), 1) && isKnownBehind(conv.getW(), 0))
+      found = std::make_unique<WindowOperands>(conv);
+  }
+  return found && found->steps > 0 ? std::move(found) : nullptr;
+}
+
+} // namespace ingot::schedule
