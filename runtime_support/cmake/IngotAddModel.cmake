@@ -27,6 +27,10 @@
 # MAX_LOSS (35dB, or 1% of the samples: by LABELS, where they are given). It takes
 # seconds to minutes; `ingot quantize` does it once and writes an ONNX model.
 #
+# With a GPU as the TARGET (sm_80) the text is NAME.cu, for which the project enables the
+# language CUDA. With the variable INGOT_EMULATED_GPU it is compiled as C++ instead, with
+# a GPU that is emulated within the program.
+#
 # The target property INGOT_OUTPUT_DIR says where NAME.cpp and NAME.h lie.
 #
 # ingot_add_model_test(NAME MODEL model.onnx DATA dir ...)
@@ -56,22 +60,44 @@ endfunction()
 
 # Properties of what is made of generated sources.
 function(_ingot_set_up name directory)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "OPTIMIZE" "")
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "OPTIMIZE;TARGET" "")
+  if(NOT ARG_TARGET)
+    set(ARG_TARGET "${INGOT_TARGET}")
+  endif()
   if(ARG_OPTIMIZE STREQUAL "size")
     set(level -Os)
   else()
     set(level -O2)
   endif()
   target_include_directories(${name} PUBLIC "${directory}")
+  get_target_property(sources ${name} SOURCES)
+  if(sources MATCHES "\\.cu(;|$)")
+    _ingot_set_up_gpu(${name} "${directory}/${name}.cu" "${ARG_TARGET}")
+  endif()
   target_compile_features(${name} PUBLIC cxx_std_17)
   # An unoptimized network is of no use, also in a debug build of its user.
   target_compile_options(${name} PRIVATE
-    $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:${level} -fno-exceptions -fno-rtti>)
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${level} -fno-exceptions -fno-rtti>)
   set_target_properties(${name} PROPERTIES INGOT_OUTPUT_DIR "${directory}")
   # Bare machines have no loader that would need it.
   if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   endif()
+endfunction()
+
+# The compiler of a model for the GPU `target`: nvcc, or that of C++ with an emulation.
+function(_ingot_set_up_gpu name source target)
+  if(INGOT_EMULATED_GPU)
+    set_source_files_properties("${source}" PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
+    target_include_directories(${name} BEFORE PRIVATE "${INGOT_EMULATION_DIR}")
+    return()
+  endif()
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(NOT "CUDA" IN_LIST languages)
+    message(FATAL_ERROR "${name}: ${target} is a GPU: enable_language(CUDA), or set INGOT_EMULATED_GPU")
+  endif()
+  string(REGEX REPLACE "^sm_" "" architecture "${target}")
+  set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${architecture}-real" CUDA_STANDARD 17)
 endfunction()
 
 # The command that compiles a model; which files it writes, and where.
@@ -113,7 +139,11 @@ function(_ingot_generate name outputs_variable directory_variable)
 
   set(directory "${CMAKE_CURRENT_BINARY_DIR}/${name}.ingot")
   file(MAKE_DIRECTORY "${directory}")
-  set(outputs "${directory}/${name}.cpp" "${directory}/${name}.h")
+  set(extension cpp)
+  if(ARG_TARGET MATCHES "^sm_")
+    set(extension cu)
+  endif()
+  set(outputs "${directory}/${name}.${extension}" "${directory}/${name}.h")
   if(ARG_WEIGHTS STREQUAL "object")
     list(APPEND outputs "${directory}/${name}.weights.o")
   elseif(ARG_WEIGHTS STREQUAL "file")
@@ -169,9 +199,9 @@ function(_ingot_generate name outputs_variable directory_variable)
   endforeach()
 
   add_custom_command(OUTPUT ${outputs}
-    COMMAND Ingot::ingot "${model}" -o "${directory}/${name}.cpp" ${options} ${ARG_OPTIONS}
+    COMMAND Ingot::ingot "${model}" -o "${directory}/${name}.${extension}" ${options} ${ARG_OPTIONS}
     DEPENDS "${model}" ${ARG_DEPENDS} ${data} $<TARGET_FILE:Ingot::ingot>
-    COMMENT "Compiling ${ARG_MODEL} to ${name}.cpp (${ARG_TARGET})"
+    COMMENT "Compiling ${ARG_MODEL} to ${name}.${extension} (${ARG_TARGET})"
     VERBATIM)
 
   set(${outputs_variable} ${outputs} PARENT_SCOPE)

@@ -20,9 +20,11 @@ install(DIRECTORY "${sources}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ingot"
 # The installed package.
 set(INGOT_PROGRAM "${CMAKE_INSTALL_BINDIR}/ingot")
 set(INGOT_INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}/ingot")
+set(INGOT_EMULATION "${INGOT_INCLUDE}/emulation")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/targets/cuda/emulation/" DESTINATION "${INGOT_EMULATION}")
 configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/installed/IngotConfig.cmake"
-  INSTALL_DESTINATION "${package}" PATH_VARS INGOT_PROGRAM INGOT_INCLUDE)
+  INSTALL_DESTINATION "${package}" PATH_VARS INGOT_PROGRAM INGOT_INCLUDE INGOT_EMULATION)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/installed/IngotConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES
@@ -45,10 +47,11 @@ install(FILES "${PROJECT_BINARY_DIR}/installed/ingot.pc"
 # The package of the build folder.
 set(INGOT_PROGRAM "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ingot")
 set(INGOT_INCLUDE "${sources}")
+set(INGOT_EMULATION "${PROJECT_SOURCE_DIR}/targets/cuda/emulation")
 configure_package_config_file("${sources}/cmake/IngotConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/cmake/IngotConfig.cmake"
   INSTALL_DESTINATION "${PROJECT_BINARY_DIR}/cmake" INSTALL_PREFIX "${PROJECT_BINARY_DIR}"
-  PATH_VARS INGOT_PROGRAM INGOT_INCLUDE)
+  PATH_VARS INGOT_PROGRAM INGOT_INCLUDE INGOT_EMULATION)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/IngotConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 foreach(file IN LISTS toolchains ITEMS "${sources}/cmake/IngotAddModel.cmake")
