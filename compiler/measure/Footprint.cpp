@@ -53,6 +53,13 @@ static Footprint planFootprint(Compilation &compilation) {
     Footprint::Launch row{launch.getLoc(), launch.getCallee().str(), ""};
     row.strategy = kernel.getStrategy().value_or("").str();
     row.isFirst = counted.insert(kernel).second;
+    row.threads = kernel.getThreads().value_or(0);
+    if (row.threads)
+      row.blocks = kernel::extentOf(kernel)->most();
+    kernel.walk([&](memref::AllocaOp local) {
+      if (local.getType().getMemorySpace())
+        row.shared += kernel::spanBytes(local.getType());
+    });
     for (Value operand : launch.getOperands()) {
       while (auto view = operand.getDefiningOp<kernel::ViewOp>())
         operand = view.getSource();
@@ -72,6 +79,10 @@ static Footprint planFootprint(Compilation &compilation) {
 
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options) {
+  // What kernels take on a device is no part of an object of the host.
+  if (options.target->isDevice())
+    return llvm::make_error<MissingProgram>(
+        "kernels run on a device, whose compiler tells what they take");
   return findCompiler(withCompiler(*options.target, options.compiler));
 }
 

@@ -24,6 +24,9 @@ struct Footprint {
     std::string kernel, strategy;
     bool isFirst = true; ///< of its kernel
     int64_t weights = 0, code = 0, stack = 0, arena = 0;
+    /// On a device: how many blocks at most, the threads of each, and the bytes that
+    /// these share.
+    int64_t blocks = 0, threads = 0, shared = 0;
   };
 
   std::vector<Launch> launches;

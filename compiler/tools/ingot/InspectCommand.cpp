@@ -8,6 +8,7 @@
 #include "compiler/Pipeline.h"
 #include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/measure/DeviceTime.h"
 #include "compiler/measure/Footprint.h"
 #include "compiler/measure/PlanCache.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -152,6 +153,50 @@ static std::string sizeText(const Report &report, int64_t bytes, bool shared) {
   return shared ? "=" : std::to_string(bytes);
 }
 
+/// Up to four of them, and how many there are besides.
+static std::string shortNodes(ArrayRef<std::string> nodes) {
+  std::vector<std::string> shown(nodes.take_front(4));
+  if (nodes.size() > shown.size())
+    shown.push_back("+" + std::to_string(nodes.size() - shown.size()));
+  return llvm::join(shown, " ");
+}
+
+/// The launches of a program whose kernels run on a device.
+static void printDeviceRows(const Report &report, const Device &device) {
+  llvm::raw_ostream &os = llvm::outs();
+  auto line = [&](StringRef strategy, StringRef result,
+                  std::initializer_list<std::string> numbers, StringRef bound,
+                  StringRef nodes) {
+    os << llvm::left_justify(strategy, 14) << " "
+       << llvm::left_justify(result, 24);
+    for (const std::string &number : numbers)
+      os << " " << llvm::right_justify(number, 7);
+    os << "  " << llvm::left_justify(bound, 11) << " " << nodes << "\n";
+  };
+  os << "\n";
+  line("strategy", "result",
+       {"MACs", "moved", "weights", "blocks", "threads", "shared", "us"},
+       "bound by", "nodes");
+  double sum = 0;
+  for (const Row &row : report.rows) {
+    const Footprint::Launch &launch = row.launch;
+    DeviceTime time =
+        predictTime(device, launch.blocks, launch.threads, row.bytes, row.macs);
+    sum += time.seconds;
+    std::string microseconds;
+    llvm::raw_string_ostream(microseconds)
+        << llvm::format("%.2f", time.seconds * 1e6);
+    line(row.strategy, row.result,
+         {shortNumber(row.macs), shortNumber(row.bytes),
+          std::to_string(launch.weights), std::to_string(launch.blocks),
+          std::to_string(launch.threads), std::to_string(launch.shared),
+          microseconds},
+         time.bound, shortNodes(row.nodes));
+  }
+  os << "\npredicted: at least " << llvm::format("%.1f", sum * 1e6)
+     << " us, without what it takes to start a kernel\n";
+}
+
 static void printRows(const Report &report) {
   llvm::raw_ostream &os = llvm::outs();
   auto line = [&](StringRef strategy, StringRef result,
@@ -166,18 +211,13 @@ static void printRows(const Report &report) {
   line("strategy", "result",
        {"MACs", "moved", "weights", "code", "arena", "stack"}, "nodes");
   for (const Row &row : report.rows) {
-    std::vector<std::string> shown(row.nodes.begin(),
-                                   row.nodes.begin() +
-                                       std::min<size_t>(row.nodes.size(), 4));
-    if (row.nodes.size() > 4)
-      shown.push_back("+" + std::to_string(row.nodes.size() - 4));
     const Footprint::Launch &launch = row.launch;
     line(row.strategy + (row.isScalar ? " *" : ""), row.result,
          {shortNumber(row.macs), shortNumber(row.bytes),
           std::to_string(launch.weights),
           sizeText(report, launch.code, !launch.isFirst),
           std::to_string(launch.arena), sizeText(report, launch.stack, false)},
-         llvm::join(shown, " "));
+         shortNodes(row.nodes));
   }
 }
 
@@ -275,6 +315,11 @@ static void printJson(const ModelSummary &summary, const Report &report,
             if (row.isScalar)
               json.attribute("scalar", scalarReason);
             json.attribute("kernel", row.launch.kernel);
+            if (row.launch.threads) {
+              json.attribute("blocks", row.launch.blocks);
+              json.attribute("threads", row.launch.threads);
+              json.attribute("shared", row.launch.shared);
+            }
             json.attribute("result", row.result);
             json.attribute("macs", row.macs);
             json.attribute("parameters", row.parameters);
@@ -409,7 +454,9 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
                << arguments.compile.target->name << "\n";
   printSummary(summary);
   if (report.isPlanned) {
-    printRows(report);
+    const TargetDescription &target = *arguments.compile.target;
+    target.isDevice() ? printDeviceRows(report, target.device)
+                      : printRows(report);
     printTotals(report);
   }
   return diagnostics.exitCode();
