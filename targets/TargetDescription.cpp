@@ -46,6 +46,7 @@ TargetDescription asEmulated(const TargetDescription &target) {
   if (target.emulation.compilers.empty())
     return result;
   result.compilers = target.emulation.compilers;
+  result.linker = "";
   result.compilerFlags.assign(target.emulation.flags.begin(),
                               target.emulation.flags.end());
   return result;

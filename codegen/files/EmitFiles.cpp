@@ -94,7 +94,8 @@ static Error emitObject(Emission emission, StringRef output) {
   auto inside = [&](StringRef name) { return folder->file(name); };
   TargetDescription target =
       withCompiler(emission.target(), emission.options.compiler);
-  std::string source = inside("model.cpp"), object = inside("model.o");
+  std::string source = inside("model" + target.sourceExtension.str()),
+              object = inside("model.o");
   std::string weightsObject = inside("weights.o");
   bool separate = emission.mode == WeightsMode::Object;
 
@@ -107,17 +108,23 @@ static Error emitObject(Emission emission, StringRef output) {
       return error;
   if (Error error = scratch.commit())
     return error;
-  if (Error error = compileSource(target, source, object, measuringFlags()))
+  // What kernels take on a device is no size of the host's object.
+  bool measures = !target.isDevice();
+  if (Error error =
+          compileSource(target, source, object,
+                        measures ? measuringFlags() : ArrayRef<StringRef>()))
     return error;
   std::vector<std::string> parts = {object};
   if (separate)
     parts.push_back(weightsObject);
-  Expected<ObjectSizes> sizes =
-      measureObjects(target, parts, inside("model.su"), folder->path());
-  if (!sizes)
-    return sizes.takeError();
-  emission.options.measured =
-      sizes->measured(toIdentifier(emission.options.name));
+  if (measures) {
+    Expected<ObjectSizes> sizes =
+        measureObjects(target, parts, inside("model.su"), folder->path());
+    if (!sizes)
+      return sizes.takeError();
+    emission.options.measured =
+        sizes->measured(toIdentifier(emission.options.name));
+  }
   if (separate) {
     std::string merged = inside("merged.o");
     if (Error error = mergeObjects(target, parts, merged))

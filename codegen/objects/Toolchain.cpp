@@ -198,7 +198,11 @@ Error compileSource(const TargetDescription &target, StringRef source,
   if (!command)
     return command.takeError();
   std::vector<std::string> ours;
-  for (StringRef flag : standardCompileFlags())
+  // A compiler for a device passes what it does not know itself on by this flag only.
+  static const StringRef deviceFlags[] = {"-std=c++17", "-O2", "-Xcompiler",
+                                          "-fPIC"};
+  for (StringRef flag : target.isDevice() ? ArrayRef<StringRef>(deviceFlags)
+                                          : standardCompileFlags())
     ours.push_back(flag.str());
   for (StringRef flag : concat<const StringRef>(target.compilerFlags, flags))
     ours.push_back(flag.str());

@@ -41,6 +41,7 @@ static TargetDescription base() {
   llvm::Triple host(llvm::sys::getDefaultTargetTriple());
   target.elf.machine =
       host.isAArch64() ? llvm::ELF::EM_AARCH64 : llvm::ELF::EM_X86_64;
+  target.linker = "ld";
   target.emulation = cudaEmulation();
   // The program emulates the device itself.
   target.emulator = "env";

@@ -75,8 +75,7 @@ public:
       : conv(conv), sizes(dimsOf(conv.getResult())) {
     rows = graph::product(ArrayRef(sizes).drop_back());
     columns = shapeOf(conv.getW()).back();
-    window.assign(shapeOf(conv.getW()).begin(),
-                  shapeOf(conv.getW()).end() - 1);
+    window.assign(shapeOf(conv.getW()).begin(), shapeOf(conv.getW()).end() - 1);
     steps = ShapedType::getNumElements(window);
   }
 

@@ -83,9 +83,7 @@ private:
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
   bool fitsSteps() const { return operands.steps % strip == 0; }
 
-  Expr columnOf(int64_t j) {
-    return firstColumn + threadColumn + double(j);
-  }
+  Expr columnOf(int64_t j) { return firstColumn + threadColumn + double(j); }
 
   Exprs firstSums() {
     Exprs sums;
@@ -97,11 +95,10 @@ private:
         }
         Expr column = columnOf(j);
         auto bias = [&] { return operands.first(b, column); };
-        sums.push_back(
-            fitsColumns()
-                ? bias()
-                : b.ifElse(column < double(operands.columns), bias,
-                           [&] { return b.constant(0, type); }));
+        sums.push_back(fitsColumns()
+                           ? bias()
+                           : b.ifElse(column < double(operands.columns), bias,
+                                      [&] { return b.constant(0, type); }));
       }
     return sums;
   }
@@ -132,34 +129,43 @@ private:
   /// of the left operand, and neighbouring columns of the right one.
   void fill(Expr step) {
     int64_t threads = tile.threads();
-    share(tile.rows * strip, [&](Expr element) {
-      Expr inside = named(element % double(strip), "step"),
-           row = named(element / double(strip), "row");
-      Expr atStep = step + inside, atRow = firstRow + row;
-      SmallVector<Expr> conditions;
-      if (!fitsRows())
-        conditions.push_back(atRow < b.size(operands.rows));
-      if (!fitsSteps())
-        conditions.push_back(atStep < double(operands.steps));
-      b.store(leftTile, guarded(conditions, [&] {
-                return operands.left(b, batch, atRow, atStep);
-              }),
+    share(
+        tile.rows * strip,
+        [&](Expr element) {
+          Expr inside = named(element % double(strip), "step"),
+               row = named(element / double(strip), "row");
+          Expr atStep = step + inside, atRow = firstRow + row;
+          SmallVector<Expr> conditions;
+          if (!fitsRows())
+            conditions.push_back(atRow < b.size(operands.rows));
+          if (!fitsSteps())
+            conditions.push_back(atStep < double(operands.steps));
+          b.store(
+              leftTile,
+              guarded(conditions,
+                      [&] { return operands.left(b, batch, atRow, atStep); }),
               {inside, row});
-    }, threads);
-    share(tile.columns * strip, [&](Expr element) {
-      Expr inside = named(element / double(tile.columns), "step"),
-           column = named(element % double(tile.columns), "column");
-      Expr atStep = step + inside, atColumn = firstColumn + column;
-      SmallVector<Expr> conditions;
-      if (!fitsColumns())
-        conditions.push_back(atColumn < double(operands.columns));
-      if (!fitsSteps())
-        conditions.push_back(atStep < double(operands.steps));
-      b.store(rightTile, guarded(conditions, [&] {
-                return operands.right(b, batch, atStep, atColumn);
-              }),
-              {inside, column});
-    }, threads);
+        },
+        threads);
+    share(
+        tile.columns * strip,
+        [&](Expr element) {
+          Expr inside = named(element / double(tile.columns), "step"),
+               column = named(element % double(tile.columns), "column");
+          Expr atStep = step + inside, atColumn = firstColumn + column;
+          SmallVector<Expr> conditions;
+          if (!fitsColumns())
+            conditions.push_back(atColumn < double(operands.columns));
+          if (!fitsSteps())
+            conditions.push_back(atStep < double(operands.steps));
+          b.store(rightTile,
+                  guarded(conditions,
+                          [&] {
+                            return operands.right(b, batch, atStep, atColumn);
+                          }),
+                  {inside, column});
+        },
+        threads);
   }
 
   /// Divides `count` elements among the threads.
@@ -181,19 +187,18 @@ private:
           named(step, "step");
           Exprs left, right, after;
           for (int64_t i = 0; i < tile.threadRows; ++i)
-            left.push_back(named(
-                b.loadFrom(leftTile, type, {step, threadRow + double(i)}),
-                "left_" + Twine(i)));
+            left.push_back(
+                named(b.loadFrom(leftTile, type, {step, threadRow + double(i)}),
+                      "left_" + Twine(i)));
           for (int64_t j = 0; j < tile.threadColumns; ++j)
             right.push_back(named(
                 b.loadFrom(rightTile, type, {step, threadColumn + double(j)}),
                 "right_" + Twine(j)));
           for (int64_t i = 0; i < tile.threadRows; ++i)
             for (int64_t j = 0; j < tile.threadColumns; ++j)
-              after.push_back(
-                  named(fma(left[i], right[j],
-                            carried[i * tile.threadColumns + j]),
-                        "sum_" + Twine(i) + "_" + Twine(j)));
+              after.push_back(named(
+                  fma(left[i], right[j], carried[i * tile.threadColumns + j]),
+                  "sum_" + Twine(i) + "_" + Twine(j)));
           return after;
         });
   }
@@ -234,7 +239,8 @@ public:
   bool takesRunTimeSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
-  bool matches(GroupView group, const TargetDescription &target) const override {
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
     if (!target.isDevice())
       return false;
     // With fewer rows or columns most of a tile would be computed in vain, and with
