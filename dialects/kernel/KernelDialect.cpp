@@ -295,10 +295,10 @@ LogicalResult ProgramOp::verify() {
       !llvm::all_of(getArgumentTypes(), llvm::IsaPred<MemRefType>))
     return emitOpError("on buffers takes all of them as arguments");
   for (Operation &op : getBody().front())
-    if (!isa<ArenaOp, ViewOp, LaunchOp, RequireEqualOp, memref::GetGlobalOp,
-             ReturnOp>(op))
+    if (!isa<ArenaOp, ViewOp, LaunchOp, IfOp, LoopOp, RequireEqualOp,
+             memref::GetGlobalOp, ReturnOp>(op))
       return op.emitOpError("is not of the kernel level; a program only "
-                            "launches kernels");
+                            "launches kernels and runs programs");
   return success();
 }
 

@@ -14,6 +14,39 @@ ProgramOp mainProgram(ModuleOp module) {
   return {};
 }
 
+SmallVector<ProgramOp> programsRunBy(Operation *op) {
+  SmallVector<FlatSymbolRefAttr> bodies;
+  if (auto choice = dyn_cast<IfOp>(op))
+    bodies = {choice.getThenBodyAttr(), choice.getElseBodyAttr()};
+  else if (auto loop = dyn_cast<LoopOp>(op))
+    bodies = {loop.getBodyAttr()};
+  SmallVector<ProgramOp> programs;
+  for (FlatSymbolRefAttr body : bodies)
+    if (auto program =
+            SymbolTable::lookupNearestSymbolFrom<ProgramOp>(op, body))
+      programs.push_back(program);
+  return programs;
+}
+
+static void addInOrder(ProgramOp program, llvm::DenseSet<Operation *> &seen,
+                       SmallVectorImpl<ProgramOp> &order) {
+  if (!seen.insert(program).second)
+    return;
+  program.walk([&](Operation *op) {
+    for (ProgramOp callee : programsRunBy(op))
+      addInOrder(callee, seen, order);
+  });
+  order.push_back(program);
+}
+
+SmallVector<ProgramOp> programsInOrder(ModuleOp module) {
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<ProgramOp> order;
+  for (auto program : module.getOps<ProgramOp>())
+    addInOrder(program, seen, order);
+  return order;
+}
+
 Value bufferRoot(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();

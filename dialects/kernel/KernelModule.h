@@ -12,6 +12,11 @@ namespace ingot::kernel {
 /// The entry point, which becomes <name>_run; null if there is none.
 ProgramOp mainProgram(mlir::ModuleOp module);
 
+/// The programs that `op` runs: those of an if or a loop, none of anything else.
+llvm::SmallVector<ProgramOp> programsRunBy(mlir::Operation *op);
+/// All programs of a module, each behind those that it runs.
+llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
+
 /// The buffer that a load or store goes to, through views: an argument, an
 /// alloca, a global.
 mlir::Value bufferRoot(mlir::Value memref);

@@ -244,6 +244,66 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
   let hasVerifier = 1;
 }
 
+def Kernel_Value : AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>;
+
+/// Runs other programs of the module, as `graph.if` and `graph.loop` say. On buffers,
+/// `outputs` has places for the results, for what is needed besides, and for the arena of
+/// the programs, which is a frame in the arena of the caller.
+class Kernel_ControlOp<string mnemonic, list<Trait> traits = []> : Kernel_Op<mnemonic,
+    !listconcat([DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                 DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                 AttrSizedOperandSegments], traits)> {
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+}
+
+def Kernel_IfOp : Kernel_ControlOp<"if"> {
+  let summary = "Runs one of two programs, as a condition says";
+  let description = [{
+    Not `scf.if`: its regions would see the buffers around them, so that no branch
+    could be read, planned or tested alone, and equal branches not be shared. The
+    last of the outputs is the frame, as large as the larger of the two arenas; there
+    is none if both programs take nothing.
+
+        kernel.if %c then @negative else @positive (%x) to (%y, %frame)
+            : (memref<i1>, memref<8xf32>, memref<8xf32>, memref<256xi8>) -> ()
+  }];
+  let arguments = (ins
+    Kernel_Value:$condition,
+    FlatSymbolRefAttr:$then_body, FlatSymbolRefAttr:$else_body,
+    Variadic<Kernel_Value>:$captures, Variadic<AnyStaticShapeMemRef>:$outputs);
+  let assemblyFormat = [{
+    $condition `then` $then_body `else` $else_body `(` $captures `)`
+    (`to` `(` $outputs^ `)`)? attr-dict `:` functional-type(operands, $results)
+  }];
+}
+
+def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
+  let summary = "Runs a program repeatedly";
+  let description = [{
+    As `graph.loop`, for the same reasons as `kernel.if` not `scf.while`. Outputs are
+    what is carried after the last iteration and what is stacked; then a second buffer
+    for each carried tensor, since iterations write to these two in turn; then the
+    frame, if the body takes any memory. Parts of sliced and stacked tensors are
+    pointers into these.
+
+        kernel.loop @step count #kernel.sizes<64> carried(%h0) sliced(%x) shared(%w)
+            to (%h, %all, %other_h, %frame) : (..) -> ()
+  }];
+  let arguments = (ins
+    FlatSymbolRefAttr:$body, OptionalAttr<Kernel_SizesAttr>:$count,
+    UnitAttr:$counted, UnitAttr:$conditional,
+    OptionalAttr<DenseBoolArrayAttr>:$reversed,
+    Optional<Kernel_Value>:$limit, Optional<Kernel_Value>:$condition,
+    Variadic<Kernel_Value>:$carried, Variadic<Kernel_Value>:$sliced,
+    Variadic<Kernel_Value>:$shared, Variadic<AnyStaticShapeMemRef>:$outputs);
+  let assemblyFormat = [{
+    $body (`count` $count^)? (`counted` $counted^)? (`conditional` $conditional^)?
+    (`reversed` $reversed^)? (`limit` `(` $limit^ `)`)? (`if` `(` $condition^ `)`)?
+    (`carried` `(` $carried^ `)`)? (`sliced` `(` $sliced^ `)`)? (`shared` `(` $shared^ `)`)?
+    (`to` `(` $outputs^ `)`)? attr-dict `:` functional-type(operands, $results)
+  }];
+}
+
 def Kernel_CursorOp : Kernel_Op<"cursor", [AttrSizedOperandSegments]> {
   let summary = "A variable that points at an element of a buffer";
   let description = [{

@@ -335,16 +335,17 @@ SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   return success();
 }
 
-/// `<"batch" in 1 to 64, "time" in 1 to 9 : s0, s1 * 4, 28>`
+/// `<"batch" in 1 to 64, "time" in 1 to 9 : s0, s1 * 4, 28>`, and `<28>` of numbers alone
 Attribute SizesAttr::parse(AsmParser &parser, Type) {
   SmallVector<SymbolAttr> symbols;
   SmallVector<std::string> names;
+  std::string first;
   auto symbol = [&]() -> ParseResult {
-    std::string name;
+    std::string name = std::exchange(first, "");
     int64_t least, most;
-    if (parser.parseString(&name) || parser.parseKeyword("in") ||
-        parser.parseInteger(least) || parser.parseKeyword("to") ||
-        parser.parseInteger(most))
+    if ((name.empty() && parser.parseString(&name)) ||
+        parser.parseKeyword("in") || parser.parseInteger(least) ||
+        parser.parseKeyword("to") || parser.parseInteger(most))
       return failure();
     auto attr = SymbolAttr::getChecked(
         [&] { return parser.emitError(parser.getNameLoc()); },
@@ -352,8 +353,10 @@ Attribute SizesAttr::parse(AsmParser &parser, Type) {
     symbols.push_back(attr);
     return success(static_cast<bool>(attr));
   };
-  if (parser.parseLess() || parser.parseCommaSeparatedList(symbol) ||
-      parser.parseColon())
+  if (parser.parseLess())
+    return {};
+  if (succeeded(parser.parseOptionalString(&first)) &&
+      (parser.parseCommaSeparatedList(symbol) || parser.parseColon()))
     return {};
   for (size_t i = 0; i < symbols.size(); ++i)
     names.push_back("s" + std::to_string(i));
@@ -383,7 +386,8 @@ void SizesAttr::print(AsmPrinter &printer) const {
     printer.printString(symbol.getName());
     printer << " in " << symbol.getLeast() << " to " << symbol.getMost();
   });
-  printer << " : ";
+  if (!getSymbols().empty())
+    printer << " : ";
   llvm::interleaveComma(getSizes(), printer, [&](AffineExpr size) {
     size.print(printer.getStream());
   });

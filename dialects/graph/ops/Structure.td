@@ -1,6 +1,7 @@
-// Constants and fusion groups.
+// Constants, fusion groups, and functions that run on a condition or repeatedly.
 
 include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike, Graph_InferredTypes]> {
@@ -50,4 +51,71 @@ def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ParentOneOf<["GroupOp"]
   let summary = "The results of a group";
   let arguments = (ins Variadic<Graph_Tensor>:$values);
   let assemblyFormat = "operands attr-dict `:` type(operands)";
+}
+
+/// Runs private functions of the module. It is no value of its operands alone, so it is
+/// not `Pure` and never evaluated when compiling; without users it may go.
+class Graph_ControlOp<string mnemonic, list<Trait> traits = []> : Graph_Op<mnemonic,
+    !listconcat([NoMemoryEffect, DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+
+def Graph_IfOp : Graph_ControlOp<"if"> {
+  let summary = "The results of one of two functions, as a condition says";
+  let description = [{
+    Both functions take all operands behind the condition and return the results.
+
+        %y = graph.if %c then @negative else @positive (%x)
+             : (tensor<i1>, tensor<8xf32>) -> tensor<8xf32>
+  }];
+  let arguments = (ins StaticShapeTensorOf<[I1]>:$condition,
+                   FlatSymbolRefAttr:$then_body, FlatSymbolRefAttr:$else_body,
+                   Variadic<Graph_Tensor>:$captures);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let assemblyFormat = [{
+    $condition `then` $then_body `else` $else_body `(` $captures `)` attr-dict
+    `:` functional-type(operands, $outputs)
+  }];
+}
+
+def Graph_LoopOp : Graph_ControlOp<"loop", [AttrSizedOperandSegments]> {
+  let summary = "A function that runs repeatedly: Loop and Scan";
+  let description = [{
+    The body is a function
+
+        @body([iteration,] carried.., parts of sliced.., shared..)
+            -> ([goes on,] carried.., parts of stacked..)
+
+    In iteration i the parts are x[i] of the tensors `sliced`, and what becomes y[i]
+    of the last results, which are as many as the body returns. With `reversed`, a list
+    with an entry for each sliced and each stacked tensor, parts are taken or put from
+    the end. The first results are what is carried after the last iteration, or at the
+    beginning if there is none. The body takes the number of the iteration if it is
+    `counted`, and returns whether another iteration follows if it is `conditional`.
+
+    At most `count` iterations run, at most `limit` if that is given, none if the
+    `condition` does not hold. Stacked tensors are as long as `count`: such a loop has
+    neither a limit nor a condition.
+
+        %h, %all = graph.loop @step count #kernel.sizes<64> carried(%h0) sliced(%x)
+            shared(%w) : (tensor<8xf32>, tensor<64x8xf32>, tensor<8xf32>)
+            -> (tensor<8xf32>, tensor<64x8xf32>)
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$body, OptionalAttr<Graph_SizesAttr>:$count,
+                   UnitAttr:$counted, UnitAttr:$conditional,
+                   OptionalAttr<DenseBoolArrayAttr>:$reversed,
+                   Optional<StaticShapeTensorOf<[SI64]>>:$limit,
+                   Optional<StaticShapeTensorOf<[I1]>>:$condition,
+                   Variadic<Graph_Tensor>:$carried, Variadic<Graph_Tensor>:$sliced,
+                   Variadic<Graph_Tensor>:$shared);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let assemblyFormat = [{
+    $body (`count` $count^)? (`counted` $counted^)? (`conditional` $conditional^)?
+    (`reversed` $reversed^)? (`limit` `(` $limit^ `)`)? (`if` `(` $condition^ `)`)?
+    (`carried` `(` $carried^ `)`)? (`sliced` `(` $sliced^ `)`)? (`shared` `(` $shared^ `)`)?
+    attr-dict `:` functional-type(operands, $outputs)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The results that each iteration writes a part of.
+    ::mlir::ResultRange getStacked() { return getOutputs().drop_front(getCarried().size()); }
+  }];
 }

@@ -283,3 +283,50 @@ func.func @register(%c: !kernel.cursor) {
   %x = kernel.load_next %c to 0 : f32
   return
 }
+
+// -----
+
+kernel.program private @a(%x: tensor<4xf32>) -> tensor<4xf32> { kernel.return %x : tensor<4xf32> }
+kernel.program @if_of_kernels(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{runs 'b', which is no private program}}
+  %y = kernel.if %c then @a else @b (%x) : (tensor<i1>, tensor<4xf32>) -> tensor<4xf32>
+  kernel.return %y : tensor<4xf32>
+}
+
+// -----
+
+kernel.program private @a(%x: tensor<4xf32>) -> tensor<4xf32> { kernel.return %x : tensor<4xf32> }
+kernel.program @if_of_others(%c: tensor<i1>, %x: tensor<5xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{value 0 of 'a' is 'tensor<4xf32>', not 'tensor<5xf32>'}}
+  %y = kernel.if %c then @a else @a (%x) : (tensor<i1>, tensor<5xf32>) -> tensor<4xf32>
+  kernel.return %y : tensor<4xf32>
+}
+
+// -----
+
+kernel.program private @a(%x: memref<4xf32>, %y: memref<4xf32> {kernel.output}) attributes {arena_bytes = 64 : i64, arena_align = 64 : i64} { kernel.return }
+kernel.program @if_without_frame(%c: memref<i1>, %x: memref<4xf32>, %y: memref<4xf32> {kernel.output}) {
+  %f = kernel.arena 0 : memref<32xi8>
+  // expected-error @+2 {{has no place for its results}}
+  // expected-error @+1 {{has no frame of 64 bytes as the last of its outputs}}
+  kernel.if %c then @a else @a (%x) to (%y, %f) : (memref<i1>, memref<4xf32>, memref<4xf32>, memref<32xi8>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.program private @step(%x: memref<4xf32>, %y: memref<4xf32> {kernel.output}) { kernel.return }
+kernel.program @loop_without_buffers(%x: memref<4xf32>, %y: memref<4xf32> {kernel.output}) {
+  // expected-error @+1 {{lacks buffers for what it carries}}
+  kernel.loop @step count #kernel.sizes<3> carried(%x) to (%y) : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.program private @step(%x: tensor<4xf32>) -> tensor<4xf32> { kernel.return %x : tensor<4xf32> }
+kernel.program @loop_of_others(%x: tensor<3x5xf32>) -> tensor<3x4xf32> {
+  // expected-error @+1 {{value 0 of 'step' is 'tensor<4xf32>', not 'tensor<5xf32>'}}
+  %y = kernel.loop @step count #kernel.sizes<3> sliced(%x) : (tensor<3x5xf32>) -> tensor<3x4xf32>
+  kernel.return %y : tensor<3x4xf32>
+}

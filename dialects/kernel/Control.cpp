@@ -1,0 +1,162 @@
+// Programs that run other programs.
+//
+// As launches, these are checked in every state of the pipeline: on tensors, and on
+// buffers, where a program's results have become arguments.
+
+#include "dialects/kernel/KernelDialect.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+
+/// Tensors and buffers of this shape and element type, whatever the sign.
+static bool isSameData(Type a, Type b) {
+  auto x = dyn_cast<ShapedType>(a), y = dyn_cast<ShapedType>(b);
+  return x && y && x.getShape() == y.getShape() &&
+         isa<MemRefType>(a) == isa<MemRefType>(b) &&
+         elementBytes(x.getElementType()) == elementBytes(y.getElementType());
+}
+
+/// Checks that `body` names a private program which takes these values and then,
+/// on buffers, writes to these.
+static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
+                                  ArrayRef<Type> arguments,
+                                  ArrayRef<Type> results,
+                                  SymbolTableCollection &symbols) {
+  auto program = symbols.lookupNearestSymbolFrom<ProgramOp>(op, body);
+  if (!program || program.isPublic())
+    return op->emitOpError() << "runs '" << body.getValue()
+                             << "', which is no private program";
+  SmallVector<Type> given(arguments), declared(program.getArgumentTypes());
+  llvm::append_range(given, results);
+  llvm::append_range(declared, program.getResultTypes());
+  if (given.size() != declared.size())
+    return op->emitOpError()
+           << "passes " << given.size() << " values to '" << body.getValue()
+           << "', which takes and returns " << declared.size();
+  for (auto [i, types] : llvm::enumerate(llvm::zip(given, declared)))
+    if (!isSameData(std::get<0>(types), std::get<1>(types)))
+      return op->emitOpError()
+             << "value " << i << " of '" << body.getValue() << "' is "
+             << std::get<1>(types) << ", not " << std::get<0>(types);
+  return success();
+}
+
+/// Bytes of the arenas that the frame of `op` has to hold.
+static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
+                          SymbolTableCollection &symbols) {
+  int64_t bytes = 0;
+  for (FlatSymbolRefAttr body : bodies)
+    if (auto program = symbols.lookupNearestSymbolFrom<ProgramOp>(op, body))
+      bytes = std::max<int64_t>(bytes, program.getArenaBytes().value_or(0));
+  return bytes;
+}
+
+/// Checks the outputs behind the first `count`: a frame if the programs need one.
+static LogicalResult checkFrame(Operation *op, ValueRange outputs, size_t count,
+                                int64_t bytes) {
+  bool holds = outputs.size() == count + (bytes > 0);
+  if (holds && bytes > 0)
+    holds = spanBytes(cast<MemRefType>(outputs.back().getType())) >= bytes;
+  return holds ? success()
+               : op->emitOpError() << "has no frame of " << bytes
+                                   << " bytes as the last of its outputs";
+}
+
+static bool isOnBuffers(Operation *op) {
+  return isa<MemRefType>(op->getOperand(0).getType());
+}
+
+static SmallVector<Type> typesOf(ValueRange values) {
+  return llvm::to_vector(values.getTypes());
+}
+
+LogicalResult IfOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FlatSymbolRefAttr bodies[] = {getThenBodyAttr(), getElseBodyAttr()};
+  SmallVector<Type> results = typesOf(getResults());
+  if (isOnBuffers(*this)) {
+    int64_t frame = frameBytes(*this, bodies, symbols);
+    size_t count = getOutputs().size() - (frame > 0);
+    if (getOutputs().empty() ||
+        failed(checkFrame(*this, getOutputs(), count, frame)))
+      return emitOpError("has no place for its results");
+    results = typesOf(getOutputs().take_front(count));
+  }
+  for (FlatSymbolRefAttr body : bodies)
+    if (failed(checkProgram(*this, body, typesOf(getCaptures()), results,
+                            symbols)))
+      return failure();
+  return success();
+}
+
+/// The type of the part x[i] of a tensor or buffer; of a tensor without its sizes.
+static Type partOf(Type whole) {
+  auto shaped = cast<ShapedType>(whole);
+  ArrayRef<int64_t> shape = shaped.getShape().drop_front();
+  if (isa<MemRefType>(whole))
+    return MemRefType::get(shape, shaped.getElementType());
+  return RankedTensorType::get(shape, shaped.getElementType());
+}
+
+LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  size_t carried = getCarried().size();
+  bool onBuffers = !getOutputs().empty();
+  int64_t frame = frameBytes(*this, getBodyAttr(), symbols);
+  SmallVector<Type> all = typesOf(onBuffers ? ValueRange(getOutputs())
+                                            : ValueRange(getResults()));
+  // Second buffers and the frame follow the results.
+  size_t count = all.size();
+  if (onBuffers) {
+    if (all.size() < 2 * carried + (frame > 0) ||
+        failed(checkFrame(*this, getOutputs(), all.size() - (frame > 0),
+                          frame)))
+      return emitOpError("lacks buffers for what it carries");
+    count -= carried + (frame > 0);
+  }
+  if (count < carried)
+    return emitOpError("has fewer results than it carries");
+  Builder b(getContext());
+  auto number = [&](Type element) -> Type {
+    if (onBuffers)
+      return MemRefType::get({}, element);
+    return RankedTensorType::get({}, element);
+  };
+  SmallVector<Type> arguments, results;
+  if (getCounted())
+    arguments.push_back(number(b.getI64Type()));
+  if (getConditional())
+    results.push_back(number(b.getI1Type()));
+  llvm::append_range(arguments, getCarried().getTypes());
+  llvm::append_range(results, ArrayRef(all).take_front(carried));
+  for (Type whole : getSliced().getTypes())
+    arguments.push_back(partOf(whole));
+  for (Type whole : ArrayRef(all).take_front(count).drop_front(carried))
+    results.push_back(partOf(whole));
+  llvm::append_range(arguments, getShared().getTypes());
+  return checkProgram(*this, getBodyAttr(), arguments, results, symbols);
+}
+
+/// On tensors an operation is a value: unused ones may go, equal ones may merge.
+static void
+addEffects(Operation *op,
+           SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+               &effects) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<MemRefType>(operand.get().getType())) {
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    }
+}
+
+void IfOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  addEffects(*this, effects);
+}
+
+void LoopOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  addEffects(*this, effects);
+}
