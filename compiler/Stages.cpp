@@ -93,7 +93,8 @@ private:
       else if (group)
         checkDecision(group, &group.getBody().front(), group.getStrategy(),
                       group.getPlanAttr());
-      else if (stage == Stage::Decide && !group && !isData(&op))
+      else if (stage == Stage::Decide && !group && !isData(&op) &&
+               !isa<graph::IfOp, graph::LoopOp>(op))
         refuse(&op, "is in no group");
     }
   }
@@ -148,8 +149,9 @@ private:
           op.getResultTypes(), [](Type type) { return isa<TensorType>(type); });
       if (isPlanned && onTensors)
         refuse(&op, "has results that have no place");
-      else if (!isPlanned && !isa<kernel::LaunchOp>(op) && !isData(&op))
-        refuse(&op, "is neither a launch nor data");
+      else if (!isPlanned && !isData(&op) &&
+               !isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp>(op))
+        refuse(&op, "is neither a launch nor data, and runs no program");
     }
   }
 

@@ -22,7 +22,7 @@ void DevicePrinter::printLaunches() {
            streamType() + "stream) {");
   out.line("ingot_status status = INGOT_OK;");
   out.line("(void)io, (void)memory, (void)constants, (void)stream;");
-  printWeightPointers("constants");
+  printWeightPointers(interface.main, "constants");
   for (Operation &op : interface.main->getRegion(0).front()) {
     if (auto launch = dyn_cast<kernel::LaunchOp>(op))
       printLaunch(launch);

@@ -4,15 +4,26 @@
 
 #include "codegen/files/NodeNames.h"
 #include "codegen/kernel/Names.h"
+#include "dialects/kernel/KernelModule.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace ingot {
 
+ModuleOp MainPrinter::moduleOf() const {
+  return cast<ModuleOp>(interface.main->getParentOp());
+}
+
+void MainPrinter::numberLaunches() {
+  moduleOf().walk([&](kernel::LaunchOp launch) {
+    numbers.insert({launch, numbers.size()});
+  });
+}
+
 bool MainPrinter::usesThreads() const {
   bool threads = false;
-  interface.main->walk([&](kernel::LaunchOp launch) {
+  moduleOf().walk([&](kernel::LaunchOp launch) {
     threads |= kernel::extentOf(calleeOf(launch)).value_or(1).most() > 1;
   });
   return threads;
@@ -21,6 +32,9 @@ bool MainPrinter::usesThreads() const {
 void MainPrinter::printHelpers() {
   if (usesThreads())
     printParallel();
+  for (kernel::ProgramOp program : kernel::programsInOrder(moduleOf()))
+    if (program != interface.main)
+      printProgram(program);
 }
 
 void MainPrinter::printRun(StringRef function) {
@@ -30,18 +44,25 @@ void MainPrinter::printRun(StringRef function) {
   if (!usesThreads() && !options.trace)
     out.line("(void)context;");
   printChecks();
-  unsigned number = 0;
-  for (Operation &op : interface.main->getRegion(0).front()) {
+  printOperations(interface.main);
+  out.line("return INGOT_OK;");
+  out.close();
+}
+
+void MainPrinter::printOperations(kernel::ProgramOp program) {
+  for (Operation &op : program.getBody().front()) {
     if (auto launch = dyn_cast<kernel::LaunchOp>(op))
-      printLaunch(launch, number++);
+      printLaunch(launch);
+    else if (auto choice = dyn_cast<kernel::IfOp>(op))
+      printIf(choice);
+    else if (auto loop = dyn_cast<kernel::LoopOp>(op))
+      printLoop(loop);
     else if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
       printRequireEqual(require, pointer(require.getInput()).text);
     else if (auto buffer = dyn_cast<kernel::ArenaOp>(op);
              buffer && !buffer->use_empty())
       printArenaValue(buffer);
   }
-  out.line("return INGOT_OK;");
-  out.close();
 }
 
 void MainPrinter::printParallel() {
@@ -92,7 +113,7 @@ void MainPrinter::printChecks() {
 void MainPrinter::printWeightsBase() {
   if (interface.weightsMode == WeightsMode::Source)
     return;
-  std::string base = interface.name + "_weights";
+  weightsBase = interface.name + "_weights";
   if (interface.weightsMode == WeightsMode::File) {
     std::string field = "io->" + interface.weightsField;
     returnIf("(uintptr_t)" + field + " % " + interface.macro +
@@ -102,12 +123,12 @@ void MainPrinter::printWeightsBase() {
              "INGOT_ERROR_WEIGHTS");
     out.line("const unsigned char *const weights = (const unsigned char *)" +
              field + " + " + Twine(kWeightsHeaderBytes) + ";");
-    base = "weights";
+    weightsBase = "weights";
   }
-  printWeightPointers(base);
+  printWeightPointers(interface.main, weightsBase);
 }
 
-void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
+void MainPrinter::printLaunch(kernel::LaunchOp launch) {
   kernel::FuncOp callee = calleeOf(launch);
   SmallVector<std::string> arguments = launchArguments(launch);
   std::string call =
@@ -119,7 +140,7 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch, unsigned number) {
     if (options.trace)
       out.line("if (context && context->trace) "
                "context->trace(context->trace_user, " +
-               Twine(number) + ", " + Twine(finished) + ");");
+               Twine(numbers.lookup(launch)) + ", " + Twine(finished) + ");");
   };
   trace(0);
   std::optional<kernel::Dim> extent = kernel::extentOf(callee);
@@ -145,7 +166,7 @@ void MainPrinter::printKernelNames() {
            "_kernel_name(int32_t kernel) {");
   out.open("switch (kernel) {");
   unsigned number = 0;
-  interface.main->walk([&](kernel::LaunchOp launch) {
+  moduleOf().walk([&](kernel::LaunchOp launch) {
     std::string text = context.functions[launch.getCallee()];
     if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
       text += ": " + toCommentText(nodes);

@@ -8,7 +8,8 @@
 namespace ingot {
 
 /// Prints what stands after the kernels of one target: how a kernel is spread
-/// over threads; the checks of arguments, the buffers, the launches.
+/// over threads; programs that others run; the checks of arguments, the buffers,
+/// the launches.
 class MainPrinter : ProgramPrinter {
 public:
   /// `parallel` names the function that spreads a kernel over threads.
@@ -16,7 +17,9 @@ public:
               const CodegenOptions &options, SourceContext &context,
               NameScope &names, const std::string &parallel, TextWriter &out)
       : ProgramPrinter(interface, weights, options, context, names, out),
-        parallel(parallel) {}
+        parallel(parallel) {
+    numberLaunches();
+  }
   /// In the anonymous namespace of the kernels.
   void printHelpers();
   /// `function` is its result and name: "extern "C" ingot_status mnist_run".
@@ -25,13 +28,35 @@ public:
   void printKernelNames();
 
 private:
+  /// What a program takes besides its buffers.
+  struct Needs {
+    bool memory = false, weights = false, io = false, context = false;
+  };
+
+  void numberLaunches();
+  mlir::ModuleOp moduleOf() const;
   bool usesThreads() const;
   void printParallel();
   void printChecks();
   void printWeightsBase();
-  void printLaunch(kernel::LaunchOp launch, unsigned number);
+  void printOperations(kernel::ProgramOp program);
+  void printLaunch(kernel::LaunchOp launch);
+
+  // ControlPrinter.cpp: programs that others run.
+  Needs needsOf(kernel::ProgramOp program) const;
+  void printProgram(kernel::ProgramOp program);
+  std::string nameOfArgument(kernel::ProgramOp program, unsigned argument);
+  std::string callOf(kernel::ProgramOp program, std::string buffers,
+                     mlir::ValueRange outputs, size_t count);
+  std::string valueAt(mlir::Value memref);
+  void printIf(kernel::IfOp choice);
+  void printLoop(kernel::LoopOp loop);
 
   const std::string &parallel;
+  /// Where weights outside of the source begin, in the function that is printed.
+  std::string weightsBase;
+  /// What the trace hook calls each launch.
+  llvm::DenseMap<mlir::Operation *, unsigned> numbers;
 };
 
 } // namespace ingot

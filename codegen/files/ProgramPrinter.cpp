@@ -1,6 +1,7 @@
 #include "codegen/files/ProgramPrinter.h"
 
 #include "codegen/kernel/Names.h"
+#include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -31,7 +32,26 @@ static std::string tensorText(MemRefType type) {
   return text;
 }
 
+/// Returns whether a buffer is the memory of programs that are run: the last output,
+/// where there is one.
+static bool isFrame(kernel::ArenaOp buffer) {
+  return llvm::all_of(buffer->getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    bool isLast = use.getOperandNumber() + 1 == user->getNumOperands();
+    bool takesFrame = llvm::any_of(
+        kernel::programsRunBy(user), [](kernel::ProgramOp program) {
+          return program.getArenaBytes().value_or(0) > 0;
+        });
+    return isLast && takesFrame;
+  });
+}
+
 void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
+  if (isFrame(buffer)) {
+    named[buffer] = {"memory + " + llvm::utostr(buffer.getOffset()),
+                     "unsigned char", false};
+    return;
+  }
   auto type = cast<MemRefType>(buffer.getType());
   std::string element = storageTypeName(type.getElementType());
   StringRef hint = kernel::nameOf(buffer);
@@ -90,9 +110,10 @@ void ProgramPrinter::printSizeChecks() {
                "INGOT_ERROR_SHAPE");
 }
 
-void ProgramPrinter::printWeightPointers(StringRef base) {
+void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
+                                         StringRef base) {
   llvm::StringSet<> declared;
-  interface.main->walk([&](memref::GetGlobalOp op) {
+  program->walk([&](memref::GetGlobalOp op) {
     const Weight &weight = weightOf(op);
     if (weight.offset < 0 || op->use_empty())
       return;

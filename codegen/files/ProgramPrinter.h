@@ -38,8 +38,8 @@ protected:
   /// Refuses sizes out of their bounds, and those that differ where they must not.
   void printSizeChecks();
   void printArenaValue(kernel::ArenaOp buffer);
-  /// Declares a pointer for each weight that lies behind `base`.
-  void printWeightPointers(llvm::StringRef base);
+  /// Declares a pointer for each weight of a program that lies behind `base`.
+  void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base);
   /// Refuses to run unless what `given` points at is what it was bound to.
   void printRequireEqual(kernel::RequireEqualOp require, llvm::StringRef given);
   Pointer pointer(mlir::Value memref);

@@ -1,7 +1,8 @@
 // The .cpp of a model.
 //
-// From top to bottom: includes, vector types, weights, kernels (all in an
-// anonymous namespace, inside the text that enables the target's instructions),
+// From top to bottom: includes, vector types, weights, kernels, programs that others
+// run (all in an anonymous namespace, inside the text that enables the target's
+// instructions),
 // then <name>_run, which checks its arguments and launches the kernels.
 //
 // Of several targets each has all that in a namespace of its own, its function
@@ -128,7 +129,7 @@ public:
         weights(weights), names(std::move(names)), out(out),
         context{*variant.target, {}, {}, {}, {}, {}} {
     interface.tensorAlign = target.tensorAlign;
-    interface.main.walk([&](kernel::LaunchOp launch) {
+    module.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
     });
     parallel = this->names.unique("parallel");
@@ -145,6 +146,10 @@ public:
     for (FunctionOpInterface kernel : kernels)
       context.functions[kernel.getName()] =
           this->names.unique(kernel.getName());
+    for (auto program : module.getOps<kernel::ProgramOp>())
+      if (program != interface.main)
+        context.functions[program.getName()] =
+            this->names.unique(program.getName());
   }
 
   /// Alone in its file, or in the namespace `inside`.

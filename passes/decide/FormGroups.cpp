@@ -13,7 +13,8 @@
 //
 // Reshapes stay outside: they are views. So are slices of what is stored
 // anyway, if their elements follow each other. Constants that are one number go
-// along into each group; other constants stay outside as weights. Afterwards
+// along into each group; other constants stay outside as weights. Ifs and loops run
+// functions, whose operators have groups of their own. Afterwards
 // every returned value is the result of a group, and none is returned twice.
 
 #include "dialects/graph/GraphDialect.h"
@@ -69,8 +70,9 @@ public:
     for (Operation &op : function.getBody().front().without_terminator())
       operations.push_back(&op);
     for (Operation *op : llvm::reverse(operations))
-      if (!grouped.contains(op) && !isa<ConstantOp, GroupOp>(op) &&
-          !isView(op) && !placed.contains(op))
+      if (!grouped.contains(op) &&
+          !isa<ConstantOp, GroupOp, IfOp, LoopOp>(op) && !isView(op) &&
+          !placed.contains(op))
         build(collect(op), op);
     // What is concatenated in place knows where its parts lie.
     for (Operation *concat : placed)
@@ -159,7 +161,7 @@ private:
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
         return op && op->getNumResults() == 1 && part.hasOneUse() &&
-               !isView(op) && !isa<ConstantOp, GroupOp>(op) &&
+               !isView(op) && !isa<ConstantOp, GroupOp, IfOp, LoopOp>(op) &&
                !placed.contains(op);
       };
       for (Value part : concat.getInputs())

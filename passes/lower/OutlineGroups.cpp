@@ -7,7 +7,8 @@
 //   %y = kernel.launch @conv_1x14x14x8(%x, %w)
 //
 // Groups that compute the same share one function; names and places of the
-// ONNX nodes do not count.
+// ONNX nodes do not count. Functions become programs, and `graph.if` and
+// `graph.loop` the operations that run them.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -107,6 +108,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     llvm::StringSet<> used;
+    for (auto function : module.getOps<func::FuncOp>())
+      used.insert(function.getName());
     // The first group of each kind stays until all are compared.
     llvm::DenseMap<uint64_t,
                    SmallVector<std::pair<Operation *, kernel::FuncOp>>>
@@ -186,6 +189,32 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     terminator->erase();
   }
 
+  /// Ifs and loops as operations of programs; graph and kernel dialect have them
+  /// in one form.
+  static void replaceControl(kernel::ProgramOp program) {
+    for (Operation &op :
+         llvm::make_early_inc_range(program.getBody().front())) {
+      OpBuilder builder(&op);
+      Operation *made = nullptr;
+      if (auto choice = dyn_cast<graph::IfOp>(op))
+        made = kernel::IfOp::create(builder, op.getLoc(), op.getResultTypes(),
+                                    choice.getCondition(), choice.getThenBody(),
+                                    choice.getElseBody(), choice.getCaptures(),
+                                    /*outputs=*/ValueRange());
+      else if (auto loop = dyn_cast<graph::LoopOp>(op))
+        made = kernel::LoopOp::create(
+            builder, op.getLoc(), op.getResultTypes(), loop.getBodyAttr(),
+            loop.getCountAttr(), loop.getCountedAttr(),
+            loop.getConditionalAttr(), loop.getReversedAttr(), loop.getLimit(),
+            loop.getCondition(), loop.getCarried(), loop.getSliced(),
+            loop.getShared(), /*outputs=*/ValueRange());
+      if (!made)
+        continue;
+      op.replaceAllUsesWith(made);
+      op.erase();
+    }
+  }
+
   /// What is left of a function is a list of launches.
   static void makeProgram(func::FuncOp function) {
     OpBuilder builder(function);
@@ -197,8 +226,10 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     program.setResAttrsAttr(function.getResAttrsAttr());
     program->setDiscardableAttrs(function->getDiscardableAttrDictionary());
     program.getBody().takeBody(function.getBody());
-    if (!program.isExternal())
+    if (!program.isExternal()) {
       replaceTerminator(program.getBody().front().getTerminator());
+      replaceControl(program);
+    }
     function.erase();
   }
 

@@ -1,6 +1,6 @@
 // Every tensor gets a place.
 //
-// Rewrites @main from tensors to buffers: function results become trailing
+// Rewrites programs from tensors to buffers: function results become trailing
 // arguments, constants become globals, reshapes and slices become views, and
 // every other tensor gets an offset in the arena such that tensors alive at the
 // same time do not overlap.
@@ -11,12 +11,15 @@
 //   %a = kernel.arena 0 : memref<...>
 //   kernel.launch @conv(%x, %w, %a)
 //
+// Programs that are run by others come first: what such a program takes is a frame, one
+// buffer of its caller that is alive while it runs.
+//
 // The program gets its arena_bytes, arena_align, arena_lower_bound (the largest
 // sum of bytes alive at one launch) and arena_use (that sum at each launch).
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,11 +37,21 @@ namespace ingot::plan {
 
 namespace {
 
+/// The constants of all programs of a module: equal ones are stored once.
+struct Globals {
+  llvm::DenseMap<Attribute, memref::GlobalOp> byValue;
+  /// The same by the hash of their bytes.
+  llvm::DenseMap<uint64_t,
+                 SmallVector<std::pair<ElementsAttr, memref::GlobalOp>>>
+      byHash;
+};
+
 class Planner {
 public:
-  Planner(ModuleOp module, kernel::ProgramOp main, int64_t alignment)
+  Planner(ModuleOp module, kernel::ProgramOp main, int64_t alignment,
+          Globals &globals)
       : module(module), main(main), alignment(alignment), buffers(main),
-        symbols(module) {}
+        symbols(module), globals(globals) {}
 
   void run() { rewrite(place()); }
 
@@ -137,6 +150,15 @@ private:
       return known;
     };
     for (Operation &op : main.getBody().front()) {
+      if (isa<kernel::IfOp, kernel::LoopOp>(op)) {
+        auto placeWhole = [&](Value tensor) {
+          return place(tensor, storageType(tensorType(tensor)), "");
+        };
+        auto operands = llvm::map_to_vector(op.getOperands(), placeWhole),
+             results = llvm::map_to_vector(op.getResults(), placeWhole);
+        runOnBuffers(builder, &op, operands, results);
+        continue;
+      }
       auto launch = dyn_cast<kernel::LaunchOp>(op);
       if (!launch)
         continue;
@@ -152,6 +174,21 @@ private:
     }
     kernel::ReturnOp::create(builder, main.getLoc());
     main.erase();
+  }
+
+  /// An if or a loop, with places in place of results.
+  static void runOnBuffers(OpBuilder &builder, Operation *op,
+                           ArrayRef<Value> operands, ArrayRef<Value> results) {
+    OperationState state(op->getLoc(), op->getName());
+    state.addOperands(operands);
+    state.addOperands(results);
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    Operation *made = builder.create(state);
+    if (auto choice = dyn_cast<kernel::IfOp>(made))
+      choice.getProperties().operandSegmentSizes.back() = results.size();
+    else
+      cast<kernel::LoopOp>(made).getProperties().operandSegmentSizes.back() =
+          results.size();
   }
 
   /// What a kernel calls an argument: "weights", "scratch0".
@@ -238,7 +275,7 @@ private:
     Value root = rootOf(tensor);
     auto constant = root.getDefiningOp<ConstantOp>();
     auto memref = storageType(tensorType(root));
-    memref::GlobalOp &known = globals[constant.getValue()];
+    memref::GlobalOp &known = globals.byValue[constant.getValue()];
     if (!known)
       known = equalGlobal(constant.getValue(), memref.getElementType());
     if (!known) {
@@ -252,7 +289,7 @@ private:
           /*constant=*/true, builder.getI64IntegerAttr(alignment));
       symbols.insert(known);
       if (hasData(constant.getValue()))
-        globalsByHash[hashOf(constant.getValue())].push_back(
+        globals.byHash[hashOf(constant.getValue())].push_back(
             {constant.getValue(), known});
     }
     Value v = memref::GetGlobalOp::create(builder, tensor.getLoc(),
@@ -285,7 +322,7 @@ private:
       return {};
     std::vector<char> ours, theirs;
     ArrayRef<char> bytes = elementBytes(value, ours);
-    for (auto &[other, global] : globalsByHash.lookup(hashOf(value)))
+    for (auto &[other, global] : globals.byHash.lookup(hashOf(value)))
       if (global.getType().getElementType() == elementType &&
           elementBytes(other, theirs) == bytes)
         return global;
@@ -311,20 +348,39 @@ private:
   SymbolTable symbols;
   /// In the arena, of buffers that are no part of others.
   llvm::DenseMap<unsigned, int64_t> offsets;
-  llvm::DenseMap<Attribute, memref::GlobalOp> globals;
-  /// The same by the hash of their bytes.
-  llvm::DenseMap<uint64_t,
-                 SmallVector<std::pair<ElementsAttr, memref::GlobalOp>>>
-      globalsByHash;
+  Globals &globals;
 };
+
+/// The memory that an if or a loop takes besides its results, as further results: for
+/// each carried tensor a second buffer, and the frame of what it runs.
+static void addFurtherResults(Operation *op) {
+  SmallVector<Type> types(op->getResultTypes());
+  if (auto loop = dyn_cast<kernel::LoopOp>(op))
+    llvm::append_range(types, loop.getCarried().getTypes());
+  int64_t frame = 0;
+  for (kernel::ProgramOp program : kernel::programsRunBy(op))
+    frame = std::max<int64_t>(frame, program.getArenaBytes().value_or(0));
+  OpBuilder builder(op);
+  if (frame > 0)
+    types.push_back(RankedTensorType::get({frame}, builder.getI8Type()));
+  OperationState state(op->getLoc(), op->getName(), op->getOperands(), types);
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  Operation *made = builder.create(state);
+  op->replaceAllUsesWith(made->getResults().take_front(op->getNumResults()));
+  op->erase();
+}
 
 struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
   using Base::Base;
   void runOnOperation() override {
-    SmallVector<kernel::ProgramOp> programs(
-        getOperation().getOps<kernel::ProgramOp>());
-    for (kernel::ProgramOp program : programs)
-      Planner(getOperation(), program, alignment).run();
+    Globals globals;
+    for (kernel::ProgramOp program : kernel::programsInOrder(getOperation())) {
+      for (Operation &op :
+           llvm::make_early_inc_range(program.getBody().front()))
+        if (isa<kernel::IfOp, kernel::LoopOp>(op))
+          addFurtherResults(&op);
+      Planner(getOperation(), program, alignment, globals).run();
+    }
   }
 };
 

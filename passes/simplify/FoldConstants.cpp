@@ -4,7 +4,8 @@
 // is not, and replaces them by constants, evaluated by the very code that would
 // be generated for them (see Evaluate.h). Results that would be much larger
 // than what they are made of stay computed. The bytes of constants that nothing
-// reads any more are freed on the way, so that weights are in memory once.
+// reads any more are freed on the way, so that weights are in memory once. (Bodies of
+// If and Loop may read the same constants as other functions.)
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/evaluate/Evaluate.h"
@@ -56,7 +57,7 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
         kept.insert(attr.getRawHandle().getResource());
       });
     };
-    getOperation().walk([&](Operation *op) {
+    getOperation()->getParentOp()->walk([&](Operation *op) {
       if (!constant.contains(op) ||
           llvm::any_of(op->getUsers(), [&](Operation *user) {
             return !constant.contains(user);
