@@ -1,8 +1,8 @@
 // Operators that disappear on import.
 //
 // Identity, Constant, Shape, Size, and If with a known condition become values
-// that exist already, or constants. Loop and Scan (LoopNodes.cpp) become their
-// bodies, once for each iteration.
+// that exist already, or constants. Any other If has functions (BodyFunctions.cpp);
+// Loop and Scan have one, or become their bodies, once for each iteration.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -20,11 +20,15 @@ const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
       {"Constant", {&G::importConstant, "strings"}},
       {"Shape", {&G::importShape}},
       {"Size", {&G::importSize}},
-      {"If", {&G::importIf, "conditions that are only known at run time", may}},
-      {"Loop",
-       {&G::importLoop, "counts and conditions that are only known at run time",
+      {"If",
+       {&G::importIf,
+        "branches of unlike shapes, where the condition is only known at run "
+        "time",
         may}},
-      {"Scan", {&G::importScan, "sequence_lens; no iterations"}},
+      {"Loop",
+       {&G::importLoop,
+        "outputs of as many iterations as are only known at run time", may}},
+      {"Scan", {&G::importScan, "sequence_lens"}},
       {"SequenceEmpty", {&G::importSequenceConstruct, "", only}},
       {"SequenceConstruct", {&G::importSequenceConstruct, "", only}},
       {"SequenceInsert", {&G::importSequenceInsert, "", only}},
@@ -233,11 +237,17 @@ NodeResults GraphImporter::runBody(NodePlace &at, const Scope &shared,
 }
 
 NodeResults GraphImporter::importIf(NodePlace &at) {
-  DenseElementsAttr condition = requireConstant(at.inputs[0]);
+  DenseElementsAttr condition = constantOf(at.inputs[0]);
   if (!condition) {
-    reportRuntimeCondition(at, at.inputs[0],
-                           "conditions that are known when compiling");
-    return failure();
+    Diagnostics why;
+    NodeResults results = attempt(at, why, [&] { return importRunTimeIf(at); });
+    if (succeeded(results))
+      return results;
+    condition = requireConstant(at.inputs[0]);
+    if (!condition) {
+      diagnostics = why;
+      return failure();
+    }
   }
   if (condition.getNumElements() != 1) {
     report(DiagnosticId::InvalidNode,

@@ -56,7 +56,8 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
           size = size.with(sizeOf);
         return kernel::sizesAttr(sizes, &context);
       });
-  replacer.recursivelyReplaceElementsIn(main, /*replaceAttrs=*/true,
+  replacer.recursivelyReplaceElementsIn(main->getParentOp(),
+                                        /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
   foldSizes();
@@ -75,7 +76,9 @@ void GraphImporter::assumeAlike(ArrayRef<Value> tensors,
 }
 
 void GraphImporter::foldSizes() {
-  for (auto op : llvm::make_early_inc_range(main.getOps<SizesOp>())) {
+  SmallVector<SizesOp> all;
+  main->getParentOp()->walk([&](SizesOp op) { all.push_back(op); });
+  for (SizesOp op : all) {
     if (hasRunTimeSizes(op))
       continue;
     SmallVector<int64_t> numbers;

@@ -69,6 +69,8 @@ struct NodePlace {
   bool isExpanded = false;
 };
 
+struct ScanForm;
+
 class GraphImporter {
 public:
   GraphImporter(ModelFile &file, const ImportOptions &options,
@@ -99,6 +101,10 @@ public:
   /// the way out where that is one.
   void reportRuntimeCondition(const NodePlace &at, mlir::Value condition,
                               std::string supported);
+  /// Reports `message`, a form that would do if `values`, which are only known at run
+  /// time, were known; with --bind as the way out where that is one.
+  void reportUnlessKnown(const NodePlace &at, const llvm::Twine &message,
+                         llvm::ArrayRef<mlir::Value> values);
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location locationOf(const NodePlace &at);
   ModelFile &getFile() { return file; }
@@ -186,13 +192,51 @@ private:
                       const onnx::GraphProto &body,
                       llvm::ArrayRef<Binding> arguments);
 
+  // BodyFunctions.cpp: bodies that become functions of their own.
+  struct BodyFunction {
+    mlir::func::FuncOp function;
+    /// In the function or, until it is closed, around it; with the model's names.
+    llvm::SmallVector<mlir::Value> results;
+    llvm::SmallVector<std::string> names = {};
+  };
+  /// Imports the body `name` as a private function. `bind` says what its inputs are,
+  /// given the function's arguments, which have these types.
+  mlir::FailureOr<BodyFunction>
+  openBody(NodePlace &at, llvm::StringRef name,
+           llvm::ArrayRef<mlir::Type> types,
+           llvm::function_ref<llvm::SmallVector<Binding>(mlir::Block &)> bind);
+  /// Returns the results of bodies, and gives each body an argument for every value
+  /// around the bodies that one of them reads. Returns these values.
+  llvm::SmallVector<mlir::Value>
+  closeBodies(llvm::MutableArrayRef<BodyFunction> bodies);
+  /// Removes a function that is not needed after all.
+  void dropBody(mlir::func::FuncOp function);
+  /// Drops what is known of values that are to be erased.
+  void forget(llvm::function_ref<bool(mlir::Value)> isGone);
+  /// Runs `build`. If that fails, the functions that it has made are gone, nothing
+  /// is reported, and `why` has what was.
+  NodeResults attempt(NodePlace &at, Diagnostics &why,
+                      llvm::function_ref<NodeResults()> build);
+  NodeResults importRunTimeIf(NodePlace &at);
+  bool checkCarried(NodePlace &at, llvm::ArrayRef<Binding> states);
+
   // LoopNodes.cpp.
   NodeResults importLoop(NodePlace &at);
-  NodeResults importScan(NodePlace &at);
+  NodeResults unrollLoop(NodePlace &at);
+  NodeResults importRunTimeLoop(NodePlace &at);
+  /// Whether a loop is so short that iterations which fuse are worth more than a
+  /// body that is compiled once.
+  static constexpr int64_t maxUnrolledNodes = 20'000;
+  static bool isShort(int64_t iterations, const onnx::GraphProto &body);
   bool checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
                      int64_t count);
   mlir::Value stack(NodePlace &at, llvm::ArrayRef<mlir::Value> parts,
                     int64_t axis);
+
+  // ScanNodes.cpp.
+  NodeResults importScan(NodePlace &at);
+  NodeResults unrollScan(NodePlace &at, const ScanForm &form);
+  NodeResults importRunTimeScan(NodePlace &at, ScanForm form);
 
   // SequenceNodes.cpp.
   NodeResults importSequenceConstruct(NodePlace &at);

@@ -17,9 +17,10 @@ Value GraphImporter::resolve(Value value) const {
   return it == replaced.end() ? value : it->second;
 }
 
-/// The function arguments that `value` is computed from; false if the cone is
-/// too large to be a computation of shapes, or reads sizes known only at run time.
-static bool collectArguments(Value value,
+/// The arguments of `main` that `value` is computed from; false if the cone is too
+/// large to be a computation of shapes, reads sizes known only at run time, or is
+/// computed in each run of a body.
+static bool collectArguments(Value value, func::FuncOp main,
                              SmallVectorImpl<BlockArgument> &arguments) {
   constexpr size_t maxOps = 20'000;
   SmallVector<Value> worklist{value};
@@ -27,10 +28,13 @@ static bool collectArguments(Value value,
   while (!worklist.empty()) {
     Value next = worklist.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (argument.getOwner() != &main.getBody().front())
+        return false;
       arguments.push_back(argument);
       continue;
     }
-    if (graph::hasRunTimeSizes(next.getDefiningOp()))
+    if (graph::hasRunTimeSizes(next.getDefiningOp()) ||
+        isa<graph::IfOp, graph::LoopOp>(next.getDefiningOp()))
       return false;
     for (Value operand : next.getDefiningOp()->getOperands())
       if (seen.insert(operand).second)
@@ -54,7 +58,7 @@ DenseElementsAttr GraphImporter::constantOf(Value value) {
     return {};
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getNumElements() > maxEvaluatedElements ||
-      !collectArguments(value, arguments) || !arguments.empty()) {
+      !collectArguments(value, main, arguments) || !arguments.empty()) {
     notConstant.insert(value);
     return {};
   }
@@ -86,7 +90,7 @@ DenseElementsAttr GraphImporter::requireConstant(Value value) {
   if (DenseElementsAttr known = constantOf(value))
     return known;
   SmallVector<BlockArgument> arguments;
-  if (!collectArguments(resolve(value), arguments) || arguments.empty())
+  if (!collectArguments(resolve(value), main, arguments) || arguments.empty())
     return {};
   for (BlockArgument argument : arguments) {
     auto data = options.data.find(argumentNames[argument.getArgNumber()]);
@@ -117,7 +121,7 @@ bool GraphImporter::bindInput(BlockArgument argument, DenseElementsAttr value) {
 
 std::vector<std::string> GraphImporter::bindableInputs(Value value) const {
   SmallVector<BlockArgument> arguments;
-  if (!collectArguments(resolve(value), arguments))
+  if (!collectArguments(resolve(value), main, arguments))
     return {};
   std::vector<std::string> names;
   for (BlockArgument argument : arguments) {
@@ -161,6 +165,19 @@ void GraphImporter::reportRuntimeCondition(const NodePlace &at, Value condition,
                   : " depends on the input `" +
                         printable(llvm::join(inputs, "`, `"), 400) + "`"),
          at, std::move(supported), inputs.empty() ? "" : bindHint(inputs));
+}
+
+void GraphImporter::reportUnlessKnown(const NodePlace &at, const Twine &message,
+                                      ArrayRef<Value> values) {
+  std::vector<std::string> inputs;
+  for (Value value : values)
+    for (const std::string &name :
+         value ? bindableInputs(value) : std::vector<std::string>())
+      if (!llvm::is_contained(inputs, name))
+        inputs.push_back(name);
+  report(DiagnosticId::UnsupportedForm,
+         "`" + printable(at.node.op_type()) + "`: " + message, at, "",
+         inputs.empty() ? "" : bindHint(inputs));
 }
 
 } // namespace ingot

@@ -1,19 +1,25 @@
-// Loop and Scan, unrolled.
+// Loop.
 //
-// A loop whose number of iterations is known becomes its body, imported once
+// A short loop whose number of iterations is known becomes its body, imported once
 // for each iteration; what it collects is concatenated. So iterations fuse and
-// share kernels like any other nodes.
+// share kernels like any other nodes. Any other loop is a `graph.loop`, whose body is
+// a function; a loop that cannot be one (what it carries changes its shape, or is a
+// sequence) is unrolled as well, if it can be.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
+#include "compiler/import/TensorData.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
 
 namespace ingot {
 
-/// More would make endless code.
-static constexpr int64_t maxUnrolledNodes = 20'000;
+bool GraphImporter::isShort(int64_t iterations, const onnx::GraphProto &body) {
+  constexpr int64_t mostIterations = 16, mostNodes = 200;
+  return iterations <= mostIterations &&
+         iterations * body.node_size() <= mostNodes;
+}
 
 bool GraphImporter::checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
                                   int64_t count) {
@@ -58,6 +64,179 @@ Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
 }
 
 NodeResults GraphImporter::importLoop(NodePlace &at) {
+  const onnx::GraphProto *body = bodyOf(at, "body");
+  if (!body)
+    return failure();
+  auto isKnown = [&](size_t i) {
+    return i >= at.inputs.size() || !at.inputs[i] || constantOf(at.inputs[i]);
+  };
+  bool known = isKnown(0) && isKnown(1), isFirst = false;
+  if (known && !at.inputs.empty() && at.inputs[0])
+    for (const APInt &count : constantOf(at.inputs[0]).getValues<APInt>())
+      isFirst = isShort(count.getSExtValue(), *body);
+  Diagnostics whyUnrolled, whyAtRunTime;
+  auto unroll = [&] { return unrollLoop(at); };
+  if (isFirst)
+    if (NodeResults results = attempt(at, whyUnrolled, unroll);
+        succeeded(results))
+      return results;
+  if (NodeResults results =
+          attempt(at, whyAtRunTime, [&] { return importRunTimeLoop(at); });
+      succeeded(results))
+    return results;
+  if (!isFirst)
+    if (NodeResults results = attempt(at, whyUnrolled, unroll);
+        succeeded(results))
+      return results;
+  bool hasCount = known && !at.inputs.empty() && at.inputs[0];
+  diagnostics = hasCount ? whyUnrolled : whyAtRunTime;
+  return failure();
+}
+
+NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
+  ProtoNode node(*this, at);
+  const onnx::GraphProto *body = bodyOf(at, "body");
+  auto input = [&](size_t i) {
+    return i < at.inputs.size() ? at.inputs[i] : Value();
+  };
+  Value limit = input(0), condition = input(1);
+  for (Value value : {limit, condition})
+    if (value && graph::tensorType(value).getNumElements() != 1)
+      return node.invalid("the trip count or the condition has several "
+                          "elements");
+  // How many iterations there are, where that follows from sizes.
+  std::optional<graph::Dim> count;
+  if (limit) {
+    if (DenseElementsAttr known = constantOf(limit))
+      count = std::max<int64_t>(
+          (*known.getValues<APInt>().begin()).getSExtValue(), 0);
+    else if (auto sizes = sizesIn(limit))
+      count = sizes->front();
+  }
+  if (DenseElementsAttr known =
+          condition ? constantOf(condition) : DenseElementsAttr()) {
+    condition = {};
+    if (!*known.getValues<bool>().begin())
+      count = 0;
+  }
+  SmallVector<Binding> states(
+      llvm::drop_begin(at.bindings, std::min<size_t>(2, at.bindings.size())));
+  if (!checkCarried(at, states))
+    return failure();
+  size_t stateCount = states.size();
+  if (size_t(body->output_size()) < 1 + stateCount)
+    return node.invalid("the body has fewer outputs than there are values to "
+                        "carry");
+  SmallVector<Type> types{
+      RankedTensorType::get({}, builder.getIntegerType(64, /*isSigned=*/true))};
+  for (const Binding &state : states)
+    types.push_back(state.value.getType());
+  auto opened = openBody(at, "body", types, [&](Block &block) {
+    SmallVector<Binding> inputs{Binding::known(block.getArgument(0)),
+                                Binding::known(boolean(at, true))};
+    for (BlockArgument argument : block.getArguments().drop_front())
+      inputs.push_back(Binding::known(argument));
+    return inputs;
+  });
+  if (failed(opened))
+    return failure();
+  Value goesOn = opened->results.front();
+  if (!graph::elementOf(goesOn).isInteger(1) ||
+      graph::tensorType(goesOn).getNumElements() != 1)
+    return node.invalid("the body's condition is no single truth value");
+  DenseElementsAttr alwaysGoesOn = constantOf(goesOn);
+  bool conditional = !alwaysGoesOn || !*alwaysGoesOn.getValues<bool>().begin();
+
+  func::FuncOp function = opened->function;
+  SmallVector<Value> carried, returned, finals(stateCount);
+  SmallVector<std::string> names;
+  SmallVector<unsigned> places;
+  llvm::BitVector gone(types.size());
+  for (size_t k = 0; k < stateCount; ++k) {
+    Value result = opened->results[1 + k], initial = states[k].value;
+    BlockArgument argument = function.getArgument(1 + k);
+    if (result.getType() != initial.getType()) {
+      reportUnlessKnown(
+          at,
+          "as often as is only known at run time, or very often, a "
+          "value is carried that changes its type from " +
+              describe(initial.getType()) + " to " + describe(result.getType()),
+          {limit, condition});
+      return failure();
+    }
+    if (result == argument) {
+      argument.replaceAllUsesWith(initial);
+      gone.set(1 + k);
+      finals[k] = initial;
+      continue;
+    }
+    carried.push_back(initial);
+    returned.push_back(result);
+    names.push_back(opened->names[1 + k]);
+    places.push_back(k);
+  }
+  ArrayRef<Value> parts = ArrayRef(opened->results).drop_front(1 + stateCount);
+  bool isOpen = conditional || condition || (limit && !count);
+  SmallVector<Type> results;
+  for (Value initial : carried)
+    results.push_back(initial.getType());
+  if (!parts.empty() && count != graph::Dim(0)) {
+    if (isOpen || !count || count->least() < 0) {
+      reportUnlessKnown(at,
+                        "it collects outputs of as many iterations as are only "
+                        "known at run time",
+                        {limit, condition});
+      return failure();
+    }
+  }
+  for (auto [k, part] : llvm::enumerate(parts)) {
+    graph::Dims sizes = graph::dimsOf(part);
+    sizes.insert(sizes.begin(), *count);
+    results.push_back(graph::tensorOf(sizes, graph::elementOf(part)));
+    returned.push_back(part);
+    names.push_back(opened->names[1 + stateCount + k]);
+  }
+  if (!limit && !conditional && !condition && !count)
+    return node.unsupported("a loop without an end");
+  if (count == graph::Dim(0)) {
+    // Nothing is carried on, and what is stacked has no elements.
+    SmallVector<Binding> bindings(states);
+    for (Type type : ArrayRef(results).drop_front(carried.size()))
+      bindings.push_back(Binding::known(
+          constant(DenseElementsAttr::get(cast<RankedTensorType>(type),
+                                          ArrayRef<Attribute>()),
+                   locationOf(at))));
+    dropBody(function);
+    return bindings;
+  }
+  if (conditional) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&function.getBody().front());
+    goesOn = graph::buildReshape(builder, locationOf(at), goesOn,
+                                 ArrayRef<int64_t>());
+    returned.insert(returned.begin(), goesOn);
+    names.insert(names.begin(), opened->names.front());
+  }
+  opened->results = returned;
+  opened->names = names;
+  bool counted = !function.getArgument(0).use_empty();
+  if (!counted)
+    gone.set(0);
+  (void)function.eraseArguments(gone);
+  SmallVector<Value> shared = closeBodies(MutableArrayRef(*opened));
+  auto loop = graph::LoopOp::create(
+      builder, locationOf(at), results, function.getName(),
+      count ? kernel::sizesAttr(*count, &context) : kernel::SizesAttr(),
+      counted, conditional, DenseBoolArrayAttr(), count ? Value() : limit,
+      condition, carried, /*sliced=*/ValueRange(), shared);
+  for (auto [i, place] : llvm::enumerate(places))
+    finals[place] = loop.getResult(i);
+  llvm::append_range(finals, loop.getStacked());
+  return llvm::map_to_vector(finals,
+                             [](Value value) { return Binding::known(value); });
+}
+
+NodeResults GraphImporter::unrollLoop(NodePlace &at) {
   ProtoNode node(*this, at);
   const onnx::GraphProto *body = bodyOf(at, "body");
   if (!body)
@@ -129,137 +308,6 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
     states.push_back(Binding::known(all));
   }
   return states;
-}
-
-namespace {
-/// Scan's attributes, by scan input and output.
-struct ScanForm {
-  size_t states, inputs, outputs;
-  SmallVector<int64_t> inputAxes, outputAxes, inputReversed, outputReversed;
-};
-} // namespace
-
-/// The part of `x` at `i` of an axis, which goes.
-static Value at(OpBuilder &builder, Location loc, Value x, int64_t axis,
-                int64_t i) {
-  SmallVector<int64_t> shape(graph::shapeOf(x));
-  shape.erase(shape.begin() + axis);
-  return graph::buildReshape(builder, loc,
-                             graph::slice(builder, loc, x, axis, i, 1), shape);
-}
-
-NodeResults GraphImporter::importScan(NodePlace &place) {
-  ProtoNode node(*this, place);
-  Location loc = locationOf(place);
-  const onnx::GraphProto *body = bodyOf(place, "body");
-  if (!body)
-    return failure();
-  // Opset 8 has a batch and perhaps the lengths of its sequences.
-  bool batched = place.opset < 9;
-  SmallVector<Value> values(place.inputs);
-  if (batched) {
-    if (values[0])
-      return node.unsupported("sequence_lens");
-    values.erase(values.begin());
-  }
-  if (llvm::is_contained(values, Value()))
-    return node.invalid("an input is missing");
-  ScanForm form;
-  int64_t inputs = node.intAttr("num_scan_inputs", 1);
-  if (inputs < 1 || inputs > int64_t(values.size()))
-    return node.invalid("num_scan_inputs is " + Twine(inputs));
-  form.inputs = inputs;
-  form.states = values.size() - inputs;
-  if (body->output_size() < int(form.states))
-    return node.invalid("the body has fewer outputs than states");
-  form.outputs = body->output_size() - form.states;
-  auto list = [&](StringRef name, size_t size) {
-    return node.intsAttr(name, SmallVector<int64_t>(size, 0));
-  };
-  form.inputAxes = list("scan_input_axes", form.inputs);
-  form.outputAxes = list("scan_output_axes", form.outputs);
-  form.inputReversed =
-      list(batched ? "directions" : "scan_input_directions", form.inputs);
-  form.outputReversed = list("scan_output_directions", form.outputs);
-  if (form.inputAxes.size() != form.inputs ||
-      form.inputReversed.size() != form.inputs ||
-      form.outputAxes.size() != form.outputs ||
-      form.outputReversed.size() != form.outputs)
-    return node.invalid("an attribute does not have one entry per scan input "
-                        "or output");
-
-  int64_t batch = 1, count = -1;
-  for (size_t k = 0; k < values.size(); ++k) {
-    ArrayRef<int64_t> shape = graph::shapeOf(values[k]);
-    bool isScanned = k >= form.states;
-    if (shape.size() < size_t(batched) + isScanned)
-      return node.invalid("input " + Twine(k) + " has too few axes");
-    if (batched) {
-      batch = graph::shapeOf(values[0])[0];
-      if (shape[0] != batch)
-        return node.invalid("the inputs differ in their batch");
-      shape = shape.drop_front();
-    }
-    if (!isScanned)
-      continue;
-    int64_t &axis = form.inputAxes[k - form.states];
-    auto normal = node.normalizeAxis(axis, shape.size());
-    if (failed(normal))
-      return failure();
-    axis = *normal;
-    if (count >= 0 && shape[axis] != count)
-      return node.invalid("the scan inputs differ in their length");
-    count = shape[axis];
-  }
-  if (count == 0 || batch == 0)
-    return node.unsupported("no iterations");
-  if (batch > maxUnrolledNodes || !checkUnrolled(place, *body, batch * count))
-    return failure();
-
-  Scope shared = bodyScope(place, "body", *body);
-  SmallVector<SmallVector<Value>> perBatch(body->output_size());
-  for (int64_t b = 0; b < batch; ++b) {
-    SmallVector<Value> own(values);
-    if (batched)
-      for (Value &value : own)
-        value = at(builder, loc, value, 0, b);
-    SmallVector<Binding> states;
-    for (size_t k = 0; k < form.states; ++k)
-      states.push_back(Binding::known(own[k]));
-    SmallVector<SmallVector<Value>> collected(form.outputs);
-    for (int64_t i = 0; i < count; ++i) {
-      SmallVector<Binding> arguments(states);
-      for (size_t k = 0; k < form.inputs; ++k)
-        arguments.push_back(Binding::known(
-            at(builder, loc, own[form.states + k], form.inputAxes[k],
-               form.inputReversed[k] ? count - 1 - i : i)));
-      NodeResults results = runBody(place, shared, *body, arguments);
-      if (failed(results))
-        return failure();
-      for (size_t k = 0; k < form.states; ++k)
-        states[k] = (*results)[k];
-      for (size_t k = 0; k < form.outputs; ++k)
-        collected[k].push_back((*results)[form.states + k].value);
-    }
-    for (size_t k = 0; k < form.states; ++k)
-      perBatch[k].push_back(states[k].value);
-    for (size_t k = 0; k < form.outputs; ++k) {
-      if (form.outputReversed[k])
-        std::reverse(collected[k].begin(), collected[k].end());
-      Value all = stack(place, collected[k], form.outputAxes[k]);
-      if (!all)
-        return failure();
-      perBatch[form.states + k].push_back(all);
-    }
-  }
-  SmallVector<Binding> results;
-  for (ArrayRef<Value> parts : perBatch) {
-    Value all = batched ? stack(place, parts, 0) : parts[0];
-    if (!all)
-      return failure();
-    results.push_back(Binding::known(all));
-  }
-  return results;
 }
 
 } // namespace ingot

@@ -68,31 +68,32 @@ def loop_without_a_body(folder):
                  initializers=[weights("m", (), np.int64), weights("c", (), np.bool_)])
 
 
-def loop(body, inputs=("m", "c", "x"), carried=1, inits=(), outputs=("y",)):
+def loop(body, inputs=("m", "c", "x"), carried=1, inits=(), outputs=("y",), collected=()):
     names = ["i", "c_in", "s_in"][:2 + carried]
     types = [info("i", (), I64), info("c_in", (), TensorProto.BOOL), info("s_in")][:2 + carried]
     graph = helper.make_graph(body, "body", types,
-                              [info("c_out", (), TensorProto.BOOL), info("s_out")])
+                              [info("c_out", (), TensorProto.BOOL), info("s_out"), *[info(name) for name in collected]])
     return model([node("Loop", inputs, outputs, body=graph)], initializers=inits)
 
 
-@case("unsupported-form", node="the_node", code=3, text="its condition depends on the input `x`")
-def loop_until_data_says_so(folder):
-    body = [helper.make_node("Neg", ["s_in"], ["s_out"]),
+@case("unsupported-form", node="the_node", code=3, text="it collects outputs of as many iterations as are only known at run time")
+def loop_that_collects_until_data_says_so(folder):
+    body = [helper.make_node("Neg", ["s_in"], ["s_out"]), helper.make_node("Abs", ["s_in"], ["part"]),
             helper.make_node("ReduceMax", ["s_in"], ["largest"], keepdims=0),
             helper.make_node("Greater", ["largest", "zero"], ["c_out"])]
-    return loop(body, ("", "c", "x"), inits=[numpy_helper.from_array(np.array(True), "c"), weights("zero", ())])
+    return loop(body, ("", "c", "x"), inits=[numpy_helper.from_array(np.array(True), "c"), weights("zero", ())],
+                outputs=("y", "parts"), collected=["part"])
 
 
-@case("unsupported-form", node="the_node", code=3, text="or more iterations")
+@case("unsupported-form", node="the_node", code=3, text="a loop without an end")
 def loop_without_end(folder):
     body = [helper.make_node("Neg", ["s_in"], ["s_out"]), helper.make_node("Identity", ["c_in"], ["c_out"])]
     return loop(body, ("", "c", "x"), inits=[numpy_helper.from_array(np.array(True), "c")])
 
 
-@case("unbound-value", node="the_node", text="trip count")
-def loop_as_often_as_an_input_says(folder):
-    body = [helper.make_node("Neg", ["s_in"], ["s_out"]), helper.make_node("Identity", ["c_in"], ["c_out"])]
+@case("unsupported-form", node="the_node", code=3, text="--bind m=VALUES")
+def loop_that_grows_as_often_as_an_input_says(folder):
+    body = [helper.make_node("Concat", ["s_in", "s_in"], ["s_out"], axis=0), helper.make_node("Identity", ["c_in"], ["c_out"])]
     m = loop(body, ("m", "", "x"))
     m.graph.input.append(info("m", (), I64))
     return m

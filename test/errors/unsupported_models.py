@@ -62,9 +62,10 @@ def sequence_input(folder):
 
 
 @case("unsupported-form", node="the_node", code=3, text="--bind c=VALUES")
-def condition_at_run_time(folder):
+def branches_of_unlike_shapes_at_run_time(folder):
     branch = helper.make_graph([node("Relu", ["x"], ["t"])], "b", [], [info("t")])
-    return model([node("If", ["c"], then_branch=branch, else_branch=branch)],
+    larger = helper.make_graph([node("Concat", ["x", "x"], ["t"], axis=0)], "b", [], [info("t")])
+    return model([node("If", ["c"], then_branch=branch, else_branch=larger)],
                  inputs=[info("x"), info("c", [], TensorProto.BOOL)])
 
 

@@ -1,0 +1,286 @@
+// Bodies of If, Loop and Scan as functions of their own.
+//
+//   If(c) { then: y = -x } { else: y = x }
+//     ->
+//   %y = graph.if %c then @if_then else @if_else (%x)
+//   func.func private @if_then(%x) { %y = graph.neg %x; return %y }
+//   func.func private @if_else(%x) { return %x }
+//
+// A body sees the values around it. While it is imported its function reads them where
+// they are. Afterwards constants, and what is computed from them, have a copy in the
+// function, so that weights are packed and folded there; every other value becomes an
+// argument. What cannot be a function has to be known when compiling.
+
+#include "compiler/import/GraphImporter.h"
+#include "compiler/import/ProtoNode.h"
+#include "compiler/import/TensorData.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// A name for the function of a body that nothing in the module has.
+static std::string nameOfBody(ModuleOp module, const onnx::NodeProto &node,
+                              StringRef body) {
+  std::string base = node.name().empty() ? node.op_type() : node.name();
+  base += "_" + body.split("_branch").first.str();
+  for (char &c : base)
+    c = llvm::isAlnum(c) ? c : '_';
+  std::string name = base;
+  for (unsigned n = 2; module.lookupSymbol(name); ++n)
+    name = base + "_" + std::to_string(n);
+  return name;
+}
+
+FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
+    NodePlace &at, StringRef name, ArrayRef<Type> types,
+    llvm::function_ref<SmallVector<Binding>(Block &)> bind) {
+  const onnx::GraphProto *body = bodyOf(at, name);
+  if (!body)
+    return failure();
+  auto module = cast<ModuleOp>(main->getParentOp());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(module.getBody());
+  BodyFunction made;
+  made.function = func::FuncOp::create(
+      builder, locationOf(at), nameOfBody(module, at.node, name),
+      builder.getFunctionType(types, {}));
+  made.function.setPrivate();
+  Block *block = made.function.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  SmallVector<Binding> inputs = bind(*block);
+  // Names from the model for what is printed.
+  for (auto [binding, input] : llvm::zip(inputs, body->input()))
+    if (auto argument = dyn_cast_or_null<BlockArgument>(binding.value))
+      made.function.setArgAttr(argument.getArgNumber(), kernel::kOnnxNameAttr,
+                               builder.getStringAttr(input.name()));
+  NodeResults results =
+      runBody(at, bodyScope(at, name, *body), *body, inputs);
+  if (failed(results))
+    return failure();
+  for (const Binding &result : *results) {
+    if (result.kind != Binding::Known || !result.value) {
+      report(DiagnosticId::UnsupportedForm,
+             "`" + at.node.op_type() + "`: its body results in a sequence or "
+                                       "in nothing",
+             at);
+      return failure();
+    }
+    made.results.push_back(result.value);
+  }
+  for (const auto &output : body->output())
+    made.names.push_back(output.name());
+  return made;
+}
+
+/// The operations that compute `value` from constants alone, operands first; empty if
+/// it depends on anything else, or on a lot.
+static SmallVector<Operation *> constantCone(Value value) {
+  constexpr size_t mostOperations = 200;
+  llvm::SetVector<Operation *> cone;
+  SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || !isPure(op) || cone.size() > mostOperations)
+      return {};
+    // Those that are found again are operands of something later.
+    cone.remove(op);
+    cone.insert(op);
+    llvm::append_range(pending, op->getOperands());
+  }
+  return SmallVector<Operation *>(llvm::reverse(cone));
+}
+
+namespace {
+/// Makes what a function reads around it its own.
+class Isolation {
+public:
+  explicit Isolation(func::FuncOp function)
+      : function(function),
+        copies(OpBuilder::atBlockBegin(&function.getBody().front())) {}
+
+  /// Copies constants into the function; returns the other values around it.
+  llvm::SetVector<Value> copyConstants() {
+    llvm::SetVector<Value> others;
+    forEachOutside([&](OpOperand &operand) {
+      Value value = operand.get();
+      if (Value own = mapping.lookupOrNull(value))
+        return operand.set(own);
+      if (graph::tensorType(value).getNumElements() == 0) {
+        auto empty = DenseElementsAttr::get(graph::tensorType(value),
+                                            ArrayRef<Attribute>());
+        return operand.set(
+            graph::ConstantOp::create(copies, value.getLoc(), empty));
+      }
+      SmallVector<Operation *> cone = constantCone(value);
+      for (Operation *op : cone)
+        if (!mapping.contains(op->getResult(0)))
+          copies.clone(*op, mapping);
+      if (cone.empty())
+        others.insert(value);
+      else
+        operand.set(mapping.lookup(value));
+    });
+    return others;
+  }
+
+  /// Appends an argument for each of `values`.
+  void addArguments(ArrayRef<Value> values, Builder &builder) {
+    for (Value value : values) {
+      DictionaryAttr attrs;
+      if (auto name = dyn_cast<NameLoc>(value.getLoc()))
+        attrs = builder.getDictionaryAttr(
+            builder.getNamedAttr(kernel::kOnnxNameAttr, name.getName()));
+      unsigned index = function.getNumArguments();
+      (void)function.insertArgument(index, value.getType(), attrs,
+                                    value.getLoc());
+      mapping.map(value, function.getArgument(index));
+    }
+    forEachOutside([&](OpOperand &operand) {
+      operand.set(mapping.lookup(operand.get()));
+    });
+  }
+
+private:
+  void forEachOutside(llvm::function_ref<void(OpOperand &)> use) {
+    Region &region = function.getBody();
+    for (Operation &op : region.front())
+      for (OpOperand &operand : op.getOpOperands())
+        if (operand.get().getParentRegion() != &region)
+          use(operand);
+  }
+
+  func::FuncOp function;
+  OpBuilder copies;
+  IRMapping mapping;
+};
+} // namespace
+
+SmallVector<Value>
+GraphImporter::closeBodies(MutableArrayRef<BodyFunction> bodies) {
+  std::vector<Isolation> isolations;
+  llvm::SetVector<Value> captures;
+  for (BodyFunction &body : bodies) {
+    for (Value &result : body.results)
+      result = resolve(result);
+    OpBuilder end = OpBuilder::atBlockEnd(&body.function.getBody().front());
+    func::ReturnOp::create(end, body.function.getLoc(), body.results);
+    isolations.emplace_back(body.function);
+    for (Value value : isolations.back().copyConstants())
+      captures.insert(value);
+  }
+  for (auto [body, isolation] : llvm::zip(bodies, isolations)) {
+    isolation.addArguments(captures.getArrayRef(), builder);
+    body.function.setFunctionType(
+        builder.getFunctionType(body.function.getBody().getArgumentTypes(),
+                                ValueRange(body.results).getTypes()));
+    for (auto [i, name] : llvm::enumerate(body.names))
+      body.function.setResultAttr(i, kernel::kOnnxNameAttr,
+                                  builder.getStringAttr(name));
+  }
+  return captures.takeVector();
+}
+
+void GraphImporter::forget(llvm::function_ref<bool(Value)> isGone) {
+  SmallVector<Value> gone;
+  for (auto [from, to] : replaced)
+    if (isGone(from) || isGone(to))
+      gone.push_back(from);
+  for (Value value : gone)
+    replaced.erase(value);
+  notConstant.clear();
+}
+
+void GraphImporter::dropBody(func::FuncOp function) {
+  forget([&](Value value) {
+    return value.getParentRegion() == &function.getBody();
+  });
+  function.walk([](Operation *op) { op->dropAllReferences(); });
+  function.erase();
+}
+
+NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
+                                   llvm::function_ref<NodeResults()> build) {
+  auto module = cast<ModuleOp>(main->getParentOp());
+  Diagnostics before = diagnostics;
+  size_t functions = llvm::range_size(module.getOps<func::FuncOp>());
+  Block *block = builder.getInsertionBlock();
+  Operation *last = block->empty() ? nullptr : &block->back();
+  NodeResults results = build();
+  if (succeeded(results) && diagnostics.size() == before.size() && !at.poisoned)
+    return results;
+  why = std::exchange(diagnostics, before);
+  at.poisoned = false;
+  // Bodies of bodies come later, and are read by nothing else.
+  SmallVector<func::FuncOp> made(
+      llvm::drop_begin(module.getOps<func::FuncOp>(), functions));
+  for (func::FuncOp function : llvm::reverse(made))
+    dropBody(function);
+  while (!block->empty() && &block->back() != last &&
+         block->back().use_empty()) {
+    Operation *op = &block->back();
+    forget([&](Value value) { return value.getDefiningOp() == op; });
+    op->erase();
+  }
+  return failure();
+}
+
+bool GraphImporter::checkCarried(NodePlace &at, ArrayRef<Binding> states) {
+  for (const Binding &state : states)
+    if (state.kind != Binding::Known ||
+        graph::tensorType(state.value).getNumElements() == 0) {
+      report(DiagnosticId::UnsupportedForm,
+             "`" + at.node.op_type() +
+                 "` that carries a sequence, nothing or a tensor without "
+                 "elements",
+             at);
+      return false;
+    }
+  return true;
+}
+
+NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
+  ProtoNode node(*this, at);
+  Value condition = at.inputs[0];
+  if (graph::tensorType(condition).getNumElements() != 1)
+    return node.invalid(
+        "the condition has " +
+        Twine(graph::tensorType(condition).getNumElements()) + " elements");
+  SmallVector<BodyFunction> bodies;
+  for (StringRef branch : {"then_branch", "else_branch"}) {
+    auto opened = openBody(at, branch, {},
+                           [](Block &) { return SmallVector<Binding>(); });
+    if (failed(opened))
+      return failure();
+    bodies.push_back(std::move(*opened));
+  }
+  ArrayRef<Value> first = bodies[0].results, second = bodies[1].results;
+  if (first.size() != second.size())
+    return node.invalid("its branches have " + Twine(first.size()) + " and " +
+                        Twine(second.size()) + " results");
+  for (auto [x, y] : llvm::zip(first, second))
+    if (x.getType() != y.getType()) {
+      reportUnlessKnown(at,
+                        "its condition is only known at run time, and its "
+                        "branches result in " +
+                            describe(x.getType()) + " and in " +
+                            describe(y.getType()),
+                        {condition});
+      return failure();
+    }
+  SmallVector<Type> types(ValueRange(first).getTypes());
+  SmallVector<Value> captures = closeBodies(bodies);
+  auto choice = graph::IfOp::create(
+      builder, locationOf(at), types, condition, bodies[0].function.getName(),
+      bodies[1].function.getName(), captures);
+  return llvm::map_to_vector(choice.getResults(), [](Value value) {
+    return Binding::known(value);
+  });
+}
+
+} // namespace ingot

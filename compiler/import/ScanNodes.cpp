@@ -1,0 +1,289 @@
+// Scan.
+//
+// As with Loop, a short one becomes its body, once for each iteration, and any other
+// a `graph.loop`: parts of its inputs and outputs lie along their first axes, so that
+// other axes are moved there first.
+
+#include "compiler/import/GraphImporter.h"
+#include "compiler/import/ProtoNode.h"
+#include "compiler/import/TensorData.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Scan's attributes, by scan input and output.
+struct ScanForm {
+  size_t states, inputs, outputs;
+  SmallVector<int64_t> inputAxes, outputAxes, inputReversed, outputReversed;
+  /// Of opset 8: the first axis of all values is a batch.
+  bool batched;
+  graph::Dim batch = 1, count = -1;
+  /// States, then what is scanned.
+  SmallVector<Value> values;
+};
+
+/// The part of `x` at `i` of an axis, which goes.
+static Value at(OpBuilder &builder, Location loc, Value x, int64_t axis,
+                int64_t i) {
+  SmallVector<int64_t> shape(graph::shapeOf(x));
+  shape.erase(shape.begin() + axis);
+  return graph::buildReshape(builder, loc,
+                             graph::slice(builder, loc, x, axis, i, 1), shape);
+}
+
+static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
+                                    const onnx::GraphProto &body) {
+  ScanForm form;
+  // Opset 8 has a batch and perhaps the lengths of its sequences.
+  form.batched = place.opset < 9;
+  SmallVector<Value> &values = form.values;
+  values.assign(place.inputs);
+  if (form.batched) {
+    if (values[0])
+      return node.unsupported("sequence_lens");
+    values.erase(values.begin());
+  }
+  if (llvm::is_contained(values, Value()))
+    return node.invalid("an input is missing");
+  int64_t inputs = node.intAttr("num_scan_inputs", 1);
+  if (inputs < 1 || inputs > int64_t(values.size()))
+    return node.invalid("num_scan_inputs is " + Twine(inputs));
+  form.inputs = inputs;
+  form.states = values.size() - inputs;
+  if (body.output_size() < int(form.states))
+    return node.invalid("the body has fewer outputs than states");
+  form.outputs = body.output_size() - form.states;
+  auto list = [&](StringRef name, size_t size) {
+    return node.intsAttr(name, SmallVector<int64_t>(size, 0));
+  };
+  form.inputAxes = list("scan_input_axes", form.inputs);
+  form.outputAxes = list("scan_output_axes", form.outputs);
+  form.inputReversed =
+      list(form.batched ? "directions" : "scan_input_directions", form.inputs);
+  form.outputReversed = list("scan_output_directions", form.outputs);
+  if (form.inputAxes.size() != form.inputs ||
+      form.inputReversed.size() != form.inputs ||
+      form.outputAxes.size() != form.outputs ||
+      form.outputReversed.size() != form.outputs)
+    return node.invalid("an attribute does not have one entry per scan input "
+                        "or output");
+
+  for (size_t k = 0; k < values.size(); ++k) {
+    graph::Dims sizes = graph::dimsOf(values[k]);
+    ArrayRef<graph::Dim> shape = sizes;
+    bool isScanned = k >= form.states;
+    if (shape.size() < size_t(form.batched) + isScanned)
+      return node.invalid("input " + Twine(k) + " has too few axes");
+    if (form.batched) {
+      form.batch = graph::dimsOf(values[0])[0];
+      if (shape[0] != form.batch)
+        return node.invalid("the inputs differ in their batch");
+      shape = shape.drop_front();
+    }
+    if (!isScanned)
+      continue;
+    int64_t &axis = form.inputAxes[k - form.states];
+    auto normal = node.normalizeAxis(axis, shape.size());
+    if (failed(normal))
+      return failure();
+    axis = *normal;
+    if (form.count != -1 && shape[axis] != form.count &&
+        !node.assumeEqual(shape[axis], form.count))
+      return node.invalid("the scan inputs differ in their length");
+    form.count = shape[axis];
+  }
+  return form;
+}
+
+NodeResults GraphImporter::unrollScan(NodePlace &place, const ScanForm &form) {
+  ProtoNode node(*this, place);
+  Location loc = locationOf(place);
+  const onnx::GraphProto *body = bodyOf(place, "body");
+  auto knownBatch = form.batch.known(), knownCount = form.count.known();
+  if (!knownBatch || !knownCount)
+    return node.unsupported("a length that is only known at run time");
+  int64_t batch = *knownBatch, count = *knownCount;
+  if (count == 0 || batch == 0)
+    return node.unsupported("no iterations");
+  if (batch > maxUnrolledNodes || !checkUnrolled(place, *body, batch * count))
+    return failure();
+
+  Scope shared = bodyScope(place, "body", *body);
+  SmallVector<SmallVector<Value>> perBatch(body->output_size());
+  for (int64_t b = 0; b < batch; ++b) {
+    SmallVector<Value> own(form.values);
+    if (form.batched)
+      for (Value &value : own)
+        value = at(builder, loc, value, 0, b);
+    SmallVector<Binding> states;
+    for (size_t k = 0; k < form.states; ++k)
+      states.push_back(Binding::known(own[k]));
+    SmallVector<SmallVector<Value>> collected(form.outputs);
+    for (int64_t i = 0; i < count; ++i) {
+      SmallVector<Binding> arguments(states);
+      for (size_t k = 0; k < form.inputs; ++k)
+        arguments.push_back(Binding::known(
+            at(builder, loc, own[form.states + k], form.inputAxes[k],
+               form.inputReversed[k] ? count - 1 - i : i)));
+      NodeResults results = runBody(place, shared, *body, arguments);
+      if (failed(results))
+        return failure();
+      for (size_t k = 0; k < form.states; ++k)
+        states[k] = (*results)[k];
+      for (size_t k = 0; k < form.outputs; ++k)
+        collected[k].push_back((*results)[form.states + k].value);
+    }
+    for (size_t k = 0; k < form.states; ++k)
+      perBatch[k].push_back(states[k].value);
+    for (size_t k = 0; k < form.outputs; ++k) {
+      if (form.outputReversed[k])
+        std::reverse(collected[k].begin(), collected[k].end());
+      Value all = stack(place, collected[k], form.outputAxes[k]);
+      if (!all)
+        return failure();
+      perBatch[form.states + k].push_back(all);
+    }
+  }
+  SmallVector<Binding> results;
+  for (ArrayRef<Value> parts : perBatch) {
+    Value all = form.batched ? stack(place, parts, 0) : parts[0];
+    if (!all)
+      return failure();
+    results.push_back(Binding::known(all));
+  }
+  return results;
+}
+
+/// Axis `from` as the first one.
+static Value withAxisFirst(OpBuilder &builder, Location loc, Value x,
+                           int64_t from) {
+  SmallVector<int64_t> perm{from};
+  for (int64_t axis = 0; axis < graph::tensorType(x).getRank(); ++axis)
+    if (axis != from)
+      perm.push_back(axis);
+  return from == 0 ? x : graph::buildTranspose(builder, loc, x, perm);
+}
+
+/// The first axis as axis `to`.
+static Value withFirstAxisAt(OpBuilder &builder, Location loc, Value x,
+                             int64_t to) {
+  SmallVector<int64_t> perm;
+  for (int64_t axis = 1; axis < graph::tensorType(x).getRank(); ++axis)
+    perm.push_back(axis);
+  perm.insert(perm.begin() + to, 0);
+  return to == 0 ? x : graph::buildTranspose(builder, loc, x, perm);
+}
+
+NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
+  ProtoNode node(*this, place);
+  Location loc = locationOf(place);
+  if (form.batched)
+    return node.unsupported("a batch (opset 8)");
+  if (!checkCarried(place, ArrayRef(place.bindings).take_front(form.states)))
+    return failure();
+  ArrayRef<Value> states = ArrayRef(form.values).take_front(form.states);
+  SmallVector<Value> sliced;
+  SmallVector<Type> types(ValueRange(states).getTypes());
+  for (size_t k = 0; k < form.inputs; ++k) {
+    Value x = form.values[form.states + k];
+    sliced.push_back(withAxisFirst(builder, loc, x, form.inputAxes[k]));
+    graph::Dims sizes = graph::dimsOf(sliced.back());
+    types.push_back(graph::tensorOf(ArrayRef(sizes).drop_front(),
+                                    graph::elementOf(x)));
+  }
+  auto opened = openBody(place, "body", types, [](Block &block) {
+    return llvm::map_to_vector(block.getArguments(), [](Value argument) {
+      return Binding::known(argument);
+    });
+  });
+  if (failed(opened))
+    return failure();
+  SmallVector<Type> results;
+  for (auto [k, result] : llvm::enumerate(opened->results)) {
+    bool isState = k < form.states;
+    if (isState && result.getType() != states[k].getType())
+      return node.unsupported("a state changes its type from " +
+                              describe(states[k].getType()) + " to " +
+                              describe(result.getType()));
+    graph::Dims sizes = graph::dimsOf(result);
+    if (!isState) {
+      auto axis = node.normalizeAxis(form.outputAxes[k - form.states],
+                                     sizes.size() + 1);
+      if (failed(axis))
+        return failure();
+      form.outputAxes[k - form.states] = *axis;
+      sizes.insert(sizes.begin(), form.count);
+    }
+    results.push_back(graph::tensorOf(sizes, graph::elementOf(result)));
+  }
+  SmallVector<Binding> bindings;
+  if (form.count == graph::Dim(0)) {
+    for (Value state : states)
+      bindings.push_back(Binding::known(state));
+    for (auto [type, axis] :
+         llvm::zip(ArrayRef(results).drop_front(form.states),
+                   form.outputAxes)) {
+      SmallVector<int64_t> shape(
+          cast<RankedTensorType>(type).getShape().drop_front());
+      shape.insert(shape.begin() + axis, 0);
+      bindings.push_back(Binding::known(constant(
+          DenseElementsAttr::get(
+              RankedTensorType::get(
+                  shape, cast<RankedTensorType>(type).getElementType()),
+              ArrayRef<Attribute>()),
+          loc)));
+    }
+    dropBody(opened->function);
+    return bindings;
+  }
+  SmallVector<bool> reversed;
+  for (int64_t backwards :
+       llvm::concat<int64_t>(form.inputReversed, form.outputReversed))
+    reversed.push_back(backwards != 0);
+  bool anyReversed = llvm::is_contained(reversed, true);
+  SmallVector<Value> shared = closeBodies(MutableArrayRef(*opened));
+  auto loop = graph::LoopOp::create(
+      builder, loc, results, opened->function.getName(),
+      kernel::sizesAttr(form.count, &context), /*counted=*/false,
+      /*conditional=*/false,
+      anyReversed ? builder.getDenseBoolArrayAttr(reversed)
+                  : DenseBoolArrayAttr(),
+      /*limit=*/Value(), /*condition=*/Value(), states, sliced, shared);
+  for (auto [k, result] : llvm::enumerate(loop.getResults())) {
+    Value value = result;
+    if (k >= form.states)
+      value = withFirstAxisAt(builder, loc, value,
+                              form.outputAxes[k - form.states]);
+    bindings.push_back(Binding::known(value));
+  }
+  return bindings;
+}
+
+NodeResults GraphImporter::importScan(NodePlace &place) {
+  ProtoNode node(*this, place);
+  const onnx::GraphProto *body = bodyOf(place, "body");
+  if (!body)
+    return failure();
+  FailureOr<ScanForm> form = readForm(node, place, *body);
+  if (failed(form))
+    return failure();
+  auto count = form->count.known(), batch = form->batch.known();
+  bool known = count && batch;
+  bool isFirst = known && *count > 0 && isShort(*count * *batch, *body);
+  Diagnostics whyUnrolled, whyAtRunTime;
+  for (bool unrolls : {isFirst, !isFirst}) {
+    NodeResults results =
+        attempt(place, unrolls ? whyUnrolled : whyAtRunTime, [&] {
+          return unrolls ? unrollScan(place, *form)
+                         : importRunTimeScan(place, *form);
+        });
+    if (succeeded(results))
+      return results;
+  }
+  diagnostics = known && *count > 0 ? whyUnrolled : whyAtRunTime;
+  return failure();
+}
+
+} // namespace ingot
