@@ -47,9 +47,9 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(module.getBody());
   BodyFunction made;
-  made.function = func::FuncOp::create(
-      builder, locationOf(at), nameOfBody(module, at.node, name),
-      builder.getFunctionType(types, {}));
+  made.function = func::FuncOp::create(builder, locationOf(at),
+                                       nameOfBody(module, at.node, name),
+                                       builder.getFunctionType(types, {}));
   made.function.setPrivate();
   Block *block = made.function.addEntryBlock();
   builder.setInsertionPointToStart(block);
@@ -59,15 +59,15 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
     if (auto argument = dyn_cast_or_null<BlockArgument>(binding.value))
       made.function.setArgAttr(argument.getArgNumber(), kernel::kOnnxNameAttr,
                                builder.getStringAttr(input.name()));
-  NodeResults results =
-      runBody(at, bodyScope(at, name, *body), *body, inputs);
+  NodeResults results = runBody(at, bodyScope(at, name, *body), *body, inputs);
   if (failed(results))
     return failure();
   for (const Binding &result : *results) {
     if (result.kind != Binding::Known || !result.value) {
       report(DiagnosticId::UnsupportedForm,
-             "`" + at.node.op_type() + "`: its body results in a sequence or "
-                                       "in nothing",
+             "`" + at.node.op_type() +
+                 "`: its body results in a sequence or "
+                 "in nothing",
              at);
       return failure();
     }
@@ -211,11 +211,13 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   size_t functions = llvm::range_size(module.getOps<func::FuncOp>());
   Block *block = builder.getInsertionBlock();
   Operation *last = block->empty() ? nullptr : &block->back();
+  // A body may read what has failed already, and was reported then.
+  bool wasPoisoned = std::exchange(at.poisoned, false);
   NodeResults results = build();
   if (succeeded(results) && diagnostics.size() == before.size() && !at.poisoned)
     return results;
   why = std::exchange(diagnostics, before);
-  at.poisoned = false;
+  at.poisoned |= wasPoisoned;
   // Bodies of bodies come later, and are read by nothing else.
   SmallVector<func::FuncOp> made(
       llvm::drop_begin(module.getOps<func::FuncOp>(), functions));
@@ -248,9 +250,9 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
   ProtoNode node(*this, at);
   Value condition = at.inputs[0];
   if (graph::tensorType(condition).getNumElements() != 1)
-    return node.invalid(
-        "the condition has " +
-        Twine(graph::tensorType(condition).getNumElements()) + " elements");
+    return node.invalid("the condition has " +
+                        Twine(graph::tensorType(condition).getNumElements()) +
+                        " elements");
   SmallVector<BodyFunction> bodies;
   for (StringRef branch : {"then_branch", "else_branch"}) {
     auto opened = openBody(at, branch, {},
@@ -275,12 +277,11 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
     }
   SmallVector<Type> types(ValueRange(first).getTypes());
   SmallVector<Value> captures = closeBodies(bodies);
-  auto choice = graph::IfOp::create(
-      builder, locationOf(at), types, condition, bodies[0].function.getName(),
-      bodies[1].function.getName(), captures);
-  return llvm::map_to_vector(choice.getResults(), [](Value value) {
-    return Binding::known(value);
-  });
+  auto choice = graph::IfOp::create(builder, locationOf(at), types, condition,
+                                    bodies[0].function.getName(),
+                                    bodies[1].function.getName(), captures);
+  return llvm::map_to_vector(choice.getResults(),
+                             [](Value value) { return Binding::known(value); });
 }
 
 } // namespace ingot

@@ -248,6 +248,7 @@ NodeResults GraphImporter::importIf(NodePlace &at) {
       diagnostics = why;
       return failure();
     }
+    at.poisoned = false;
   }
   if (condition.getNumElements() != 1) {
     report(DiagnosticId::InvalidNode,

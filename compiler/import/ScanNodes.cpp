@@ -190,8 +190,8 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
     Value x = form.values[form.states + k];
     sliced.push_back(withAxisFirst(builder, loc, x, form.inputAxes[k]));
     graph::Dims sizes = graph::dimsOf(sliced.back());
-    types.push_back(graph::tensorOf(ArrayRef(sizes).drop_front(),
-                                    graph::elementOf(x)));
+    types.push_back(
+        graph::tensorOf(ArrayRef(sizes).drop_front(), graph::elementOf(x)));
   }
   auto opened = openBody(place, "body", types, [](Block &block) {
     return llvm::map_to_vector(block.getArguments(), [](Value argument) {
@@ -222,9 +222,8 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
   if (form.count == graph::Dim(0)) {
     for (Value state : states)
       bindings.push_back(Binding::known(state));
-    for (auto [type, axis] :
-         llvm::zip(ArrayRef(results).drop_front(form.states),
-                   form.outputAxes)) {
+    for (auto [type, axis] : llvm::zip(
+             ArrayRef(results).drop_front(form.states), form.outputAxes)) {
       SmallVector<int64_t> shape(
           cast<RankedTensorType>(type).getShape().drop_front());
       shape.insert(shape.begin() + axis, 0);

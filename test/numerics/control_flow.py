@@ -193,6 +193,46 @@ def check(ingot, name, case):
     print(f"{name}: {len(inputs)} runs of one compiled model agree")
 
 
+LIMITS = r"""
+#include "net.cpp"
+#include <cstdlib>
+#include <cstring>
+
+int main() {
+  const struct { float most; int64_t n; uint8_t go; int status, same; } runs[] = {
+      {100, -1, 1, 0, 1}, {100, INT64_MIN, 1, 0, 1}, {100, int64_t(1) << 62, 1, 0, 0}, {100, INT64_MAX, 0, 0, 1}};
+  for (auto &run : runs) {
+    // Each of its own size, so that the sanitizer sees what is next to it.
+    float *x = (float *)malloc(20), *most = (float *)malloc(4), *y = (float *)malloc(20), *z = (float *)malloc(20);
+    int64_t *n = (int64_t *)malloc(8);
+    uint8_t *go = (uint8_t *)malloc(1);
+    void *arena = aligned_alloc(NET_ARENA_ALIGN, NET_ARENA_BYTES);
+    for (int i = 0; i < 5; ++i) x[i] = 1;
+    *most = run.most, *n = run.n, *go = run.go;
+    net_io io = {};
+    io.x = x, io.most = most, io.n = n, io.go = go, io.y = y, io.z = z;
+    if (net_run(&io, arena, nullptr) != run.status || (memcmp(x, y, 20) == 0) != run.same) return 1;
+    free(x), free(most), free(y), free(z), free(n), free(go), free(arena);
+  }
+}
+"""
+
+
+def check_limits(ingot):
+    """Trip counts below zero and beyond any time, and conditions that do not hold: nothing is written elsewhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        def path(name):
+            return os.path.join(folder, name)
+        onnx.save(until()[0], path("net.onnx"))
+        with open(path("main.cpp"), "w") as file:
+            file.write(LIMITS)
+        subprocess.run([ingot, path("net.onnx"), "-o", path("net.cpp")], check=True)
+        subprocess.run(["g++", "-std=c++17", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", path("main.cpp"),
+                        "-o", path("main")], check=True)
+        subprocess.run([path("main")], check=True)
+    print("limits: -1, the least, 2^62 and no condition give results")
+
+
 CASES = {"branches": branches, "sample rate": sample_rate, "counted": counted, "until": until, "collected": lambda: collected(40),
          "collected at run time": lambda: collected(0), "gru": lambda: gru(0, 0), "gru backwards": lambda: gru(1, 1), "greedy": greedy,
          "nested": nested}
@@ -206,3 +246,4 @@ if __name__ == "__main__":
     for name, case in CASES.items():
         if args.filter in name:
             check(args.ingot, name, case())
+    check_limits(args.ingot)
