@@ -26,8 +26,8 @@ static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
                                   SymbolTableCollection &symbols) {
   auto program = symbols.lookupNearestSymbolFrom<ProgramOp>(op, body);
   if (!program || program.isPublic())
-    return op->emitOpError() << "runs '" << body.getValue()
-                             << "', which is no private program";
+    return op->emitOpError()
+           << "runs '" << body.getValue() << "', which is no private program";
   SmallVector<Type> given(arguments), declared(program.getArgumentTypes());
   llvm::append_range(given, results);
   llvm::append_range(declared, program.getResultTypes());
@@ -103,14 +103,14 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   size_t carried = getCarried().size();
   bool onBuffers = !getOutputs().empty();
   int64_t frame = frameBytes(*this, getBodyAttr(), symbols);
-  SmallVector<Type> all = typesOf(onBuffers ? ValueRange(getOutputs())
-                                            : ValueRange(getResults()));
+  SmallVector<Type> all =
+      typesOf(onBuffers ? ValueRange(getOutputs()) : ValueRange(getResults()));
   // Second buffers and the frame follow the results.
   size_t count = all.size();
   if (onBuffers) {
     if (all.size() < 2 * carried + (frame > 0) ||
-        failed(checkFrame(*this, getOutputs(), all.size() - (frame > 0),
-                          frame)))
+        failed(
+            checkFrame(*this, getOutputs(), all.size() - (frame > 0), frame)))
       return emitOpError("lacks buffers for what it carries");
     count -= carried + (frame > 0);
   }

@@ -15,13 +15,12 @@ static LogicalResult checkBody(Operation *op, FlatSymbolRefAttr body,
                                SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(op, body);
   if (!function || function.isPublic())
-    return op->emitOpError() << "runs '" << body.getValue()
-                             << "', which is no private function";
+    return op->emitOpError()
+           << "runs '" << body.getValue() << "', which is no private function";
   auto type = FunctionType::get(op->getContext(), arguments, results);
   if (function.getFunctionType() != type)
-    return op->emitOpError()
-           << "runs '" << body.getValue() << "' as " << type << ", which is "
-           << function.getFunctionType();
+    return op->emitOpError() << "runs '" << body.getValue() << "' as " << type
+                             << ", which is " << function.getFunctionType();
   return success();
 }
 
@@ -76,8 +75,7 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
     arguments.push_back(RankedTensorType::get(
         {}, IntegerType::get(context, 64, IntegerType::Signed)));
   if (getConditional())
-    results.push_back(
-        RankedTensorType::get({}, IntegerType::get(context, 1)));
+    results.push_back(RankedTensorType::get({}, IntegerType::get(context, 1)));
   llvm::append_range(arguments, getCarried().getTypes());
   llvm::append_range(results, getCarried().getTypes());
   llvm::append_range(arguments, llvm::map_range(getSliced(), partOf));
