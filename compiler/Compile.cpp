@@ -4,6 +4,7 @@
 #include "compiler/Faults.h"
 #include "compiler/measure/TunePlans.h"
 #include "compiler/report/Progress.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/IR/Diagnostics.h"
@@ -158,6 +159,28 @@ bool Compilation::readModule() {
   return true;
 }
 
+/// Refuses programs that run others where launches are recorded once for a device.
+static bool checkDevice(ModuleOp module, const TargetDescription &target,
+                        Diagnostics &diagnostics) {
+  if (!target.isDevice())
+    return true;
+  module.walk([&](Operation *op) {
+    if (!isa<graph::IfOp, graph::LoopOp, kernel::IfOp, kernel::LoopOp>(op))
+      return;
+    Diagnostic diagnostic;
+    diagnostic.id = DiagnosticId::UnsupportedForm;
+    diagnostic.message = "an If, Loop or Scan that is decided at run time does "
+                         "not run on the device of `" +
+                         target.name.str() + "`";
+    llvm::raw_string_ostream(diagnostic.node) << "at " << op->getLoc();
+    diagnostic.node = printable(diagnostic.node, 200);
+    diagnostic.hints.push_back("--bind what decides it, so that it is decided "
+                               "when compiling, or name a target of the host");
+    diagnostics.report(std::move(diagnostic));
+  });
+  return diagnostics.empty();
+}
+
 bool Compilation::advance(Stage stage) {
   if (!diagnostics.empty())
     return false;
@@ -165,6 +188,8 @@ bool Compilation::advance(Stage stage) {
     return false;
   if (stage <= *done)
     return true;
+  if (!checkDevice(*moduleRef, *options.target, diagnostics))
+    return false;
   // The model is valid, so whatever goes wrong from here on is our own fault.
   FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
     Diagnostic diagnostic;
