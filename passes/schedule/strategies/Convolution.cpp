@@ -41,7 +41,10 @@ public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     ConvOp conv = ConvolutionAnchor::of(group).conv;
-    return conv && (!conv.isWidening() || dotForm(conv, target));
+    if (!conv || !conv.isWidening())
+      return conv != nullptr;
+    std::optional<DotForm> form = dotForm(conv, target);
+    return form && !form->isScalar();
   }
 
   ArrayRef<PlanKey> planKeys() const override {
