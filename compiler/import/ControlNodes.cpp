@@ -24,11 +24,12 @@ const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
        {&G::importIf,
         "branches of unlike shapes, where the condition is only known at run "
         "time",
-        may}},
+        may, "if"}},
       {"Loop",
        {&G::importLoop,
-        "outputs of as many iterations as are only known at run time", may}},
-      {"Scan", {&G::importScan, "sequence_lens"}},
+        "outputs of as many iterations as are only known at run time", may,
+        "loop"}},
+      {"Scan", {&G::importScan, "sequence_lens", Special::No, "loop"}},
       {"SequenceEmpty", {&G::importSequenceConstruct, "", only}},
       {"SequenceConstruct", {&G::importSequenceConstruct, "", only}},
       {"SequenceInsert", {&G::importSequenceInsert, "", only}},
@@ -51,19 +52,21 @@ const GraphImporter::Special *GraphImporter::lookupSpecial(StringRef domain,
                                                                    : nullptr;
 }
 
-std::optional<StringRef> GraphImporter::limitsOf(StringRef domain,
-                                                 StringRef name) {
+std::optional<ResolvedOperator> GraphImporter::resolvedOf(StringRef domain,
+                                                          StringRef name) {
   const Special *special = lookupSpecial(domain, name);
   if (!special)
     return std::nullopt;
   // The interface has tensors only.
   if (special->sequences == Special::Only)
-    return "sequences and optional values as inputs or outputs of the model";
-  return special->limits;
+    return ResolvedOperator{
+        "sequences and optional values as inputs or outputs of the model", ""};
+  return ResolvedOperator{special->limits, special->graphOperator};
 }
 
-std::optional<StringRef> resolvedLimits(StringRef domain, StringRef name) {
-  return GraphImporter::limitsOf(domain, name);
+std::optional<ResolvedOperator> resolvedOperator(StringRef domain,
+                                                 StringRef name) {
+  return GraphImporter::resolvedOf(domain, name);
 }
 
 NodeResults GraphImporter::importIdentity(NodePlace &at) {

@@ -109,8 +109,8 @@ public:
   mlir::Location locationOf(const NodePlace &at);
   ModelFile &getFile() { return file; }
   /// The limits of an operator that is resolved here; none of any other.
-  static std::optional<llvm::StringRef> limitsOf(llvm::StringRef domain,
-                                                 llvm::StringRef name);
+  static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
+                                                    llvm::StringRef name);
 
 private:
   // Inputs and outputs.
@@ -173,6 +173,8 @@ private:
     /// Whether operands may be sequences; Only: ONNX's type rules, which would
     /// have to be told of those, are not asked.
     enum { No, May, Only } sequences = No;
+    /// The operator of the graph dialect that it is where the run decides.
+    llvm::StringRef graphOperator = "";
   };
   static const llvm::StringMap<Special> &specials();
   static const Special *lookupSpecial(llvm::StringRef domain,

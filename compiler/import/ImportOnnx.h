@@ -51,10 +51,16 @@ struct ImportOptions {
       evaluate;
 };
 
-/// What is not supported of an operator that the importer resolves itself; none
-/// for all others.
-std::optional<llvm::StringRef> resolvedLimits(llvm::StringRef domain,
-                                              llvm::StringRef name);
+/// An operator that the importer resolves itself.
+struct ResolvedOperator {
+  /// What of it is not supported, in words.
+  llvm::StringRef limits;
+  /// The operator of the graph dialect that it is where the run decides, or empty.
+  llvm::StringRef graphOperator;
+};
+/// None for all others.
+std::optional<ResolvedOperator> resolvedOperator(llvm::StringRef domain,
+                                                 llvm::StringRef name);
 
 /// Null with diagnostics if there are errors. The module's constants point into
 /// `file`. Loads the dialects it needs into `context`.

@@ -38,9 +38,11 @@ static OperatorRow rowOf(const OperatorInfo &info) {
   row.info = info;
   const graph::OnnxOperator *op =
       graph::OnnxRegistry::get().lookup(info.domain, info.name);
-  if (auto limits = resolvedLimits(info.domain, info.name)) {
+  if (auto resolved = resolvedOperator(info.domain, info.name)) {
     row.how = "decided when compiling";
-    row.limits = limits->str();
+    if (!resolved->graphOperator.empty())
+      row.how = resolved->graphOperator.str() + ", or " + row.how;
+    row.limits = resolved->limits.str();
   } else if (op) {
     row.how =
         op->graphOperator.empty() ? severalOperators.str() : op->graphOperator;
