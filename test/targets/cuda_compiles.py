@@ -20,7 +20,10 @@ import onnx
 from onnx import helper, numpy_helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODELS = os.path.join(HERE, "..", "networks", "models")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, "..", "networks"))
+from run import find_model  # noqa: E402
+
 EXAMPLE = os.path.join(HERE, "..", "..", "examples", "mnist", "model.onnx")
 TARGETS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a"]
 NETWORKS = ["mnist", "tiny_ds_cnn_kws", "tiny_resnet8_cifar"]
@@ -29,16 +32,6 @@ WARNINGS = ["-Xcompiler", "-Wall,-Wextra", "--Werror", "all-warnings"]
 
 def find_nvcc():
     return shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-
-
-def find_model(name, work):
-    if name == "mnist":
-        return EXAMPLE
-    path = os.path.join(work, name + ".onnx")
-    if not os.path.exists(path):
-        subprocess.run([sys.executable, os.path.join(MODELS, "models.py"), "fill", name, "--out", work],
-                       check=True, stdout=subprocess.DEVNULL)
-    return path
 
 
 def compile_with(nvcc, source, target):
@@ -106,7 +99,7 @@ def main():
     os.makedirs(args.work, exist_ok=True)
     spills = []
     for network in args.networks.split(","):
-        model = find_model(network, args.work)
+        model = EXAMPLE if network == "mnist" else find_model(network, args.work)[0]
         for target in args.targets.split(","):
             source = os.path.join(args.work, f"{network}_{target}.cu")
             subprocess.run([args.ingot, model, "-o", source, "--target", target, "--name", "net"], check=True)
