@@ -40,6 +40,12 @@ def movers():
         split = ints(*[v.shape[axis] for v in parts.values()])
         whole = np.concatenate(list(parts.values()), axis)
         yield one(f"split-{axis}", "Split", {"x": whole}, {"split": split}, outputs=("a", "b", "c"), axis=axis)
+    # Columns of one element, which are computed at their places among the others.
+    for op in ("Relu", "Softmax", "CumSum"):
+        nodes = [helper.make_node(op, ["x", "a"] if op == "CumSum" else ["x"], ["c"], **({"axis": 1} if op == "Softmax" else {})),
+                 helper.make_node("Neg", ["z"], ["d"]), helper.make_node("Concat", ["c", "d"], ["out"], axis=2)]
+        inputs = {"x": data((5, 67, 1)), "z": data((5, 67, 6))}
+        yield Case(f"concat-columns-{op}", nodes, inputs, {"a": np.array(1)} if op == "CumSum" else None)
     for mode in ("constant", "reflect", "edge", "wrap"):
         yield one(f"pad-{mode}", "Pad", {"x": x}, {"p": ints(0, 5, 7, 1, 2, 9)}, mode=mode, opset=19)
         yield one(f"pad-rows-{mode}", "Pad", {"x": x}, {"p": ints(1, 5, 0, 1, 2, 0)}, mode=mode, opset=19)

@@ -95,14 +95,17 @@ public:
       Exprs zeros(shape.size(), b.index(0));
       b.store(output, b.load(result, zeros), idx);
     };
+    // A part of a larger tensor may have its neighbours elsewhere.
+    bool isDense = hasDenseRows(output) && llvm::all_of(buffers, hasDenseRows);
     Type type = widestType(b);
     auto inner = [&](Exprs outer, Expr base, const Dim &size) {
-      b.forLanes(size, type, [&](Expr i, int64_t) {
+      auto element = [&](Expr i, int64_t) {
         Exprs idx(outer);
         named(i, axisName(merged.size() - 1, merged.size()));
         idx.push_back(base ? named(base + i, "element") : i);
         compute(idx);
-      });
+      };
+      b.forLanes(size, type, element, /*widest=*/isDense ? 0 : 1);
     };
     if (b.target.isDevice())
       return b.forIndependent(trips, compute);
@@ -126,6 +129,14 @@ public:
   }
 
 private:
+  /// Whether the elements along the last axis of a buffer follow each other in memory. They
+  /// do not where each is the only one of its row in a larger tensor.
+  static bool hasDenseRows(Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    auto [strides, offset] = type.getStridesAndOffset();
+    return type.getShape().back() == 1 || strides.back() == 1;
+  }
+
   /// Returns the largest number of whole vectors, up to 4,096 elements, that
   /// divides `size`, so that all blocks are alike; `size` itself if there is
   /// none from 512 elements on.
