@@ -34,6 +34,7 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
     populateExpandVector(patterns, target);
     populateExpandDot(patterns, target);
     populateFoldIndices(patterns);
+    populateStartSums(patterns);
     populateDropUnread(patterns);
     FrozenRewritePatternSet frozen(std::move(patterns));
 

@@ -34,6 +34,8 @@ void populateExpandDot(mlir::RewritePatternSet &patterns,
 /// Indices that make no difference, as of dimensions that have one element,
 /// become the constant 0.
 void populateFoldIndices(mlir::RewritePatternSet &patterns);
+/// Sums of products that start at zero start with the first product.
+void populateStartSums(mlir::RewritePatternSet &patterns);
 /// Values that loops and conditionals hand on and nothing reads are dropped.
 void populateDropUnread(mlir::RewritePatternSet &patterns);
 
