@@ -247,11 +247,14 @@ void Validator::unknownOperator(const onnx::NodeProto &node, int index,
                       didYouMean(node.op_type(), names));
   reportNode(
       DiagnosticId::UnknownDomain,
-      "no operators are known of the domain `" + printable(domain, 60) + "`",
+      "nothing is known of the domain `" + printable(domain, 60) +
+          "`, so not what " + shown + " computes",
       node, index, place, "",
       firstOpset("", node.op_type())
           ? shown + " is an operator of ai.onnx; leave the node's domain empty"
-          : "");
+          : "export the model with standard operators, or with a function in "
+            "the model that says what " +
+                shown + " computes");
 }
 
 void Validator::checkOperator(const onnx::NodeProto &node, int index,
