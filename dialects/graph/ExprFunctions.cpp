@@ -121,17 +121,19 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
 
 /// The nearest integer, the even one of two, plus `zero`, within the range of an
 /// integer type of at most 16 bits; NaN is its lowest. A sum with 1.5 * 2^23 has the
-/// integer in its lower 16 bits: no conversion whose overflow C++ does not define.
+/// integer in its lower 16 bits: no conversion whose overflow C++ does not define. The
+/// bounds are of the sum: where `x` is a product, the sum can be part of its instruction.
 static Expr roundWithin(Expr x, Expr zero, Type to) {
   ElementBuilder &b = *x.builder;
+  constexpr double magic = 0x1.8p23;
   double range = 1u << to.getIntOrFloatBitWidth(),
          low = to.isUnsignedInteger() ? 0 : -range / 2;
-  Expr shift = convert(zero, x.type), least = low - shift,
-       most = low + range - 1 - shift;
-  x = select(x > least, x, least);
-  x = select(x < most, x, most);
+  Expr shift = convert(zero, x.type), least = magic + low - shift,
+       most = magic + low + range - 1 - shift, sum = x + magic;
+  sum = select(sum > least, sum, least);
+  sum = select(sum < most, sum, most);
   Type si32 = b.builder.getIntegerType(32, /*isSigned=*/true);
-  return convert(bitcast(x + 0x1.8p23, si32) + convert(zero, si32), to);
+  return convert(bitcast(sum, si32) + convert(zero, si32), to);
 }
 
 Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {

@@ -179,8 +179,9 @@ public:
 
   /// Computes the convolution with operands of the other sign where that is asked
   /// for, of a number of channels that is a multiple of `group`, and with so many
-  /// kernel columns.
-  void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns) {
+  /// kernel columns. With `wholeRows` no window reaches into padding along a row.
+  void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
+           bool wholeRows) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     int64_t zero = conv.getXZero();
     if (flipX) {
@@ -193,15 +194,19 @@ public:
     xHigh.back() = wHigh[rank - 2] =
         llvm::alignTo(shapeOf(x).back(), group) - shapeOf(x).back();
     wHigh[rank - 3] = kernelColumns - shapeOf(w)[rank - 3];
+    for (size_t i = 0; i < low.size(); ++i) {
+      bool isRow = wholeRows && i + 1 == low.size();
+      if (zero == 0 && !isRow)
+        continue;
+      int64_t kernel = isRow ? kernelColumns : shapeOf(w)[i];
+      int64_t reach =
+          (shapeOf(conv.getResult())[1 + i] - 1) * conv.getStrides()[i] +
+          (kernel - 1) * conv.getDilations()[i] + 1;
+      xLow[1 + i] = low[i];
+      xHigh[1 + i] = std::max<int64_t>(reach - low[i] - shapeOf(x)[1 + i], 0);
+      low[i] = 0;
+    }
     if (zero != 0) {
-      for (size_t i = 0; i < low.size(); ++i) {
-        int64_t reach =
-            (shapeOf(conv.getResult())[1 + i] - 1) * conv.getStrides()[i] +
-            (shapeOf(w)[i] - 1) * conv.getDilations()[i] + 1;
-        xLow[1 + i] = low[i];
-        xHigh[1 + i] = std::max<int64_t>(reach - low[i] - shapeOf(x)[1 + i], 0);
-      }
-      low.assign(low.size(), 0);
       auto steps = llvm::to_vector(
           llvm::seq<int64_t>(0, static_cast<int64_t>(rank) - 1));
       Value sums = ReshapeOp::create(
@@ -357,13 +362,32 @@ private:
     }
     if (!chosen)
       return;
-    int64_t group = target.coreRegisters ? 1 : chosen->group,
-            columns = shapeOf(conv.getW()).end()[-3],
-            filled = target.coreRegisters ? fastestKernelColumns(conv, target)
-                                          : columns;
+    int64_t group = chosen->group, columns = shapeOf(conv.getW()).end()[-3],
+            filled = columns;
+    if (target.coreRegisters) {
+      group = 1;
+      filled = fastestKernelColumns(conv, target);
+    } else if (int64_t wide = leastKernelColumns(conv, group); wide != 0) {
+      group = 1;
+      filled = wide;
+    }
+    bool isInPlace = !target.coreRegisters && group == 1;
     if (flipsX || flipsW || conv.getXZero() != 0 || channels % group ||
-        filled != columns)
-      ConvolutionRewriting(conv).run(flipsX, flipsW, group, filled);
+        filled != columns || isInPlace)
+      ConvolutionRewriting(conv).run(flipsX, flipsW, group, filled, isInPlace);
+  }
+
+  /// With how many columns, of zeros behind its own, a kernel row is whole groups of
+  /// steps; 0 if that takes no fewer steps than whole groups of channels.
+  static int64_t leastKernelColumns(ConvOp conv, int64_t group) {
+    ArrayRef<int64_t> w = shapeOf(conv.getW());
+    int64_t columns = w.end()[-3], channels = w.end()[-2], filled = columns;
+    while (filled * channels % group != 0)
+      ++filled;
+    return schedule::readsKernelRows(conv) &&
+                   filled * channels < columns * llvm::alignTo(channels, group)
+               ? filled
+               : 0;
   }
 
   /// With how many columns, of zeros behind its own, the kernel takes least time, if

@@ -12,7 +12,8 @@
 // the convolution's result is never stored.
 //
 // Bytes are multiplied in groups of neighbouring input channels (kernel.dot), which
-// their weights have side by side, and summed in 32 bits.
+// their weights have side by side, and summed in 32 bits; few channels in groups of
+// neighbouring kernel columns.
 //
 // Small weights: for each tile of positions all panels (the input is read
 // once). Large weights: for each panel all positions (the weights are).
@@ -145,7 +146,8 @@ public:
     ConvolutionTiles model(anchor, target);
     int64_t panel = plan.number("columns"), left = anchor.channels() % panel;
     packPanels(group, anchor.conv->getOpOperand(1), panel,
-               left ? model.cover(left).width() : 0, model.group());
+               left ? model.cover(left).width() : 0, model.group(),
+               model.groupsKernelRows() ? 2 : 1);
   }
 
   bool takesRunTimeSizes() const override { return true; }
@@ -163,6 +165,7 @@ private:
     Type type, sumType;
     ConvolutionTiles tiles;
     std::optional<DotForm> form; // Of bytes.
+    bool byRows;                 // Groups are of kernel columns and channels.
     PackedPanels panels;
     ArrayRef<int64_t> x, w, y;
     size_t spatial;
@@ -174,7 +177,7 @@ private:
     Emitter(KernelBuilder &b, ConvOp conv, Operation *pool)
         : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
           sumType(elementOf(conv.getResult())), tiles({conv, pool}, b.target),
-          form(dotForm(conv, b.target)),
+          form(dotForm(conv, b.target)), byRows(tiles.groupsKernelRows()),
           panels(*PackedPanels::of(b, conv.getW())), x(shapeOf(conv.getX())),
           w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())),
           spatial(x.size() - 2), axes(windowAxes(conv)), columns(axes.back()),
@@ -535,8 +538,8 @@ private:
         }
         return;
       }
-      if (buffer && columns.dilation == 1 && columns.kernel > 1 &&
-          channels < 16) {
+      if (byRows || (buffer && columns.dilation == 1 && columns.kernel > 1 &&
+                     channels < 16)) {
         // Kernel columns and channels lie one after the other in memory, in the
         // input as in the weights: one loop.
         SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);
@@ -552,7 +555,7 @@ private:
               return b.loadFrom(flat, type, xAt);
             },
             panel,
-            named(kernelRow * double(columns.kernel * groupsOfChannels()),
+            named(kernelRow * double(columns.kernel * channels / panels.group),
                   firstName()),
             "tap");
         return;

@@ -17,6 +17,9 @@ public:
   bool isOfBytes() const { return form.has_value(); }
   /// Neighbouring input channels that a product takes.
   int64_t group() const { return form ? form->group : 1; }
+  bool groupsKernelRows() const {
+    return form && schedule::groupsKernelRows(anchor.conv, *form);
+  }
   int64_t lanes() {
     return form ? form->lanes.front() : target.maxLanes(anchor.type());
   }

@@ -90,6 +90,18 @@ bool readsKernelRows(ConvOp conv) {
          dilations.back() == 1;
 }
 
+bool groupsKernelRows(ConvOp conv, const DotForm &form) {
+  return readsKernelRows(conv) && shapeOf(conv.getX()).back() % form.group != 0;
+}
+
+/// Whether no window reaches into padding along a row.
+static bool hasWholeRows(ConvOp conv) {
+  ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
+                    y = shapeOf(conv.getResult());
+  int64_t reach = (y.end()[-2] - 1) * conv.getStrides().back() + w.end()[-3];
+  return conv.getLow().back() == 0 && reach <= x.end()[-2];
+}
+
 std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || conv.getXZero() != 0 || conv.getGroups() != 1)
     return std::nullopt;
@@ -98,9 +110,11 @@ std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
           steps = channels * (readsKernelRows(conv) ? w.end()[-3] : 1);
   auto form =
       dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target, steps);
-  return form && (form->isScalar() || channels % form->group == 0)
-             ? form
-             : std::nullopt;
+  if (!form || form->isScalar() || channels % form->group == 0)
+    return form;
+  bool hasGroups = steps % form->group == 0 && groupsKernelRows(conv, *form) &&
+                   hasWholeRows(conv) && isa<BlockArgument>(conv.getX());
+  return hasGroups ? form : std::nullopt;
 }
 
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,

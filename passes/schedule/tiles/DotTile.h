@@ -45,15 +45,20 @@ std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 
-/// Whether tiles of one lane read a kernel row at once, from a copy in which the few
-/// channels of its columns follow each other (CompactConvolution.cpp). With many, the
-/// copy costs more than addresses for each kernel column.
+/// Whether a kernel row can be read at once: the few channels of its columns follow each
+/// other. Tiles of one lane read it from a copy (CompactConvolution.cpp), which with many
+/// channels costs more than addresses for each kernel column; tiles of vectors read it in
+/// place.
 bool readsKernelRows(graph::ConvOp conv);
 
 /// The same of a convolution without a zero point, in one group. Its channels are whole
 /// groups of steps, or the kernel rows that are read at once.
 std::optional<DotForm> dotForm(graph::ConvOp conv,
                                const TargetDescription &target);
+
+/// Whether products in `form` take groups of neighbouring kernel columns: there are too
+/// few channels for a group.
+bool groupsKernelRows(graph::ConvOp conv, const DotForm &form);
 
 /// Tiles of whole vectors for a product of `rows` x `columns`.
 class DotModel {
