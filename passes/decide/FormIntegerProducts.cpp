@@ -385,7 +385,8 @@ private:
     while (filled * channels % group != 0)
       ++filled;
     return schedule::readsKernelRows(conv) &&
-                   filled * channels < columns * llvm::alignTo(channels, group)
+                   filled * channels <
+                       columns * int64_t(llvm::alignTo(channels, group))
                ? filled
                : 0;
   }

@@ -2,6 +2,7 @@
 //
 //   conv(dequantize(x, 1, zx), dequantize(w, 1, 0), bias)
 //     ->  cast(conv(x, w) {x_zero = zx}, f32) + bias
+//     ->  cast(conv(x, w, cast(bias, si32)) {x_zero = zx}, f32)   for whole numbers
 //
 //   conv(cast(x, si32) - zx, cast(w, si32), bias)  ->  conv(x, w, bias) {x_zero}
 //
@@ -111,9 +112,34 @@ struct Centered {
   }
 };
 
+constexpr int64_t wordRange = int64_t(1) << 31;
+
 /// Whether 32 bits hold any sum of `terms` products of bytes.
-bool fitsWord(int64_t terms) {
-  return terms < (int64_t(1) << 31) / (255 * 255);
+bool fitsWord(int64_t terms) { return terms < wordRange / (255 * 255); }
+
+/// A constant f32 bias in si32, if that holds any sum of `terms` products of bytes and
+/// the bias; null if it is none of whole numbers.
+Value biasInWords(OpBuilder &builder, Value bias, int64_t terms) {
+  auto constant = bias ? bias.getDefiningOp<ConstantOp>() : ConstantOp();
+  if (!constant || !elementOf(bias).isF32() || !hasData(constant.getValue()))
+    return {};
+  std::vector<char> storage;
+  ArrayRef<char> bytes = elementBytes(constant.getValue(), storage);
+  int64_t room = wordRange - 1 - terms * 255 * 255;
+  SmallVector<int32_t> words;
+  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    float number;
+    std::memcpy(&number, bytes.data() + at, sizeof number);
+    if (!(std::abs(number) <= double(room)) || number != std::trunc(number))
+      return {};
+    words.push_back(static_cast<int32_t>(number));
+  }
+  auto type = RankedTensorType::get(
+      shapeOf(bias), builder.getIntegerType(32, /*isSigned=*/true));
+  auto elements = DenseElementsAttr::getFromRawBuffer(
+      type, ArrayRef(reinterpret_cast<const char *>(words.data()),
+                     words.size() * sizeof(int32_t)));
+  return ConstantOp::create(builder, bias.getLoc(), elements);
 }
 
 class Widening {
@@ -161,12 +187,20 @@ private:
   }
 
   bool widen(ConvOp conv, const Centered &x, const Centered &w) {
-    bool isFloat = elementOf(conv.getResult()).isF32();
+    Value later, bias = conv.getBias();
+    if (elementOf(conv.getResult()).isF32()) {
+      int64_t terms =
+          ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
+      later = bias;
+      bias = biasInWords(builder, later, terms);
+      if (bias)
+        later = {};
+    }
     replace(ConvOp::create(builder, op->getLoc(), sumType(), x.moved(),
-                           w.moved(), isFloat ? Value() : conv.getBias(),
-                           conv.getStrides(), conv.getDilations(),
-                           conv.getLow(), /*groups=*/1, x.zero),
-            isFloat ? conv.getBias() : Value());
+                           w.moved(), bias, conv.getStrides(),
+                           conv.getDilations(), conv.getLow(), /*groups=*/1,
+                           x.zero),
+            later);
     return true;
   }
 

@@ -271,6 +271,23 @@ private:
       });
     }
 
+    /// What is added to the sums of a panel at the end. Sums of integers start with the
+    /// bias, where it has a column for each lane.
+    Value laterBias(const Panel &panel) {
+      bool isFirst = form && panel.vectors.width() == panel.vectors.columns;
+      return isFirst ? Value() : conv.getBias();
+    }
+    Tile firstSums(int64_t count, const Panel &panel) {
+      return conv.getBias() && !laterBias(panel)
+                 ? biasTile(b, count, panel.vectors, conv.getBias(),
+                            panel.firstColumn)
+                 : zeroTile(b, count, panel.vectors, sumType);
+    }
+    Expr withBias(Expr sum, Expr column, const Panel &panel) {
+      Value bias = laterBias(panel);
+      return bias ? sum + b.load(bias, {column}) : sum;
+    }
+
     //===------------------------------------------------------------------===//
     // Tiles of positions
     //===------------------------------------------------------------------===//
@@ -289,16 +306,14 @@ private:
 
     void finish(Tile &tile, const Panel &panel,
                 llvm::function_ref<Exprs(int64_t, Expr)> index) {
-      storeTile(b, tile, conv.getResult(), index, panel.firstColumn,
-                [&](Expr sum, Expr column) {
-                  return conv.getBias() ? sum + b.load(conv.getBias(), {column})
-                                        : sum;
-                });
+      storeTile(
+          b, tile, conv.getResult(), index, panel.firstColumn,
+          [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
     }
 
     /// Rows of a matrix product: x as [positions, channels].
     void pointwise(Expr first, int64_t count, const Panel &panel) {
-      Tile tile = zeroTile(b, count, panel.vectors, sumType);
+      Tile tile = firstSums(count, panel);
       Value buffer = b.bufferOf(conv.getX());
       int64_t positions = tensorType(conv.getX()).getNumElements() / channels;
       Value flat = buffer ? b.view(buffer, {positions, channels}) : Value();
@@ -388,10 +403,7 @@ private:
             return Exprs{rowOfTile(first, row), column};
           },
           panel.firstColumn,
-          [&](Expr sum, Expr column) {
-            return conv.getBias() ? sum + b.load(conv.getBias(), {column})
-                                  : sum;
-          });
+          [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
       for (auto [input, flat] : flats)
         b.unbindElement(input);
     }
@@ -455,7 +467,7 @@ private:
 
     Tile sumsOf(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known,
                 int64_t count, const Panel &panel) {
-      Tile tile = zeroTile(b, count, panel.vectors, sumType);
+      Tile tile = firstSums(count, panel);
       tile.sums = overKernel(
           b, ArrayRef(axes).drop_back(), outer, tile.sums,
           [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
@@ -497,7 +509,7 @@ private:
           [&](ArrayRef<Expr> outer, Expr start) {
             return sumsOf(outer, start, known, count, panel);
           },
-          conv.getBias());
+          laterBias(panel));
     }
 
     void kernelColumns(Tile &tile, Expr kernelRow, ArrayRef<Expr> at,

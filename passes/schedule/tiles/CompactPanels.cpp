@@ -40,22 +40,7 @@ Value CompactPanels::laterBias(const Panel &panel) const {
 Tile CompactPanels::firstSums(int64_t rows, const Panel &panel) {
   if (!bias || laterBias(panel))
     return zeroTile(b, rows, panel.vectors, terms.sum);
-  Exprs first;
-  int64_t column = 0;
-  for (int64_t lanes : panel.vectors.lanes) {
-    Expr loaded = b.withLanes(lanes, [&] {
-      return named(b.load(bias, {named(panel.firstColumn + double(column),
-                                       "channel_" + Twine(column))}),
-                   "bias_" + Twine(column));
-    });
-    // A bias whose elements are all equal is loaded as one number.
-    first.push_back(b.broadcast(loaded, lanes));
-    column += lanes;
-  }
-  Tile tile{rows, panel.vectors, {}};
-  for (int64_t row = 0; row < rows; ++row)
-    llvm::append_range(tile.sums, first);
-  return tile;
+  return biasTile(b, rows, panel.vectors, bias, panel.firstColumn);
 }
 
 Expr CompactPanels::withBias(Expr sum, Expr column, const Panel &panel) {

@@ -167,6 +167,26 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
   return tile;
 }
 
+Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
+              Value bias, Expr firstColumn) {
+  Exprs first;
+  int64_t column = 0;
+  for (int64_t lanes : columns.lanes) {
+    Expr loaded = b.withLanes(lanes, [&] {
+      return named(b.load(bias, {named(firstColumn + double(column),
+                                       "channel_" + Twine(column))}),
+                   "bias_" + Twine(column));
+    });
+    // A bias whose elements are all equal is loaded as one number.
+    first.push_back(b.broadcast(loaded, lanes));
+    column += lanes;
+  }
+  Tile tile{rows, columns, {}};
+  for (int64_t row = 0; row < rows; ++row)
+    llvm::append_range(tile.sums, first);
+  return tile;
+}
+
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 const Dim &steps, int64_t splits,
                 llvm::function_ref<Expr(int64_t, Expr)> x,

@@ -79,6 +79,10 @@ struct Tile {
 /// A tile of zeros.
 Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               mlir::Type type);
+/// A tile whose rows are what `bias` has from `firstColumn` on. The bias has a column
+/// for each lane.
+Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
+              mlir::Value bias, graph::Expr firstColumn);
 
 /// for k in [0, steps): tile += x(row, k) * w(k, vector), for the rows in
 /// [firstRow, lastRow). `splits` > 1 sums in as many interleaved parts. x is
