@@ -94,6 +94,11 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     // Weights of another sign are constants again, which can be packed.
     functions.addPass(simplify::createFoldConstants());
     functions.addPass(createCSEPass());
+    // When the terms of biases are one constant; --strict keeps ONNX's definition of
+    // scales, in floats.
+    if (!options.strict)
+      functions.addPass(
+          decide::createFormIntegerScales({options.target->name.str()}));
   }
   functions.addPass(decide::createFormGroups(
       {options.target->name.str(), /*packs=*/!options.evaluating}));

@@ -131,6 +131,9 @@ struct TargetDescription {
   /// Vectors and words in memory are read faster where the compiler knows them to
   /// be at a multiple of their size.
   bool alignedAccess = false;
+  /// Scales between integers are products of 32-bit integers whose upper halves are
+  /// taken: cheaper than conversions to floats, a product, a rounding and back.
+  bool scalesIntegers = false;
   /// A multiply-add is one instruction, for f32 and f64.
   bool fma = false;
   /// A multiply-add takes one lane of a vector register as its factor.

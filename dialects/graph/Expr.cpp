@@ -1,6 +1,7 @@
 #include "dialects/graph/Expr.h"
 
 #include "dialects/graph/ElementBuilder.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -125,6 +126,13 @@ static Expr shift(Expr x, Expr y, bool left) {
 }
 Expr operator<<(Expr x, Expr y) { return shift(x, y, /*left=*/true); }
 Expr operator>>(Expr x, Expr y) { return shift(x, y, /*left=*/false); }
+
+Expr mulHigh(Expr x, Expr y) {
+  ElementBuilder::unify(x, y);
+  return {x.builder,
+          make<kernel::MulHighOp>(x, x.value.getType(), x.value, y.value),
+          x.type};
+}
 
 Expr operator-(Expr x) {
   if (isFloat(x))

@@ -77,6 +77,9 @@ Expr min(Expr x, double y);
 /// 0 + -0 would be 0.
 Expr fma(Expr x, Expr y, Expr z);
 
+/// The upper 32 of the 64 bits of a product of signed integers.
+Expr mulHigh(Expr x, Expr y);
+
 Expr abs(Expr x);
 Expr sign(Expr x);
 Expr sqrt(Expr x);

@@ -399,6 +399,24 @@ def Kernel_DotOp : Kernel_Op<"dot", [
   }];
 }
 
+def Kernel_MulHighOp : Kernel_Op<"mul_high", [
+    Pure, Commutative, AllTypesMatch<["x", "y", "result"]>]> {
+  let summary = "The upper half of a product of signed integers of 32 bits";
+  let description = [{
+    What a scale between integers is: `x * m / 2^32`, rounded down. Processors without
+    (vectors of) floats have an instruction or two for it.
+
+    `arith.mulsi_extended` has both halves as results, of which the lower one would always
+    be dead, and tables of intrinsics describe operations by one result. Without a row of
+    the target, `legalize` multiplies in 64 bits with `arith`.
+
+        %y = kernel.mul_high %x, %m : vector<32xi32>
+  }];
+  let arguments = (ins Kernel_Accumulator:$x, Kernel_Accumulator:$y);
+  let results = (outs Kernel_Accumulator:$result);
+  let assemblyFormat = "$x `,` $y attr-dict `:` type($result)";
+}
+
 def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Refuses to run unless an input has its compile-time value";

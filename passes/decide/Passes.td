@@ -10,6 +10,11 @@ def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::Fu
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def FormIntegerScales : Pass<"decide-form-integer-scales", "::mlir::func::FuncOp"> {
+  let summary = "Scales between integers as products with their upper halves, where that is cheaper than floats";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def PackWeights : Pass<"decide-pack-weights", "::mlir::func::FuncOp"> {
   let summary = "Put the weights of each group into the order that its strategy reads by its plan";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to pack for">];

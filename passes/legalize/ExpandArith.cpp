@@ -4,10 +4,12 @@
 //     arith.maxsi %x, %y      =>  select (%x > %y), %x, %y
 //     math.absf on vectors    =>  the bits without the sign
 //     arith.uitofp on masks   =>  select %m, 1.0, 0.0
+//     kernel.mul_high %x, %y  =>  the product in 64 bits, shifted
 //
 // Minimum and maximum are written such that compilers make them the one
 // instruction that takes its second operand where a NaN is involved.
 
+#include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
 #include "targets/TargetDescription.h"
@@ -136,6 +138,79 @@ struct ExpandVectorCopySign : OpRewritePattern<math::CopySignOp> {
   }
 };
 
+/// Vectors that are no register of the target's are taken apart, or filled up with lanes
+/// that nothing reads; without an instruction, products have 64 bits.
+struct ExpandMulHigh : OpRewritePattern<kernel::MulHighOp> {
+  ExpandMulHigh(MLIRContext *context, const TargetDescription &target)
+      : OpRewritePattern(context), target(target) {}
+  const TargetDescription &target;
+
+  bool isInstruction(Type type) const {
+    return target.intrinsic(kernel::MulHighOp::getOperationName(), type, type);
+  }
+
+  LogicalResult matchAndRewrite(kernel::MulHighOp op,
+                                PatternRewriter &b) const override {
+    Type type = op.getType();
+    Location loc = op.getLoc();
+    if (isInstruction(type))
+      return failure();
+    auto vector = dyn_cast<VectorType>(type);
+    int64_t own = vector ? vector.getNumElements() : 1;
+    for (int64_t lanes : target.lanes(b.getI32Type()))
+      if (own > 1 && isInstruction(VectorType::get(lanes, b.getI32Type()))) {
+        b.replaceOp(op, own > lanes ? inHalves(op, own / 2, b)
+                                    : filledUp(op, own, lanes, b));
+        return success();
+      }
+    Type wide = b.getI64Type();
+    if (vector)
+      wide = vector.clone(wide);
+    auto widened = [&](Value x) -> Value {
+      return arith::ExtSIOp::create(b, loc, wide, x);
+    };
+    Value product =
+        arith::MulIOp::create(b, loc, widened(op.getX()), widened(op.getY()));
+    Value upper = arith::ShRSIOp::create(
+        b, loc, product, makeConstant(b, loc, wide, b.getI64IntegerAttr(32)));
+    b.replaceOpWithNewOp<arith::TruncIOp>(op, type, upper);
+    return success();
+  }
+
+private:
+  static Value inHalves(kernel::MulHighOp op, int64_t lanes,
+                        PatternRewriter &b) {
+    auto half = [&](int64_t from) -> Value {
+      auto part = [&](Value x) -> Value {
+        return vector::ExtractStridedSliceOp::create(b, op.getLoc(), x, from,
+                                                     lanes, 1);
+      };
+      Value x = part(op.getX());
+      return kernel::MulHighOp::create(b, op.getLoc(), x.getType(), x,
+                                       part(op.getY()));
+    };
+    Value low = half(0), high = half(lanes);
+    return vector::ShuffleOp::create(
+        b, op.getLoc(), low, high,
+        llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes)));
+  }
+
+  static Value filledUp(kernel::MulHighOp op, int64_t own, int64_t lanes,
+                        PatternRewriter &b) {
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      order.push_back(lane % own);
+    auto whole = [&](Value x) -> Value {
+      return vector::ShuffleOp::create(b, op.getLoc(), x, x, order);
+    };
+    Value x = whole(op.getX());
+    Value product = kernel::MulHighOp::create(b, op.getLoc(), x.getType(), x,
+                                              whole(op.getY()));
+    return vector::ExtractStridedSliceOp::create(b, op.getLoc(), product, 0,
+                                                 own, 1);
+  }
+};
+
 struct ExpandAbsI : OpRewritePattern<math::AbsIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::AbsIOp op,
@@ -246,6 +321,7 @@ void populateExpandArith(RewritePatternSet &patterns,
                ExpandBoolToFloat<arith::SIToFPOp, -1>>(patterns.getContext(),
                                                        ahead);
   patterns.add<ExpandBoolArithmetic>(patterns.getContext());
+  patterns.add<ExpandMulHigh>(patterns.getContext(), target);
 }
 
 } // namespace ingot::legalize

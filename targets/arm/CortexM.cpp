@@ -183,6 +183,9 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   target.pointerBytes = 4;
   target.bufferAlign = 8;
   target.smallCode = true;
+  // SMULL or SMMUL, and USAT or SSAT, which shifts and limits, beside five to ten
+  // instructions on floats, or calls where there is no unit for them.
+  target.scalesIntegers = true;
   target.freestanding = true;
   target.compilers = {"arm-none-eabi-g++"};
   target.compilerFlags = flags;

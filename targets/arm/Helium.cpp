@@ -17,6 +17,8 @@ static const std::vector<Intrinsic> intrinsics = {
     // Cursors whose distance is known are merged by clang, which then computes
     // each address anew in the inner loop instead of moving it on.
     {"kernel.cursor", "f32", "f32", "__asm__(\"\" : \"+r\"({0}))"},
+    {"kernel.mul_high", "i32x4", "i32x4",
+     "vmulhq_s32((int32x4_t){0}, (int32x4_t){1})"},
     {"math.floor", "f32x4", "f32x4", "vrndmq_f32({0})"},
     {"math.ceil", "f32x4", "f32x4", "vrndpq_f32({0})"},
     {"math.roundeven", "f32x4", "f32x4", "vrndnq_f32({0})"},

@@ -20,6 +20,13 @@ static constexpr llvm::StringLiteral openText =
 // A fused multiply-add would round once where other targets round a product and a sum: networks
 // of integers, whose scales are floats, give the same bits everywhere.
 #pragma clang fp contract(off)
+// The upper halves of the products of integers of 32 bits.
+#define INGOT_MUL_HIGH(X, Y) \
+  __extension__({ \
+    const int32_t __attribute__((vector_size(128))) x_words = X, y_words = Y; \
+    __builtin_HEXAGON_V6_hi_128B(__builtin_HEXAGON_V6_vmpyowh_64_acc_128B( \
+        __builtin_HEXAGON_V6_vmpyewuh_64_128B(x_words, y_words), x_words, y_words)); \
+  })
 )";
 
 static constexpr llvm::StringLiteral closeText =
@@ -34,6 +41,10 @@ static TargetDescription base() {
   target.vectorFloats = false;
   target.vectorIntegerBits = 32;
   target.wholeRegisters = true;
+  // VMPYE and VMPYO of words; a float takes a packet and more for each step.
+  target.scalesIntegers = true;
+  target.intrinsics = {
+      {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"}};
   target.alignedAccess = true;
   target.bufferAlign = 128;
   // Groups of bytes are read as words, which the processor loads at multiples of

@@ -4,6 +4,7 @@
 #define INGOT_TEST_UNIT_DEFINITION_H
 
 #include "compiler/import/operators/OnnxImport.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,7 +20,8 @@ using namespace ingot::graph;
 
 struct Definition {
   Definition() {
-    context.loadDialect<GraphDialect, arith::ArithDialect, func::FuncDialect,
+    context.loadDialect<GraphDialect, ingot::kernel::KernelDialect,
+                        arith::ArithDialect, func::FuncDialect,
                         math::MathDialect, memref::MemRefDialect,
                         scf::SCFDialect, vector::VectorDialect>();
   }

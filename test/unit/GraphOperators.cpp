@@ -80,6 +80,8 @@ TEST_CASE_METHOD(Definition, "comparisons, logic and bits build") {
     CHECK(builds(module("graph.bit_shift {direction = \"RIGHT\"}",
                         {tensor(type), tensor(type)}, tensor(type))));
   }
+  CHECK(builds(module("graph.mul_high", {tensor("si32"), tensor("si32")},
+                      tensor("si32"))));
   CHECK(builds(module("graph.not", {tensor("i1")}, tensor("i1"))));
   CHECK(builds(module("graph.where",
                       {"tensor<1x8xi1>", tensor("f16"), "tensor<f16>"},

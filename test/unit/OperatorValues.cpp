@@ -248,6 +248,10 @@ TEST_CASE_METHOD(Values, "integers divide, shift and wrap without traps") {
         Numbers{128, 254, 0, 0});
   CHECK(compute("graph.bit_shift {direction = \"RIGHT\"}", "si8",
                 {-128, 127, -1, 5}, {3, 2, 9, 8}) == Numbers{-16, 31, -1, 0});
+  CHECK(compute("graph.mul_high", "si32",
+                {-2147483648, 2147483647, -1, 65536, 3},
+                {-2147483648, 2147483647, 1, 65536, -5}) ==
+        Numbers{1073741824, 1073741823, -1, 1, -1});
 }
 
 TEST_CASE_METHOD(Values, "casts saturate, wrap and keep what fits") {

@@ -209,6 +209,14 @@ def Graph_XorOp : Graph_Bits<"xor", "Xor", [{ return x ^ y; }]>;
 def Graph_NotOp : Graph_Elementwise<"not", "Not", (ins Graph_Integers:$x)> { let scalar = [{ return ~x; }]; }
 def Graph_BitShiftOp : Graph_Bits<"bit_shift", "BitShift",
     [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT", ["LEFT", "RIGHT"]>:$direction)>;
+// The upper half of a product that has twice the width: a factor below 1 of `x`, in units of 2^-32.
+def Graph_MulHighOp : Graph_Elementwise<"mul_high", "", (ins Graph_Integers:$x, Graph_Integers:$y)> {
+  let scalar = [{ return mulHigh(x, y); }];
+  let typeRule = [{
+      if (!elementOf(op.getX()).isSignedInteger(32))
+        return rule.refuse("multiplies integers that are not signed ones of 32 bits");
+    }];
+}
 def Graph_WhereOp : Graph_Elementwise<"where", "Where",
     (ins Graph_Truths:$condition, Graph_Tensor:$x, Graph_Tensor:$y), "in[1]"> {
   let alike = "op.getOperands().drop_front()";

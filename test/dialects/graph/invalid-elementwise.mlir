@@ -251,6 +251,14 @@ func.func @bit_shift_2(%x: tensor<8xui8>, %y: tensor<8xui8>) {
 
 // -----
 
+func.func @mul_high(%x: tensor<8xsi64>, %y: tensor<8xsi64>) {
+  // expected-error @+1 {{multiplies integers that are not signed ones of 32 bits}}
+  %r = graph.mul_high %x, %y : (tensor<8xsi64>, tensor<8xsi64>) -> tensor<8xsi64>
+  return
+}
+
+// -----
+
 func.func @where(%x: tensor<8xsi32>, %y: tensor<8xf32>, %z: tensor<8xf32>) {
   // expected-error @+1 {{operand #0 must be statically shaped tensor of 1-bit signless integer values}}
   %r = graph.where %x, %y, %z : (tensor<8xsi32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>

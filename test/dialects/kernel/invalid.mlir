@@ -230,6 +230,14 @@ func.func @dot_narrow_sum(%a: vector<16xi8>, %sum: vector<4xi16>) {
 
 // -----
 
+func.func @mul_high(%x: vector<8xi16>) {
+  // expected-error @+1 {{operand #0 must be a 32-bit integer or a vector of them}}
+  %y = kernel.mul_high %x, %x : vector<8xi16>
+  return
+}
+
+// -----
+
 func.func @dot_matrix(%a: vector<4x4xi8>, %sum: vector<4xi32>) {
   // expected-error @+1 {{operand #0 must be}}
   %y = kernel.dot %a, %a, %sum : vector<4x4xi8>, vector<4xi32>

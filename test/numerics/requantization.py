@@ -1,0 +1,111 @@
+"""Scales between integers beside NumPy, which computes them in 64 bits: at most one step apart.
+
+    requantization.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
+
+Sums of 32 bits in a sweep over all that becomes a byte and over both ends; scales of
+every size, one or one for each channel; sums of several scales; limits in between; and
+convolutions of bytes with what follows them, of channels that fill registers or do not.
+"""
+import sys
+
+import numpy as np
+from onnx import helper
+
+from beside_onnxruntime import Case, compare, rng
+
+STEP = 1.0
+
+
+def quantized(exact, scale, zero):
+    info = np.iinfo(zero.dtype)
+    return np.clip(np.rint(exact / scale) + int(zero), info.min, info.max).astype(zero.dtype)
+
+
+def whole(shape, dtype):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max + 1, shape).astype(dtype)
+
+
+def sums():
+    """y = quantize(max(sum * scale + addend, least)) of single sums."""
+    ends = np.array([-(2**31), 2**31 - 1, 0, -1, 1], np.int32)
+    for scale in (2.0**-20, 1e-5, 0.0007, 1 / 256, 0.013, 0.5, 1.0, 3.7, 400.0):
+        reach = min(int(700 / scale) + 2, 2**30)
+        x = np.unique(np.concatenate([np.linspace(-reach, reach, 4000).astype(np.int32), np.arange(-300, 300, dtype=np.int32), ends]))
+        if reach < 2**15:
+            x = x[abs(x) < 2**15].astype(np.int16)
+        x = np.resize(x, (x.size + 127) // 128 * 128).reshape(-1, 128)
+        for zero in (np.uint8(0), np.uint8(131), np.int8(-5), np.int16(300)):
+            constants = {"scale": np.float32(scale), "out_scale": np.float32(1.25), "zero": zero, "add": np.float32(17.3)}
+            nodes = [helper.make_node("Cast", ["x"], ["f"], to=1), helper.make_node("Mul", ["f", "scale"], ["scaled"])]
+            end = [helper.make_node("QuantizeLinear", ["last", "out_scale", "zero"], ["out"])]
+            exact = x * np.float64(np.float32(scale))
+            name = f"{scale:g}-{zero.dtype.name}-{int(zero)}"
+            yield Case(f"sums-{name}", nodes + [helper.make_node("Identity", ["scaled"], ["last"])] + end, {"x": x}, constants,
+                       want=[quantized(exact, 1.25, zero)], tolerance=STEP, opset=21)
+            middle = [helper.make_node("Add", ["scaled", "add"], ["moved"]), helper.make_node("Relu", ["moved"], ["last"])]
+            yield Case(f"relu-{name}", nodes + middle + end, {"x": x}, constants,
+                       want=[quantized(np.maximum(exact + np.float32(17.3), 0), 1.25, zero)], tolerance=STEP, opset=21)
+
+
+def additions():
+    """Two tensors of bytes of different scales, added, as in residual networks."""
+    for dtype in (np.uint8, np.int8):
+        for number, (a_scale, b_scale, scale) in enumerate(((0.02, 0.031, 0.04), (0.5, 0.5, 0.5), (1e-3, 0.2, 0.21), (0.9, 0.01, 0.02))):
+            for shape in ((5, 3, 64), (1, 9, 37)):
+                a, b = whole(shape, dtype), whole(shape, dtype)
+                zeros = [dtype(z) for z in ((3, -7, 11) if dtype == np.int8 else (130, 2, 77))]
+                constants = {"as": np.float32(a_scale), "bs": np.float32(b_scale), "ys": np.float32(scale), "az": zeros[0], "bz": zeros[1], "yz": zeros[2]}
+                nodes = [helper.make_node("DequantizeLinear", ["a", "as", "az"], ["fa"]), helper.make_node("DequantizeLinear", ["b", "bs", "bz"], ["fb"]),
+                         helper.make_node("Add", ["fa", "fb"], ["sum"]), helper.make_node("QuantizeLinear", ["sum", "ys", "yz"], ["out"])]
+                exact = (a.astype(np.float64) - int(zeros[0])) * np.float32(a_scale) + (b.astype(np.float64) - int(zeros[1])) * np.float32(b_scale)
+                yield Case(f"add-{np.dtype(dtype).name}-{number}-{shape[-1]}", nodes, {"a": a, "b": b}, constants,
+                           want=[quantized(exact, np.float32(scale), zeros[2])], tolerance=STEP)
+
+
+def windows_of(x, kernel, stride, pad):
+    wide = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    return np.lib.stride_tricks.sliding_window_view(wide, (kernel, kernel), (2, 3))[:, :, ::stride, ::stride]
+
+
+def convolutions():
+    """Convolutions of bytes with scales for each channel; depthwise ones; with another tensor added."""
+    for x_type in (np.uint8, np.int8):
+        for inputs, outputs, groups, size, kernel, stride in (
+                (16, 16, 1, (5, 9), 3, 1), (3, 16, 1, (9, 12), 3, 2), (16, 32, 1, (7, 7), 1, 1), (32, 64, 1, (3, 5), 3, 1), (64, 64, 1, (5, 5), 1, 1),
+                (8, 24, 1, (5, 6), 3, 1), (20, 130, 1, (4, 3), 1, 1), (64, 64, 64, (6, 5), 3, 1), (16, 16, 16, (4, 19), 3, 1), (32, 32, 32, (5, 9), 3, 2),
+                (128, 128, 128, (5, 4), 3, 2), (144, 144, 144, (4, 4), 3, 1), (64, 64, 64, (4, 8), 5, 1), (96, 96, 96, (5, 5), 3, 1)):
+            pad = kernel // 2
+            x, x_zero = whole((1, inputs, *size), x_type), x_type(0 if groups > 1 and stride == 1 else 7)
+            w = whole((outputs, inputs // groups, kernel, kernel), np.int8)
+            w_scale = rng.uniform(0.002, 0.01, outputs).astype(np.float32)
+            steps = kernel * kernel * inputs // groups
+            y_scale = np.float32(0.7 * np.sqrt(steps) * 0.02)
+            bias = rng.integers(-3000, 3000, outputs).astype(np.int32)
+            windows = windows_of(x.astype(np.int64) - int(x_zero), kernel, stride, pad)
+            if groups == 1:
+                total = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64))
+            else:
+                total = np.einsum("nchwij,cij->nchw", windows, w[:, 0].astype(np.int64))
+            x_scale = np.float32(0.021)
+            exact = (total + bias.reshape(1, -1, 1, 1)) * (np.float64(x_scale) * w_scale.reshape(1, -1, 1, 1))
+            constants = {"w": w, "xs": x_scale, "xz": x_zero, "ws": w_scale, "wz": np.zeros(outputs, np.int8), "b": bias, "bs": x_scale * w_scale,
+                         "bz": np.zeros(outputs, np.int32), "ys": y_scale, "yz": np.uint8(121), "zs": np.float32(0.033), "zz": np.uint8(99), "rs": y_scale * 2}
+            start = [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["fx"]), helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["fw"], axis=0),
+                     helper.make_node("DequantizeLinear", ["b", "bs", "bz"], ["fb"], axis=0),
+                     helper.make_node("Conv", ["fx", "fw", "fb"], ["sums"], group=groups, strides=[stride] * 2, pads=[pad] * 4)]
+            name = f"{np.dtype(x_type).name}-{inputs}-{outputs}-{groups}-{size[1]}-{kernel}-{stride}"
+            quantize = helper.make_node("QuantizeLinear", ["sums", "ys", "yz"], ["out"])
+            first = quantized(exact, y_scale, np.uint8(121))
+            yield Case(f"conv-{name}", [*start, quantize], {"x": x}, constants, want=[first], tolerance=STEP)
+            other = whole(exact.shape, np.uint8)
+            nodes = [*start, helper.make_node("QuantizeLinear", ["sums", "ys", "yz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "ys", "yz"], ["fq"]),
+                     helper.make_node("DequantizeLinear", ["z", "zs", "zz"], ["fz"]), helper.make_node("Add", ["fq", "fz"], ["sum"]),
+                     helper.make_node("Relu", ["sum"], ["positive"]), helper.make_node("QuantizeLinear", ["positive", "rs", "zero"], ["out"])]
+            added = (first.astype(np.float64) - 121) * y_scale + (other.astype(np.float64) - 99) * np.float32(0.033)
+            yield Case(f"residual-{name}", nodes, {"x": x, "z": other}, constants | {"zero": np.uint8(0)},
+                       want=[quantized(np.maximum(added, 0), constants["rs"], np.uint8(0))], tolerance=STEP)
+
+
+if __name__ == "__main__":
+    sys.exit(compare(__doc__, sums(), additions(), convolutions()))

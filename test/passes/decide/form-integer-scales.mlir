@@ -1,0 +1,138 @@
+// RUN: %ingot-opt %s -decide-form-integer-scales=target=hexagon-v67 | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-integer-scales=target=cortex-m4 | FileCheck %s --check-prefix=CORES
+// RUN: %ingot-opt %s -decide-form-integer-scales=target=x86-64-v3 | FileCheck %s --check-prefix=FLOATS
+// REQUIRES: ingot-opt
+
+// 10 fractional bits: 0.01 * 2^(32 + 10 - 5) behind a shift by 5, and (7 + 1/2) * 2^10.
+// Targets whose floats are as fast keep them.
+// CHECK-LABEL: @sums(
+// CHECK: %[[SUMS:.*]] = graph.matmul
+// CHECK: %[[LEFT:.*]] = graph.constant dense<5> : tensor<si32>
+// CHECK: %[[SHIFTED:.*]] = graph.bit_shift %[[SUMS]], %[[LEFT]] :
+// CHECK: %[[M:.*]] = graph.constant dense<1374389504> : tensor<si32>
+// CHECK: %[[SCALED:.*]] = graph.mul_high %[[SHIFTED]], %[[M]]
+// CHECK: %[[OFFSET:.*]] = graph.constant dense<7680> : tensor<si32>
+// CHECK: %[[MOVED:.*]] = graph.add %[[SCALED]], %[[OFFSET]]
+// CHECK: %[[RIGHT:.*]] = graph.constant dense<10> : tensor<si32>
+// CHECK: %[[STEPS:.*]] = graph.bit_shift %[[MOVED]], %[[RIGHT]] {direction = "RIGHT"}
+// CHECK: %[[LEAST:.*]] = graph.constant dense<0> : tensor<si32>
+// CHECK: graph.maximum %[[STEPS]], %[[LEAST]]
+// CHECK: %[[MOST:.*]] = graph.constant dense<255> : tensor<si32>
+// CHECK: graph.minimum %{{.*}}, %[[MOST]]
+// CHECK: graph.cast %{{.*}} : (tensor<4x6xsi32>) -> tensor<4x6xui8>
+// FLOATS-LABEL: @sums(
+// FLOATS: graph.quantize
+func.func @sums(%x: tensor<4x8xui8>, %w: tensor<8x6xsi8>) -> tensor<4x6xui8> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.01> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<7> : tensor<ui8> : tensor<ui8>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x6xsi8>) -> tensor<4x6xsi32>
+  %f = graph.cast %sums : (tensor<4x6xsi32>) -> tensor<4x6xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x6xf32>, tensor<f32>, tensor<f32>) -> tensor<4x6xf32>
+  %q = graph.quantize %d, %one, %zero : (tensor<4x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x6xui8>
+  return %q : tensor<4x6xui8>
+}
+
+// Each scale has a factor and a shift of its own, the sum has one shift to the right.
+// The zero points are in one addend: (-128 * 0.5 + 3 * 0.25) / 0.5 - 3 + 1/2.
+// CHECK-LABEL: @addition(
+// CHECK: %[[A:.*]] = graph.mul_high
+// CHECK: %[[B:.*]] = graph.mul_high
+// CHECK: %[[SUM:.*]] = graph.add %[[A]], %[[B]]
+// CHECK: %[[OFFSET:.*]] = graph.constant dense<-132096> : tensor<si32>
+// CHECK: %[[MOVED:.*]] = graph.add %[[SUM]], %[[OFFSET]]
+// CHECK: graph.bit_shift %[[MOVED]], %{{.*}} {direction = "RIGHT"}
+// CHECK-NOT: f32>
+func.func @addition(%a: tensor<4x8xui8>, %b: tensor<4x8xsi8>) -> tensor<4x8xsi8> {
+  %sa = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %za = graph.constant dense<128> : tensor<ui8> : tensor<ui8>
+  %sb = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %zb = graph.constant dense<-3> : tensor<si8> : tensor<si8>
+  %fa = graph.dequantize %a, %sa, %za : (tensor<4x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x8xf32>
+  %fb = graph.dequantize %b, %sb, %zb : (tensor<4x8xsi8>, tensor<f32>, tensor<si8>) -> tensor<4x8xf32>
+  %sum = graph.add %fa, %fb : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %q = graph.quantize %sum, %sa, %zb : (tensor<4x8xf32>, tensor<f32>, tensor<si8>) -> tensor<4x8xsi8>
+  return %q : tensor<4x8xsi8>
+}
+
+// What is limited in between is limited in the units of the sum.
+// CHECK-LABEL: @limits(
+// CHECK: %[[SCALED:.*]] = graph.mul_high
+// CHECK: %[[NONE:.*]] = graph.constant dense<0> : tensor<si32>
+// CHECK: %[[POSITIVE:.*]] = graph.maximum %[[SCALED]], %[[NONE]]
+// CHECK: %[[LIMIT:.*]] = graph.constant dense<12288> : tensor<si32>
+// CHECK: graph.minimum %[[POSITIVE]], %[[LIMIT]]
+// CHECK: %[[OFFSET:.*]] = graph.constant dense<10752> : tensor<si32>
+// CHECK-NOT: graph.quantize
+func.func @limits(%x: tensor<8xsi16>) -> tensor<8xui8> {
+  %scale = graph.constant dense<0.001> : tensor<f32> : tensor<f32>
+  %most = graph.constant dense<3.0> : tensor<f32> : tensor<f32>
+  %step = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %f = graph.cast %x : (tensor<8xsi16>) -> tensor<8xf32>
+  %y = graph.mul %f, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %r = graph.relu %y : (tensor<8xf32>) -> tensor<8xf32>
+  %m = graph.minimum %r, %most : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %q = graph.quantize %m, %step, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %q : tensor<8xui8>
+}
+
+// The bias of a convolution joins the addend; where sums begin with a bias at no cost,
+// the addend joins the bias.
+// CHECK-LABEL: @bias(
+// CHECK: graph.conv %arg0, %arg1 {
+// CHECK: %[[OFFSET:.*]] = graph.constant dense<[7785, 7658]> : tensor<2xsi32>
+// CHECK: graph.add %{{.*}}, %[[OFFSET]]
+// CORES-LABEL: @bias(
+// CORES: %[[BIAS:.*]] = graph.constant dense<[105, -44]> : tensor<2xsi32>
+// CORES: graph.conv %arg0, %arg1, %[[BIAS]]
+// CORES: graph.constant dense<7680> : tensor<si32>
+func.func @bias(%x: tensor<1x3x3x4xui8>, %w: tensor<1x1x4x2xsi8>) -> tensor<1x3x3x2xui8> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<7> : tensor<ui8> : tensor<ui8>
+  %scale = graph.constant dense<[0.0009765625, 0.00048828125]> : tensor<2xf32> : tensor<2xf32>
+  %add = graph.constant dense<[100.0, -50.0]> : tensor<2xf32> : tensor<2xf32>
+  %bias = graph.constant dense<[5, 6]> : tensor<2xsi32> : tensor<2xsi32>
+  %sums = graph.conv %x, %w, %bias {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x3x3x4xui8>, tensor<1x1x4x2xsi8>, tensor<2xsi32>) -> tensor<1x3x3x2xsi32>
+  %f = graph.cast %sums : (tensor<1x3x3x2xsi32>) -> tensor<1x3x3x2xf32>
+  %y = graph.add %f, %add : (tensor<1x3x3x2xf32>, tensor<2xf32>) -> tensor<1x3x3x2xf32>
+  %d = graph.dequantize %y, %scale, %none : (tensor<1x3x3x2xf32>, tensor<2xf32>, tensor<f32>) -> tensor<1x3x3x2xf32>
+  %q = graph.quantize %d, %one, %zero : (tensor<1x3x3x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x3x3x2xui8>
+  return %q : tensor<1x3x3x2xui8>
+}
+
+// Sums that 32 bits with enough fractional bits have no room for stay floats.
+// CHECK-LABEL: @wide(
+// CHECK: graph.quantize
+func.func @wide(%x: tensor<8xsi32>) -> tensor<8xui8> {
+  %scale = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %f = graph.cast %x : (tensor<8xsi32>) -> tensor<8xf32>
+  %q = graph.quantize %f, %scale, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %q : tensor<8xui8>
+}
+
+// A float that another operator reads is computed anyway.
+// CHECK-LABEL: @shared(
+// CHECK: graph.quantize
+func.func @shared(%x: tensor<8xsi32>) -> (tensor<8xui8>, tensor<8xf32>) {
+  %scale = graph.constant dense<0.001> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %f = graph.cast %x : (tensor<8xsi32>) -> tensor<8xf32>
+  %y = graph.mul %f, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %q = graph.quantize %y, %scale, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %q, %y : tensor<8xui8>, tensor<8xf32>
+}
+
+// A scale that is known only at run time stays a float.
+// CHECK-LABEL: @unknown_scale(
+// CHECK: graph.quantize
+func.func @unknown_scale(%x: tensor<8xsi32>, %scale: tensor<f32>) -> tensor<8xui8> {
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %f = graph.cast %x : (tensor<8xsi32>) -> tensor<8xf32>
+  %q = graph.quantize %f, %scale, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %q : tensor<8xui8>
+}
