@@ -56,23 +56,58 @@ public:
                      [&](ArrayRef<Expr> outer) {
                        for (auto [axis, i] : llvm::enumerate(outer))
                          named(i, nameOf(b, axis));
-                       b.forLanes(
-                           last, type,
-                           [&](Expr i, int64_t) {
-                             Exprs at(outer);
-                             if (!shape.empty())
-                               at.push_back(
-                                   named(i, nameOf(b, shape.size() - 1)));
-                             Expr element = b.load(result, at);
-                             if (refill)
-                               at = {b.linearize(at, shape)};
-                             b.store(0u, element, at);
-                           },
-                           widest);
+                       auto body = [&](Expr i, int64_t) {
+                         Exprs at(outer);
+                         if (!shape.empty())
+                           at.push_back(named(i, nameOf(b, shape.size() - 1)));
+                         Expr element = b.load(result, at);
+                         if (refill)
+                           at = {b.linearize(at, shape)};
+                         b.store(0u, element, at);
+                       };
+                       if (widest == 0 && copiesBytes(b) && last.known())
+                         forPieces(b, *last.known(), body);
+                       else
+                         b.forLanes(last, type, body, widest);
                      });
   }
 
 private:
+  /// Whether bytes are moved and nothing is computed from them, on a target that
+  /// computes in whole registers: parts of one can be copied by other registers.
+  static bool copiesBytes(KernelBuilder &b) {
+    return b.target.wholeRegisters &&
+           llvm::all_of(b.group.block->without_terminator(), [](Operation &op) {
+             return isa<ConstantOp, PadOp, TransposeOp, SliceOp, ConcatOp>(
+                        op) &&
+                    storageType(elementOf(op.getResult(0))).isInteger(8);
+           });
+  }
+
+  /// Calls `body` for [0, size) in vectors of bytes, each half as wide as the one
+  /// before.
+  static void forPieces(KernelBuilder &b, int64_t size,
+                        llvm::function_ref<void(Expr, int64_t)> body) {
+    int64_t at = 0;
+    for (int64_t lanes = b.target.vectorBytes.front(); at < size; lanes /= 2) {
+      int64_t end = size / lanes * lanes;
+      if (at == end)
+        continue;
+      b.withLanes(lanes, [&]() -> Expr {
+        if (at + lanes == end)
+          body(b.index(at), lanes);
+        else
+          b.loop(b.index(at), b.index(end), lanes, {},
+                 [&](Expr i, ArrayRef<Expr>) -> Exprs {
+                   body(i, lanes);
+                   return {};
+                 });
+        return {};
+      });
+      at = end;
+    }
+  }
+
   /// Convolutions and pools yield images, channels last.
   static std::string nameOf(KernelBuilder &b, size_t axis) {
     size_t rank = shapeOf(b.result()).size();

@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/PanelKernel.h"
 
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/JoinedRows.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -288,18 +289,6 @@ Expr lanesOf(KernelBuilder &b, Expr vector, int64_t offset, int64_t lanes) {
   return {&b, v, vector.type};
 }
 
-/// Whether everything behind the anchor is of types that vectors hold.
-static bool epilogueIsInVectors(KernelBuilder &b) {
-  return llvm::all_of(b.group.block->without_terminator(), [&](Operation &op) {
-    return !isa<ElementwiseOpInterface>(op) ||
-           llvm::all_of(llvm::concat<Value>(op.getOperands(), op.getResults()),
-                        [&](Value v) {
-                          return b.target.maxLanes(computeType(elementOf(v))) >
-                                 1;
-                        });
-  });
-}
-
 /// How many vectors of sums make one of results, which are narrower; 1 where the
 /// target stores parts of a register as well.
 static size_t vectorsOfResult(KernelBuilder &b, Type sum) {
@@ -322,29 +311,47 @@ static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
   return 1;
 }
 
-/// Vectors of one width, a power of two of them, one behind the other.
-static Expr joined(KernelBuilder &b, Exprs vectors) {
-  while (vectors.size() > 1) {
-    int64_t lanes =
-        cast<VectorType>(vectors[0].value.getType()).getNumElements();
-    auto all = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
-    Exprs pairs;
-    for (size_t i = 0; i < vectors.size(); i += 2)
-      pairs.push_back(
-          {&b,
-           vector::ShuffleOp::create(b.builder, b.loc, vectors[i].value,
-                                     vectors[i + 1].value, all),
-           vectors[i].type});
-    vectors = std::move(pairs);
-  }
-  return vectors[0];
-}
-
 /// A lane whose number is known where the code runs.
 static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   Value v =
       vector::ExtractOp::create(b.builder, b.loc, vector.value, lane.value);
   return {&b, v, vector.type};
+}
+
+/// The sums of a row's columns.
+static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row,
+                     int64_t columns) {
+  Exprs parts;
+  for (size_t v = 0; v < tile.columns.lanes.size(); ++v)
+    parts.push_back(lanesOf(b, tile.at(row, v), 0,
+                            std::min(columns, tile.columns.lanes[v])));
+  return joined(b, parts);
+}
+
+/// Stores `count` rows from `row` on, which have all columns of the result.
+static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
+                        JoinedRows &rows, int64_t row, int64_t count,
+                        llvm::function_ref<Exprs(int64_t, Expr)> index,
+                        Expr firstColumn,
+                        llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
+  Exprs sums;
+  for (int64_t i = 0; i < count; ++i)
+    sums.push_back(wholeRow(b, tile, row + i, rows.columns()));
+  Expr sum = joined(b, sums);
+  rows.bindRows(count, [&](int64_t i) { return index(row + i, firstColumn); });
+  b.withLanes(count * rows.columns(), [&] {
+    Exprs at = index(row, firstColumn), from(at);
+    rows.bindColumns(count);
+    if (beforeEpilogue)
+      sum = beforeEpilogue(sum, firstColumn);
+    b.bindElement(anchor, sum);
+    if (size_t rank = shapeOf(b.result()).size(); from.size() != rank)
+      from.assign(rank, b.index(0));
+    b.store(0u, b.broadcast(b.load(b.result(), from), count * rows.columns()),
+            at);
+    return sum;
+  });
+  rows.unbind();
 }
 
 void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
@@ -379,7 +386,15 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
   };
   bool isInVectors = epilogueIsInVectors(b);
   size_t most = isInVectors ? vectorsOfResult(b, elementOf(anchor)) : size_t(1);
+  JoinedRows together(b, anchor);
+  bool joins = tile.columns.columns == together.columns();
   for (int64_t row = 0; row < tile.rows; ++row) {
+    if (int64_t count = joins ? together.most(tile.rows - row) : 1; count > 1) {
+      storeJoined(b, tile, anchor, together, row, count, index, firstColumn,
+                  beforeEpilogue);
+      row += count - 1;
+      continue;
+    }
     int64_t column = 0;
     for (size_t v = 0; v < tile.columns.lanes.size(); ++v) {
       int64_t lanes = tile.columns.lanes[v];

@@ -1,0 +1,131 @@
+#include "passes/schedule/tiles/JoinedRows.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+Expr joined(KernelBuilder &b, Exprs vectors) {
+  while (vectors.size() > 1) {
+    int64_t lanes =
+        cast<VectorType>(vectors[0].value.getType()).getNumElements();
+    auto all = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
+    Exprs pairs;
+    for (size_t i = 0; i < vectors.size(); i += 2)
+      pairs.push_back(
+          {&b,
+           vector::ShuffleOp::create(b.builder, b.loc, vectors[i].value,
+                                     vectors[i + 1].value, all),
+           vectors[i].type});
+    vectors = std::move(pairs);
+  }
+  return vectors[0];
+}
+
+bool epilogueIsInVectors(KernelBuilder &b) {
+  return llvm::all_of(b.group.block->without_terminator(), [&](Operation &op) {
+    return !isa<ElementwiseOpInterface>(op) ||
+           llvm::all_of(llvm::concat<Value>(op.getOperands(), op.getResults()),
+                        [&](Value v) {
+                          return b.target.maxLanes(computeType(elementOf(v))) >
+                                 1;
+                        });
+  });
+}
+
+JoinedRows::JoinedRows(KernelBuilder &b, Value anchor)
+    : b(b), width(shapeOf(b.result()).back()) {
+  isPossible = b.target.wholeRegisters && b.isContiguous(0) &&
+               llvm::isPowerOf2_64(width) && epilogueIsInVectors(b) &&
+               classify(anchor);
+}
+
+int64_t JoinedRows::most(int64_t left) const {
+  int64_t lanes = b.target.maxLanes(computeType(elementOf(b.result())));
+  // Pieces of a few bytes are not worth the shuffles.
+  constexpr int64_t fewColumns = 4;
+  if (!isPossible || width >= lanes || width < fewColumns)
+    return 1;
+  return llvm::bit_floor(uint64_t(std::min(left, lanes / width)));
+}
+
+/// Returns whether all that is behind the anchor is at the place of the result, or a
+/// vector of its columns or of its rows.
+bool JoinedRows::classify(Value anchor) {
+  ArrayRef<int64_t> shape = shapeOf(b.result());
+  if (shapeOf(anchor) != shape || hasRunTimeSizes(anchor.getDefiningOp()))
+    return false;
+  llvm::SmallDenseSet<Value> read;
+  for (Operation &op : b.group.block->without_terminator()) {
+    if (isa<ConstantOp, UnpackPanelsOp>(op))
+      continue;
+    if (&op == anchor.getDefiningOp()) {
+      if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getBias())
+        read.insert(conv.getBias());
+      continue;
+    }
+    if (!isa<ElementwiseOpInterface>(op))
+      return false;
+    read.insert(op.operand_begin(), op.operand_end());
+  }
+  int64_t all = ShapedType::getNumElements(shape), rows = all / width;
+  for (BlockArgument input : b.group.block->getArguments()) {
+    if (!read.contains(input))
+      continue;
+    int64_t count = tensorType(input).getNumElements();
+    if (count == 1 || shapeOf(input) == shape)
+      continue;
+    int64_t last = shapeOf(input).back();
+    if (!b.bufferOf(input))
+      return false;
+    if (last == width && count == width)
+      perColumn.push_back(input);
+    else if (last == 1 && count == rows &&
+             shapeOf(input).size() == shape.size())
+      perRow.push_back(input);
+    else
+      return false;
+  }
+  return true;
+}
+
+void JoinedRows::bindColumns(int64_t rows) {
+  for (Value input : perColumn) {
+    Value flat = b.view(b.bufferOf(input), {width});
+    Expr once = b.withLanes(width, [&] {
+      return b.loadFrom(flat, elementOf(input), {b.index(0)});
+    });
+    b.bindElement(input, joined(b, Exprs(rows, once)));
+  }
+}
+
+void JoinedRows::bindRows(int64_t rows,
+                          llvm::function_ref<Exprs(int64_t)> index) {
+  for (Value input : perRow) {
+    Exprs parts;
+    for (int64_t row = 0; row < rows; ++row) {
+      Expr one = b.withLanes(1, [&] {
+        Exprs at = index(row);
+        Value buffer = b.bufferOf(input);
+        if (at.size() == shapeOf(input).size()) {
+          at.back() = b.index(0);
+        } else {
+          buffer = b.view(buffer, {tensorType(input).getNumElements()});
+          at.resize(1);
+        }
+        return b.loadFrom(buffer, elementOf(input), at);
+      });
+      parts.push_back(b.broadcast(one, width));
+    }
+    b.bindElement(input, joined(b, parts));
+  }
+}
+
+void JoinedRows::unbind() {
+  for (Value input : llvm::concat<Value>(perColumn, perRow))
+    b.unbindElement(input);
+}
+
+} // namespace ingot::schedule

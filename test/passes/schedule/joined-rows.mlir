@@ -1,0 +1,49 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+vnni | FileCheck %s --check-prefix=PARTS
+// REQUIRES: ingot-opt
+
+// Rows of 16 bytes: four of them are put side by side, and what the epilogue reads for
+// each column is repeated. Where parts of a register are stored as fast, each row is.
+// CHECK-LABEL: @rows(
+// CHECK-COUNT-4: vector.extract_strided_slice %{{.*}} : vector<32xi32> to vector<16xi32>
+// CHECK: vector.shuffle %{{.*}} : vector<16xi32>, vector<16xi32>
+// CHECK: %[[SUMS:.*]] = vector.shuffle %{{.*}} : vector<32xi32>, vector<32xi32>
+// CHECK: %[[ADD:.*]] = vector.load %{{.*}} : memref<16xi32>, vector<16xi32>
+// CHECK: %[[TWICE:.*]] = vector.shuffle %[[ADD]], %[[ADD]] [0, 1, 2, {{.*}}] : vector<16xi32>, vector<16xi32>
+// CHECK: %[[REPEATED:.*]] = vector.shuffle %[[TWICE]], %{{.*}} : vector<32xi32>, vector<32xi32>
+// CHECK: arith.addi %[[SUMS]], %[[REPEATED]] : vector<64xi32>
+// CHECK: vector.store %{{.*}} : memref<4x16xi8>, vector<64xi8>
+// CHECK-NOT: vector.store
+// PARTS-LABEL: @rows(
+// PARTS-COUNT-4: vector.store %{{.*}} : memref<4x16xi8>, vector<16xi8>
+kernel.func @rows(%x: tensor<4x8xui8>, %w: tensor<256xui8>, %add: tensor<16xsi32>) -> tensor<4x16xui8> attributes {strategy = "integer-product", plan = {columns = 32, rows = 4, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 32 : i64, tail = 32 : i64, group = 4 : i64} : (tensor<256xui8>) -> tensor<8x16xui8>
+  %s = graph.matmul %x, %u : (tensor<4x8xui8>, tensor<8x16xui8>) -> tensor<4x16xsi32>
+  %a = graph.add %s, %add : (tensor<4x16xsi32>, tensor<16xsi32>) -> tensor<4x16xsi32>
+  %y = graph.cast %a : (tensor<4x16xsi32>) -> tensor<4x16xui8>
+  kernel.return %y : tensor<4x16xui8>
+}
+
+// What it reads for each row is spread over the row's columns.
+// CHECK-LABEL: @numbers_of_rows(
+// CHECK: %[[FIRST:.*]] = memref.load %{{.*}} : memref<2x1xi32>
+// CHECK: vector.broadcast %[[FIRST]] : i32 to vector<32xi32>
+// CHECK: memref.load %{{.*}} : memref<2x1xi32>
+// CHECK: vector.store %{{.*}} : memref<2x32xi8>, vector<64xi8>
+kernel.func @numbers_of_rows(%x: tensor<2x8xui8>, %w: tensor<256xui8>, %less: tensor<2x1xsi32>) -> tensor<2x32xui8> attributes {strategy = "integer-product", plan = {columns = 32, rows = 2, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 32 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<256xui8>) -> tensor<8x32xui8>
+  %s = graph.matmul %x, %u : (tensor<2x8xui8>, tensor<8x32xui8>) -> tensor<2x32xsi32>
+  %a = graph.sub %s, %less : (tensor<2x32xsi32>, tensor<2x1xsi32>) -> tensor<2x32xsi32>
+  %y = graph.cast %a : (tensor<2x32xsi32>) -> tensor<2x32xui8>
+  kernel.return %y : tensor<2x32xui8>
+}
+
+// Bytes that are only moved are moved by parts of registers, too.
+// CHECK-LABEL: @padding(
+// CHECK: vector.load %{{.*}} : memref<1x3x3x160xi8>, vector<128xi8>
+// CHECK: vector.load %{{.*}} : memref<1x3x3x160xi8>, vector<32xi8>
+kernel.func @padding(%x: tensor<1x3x3x160xui8>) -> tensor<1x5x5x160xui8> attributes {strategy = "loop-nest", comment = ""} {
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %y = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x3x3x160xui8>, tensor<ui8>) -> tensor<1x5x5x160xui8>
+  kernel.return %y : tensor<1x5x5x160xui8>
+}
