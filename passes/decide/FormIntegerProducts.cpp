@@ -27,6 +27,8 @@
 // overlap, each pixel's channels are summed first:
 //
 //   conv(x, w: si8)  ->  conv(x, w ^ 128: ui8) - 128 * conv(conv_1x1(x, ones), ones)
+//
+// With a filter for each channel, the input gets all that its windows reach.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -207,13 +209,7 @@ public:
       low[i] = 0;
     }
     if (zero != 0) {
-      auto steps = llvm::to_vector(
-          llvm::seq<int64_t>(0, static_cast<int64_t>(rank) - 1));
-      Value sums = ReshapeOp::create(
-          builder, loc, RankedTensorType::get(shapeOf(w).back(), wide),
-          sum(w, steps));
-      Value moved = elementwise<MulOp>(sums, number(-zero, wide));
-      bias = bias ? elementwise<AddOp>(bias, moved) : moved;
+      bias = withoutZero(w, bias, zero);
     }
     x = padded(x, xLow, xHigh, zero);
     w = padded(w, none, wHigh, 0);
@@ -230,7 +226,44 @@ public:
     conv.erase();
   }
 
+  /// Gives a convolution with a filter for each channel an input that all windows are
+  /// inside of; the zero point leaves it.
+  void runDepthwise() {
+    Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
+    ArrayRef<int64_t> windows = shapeOf(w);
+    size_t rank = windows.size(), axes = rank - 2;
+    SmallVector<int64_t> low(rank), high(rank), inside(axes);
+    for (size_t i = 0; i < axes; ++i) {
+      int64_t reach =
+          (shapeOf(conv.getResult())[1 + i] - 1) * conv.getStrides()[i] +
+          (windows[i] - 1) * conv.getDilations()[i] + 1;
+      low[1 + i] = conv.getLow()[i];
+      high[1 + i] =
+          std::max<int64_t>(reach - low[1 + i] - shapeOf(x)[1 + i], 0);
+    }
+    if (int64_t zero = conv.getXZero())
+      bias = withoutZero(w, bias, zero);
+    x = padded(x, low, high, conv.getXZero());
+    conv.replaceAllUsesWith(ConvOp::create(builder, loc, conv.getType(), x, w,
+                                           bias, conv.getStrides(),
+                                           conv.getDilations(), inside,
+                                           conv.getGroups(), /*x_zero=*/0)
+                                .getResult());
+    conv.erase();
+  }
+
 private:
+  /// The bias that takes the zero point of the input off.
+  Value withoutZero(Value w, Value bias, int64_t zero) {
+    auto steps = llvm::to_vector(
+        llvm::seq<int64_t>(0, static_cast<int64_t>(shapeOf(w).size()) - 1));
+    Value sums = ReshapeOp::create(
+        builder, loc, RankedTensorType::get(shapeOf(w).back(), wide),
+        sum(w, steps));
+    Value moved = elementwise<MulOp>(sums, number(-zero, wide));
+    return bias ? elementwise<AddOp>(bias, moved) : moved;
+  }
+
   /// The convolution's windows over another input, with other weights.
   Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low) {
     SmallVector<int64_t> shape(shapeOf(conv.getResult()));
@@ -292,6 +325,9 @@ struct FormIntegerProductsPass
       if (auto conv = dyn_cast<ConvOp>(op);
           conv && conv.isWidening() && conv.getGroups() == 1)
         form(conv, target);
+      else if (auto conv = dyn_cast<ConvOp>(op);
+               conv && schedule::isIntegerDepthwise(conv, target))
+        ConvolutionRewriting(conv).runDepthwise();
       else if (auto product = dyn_cast<MatMulOp>(op);
                product && product.isWidening() &&
                shapeOf(product.getA()).back() > 0)

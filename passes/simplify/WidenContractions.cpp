@@ -144,7 +144,8 @@ Value biasInWords(OpBuilder &builder, Value bias, int64_t terms) {
 
 class Widening {
 public:
-  explicit Widening(Operation *op) : op(op), builder(op) {}
+  Widening(Operation *op, const TargetDescription &target)
+      : op(op), target(target), builder(op) {}
 
   bool run() {
     Value y = op->getResult(0);
@@ -165,7 +166,12 @@ public:
     if (!conv)
       return widen(cast<MatMulOp>(op), *a, *b);
     b->takeSign();
-    return b->zero == 0 && conv.getGroups() == 1 && widen(conv, *a, *b);
+    // With a filter for each channel, floats are as fast, where vectors hold them.
+    bool isDepthwise =
+        w.end()[-2] == 1 && w.back() == int64_t(conv.getGroups());
+    return b->zero == 0 &&
+           (conv.getGroups() == 1 || (isDepthwise && !target.vectorFloats)) &&
+           widen(conv, *a, *b);
   }
 
 private:
@@ -198,7 +204,7 @@ private:
     }
     replace(ConvOp::create(builder, op->getLoc(), sumType(), x.moved(),
                            w.moved(), bias, conv.getStrides(),
-                           conv.getDilations(), conv.getLow(), /*groups=*/1,
+                           conv.getDilations(), conv.getLow(), conv.getGroups(),
                            x.zero),
             later);
     return true;
@@ -223,6 +229,7 @@ private:
   }
 
   Operation *op;
+  const TargetDescription &target;
   OpBuilder builder;
 };
 
@@ -231,7 +238,8 @@ struct WidenContractionsPass
   using Base::Base;
 
   void runOnOperation() override {
-    if (!lookupTarget(targetName)->multipliesBytes())
+    const TargetDescription &target = *lookupTarget(targetName);
+    if (!target.multipliesBytes())
       return;
     SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {
@@ -239,7 +247,7 @@ struct WidenContractionsPass
         contractions.push_back(op);
     });
     for (Operation *op : contractions)
-      Widening(op).run();
+      Widening(op, target).run();
   }
 };
 

@@ -117,6 +117,37 @@ std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
   return hasGroups ? form : std::nullopt;
 }
 
+std::optional<DotForm> depthwiseForm(ConvOp conv,
+                                     const TargetDescription &target) {
+  auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),
+       w = dyn_cast<IntegerType>(elementOf(conv.getW()));
+  if (!target.wholeRegisters || !x || !w || x.isSignless() || w.isSignless())
+    return std::nullopt;
+  constexpr unsigned group = 4;
+  unsigned lanes = target.vectorBytes.front() / group;
+  DotForm form;
+  form.group = group;
+  form.lanes = {lanes};
+  for (auto [a, b] : {std::pair(x, w), std::pair(w, x)})
+    if (target.product(rowName(a), rowName(b), group, lanes))
+      return form;
+  return std::nullopt;
+}
+
+bool isIntegerDepthwise(ConvOp conv, const TargetDescription &target) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW()), y = shapeOf(conv.getResult());
+  int64_t channels = w.back();
+  if (!conv.isWidening() || w.end()[-2] != 1 || conv.getGroups() == 1 ||
+      int64_t(conv.getGroups()) != channels || y.size() < 3 ||
+      !depthwiseForm(conv, target))
+    return false;
+  int64_t lanes = target.vectorBytes.front();
+  // Fewer channels: neighbouring positions are in one register, and in the input, too.
+  return channels >= lanes ||
+         (lanes % channels == 0 && conv.getStrides().back() == 1 &&
+          y.end()[-2] * channels >= lanes);
+}
+
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,
                    const DotForm &form, const TargetDescription &target)
     : rows(rows), vectorsNeeded(llvm::divideCeil(columns, form.lanes.front())),

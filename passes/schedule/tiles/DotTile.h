@@ -60,6 +60,15 @@ std::optional<DotForm> dotForm(graph::ConvOp conv,
 /// few channels for a group.
 bool groupsKernelRows(graph::ConvOp conv, const DotForm &form);
 
+/// How vectors of channels are multiplied that have a filter each, in groups of kernel
+/// columns: with both operands in vectors. Nothing where the target has no such product.
+std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
+                                     const TargetDescription &target);
+/// Whether a convolution of integers is for the strategy of that (IntegerDepthwise.cpp),
+/// or will be once its input is padded: whole registers hold its channels, or those of
+/// neighbouring positions.
+bool isIntegerDepthwise(graph::ConvOp conv, const TargetDescription &target);
+
 /// Tiles of whole vectors for a product of `rows` x `columns`.
 class DotModel {
 public:

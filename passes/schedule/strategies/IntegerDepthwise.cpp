@@ -1,0 +1,223 @@
+// One filter of integers per channel, in whole registers.
+//
+// Where a product sums groups of neighbouring bytes (kernel.dot with both operands in
+// vectors), the group is made of kernel columns: the input at four of them is
+// interleaved in registers, the weights are packed that way.
+//
+//   x at kernel columns 0 to 2, one register each      a0 a1 .. | b0 b1 .. | c0 c1 ..
+//   interleaved, missing columns as zeros              a0 b0 c0 0  a1 b1 c1 0  ..
+//   times the packed weights, summed in groups         one lane of 32 bits a channel
+//
+// A register holds channels of one position, or neighbouring positions with all their
+// channels. All windows are inside of the input (FormIntegerProducts pads it). Where
+// registers do not come out even, the last one starts earlier and some results are
+// computed twice.
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/JoinedRows.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// One group during emission.
+class DepthwiseInRegisters {
+public:
+  DepthwiseInRegisters(KernelBuilder &b, ConvOp conv)
+      : b(b), conv(conv), axes(windowAxes(conv)), columns(axes.back()),
+        panels(*PackedPanels::of(b, conv.getW())),
+        form(*depthwiseForm(conv, b.target)),
+        channels(shapeOf(conv.getResult()).back()),
+        lanes(b.plan.number("columns")) {}
+
+  void emit() {
+    ArrayRef<int64_t> y = shapeOf(conv.getResult());
+    b.parallelFor(ShapedType::getNumElements(y.drop_back(2)), [&](Expr row) {
+      Exprs position = rowPosition(b, row, y);
+      if (channels >= lanes)
+        b.forRange(b.index(0), b.index(columns.output), [&](Expr column) {
+          named(column, "column");
+          overRegisters(channels, lanes, "channel", [&](Expr channel) {
+            inRegister(position, column, channel);
+          });
+        });
+      else
+        overRegisters(
+            columns.output, lanes / channels, "column",
+            [&](Expr column) { inRegister(position, column, b.index(0)); });
+    });
+  }
+
+private:
+  /// Calls `body` for what covers [0, size) in steps, of which the last one may overlap
+  /// the one before.
+  void overRegisters(int64_t size, int64_t step, StringRef name,
+                     llvm::function_ref<void(Expr)> body) {
+    int64_t whole = size / step * step;
+    if (whole == step)
+      body(b.index(0));
+    else
+      b.loop(b.index(0), b.index(whole), step, {},
+             [&](Expr first, ArrayRef<Expr>) -> Exprs {
+               body(named(first, name));
+               return {};
+             });
+    if (whole < size)
+      body(b.index(size - step));
+  }
+
+  void inRegister(ArrayRef<Expr> position, Expr column, Expr channel) {
+    int64_t wide = form.lanes.front();
+    Exprs sums(lanes / wide,
+               b.broadcast(b.constant(0, elementOf(conv.getResult())), wide));
+    sums = overKernel(
+        b, ArrayRef(axes).drop_back(), position, sums,
+        [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> carried) {
+          return kernelRowOf(kernelRow, at, column, channel,
+                             Exprs(carried.begin(), carried.end()));
+        });
+    Tile tile = tileOf(sums);
+    storeTile(
+        b, tile, conv.getResult(),
+        [&](int64_t row, Expr at) {
+          Exprs place(position);
+          place.push_back(named(column + double(row), "column_" + Twine(row)));
+          place.push_back(at);
+          return place;
+        },
+        channel,
+        [&](Expr sum, Expr at) {
+          return conv.getBias() ? sum + b.load(conv.getBias(), {at}) : sum;
+        });
+  }
+
+  /// Adds one kernel row.
+  Exprs kernelRowOf(Expr kernelRow, ArrayRef<Expr> at, Expr column,
+                    Expr channel, Exprs sums) {
+    Type type = elementOf(conv.getX());
+    Value x = b.bufferOf(conv.getX());
+    int64_t groups = llvm::divideCeil(columns.kernel, form.group);
+    Expr start = named(column * double(columns.stride), "first_input_column");
+    for (int64_t g = 0; g < groups; ++g) {
+      Exprs taps;
+      for (int64_t k = g * form.group;
+           k < std::min(columns.kernel, (g + 1) * form.group); ++k) {
+        Exprs place(at.begin(), at.end());
+        place.push_back(named(start + double(k * columns.dilation),
+                              "input_column_" + Twine(k)));
+        place.push_back(channel);
+        taps.push_back(named(
+            b.withLanes(lanes, [&] { return b.loadFrom(x, type, place); }),
+            "x_" + Twine(k)));
+      }
+      Expr all = interleaveRows(b, taps, form.group);
+      Expr step = named(kernelRow * double(groups) + double(g), "group");
+      for (auto [v, sum] : llvm::enumerate(sums)) {
+        int64_t wide = form.lanes.front();
+        Expr part =
+            lanesOf(b, all, int64_t(v) * wide * form.group, wide * form.group);
+        Expr weights = weightsAt(step, channel, int64_t(v) * wide);
+        sum.value = kernel::DotOp::create(
+            b.builder, b.loc, sum.value.getType(), part.value, weights.value,
+            sum.value, type.isUnsignedInteger(),
+            elementOf(conv.getW()).isUnsignedInteger());
+      }
+    }
+    return sums;
+  }
+
+  /// The weights of the channels of one vector of sums.
+  Expr weightsAt(Expr step, Expr channel, int64_t offset) {
+    int64_t count = std::min(form.lanes.front(), channels);
+    Expr at = step * double(channels * form.group) +
+              (channel + double(offset % channels)) * double(form.group);
+    Expr once = b.withLanes(count * form.group, [&] {
+      return b.loadFrom(panels.buffer, panels.type, {named(at, "at_step")});
+    });
+    return joined(b, Exprs(form.lanes.front() / count, once));
+  }
+
+  /// Neighbouring positions as rows.
+  Tile tileOf(ArrayRef<Expr> sums) {
+    int64_t wide = form.lanes.front(),
+            columnsOfTile = std::min(channels, lanes),
+            part = std::min(wide, columnsOfTile);
+    Tile tile;
+    tile.rows = lanes / columnsOfTile;
+    tile.columns = {SmallVector<int64_t>(columnsOfTile / part, part),
+                    columnsOfTile};
+    for (const Expr &sum : sums)
+      for (int64_t from = 0; from < wide; from += part)
+        tile.sums.push_back(lanesOf(b, sum, from, part));
+    return tile;
+  }
+
+  KernelBuilder &b;
+  ConvOp conv;
+  SmallVector<WindowAxis> axes;
+  WindowAxis columns;
+  PackedPanels panels;
+  DotForm form;
+  int64_t channels, lanes;
+};
+
+class IntegerDepthwiseStrategy : public Strategy {
+public:
+  StringRef name() const override { return "integer-depthwise"; }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
+    return conv && group.results().size() == 1 &&
+           isIntegerDepthwise(conv, target) && conv.getXZero() == 0 &&
+           !group.hasRunTimeSizes() && isa<BlockArgument>(conv.getX()) &&
+           mayBeInPanels(conv.getW(), group.packs) &&
+           (isa<BlockArgument>(conv.getW()) || conv.getW().getDefiningOp()) &&
+           llvm::all_of(windowAxes(conv),
+                        [](const WindowAxis &axis) {
+                          return axis.isInterior(0, axis.output);
+                        }) &&
+           shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"columns", 1, 1 << 16}};
+    return keys;
+  }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    return {Plan(group.block->getParentOp()->getContext(),
+                 {{"columns", target.vectorBytes.front()}})};
+  }
+  std::string refuse(GroupView, const Plan &plan,
+                     const TargetDescription &target) const override {
+    return plan.number("columns") == target.vectorBytes.front()
+               ? ""
+               : "registers of '" + target.name.str() + "' have " +
+                     std::to_string(target.vectorBytes.front()) + " columns";
+  }
+  void pack(GroupOp group, const Plan &,
+            const TargetDescription &target) const override {
+    auto conv = cast<ConvOp>(GroupView{&group.getBody().front()}.anchor());
+    packPanels(group, conv->getOpOperand(1), shapeOf(conv.getResult()).back(),
+               /*tail=*/0, depthwiseForm(conv, target)->group, /*axes=*/2);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    DepthwiseInRegisters(b, cast<ConvOp>(b.group.anchor())).emit();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createIntegerDepthwiseStrategy() {
+  return std::make_unique<IntegerDepthwiseStrategy>();
+}
+
+} // namespace ingot::schedule
