@@ -65,6 +65,9 @@ public:
     Type type = elementOf(conv.getX());
     Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
     int64_t width = b.plan.number("columns");
+    // In any order, sums start with the bias.
+    Value bias = conv.getBias();
+    bool startsWithBias = bias && !b.group.isStrict();
 
     b.parallelFor(outer, [&](Expr row) {
       Exprs position = rowPosition(b, row, y);
@@ -73,7 +76,10 @@ public:
           [&](Expr first, std::optional<int64_t> known, int64_t count) {
             b.forLanes(y.back(), type, [&](Expr channel, int64_t lanes) {
               named(channel, "channel");
-              Exprs sums(count, b.broadcast(b.constant(0, type), lanes));
+              Expr start = startsWithBias
+                               ? named(b.load(bias, {channel}), "bias")
+                               : b.constant(0, type);
+              Exprs sums(count, b.broadcast(start, lanes));
               sums =
                   overKernel(b, ArrayRef(axes).drop_back(), position, sums,
                              [&](Expr kernelRow, ArrayRef<Expr> at,
@@ -82,8 +88,8 @@ public:
                                                 first, known, channel, carried);
                              });
               for (int64_t p = 0; p < count; ++p) {
-                Expr sum = conv.getBias()
-                               ? sums[p] + b.load(conv.getBias(), {channel})
+                Expr sum = bias && !startsWithBias
+                               ? sums[p] + b.load(bias, {channel})
                                : sums[p];
                 if (sum.value != sums[p].value)
                   named(sum, count == 1 ? "conv" : "conv_" + Twine(p));
