@@ -326,7 +326,7 @@ struct FormIntegerProductsPass
           conv && conv.isWidening() && conv.getGroups() == 1)
         form(conv, target);
       else if (auto conv = dyn_cast<ConvOp>(op);
-               conv && schedule::isIntegerDepthwise(conv, target))
+               conv && schedule::depthwiseLanes(conv, target) > 0)
         ConvolutionRewriting(conv).runDepthwise();
       else if (auto product = dyn_cast<MatMulOp>(op);
                product && product.isWidening() &&

@@ -15,7 +15,8 @@
 // halves to even, only if the exact one is nearly half way between two steps.
 //
 // All scales, zero points and addends must be constants, and no float on the way may
-// have another reader, which would need the floats as well. Everything else stays.
+// have another reader, which would need the floats as well. Everything else stays in
+// floats, but is multiplied by the inverse of the scale instead of divided by it.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -366,7 +367,7 @@ public:
     auto sum = SumReader::read(op.getX(),
                                scale->mapped([](double s) { return 1 / s; }));
     if (!sum || sum->terms.empty() || !chooseFraction(*sum, zero->values[0]))
-      return;
+      return multiplyByInverse(*scale);
     moveBias(*sum);
     sum->constant = sum->constant.mapped(
         [&](double x) { return x + zero->values[0] + 0.5; });
@@ -383,6 +384,27 @@ public:
   }
 
 private:
+  /// What stays a float is not divided by the scale, which takes longer than a product.
+  void multiplyByInverse(const Numbers &scale) {
+    if (scale.values.size() != 1 || scale.values[0] == 1 ||
+        !elementOf(op.getX()).isF32() || !elementOf(op.getScale()).isF32())
+      return;
+    auto number = [&](float value) -> Value {
+      return ConstantOp::create(
+          builder, loc,
+          DenseElementsAttr::get(
+              RankedTensorType::get({}, builder.getF32Type()), value));
+    };
+    auto inverse = static_cast<float>(1 / scale.values[0]);
+    if (!std::isnormal(inverse))
+      return;
+    Value x = op.getX();
+    op->setOperand(0, MulOp::create(builder, loc, TypeRange{x.getType()},
+                                    ValueRange{x, number(inverse)})
+                          .getResult());
+    op->setOperand(1, number(1.0f));
+  }
+
   /// The most fractional bits for which no term is shifted further than for the wanted
   /// ones; fewer than those where there is no room.
   bool chooseFraction(const Sum &sum, double zero) {

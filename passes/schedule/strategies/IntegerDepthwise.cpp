@@ -175,7 +175,7 @@ public:
                const TargetDescription &target) const override {
     auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
     return conv && group.results().size() == 1 &&
-           isIntegerDepthwise(conv, target) && conv.getXZero() == 0 &&
+           depthwiseLanes(conv, target) > 0 && conv.getXZero() == 0 &&
            !group.hasRunTimeSizes() && isa<BlockArgument>(conv.getX()) &&
            mayBeInPanels(conv.getW(), group.packs) &&
            (isa<BlockArgument>(conv.getW()) || conv.getW().getDefiningOp()) &&
@@ -192,15 +192,17 @@ public:
   }
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    return {Plan(group.block->getParentOp()->getContext(),
-                 {{"columns", target.vectorBytes.front()}})};
+    auto conv = cast<ConvOp>(group.anchor());
+    return {
+        Plan(conv.getContext(), {{"columns", depthwiseLanes(conv, target)}})};
   }
-  std::string refuse(GroupView, const Plan &plan,
+  std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
-    return plan.number("columns") == target.vectorBytes.front()
+    int64_t lanes = depthwiseLanes(cast<ConvOp>(group.anchor()), target);
+    return plan.number("columns") == lanes
                ? ""
-               : "registers of '" + target.name.str() + "' have " +
-                     std::to_string(target.vectorBytes.front()) + " columns";
+               : "its plan has " + std::to_string(plan.number("columns")) +
+                     " columns, not " + std::to_string(lanes);
   }
   void pack(GroupOp group, const Plan &,
             const TargetDescription &target) const override {

@@ -65,7 +65,7 @@ public:
                            at = {b.linearize(at, shape)};
                          b.store(0u, element, at);
                        };
-                       if (widest == 0 && copiesBytes(b) && last.known())
+                       if (widest == 0 && takesPieces(b) && last.known())
                          forPieces(b, *last.known(), body);
                        else
                          b.forLanes(last, type, body, widest);
@@ -73,23 +73,31 @@ public:
   }
 
 private:
-  /// Whether bytes are moved and nothing is computed from them, on a target that
-  /// computes in whole registers: parts of one can be copied by other registers.
-  static bool copiesBytes(KernelBuilder &b) {
+  /// Whether bytes are moved, and at most compared, on a target that computes in whole
+  /// registers: parts of one can be copied by other registers, and half of one is
+  /// loaded and stored well enough.
+  static bool takesPieces(KernelBuilder &b) {
     return b.target.wholeRegisters &&
            llvm::all_of(b.group.block->without_terminator(), [](Operation &op) {
-             return isa<ConstantOp, PadOp, TransposeOp, SliceOp, ConcatOp>(
-                        op) &&
+             return (isa<ConstantOp>(op) || isCopy(op) || isa<MaxPoolOp>(op)) &&
                     storageType(elementOf(op.getResult(0))).isInteger(8);
            });
   }
+  static bool isCopy(Operation &op) {
+    return isa<PadOp, TransposeOp, SliceOp, ConcatOp>(op);
+  }
 
   /// Calls `body` for [0, size) in vectors of bytes, each half as wide as the one
-  /// before.
+  /// before; what is computed from only as far as half a register.
   static void forPieces(KernelBuilder &b, int64_t size,
                         llvm::function_ref<void(Expr, int64_t)> body) {
-    int64_t at = 0;
-    for (int64_t lanes = b.target.vectorBytes.front(); at < size; lanes /= 2) {
+    int64_t at = 0, widest = b.target.vectorBytes.front();
+    bool copies =
+        llvm::all_of(b.group.block->without_terminator(), [](Operation &op) {
+          return isa<ConstantOp>(op) || isCopy(op);
+        });
+    for (int64_t lanes = widest; at < size;
+         lanes = copies || lanes == widest ? lanes / 2 : 1) {
       int64_t end = size / lanes * lanes;
       if (at == end)
         continue;

@@ -134,18 +134,24 @@ std::optional<DotForm> depthwiseForm(ConvOp conv,
   return std::nullopt;
 }
 
-bool isIntegerDepthwise(ConvOp conv, const TargetDescription &target) {
+int64_t depthwiseLanes(ConvOp conv, const TargetDescription &target) {
   ArrayRef<int64_t> w = shapeOf(conv.getW()), y = shapeOf(conv.getResult());
   int64_t channels = w.back();
   if (!conv.isWidening() || w.end()[-2] != 1 || conv.getGroups() == 1 ||
-      int64_t(conv.getGroups()) != channels || y.size() < 3 ||
-      !depthwiseForm(conv, target))
-    return false;
+      int64_t(conv.getGroups()) != channels || y.size() < 3)
+    return 0;
+  std::optional<DotForm> form = depthwiseForm(conv, target);
+  if (!form)
+    return 0;
   int64_t lanes = target.vectorBytes.front();
-  // Fewer channels: neighbouring positions are in one register, and in the input, too.
-  return channels >= lanes ||
-         (lanes % channels == 0 && conv.getStrides().back() == 1 &&
-          y.end()[-2] * channels >= lanes);
+  // Neighbouring positions are in one register if they are in the input.
+  bool joinsPositions = lanes % channels == 0 &&
+                        conv.getStrides().back() == 1 &&
+                        y.end()[-2] * channels >= lanes;
+  if (channels >= lanes || joinsPositions)
+    return lanes;
+  int64_t most = llvm::bit_floor(uint64_t(channels));
+  return most >= form->lanes.front() ? most : 0;
 }
 
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,

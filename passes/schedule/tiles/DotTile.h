@@ -64,10 +64,10 @@ bool groupsKernelRows(graph::ConvOp conv, const DotForm &form);
 /// columns: with both operands in vectors. Nothing where the target has no such product.
 std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
                                      const TargetDescription &target);
-/// Whether a convolution of integers is for the strategy of that (IntegerDepthwise.cpp),
-/// or will be once its input is padded: whole registers hold its channels, or those of
-/// neighbouring positions.
-bool isIntegerDepthwise(graph::ConvOp conv, const TargetDescription &target);
+/// How many channels, of one position or of neighbouring ones, are computed together by
+/// the strategy of that (IntegerDepthwise.cpp), once the input is padded: a register of
+/// bytes if possible. 0 for other convolutions.
+int64_t depthwiseLanes(graph::ConvOp conv, const TargetDescription &target);
 
 /// Tiles of whole vectors for a product of `rows` x `columns`.
 class DotModel {

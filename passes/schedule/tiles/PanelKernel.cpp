@@ -328,6 +328,33 @@ static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row,
   return joined(b, parts);
 }
 
+/// The sums of the last `count` columns of a row whose vectors have one width.
+static Expr lastColumns(KernelBuilder &b, Tile &tile, int64_t row,
+                        int64_t count) {
+  int64_t lanes = tile.columns.lanes[0], from = tile.columns.columns - count,
+          first = from / lanes;
+  Exprs vectors;
+  for (size_t v = first; v < tile.columns.lanes.size(); ++v)
+    vectors.push_back(tile.at(row, v));
+  // Lanes that nothing reads.
+  while (!llvm::isPowerOf2_64(vectors.size()))
+    vectors.push_back(vectors.back());
+  return lanesOf(b, joined(b, vectors), from - first * lanes, count);
+}
+
+/// How many of the last columns are stored at once where `left` of them remain: half a
+/// register, columns before them once more, since smaller parts are slower to store. 0
+/// if they are stored as they are, or may be written over what the epilogue reads.
+static int64_t lastTogether(KernelBuilder &b, const Tile &tile, int64_t left,
+                            size_t vectorsOfResult) {
+  const ColumnVectors &columns = tile.columns;
+  int64_t half = columns.lanes[0] * int64_t(vectorsOfResult) / 2;
+  return vectorsOfResult > 2 && left < half && half <= columns.columns &&
+                 llvm::all_equal(columns.lanes) && !mayBeInPlace(b.group)
+             ? half
+             : 0;
+}
+
 /// Stores `count` rows from `row` on, which have all columns of the result.
 static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
                         JoinedRows &rows, int64_t row, int64_t count,
@@ -398,6 +425,14 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
     int64_t column = 0;
     for (size_t v = 0; v < tile.columns.lanes.size(); ++v) {
       int64_t lanes = tile.columns.lanes[v];
+      if (int64_t last =
+              lastTogether(b, tile, tile.columns.columns - column, most)) {
+        storePart(lastColumns(b, tile, row, last), row, v,
+                  named(firstColumn + double(tile.columns.columns - last),
+                        "last_" + columnName),
+                  last);
+        break;
+      }
       if (size_t count = vectorsTogether(tile.columns, v, column, most);
           count > 1) {
         Exprs sums;

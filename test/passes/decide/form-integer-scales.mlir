@@ -116,8 +116,12 @@ func.func @wide(%x: tensor<8xsi32>) -> tensor<8xui8> {
 }
 
 // A float that another operator reads is computed anyway.
+// It is divided by no scale any more.
 // CHECK-LABEL: @shared(
-// CHECK: graph.quantize
+// CHECK: %[[INVERSE:.*]] = graph.constant dense<999.999938> : tensor<f32>
+// CHECK: %[[SCALED:.*]] = graph.mul %{{.*}}, %[[INVERSE]] : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+// CHECK: %[[ONE:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: graph.quantize %[[SCALED]], %[[ONE]], %{{.*}}
 func.func @shared(%x: tensor<8xsi32>) -> (tensor<8xui8>, tensor<8xf32>) {
   %scale = graph.constant dense<0.001> : tensor<f32> : tensor<f32>
   %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>

@@ -53,7 +53,7 @@ kernel.func @in_place(%x: tensor<5x8xui8>, %w: tensor<8x16xsi8>) -> tensor<5x16x
 // HEXAGON: %[[SUMS:.*]] = vector.shuffle %{{.*}} : vector<64xi32>, vector<64xi32>
 // HEXAGON: %[[BYTES:.*]] = arith.trunci %[[SUMS]] : vector<128xi32> to vector<128xi8>
 // HEXAGON: vector.store %[[BYTES]], %{{.*}} : memref<2x160xi8>, vector<128xi8>
-// HEXAGON: vector.store %{{.*}} : memref<2x160xi8>, vector<32xi8>
+// HEXAGON: vector.store %{{.*}} : memref<2x160xi8>, vector<64xi8>
 kernel.func @bytes(%x: tensor<2x8xui8>, %w: tensor<1280xui8>) -> tensor<2x160xui8> attributes {strategy = "integer-product", plan = {columns = 160, rows = 2, splits = 1}, comment = ""} {
   %u = graph.unpack_panels %w {panel = 160 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<1280xui8>) -> tensor<8x160xui8>
   %s = graph.matmul %x, %u : (tensor<2x8xui8>, tensor<8x160xui8>) -> tensor<2x160xsi32>

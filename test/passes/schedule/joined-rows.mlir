@@ -47,3 +47,24 @@ kernel.func @padding(%x: tensor<1x3x3x160xui8>) -> tensor<1x5x5x160xui8> attribu
   %y = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x3x3x160xui8>, tensor<ui8>) -> tensor<1x5x5x160xui8>
   kernel.return %y : tensor<1x5x5x160xui8>
 }
+
+// The greatest of bytes is computed in half a register, what is less one by one.
+// CHECK-LABEL: @pool(
+// CHECK: arith.maxui %{{.*}} : vector<64xi8>
+// CHECK: arith.maxui %{{.*}} : i8
+kernel.func @pool(%x: tensor<1x4x4x96xui8>) -> tensor<1x2x2x96xui8> attributes {strategy = "loop-nest", comment = ""} {
+  %y = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x96xui8>) -> tensor<1x2x2x96xui8>
+  kernel.return %y : tensor<1x2x2x96xui8>
+}
+
+// Columns that are less than half a register are stored with some before them.
+// CHECK-LABEL: @last_columns(
+// CHECK: vector.store %{{.*}}, %c0{{.*}} : memref<2x96xi8>, vector<64xi8>
+// CHECK: %[[LAST:.*]] = arith.constant 32 : index
+// CHECK: vector.store %{{.*}}[%{{.*}}, %[[LAST]]] : memref<2x96xi8>, vector<64xi8>
+kernel.func @last_columns(%x: tensor<2x8xui8>, %w: tensor<768xui8>) -> tensor<2x96xui8> attributes {strategy = "integer-product", plan = {columns = 96, rows = 2, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 96 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<768xui8>) -> tensor<8x96xui8>
+  %s = graph.matmul %x, %u : (tensor<2x8xui8>, tensor<8x96xui8>) -> tensor<2x96xsi32>
+  %y = graph.cast %s : (tensor<2x96xsi32>) -> tensor<2x96xui8>
+  kernel.return %y : tensor<2x96xui8>
+}
