@@ -78,6 +78,42 @@ func.func @limits(%x: tensor<8xsi16>) -> tensor<8xui8> {
   return %q : tensor<8xui8>
 }
 
+// A maximum of dequantized bytes is quantized by the same scale: it is one of bytes. With
+// another scale, the bytes are scaled before the pool takes the greatest of them.
+// CHECK-LABEL: @pool(
+// CHECK: graph.max_pool %arg0 {{.*}} : (tensor<1x4x4x8xui8>) -> tensor<1x2x2x8xui8>
+// CHECK: %[[SCALED:.*]] = graph.mul_high
+// CHECK: %[[BYTES:.*]] = graph.cast %{{.*}} -> tensor<1x4x4x8xui8>
+// CHECK: graph.max_pool %[[BYTES]]
+// CORES-LABEL: @pool(
+// CORES: graph.max_pool %arg0
+func.func @pool(%x: tensor<1x4x4x8xui8>) -> (tensor<1x2x2x8xui8>, tensor<1x2x2x8xui8>) {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %other = graph.constant dense<0.04> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<1x4x4x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x8xf32>
+  %p = graph.max_pool %f {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x8xf32>) -> tensor<1x2x2x8xf32>
+  %q = graph.quantize %p, %scale, %zero : (tensor<1x2x2x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2x8xui8>
+  %p2 = graph.max_pool %f {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x8xf32>) -> tensor<1x2x2x8xf32>
+  %q2 = graph.quantize %p2, %other, %zero : (tensor<1x2x2x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2x8xui8>
+  return %q, %q2 : tensor<1x2x2x8xui8>, tensor<1x2x2x8xui8>
+}
+
+// A mean over whole images is a sum of bytes, scaled.
+// CHECK-LABEL: @mean(
+// CHECK: %[[WIDE:.*]] = graph.cast %arg0 : (tensor<1x4x4x8xui8>) -> tensor<1x4x4x8xsi32>
+// CHECK: %[[SUM:.*]] = graph.reduce_sum %[[WIDE]] {axes = array<i64: 1, 2>} : (tensor<1x4x4x8xsi32>) -> tensor<1x1x1x8xsi32>
+// CHECK: graph.mul_high
+// CHECK-NOT: graph.average_pool
+func.func @mean(%x: tensor<1x4x4x8xui8>) -> tensor<1x1x1x8xui8> {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<1x4x4x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x8xf32>
+  %p = graph.average_pool %f {kernel = array<i64: 4, 4>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, count_padding = false} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
+  %q = graph.quantize %p, %scale, %zero : (tensor<1x1x1x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x1x8xui8>
+  return %q : tensor<1x1x1x8xui8>
+}
+
 // The bias of a convolution joins the addend; where sums begin with a bias at no cost,
 // the addend joins the bias.
 // CHECK-LABEL: @bias(

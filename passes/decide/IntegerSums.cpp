@@ -1,0 +1,304 @@
+#include "passes/decide/IntegerSums.h"
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+
+std::optional<Numbers> Numbers::of(Value v) {
+  SmallVector<int64_t> shape(shapeOf(v));
+  while (auto reshape = v.getDefiningOp<ReshapeOp>())
+    v = reshape.getX();
+  auto constant = v.getDefiningOp<ConstantOp>();
+  if (!constant || !hasData(constant.getValue()))
+    return std::nullopt;
+  Type type = elementOf(v);
+  Numbers numbers{shape, {}};
+  if (isa<IntegerType>(type)) {
+    for (int64_t value : elementsAsInts(constant.getValue()))
+      numbers.values.push_back(static_cast<double>(value));
+  } else if (type.isF32()) {
+    std::vector<char> storage;
+    ArrayRef<char> bytes = elementBytes(constant.getValue(), storage);
+    for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+      float value;
+      std::memcpy(&value, bytes.data() + at, sizeof value);
+      numbers.values.push_back(value);
+    }
+  }
+  bool isFinite =
+      llvm::all_of(numbers.values, [](double x) { return std::isfinite(x); });
+  if (numbers.values.empty() || !isFinite)
+    return std::nullopt;
+  if (llvm::all_equal(numbers.values))
+    return of(numbers.values[0]);
+  return numbers;
+}
+
+double Numbers::most() const {
+  double most = 0;
+  for (double x : values)
+    most = std::max(most, std::abs(x));
+  return most;
+}
+
+Numbers Numbers::mapped(llvm::function_ref<double(double)> f) const {
+  return {shape, llvm::map_to_vector(values, f)};
+}
+
+std::optional<Numbers>
+Numbers::combined(const Numbers &a, const Numbers &b,
+                  llvm::function_ref<double(double, double)> f) {
+  if (b.values.size() == 1)
+    return a.mapped([&](double x) { return f(x, b.values[0]); });
+  if (a.values.size() == 1)
+    return b.mapped([&](double x) { return f(a.values[0], x); });
+  auto own = [](ArrayRef<int64_t> shape) {
+    return shape.drop_while([](int64_t size) { return size == 1; });
+  };
+  if (own(a.shape) != own(b.shape))
+    return std::nullopt;
+  Numbers result = a.shape.size() < b.shape.size() ? b : a;
+  for (auto [to, x, y] : llvm::zip(result.values, a.values, b.values))
+    to = f(x, y);
+  return result;
+}
+
+int Term::shift(int fraction) const {
+  int exponent;
+  (void)std::frexp(factor.most(), &exponent);
+  return std::max(0, fraction + 1 + exponent);
+}
+
+double Sum::bound() const {
+  double bound = constant.most();
+  for (const Term &term : terms) {
+    bound +=
+        term.limited ? term.limited->bound() : term.bound * term.factor.most();
+    for (const std::optional<Numbers> &limit : {term.least, term.most})
+      bound = std::max(bound, limit ? limit->most() : 0);
+  }
+  return bound;
+}
+
+void Sum::forEachFactor(llvm::function_ref<void(const Term &)> body) const {
+  for (const Term &term : terms)
+    if (term.limited)
+      term.limited->forEachFactor(body);
+    else
+      body(term);
+}
+
+/// The magnitude that no element of an integer tensor exceeds.
+static double boundOf(Value v, unsigned depth = 0) {
+  constexpr unsigned mostDepth = 16;
+  auto type = cast<IntegerType>(elementOf(v));
+  double ofType =
+      std::ldexp(1, int(type.getWidth()) - (type.isUnsigned() ? 0 : 1));
+  Operation *op = v.getDefiningOp();
+  if (!op || depth > mostDepth)
+    return ofType;
+  auto of = [&](Value operand) { return boundOf(operand, depth + 1); };
+  double bound = ofType;
+  if (auto constant = Numbers::of(v)) {
+    bound = constant->most();
+  } else if (auto conv = dyn_cast<ConvOp>(op)) {
+    ArrayRef<int64_t> w = shapeOf(conv.getW());
+    double steps = double(ShapedType::getNumElements(w) / w.back());
+    bound = steps * (of(conv.getX()) + std::abs(double(conv.getXZero()))) *
+            of(conv.getW());
+    if (conv.getBias())
+      bound += of(conv.getBias());
+  } else if (auto product = dyn_cast<MatMulOp>(op)) {
+    // Zero points are of the operands' types.
+    double zeros = product.getZeros().empty() ? 1 : 4;
+    bound = double(shapeOf(product.getA()).back()) * of(product.getA()) *
+            of(product.getB()) * zeros;
+  } else if (isa<AddOp, SubOp>(op)) {
+    bound = of(op->getOperand(0)) + of(op->getOperand(1));
+  } else if (isa<MulOp>(op)) {
+    bound = of(op->getOperand(0)) * of(op->getOperand(1));
+  } else if (auto sum = dyn_cast<ReduceSumOp>(op)) {
+    bound = of(op->getOperand(0)) *
+            double(tensorType(op->getOperand(0)).getNumElements() /
+                   std::max<int64_t>(tensorType(v).getNumElements(), 1));
+  } else if (auto cast = dyn_cast<CastOp>(op);
+             cast && isa<IntegerType>(elementOf(cast.getX()))) {
+    double narrow = of(cast.getX());
+    bound = narrow <= ofType ? narrow : ofType;
+  }
+  // What exceeds its type wraps.
+  return std::min(bound, ofType);
+}
+
+namespace {
+
+/// Reads floats as sums of integers.
+class SumReader {
+public:
+  static std::optional<Sum> read(Value v, const Numbers &factor) {
+    Operation *op = v.getDefiningOp();
+    if (!op || !elementOf(v).isF32())
+      return std::nullopt;
+    if (auto constant = Numbers::of(v)) {
+      auto scaled = product(*constant, factor);
+      return scaled ? std::optional(Sum{{}, *scaled}) : std::nullopt;
+    }
+    if (auto dequantize = dyn_cast<DequantizeOp>(op))
+      return readDequantized(dequantize, factor);
+    if (!v.hasOneUse())
+      return std::nullopt;
+    if (auto cast = dyn_cast<CastOp>(op))
+      return ofInteger(cast.getX(), factor);
+    if (isa<AddOp, SubOp>(op))
+      return readSum(op, factor);
+    if (isa<MulOp, DivOp>(op))
+      return readScaled(op, factor);
+    if (isa<ReluOp>(op))
+      return limited(op->getOperand(0), factor, Numbers::of(0.0), {});
+    if (isa<MaximumOp, MinimumOp>(op))
+      return readLimited(op, factor);
+    if (auto sum = dyn_cast<ReduceSumOp>(op))
+      return readReduction(op, sum.getAxes(), factor);
+    if (auto mean = dyn_cast<AveragePoolOp>(op))
+      return readMean(mean, factor);
+    return std::nullopt;
+  }
+
+private:
+  static std::optional<Numbers> product(const Numbers &a, const Numbers &b) {
+    return Numbers::combined(a, b, [](double x, double y) { return x * y; });
+  }
+
+  static std::optional<Sum> ofInteger(Value integer, const Numbers &factor,
+                                      double zero = 0) {
+    auto type = dyn_cast<IntegerType>(elementOf(integer));
+    if (!type || type.getWidth() == 1 || type.getWidth() > 32 ||
+        (type.isUnsigned() && type.getWidth() == 32) || factor.most() == 0)
+      return std::nullopt;
+    Sum sum;
+    sum.terms.push_back({integer, factor, boundOf(integer), {}, {}, {}});
+    sum.constant = factor.mapped([&](double x) { return -zero * x; });
+    return sum;
+  }
+
+  static std::optional<Sum> readDequantized(DequantizeOp op,
+                                            const Numbers &factor) {
+    auto scale = Numbers::of(op.getScale()), zero = Numbers::of(op.getZero());
+    if (!scale || !zero || zero->values.size() != 1)
+      return std::nullopt;
+    auto scaled = product(*scale, factor);
+    if (!scaled)
+      return std::nullopt;
+    Value x = op.getX();
+    if (isa<FloatType>(elementOf(x)))
+      return zero->values[0] == 0 && op->hasOneUse() ? read(x, *scaled)
+                                                     : std::nullopt;
+    return ofInteger(x, *scaled, zero->values[0]);
+  }
+
+  static std::optional<Sum> readSum(Operation *op, const Numbers &factor) {
+    bool subtracts = isa<SubOp>(op);
+    auto left = read(op->getOperand(0), factor),
+         right =
+             read(op->getOperand(1),
+                  factor.mapped([&](double x) { return subtracts ? -x : x; }));
+    if (!left || !right)
+      return std::nullopt;
+    auto constant = Numbers::combined(left->constant, right->constant,
+                                      [](double x, double y) { return x + y; });
+    if (!constant)
+      return std::nullopt;
+    left->constant = *constant;
+    llvm::append_range(left->terms, right->terms);
+    return left;
+  }
+
+  static std::optional<Sum> readScaled(Operation *op, const Numbers &factor) {
+    unsigned other = isa<MulOp>(op) && Numbers::of(op->getOperand(0)) ? 0 : 1;
+    auto by = Numbers::of(op->getOperand(other));
+    if (!by || llvm::is_contained(by->values, 0.0))
+      return std::nullopt;
+    if (isa<DivOp>(op))
+      *by = by->mapped([](double x) { return 1 / x; });
+    auto scaled = product(*by, factor);
+    return scaled ? read(op->getOperand(1 - other), *scaled) : std::nullopt;
+  }
+
+  static std::optional<Sum> readLimited(Operation *op, const Numbers &factor) {
+    unsigned other = Numbers::of(op->getOperand(0)) ? 0 : 1;
+    auto limit = Numbers::of(op->getOperand(other));
+    auto scaled = limit ? product(*limit, factor) : std::nullopt;
+    if (!scaled)
+      return std::nullopt;
+    std::optional<Numbers> least, most;
+    (isa<MaximumOp>(op) ? least : most) = scaled;
+    return limited(op->getOperand(1 - other), factor, least, most);
+  }
+
+  static std::optional<Sum> limited(Value v, const Numbers &factor,
+                                    const std::optional<Numbers> &least,
+                                    const std::optional<Numbers> &most) {
+    if (llvm::any_of(factor.values, [](double x) { return x <= 0; }))
+      return std::nullopt;
+    auto inner = read(v, factor);
+    if (!inner || inner->terms.empty())
+      return std::nullopt;
+    Sum sum;
+    sum.terms.push_back(
+        {{}, {}, 0, std::make_shared<Sum>(std::move(*inner)), least, most});
+    return sum;
+  }
+
+  /// Sums of small integers, which floats hold, are sums of integers.
+  static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
+                                          const Numbers &factor) {
+    Value x = op->getOperand(0);
+    int64_t count = tensorType(x).getNumElements() /
+                    tensorType(op->getResult(0)).getNumElements();
+    auto inner = read(x, factor);
+    if (!inner || inner->terms.size() != 1 || inner->terms[0].limited ||
+        inner->terms[0].factor.values.size() != 1 ||
+        inner->constant.values.size() != 1 ||
+        inner->terms[0].bound * double(count) >= 0x1p24)
+      return std::nullopt;
+    OpBuilder builder(op);
+    Type si32 = builder.getIntegerType(32, /*isSigned=*/true);
+    Value wide =
+        CastOp::create(builder, op->getLoc(), inner->terms[0].integer, si32);
+    Value sums = ReduceSumOp::create(
+        builder, op->getLoc(),
+        RankedTensorType::get(shapeOf(op->getResult(0)), si32), wide, axes);
+    return ofInteger(sums, inner->terms[0].factor,
+                     -inner->constant.values[0] * double(count) /
+                         inner->terms[0].factor.values[0]);
+  }
+
+  /// A mean over whole images.
+  static std::optional<Sum> readMean(AveragePoolOp op, const Numbers &factor) {
+    ArrayRef<int64_t> shape = shapeOf(op.getX());
+    auto axes = llvm::to_vector(
+        llvm::seq<int64_t>(1, static_cast<int64_t>(shape.size()) - 1));
+    if (tensorType(op.getResult()).getNumElements() !=
+            shape[0] * shape.back() ||
+        op.getKernel() != shape.slice(1, axes.size()) ||
+        llvm::any_of(op.getLow(), [](int64_t low) { return low != 0; }))
+      return std::nullopt;
+    double count = double(ShapedType::getNumElements(op.getKernel()));
+    return readReduction(op, axes,
+                         factor.mapped([&](double x) { return x / count; }));
+  }
+};
+
+} // namespace
+
+std::optional<Sum> readSum(Value v, const Numbers &factor) {
+  return SumReader::read(v, factor);
+}
+
+} // namespace ingot::decide
