@@ -9,7 +9,8 @@
 // and matrix products alike. The scales have left the operands before
 // (HoistScales). Sums of integers are exact, in any order, and what f32 sums up to
 // 2^24; they replace sums of floats where 32 bits hold any of them. Weights have no
-// zero point: unsigned ones around 128 become signed ones around 0.
+// zero point: unsigned ones around 128 become signed ones around 0, and another zero
+// point is taken off, times the sum of what each window sees.
 //
 // Targets to which products of bytes are worth nothing (multipliesBytes) keep their
 // sums of floats.
@@ -169,8 +170,8 @@ public:
     // With a filter for each channel, floats are as fast, where vectors hold them.
     bool isDepthwise =
         w.end()[-2] == 1 && w.back() == int64_t(conv.getGroups());
-    return b->zero == 0 &&
-           (conv.getGroups() == 1 || (isDepthwise && !target.vectorFloats)) &&
+    return (conv.getGroups() == 1 ||
+            (isDepthwise && !target.vectorFloats && b->zero == 0)) &&
            widen(conv, *a, *b);
   }
 
@@ -193,7 +194,7 @@ private:
   }
 
   bool widen(ConvOp conv, const Centered &x, const Centered &w) {
-    Value later, bias = conv.getBias();
+    Value later, bias = conv.getBias(), bytes = x.moved(), weights = w.moved();
     if (elementOf(conv.getResult()).isF32()) {
       int64_t terms =
           ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
@@ -202,12 +203,44 @@ private:
       if (bias)
         later = {};
     }
-    replace(ConvOp::create(builder, op->getLoc(), sumType(), x.moved(),
-                           w.moved(), bias, conv.getStrides(),
-                           conv.getDilations(), conv.getLow(), conv.getGroups(),
-                           x.zero),
-            later);
+    auto sumsWith = [&](Value weights, Value bias, Type type) -> Value {
+      return ConvOp::create(builder, op->getLoc(), type, bytes, weights, bias,
+                            conv.getStrides(), conv.getDilations(),
+                            conv.getLow(), conv.getGroups(), x.zero);
+    };
+    Value sums = sumsWith(weights, bias, sumType());
+    if (w.zero != 0)
+      sums = withoutZero(sums, weights, w.zero, sumsWith);
+    replace(sums, later);
     return true;
+  }
+
+  /// Sums without the zero point of the weights: that times the sum of what each window
+  /// sees, which is one channel more.
+  Value withoutZero(Value sums, Value weights, int64_t zero,
+                    llvm::function_ref<Value(Value, Value, Type)> sumsWith) {
+    Location loc = op->getLoc();
+    auto all = [&](RankedTensorType type, int64_t value) -> Value {
+      APInt bits(type.getElementTypeBitWidth(), value, /*isSigned=*/true,
+                 /*implicitTrunc=*/true);
+      return ConstantOp::create(builder, loc,
+                                DenseElementsAttr::get(type, bits));
+    };
+    SmallVector<int64_t> window(shapeOf(weights)), shape(shapeOf(sums));
+    window.back() = shape.back() = 1;
+    auto type = RankedTensorType::get(shape, elementOf(sums));
+    Value seen =
+        sumsWith(all(RankedTensorType::get(window, elementOf(weights)), 1),
+                 Value(), type);
+    Value moved =
+        MulOp::create(
+            builder, loc, TypeRange{type},
+            ValueRange{seen,
+                       all(RankedTensorType::get({}, elementOf(sums)), zero)})
+            .getResult();
+    return SubOp::create(builder, loc, TypeRange{sums.getType()},
+                         ValueRange{sums, moved})
+        .getResult();
   }
 
   Type sumType() {

@@ -122,6 +122,9 @@ def convolutions():
             for x_zero in (None, whole((), a)):
                 yield convolution(f"conv-{names_of(a, b)}-{number}-{'zero' if x_zero is not None else 'none'}", whole((2, inputs, *size), a),
                                   whole((outputs, inputs, *kernel), b), x_zero, np.array(128, b) if b == np.uint8 else None, **attributes)
+        for x_zero in (None, whole((), a)):
+            yield convolution(f"conv-{names_of(a, b)}-one-zero-{'zero' if x_zero is not None else 'none'}", whole((1, 8, 6, 7), a),
+                              whole((20, 8, 3, 3), b), x_zero, np.array(57, b), pads=(1, 1, 1, 1))
         yield convolution(f"conv-{names_of(a, b)}-extremes", np.full((1, 64, 6, 6), np.iinfo(a).max, a), np.full((17, 64, 3, 3), np.iinfo(b).min, b),
                           None, np.array(128, b) if b == np.uint8 else None, pads=(1, 1, 1, 1))
 

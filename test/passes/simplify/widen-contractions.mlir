@@ -35,7 +35,24 @@ func.func @unsigned_weights(%q: tensor<1x4x4x8xui8>, %w: tensor<1x1x8x2xui8>) ->
   return %y : tensor<1x4x4x2xsi32>
 }
 
-// A scale is left, or weights have a zero point: nothing is done.
+// Another zero point of the weights is taken off, times the sum of what each window sees.
+// CHECK-LABEL: @zero_of_weights(
+// CHECK: %[[Y:.*]] = graph.conv %arg0, %arg1 {{.*}} -> tensor<1x4x4x2xsi32>
+// CHECK: %[[ONES:.*]] = graph.constant dense<1> : tensor<1x1x8x1xui8>
+// CHECK: %[[SEEN:.*]] = graph.conv %arg0, %[[ONES]] {{.*}} -> tensor<1x4x4x1xsi32>
+// CHECK: %[[ZERO:.*]] = graph.constant dense<100> : tensor<si32>
+// CHECK: %[[MOVED:.*]] = graph.mul %[[SEEN]], %[[ZERO]]
+// CHECK: graph.sub %[[Y]], %[[MOVED]]
+func.func @zero_of_weights(%q: tensor<1x4x4x8xui8>, %w: tensor<1x1x8x2xui8>) -> tensor<1x4x4x2xsi32> {
+  %zero = graph.constant dense<100> : tensor<si32> : tensor<si32>
+  %x = graph.cast %q : (tensor<1x4x4x8xui8>) -> tensor<1x4x4x8xsi32>
+  %c = graph.cast %w : (tensor<1x1x8x2xui8>) -> tensor<1x1x8x2xsi32>
+  %f = graph.sub %c, %zero : (tensor<1x1x8x2xsi32>, tensor<si32>) -> tensor<1x1x8x2xsi32>
+  %y = graph.conv %x, %f {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1} : (tensor<1x4x4x8xsi32>, tensor<1x1x8x2xsi32>) -> tensor<1x4x4x2xsi32>
+  return %y : tensor<1x4x4x2xsi32>
+}
+
+// A scale is left: nothing is done.
 // CHECK-LABEL: @scaled(
 // CHECK: graph.matmul {{.*}} -> tensor<2x2xf32>
 func.func @scaled(%a: tensor<2x8xui8>, %b: tensor<8x2xsi8>, %s: tensor<f32>) -> tensor<2x2xf32> {
