@@ -24,7 +24,7 @@
 // as well leave the channels as they are, and fill up the rows of kernels that are read
 // row by row, where that is faster. Weights of the other sign take sums over
 // each window off, a convolution with one output channel of ones. Where windows
-// overlap, each pixel's channels are summed first:
+// overlap and channels are many, each pixel's channels are summed first:
 //
 //   conv(x, w: si8)  ->  conv(x, w ^ 128: ui8) - 128 * conv(conv_1x1(x, ones), ones)
 //
@@ -181,9 +181,10 @@ public:
 
   /// Computes the convolution with operands of the other sign where that is asked
   /// for, of a number of channels that is a multiple of `group`, and with so many
-  /// kernel columns. With `wholeRows` no window reaches into padding along a row.
+  /// kernel columns. With `wholeRows` no window reaches into padding along a row. A
+  /// product with one column does `stepsPerCycle`.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
-           bool wholeRows) {
+           bool wholeRows, double stepsPerCycle) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     int64_t zero = conv.getXZero();
     if (flipX) {
@@ -216,7 +217,7 @@ public:
     Value y, moved;
     if (flipW) {
       w = flipped(w);
-      moved = elementwise<MulOp>(windowSums(x, w, low),
+      moved = elementwise<MulOp>(windowSums(x, w, low, stepsPerCycle),
                                  number(moveOf(elementOf(w)), wide));
     }
     y = convolved(x, w, bias, low);
@@ -273,8 +274,10 @@ private:
                           /*groups=*/1, /*x_zero=*/0);
   }
 
-  /// The sums of what each window sees of `x`, as one channel.
-  Value windowSums(Value x, Value w, ArrayRef<int64_t> low) {
+  /// The sums of what each window sees of `x`, as one channel: a product with ones, or
+  /// of each pixel first.
+  Value windowSums(Value x, Value w, ArrayRef<int64_t> low,
+                   double stepsPerCycle) {
     SmallVector<int64_t> window(shapeOf(w)), pixels(shapeOf(x));
     window.back() = 1;
     size_t axes = window.size() - 2;
@@ -282,9 +285,16 @@ private:
     auto count = [](ArrayRef<int64_t> sizes) {
       return ShapedType::getNumElements(sizes);
     };
-    int64_t outputs = count(ArrayRef(shapeOf(conv.getResult())).drop_back());
-    if (count(ArrayRef(pixels).drop_back()) >=
-        outputs * count(ArrayRef(window).take_front(axes)))
+    // Sums of pixels are added one by one, with a load and an address each.
+    constexpr double cyclesOfSum = 3;
+    auto outputs =
+        double(count(ArrayRef(shapeOf(conv.getResult())).drop_back()));
+    auto positions = double(count(ArrayRef(window).take_front(axes)));
+    double ofPixels = double(count(ArrayRef(pixels).drop_back())) *
+                          double(channels) / stepsPerCycle +
+                      outputs * positions * cyclesOfSum,
+           ofWindows = outputs * positions * double(channels) / stepsPerCycle;
+    if (ofWindows <= ofPixels)
       return convolved(x, filled(window, 1, elementOf(w)), Value(), low);
     SmallVector<int64_t> one(axes, 1), none(axes, 0), kernel(one);
     kernel.append({channels, 1});
@@ -410,7 +420,9 @@ private:
     bool isInPlace = !target.coreRegisters && group == 1;
     if (flipsX || flipsW || conv.getXZero() != 0 || channels % group ||
         filled != columns || isInPlace)
-      ConvolutionRewriting(conv).run(flipsX, flipsW, group, filled, isInPlace);
+      ConvolutionRewriting(conv).run(flipsX, flipsW, group, filled, isInPlace,
+                                     chosen->perCycle /
+                                         double(chosen->lanes.front()));
   }
 
   /// With how many columns, of zeros behind its own, a kernel row is whole groups of

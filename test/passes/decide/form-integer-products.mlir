@@ -120,15 +120,26 @@ func.func @convolution_signed(%x: tensor<1x5x5x8xsi8>, %w: tensor<1x1x8x6xsi8>) 
 // the pixels in a window.
 // HEXAGON-LABEL: @convolution_by_words(
 // HEXAGON: %[[W:.*]] = graph.xor
-// HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<1x1x8x1xui8>
-// HEXAGON: %[[PIXELS:.*]] = graph.conv %arg0, %[[ONES]] {{{.*}} : (tensor<1x5x5x8xui8>, tensor<1x1x8x1xui8>) -> tensor<1x5x5x1xsi32>
+// HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<1x1x64x1xui8>
+// HEXAGON: %[[PIXELS:.*]] = graph.conv %arg0, %[[ONES]] {{{.*}} : (tensor<1x5x5x64xui8>, tensor<1x1x64x1xui8>) -> tensor<1x5x5x1xsi32>
 // HEXAGON: %[[WINDOW:.*]] = graph.constant dense<1> : tensor<3x3x1x1xsi32>
 // HEXAGON: %[[SUMS:.*]] = graph.conv %[[PIXELS]], %[[WINDOW]] {{{.*}}low = array<i64: 1, 1>{{.*}} -> tensor<1x5x5x1xsi32>
 // HEXAGON: %[[HALF:.*]] = graph.constant dense<128> : tensor<si32>
 // HEXAGON: %[[MOVED:.*]] = graph.mul %[[SUMS]], %[[HALF]]
-// HEXAGON: %[[Y:.*]] = graph.conv %arg0, %[[W]] {{{.*}} : (tensor<1x5x5x8xui8>, tensor<3x3x8x64xui8>)
+// HEXAGON: %[[Y:.*]] = graph.conv %arg0, %[[W]] {{{.*}} : (tensor<1x5x5x64xui8>, tensor<3x3x64x64xui8>)
 // HEXAGON: graph.sub %[[Y]], %[[MOVED]]
-func.func @convolution_by_words(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x64xsi8>) -> tensor<1x5x5x64xsi32> {
+func.func @convolution_by_words(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x64x64xsi8>) -> tensor<1x5x5x64xsi32> {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1} : (tensor<1x5x5x64xui8>, tensor<3x3x64x64xsi8>) -> tensor<1x5x5x64xsi32>
+  return %y : tensor<1x5x5x64xsi32>
+}
+
+// Few channels are summed in the whole window at once.
+// HEXAGON-LABEL: @few_channels_by_words(
+// HEXAGON: %[[ONES:.*]] = graph.constant dense<1> : tensor<3x3x8x1xui8>
+// HEXAGON: graph.conv %arg0, %[[ONES]] {{{.*}} -> tensor<1x5x5x1xsi32>
+// HEXAGON-NOT: tensor<3x3x1x1xsi32>
+// HEXAGON: return
+func.func @few_channels_by_words(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x64xsi8>) -> tensor<1x5x5x64xsi32> {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1} : (tensor<1x5x5x8xui8>, tensor<3x3x8x64xsi8>) -> tensor<1x5x5x64xsi32>
   return %y : tensor<1x5x5x64xsi32>
 }
