@@ -11,8 +11,10 @@ func::FuncOp
 NumberFunctions::get(StringRef stem, Type type, ArrayRef<StringRef> arguments,
                      const Twine &comment,
                      llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
-  std::string name =
-      (stem + "_f" + Twine(elementOf(type).getIntOrFloatBitWidth())).str();
+  Type element = elementOf(type);
+  std::string name = (stem + (isa<FloatType>(element) ? "_f" : "_i") +
+                      Twine(element.getIntOrFloatBitWidth()))
+                         .str();
   // A vector of one lane is a type of its own, though it prints as a scalar.
   if (isa<VectorType>(type))
     name += "x" + std::to_string(laneCount(type));

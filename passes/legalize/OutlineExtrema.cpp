@@ -7,10 +7,12 @@
 //   %m = call @max_f32(%a, %b) : (f32, f32) -> f32
 //
 // where the function max_f32 has the two operations. In C `max_f32(a, b)` is
-// shorter than `a > b ? a : b`, whose operands would need names.
+// shorter than `a > b ? a : b`, whose operands would need names. So is
+// `mul_high_i32(a, b)` for the upper half of a product of 64 bits.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/legalize/NumberFunctions.h"
 #include "passes/legalize/Passes.h"
@@ -63,6 +65,58 @@ static void outline(arith::SelectOp select, bool isMax,
     compare.erase();
 }
 
+/// The number of 32 bits that was widened to `wide`; null if there is none.
+static Value narrowOf(Value wide) {
+  if (auto extension = wide.getDefiningOp<arith::ExtSIOp>())
+    return extension.getIn().getType().isInteger(32) ? extension.getIn()
+                                                     : Value();
+  APInt number;
+  if (!matchPattern(wide, m_ConstantInt(&number)) || !number.isSignedIntN(32))
+    return {};
+  OpBuilder builder(wide.getContext());
+  builder.setInsertionPointAfterValue(wide);
+  return arith::ConstantOp::create(
+      builder, wide.getLoc(),
+      builder.getI32IntegerAttr(static_cast<int32_t>(number.getSExtValue())));
+}
+
+/// The factors of which an operation has the upper half of the product; nothing if it
+/// is another one.
+static std::optional<std::pair<Value, Value>> upperHalf(arith::TruncIOp op) {
+  auto shift = op.getIn().getDefiningOp<arith::ShRSIOp>();
+  APInt bits;
+  if (!shift || !op.getType().isInteger(32) || !shift.getType().isInteger(64) ||
+      !matchPattern(shift.getRhs(), m_ConstantInt(&bits)) || bits != 32)
+    return std::nullopt;
+  auto product = shift.getLhs().getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return std::nullopt;
+  Value x = narrowOf(product.getLhs()), y = narrowOf(product.getRhs());
+  return x && y ? std::optional(std::pair(x, y)) : std::nullopt;
+}
+
+static void outline(arith::TruncIOp op, std::pair<Value, Value> factors,
+                    NumberFunctions &functions) {
+  auto body = [&](OpBuilder &builder, ValueRange arguments) -> Value {
+    Location loc = builder.getUnknownLoc();
+    Type wide = builder.getI64Type();
+    auto widened = [&](Value v) -> Value {
+      return arith::ExtSIOp::create(builder, loc, wide, v);
+    };
+    Value product = arith::MulIOp::create(builder, loc, widened(arguments[0]),
+                                          widened(arguments[1]));
+    Value upper = arith::ShRSIOp::create(
+        builder, loc, product,
+        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32)));
+    return arith::TruncIOp::create(builder, loc, op.getType(), upper);
+  };
+  func::FuncOp function =
+      functions.get("mul_high", op.getType(), {"a", "b"},
+                    "The upper half of the product of a and b.", body);
+  Value operands[] = {factors.first, factors.second};
+  NumberFunctions::replaceByCall(op, function, operands);
+}
+
 /// Erases calls whose result nothing reads, and what only they read: nobody
 /// else does, as calls might have effects.
 static void eraseDeadCalls(kernel::FuncOp kernel) {
@@ -89,7 +143,14 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
       if (std::optional<bool> isMax = isMaximum(select))
         work.push_back({select, *isMax});
     });
+    SmallVector<std::pair<arith::TruncIOp, std::pair<Value, Value>>> products;
+    getOperation().walk([&](arith::TruncIOp op) {
+      if (auto factors = upperHalf(op))
+        products.push_back({op, *factors});
+    });
     NumberFunctions functions(getOperation());
+    for (auto [op, factors] : products)
+      outline(op, factors, functions);
     for (auto [select, isMax] : work)
       outline(select, isMax, functions);
     for (auto kernel : getOperation().getOps<kernel::FuncOp>())

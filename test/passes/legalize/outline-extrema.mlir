@@ -31,3 +31,22 @@ kernel.func @unread(%x: memref<1xf32>) {
   %0 = arith.select %more, %s, %zero : f32
   kernel.return
 }
+
+// The upper half of a product of 64 bits; a constant factor is one of 32.
+// CHECK-LABEL: kernel.func @scaled
+// CHECK: %[[M:.*]] = arith.constant 1374389504 : i32
+// CHECK: %[[X:.*]] = memref.load
+// CHECK: %[[Y:.*]] = func.call @mul_high_i32(%[[X]], %[[M]])
+// CHECK-NEXT: memref.store %[[Y]]
+kernel.func @scaled(%x: memref<1xi32>) {
+  %c0 = arith.constant 0 : index
+  %m = arith.constant 1374389504 : i64
+  %bits = arith.constant 32 : i64
+  %s = memref.load %x[%c0] : memref<1xi32>
+  %wide = arith.extsi %s : i32 to i64
+  %product = arith.muli %wide, %m : i64
+  %upper = arith.shrsi %product, %bits : i64
+  %y = arith.trunci %upper : i64 to i32
+  memref.store %y, %x[%c0] : memref<1xi32>
+  kernel.return
+}
