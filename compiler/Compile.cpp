@@ -165,13 +165,17 @@ static bool checkDevice(ModuleOp module, const TargetDescription &target,
   if (!target.isDevice())
     return true;
   module.walk([&](Operation *op) {
-    if (!isa<graph::IfOp, graph::LoopOp, kernel::IfOp, kernel::LoopOp>(op))
+    bool readsSizes = isa<graph::ReadSizesOp, kernel::ReadSizesOp>(op);
+    if (!readsSizes &&
+        !isa<graph::IfOp, graph::LoopOp, kernel::IfOp, kernel::LoopOp>(op))
       return;
     Diagnostic diagnostic;
     diagnostic.id = DiagnosticId::UnsupportedForm;
-    diagnostic.message = "an If, Loop or Scan that is decided at run time does "
-                         "not run on the device of `" +
-                         target.name.str() + "`";
+    diagnostic.message =
+        (readsSizes ? "a size that the run itself makes"
+                    : "an If, Loop or Scan that is decided at run time") +
+        std::string(" does not run on the device of `") + target.name.str() +
+        "`";
     llvm::raw_string_ostream(diagnostic.node) << "at " << op->getLoc();
     diagnostic.node = printable(diagnostic.node, 200);
     diagnostic.hints.push_back("--bind what decides it, so that it is decided "

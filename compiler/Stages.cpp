@@ -94,7 +94,7 @@ private:
         checkDecision(group, &group.getBody().front(), group.getStrategy(),
                       group.getPlanAttr());
       else if (stage == Stage::Decide && !group && !isData(&op) &&
-               !isa<graph::IfOp, graph::LoopOp>(op))
+               !isa<graph::IfOp, graph::LoopOp, graph::ReadSizesOp>(op))
         refuse(&op, "is in no group");
     }
   }
@@ -150,7 +150,8 @@ private:
       if (isPlanned && onTensors)
         refuse(&op, "has results that have no place");
       else if (!isPlanned && !isData(&op) &&
-               !isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp>(op))
+               !isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp,
+                    kernel::ReadSizesOp>(op))
         refuse(&op, "is neither a launch nor data, and runs no program");
     }
   }

@@ -15,6 +15,21 @@ using namespace mlir;
 
 namespace ingot {
 
+void MainPrinter::addSizes(const kernel::Dim &size, Needs &needs) const {
+  for (kernel::SymbolAttr symbol : size.symbols()) {
+    bool isMade =
+        llvm::any_of(interface.madeSizes, [&](const InterfaceSize &made) {
+          return made.symbol == symbol;
+        });
+    (isMade ? needs.made : needs.io) = true;
+  }
+}
+
+void MainPrinter::addSizes(kernel::SizesAttr sizes, Needs &needs) const {
+  for (const kernel::Dim &size : sizes ? kernel::dimsOf(sizes) : kernel::Dims())
+    addSizes(size, needs);
+}
+
 MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
   Needs needs;
   needs.memory = program.getArenaBytes().value_or(0) > 0;
@@ -27,15 +42,16 @@ MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
       kernel::FuncOp callee = calleeOf(launch);
       auto extent = kernel::extentOf(callee).value_or(1);
       needs.context |= extent.most() > 1;
-      needs.io |= callee.getSizes() || !extent.known();
+      addSizes(callee.getSizes().value_or(kernel::SizesAttr()), needs);
+      addSizes(extent, needs);
     } else if (auto loop = dyn_cast<kernel::LoopOp>(op)) {
-      needs.io |= loop.getCount() &&
-                  !kernel::dimsOf(loop.getCountAttr()).front().known();
+      addSizes(loop.getCountAttr(), needs);
     }
     for (kernel::ProgramOp callee : kernel::programsRunBy(op)) {
       Needs own = needsOf(callee);
       needs.weights |= own.weights;
       needs.io |= own.io;
+      needs.made |= own.made;
       needs.context |= own.context;
     }
   });
@@ -74,6 +90,7 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
   add(needs.memory, "unsigned char *memory");
   add(needs.weights, "const unsigned char *weights");
   add(needs.io, "const " + interface.name + "_io *io");
+  add(needs.made, "const made_sizes &made");
   add(needs.context, "const ingot_context *context");
   if (std::string nodes = nodesText(program.getLoc()); !nodes.empty())
     out.comment(nodes);
@@ -102,6 +119,7 @@ std::string MainPrinter::callOf(kernel::ProgramOp program, std::string buffers,
     add(true, pointer(outputs[count]).text);
   add(needs.weights, weightsBase);
   add(needs.io, "io");
+  add(needs.made, "made");
   add(needs.context, "context");
   return context.functions[program.getName()] + "(" + buffers + ");";
 }

@@ -91,9 +91,11 @@ static void printIo(const Interface &interface, TextWriter &out) {
     fields.push_back(
         {"int32_t place;", "of all tensors: INGOT_ON_HOST, INGOT_ON_DEVICE"});
   for (const InterfaceSize &size : interface.sizes)
-    fields.push_back({"ptrdiff_t " + size.field + ";",
-                      "size: " + std::to_string(size.symbol.getLeast()) +
-                          " to " + std::to_string(size.symbol.getMost())});
+    fields.push_back(
+        {(size.isMade ? "ptrdiff_t *" : "ptrdiff_t ") + size.field + ";",
+         (size.isMade ? "out, size: " : "size: ") +
+             std::to_string(size.symbol.getLeast()) + " to " +
+             std::to_string(size.symbol.getMost())});
   for (bool outputs : {false, true})
     for (const InterfaceTensor &tensor : interface.tensors) {
       if (tensor.isOutput != outputs)

@@ -59,7 +59,8 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     fields.reserve("place");
   else if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
-  llvm::StringMap<kernel::SymbolAttr> symbols, equalTo;
+  llvm::StringMap<kernel::SymbolAttr> symbols;
+  llvm::StringMap<kernel::Dim> equalTo;
   auto addSymbols = [&](kernel::SizesAttr attr) {
     for (kernel::SymbolAttr symbol : attr.getSymbols())
       symbols[symbol.getName()] = symbol;
@@ -73,14 +74,41 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     addSymbols(attr);
     kernel::Dims pairs = kernel::dimsOf(attr);
     for (size_t i = 0; i < pairs.size(); i += 2)
-      equalTo[pairs[i].symbols().front().getName()] =
-          pairs[i + 1].symbols().front();
+      equalTo[pairs[i].symbols().front().getName()] = pairs[i + 1];
   }
-  for (const auto &entry : symbols)
-    sizes.push_back({"", entry.second, equalTo.lookup(entry.first())});
+  for (const auto &entry : symbols) {
+    sizes.push_back({"", entry.second});
+    if (auto equal = equalTo.find(entry.first()); equal != equalTo.end())
+      sizes.back().equalTo = equal->second;
+  }
   llvm::sort(sizes, [](const InterfaceSize &a, const InterfaceSize &b) {
     return a.symbol.getName() < b.symbol.getName();
   });
+  // A symbol that no input has is made where it is read first.
+  auto isGiven = [&](kernel::SymbolAttr symbol) {
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      if (auto attr =
+              main.getArgAttrOfType<kernel::SizesAttr>(i, kernel::kSizesAttr);
+          attr && !main.getArgAttr(i, kernel::kOutputAttr) &&
+          llvm::is_contained(attr.getSymbols(), symbol))
+        return true;
+    return false;
+  };
+  for (auto read : main.getBody().getOps<kernel::ReadSizesOp>())
+    for (const kernel::Dim &size : kernel::dimsOf(read.getSizes())) {
+      if (size.symbols().size() != 1 ||
+          size != kernel::Dim(size.symbols().front()))
+        continue;
+      kernel::SymbolAttr symbol = size.symbols().front();
+      bool isKnown = llvm::any_of(madeSizes, [&](const InterfaceSize &other) {
+        return other.symbol == symbol;
+      });
+      if (isKnown || isGiven(symbol))
+        continue;
+      madeSizes.push_back({"", symbol});
+      for (InterfaceSize &own : sizes)
+        own.isMade |= own.symbol == symbol;
+    }
   for (BlockArgument argument : main.getArguments()) {
     unsigned index = argument.getArgNumber();
     auto text = [&](llvm::StringRef attribute) -> std::string {
@@ -109,25 +137,38 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
   }
   for (InterfaceSize &size : sizes)
     size.field = fields.unique(size.symbol.getName());
+  for (InterfaceSize &size : madeSizes) {
+    for (const InterfaceSize &own : sizes)
+      if (own.symbol == size.symbol)
+        size.field = own.field;
+    if (size.field.empty())
+      size.field = fields.unique(size.symbol.getName());
+  }
 }
 
-/// Sizes are sums of products, and whole quotients of such.
+/// Sizes are sums of products, and whole quotients of such and their rests. `level` says
+/// what they are part of: 0 of nothing or a sum, 1 the first and 2 the second operand of
+/// another operator.
 static std::string expressionText(AffineExpr value,
                                   llvm::ArrayRef<std::string> symbols,
-                                  bool isPart) {
+                                  unsigned level) {
   if (auto number = dyn_cast<AffineConstantExpr>(value))
     return std::to_string(number.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
     return symbols[symbol.getPosition()];
   auto parts = cast<AffineBinaryOpExpr>(value);
-  bool isSum = value.getKind() == AffineExprKind::Add;
-  std::string x = expressionText(parts.getLHS(), symbols, !isSum),
-              y = expressionText(parts.getRHS(), symbols, !isSum);
-  const char *sign = isSum                                         ? " + "
-                     : value.getKind() == AffineExprKind::FloorDiv ? " / "
-                                                                   : " * ";
+  AffineExprKind kind = value.getKind();
+  bool isSum = kind == AffineExprKind::Add;
+  std::string x = expressionText(parts.getLHS(), symbols, isSum ? 0 : 1),
+              y = expressionText(parts.getRHS(), symbols, isSum ? 0 : 2);
+  const char *sign = isSum                              ? " + "
+                     : kind == AffineExprKind::FloorDiv ? " / "
+                     : kind == AffineExprKind::Mod      ? " % "
+                                                        : " * ";
   std::string text = x + sign + y;
-  return isPart && isSum ? "(" + text + ")" : text;
+  bool isQuotient = !isSum && kind != AffineExprKind::Mul;
+  return (isSum && level > 0) || (isQuotient && level > 1) ? "(" + text + ")"
+                                                           : text;
 }
 
 std::string Interface::sizeText(const kernel::Dim &size,
@@ -135,11 +176,15 @@ std::string Interface::sizeText(const kernel::Dim &size,
   if (auto known = size.known())
     return std::to_string(*known);
   llvm::SmallVector<std::string> fields;
-  for (kernel::SymbolAttr symbol : size.symbols())
+  for (kernel::SymbolAttr symbol : size.symbols()) {
     for (const InterfaceSize &own : sizes)
-      if (own.symbol == symbol)
+      if (own.symbol == symbol && !own.isMade)
         fields.push_back((object + own.field).str());
-  return expressionText(size.expression(), fields, /*isPart=*/false);
+    for (const InterfaceSize &own : madeSizes)
+      if (own.symbol == symbol)
+        fields.push_back((object.empty() ? "" : "made.") + own.field);
+  }
+  return expressionText(size.expression(), fields, /*level=*/0);
 }
 
 } // namespace ingot

@@ -25,12 +25,14 @@ struct InterfaceTensor {
   bool isOutput = false;
 };
 
-/// A size that the caller names for each run.
+/// A size that the caller names for each run, or that the run makes.
 struct InterfaceSize {
   std::string field; ///< in the io struct
   kernel::SymbolAttr symbol;
-  /// The size that this one has to be equal to in a run; null if there is none.
-  kernel::SymbolAttr equalTo;
+  /// What this size has to be equal to in a run, if it is not free.
+  std::optional<kernel::Dim> equalTo = std::nullopt;
+  /// The run makes it: the io struct says where the caller wants it.
+  bool isMade = false;
 };
 
 struct Interface {
@@ -43,6 +45,8 @@ struct Interface {
   std::string name, macro; ///< prefixes of functions and macros
   std::string model;       ///< for comments
   std::vector<InterfaceSize> sizes;
+  /// All sizes that a run makes, also those that no tensor of the caller has.
+  std::vector<InterfaceSize> madeSizes;
   std::vector<InterfaceTensor> tensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
   int64_t tensorAlign =
@@ -51,7 +55,8 @@ struct Interface {
   std::string weightsField; ///< in the io struct, for a weights file
   bool isDevice = false;    ///< kernels run on a device beside the host
 
-  /// A size in C, of the fields of the io struct; `object` names that struct.
+  /// A size in C, of the fields of the io struct; `object` names that struct, and sizes
+  /// that the run makes are in `made`.
   std::string sizeText(const kernel::Dim &size,
                        llvm::StringRef object = "") const;
 };

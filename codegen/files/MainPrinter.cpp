@@ -29,7 +29,19 @@ bool MainPrinter::usesThreads() const {
   return threads;
 }
 
+/// Sizes that a run makes, as programs that others run take them.
+void MainPrinter::printMadeSizes() {
+  out.comment("Sizes that a run makes.");
+  out.open("struct made_sizes {");
+  for (const InterfaceSize &size : interface.madeSizes)
+    out.line("ptrdiff_t " + size.field + ";");
+  out.close("};");
+  out.blank();
+}
+
 void MainPrinter::printHelpers() {
+  if (!interface.madeSizes.empty())
+    printMadeSizes();
   if (usesThreads())
     printParallel();
   for (kernel::ProgramOp program : kernel::programsInOrder(moduleOf()))
@@ -44,6 +56,8 @@ void MainPrinter::printRun(StringRef function) {
   if (!usesThreads() && !options.trace)
     out.line("(void)context;");
   printChecks();
+  if (!interface.madeSizes.empty())
+    out.line("made_sizes made = {};");
   printOperations(interface.main);
   out.line("return INGOT_OK;");
   out.close();
@@ -57,6 +71,8 @@ void MainPrinter::printOperations(kernel::ProgramOp program) {
       printIf(choice);
     else if (auto loop = dyn_cast<kernel::LoopOp>(op))
       printLoop(loop);
+    else if (auto read = dyn_cast<kernel::ReadSizesOp>(op))
+      printReadSizes(read);
     else if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
       printRequireEqual(require, pointer(require.getInput()).text);
     else if (auto buffer = dyn_cast<kernel::ArenaOp>(op);

@@ -30,13 +30,15 @@ public:
 private:
   /// What a program takes besides its buffers.
   struct Needs {
-    bool memory = false, weights = false, io = false, context = false;
+    bool memory = false, weights = false, io = false, made = false,
+         context = false;
   };
 
   void numberLaunches();
   mlir::ModuleOp moduleOf() const;
   bool usesThreads() const;
   void printParallel();
+  void printMadeSizes();
   void printChecks();
   void printWeightsBase();
   void printOperations(kernel::ProgramOp program);
@@ -44,6 +46,8 @@ private:
 
   // ControlPrinter.cpp: programs that others run.
   Needs needsOf(kernel::ProgramOp program) const;
+  void addSizes(const kernel::Dim &size, Needs &needs) const;
+  void addSizes(kernel::SizesAttr sizes, Needs &needs) const;
   void printProgram(kernel::ProgramOp program);
   std::string nameOfArgument(kernel::ProgramOp program, unsigned argument);
   std::string callOf(kernel::ProgramOp program, std::string buffers,

@@ -82,6 +82,9 @@ std::string ProgramPrinter::missingTensors() const {
   for (const InterfaceTensor &tensor : interface.tensors)
     if (tensor.elements > 0)
       missing += " || !io->" + tensor.field;
+  for (const InterfaceSize &size : interface.sizes)
+    if (size.isMade)
+      missing += " || !io->" + size.field;
   return missing;
 }
 
@@ -98,15 +101,48 @@ void ProgramPrinter::printAlignmentChecks() {
                "INGOT_ERROR_ALIGNMENT");
 }
 
+void ProgramPrinter::printReadSizes(kernel::ReadSizesOp read) {
+  std::string from = argument(read.getCounts(), /*readOnly=*/true);
+  for (auto [i, size] : llvm::enumerate(kernel::dimsOf(read.getSizes()))) {
+    std::string element = "(" + from + ")[" + std::to_string(i) + "]",
+                text = interface.sizeText(size, "io->");
+    bool isNew = false;
+    for (const InterfaceSize &made : interface.madeSizes)
+      isNew |=
+          size == kernel::Dim(made.symbol) && known.insert(made.symbol).second;
+    // What is known already has to be what is read.
+    if (!isNew) {
+      returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");
+      continue;
+    }
+    returnIf(element + " < " + Twine(size.least()) + " || " + element + " > " +
+                 Twine(size.most()),
+             "INGOT_ERROR_SHAPE");
+    out.line(text + " = (ptrdiff_t)" + element + ";");
+    for (const InterfaceSize &own : interface.sizes)
+      if (own.isMade && own.symbol == size.symbols().front())
+        out.line("*io->" + own.field + " = " + text + ";");
+  }
+  if (!read.getEqual())
+    return;
+  kernel::Dims pairs = kernel::dimsOf(*read.getEqual());
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    returnIf(interface.sizeText(pairs[i], "io->") +
+                 " != " + interface.sizeText(pairs[i + 1], "io->"),
+             "INGOT_ERROR_SHAPE");
+}
+
 void ProgramPrinter::printSizeChecks() {
   for (const InterfaceSize &size : interface.sizes)
-    returnIf("io->" + size.field + " < " + Twine(size.symbol.getLeast()) +
-                 " || io->" + size.field + " > " + Twine(size.symbol.getMost()),
-             "INGOT_ERROR_SHAPE");
+    if (!size.isMade)
+      returnIf("io->" + size.field + " < " + Twine(size.symbol.getLeast()) +
+                   " || io->" + size.field + " > " +
+                   Twine(size.symbol.getMost()),
+               "INGOT_ERROR_SHAPE");
   for (const InterfaceSize &size : interface.sizes)
     if (size.equalTo)
-      returnIf("io->" + size.field + " != " +
-                   interface.sizeText(kernel::Dim(size.equalTo), "io->"),
+      returnIf("io->" + size.field +
+                   " != " + interface.sizeText(*size.equalTo, "io->"),
                "INGOT_ERROR_SHAPE");
 }
 

@@ -37,6 +37,8 @@ protected:
   void printAlignmentChecks();
   /// Refuses sizes out of their bounds, and those that differ where they must not.
   void printSizeChecks();
+  /// Reads sizes that the run has made.
+  void printReadSizes(kernel::ReadSizesOp read);
   void printArenaValue(kernel::ArenaOp buffer);
   /// Declares a pointer for each weight of a program that lies behind `base`.
   void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base);
@@ -55,6 +57,8 @@ protected:
   TextWriter &out;
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Value, Pointer> named;
+  /// Sizes that the run has read so far.
+  llvm::SmallDenseSet<mlir::Attribute> known;
   /// Variables for values in the arena: by name, offset and element type.
   llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type>, std::string>
       arenaNames;

@@ -97,9 +97,7 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
     return false;
   }
   // The io struct: sizes, which are as wide as pointers, then the tensors.
-  std::vector<void *> io;
-  for (int64_t value : *values)
-    io.push_back(reinterpret_cast<void *>(value));
+  std::vector<void *> io = fieldsOf(sizes, *values);
   // An empty tensor still has to be somewhere.
   static char nothing;
   auto add = [&](const char *bytes) {
@@ -111,9 +109,20 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
   for (Tensor &tensor : outputs)
     add(tensor.bytes.data());
   ingot_status status = run(io, nullptr);
+  // A size that the run has made is out of its bounds: that is of the data.
+  bool isSize = status == INGOT_ERROR_SHAPE &&
+                llvm::any_of(sizes, [](const InterfaceSize &size) {
+                  return size.isMade;
+                });
   if (status != INGOT_OK)
-    diagnostics.report(DiagnosticId::Internal,
+    diagnostics.report(isSize ? DiagnosticId::InputMismatch
+                              : DiagnosticId::Internal,
                        "the compiled model failed: " + statusText(status));
+  // Outputs had room for the largest sizes.
+  for (auto [tensor, made] : llvm::zip(outputs, makeOutputs(*values))) {
+    tensor.type = made.type;
+    tensor.bytes.resize(made.bytes.size());
+  }
   return status == INGOT_OK;
 }
 

@@ -35,6 +35,17 @@ bool takes(RankedTensorType type, RankedTensorType data) {
   return true;
 }
 
+/// The number that a size is where `sizes` have these values.
+static int64_t sizeAt(const kernel::Dim &size, ArrayRef<InterfaceSize> sizes,
+                      ArrayRef<int64_t> values) {
+  return size.at([&](kernel::SymbolAttr symbol) {
+    for (auto [own, value] : llvm::zip(sizes, values))
+      if (own.symbol == symbol)
+        return value;
+    return symbol.getMost();
+  });
+}
+
 std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
                                              ArrayRef<RankedTensorType> types,
                                              ArrayRef<RankedTensorType> data,
@@ -44,7 +55,7 @@ std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
   for (auto [type, given] : llvm::zip(types, data))
     for (auto [dim, size] : llvm::zip(kernel::dimsOf(type), given.getShape()))
       for (auto [own, value] : llvm::zip(sizes, values)) {
-        if (dim != kernel::Dim(own.symbol))
+        if (own.isMade || dim != kernel::Dim(own.symbol))
           continue;
         if (value != unknown && value != size) {
           why = "the inputs have the sizes " + std::to_string(value) + " and " +
@@ -54,29 +65,40 @@ std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
         }
         value = size;
       }
+  // As large as it can be, until a run has made it.
   for (auto [own, value] : llvm::zip(sizes, values))
-    for (auto [other, otherValue] : llvm::zip(sizes, values))
-      if (own.equalTo == other.symbol && value != otherValue) {
-        why = "the size `" + own.symbol.getName().str() + "` is " +
-              std::to_string(value) + ", but has to be equal to `" +
-              other.symbol.getName().str() + "`, which is " +
-              std::to_string(otherValue);
-        return std::nullopt;
-      }
+    if (own.isMade)
+      value = own.symbol.getMost();
+  for (auto [own, value] : llvm::zip(sizes, values)) {
+    if (!own.equalTo)
+      continue;
+    int64_t needed = sizeAt(*own.equalTo, sizes, values);
+    if (value == needed)
+      continue;
+    why = "the size `" + own.symbol.getName().str() + "` is " +
+          std::to_string(value) + ", but has to be equal to `" +
+          kernel::sizeText(*own.equalTo) + "`, which is " +
+          std::to_string(needed);
+    return std::nullopt;
+  }
   return values;
+}
+
+std::vector<void *> fieldsOf(ArrayRef<InterfaceSize> sizes,
+                             MutableArrayRef<int64_t> values) {
+  static_assert(sizeof(ptrdiff_t) == sizeof(int64_t));
+  std::vector<void *> fields;
+  for (auto [own, value] : llvm::zip(sizes, values))
+    fields.push_back(own.isMade ? static_cast<void *>(&value)
+                                : reinterpret_cast<void *>(value));
+  return fields;
 }
 
 RankedTensorType typeAt(RankedTensorType type, ArrayRef<InterfaceSize> sizes,
                         ArrayRef<int64_t> values) {
-  auto valueOf = [&](kernel::SymbolAttr symbol) {
-    for (auto [own, value] : llvm::zip(sizes, values))
-      if (own.symbol == symbol)
-        return value;
-    return symbol.getMost();
-  };
   SmallVector<int64_t> shape;
   for (const kernel::Dim &size : kernel::dimsOf(type))
-    shape.push_back(size.at(valueOf));
+    shape.push_back(sizeAt(size, sizes, values));
   return RankedTensorType::get(shape, type.getElementType());
 }
 

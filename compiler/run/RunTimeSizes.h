@@ -21,11 +21,17 @@ outputTypesOf(mlir::func::FuncOp main);
 bool takes(mlir::RankedTensorType type, mlir::RankedTensorType data);
 
 /// The values of `sizes`, in their order, where inputs of `types` are `data`;
-/// none if these contradict each other, as `why` says.
+/// none if these contradict each other, as `why` says. Sizes that the run makes have
+/// the largest value.
 std::optional<std::vector<int64_t>>
 valuesOf(llvm::ArrayRef<InterfaceSize> sizes,
          llvm::ArrayRef<mlir::RankedTensorType> types,
          llvm::ArrayRef<mlir::RankedTensorType> data, std::string &why);
+
+/// What the io struct has of `sizes`: values, and of those that the run makes where in
+/// `values` it puts them.
+std::vector<void *> fieldsOf(llvm::ArrayRef<InterfaceSize> sizes,
+                             llvm::MutableArrayRef<int64_t> values);
 
 /// `type` where `sizes` have these values.
 mlir::RankedTensorType typeAt(mlir::RankedTensorType type,

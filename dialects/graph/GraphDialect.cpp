@@ -50,6 +50,11 @@ Expr SizesOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 bool SizesOp::passesLanes() { return getSizes().getSizes().size() == 1; }
 
+LogicalResult ReadSizesOp::verify() {
+  return kernel::verifyReadSizes(
+      *this, tensorType(getCounts()).getNumElements(), getSizes(), getEqual());
+}
+
 LogicalResult GroupOp::verifyRegions() {
   Block &body = getBody().front();
   if (getStrategy().empty())

@@ -295,11 +295,18 @@ LogicalResult ProgramOp::verify() {
       !llvm::all_of(getArgumentTypes(), llvm::IsaPred<MemRefType>))
     return emitOpError("on buffers takes all of them as arguments");
   for (Operation &op : getBody().front())
-    if (!isa<ArenaOp, ViewOp, LaunchOp, IfOp, LoopOp, RequireEqualOp,
-             memref::GetGlobalOp, ReturnOp>(op))
+    if (!isa<ArenaOp, ViewOp, LaunchOp, IfOp, LoopOp, ReadSizesOp,
+             RequireEqualOp, memref::GetGlobalOp, ReturnOp>(op))
       return op.emitOpError("is not of the kernel level; a program only "
                             "launches kernels and runs programs");
   return success();
+}
+
+LogicalResult ReadSizesOp::verify() {
+  auto type = cast<ShapedType>(getCounts().getType());
+  if (type.getElementTypeBitWidth() != 64)
+    return emitOpError("reads other integers than those of 64 bits");
+  return verifyReadSizes(*this, type.getNumElements(), getSizes(), getEqual());
 }
 
 LogicalResult ReturnOp::verify() {

@@ -304,6 +304,21 @@ def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
   }];
 }
 
+def Kernel_ReadSizesOp : Kernel_Op<"read_sizes", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Integers that are sizes of the run from here on";
+  let description = [{
+    As `graph.read_sizes`. Not `memref.load`: the value is no operand of the launches
+    behind, whose kernels name the symbols that they ask for, as they do with the sizes
+    that the caller gives; and a size out of its bounds ends the run with
+    INGOT_ERROR_SHAPE.
+
+        kernel.read_sizes %count : memref<1xi64> as #kernel.sizes<"found" in 0 to 64 : s0>
+  }];
+  let arguments = (ins Kernel_Value:$counts, Kernel_SizesAttr:$sizes, OptionalAttr<Kernel_SizesAttr>:$equal);
+  let assemblyFormat = "$counts `:` type($counts) `as` $sizes (`equal` $equal^)? attr-dict";
+  let hasVerifier = 1;
+}
+
 def Kernel_CursorOp : Kernel_Op<"cursor", [AttrSizedOperandSegments]> {
   let summary = "A variable that points at an element of a buffer";
   let description = [{

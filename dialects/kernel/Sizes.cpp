@@ -33,6 +33,53 @@ static bool byName(SymbolAttr a, SymbolAttr b) {
 Dim::Dim(SymbolAttr symbol)
     : Dim(getAffineSymbolExpr(0, symbol.getContext()), {symbol}) {}
 
+/// Takes apart what `kind`, a sum or a product, is made of: a number and the others.
+static int64_t partsOf(AffineExpr value, AffineExprKind kind,
+                       SmallVectorImpl<AffineExpr> &to) {
+  if (auto number = dyn_cast<AffineConstantExpr>(value))
+    return number.getValue();
+  auto parts = dyn_cast<AffineBinaryOpExpr>(value);
+  if (!parts || value.getKind() != kind) {
+    to.push_back(value);
+    return kind == AffineExprKind::Mul ? 1 : 0;
+  }
+  int64_t x = partsOf(parts.getLHS(), kind, to),
+          y = partsOf(parts.getRHS(), kind, to);
+  return kind == AffineExprKind::Mul ? x * y : x + y;
+}
+
+static std::string textOf(AffineExpr value) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  value.print(os);
+  return text;
+}
+
+/// Sums and products in one order, so that equal ones are one expression: products of
+/// symbols are not affine, and MLIR leaves these as they come.
+static AffineExpr inOrder(AffineExpr value) {
+  auto whole = dyn_cast<AffineBinaryOpExpr>(value);
+  if (!whole)
+    return value;
+  AffineExprKind kind = value.getKind();
+  if (kind != AffineExprKind::Mul && kind != AffineExprKind::Add)
+    return getAffineBinaryOpExpr(kind, inOrder(whole.getLHS()),
+                                 inOrder(whole.getRHS()));
+  SmallVector<AffineExpr> parts, ordered;
+  int64_t number = partsOf(value, kind, parts);
+  for (AffineExpr part : parts)
+    ordered.push_back(inOrder(part));
+  llvm::stable_sort(ordered, [](AffineExpr x, AffineExpr y) {
+    return textOf(x) < textOf(y);
+  });
+  AffineExpr result = getAffineConstantExpr(kind == AffineExprKind::Mul ? 1 : 0,
+                                            value.getContext());
+  for (AffineExpr part : ordered)
+    result = getAffineBinaryOpExpr(kind, result, part);
+  return getAffineBinaryOpExpr(
+      kind, result, getAffineConstantExpr(number, value.getContext()));
+}
+
 /// Keeps of the symbols those that the expression has.
 Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   value = simplifyAffineExpr(expression, 0, symbols.size());
@@ -43,6 +90,8 @@ Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
       used.push_back(symbol);
     }
   value = value.replaceSymbols(numbers);
+  if (used.size() > 1)
+    value = inOrder(value);
   range = rangeOf(value, used);
   if (auto number = dyn_cast<AffineConstantExpr>(value)) {
     range = {number.getValue(), number.getValue()};
@@ -272,6 +321,17 @@ Dims dimsOf(RankedTensorType type) {
   if (auto sizes = dyn_cast_or_null<SizesAttr>(type.getEncoding()))
     return dimsOf(sizes);
   return Dims(type.getShape().begin(), type.getShape().end());
+}
+
+LogicalResult verifyReadSizes(Operation *op, int64_t integers, SizesAttr sizes,
+                              std::optional<SizesAttr> equal) {
+  Dims dims = dimsOf(sizes);
+  if (int64_t(dims.size()) != integers)
+    return op->emitOpError() << "reads " << dims.size() << " sizes from "
+                             << integers << " integers";
+  if (equal && equal->getSizes().size() % 2 != 0)
+    return op->emitOpError() << "needs sizes to be equal that are no pairs";
+  return success();
 }
 
 bool isCompact(ArrayRef<Dim> sizes) {

@@ -208,6 +208,10 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
             loop.getConditionalAttr(), loop.getReversedAttr(), loop.getLimit(),
             loop.getCondition(), loop.getCarried(), loop.getSliced(),
             loop.getShared(), /*outputs=*/ValueRange());
+      else if (auto read = dyn_cast<graph::ReadSizesOp>(op))
+        made = kernel::ReadSizesOp::create(
+            builder, op.getLoc(), read.getCounts(), read.getSizesAttr(),
+            read.getEqualAttr());
       if (!made)
         continue;
       op.replaceAllUsesWith(made);

@@ -67,6 +67,13 @@ public:
       for (Value result : op->getResults())
         touch(i, result);
     }
+    // Sizes are known behind the step that reads them.
+    for (auto [i, op] : llvm::enumerate(steps))
+      for (unsigned later = i + 1;
+           isa<kernel::ReadSizesOp>(op) && later < steps.size(); ++later) {
+        nodes[i].users.push_back(later);
+        ++nodes[later].waitsFor;
+      }
   }
 
   /// What no order can avoid: a step's own buffers.

@@ -159,6 +159,14 @@ private:
         runOnBuffers(builder, &op, operands, results);
         continue;
       }
+      if (auto read = dyn_cast<kernel::ReadSizesOp>(op)) {
+        Value counts = read.getCounts();
+        kernel::ReadSizesOp::create(
+            builder, op.getLoc(),
+            place(counts, storageType(tensorType(counts)), ""),
+            read.getSizesAttr(), read.getEqualAttr());
+        continue;
+      }
       auto launch = dyn_cast<kernel::LaunchOp>(op);
       if (!launch)
         continue;

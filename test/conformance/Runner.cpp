@@ -157,13 +157,18 @@ Status runFunction(Function function, const Signature &signature,
     reason = equalSizes(why);
     return Status::Unsupported;
   }
-  for (int64_t value : values)
-    io.push_back(reinterpret_cast<void *>(value));
+  llvm::append_range(io, fieldsOf(signature.sizes, values));
   for (const std::optional<Tensor> &tensor : data)
     llvm::copy(tensor->bytes, add(tensor->bytes.size()));
   for (int64_t bytes : here.outputBytes())
     add(bytes);
   ingot_status status = function(io.data(), arena.data(), nullptr);
+  // Bounds of sizes that the run makes are a guess here.
+  if (status == INGOT_ERROR_SHAPE &&
+      StringRef(unit.mode).starts_with("dynamic-")) {
+    reason = "made-size: " + statusText(status).str();
+    return Status::Unsupported;
+  }
   if (status != INGOT_OK) {
     reason = "the function returns: " + statusText(status).str();
     return Status::Error;
@@ -179,6 +184,10 @@ Status runFunction(Function function, const Signature &signature,
       reason = "an input was written";
       return Status::Error;
     }
+  // Outputs that the run has made a size of had room for the largest one.
+  here.outputs = signature.outputs;
+  for (RankedTensorType &type : here.outputs)
+    type = typeAt(type, signature.sizes, values);
   std::vector<std::vector<char>> outputs;
   for (auto [i, bytes] : llvm::enumerate(here.outputBytes())) {
     char *from = buffers[data.size() + i]->data();

@@ -25,6 +25,23 @@ def Graph_SizesOp : Graph_ElementOp<"sizes", [Graph_RunTimeSizes,
   let arguments = (ins Graph_SizesAttr:$sizes);
 }
 
+def Graph_ReadSizesOp : Graph_Op<"read_sizes", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Integers that are sizes of the run from here on";
+  let description = [{
+    The elements of `counts` are, in row-major order, the `sizes`: a symbol that nothing has
+    given a value yet has it from here on, and anything else has to be equal. A run ends
+    with an error if it is not, if a symbol is out of its bounds, or if two of the pairs of
+    sizes in `equal` differ. Symbols of inputs
+    have their values from the beginning; these are the others: what is counted (NonZero),
+    and shapes that are tensors.
+
+        graph.read_sizes %count {sizes = #kernel.sizes<"found" in 0 to 64 : s0>} : (tensor<1xsi64>) -> ()
+  }];
+  let arguments = (ins StaticShapeTensorOf<[SI64]>:$counts, Graph_SizesAttr:$sizes,
+                       OptionalAttr<Graph_SizesAttr>:$equal);
+  let hasVerifier = 1;
+}
+
 def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "Operators that become one kernel";
   let description = [{

@@ -188,3 +188,19 @@ func.func @sizes() {
   %r = graph.sizes {sizes = #kernel.sizes<"n" in 1 to 64 : s0, 28>} : () -> tensor<3xsi64>
   return
 }
+
+// -----
+
+func.func @too_few(%count: tensor<2xsi64>) {
+  // expected-error @+1 {{reads 1 sizes from 2 integers}}
+  graph.read_sizes %count {sizes = #kernel.sizes<"n" in 1 to 64 : s0>} : (tensor<2xsi64>) -> ()
+  return
+}
+
+// -----
+
+func.func @no_pair(%count: tensor<1xsi64>) {
+  // expected-error @+1 {{needs sizes to be equal that are no pairs}}
+  graph.read_sizes %count {sizes = #kernel.sizes<"n" in 1 to 64 : s0>, equal = #kernel.sizes<"n" in 1 to 64 : s0>} : (tensor<1xsi64>) -> ()
+  return
+}

@@ -338,3 +338,11 @@ kernel.program @loop_of_others(%x: tensor<3x5xf32>) -> tensor<3x4xf32> {
   %y = kernel.loop @step count #kernel.sizes<3> sliced(%x) : (tensor<3x5xf32>) -> tensor<3x4xf32>
   kernel.return %y : tensor<3x4xf32>
 }
+
+// -----
+
+kernel.program @narrow_sizes(%x: memref<1xi32>) {
+  // expected-error @+1 {{reads other integers than those of 64 bits}}
+  kernel.read_sizes %x : memref<1xi32> as #kernel.sizes<"n" in 1 to 64 : s0>
+  kernel.return
+}

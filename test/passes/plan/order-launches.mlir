@@ -46,3 +46,33 @@ kernel.program @main(%x: tensor<16xf32>) -> tensor<16xf32> {
   kernel.return %y : tensor<16xf32>
 }
 }
+
+// -----
+
+// What comes behind a size that the run makes stays behind it.
+// CHECK-LABEL: @made
+// CHECK: kernel.program
+// CHECK-NOT: kernel.launch @narrow
+// CHECK: kernel.launch @count
+// CHECK-NEXT: kernel.read_sizes
+// CHECK: kernel.launch @narrow
+// CHECK: kernel.launch @narrow
+module @made {
+kernel.func @widen(%x: memref<16xf32>, %y: memref<256xf32>) { kernel.return }
+kernel.func @count(%x: memref<16xf32>, %y: memref<1xi64>) { kernel.return }
+kernel.func @narrow(%x: memref<2x128xf32>, %y: memref<16xf32>) { kernel.return }
+kernel.func @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) { kernel.return }
+kernel.program @main(%i: tensor<16xf32>) -> tensor<16xf32> {
+  %x = kernel.launch @add(%i, %i) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %a = kernel.launch @widen(%x) : (tensor<16xf32>) -> tensor<256xf32>
+  %b = kernel.launch @widen(%x) : (tensor<16xf32>) -> tensor<256xf32>
+  %n = kernel.launch @count(%x) : (tensor<16xf32>) -> tensor<1xsi64>
+  kernel.read_sizes %n : tensor<1xsi64> as #kernel.sizes<"n" in 0 to 8 : s0>
+  %v = graph.reshape %a : (tensor<256xf32>) -> tensor<2x128xf32>
+  %w = graph.reshape %b : (tensor<256xf32>) -> tensor<2x128xf32>
+  %c = kernel.launch @narrow(%v) : (tensor<2x128xf32>) -> tensor<16xf32>
+  %d = kernel.launch @narrow(%w) : (tensor<2x128xf32>) -> tensor<16xf32>
+  %y = kernel.launch @add(%c, %d) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  kernel.return %y : tensor<16xf32>
+}
+}
