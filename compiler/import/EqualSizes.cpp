@@ -4,8 +4,10 @@
 // the two. The program is built as if there were one size; the interface keeps both,
 // and a run in which they differ is refused before anything is written.
 //
-// A size is never assumed to be a number: the user can say so, and it might be one
-// that was meant to broadcast.
+// Where an operator has no other meaning (the channels of a convolution, the heads that a
+// size is divided into), a size may also have to be a number, a multiple of one, or a
+// multiple of another size. It is never assumed to be a number where it could have been
+// meant to broadcast: the user can say so.
 
 #include "compiler/import/GraphImporter.h"
 
@@ -23,22 +25,146 @@ static kernel::SymbolAttr symbolOf(const Dim &size) {
   return isOne ? size.symbols().front() : kernel::SymbolAttr();
 }
 
+/// The symbol within narrower bounds; empty where no size is in them.
+static std::optional<Dim> narrowed(kernel::SymbolAttr symbol, int64_t least,
+                                   int64_t most) {
+  least = std::max(least, symbol.getLeast());
+  most = std::min(most, symbol.getMost());
+  if (least > most)
+    return std::nullopt;
+  return Dim(kernel::SymbolAttr::get(symbol.getContext(), symbol.getName(),
+                                     least, most));
+}
+
+bool GraphImporter::isMade(kernel::SymbolAttr symbol) const {
+  return made.contains(symbol.getName());
+}
+
 bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   kernel::SymbolAttr a = symbolOf(x), b = symbolOf(y);
-  int64_t least = std::max(x.least(), y.least()),
-          most = std::min(x.most(), y.most());
-  if (!a || !b || least > most)
+  if (!a || !b)
     return false;
-  // Both are what comes first by name, within the bounds of both.
-  Dim common(kernel::SymbolAttr::get(
-      &context, std::min(a.getName(), b.getName()), least, most));
+  // Both are what comes first by name, within the bounds of both; or what the caller
+  // gives, which is known from the beginning.
+  bool isFirst = isMade(a) == isMade(b) ? a.getName() < b.getName() : isMade(b);
+  std::optional<Dim> common =
+      narrowed(isFirst ? a : b, std::max(x.least(), y.least()),
+               std::min(x.most(), y.most()));
+  if (!common)
+    return false;
+  takeAs({{a, *common}, {b, *common}});
+  return true;
+}
+
+bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
+  if (x == y || assumeEqual(x, y))
+    return true;
+  kernel::SymbolAttr a = symbolOf(x);
+  if (!a && symbolOf(y))
+    return requireEqual(y, x);
+  if (!a)
+    return y.known() ? solve(x, *y.known()) : x.known() && solve(y, *x.known());
+  if (auto number = y.known()) {
+    if (*number < a.getLeast() || *number > a.getMost())
+      return false;
+    takeAs({{a, y}});
+    return true;
+  }
+  // A size that the run makes is not known to the checks at its beginning.
+  auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
+  if (llvm::any_of(y.symbols(), isOfRun))
+    return false;
+  if (llvm::is_contained(y.symbols(), a))
+    return y == x.floorDiv(y.divisor()) * y.divisor() &&
+           requireMultiple(x, y.divisor());
+  // Of a multiple of one symbol, that symbol has narrower bounds.
+  if (y.symbols().size() == 1) {
+    kernel::SymbolAttr b = y.symbols().front();
+    std::optional<Dim> factor = y.dividedBy(Dim(b));
+    if (factor && factor->known().value_or(0) > 0) {
+      int64_t times = *factor->known();
+      std::optional<Dim> fitting =
+          narrowed(b, llvm::divideCeilSigned(a.getLeast(), times),
+                   llvm::divideFloorSigned(a.getMost(), times));
+      if (!fitting)
+        return false;
+      takeAs({{a, *fitting * times}, {b, *fitting}});
+      return true;
+    }
+  }
+  if (y.least() < a.getLeast() || y.most() > a.getMost())
+    return false;
+  takeAs({{a, y}});
+  return true;
+}
+
+bool GraphImporter::solve(const Dim &size, int64_t number) {
+  if (size.symbols().size() != 1)
+    return false;
+  kernel::SymbolAttr a = size.symbols().front();
+  Dim own = sizeInProgram(a);
+  std::optional<int64_t> found;
+  for (int64_t value = a.getLeast(); value <= a.getMost(); ++value) {
+    auto valueOf = [&](kernel::SymbolAttr) { return value; };
+    bool isPossible = own.symbols().size() != 1 || own.at(valueOf) == value;
+    if (!isPossible || size.at(valueOf) != number)
+      continue;
+    if (found)
+      return false;
+    found = value;
+  }
+  if (found)
+    takeAs({{a, *found}});
+  return found.has_value();
+}
+
+bool GraphImporter::requireMultiple(const Dim &x, int64_t divisor) {
+  if (divisor <= 0 || x.divisor() % divisor == 0)
+    return divisor > 0;
+  kernel::SymbolAttr a = symbolOf(x);
+  if (!a || isMade(a))
+    return false;
+  std::optional<Dim> fitting = narrowed(a, llvm::alignTo(a.getLeast(), divisor),
+                                        a.getMost() - a.getMost() % divisor);
+  if (!fitting)
+    return false;
+  takeAs({{a, fitting->floorDiv(divisor) * divisor}});
+  return true;
+}
+
+bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
+  if (x.least() >= least)
+    return true;
+  // A size is a multiple of one symbol and a number, or of nothing known.
+  if (x.symbols().size() != 1)
+    return false;
+  kernel::SymbolAttr a = x.symbols().front();
+  auto at = [&](int64_t value) {
+    return x.at([&](kernel::SymbolAttr) { return value; });
+  };
+  if (at(a.getLeast()) > at(a.getMost()))
+    return false;
+  int64_t fitting = a.getLeast();
+  while (fitting < a.getMost() && at(fitting) < least)
+    ++fitting;
+  std::optional<Dim> within = narrowed(a, fitting, a.getMost());
+  if (!within || at(fitting) < least)
+    return false;
+  takeAs({{a, *within}});
+  return true;
+}
+
+void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
   auto sizeOf = [&](kernel::SymbolAttr symbol) {
-    return symbol == a || symbol == b ? common : Dim(symbol);
+    for (const auto &[from, to] : sizes)
+      if (symbol == from)
+        return to;
+    return Dim(symbol);
   };
   for (auto &[other, size] : assumed)
     size = size.with(sizeOf);
-  for (kernel::SymbolAttr symbol : {a, b})
-    assumed[symbol.getName().str()] = common;
+  for (const auto &[from, to] : sizes)
+    assumed[from.getName().str()] = to;
 
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {
@@ -61,7 +187,18 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
   foldSizes();
-  return true;
+}
+
+/// Assumes of sizes that are known only at run time what the rule of the operator's
+/// inputs needs.
+void GraphImporter::assumeFitting(const NodePlace &at) {
+  auto now = [&](const Dim &size) {
+    return size.with(
+        [&](kernel::SymbolAttr symbol) { return sizeInProgram(symbol); });
+  };
+  for (const auto &[x, y] : neededSizes(at.node, *at.schema, at.inputs))
+    if (!requireEqual(now(x), now(y)))
+      return;
 }
 
 void GraphImporter::assumeAlike(ArrayRef<Value> tensors,
@@ -99,17 +236,17 @@ Dim GraphImporter::sizeInProgram(kernel::SymbolAttr symbol) const {
 }
 
 void GraphImporter::describeInputSizes() {
-  // The symbols that the program does not have, each within the bounds of its own.
+  // The symbols that are something else in the program, each within its bounds.
   std::map<std::string, std::pair<Dim, Dim>> equal;
   auto own = [&](kernel::SymbolAttr symbol) -> Dim {
     Dim size = sizeInProgram(symbol);
     kernel::SymbolAttr other = symbolOf(size);
-    if (!other || other.getName() == symbol.getName())
+    if (size.known() || (other && other.getName() == symbol.getName()))
       return size;
-    Dim narrowed(kernel::SymbolAttr::get(&context, symbol.getName(),
-                                         other.getLeast(), other.getMost()));
-    equal[symbol.getName().str()] = {narrowed, size};
-    return narrowed;
+    Dim field(kernel::SymbolAttr::get(&context, symbol.getName(), size.least(),
+                                      size.most()));
+    equal[symbol.getName().str()] = {field, size};
+    return field;
   };
   for (auto [i, given] : llvm::enumerate(givenSizes)) {
     Dims sizes = given;

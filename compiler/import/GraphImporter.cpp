@@ -48,6 +48,7 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
     return nullptr;
   importInitializers(model.graph(), scope);
   importNodes(model.graph().node(), scope);
+  checkMadeOptions();
   if (!importOutputs(model.graph(), scope))
     return nullptr;
   return module;
@@ -338,8 +339,10 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
                          llvm::map_to_vector(at.inputs, [](Value value) {
                            return static_cast<bool>(value);
                          }));
-    if (!error)
+    if (!error) {
+      assumeFitting(at);
       error = checkTypes(node, *at.schema, at.inputs, at.inferred);
+    }
     if (error) {
       report(error->id, "`" + node.op_type() + "`: " + error->message, at,
              error->supported);
@@ -534,6 +537,8 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
              at);
       return false;
     }
+    if (!fitsAtBounds(at, type))
+      return false;
     if (!checkedElements(type.getShape(), type.getElementTypeBitWidth())) {
       report(DiagnosticId::InvalidShape,
              "`" + at.node.op_type() +

@@ -86,8 +86,27 @@ public:
   /// The elements of a tensor of integers as numbers and expressions of sizes that
   /// are known only at run time; empty where some element is neither.
   std::optional<graph::Dims> sizesIn(mlir::Value value);
+  /// The sizes that integers of the run are: see RunTimeSizes.cpp.
+  mlir::FailureOr<graph::Dims>
+  readSizes(const NodePlace &at, mlir::Value counts,
+            llvm::ArrayRef<std::optional<int64_t>> most);
+  void checkEqual(const NodePlace &at, const graph::Dim &x,
+                  const graph::Dim &y);
+  bool checkMayRead(const NodePlace &at);
+  bool isMade(kernel::SymbolAttr symbol) const;
+  /// Refuses a result that is too large at the bounds of its sizes.
+  bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
+  /// Refuses --dim of sizes that the run does not make.
+  void checkMadeOptions();
   /// Takes two sizes to be equal that differ in one symbol: see EqualSizes.cpp.
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
+  /// The same where the sizes cannot be meant to differ: one of them may also have to
+  /// be a number or a product.
+  bool requireEqual(const graph::Dim &x, const graph::Dim &y);
+  /// Takes a size to be a multiple of a number.
+  bool requireMultiple(const graph::Dim &x, int64_t divisor);
+  /// Takes a size to be at least a number.
+  bool requireAtLeast(const graph::Dim &x, int64_t least);
   /// Does so with the sizes of tensors along each axis but one.
   void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
                    std::optional<int64_t> otherAxis);
@@ -131,6 +150,8 @@ private:
   /// Returns the inputs whose values decide `value`; none where it depends on
   /// too much to be bound.
   std::vector<std::string> bindableInputs(mlir::Value value) const;
+  /// "give the values with --bind a=VALUES --bind b=VALUES".
+  static std::string bindHint(llvm::ArrayRef<std::string> inputs);
   bool bindInput(mlir::BlockArgument argument, mlir::DenseElementsAttr value);
   void bindOption(const std::string &name, const std::string &text);
   void importInitializers(const onnx::GraphProto &graph, Scope &scope);
@@ -158,6 +179,7 @@ private:
   NodeResults reportRunTimeSize(const NodePlace &at, const llvm::Twine &what);
   bool checkRunTimeSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
                          mlir::Operation *before);
+  void assumeFitting(const NodePlace &at);
   bool checkTensorAttributes(NodePlace &at);
   /// Makes a node of opset 6 one of opset 7; false if that cannot be done.
   bool raiseLegacy(NodePlace &at);
@@ -271,8 +293,12 @@ private:
   llvm::StringMap<const onnx::FunctionProto *> functions;
   /// Sizes of symbols, from options and data.
   std::map<std::string, graph::Dim> symbols;
-  /// What symbols are in the program, where that is assumed: a number, or a symbol.
+  /// What symbols are in the program, where that is assumed.
   std::map<std::string, graph::Dim> assumed;
+  /// Takes the symbol of a size to be the one value for which the size is a number.
+  bool solve(const graph::Dim &size, int64_t number);
+  /// Takes symbols to be these sizes, in all that has been built.
+  void takeAs(llvm::ArrayRef<std::pair<kernel::SymbolAttr, graph::Dim>> sizes);
   /// Makes constants of sizes that are numbers by now.
   void foldSizes();
   graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
@@ -283,6 +309,8 @@ private:
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
+  /// Names of the sizes that runs make.
+  llvm::StringSet<> made;
   /// Names of main's arguments.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;

@@ -80,6 +80,16 @@ void GraphImporter::reportUnknownInput(StringRef option, StringRef what,
                      option + ": " + what + " `" + printable(name) + "`", hint);
 }
 
+/// Whether a name is what a size would be called that a node's result gets when the
+/// program runs.
+static bool mayBeMade(const onnx::GraphProto &graph, StringRef name) {
+  for (const auto &node : graph.node())
+    for (StringRef output : node.output())
+      if (!output.empty() && name.starts_with((output + "_").str()))
+        return true;
+  return false;
+}
+
 bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
   size_t reported = diagnostics.size();
   std::vector<std::string> known, inputs;
@@ -109,7 +119,7 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
   for (const auto &[name, range] : options.dims)
     if (llvm::is_contained(known, name))
       symbols[name] = dimOf(name, range);
-    else if (name != "*")
+    else if (name != "*" && !mayBeMade(graph, name))
       reportUnknownInput("--dim", "no input has a dimension", name, known);
   for (const auto &[name, text] : options.bind)
     if (!llvm::is_contained(inputs, name))
@@ -388,6 +398,11 @@ void GraphImporter::bindOption(const std::string &name,
 /// Compares the type of an output with what the model declares for it. A shape that
 /// differs is a warning: converters of tree models declare that of one row. So are
 /// maps from labels to scores: the tensor has a column for each label.
+/// Whether a size is a number, or may be when the program runs.
+static bool mayBe(const Dim &size, int64_t number) {
+  return size.least() <= number && number <= size.most();
+}
+
 void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
                                   RankedTensorType type) {
   const onnx::TypeProto &declared = output.type();
@@ -408,7 +423,8 @@ void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
     std::vector<std::string> sizes;
     for (int i = 0; i < dims.size(); ++i) {
       hasShape &= !dims[i].has_dim_value() || dims[i].dim_value() == -1 ||
-                  i >= type.getRank() || dimsOf(type)[i] == dims[i].dim_value();
+                  i >= type.getRank() ||
+                  mayBe(dimsOf(type)[i], dims[i].dim_value());
       sizes.push_back(dims[i].has_dim_value()
                           ? std::to_string(dims[i].dim_value())
                           : printable(dims[i].dim_param().empty()

@@ -133,8 +133,7 @@ std::vector<std::string> GraphImporter::bindableInputs(Value value) const {
   return names;
 }
 
-/// Returns "give the values with --bind a=VALUES --bind b=VALUES".
-static std::string bindHint(ArrayRef<std::string> inputs) {
+std::string GraphImporter::bindHint(ArrayRef<std::string> inputs) {
   std::string text = "give the values with";
   for (const std::string &name : inputs)
     text += " --bind " + printable(name) + "=VALUES";

@@ -10,6 +10,8 @@ using namespace llvm;
 
 namespace ingot {
 
+using kernel::Dim;
+
 StringRef operandRule(StringRef domain, StringRef name) {
   static const std::map<std::pair<StringRef, StringRef>, StringRef> rules{
 #define INGOT_OPERANDS(DOMAIN, NAME, RULE) {{DOMAIN, NAME}, RULE},
@@ -66,12 +68,22 @@ SmallVector<StringRef> sizesOf(StringRef shape) {
 
 bool isLetter(StringRef name) { return !name.empty() && isUpper(name.front()); }
 
+/// What sizes known only at run time may be taken to be.
+enum class Assume {
+  Nothing,
+  /// Other sizes of the inputs and attributes, and multiples of these.
+  Sizes,
+  /// Also the numbers that the rule itself has.
+  Numbers
+};
+
 /// What the letters of a rule stand for, as far as inputs have shown.
 class Bindings {
 public:
   explicit Bindings(AttributeValue attribute) : attribute(attribute) {}
 
-  bool matchShape(StringRef text, ArrayRef<int64_t> shape) {
+  bool matchShape(StringRef text, ArrayRef<Dim> shape, Assume mode) {
+    assume = mode;
     SmallVector<StringRef> sizes = sizesOf(text);
     auto *run =
         find_if(sizes, [](StringRef size) { return size.ends_with("..."); });
@@ -93,10 +105,10 @@ public:
     std::string known;
     for (StringRef size : sizesOf(text)) {
       for (StringRef factor : splitTrimmed(size, '*')) {
-        std::optional<int64_t> value = valueOf(factor);
+        std::optional<Dim> value = valueOf(factor);
         if (!value || isDigit(factor.front()))
           continue;
-        std::string pair = (factor + "=" + Twine(*value)).str();
+        std::string pair = (factor + "=" + kernel::sizeText(*value)).str();
         if (!StringRef(known).contains(pair))
           known += (known.empty() ? "" : ", ") + pair;
       }
@@ -104,21 +116,28 @@ public:
     return known;
   }
 
+  /// What has been assumed.
+  SizePairs needed;
+
 private:
-  bool matchSizes(ArrayRef<StringRef> texts, ArrayRef<int64_t> sizes) {
+  bool matchSizes(ArrayRef<StringRef> texts, ArrayRef<Dim> sizes) {
     return all_of(zip_equal(texts, sizes), [&](auto pair) {
       return matchSize(std::get<0>(pair), std::get<1>(pair));
     });
   }
 
   /// All factors but one are known, or the product is not checked.
-  bool matchSize(StringRef text, int64_t size) {
-    int64_t known = 1;
+  bool matchSize(StringRef text, const Dim &size) {
+    constexpr int64_t most = int64_t(1) << 31;
+    Dim known = 1;
     StringRef open;
+    bool isNumber = false;
     for (StringRef factor : splitTrimmed(text, '*')) {
-      if (std::optional<int64_t> value = valueOf(factor)) {
-        if (MulOverflow(known, *value, known))
+      isNumber |= isDigit(factor.front());
+      if (std::optional<Dim> value = valueOf(factor)) {
+        if (value->most() > most || known.most() > most)
           return false;
+        known *= *value;
         continue;
       }
       if (!isLetter(factor) || !open.empty())
@@ -126,44 +145,96 @@ private:
       open = factor;
     }
     if (open.empty())
-      return size == known;
-    if (known <= 0 || size % known != 0)
+      return areEqual(size, known,
+                      isNumber && known.known() ? Assume::Numbers
+                                                : Assume::Sizes);
+    std::optional<Dim> rest;
+    if (known == 1)
+      rest = size;
+    else if (known.least() > 0)
+      rest = size.dividedBy(known);
+    if (!rest && known.known().value_or(0) > 0 && !size.known()) {
+      rest = size.floorDiv(*known.known());
+      if (!areEqual(size, *rest * known, Assume::Sizes))
+        return false;
+    }
+    if (!rest)
       return false;
-    letters[open] = size / known;
+    letters[open] = *rest;
     return true;
   }
 
-  bool matchRun(StringRef name, ArrayRef<int64_t> sizes) {
+  bool areEqual(const Dim &x, const Dim &y, Assume mode) {
+    if (x == y)
+      return true;
+    if (assume < mode || (x.known() && y.known()))
+      return false;
+    needed.push_back({x, y});
+    return true;
+  }
+
+  bool matchRun(StringRef name, ArrayRef<Dim> sizes) {
     if (name.empty())
       return true;
     auto [it, isNew] = runs.try_emplace(name, sizes);
-    return isNew || it->second == sizes;
+    return isNew || (it->second.size() == sizes.size() &&
+                     all_of(zip_equal(it->second, sizes), [&](auto pair) {
+                       return areEqual(std::get<1>(pair), std::get<0>(pair),
+                                       Assume::Sizes);
+                     }));
   }
 
-  std::optional<int64_t> valueOf(StringRef factor) const {
+  std::optional<Dim> valueOf(StringRef factor) const {
     int64_t number;
     if (!factor.getAsInteger(10, number))
-      return number;
-    if (!isLetter(factor))
-      return factor == "_" ? std::nullopt : attribute(factor);
+      return Dim(number);
+    if (!isLetter(factor)) {
+      std::optional<int64_t> value =
+          factor == "_" ? std::nullopt : attribute(factor);
+      return value ? std::optional(Dim(*value)) : std::nullopt;
+    }
     auto it = letters.find(factor);
     return it == letters.end() ? std::nullopt : std::optional(it->second);
   }
 
   AttributeValue attribute;
-  std::map<StringRef, int64_t> letters;
-  std::map<StringRef, ArrayRef<int64_t>> runs;
+  Assume assume = Assume::Nothing;
+  std::map<StringRef, Dim> letters;
+  std::map<StringRef, ArrayRef<Dim>> runs;
 };
 
-std::string list(ArrayRef<int64_t> shape) {
-  return "[" +
-         join(map_range(shape, [](int64_t n) { return itostr(n); }), ",") + "]";
+std::string list(ArrayRef<Dim> shape) {
+  return "[" + join(map_range(shape, kernel::sizeText), ",") + "]";
 }
 
-/// The first contradiction, and how many inputs fit before it.
-std::pair<std::optional<OperandMismatch>, size_t>
-checkClause(const Clause &clause, ArrayRef<OperandShape> inputs,
-            AttributeValue attribute) {
+/// What of a clause inputs do not fit.
+struct ClauseResult {
+  /// The first contradiction, and how many inputs fit before it.
+  std::optional<OperandMismatch> mismatch;
+  size_t fitting = 0;
+  SizePairs needed = {};
+};
+
+/// Whether an input has one of the shapes; the first that takes the least to be
+/// assumed.
+bool fitsOne(ArrayRef<StringRef> shapes, const OperandShape &input,
+             Bindings &bindings, bool mayAssume) {
+  for (Assume mode : {Assume::Nothing, Assume::Sizes, Assume::Numbers}) {
+    if (mode != Assume::Nothing && !mayAssume)
+      continue;
+    for (StringRef shape : shapes) {
+      Bindings attempt = bindings;
+      if (!attempt.matchShape(shape, input.shape, mode))
+        continue;
+      bindings = attempt;
+      return true;
+    }
+  }
+  return false;
+}
+
+ClauseResult checkClause(const Clause &clause, ArrayRef<OperandShape> inputs,
+                         AttributeValue attribute, bool mayAssume) {
   Bindings bindings(attribute);
   size_t fitting = 0;
   for (const RuleInput &rule : clause.inputs) {
@@ -171,14 +242,7 @@ checkClause(const Clause &clause, ArrayRef<OperandShape> inputs,
       if (input.name != rule.name)
         continue;
       SmallVector<StringRef> shapes = splitTrimmed(rule.shapes, '|');
-      bool fits = any_of(shapes, [&](StringRef shape) {
-        Bindings attempt = bindings;
-        if (!attempt.matchShape(shape, input.shape))
-          return false;
-        bindings = attempt;
-        return true;
-      });
-      if (fits) {
+      if (fitsOne(shapes, input, bindings, mayAssume)) {
         ++fitting;
         continue;
       }
@@ -190,14 +254,15 @@ checkClause(const Clause &clause, ArrayRef<OperandShape> inputs,
       return {OperandMismatch{message, clause.text.str()}, fitting};
     }
   }
-  return {std::nullopt, fitting};
+  return {std::nullopt, fitting, std::move(bindings.needed)};
 }
 
 } // namespace
 
 std::optional<OperandMismatch> checkOperandShapes(StringRef rule,
                                                   ArrayRef<OperandShape> inputs,
-                                                  AttributeValue attribute) {
+                                                  AttributeValue attribute,
+                                                  SizePairs *needed) {
   std::optional<OperandMismatch> closest;
   size_t most = 0;
   bool isForSome = false;
@@ -216,12 +281,16 @@ std::optional<OperandMismatch> checkOperandShapes(StringRef rule,
       }
     }
     isForSome = true;
-    auto [mismatch, fitting] = checkClause(clause, inputs, attribute);
-    if (!mismatch)
+    ClauseResult result =
+        checkClause(clause, inputs, attribute, needed != nullptr);
+    if (!result.mismatch) {
+      if (needed)
+        *needed = std::move(result.needed);
       return std::nullopt;
-    if (!closest || fitting > most) {
-      closest = std::move(mismatch);
-      most = fitting;
+    }
+    if (!closest || result.fitting > most) {
+      closest = std::move(result.mismatch);
+      most = result.fitting;
     }
   }
   if (!isForSome && !other.empty())

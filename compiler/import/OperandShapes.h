@@ -28,6 +28,7 @@
 #ifndef INGOT_COMPILER_IMPORT_OPERANDSHAPES_H
 #define INGOT_COMPILER_IMPORT_OPERANDSHAPES_H
 
+#include "dialects/kernel/Sizes.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -42,8 +43,11 @@ namespace ingot {
 /// An input that a node has.
 struct OperandShape {
   llvm::StringRef name;
-  llvm::ArrayRef<int64_t> shape;
+  kernel::Dims shape;
 };
+
+/// Two sizes that a rule needs to be equal, of which one is known only at run time.
+using SizePairs = std::vector<std::pair<kernel::Dim, kernel::Dim>>;
 
 /// Returns the value of an attribute, none if it has neither value nor default.
 using AttributeValue =
@@ -59,10 +63,12 @@ struct OperandMismatch {
   std::string rule;
 };
 
-/// Returns how the inputs contradict `rule`, none if they fit it.
+/// Returns how the inputs contradict `rule`, none if they fit it. With `needed`, sizes
+/// known only at run time that would fit if they were something else are no
+/// contradiction: what they have to be is added to it.
 std::optional<OperandMismatch>
 checkOperandShapes(llvm::StringRef rule, llvm::ArrayRef<OperandShape> inputs,
-                   AttributeValue attribute);
+                   AttributeValue attribute, SizePairs *needed = nullptr);
 
 /// Returns what is wrong with the text of a rule, or nothing. `names` are the
 /// inputs of the operator, `attributes` its attributes.

@@ -178,6 +178,27 @@ LogicalResult ProtoNode::unsupported(const Twine &reason, const Twine &hint) {
   return failure();
 }
 
+bool ProtoNode::isKnown(unsigned i) {
+  return importer.requireConstant(input(i)) || importer.sizesIn(input(i));
+}
+
+FailureOr<graph::Dims>
+ProtoNode::readSizes(Value counts, ArrayRef<std::optional<int64_t>> most) {
+  return importer.readSizes(at, counts, most);
+}
+
+void ProtoNode::checkEqual(const graph::Dim &x, const graph::Dim &y) {
+  importer.checkEqual(at, x, y);
+}
+
+LogicalResult ProtoNode::requireEqual(const graph::Dim &x, const graph::Dim &y,
+                                      const Twine &what) {
+  if (importer.requireEqual(x, y))
+    return success();
+  return invalid(what + ": " + kernel::sizeText(x) + " and " +
+                 kernel::sizeText(y) + " would have to be equal");
+}
+
 LogicalResult ProtoNode::invalid(const Twine &reason) {
   importer.report(DiagnosticId::InvalidNode,
                   "`" + printable(at.node.op_type()) + "`: " + reason, at);

@@ -37,6 +37,19 @@ public:
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y) override {
     return importer.assumeEqual(x, y);
   }
+  mlir::LogicalResult requireEqual(const graph::Dim &x, const graph::Dim &y,
+                                   const llvm::Twine &what) override;
+  bool isKnown(unsigned i) override;
+  mlir::FailureOr<graph::Dims>
+  readSizes(mlir::Value counts,
+            llvm::ArrayRef<std::optional<int64_t>> most) override;
+  void checkEqual(const graph::Dim &x, const graph::Dim &y) override;
+  bool requireMultiple(const graph::Dim &x, int64_t divisor) override {
+    return importer.requireMultiple(x, divisor);
+  }
+  bool requireAtLeast(const graph::Dim &x, int64_t least) override {
+    return importer.requireAtLeast(x, least);
+  }
   mlir::LogicalResult unsupported(const llvm::Twine &reason,
                                   const llvm::Twine &hint = "") override;
   mlir::LogicalResult invalid(const llvm::Twine &reason) override;

@@ -399,13 +399,14 @@ checkElementTypes(const onnx::OpSchema &schema, ArrayRef<Value> inputs) {
 /// Checks what OperandShapes.def says of the operator.
 static std::optional<SchemaError> checkShapes(const onnx::NodeProto &node,
                                               const onnx::OpSchema &schema,
-                                              ArrayRef<Value> inputs) {
+                                              ArrayRef<Value> inputs,
+                                              SizePairs *needed = nullptr) {
   StringRef rule = operandRule(schema.domain(), schema.Name());
   SmallVector<OperandShape> shapes;
   for (auto [i, value] : llvm::enumerate(inputs)) {
     const auto *formal = formalOf(schema.inputs(), i);
     if (value && formal)
-      shapes.push_back({formal->GetName(), graph::shapeOf(value)});
+      shapes.push_back({formal->GetName(), graph::dimsOf(value)});
   }
   auto attribute = [&](StringRef name) -> std::optional<int64_t> {
     for (const auto &attr : node.attribute())
@@ -418,11 +419,18 @@ static std::optional<SchemaError> checkShapes(const onnx::NodeProto &node,
       return std::nullopt;
     return formal->second.default_value.i();
   };
-  auto mismatch = checkOperandShapes(rule, shapes, attribute);
+  auto mismatch = checkOperandShapes(rule, shapes, attribute, needed);
   if (!mismatch)
     return std::nullopt;
   return SchemaError{DiagnosticId::InvalidNode, mismatch->message,
                      mismatch->rule};
+}
+
+SizePairs neededSizes(const onnx::NodeProto &node, const onnx::OpSchema &schema,
+                      ArrayRef<Value> inputs) {
+  SizePairs needed;
+  (void)checkShapes(node, schema, inputs, &needed);
+  return needed;
 }
 
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,

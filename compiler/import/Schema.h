@@ -6,6 +6,7 @@
 #ifndef INGOT_COMPILER_IMPORT_SCHEMA_H
 #define INGOT_COMPILER_IMPORT_SCHEMA_H
 
+#include "compiler/import/OperandShapes.h"
 #include "compiler/report/Diagnostics.h"
 #include "mlir/IR/Value.h"
 #include "onnx/defs/schema.h"
@@ -58,6 +59,10 @@ std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
 /// Refuses a node without an operand that its operator requires.
 std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
                                       llvm::ArrayRef<bool> isGiven);
+/// What sizes known only at run time have to be, so that the inputs of a node fit
+/// OperandShapes.def.
+SizePairs neededSizes(const onnx::NodeProto &node, const onnx::OpSchema &schema,
+                      llvm::ArrayRef<mlir::Value> inputs);
 /// Element types and shapes. `inputs` are null where absent. `outputs` gets the
 /// types that ONNX infers, empty ones where it infers none.
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,

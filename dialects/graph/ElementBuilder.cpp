@@ -79,6 +79,8 @@ static Expr evaluate(ElementBuilder &b, AffineExpr value,
     return x * y;
   case AffineExprKind::FloorDiv: // of sizes, which are not negative
     return x / y;
+  case AffineExprKind::Mod:
+    return x % y;
   default:
     llvm_unreachable("sizes have no other expressions");
   }

@@ -78,6 +78,17 @@ LogicalResult TypeRule::shape(Value x, ArrayRef<int64_t> shape,
                            x.getType(), ", not of the shape [", shape, "]");
 }
 
+LogicalResult TypeRule::shape(Value x, ArrayRef<Dim> sizes,
+                              StringRef what) const {
+  if (!x || dimsOf(x) == Dims(sizes))
+    return success();
+  std::string text;
+  for (const Dim &size : sizes)
+    text += (text.empty() ? "" : ", ") + kernel::sizeText(size);
+  return emitOptionalError(loc, "'", name, "' op has ", what, " of ",
+                           x.getType(), ", not of the shape [", text, "]");
+}
+
 LogicalResult TypeRule::elementwise(ValueRange operands, ValueRange alike,
                                     Type element) {
   auto sizes = llvm::map_to_vector(
@@ -105,31 +116,28 @@ LogicalResult TypeRule::reduction(Value x, ArrayRef<int64_t> axes,
   return result(resized(sizes, axes, 1), element);
 }
 
-LogicalResult TypeRule::window(Value x, ArrayRef<int64_t> kernel,
+LogicalResult TypeRule::window(Value x, ArrayRef<Dim> kernel,
                                ArrayRef<int64_t> strides,
                                ArrayRef<int64_t> dilations,
                                ArrayRef<ArrayRef<int64_t>> pads, Type element,
-                               std::optional<int64_t> channels) {
+                               std::optional<Dim> channels) {
   size_t rank = shapeOf(x).size();
   if (rank < 2 || stated().size() != rank)
     return refuse("has an input or a result that is not [N, spatial..., C]");
-  auto fits = [&](ArrayRef<int64_t> list) { return list.size() == rank - 2; };
+  auto fits = [&](const auto &list) { return list.size() == rank - 2; };
   auto positive = [](ArrayRef<int64_t> list) {
     return llvm::all_of(list, [](int64_t n) { return n > 0; });
   };
   if (!fits(kernel) || !fits(strides) || !fits(dilations) ||
       !llvm::all_of(pads, fits))
     return refuse("does not have one entry for each spatial axis everywhere");
-  if (!positive(kernel) || !positive(strides) || !positive(dilations))
+  if (!llvm::all_of(kernel, [](const Dim &n) { return n.least() > 0; }) ||
+      !positive(strides) || !positive(dilations))
     return refuse("has a kernel size, stride or dilation that is not positive");
-  Dims sizes = dimsOf(x);
-  for (const Dim &size : ArrayRef(sizes).drop_front())
-    needKnown(size,
-              "has windows over an axis of a size known only at run time");
-  Dims spatial(stated().slice(1, rank - 2));
-  return result(
-      windowShape(sizes, spatial, channels.value_or(shapeOf(x).back())),
-      element);
+  Dims sizes = dimsOf(x), result = statedDims();
+  return this->result(windowShape(sizes, ArrayRef(result).slice(1, rank - 2),
+                                  channels.value_or(sizes.back())),
+                      element);
 }
 
 LogicalResult TypeRule::check() const {

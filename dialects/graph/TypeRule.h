@@ -87,6 +87,9 @@ public:
   /// are known only at run time are refused as needKnown does.
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                             llvm::StringRef what);
+  /// The same of sizes that may be known only at run time.
+  llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<Dim> sizes,
+                            llvm::StringRef what) const;
   /// The rule of elementwise operators: operands broadcast, those in `alike`
   /// have one element type, and `element` is the one of the result.
   llvm::LogicalResult elementwise(mlir::ValueRange operands,
@@ -101,12 +104,20 @@ public:
   /// dilations and each of `pads` have an entry for each spatial axis. The
   /// result [N, stated..., channels] states its spatial sizes; it has the
   /// channels of `x` unless others are given.
-  llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<int64_t> kernel,
+  llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<Dim> kernel,
                              llvm::ArrayRef<int64_t> strides,
                              llvm::ArrayRef<int64_t> dilations,
                              llvm::ArrayRef<llvm::ArrayRef<int64_t>> pads,
                              mlir::Type element,
-                             std::optional<int64_t> channels = std::nullopt);
+                             std::optional<Dim> channels = std::nullopt);
+  llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<int64_t> kernel,
+                             llvm::ArrayRef<int64_t> strides,
+                             llvm::ArrayRef<int64_t> dilations,
+                             llvm::ArrayRef<llvm::ArrayRef<int64_t>> pads,
+                             mlir::Type element) {
+    return window(x, Dims(kernel.begin(), kernel.end()), strides, dilations,
+                  pads, element);
+  }
 
   llvm::ArrayRef<mlir::Type> results() const { return types; }
   /// Compares the results with the stated ones.

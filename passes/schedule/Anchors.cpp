@@ -77,9 +77,17 @@ ConvOp depthwiseOf(GroupView group) {
   return takes ? conv : nullptr;
 }
 
+/// Whether all sizes of an image but the number of images are numbers.
+static bool isOfKnownSize(Value image) {
+  return llvm::all_of(ArrayRef(dimsOf(image)).drop_front(),
+                      [](const Dim &size) { return size.known().has_value(); });
+}
+
 bool isDepthwise(ConvOp conv) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
-  return isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
+  return isOfKnownSize(conv.getX()) && isOfKnownSize(conv.getResult()) &&
+         !hasRunTimeSizes(conv.getW().getType()) &&
+         isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
          w[w.size() - 2] == 1 && conv.getGroups() > 1 &&
          w.back() == static_cast<int64_t>(conv.getGroups());
 }
@@ -102,7 +110,8 @@ bool isNarrowing(Operation *op) {
 
 bool isFusableConvolution(Operation *op, bool packs) {
   auto conv = dyn_cast<ConvOp>(op);
-  return conv &&
+  return conv && isOfKnownSize(conv.getX()) &&
+         isOfKnownSize(conv.getResult()) &&
          (isa<Float32Type, Float64Type>(elementOf(conv.getX())) ||
           (conv.isWidening() && conv.getXZero() == 0)) &&
          conv.getGroups() == 1 && mayBeInPanels(conv.getW(), packs);
@@ -145,7 +154,8 @@ bool isDisjointPool(Operation *op) {
       if (pool.getLow()[i] != 0 || pool.getDilations()[i] != 1 ||
           shapeOf(pool.getResult())[1 + i] * size > shapeOf(pool.getX())[1 + i])
         return false;
-    return isa<Float32Type, Float64Type>(elementOf(pool.getX()));
+    return isOfKnownSize(pool.getX()) &&
+           isa<Float32Type, Float64Type>(elementOf(pool.getX()));
   };
   if (auto max = dyn_cast<MaxPoolOp>(op))
     return disjoint(max);

@@ -1,6 +1,7 @@
 // compiler/import/OperandShapes.h: the rules, and how they are read.
 #include "compiler/import/OperandShapes.h"
 #include "compiler/import/FurtherSchemas.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "onnx/defs/schema.h"
 
 #include <catch2/catch.hpp>
@@ -15,7 +16,7 @@ std::string check(llvm::StringRef rule,
                   std::map<std::string, int64_t> attributes = {}) {
   std::vector<OperandShape> inputs;
   for (const auto &[name, shape] : shapes)
-    inputs.push_back({name, shape});
+    inputs.push_back({name, kernel::Dims(shape.begin(), shape.end())});
   auto attribute = [&](llvm::StringRef name) -> std::optional<int64_t> {
     auto it = attributes.find(name.str());
     return it == attributes.end() ? std::nullopt : std::optional(it->second);
@@ -93,4 +94,36 @@ TEST_CASE("runs of axes, alternatives and conditions", "[operands]") {
   // The alternative that comes closest is the one to mend.
   CHECK(check(ranks, {{"x", {1, 2, 3}}, {"y", {2, 4}}}) ==
         "the input `y` has the shape [2,4], but must be [H,C] with H=2, C=3");
+}
+
+TEST_CASE("sizes known only at run time fit if they are what a rule needs",
+          "[operands]") {
+  mlir::MLIRContext context;
+  context.loadDialect<kernel::KernelDialect>();
+  auto size = [&](llvm::StringRef name) {
+    return kernel::Dim(kernel::SymbolAttr::get(&context, name, 0, 64));
+  };
+  auto attribute = [](llvm::StringRef) { return std::optional<int64_t>(2); };
+  auto needed = [&](llvm::StringRef rule, kernel::Dims x, kernel::Dims w) {
+    SizePairs pairs;
+    auto mismatch =
+        checkOperandShapes(rule, {{"x", x}, {"w", w}}, attribute, &pairs);
+    std::string text = mismatch ? mismatch->message : "";
+    for (const auto &[a, b] : pairs)
+      text += kernel::sizeText(a) + " = " + kernel::sizeText(b) + ";";
+    // Without leave to assume anything, they do not fit.
+    CHECK((pairs.empty() ||
+           checkOperandShapes(rule, {{"x", x}, {"w", w}}, attribute)));
+    return text;
+  };
+  kernel::Dim n = size("n"), c = size("c");
+  CHECK(needed("x[N,C] w[M,C]", {n, c}, {4, 3}) == "3 = c;");
+  CHECK(needed("x[N,C] w[N,C]", {n, c}, {n, c}) == "");
+  CHECK(needed("x[N,group*C] w[M,C]", {n, c}, {4, n}) ==
+        "c = (c floordiv 2) * 2;n = c floordiv 2;");
+  // Of alternatives the one that needs least.
+  CHECK(needed("x[N] w[1]|[N]", {n}, {c}) == "c = n;");
+  CHECK(needed("x[N] w[1]", {n}, {c}) == "c = 1;");
+  CHECK(needed("x[N,C] w[M,C]", {n, 3}, {4, 5}) ==
+        "the input `w` has the shape [4,5], but must be [M,C] with C=3");
 }

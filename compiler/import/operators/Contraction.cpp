@@ -109,6 +109,7 @@ static Value kernelLast(OnnxNode &node, Value w) {
   return buildTranspose(node.builder, node.loc, w, perm);
 }
 
+/// Weights whose kernel is known only at run time have that of kernel_shape.
 static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
   if (shapeOf(w).size() != shapeOf(x).size())
     return node.invalid("the input has rank " + Twine(shapeOf(x).size()) +
@@ -116,6 +117,14 @@ static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
                         Twine(shapeOf(w).size()));
   SmallVector<int64_t> declared =
       node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
+  for (size_t i = 0; i < declared.size() && i + 2 < shapeOf(w).size(); ++i)
+    if (Dim size = dimsOf(w)[2 + i]; !size.known()) {
+      if (!node.hasAttr("kernel_shape"))
+        return node.unsupported("kernels of a size known only at run time");
+      if (failed(node.requireEqual(size, declared[i],
+                                   "kernel_shape and the weights' shape")))
+        return failure();
+    }
   if (ArrayRef<int64_t>(declared) != shapeOf(w).drop_front(2))
     return node.invalid("kernel_shape contradicts the weights' shape");
   if (node.intAttr("group", 1) < 1)
@@ -126,17 +135,16 @@ static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
 FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
   if (failed(checkConvInputs(node, x, w)))
     return failure();
-  ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
   int64_t groups = node.intAttr("group", 1);
-  if (ws[0] % groups != 0)
-    return node.invalid("the weights are for " + Twine(ws[0]) +
+  if (!node.requireMultiple(dimsOf(w)[0], groups))
+    return node.invalid("the weights are for " +
+                        kernel::sizeText(dimsOf(w)[0]) +
                         " channels of the result, which " + Twine(groups) +
                         " groups do not divide");
-  auto geometry =
-      WindowGeometry::read(node, xs.drop_front(2), ws.drop_front(2));
+  auto geometry = WindowGeometry::read(node, x, shapeOf(w).drop_front(2));
   if (failed(geometry))
     return failure();
-  Value y = node.build<ConvOp>(geometry->resultType(x, ws[0]),
+  Value y = node.build<ConvOp>(geometry->resultType(x, dimsOf(w)[0]),
                                toChannelsLast(node, x), kernelLast(node, w),
                                OnnxNode::unlessZeros(bias), geometry->strides,
                                geometry->dilations, geometry->low, groups,
@@ -148,12 +156,21 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   Value x = node.input(0), w = node.input(1), bias = node.input(2);
   if (failed(checkConvInputs(node, x, w)))
     return failure();
-  ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
-  size_t rank = xs.size() - 2;
+  size_t rank = shapeOf(x).size() - 2;
   int64_t groups = node.intAttr("group", 1);
-  if (xs[1] % groups != 0)
-    return node.invalid("the input has " + Twine(xs[1]) + " channels, which " +
-                        Twine(groups) + " groups do not divide");
+  if (!node.requireMultiple(dimsOf(x)[1], groups))
+    return node.invalid("the input has " + kernel::sizeText(dimsOf(x)[1]) +
+                        " channels, which " + Twine(groups) +
+                        " groups do not divide");
+  if (failed(node.requireEqual(dimsOf(x)[1], dimsOf(w)[0],
+                               "the channels of input and weights")))
+    return failure();
+  for (size_t i = 0; i < rank; ++i)
+    if (!node.requireAtLeast(dimsOf(x)[2 + i], 1))
+      return node.invalid("the output would be empty on spatial axis " +
+                          Twine(i));
+  Dims xs = dimsOf(x);
+  ArrayRef<int64_t> ws = shapeOf(w);
   SmallVector<int64_t> strides =
       node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
   SmallVector<int64_t> dilations =
@@ -173,19 +190,24 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   auto autoPad = readAutoPad(node);
   if (failed(autoPad))
     return failure();
-  SmallVector<int64_t> low, shape{xs[0]};
+  SmallVector<int64_t> low;
+  Dims shape{xs[0]};
   for (size_t i = 0; i < rank; ++i) {
     if (strides[i] < 1 || dilations[i] < 1 || ws[2 + i] < 1)
       return node.invalid(
           "strides, dilations and kernel sizes must be positive");
-    int64_t full = strides[i] * (xs[2 + i] - 1) + extra[i] +
-                   (ws[2 + i] - 1) * dilations[i] + 1;
-    int64_t given = full - pads[i] - pads[rank + i];
+    Dim full = (xs[2 + i] - 1) * strides[i] +
+               (extra[i] + (ws[2 + i] - 1) * dilations[i] + 1);
+    Dim given = full - (pads[i] + pads[rank + i]);
     bool same =
         *autoPad == AutoPad::SameUpper || *autoPad == AutoPad::SameLower;
     if (!wanted.empty() || same) {
-      int64_t size = wanted.empty() ? xs[2 + i] * strides[i] : wanted[i];
-      int64_t total = std::max<int64_t>(0, full - size);
+      Dim size = wanted.empty() ? xs[2 + i] * strides[i] : Dim(wanted[i]);
+      std::optional<int64_t> missing = (full - size).known();
+      if (!missing)
+        return node.unsupported("output_shape for a size that is known only at "
+                                "run time");
+      int64_t total = std::max<int64_t>(0, *missing);
       low.push_back(*autoPad == AutoPad::SameUpper ? total / 2
                                                    : total - total / 2);
       shape.push_back(size);
@@ -196,18 +218,18 @@ static ImportResult importConvTranspose(OnnxNode &node) {
     // ONNX's shape rule goes by the pads, its text by auto_pad.
     if (wanted.empty() && node.hasAttr("pads") && shape.back() != given)
       return node.invalid("pads contradicts auto_pad");
-    if (shape.back() < 1)
+    if (shape.back().least() < 1)
       return node.invalid("the output would be empty on spatial axis " +
                           Twine(i));
   }
-  shape.push_back(ws[1] * groups);
+  shape.push_back(dimsOf(w)[1] * groups);
   // [C, O / groups, kernel...] -> [kernel..., C, O / groups]
   SmallVector<int64_t> perm;
   for (size_t i = 0; i < rank; ++i)
     perm.push_back(2 + i);
   perm.append({0, 1});
   Value y = node.build<ConvTransposeOp>(
-      RankedTensorType::get(shape, elementOf(x)), toChannelsLast(node, x),
+      tensorOf(shape, elementOf(x)), toChannelsLast(node, x),
       buildTranspose(node.builder, node.loc, w, perm),
       OnnxNode::unlessZeros(bias), strides, dilations, low, groups);
   return SmallVector<Value>{toChannelsFirst(node, y)};

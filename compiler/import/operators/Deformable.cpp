@@ -32,7 +32,7 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
   std::vector<double> start;
   for (int64_t k = 0; k < sizes.kernel; ++k)
     for (int64_t place = 0; place < sizes.places; ++place) {
-      int64_t inner = geometry.output[1], taps = geometry.kernel[1];
+      int64_t inner = *geometry.output[1].known(), taps = geometry.kernel[1];
       int64_t o = axis ? place % inner : place / inner,
               tap = axis ? k % taps : k / taps;
       auto p =
@@ -61,24 +61,28 @@ static ImportResult importDeformConv(OnnxNode &node) {
       node.intsAttr("kernel_shape", ws.drop_front(2));
   if (ArrayRef<int64_t>(declared) != ws.drop_front(2))
     return node.invalid("kernel_shape contradicts the weights' shape");
-  auto geometry =
-      WindowGeometry::read(node, xs.drop_front(2), ws.drop_front(2));
+  for (Value tensor : {x, w, offset, bias, mask})
+    if (tensor && hasRunTimeSizes(tensor.getType()))
+      return node.unsupported("sizes that are known only at run time",
+                              "give them one size with --dim");
+  auto geometry = WindowGeometry::read(node, x, ws.drop_front(2));
   if (failed(geometry))
     return failure();
+  int64_t height = *geometry->output[0].known(),
+          width = *geometry->output[1].known();
   Sizes sizes{xs[0],
               xs[1],
               ws[0],
               node.intAttr("group", 1),
               node.intAttr("offset_group", 1),
               ws[2] * ws[3],
-              geometry->output[0] * geometry->output[1]};
+              height * width};
   int64_t own = sizes.offsetGroups;
   if (sizes.groups < 1 || own < 1 || ws[0] % sizes.groups || xs[1] % own)
     return node.invalid("the groups do not divide the channels");
   if (xs[2] == 0 || xs[3] == 0)
     return node.invalid("samples an empty axis");
-  SmallVector<int64_t> perPlace{xs[0], own * sizes.kernel, geometry->output[0],
-                                geometry->output[1]};
+  SmallVector<int64_t> perPlace{xs[0], own * sizes.kernel, height, width};
   if (mask && shapeOf(mask) != ArrayRef<int64_t>(perPlace))
     return node.invalid("the mask does not fit the output");
   perPlace[1] *= 2;
@@ -116,8 +120,7 @@ static ImportResult importDeformConv(OnnxNode &node) {
   w = node.reshape(w, {sizes.groups, sizes.kernel * inGroup, outGroup});
   Value y = node.build<MatMulOp>(samples, w);
   y = buildTranspose(b, node.loc, y, {0, 1, 3, 2});
-  y = node.reshape(y, {sizes.batch, sizes.outputs, geometry->output[0],
-                       geometry->output[1]});
+  y = node.reshape(y, {sizes.batch, sizes.outputs, height, width});
   if (OnnxNode::unlessZeros(bias))
     y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, 4)});
   return SmallVector<Value>{y};

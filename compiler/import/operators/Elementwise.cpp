@@ -134,16 +134,24 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   ArrayRef<int64_t> shape = shapeOf(node.input(0)), given = shapeOf(parameter);
   if (tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
+  bool atRunTime = hasRunTimeSizes(parameter.getType()) ||
+                   hasRunTimeSizes(node.input(0).getType());
   FailureOr<int64_t> axis = node.axisAttr("axis", 1, rank);
   if (failed(axis))
     return failure();
   if (given.size() == 1 && rank >= 1 && node.intAttr("block_size", 0) == 0) {
-    if (given[0] != shape[*axis])
-      return node.invalid("the scale does not have the length of the axis");
+    if (failed(node.requireEqual(dimsOf(parameter)[0],
+                                 dimsOf(node.input(0))[*axis],
+                                 "the scale does not have the length of the "
+                                 "axis")))
+      return failure();
     return node.alignAt(parameter, *axis, rank);
   }
   if (static_cast<int64_t>(given.size()) != rank)
     return node.invalid("the rank of the scale fits no granularity");
+  if (atRunTime)
+    return node.unsupported("blocks of sizes that are known only at run time",
+                            "give them one size with --dim");
   int64_t blocks = given[*axis], size = shape[*axis];
   int64_t block = node.intAttr("block_size", 0);
   if (block <= 0 && blocks > 0 && size % blocks == 0)
@@ -180,7 +188,7 @@ static ImportResult importQuantization(OnnxNode &node, Type zeroType,
     return failure();
   Value result = OpT::create(node.builder, node.loc, TypeRange{type},
                              ValueRange{x, *scale, *zero}, attrs);
-  return one(node.reshape(result, shapeOf(node.input(0))));
+  return one(node.reshape(result, dimsOf(node.input(0))));
 }
 
 static ImportResult importQuantizeLinear(OnnxNode &node) {

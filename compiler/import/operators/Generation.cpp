@@ -3,7 +3,7 @@
 // Tensors made from a few numbers: with static shapes most of them are
 // constants.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -55,7 +55,9 @@ static ImportResult importSize(OnnxNode &node) {
 }
 
 static ImportResult importConstantOfShape(OnnxNode &node) {
-  auto sizes = node.requireSizes(0, "shape");
+  RunTimeInts integers(node);
+  auto sizes = node.isKnown(0) ? node.requireSizes(0, "shape")
+                               : readBoundedSizes(node, integers.input(0));
   if (failed(sizes))
     return failure();
   for (const Dim &size : *sizes) {
@@ -130,11 +132,43 @@ static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
       whole, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1}, ArrayRef(count))});
 }
 
+/// A range whose bounds are tensors of the run.
+static ImportResult rangeByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Type type = elementOf(node.input(0));
+  bool isFloat = isa<FloatType>(type);
+  Type wide = isFloat ? Type(node.builder.getF64Type()) : int64(node);
+  auto number = [&](unsigned i) {
+    return node.reshape(node.cast(node.input(i), wide), ArrayRef<Dim>(1));
+  };
+  Value start = number(0), limit = number(1), delta = number(2);
+  Value distance = node.elementwise<SubOp>({limit, start}), count;
+  if (isFloat) {
+    count = node.cast(
+        node.elementwise<CeilOp>(node.elementwise<DivOp>({distance, delta})),
+        int64(node));
+  } else {
+    // Rounded up: the step less one more, in its direction.
+    Value one = ints.where(ints.less(delta, ints.number(0)), ints.number(1),
+                           ints.number(-1));
+    count = ints.div(ints.add(distance, ints.add(delta, one)), delta);
+  }
+  auto size = readBoundedSizes(node, ints.max(count, ints.number(0)));
+  if (failed(size))
+    return failure();
+  Value steps = node.elementwise<MulOp>(
+      {node.cast(node.countTo(size->front()), wide), delta});
+  return one(node.cast(node.elementwise<AddOp>({start, steps}), type));
+}
+
 static ImportResult importRange(OnnxNode &node) {
   Type type = elementOf(node.input(0));
   for (unsigned i = 0; i < 3; ++i)
     if (tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid("start, limit and delta have one element each");
+  for (unsigned i = 0; i < 3; ++i)
+    if (!node.isKnown(i))
+      return rangeByInput(node);
   // What is longer would not be a shape or a table of positions.
   constexpr int64_t maxCount = int64_t(1) << 26;
   auto make =
@@ -187,20 +221,54 @@ static ImportResult importRange(OnnxNode &node) {
 
 static ImportResult importOneHot(OnnxNode &node) {
   Value indices = node.input(0), values = node.input(2);
-  auto depth = node.requireInts(1, "depth");
   auto axis = node.axisAttr("axis", -1, shapeOf(indices).size() + 1);
-  if (failed(depth) || failed(axis))
+  if (failed(axis))
     return failure();
-  if (depth->size() != 1 || depth->front() < 0 ||
-      shapeOf(values) != ArrayRef<int64_t>{2})
+  if (tensorType(node.input(1)).getNumElements() != 1)
     return node.invalid("needs one depth and two values");
-  auto type = RankedTensorType::get(
-      spliced(shapeOf(indices), *axis, 0, depth->front()), elementOf(values));
+  if (shapeOf(values).size() != 1 ||
+      failed(node.requireEqual(dimsOf(values)[0], 2, "needs two values")))
+    return node.invalid("needs one depth and two values");
+  RunTimeInts integers(node);
+  FailureOr<Dims> depth = Dims();
+  if (node.isKnown(1)) {
+    auto known = node.requireInts(1, "depth");
+    if (failed(known))
+      return failure();
+    depth = Dims(known->begin(), known->end());
+  } else {
+    depth = readBoundedSizes(node, integers.input(1));
+  }
+  if (failed(depth))
+    return failure();
+  if (depth->size() != 1 || depth->front().least() < 0)
+    return node.invalid("needs one depth and two values");
+  Dims sizes = dimsOf(indices);
+  auto type =
+      tensorOf(spliced(ArrayRef(sizes), *axis, 0, ArrayRef(depth->front())),
+               elementOf(values));
   return SmallVector<Value>{node.build<OneHotOp>(type, indices, values, *axis)};
+}
+
+/// Kept where the diagonal is on the right side of k, which is a tensor of the run.
+static ImportResult triluByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), k = node.reshape(ints.input(1), ArrayRef<Dim>());
+  Dims sizes = dimsOf(x);
+  Value row = node.reshape(node.countTo(sizes.end()[-2]),
+                           Dims{sizes.end()[-2], 1}),
+        diagonal = ints.sub(node.countTo(sizes.back()), row);
+  Value outside = node.intAttr("upper", 1) ? ints.less(diagonal, k)
+                                           : ints.less(k, diagonal);
+  return one(node.elementwise<WhereOp>(
+      {outside, node.scalarConstant(0, elementOf(x)), x}));
 }
 
 static ImportResult importTrilu(OnnxNode &node) {
   Value x = node.input(0);
+  if (node.hasInput(1) && !node.isKnown(1) && shapeOf(x).size() >= 2 &&
+      tensorType(node.input(1)).getNumElements() == 1)
+    return triluByInput(node);
   FailureOr<SmallVector<int64_t>> k = SmallVector<int64_t>{0};
   if (node.hasInput(1))
     k = node.requireInts(1, "k");
@@ -213,10 +281,39 @@ static ImportResult importTrilu(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of data: only where these are known, since they decide the shape
+// Of data, which decide the shape
 //===----------------------------------------------------------------------===//
 
+/// Places in row-major order, counted and taken apart when the program runs.
+static ImportResult nonZeroByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0);
+  Dims sizes = dimsOf(x);
+  Value flat = node.reshape(x, ArrayRef<Dim>(product(ArrayRef(sizes))));
+  Value isZero =
+      node.elementwise<EqualOp>({flat, node.scalarConstant(0, elementOf(x))});
+  auto places = positionsOf(node, node.elementwise<NotOp>(isZero));
+  if (failed(places))
+    return failure();
+  Dim count = dimsOf(*places)[0];
+  SmallVector<Value> rows;
+  Value rest = *places;
+  for (const Dim &size : llvm::reverse(sizes)) {
+    Value length = ints.sizes(size);
+    rows.insert(rows.begin(),
+                node.reshape(ints.modulo(rest, length), Dims{1, count}));
+    rest = ints.div(rest, length);
+  }
+  if (rows.empty())
+    return one(node.build<ExpandOp>(ints.number(0), ArrayRef(Dims{0, count})));
+  return one(rows.size() == 1
+                 ? rows.front()
+                 : node.builder.createOrFold<ConcatOp>(node.loc, rows, 0));
+}
+
 static ImportResult importNonZero(OnnxNode &node) {
+  if (!node.isKnown(0))
+    return nonZeroByInput(node);
   auto values = node.requireFloats(0, "the input");
   if (failed(values))
     return failure();
@@ -238,9 +335,71 @@ static ImportResult importNonZero(OnnxNode &node) {
       ints(node, {static_cast<int64_t>(shape.size()), count}, all))};
 }
 
+/// The elements in order, and for each of these whether it differs from the one before.
+/// Of equal ones the first is the first; so groups of them begin with their first place.
+static ImportResult uniqueByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0);
+  Dim all = product(ArrayRef<Dim>(dimsOf(x)));
+  if (node.hasAttr("axis") && shapeOf(x).size() != 1)
+    return node.unsupported("distinct parts along an axis, of an input that is "
+                            "known only at run time");
+  if (!all.known() || all == 0)
+    return node.unsupported("an input of a size known only at run time, or "
+                            "without elements");
+  int64_t count = *all.known();
+  x = node.reshape(x, ArrayRef<Dim>(all));
+  auto sort = [&](Value v) {
+    auto type = RankedTensorType::get({count}, elementOf(v));
+    return TopKOp::create(node.builder, node.loc, type,
+                          RankedTensorType::get({count}, int64(node)), v,
+                          /*axis=*/0, /*largest=*/false);
+  };
+  TopKOp sorted = sort(x);
+  Value same = node.elementwise<EqualOp>(
+      {slice(node.builder, node.loc, sorted.getValues(), 0, 1, count - 1),
+       slice(node.builder, node.loc, sorted.getValues(), 0, 0, count - 1)});
+  Value isFirst = ints.joined(
+      {ints.numbers({1}), ints.sub(ints.number(1), ints.vector(same))});
+  // Which group each sorted element is in, and where each group begins.
+  Value group =
+      ints.sub(ints.sums(isFirst, /*exclusive=*/false), ints.number(1));
+  Value zeros = node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(all));
+  Value counts = node.build<ScatterElementsOp>(
+      zeros, group, node.build<ExpandOp>(ints.number(1), ArrayRef<Dim>(all)),
+      "add", 0);
+  Value firsts = node.build<ScatterElementsOp>(
+      node.build<ExpandOp>(ints.number(count), ArrayRef<Dim>(all)), group,
+      sorted.getIndices(), "min", 0);
+  if (!node.intAttr("sorted", 1)) {
+    // Groups in the order of their first places; `firsts` of none are behind all.
+    TopKOp order = sort(firsts);
+    firsts = order.getValues();
+    counts = ints.take(counts, order.getIndices());
+    group = ints.take(ints.put(zeros, order.getIndices(), node.countTo(all)),
+                      group);
+  }
+  Value inverse = ints.put(zeros, sorted.getIndices(), group);
+  Value number =
+      ints.add(ints.part(ints.sums(isFirst, /*exclusive=*/true), count - 1),
+               ints.part(isFirst, count - 1));
+  auto distinct = node.readSizes(number, {count});
+  if (failed(distinct))
+    return failure();
+  auto found = [&](Value v) {
+    return node.build<SliceOp>(v, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1},
+                               ArrayRef<Dim>(*distinct));
+  };
+  firsts = found(firsts);
+  return SmallVector<Value>{ints.take(x, firsts), firsts, inverse,
+                            found(counts)};
+}
+
 /// What is distinct is decided here; the elements are then gathered.
 static ImportResult importUnique(OnnxNode &node) {
   Value x = node.input(0);
+  if (!node.isKnown(0))
+    return uniqueByInput(node);
   auto values = node.requireFloats(0, "the input");
   if (failed(values))
     return failure();
@@ -294,14 +453,13 @@ void registerGenerationImports(OnnxRegistry &registry) {
   registry.add("Size", importSize);
   registry.add("ConstantOfShape", importConstantOfShape);
   registry.add("EyeLike", importEyeLike);
-  registry.add("Range", importRange,
-               "start, limit and delta must be known when compiling");
-  registry.add("OneHot", importOneHot, "depth must be known when compiling");
-  registry.add("Trilu", importTrilu, "k must be known when compiling");
-  registry.add("NonZero", importNonZero,
-               "the input must be known when compiling: it decides the shape");
+  registry.add("Range", importRange, "lengths of the run without a bound");
+  registry.add("OneHot", importOneHot, "a depth of the run without a bound");
+  registry.add("Trilu", importTrilu);
+  registry.add("NonZero", importNonZero);
   registry.add("Unique", importUnique,
-               "the input must be known when compiling: it decides the shape");
+               "distinct parts along an axis, of what is known only at run "
+               "time");
 }
 
 } // namespace ingot::graph

@@ -1,6 +1,6 @@
 // ONNX operators whose indices are data.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -61,13 +61,35 @@ static ImportResult importGather(OnnxNode &node) {
       GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
 }
 
-/// Refuses indices that are longer than the data in another axis than `axis`.
+/// Refuses indices that are longer than the data in another axis than `axis`. Of sizes
+/// that are known only at run time, the data have those of the indices.
 static LogicalResult checkLengths(OnnxNode &node, Value indices, Value x,
                                   int64_t axis) {
-  for (auto [i, size] : llvm::enumerate(shapeOf(indices)))
-    if (static_cast<int64_t>(i) != axis && size > shapeOf(x)[i])
-      return node.invalid("the indices are longer than the data in axis " +
-                          Twine(i));
+  for (int64_t i = 0; i < int64_t(shapeOf(indices).size()); ++i) {
+    Dim size = dimsOf(indices)[i], whole = dimsOf(x)[i];
+    if (i == axis || size == whole || (whole - size).least() >= 0)
+      continue;
+    if (size.known() && node.requireAtLeast(whole, *size.known()))
+      continue;
+    if (failed(node.requireEqual(size, whole,
+                                 "the indices are longer than the data in "
+                                 "axis " +
+                                     Twine(i))))
+      return failure();
+  }
+  return success();
+}
+
+/// Takes each of the sizes to be that of the other shape.
+static LogicalResult requireAlike(OnnxNode &node,
+                                  llvm::function_ref<Dims()> own,
+                                  llvm::function_ref<Dims()> other,
+                                  const Twine &what) {
+  if (own().size() != other().size())
+    return node.invalid(what);
+  for (size_t i = 0; i < own().size(); ++i)
+    if (failed(node.requireEqual(own()[i], other()[i], what)))
+      return failure();
   return success();
 }
 
@@ -84,19 +106,37 @@ static ImportResult importGatherElements(OnnxNode &node) {
   return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
 }
 
+/// How many axes the last axis of `indices` has an index for: a number, since it decides
+/// the rank of results.
+static FailureOr<int64_t> tupleLength(OnnxNode &node, Value indices) {
+  if (auto known = dimsOf(indices).back().known())
+    return *known;
+  return node.unsupported("indices for as many axes as are known only at run "
+                          "time",
+                          "give the last size of the indices with --dim");
+}
+
 static ImportResult importGatherND(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1);
   int64_t batch = node.intAttr("batch_dims", 0), rank = shapeOf(x).size();
   if (!isIndex(indices) || shapeOf(indices).empty())
     return node.invalid("the indices are not integers, or a scalar");
-  ArrayRef<int64_t> tuples = shapeOf(indices).drop_back();
-  int64_t components = shapeOf(indices).back();
-  if (batch < 0 || batch > static_cast<int64_t>(tuples.size()) ||
-      batch + components > rank)
+  auto components = tupleLength(node, indices);
+  if (failed(components))
+    return failure();
+  if (batch < 0 || batch >= static_cast<int64_t>(shapeOf(indices).size()) ||
+      batch + *components > rank)
     return node.invalid(
         "the last axis of the indices is longer than the data has axes");
-  if (shapeOf(x).take_front(batch) != tuples.take_front(batch))
-    return node.invalid("data and indices differ in the batch axes");
+  auto inCommon = [&](Value v) {
+    Dims sizes = dimsOf(v);
+    sizes.truncate(batch);
+    return sizes;
+  };
+  if (failed(requireAlike(
+          node, [&] { return inCommon(x); }, [&] { return inCommon(indices); },
+          "data and indices differ in the batch axes")))
+    return failure();
   return SmallVector<Value>{node.build<GatherNDOp>(x, indices, batch)};
 }
 
@@ -112,8 +152,31 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
                                              shapeOf(x).size() - 1)};
 }
 
-/// Elements where a condition, known when compiling, is true.
+/// Elements where a condition is true, which is a tensor of the run.
+static ImportResult compressByInput(OnnxNode &node) {
+  Value x = node.input(0), condition = node.input(1);
+  int64_t axis = 0;
+  if (node.hasAttr("axis")) {
+    auto normal = node.axisAttr("axis", 0, shapeOf(x).size());
+    if (failed(normal))
+      return failure();
+    axis = *normal;
+  } else {
+    x = node.reshape(x, ArrayRef<Dim>(product(ArrayRef<Dim>(dimsOf(x)))));
+  }
+  if (shapeOf(condition).size() != 1 ||
+      (dimsOf(x)[axis] - dimsOf(condition)[0]).most() < 0)
+    return node.invalid("the condition is longer than the axis");
+  auto places = positionsOf(node, condition);
+  if (failed(places))
+    return failure();
+  return one(gatherAlong(node, x, axis, *places));
+}
+
+/// Elements where a condition is true.
 static ImportResult importCompress(OnnxNode &node) {
+  if (!node.isKnown(1))
+    return compressByInput(node);
   Value x = node.input(0);
   auto condition = node.requireInts(1, "condition");
   if (failed(condition))
@@ -147,9 +210,13 @@ static ImportResult importReverseSequence(OnnxNode &node) {
        time = node.axisAttr("time_axis", 0, rank);
   if (failed(batch) || failed(time))
     return failure();
-  if (*batch == *time || shapeOf(lengths) != shapeOf(x).slice(*batch, 1))
+  if (*batch == *time || shapeOf(lengths).size() != 1)
     return node.invalid(
         "sequence_lens does not have one length for each batch");
+  if (failed(node.requireEqual(
+          dimsOf(lengths)[0], dimsOf(x)[*batch],
+          "sequence_lens does not have one length for each batch")))
+    return failure();
   return SmallVector<Value>{
       node.build<ReverseSequenceOp>(x, lengths, *batch, *time)};
 }
@@ -193,17 +260,19 @@ static FailureOr<std::string> reductionOf(OnnxNode &node) {
 
 static ImportResult importScatterElements(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1), updates = node.input(2);
-  if (failed(requireKnown(node, {x, indices, updates})))
-    return failure();
   auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
   auto reduction = reductionOf(node);
   if (failed(axis) || failed(reduction))
     return failure();
-  if (!isIndex(indices) || shapeOf(indices) != shapeOf(updates) ||
+  if (!isIndex(indices) || shapeOf(indices).size() != shapeOf(updates).size() ||
       shapeOf(indices).size() != shapeOf(x).size())
     return node.invalid(
         "indices and updates differ in shape, or in rank from the data");
-  if (failed(checkLengths(node, indices, x, *axis)))
+  if (failed(requireAlike(
+          node, [&] { return dimsOf(updates); },
+          [&] { return dimsOf(indices); },
+          "indices and updates differ in shape")) ||
+      failed(checkLengths(node, indices, x, *axis)))
     return failure();
   return SmallVector<Value>{
       node.build<ScatterElementsOp>(x, indices, updates, *reduction, *axis)};
@@ -214,14 +283,22 @@ static ImportResult importScatterND(OnnxNode &node) {
   auto reduction = reductionOf(node);
   if (failed(reduction))
     return failure();
-  if (!isIndex(indices) || shapeOf(indices).empty() ||
-      shapeOf(indices).back() > static_cast<int64_t>(shapeOf(x).size()))
+  if (!isIndex(indices) || shapeOf(indices).empty())
+    return node.invalid("the indices are not integers, or a scalar");
+  auto components = tupleLength(node, indices);
+  if (failed(components))
+    return failure();
+  if (*components > static_cast<int64_t>(shapeOf(x).size()))
     return node.invalid(
         "the last axis of the indices is longer than the data has axes");
-  if (spliced(shapeOf(x), 0, shapeOf(indices).back(),
-              shapeOf(indices).drop_back()) !=
-      SmallVector<int64_t>(shapeOf(updates)))
-    return node.invalid("the updates do not have one slice for each index");
+  auto ofUpdates = [&] {
+    Dims data = dimsOf(x), at = dimsOf(indices);
+    return spliced(ArrayRef(data), 0, *components, ArrayRef(at).drop_back());
+  };
+  if (failed(requireAlike(
+          node, [&] { return dimsOf(updates); }, ofUpdates,
+          "the updates do not have one slice for each index")))
+    return failure();
   return SmallVector<Value>{
       node.build<ScatterNDOp>(x, indices, updates, *reduction)};
 }
@@ -276,20 +353,29 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
 static ImportResult importTopK(OnnxNode &node) {
   Value x = node.input(0);
   auto axis = node.axisAttr("axis", -1, shapeOf(x).size());
-  FailureOr<SmallVector<int64_t>> k =
-      SmallVector<int64_t>{node.intAttr("k", 0)};
-  if (node.opset >= 10)
-    k = node.requireInts(1, "K");
-  if (failed(axis) || failed(k))
+  if (failed(axis))
     return failure();
-  if (k->size() != 1 || k->front() < 0 || k->front() > shapeOf(x)[*axis])
+  RunTimeInts integers(node);
+  FailureOr<Dims> k = Dims{node.intAttr("k", 0)};
+  if (node.opset >= 10 && tensorType(node.input(1)).getNumElements() != 1)
+    return node.invalid("K is not one number");
+  if (node.opset >= 10 && !node.isKnown(1))
+    k = node.readSizes(integers.input(1), {dimsOf(x)[*axis].most()});
+  else if (node.opset >= 10)
+    k = node.requireSizes(1, "K");
+  if (failed(k))
+    return failure();
+  if (k->front().least() < 0 ||
+      (k->front().known() &&
+       !node.requireAtLeast(dimsOf(x)[*axis], *k->front().known())))
     return node.invalid("K is not between 0 and the size of the axis");
-  SmallVector<int64_t> shape = resized(shapeOf(x), *axis, k->front());
-  Type positions =
-      RankedTensorType::get(shape, node.builder.getIntegerType(64, true));
+  Dims sizes = dimsOf(x);
+  Dims shape = resized(ArrayRef(sizes), *axis, k->front());
+  Type positions = tensorOf(shape, node.builder.getIntegerType(64, true));
   bool largest = node.intAttr("largest", 1) != 0;
-  auto op = TopKOp::create(node.builder, node.loc, typeLike(x, shape),
-                           positions, x, *axis, largest);
+  auto op =
+      TopKOp::create(node.builder, node.loc, tensorOf(shape, elementOf(x)),
+                     positions, x, *axis, largest);
   return SmallVector<Value>{op.getValues(), op.getIndices()};
 }
 
@@ -344,15 +430,14 @@ void registerIndexingImports(OnnxRegistry &registry) {
   registry.add("GatherND", importGatherND);
   registry.add("ArrayFeatureExtractor", importArrayFeatureExtractor, "",
                "ai.onnx.ml");
-  registry.add("Compress", importCompress,
-               "the condition must be known when compiling");
+  registry.add("Compress", importCompress);
   registry.add("ReverseSequence", importReverseSequence);
   registry.add("TensorScatter", importTensorScatter);
   registry.add("ScatterElements", importScatterElements);
   registry.add("Scatter", importScatterElements);
   registry.add("ScatterND", importScatterND);
   registry.add("MaxUnpool", importMaxUnpool);
-  registry.add("TopK", importTopK, "K must be known when compiling");
+  registry.add("TopK", importTopK);
   registry.add("Col2Im", importCol2Im);
   registry.add("Det", importDet);
 }

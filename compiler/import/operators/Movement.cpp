@@ -4,7 +4,7 @@
 // defaults and bounds that reach outside, which Movement.td does not know.
 
 #include "dialects/graph/ops/Movement.h"
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 
 using namespace mlir;
 
@@ -77,7 +77,33 @@ static Dim quotient(const Dim &count, const Dim &divisor) {
   return count.dividedBy(divisor).value_or(0);
 }
 
+/// Where `count` is a product that `divisor`, a number, does not divide evenly, takes the
+/// last of its symbols that could be to be a multiple of what is missing. Returns whether
+/// sizes have changed.
+static bool makeDivisible(OnnxNode &node, const Dim &count,
+                          const Dim &divisor) {
+  // Factors in common cancel.
+  Dim rest = divisor;
+  for (kernel::SymbolAttr symbol : count.symbols())
+    if (auto less = rest.dividedBy(Dim(symbol)))
+      rest = *less;
+  auto number = rest.known();
+  if (!number || *number < 1 || count.known())
+    return false;
+  int64_t missing =
+      *number / std::gcd(*number, std::max<int64_t>(count.divisor(), 1));
+  if (missing == 1)
+    return false;
+  for (kernel::SymbolAttr symbol : llvm::reverse(count.symbols()))
+    if (count.dividedBy(Dim(symbol)) &&
+        node.requireMultiple(Dim(symbol), missing))
+      return true;
+  return false;
+}
+
 static ImportResult importReshape(OnnxNode &node) {
+  if (node.opset >= 5 && !node.isKnown(1))
+    return reshapeByInput(node);
   Dims from = dimsOf(node.input(0)), to;
   auto shape = sizesFromAttrOrInput(node, "shape", 5, 1);
   if (failed(shape))
@@ -100,9 +126,21 @@ static ImportResult importReshape(OnnxNode &node) {
       inferred = axis;
     to.push_back(isInferred ? Dim(1) : size);
   }
+  if (inferred && makeDivisible(node, product(from), product(to))) {
+    // The sizes that `from` has now; those that were copied are among them.
+    from = dimsOf(node.input(0));
+    for (auto [axis, size] : llvm::enumerate(*shape))
+      if (size == 0 && !allowZero)
+        to[axis] = from[axis];
+  }
   Dim count = product(from);
   if (inferred)
     to[*inferred] = quotient(count, product(to));
+  // Sizes that only the run can compare.
+  bool isKnown = count.known() && (inferred || product(to).known());
+  if (product(to) != count && !isKnown)
+    return inferred ? reshapeByInput(node)
+                    : one(reshapeAtRunTime(node, node.input(0), to));
   if (product(to) != count)
     return node.invalid("shape has " + kernel::sizeText(product(to)) +
                         " elements, the input " + kernel::sizeText(count));
@@ -119,6 +157,8 @@ static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
 }
 
 static ImportResult importSqueeze(OnnxNode &node) {
+  if (node.opset >= 13 && node.hasInput(1) && !node.isKnown(1))
+    return squeezeByInput(node);
   ArrayRef<int64_t> from = shapeOf(node.input(0));
   bool given = node.opset < 13 ? node.hasAttr("axes") : node.hasInput(1);
   auto axes = axesOfSqueeze(node);
@@ -130,7 +170,9 @@ static ImportResult importSqueeze(OnnxNode &node) {
   Dims shape;
   for (auto [axis, size] : llvm::enumerate(dimsOf(node.input(0)))) {
     bool dropped = given ? llvm::is_contained(*normal, axis) : size == 1;
-    if (dropped && size != 1)
+    if (dropped && !size.known())
+      (void)node.requireEqual(size, 1, "the size of a squeezed axis");
+    if (dropped && dimsOf(node.input(0))[axis] != 1)
       return node.invalid("axis " + Twine(axis) + " has size " +
                           kernel::sizeText(size) + ", not 1");
     if (!dropped)
@@ -140,6 +182,8 @@ static ImportResult importSqueeze(OnnxNode &node) {
 }
 
 static ImportResult importUnsqueeze(OnnxNode &node) {
+  if (node.opset >= 13 && !node.isKnown(1))
+    return unsqueezeByInput(node);
   ArrayRef<int64_t> from = shapeOf(node.input(0));
   auto axes = axesOfSqueeze(node);
   if (failed(axes))
@@ -177,47 +221,6 @@ static ImportResult importTranspose(OnnxNode &node) {
     return node.invalid("perm does not have one entry for each axis");
   return SmallVector<Value>{
       node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm)};
-}
-
-/// Blocks between channels and space: split axes, permute, merge axes.
-static Value rearrange(OnnxNode &node, ArrayRef<int64_t> split,
-                       ArrayRef<int64_t> perm, ArrayRef<int64_t> merged) {
-  Value x = node.reshape(node.input(0), split);
-  return node.reshape(TransposeOp::create(node.builder, node.loc, x, perm),
-                      merged);
-}
-
-static ImportResult importDepthToSpace(OnnxNode &node) {
-  ArrayRef<int64_t> s = shapeOf(node.input(0));
-  int64_t block = node.intAttr("blocksize", 0);
-  if (s.size() != 4 || block <= 0 || s[1] % (block * block) != 0)
-    return node.invalid("needs a tensor of rank 4 whose channels are a "
-                        "multiple of blocksize squared");
-  int64_t channels = s[1] / (block * block);
-  SmallVector<int64_t> merged = {s[0], channels, s[2] * block, s[3] * block};
-  if (node.stringAttr("mode", "DCR") == "CRD")
-    return SmallVector<Value>{
-        rearrange(node, {s[0], channels, block, block, s[2], s[3]},
-                  {0, 1, 4, 2, 5, 3}, merged)};
-  return SmallVector<Value>{
-      rearrange(node, {s[0], block, block, channels, s[2], s[3]},
-                {0, 3, 4, 1, 5, 2}, merged)};
-}
-
-static ImportResult importSpaceToDepth(OnnxNode &node) {
-  ArrayRef<int64_t> s = shapeOf(node.input(0));
-  int64_t block = node.intAttr("blocksize", 0);
-  if (s.size() != 4 || block <= 0 || s[2] % block != 0 || s[3] % block != 0)
-    return node.invalid("needs a tensor of rank 4 whose height and width are "
-                        "multiples of blocksize");
-  SmallVector<int64_t> split = {s[0],  s[1],         s[2] / block,
-                                block, s[3] / block, block};
-  SmallVector<int64_t> merged = {s[0], s[1] * block * block, s[2] / block,
-                                 s[3] / block};
-  if (node.stringAttr("mode", "DCR") == "CRD")
-    return SmallVector<Value>{
-        rearrange(node, split, {0, 1, 3, 5, 2, 4}, merged)};
-  return SmallVector<Value>{rearrange(node, split, {0, 3, 5, 1, 2, 4}, merged)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -282,18 +285,33 @@ static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
 /// at run time.
 static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                         const SlicedAxis &part) {
-  Dims places;
-  for (int64_t i = 0; i < *part.count.known(); ++i)
-    places.push_back(part.first + i * part.step);
-  auto type =
-      RankedTensorType::get({int64_t(places.size())},
-                            node.builder.getIntegerType(64, /*isSigned=*/true));
-  Value indices = node.build<SizesOp>(
-      type, kernel::sizesAttr(places, node.builder.getContext()));
+  MLIRContext *context = node.builder.getContext();
+  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  constexpr int64_t fewPlaces = 64;
+  Value indices;
+  if (part.count.known().value_or(INT64_MAX) <= fewPlaces) {
+    Dims places;
+    for (int64_t i = 0; i < *part.count.known(); ++i)
+      places.push_back(part.first + i * part.step);
+    indices = node.build<SizesOp>(
+        RankedTensorType::get({int64_t(places.size())}, i64),
+        kernel::sizesAttr(places, context));
+  } else {
+    Value first = node.build<SizesOp>(RankedTensorType::get({}, i64),
+                                      kernel::sizesAttr(part.first, context));
+    Value places = node.countTo(part.count);
+    if (part.step != 1)
+      places = node.elementwise<MulOp>(
+          {places, node.scalarConstant(double(part.step), i64)});
+    indices = node.elementwise<AddOp>({places, first});
+  }
   return node.build<GatherOp>(x, indices, axis, /*in_range=*/true);
 }
 
 static ImportResult importSlice(OnnxNode &node) {
+  for (unsigned i = 1; node.opset >= 10 && i < node.numInputs(); ++i)
+    if (node.hasInput(i) && !node.isKnown(i))
+      return sliceByInput(node);
   Value x = node.input(0);
   Dims sizes = dimsOf(x);
   SmallVector<int64_t> from(sizes.size(), 0), by(sizes.size(), 1);
@@ -317,6 +335,9 @@ static ImportResult importSlice(OnnxNode &node) {
     if (step == 0)
       return node.invalid("a step is 0");
     auto part = sliceOfAxis(sizes[axis], start, end, step);
+    // How many elements there are depends on sizes in more than one way.
+    if (!part && node.opset >= 10)
+      return sliceByInput(node);
     if (!part)
       return node.unsupported("how many elements there are depends on sizes in "
                               "more than one way");
@@ -326,10 +347,6 @@ static ImportResult importSlice(OnnxNode &node) {
       by[axis] = part->step;
       continue;
     }
-    constexpr int64_t mostPlaces = 64;
-    if (part->count.known().value_or(INT64_MAX) > mostPlaces)
-      return node.unsupported("it starts at a place that is known only at run "
-                              "time");
     x = gatherFrom(node, x, axis, *part);
     sizes[axis] = part->count;
   }
@@ -337,38 +354,63 @@ static ImportResult importSlice(OnnxNode &node) {
       node.loc, x, from, by, ArrayRef(sizes))};
 }
 
+/// How an axis is split where the node does not say: into parts of one size, of which
+/// the last one may be smaller. Where the size is known only at run time, no part is.
+static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
+  Dim size = dimsOf(node.input(0))[axis];
+  if (!size.known()) {
+    if (!node.requireMultiple(size, parts))
+      return node.unsupported("parts of an axis of a size known only at run "
+                              "time, which may be no multiple of " +
+                              Twine(parts));
+    return Dims(parts, dimsOf(node.input(0))[axis].floorDiv(parts));
+  }
+  int64_t each = (*size.known() + parts - 1) / parts, rest = *size.known();
+  Dims split;
+  for (int64_t i = 0; i < parts; ++i, rest -= *split.back().known())
+    split.push_back(std::min(each, rest));
+  return split;
+}
+
 static ImportResult importSplit(OnnxNode &node) {
   Value x = node.input(0);
   auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
-  auto split = node.opset >= 13 || node.numInputs() > 1
-                   ? attrOrInput(node, "split", 0, 1)
-                   : node.intsAttr("split");
+  if (succeeded(axis) && node.hasInput(1) && !node.isKnown(1))
+    return splitByInput(node, *axis);
+  auto split = sizesFromAttrOrInput(node, "split", 0, 1);
   if (failed(axis) || failed(split))
     return failure();
-  if (!dimsOf(x)[*axis].known())
-    return node.unsupported(
-        "parts of an axis of a size known only at run time");
-  int64_t size = shapeOf(x)[*axis], parts = node.numOutputs();
+  int64_t parts = node.numOutputs();
   if (node.intAttr("num_outputs", parts) != parts)
     return node.invalid("num_outputs is not the number of outputs");
-  if (split->empty()) {
-    int64_t each = (size + parts - 1) / parts, rest = size;
-    for (int64_t i = 0; i < parts; ++i, rest -= split->back())
-      split->push_back(std::min(each, rest));
-  }
+  if (split->empty())
+    if (split = evenParts(node, *axis, parts); failed(split))
+      return failure();
   if (static_cast<int64_t>(split->size()) != parts)
     return node.invalid("split has " + Twine(split->size()) + " entries for " +
                         Twine(parts) + " outputs");
-  SmallVector<Value> results;
-  int64_t start = 0;
-  for (int64_t length : *split) {
-    if (length < 0 || start + length > size)
+  Dim all = 0;
+  for (const Dim &length : *split) {
+    if (length.least() < 0)
       return node.invalid("split does not add up to the axis");
-    results.push_back(slice(node.builder, node.loc, x, *axis, start, length));
+    all += length;
+  }
+  if (failed(node.requireEqual(dimsOf(x)[*axis], all,
+                               "split does not add up to the axis")))
+    return failure();
+  SmallVector<Value> results;
+  Dim start = 0;
+  for (const Dim &length : *split) {
+    Dims sizes = dimsOf(x);
+    SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
+    sizes[*axis] = length;
+    starts[*axis] = start.known().value_or(0);
+    results.push_back(start.known()
+                          ? node.builder.createOrFold<SliceOp>(
+                                node.loc, x, starts, steps, ArrayRef(sizes))
+                          : gatherFrom(node, x, *axis, {start, length, 1}));
     start += length;
   }
-  if (start != size)
-    return node.invalid("split does not add up to the axis");
   return results;
 }
 
@@ -415,12 +457,34 @@ static Value padOrCrop(OnnxNode &node, Value x, Value value,
   }
   x = node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
                                          ArrayRef(sizes));
+  // What is repeated depends on the size.
+  for (size_t axis = 0; axis < sizes.size() && mode != "constant"; ++axis)
+    if (!sizes[axis].known() && (low[axis] || high[axis])) {
+      x = padAlong(node, x, axis, RunTimeInts(node).number(low[axis]),
+                   sizes[axis] + (low[axis] + high[axis]), mode, value);
+      low[axis] = high[axis] = 0;
+    }
   return node.builder.createOrFold<PadOp>(node.loc, x, value, low, high, mode);
+}
+
+/// What constant padding consists of.
+static Value paddingOf(OnnxNode &node) {
+  if (node.opset >= 11 && node.hasInput(2))
+    return node.reshape(node.input(2), {});
+  return node.scalarConstant(node.opset < 11 ? node.floatAttr("value", 0) : 0,
+                             elementOf(node.input(0)));
 }
 
 static ImportResult importPad(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
+  std::string mode = node.stringAttr("mode", "constant");
+  if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"}, mode))
+    return node.invalid("unknown mode `" + mode + "`");
+  if (node.opset >= 11 &&
+      (!node.isKnown(1) || !node.constantInput(1) ||
+       (node.opset >= 18 && node.hasInput(3) && !node.isKnown(3))))
+    return padByInput(node, mode, paddingOf(node));
   auto pads = node.opset < 2 ? node.intsAttr("paddings")
                              : attrOrInput(node, "pads", 11, 1);
   auto axes = attrOrInput(node, "axes", 18, 3, iota(rank));
@@ -435,7 +499,6 @@ static ImportResult importPad(OnnxNode &node) {
   if (pads->size() != 2 * count)
     return node.invalid("pads does not have two entries for each axis");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
-  std::string mode = node.stringAttr("mode", "constant");
   for (auto [i, axis] : llvm::enumerate(*normal)) {
     low[axis] = (*pads)[i];
     high[axis] = (*pads)[count + i];
@@ -446,21 +509,16 @@ static ImportResult importPad(OnnxNode &node) {
     if (shapeOf(x)[axis] + low[axis] + high[axis] < 0)
       return node.invalid("pads crop more than axis " + Twine(axis) + " has");
   }
-  if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"}, mode))
-    return node.invalid("unknown mode `" + mode + "`");
-  Value value;
-  if (node.opset >= 11 && node.hasInput(2))
-    value = node.reshape(node.input(2), {});
-  else
-    value = node.scalarConstant(
-        node.opset < 11 ? node.floatAttr("value", 0) : 0, elementOf(x));
-  return SmallVector<Value>{padOrCrop(node, x, value, low, high, mode)};
+  return SmallVector<Value>{
+      padOrCrop(node, x, paddingOf(node), low, high, mode)};
 }
 
 static ImportResult importCenterCropPad(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
   auto axes = normalizeAxes(node, node.intsAttr("axes", iota(rank)), rank);
+  if (succeeded(axes) && !node.isKnown(1))
+    return centerCropPadByInput(node, *axes);
   auto target = node.requireInts(1, "shape");
   if (failed(axes) || failed(target))
     return failure();
@@ -478,6 +536,8 @@ static ImportResult importCenterCropPad(OnnxNode &node) {
 }
 
 static ImportResult importExpand(OnnxNode &node) {
+  if (!node.isKnown(1))
+    return expandByInput(node);
   auto shape = node.requireSizes(1, "shape");
   if (failed(shape))
     return failure();
@@ -491,6 +551,8 @@ static ImportResult importExpand(OnnxNode &node) {
 
 static ImportResult importTile(OnnxNode &node) {
   Value x = node.input(0);
+  if (node.opset >= 6 && !node.isKnown(1))
+    return tileByInput(node);
   size_t rank = shapeOf(x).size();
   auto repeats = node.requireInts(1, node.opset < 6 ? "tiles" : "repeats");
   if (failed(repeats))
@@ -520,8 +582,6 @@ void registerMovementImports(OnnxRegistry &registry) {
   registry.add("Unsqueeze", importUnsqueeze);
   registry.add("Flatten", importFlatten);
   registry.add("Transpose", importTranspose);
-  registry.add("DepthToSpace", importDepthToSpace);
-  registry.add("SpaceToDepth", importSpaceToDepth);
   registry.add("Slice", importSlice);
   registry.add("Split", importSplit);
   registry.add("Concat", importConcat);

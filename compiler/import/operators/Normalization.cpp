@@ -48,22 +48,27 @@ Value deviation(OnnxNode &node, Value variance, double epsilon) {
 
 Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
                     const RowNorm &norm) {
+  // Sizes known only at run time are taken to be those of the parameters.
+  for (Value parameter : {scale, bias})
+    if (parameter)
+      (void)node.broadcast({x, parameter});
   Dims shape = dimsOf(x);
-  ArrayRef<int64_t> normalized = shapeOf(x).drop_front(norm.axis);
-  int64_t length = ShapedType::getNumElements(normalized);
+  ArrayRef<Dim> normalized = ArrayRef(shape).drop_front(norm.axis);
+  Dim length = product(normalized);
   Dims rows(ArrayRef(shape).take_front(norm.axis));
-  rows.push_back(product(ArrayRef(shape).drop_front(norm.axis)));
+  rows.push_back(length);
 
   // Parameters of the rows' own shape are the kernel's; others broadcast.
   auto fits = [&](Value v) {
-    return !v || (shapeOf(v) == normalized && elementOf(v) == elementOf(x));
+    return !v ||
+           (dimsOf(v) == Dims(normalized) && elementOf(v) == elementOf(x));
   };
   SmallVector<Value> affine;
   bool inKernel = scale && fits(scale) && fits(bias);
   if (inKernel) {
-    affine.push_back(node.reshape(scale, {length}));
+    affine.push_back(node.reshape(scale, ArrayRef<Dim>(length)));
     if (bias)
-      affine.push_back(node.reshape(bias, {length}));
+      affine.push_back(node.reshape(bias, ArrayRef<Dim>(length)));
   }
   Value flat = node.reshape(x, rows);
   Value y = node.build<LayerNormOp>(flat, affine,
@@ -161,8 +166,12 @@ static ImportResult importBatchNorm(OnnxNode &node) {
            node.elementwise<MulOp>(
                {now, node.scalarConstant(1 - momentum, type)})});
     };
-    Value batchMean = node.reshape(moments.mean, shapeOf(mean));
-    Value batchVariance = node.reshape(moments.variance, shapeOf(variance));
+    for (unsigned i = 1; i < 5; ++i)
+      if (failed(node.requireEqual(dimsOf(node.input(i))[0], dimsOf(x)[1],
+                                   "channels and parameters")))
+        return failure();
+    Value batchMean = node.reshape(moments.mean, dimsOf(mean));
+    Value batchVariance = node.reshape(moments.variance, dimsOf(variance));
     running = {blend(mean, batchMean), blend(variance, batchVariance)};
     mean = batchMean;
     variance = batchVariance;
@@ -312,10 +321,16 @@ static ImportResult importDropout(OnnxNode &node) {
   SmallVector<Value> results{x};
   if (node.numOutputs() > 1) {
     Type type = node.opset < 10 ? elementOf(x) : node.builder.getI1Type();
-    auto tensor = RankedTensorType::get(shapeOf(x), type);
     Attribute one = isa<FloatType>(type) ? Attribute(FloatAttr::get(type, 1.0))
                                          : node.builder.getBoolAttr(true);
-    results.push_back(node.constant(DenseElementsAttr::get(tensor, one)));
+    auto ones = [&](ArrayRef<int64_t> shape) {
+      return node.constant(
+          DenseElementsAttr::get(RankedTensorType::get(shape, type), one));
+    };
+    Dims sizes = dimsOf(x);
+    results.push_back(hasRunTimeSizes(x.getType())
+                          ? node.build<ExpandOp>(ones({}), ArrayRef(sizes))
+                          : ones(shapeOf(x)));
   }
   return results;
 }

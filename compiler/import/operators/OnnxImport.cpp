@@ -21,6 +21,24 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
   return constant(DenseElementsAttr::get(type, attr));
 }
 
+Value OnnxNode::countTo(const Dim &count) {
+  // A table of more numbers is larger than the loop that counts.
+  constexpr int64_t mostNumbers = 4096;
+  Type i64 = builder.getIntegerType(64, /*isSigned=*/true);
+  if (count.most() > mostNumbers) {
+    Value ones = build<ExpandOp>(scalarConstant(1, i64), ArrayRef(count));
+    return build<CumSumOp>(ones, /*axis=*/0, /*exclusive=*/true,
+                           /*reverse=*/false);
+  }
+  auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, count.most()));
+  Value all = constant(DenseElementsAttr::get(
+      RankedTensorType::get({count.most()}, i64), ArrayRef(numbers)));
+  if (count.known())
+    return all;
+  return build<SliceOp>(all, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1},
+                        ArrayRef(count));
+}
+
 Value OnnxNode::unlessZeros(Value value) {
   auto constant = value ? value.getDefiningOp<ConstantOp>() : ConstantOp();
   if (!constant)

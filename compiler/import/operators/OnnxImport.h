@@ -67,9 +67,29 @@ public:
   /// Takes two symbols of sizes that are known only at run time to be equal: the
   /// generated code refuses other sizes. Types of values change.
   virtual bool assumeEqual(const Dim &x, const Dim &y) = 0;
+  /// The same where the sizes cannot be meant to differ: one of them may also have to
+  /// be a number or a product. Fails with a diagnostic that names `what`.
+  virtual mlir::LogicalResult requireEqual(const Dim &x, const Dim &y,
+                                           const llvm::Twine &what) = 0;
+  /// Takes a size to be a multiple of a number, and to be as large as one; fails
+  /// without a diagnostic.
+  virtual bool requireMultiple(const Dim &x, int64_t divisor) = 0;
+  virtual bool requireAtLeast(const Dim &x, int64_t least) = 0;
   /// Broadcasts the shapes of operands; sizes that have to be equal for that are
   /// assumed to be. Empty if the shapes do not fit.
   std::optional<Dims> broadcast(mlir::ValueRange operands);
+
+  /// Whether the value of input `i` is known when compiling, or follows from sizes.
+  /// (Inputs of the model that there are data for may be bound to them.)
+  virtual bool isKnown(unsigned i) = 0;
+  /// The sizes that the elements of `counts` (si64) are in a run, each at most what
+  /// `most` says; where that is empty, what the user says. A run with others ends with
+  /// an error.
+  virtual mlir::FailureOr<Dims>
+  readSizes(mlir::Value counts,
+            llvm::ArrayRef<std::optional<int64_t>> most) = 0;
+  /// Has a run end with an error where two sizes differ that it has read.
+  virtual void checkEqual(const Dim &x, const Dim &y) = 0;
 
   /// Diagnostics; both return failure, so `return node.unsupported(...)`. The
   /// node's name, operator, operand types are added by the importer.
@@ -82,6 +102,8 @@ public:
     return ConstantOp::create(builder, loc, value);
   }
   mlir::Value scalarConstant(double value, mlir::Type elementType);
+  /// The integers 0, 1, ... below a size, in 64 bits.
+  mlir::Value countTo(const Dim &count);
   /// Returns null for a constant whose elements are all 0, else `value`. For
   /// optional operands that ONNX takes to be zeros where they are left out:
   /// adding zeros changes nothing but the sign of a result that is zero.

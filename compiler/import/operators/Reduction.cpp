@@ -1,6 +1,6 @@
 // Reductions from ONNX.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 
 using namespace mlir;
 
@@ -43,8 +43,67 @@ static ImportResult finishReduction(OnnxNode &node, Value kept,
   return SmallVector<Value>{node.reshape(kept, shape)};
 }
 
+/// Whether the axes of a Reduce* node are a tensor of the run.
+static bool hasRunTimeAxes(OnnxNode &node, int64_t inputSince) {
+  return node.opset >= inputSince && node.hasInput(1) &&
+         tensorType(node.input(1)).getNumElements() > 0 && !node.isKnown(1);
+}
+
+/// How elements become what is combined.
+template <typename OpT> static Value mapped(OnnxNode &node, Value x) {
+  if constexpr (std::is_same_v<OpT, ReduceL1Op>)
+    return node.elementwise<AbsOp>(x);
+  if constexpr (std::is_same_v<OpT, ReduceSumSquareOp> ||
+                std::is_same_v<OpT, ReduceL2Op>)
+    return node.elementwise<MulOp>({x, x});
+  return x;
+}
+
+template <typename OpT> static constexpr Combination combinationOf() {
+  if constexpr (std::is_same_v<OpT, ReduceMaxOp>)
+    return {"max", -INFINITY};
+  if constexpr (std::is_same_v<OpT, ReduceMinOp>)
+    return {"min", INFINITY};
+  if constexpr (std::is_same_v<OpT, ReduceProdOp>)
+    return {"mul", 1};
+  return {"add", 0};
+}
+
+/// What becomes of the combined elements.
+template <typename OpT>
+static Value finished(OnnxNode &node, RunTimeReduction &reduction, Value x) {
+  [[maybe_unused]] Type type = elementOf(x);
+  [[maybe_unused]] auto inFloats = [&](auto function) {
+    Type real = isa<FloatType>(type) ? type : node.builder.getF64Type();
+    return node.cast(function(node.cast(x, real)), type);
+  };
+  if constexpr (std::is_same_v<OpT, ReduceMeanOp>)
+    return node.elementwise<DivOp>({x, node.cast(reduction.count(), type)});
+  if constexpr (std::is_same_v<OpT, ReduceL2Op>)
+    return inFloats([&](Value v) { return node.elementwise<SqrtOp>(v); });
+  if constexpr (std::is_same_v<OpT, ReduceLogSumOp>)
+    return inFloats([&](Value v) { return node.elementwise<LogOp>(v); });
+  return x;
+}
+
+template <typename OpT> static ImportResult reduceByInput(OnnxNode &node) {
+  RunTimeReduction reduction(node);
+  if (failed(reduction.prepare()))
+    return failure();
+  // Truth values are bytes, so that they have an order.
+  Type given = elementOf(node.input(0));
+  Value x = given.isInteger(1)
+                ? node.cast(node.input(0),
+                            node.builder.getIntegerType(8, /*isSigned=*/false))
+                : node.input(0);
+  Value all = reduction.combine(mapped<OpT>(node, x), combinationOf<OpT>());
+  return one(node.cast(finished<OpT>(node, reduction, all), given));
+}
+
 template <typename OpT, int64_t inputSince = 18>
 static ImportResult importReduction(OnnxNode &node) {
+  if (hasRunTimeAxes(node, inputSince))
+    return reduceByInput<OpT>(node);
   auto axes = reducedAxes(node, inputSince);
   if (failed(axes))
     return failure();
@@ -53,7 +112,27 @@ static ImportResult importReduction(OnnxNode &node) {
 
 /// log(sum(e^x)) = m + log(sum(e^(x - m))) with the maximum m, where that is
 /// finite, so that nothing overflows.
+static ImportResult logSumExpByInput(OnnxNode &node) {
+  RunTimeReduction reduction(node);
+  if (failed(reduction.prepare()))
+    return failure();
+  Type given = elementOf(node.input(0));
+  Value x = node.cast(
+      node.input(0), isa<FloatType>(given) ? given : node.builder.getF64Type());
+  Value maximum = reduction.combine(x, combinationOf<ReduceMaxOp>());
+  Value m = node.elementwise<WhereOp>({node.elementwise<IsInfOp>(maximum),
+                                       node.scalarConstant(0, elementOf(x)),
+                                       maximum});
+  Value terms = node.elementwise<ExpOp>(
+      node.elementwise<SubOp>({x, reduction.spread(m)}));
+  Value sum = node.elementwise<LogOp>(
+      reduction.combine(terms, combinationOf<ReduceSumOp>()));
+  return one(node.cast(node.elementwise<AddOp>({sum, m}), given));
+}
+
 static ImportResult importLogSumExp(OnnxNode &node) {
+  if (hasRunTimeAxes(node, 18))
+    return logSumExpByInput(node);
   auto axes = reducedAxes(node, 18);
   if (failed(axes))
     return failure();
@@ -93,7 +172,7 @@ template <typename OpT> static ImportResult importArg(OnnxNode &node) {
 /// axes from `axis` on are one.
 static ImportResult importHardmax(OnnxNode &node) {
   Value x = node.input(0);
-  SmallVector<int64_t> shape(shapeOf(x));
+  Dims shape = dimsOf(x);
   int64_t rank = shape.size();
   FailureOr<int64_t> axis =
       node.axisAttr("axis", node.opset < 13 ? 1 : -1, rank);
@@ -102,24 +181,15 @@ static ImportResult importHardmax(OnnxNode &node) {
   if (tensorType(x).getNumElements() == 0)
     return SmallVector<Value>{x};
   if (node.opset < 13) {
-    SmallVector<int64_t> coerced(shape.begin(), shape.begin() + *axis);
-    coerced.push_back(
-        ShapedType::getNumElements(ArrayRef<int64_t>(shape).drop_front(*axis)));
+    Dims coerced(shape.begin(), shape.begin() + *axis);
+    coerced.push_back(product(ArrayRef<Dim>(shape).drop_front(*axis)));
     x = node.reshape(x, coerced);
     rank = coerced.size();
   }
   FailureOr<Value> arg = buildArg<ArgMaxOp>(node, x, *axis);
   if (failed(arg))
     return failure();
-  SmallVector<int64_t> positions(shapeOf(x)[*axis]);
-  std::iota(positions.begin(), positions.end(), 0);
-  auto type = RankedTensorType::get({static_cast<int64_t>(positions.size())},
-                                    elementOf(*arg));
-  SmallVector<APInt> values;
-  for (int64_t p : positions)
-    values.emplace_back(64, p);
-  Value iota = node.alignAt(node.constant(DenseElementsAttr::get(type, values)),
-                            *axis, rank);
+  Value iota = node.alignAt(node.countTo(dimsOf(x)[*axis]), *axis, rank);
   Value hit = node.elementwise<EqualOp>({iota, *arg});
   Value result =
       node.elementwise<WhereOp>({hit, node.scalarConstant(1, elementOf(x)),
@@ -127,8 +197,30 @@ static ImportResult importHardmax(OnnxNode &node) {
   return SmallVector<Value>{node.reshape(result, shape)};
 }
 
+/// Along each axis that it may be, of which the run chooses one.
+template <typename OpT> static ImportResult scanByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), axis = ints.input(1), result;
+  int64_t rank = shapeOf(x).size();
+  if (shapeOf(axis)[0] != 1 || rank == 0)
+    return node.invalid("`axis` must be one number");
+  axis = node.reshape(axis, ArrayRef<Dim>());
+  axis = ints.where(ints.less(axis, ints.number(0)),
+                    ints.add(axis, ints.number(rank)), axis);
+  for (int64_t i = 0; i < rank; ++i) {
+    Value along = node.build<OpT>(x, i, node.intAttr("exclusive", 0) != 0,
+                                  node.intAttr("reverse", 0) != 0);
+    result = result ? node.elementwise<WhereOp>(
+                          {ints.equal(axis, ints.number(i)), along, result})
+                    : along;
+  }
+  return one(result);
+}
+
 template <typename OpT> static ImportResult importScan(OnnxNode &node) {
   Value x = node.input(0);
+  if (!node.isKnown(1))
+    return scanByInput<OpT>(node);
   auto given = node.requireInts(1, "axis");
   if (failed(given))
     return failure();

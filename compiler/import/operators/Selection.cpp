@@ -1,10 +1,9 @@
 // NonMaxSuppression.
 //
-// How many boxes are selected decides the shape of the result, so boxes and
-// scores must be known when compiling, like the input of NonZero: the result is
-// a constant.
+// How many boxes are selected decides the shape of the result: a constant where boxes
+// and scores are known when compiling, else a size that the run makes.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 
 using namespace mlir;
 
@@ -58,7 +57,55 @@ static SmallVector<int64_t> select(ArrayRef<Box> boxes, ArrayRef<double> scores,
   return kept;
 }
 
+static ImportResult selectAtRunTime(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value boxes = node.input(0), scores = node.input(1);
+  auto size = [](Value v, size_t axis) { return dimsOf(v)[axis]; };
+  if (shapeOf(boxes).size() != 3 || shapeOf(scores).size() != 3)
+    return node.invalid("boxes are not [batch, boxes, 4] or scores not "
+                        "[batch, classes, boxes]");
+  StringRef what = "the sizes of boxes and scores";
+  if (failed(node.requireEqual(size(boxes, 2), 4, what)) ||
+      failed(node.requireEqual(size(boxes, 0), size(scores, 0), what)) ||
+      failed(node.requireEqual(size(boxes, 1), size(scores, 2), what)))
+    return failure();
+  Type real = elementOf(boxes), i64 = node.builder.getIntegerType(64, true);
+  for (unsigned i = 2; i < 5; ++i)
+    for (size_t axis = 0;
+         node.hasInput(i) && axis < shapeOf(node.input(i)).size(); ++axis)
+      if (failed(node.requireEqual(size(node.input(i), axis), 1, "a limit")))
+        return failure();
+  for (unsigned i = 2; i < 5; ++i)
+    if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
+      return node.invalid("a limit has more than one element");
+  auto number = [&](unsigned i, Type type, double otherwise) {
+    return node.hasInput(i)
+               ? node.reshape(node.cast(node.input(i), type), ArrayRef<Dim>())
+               : node.scalarConstant(otherwise, type);
+  };
+  int64_t most =
+      size(scores, 0).most() * size(scores, 1).most() * size(scores, 2).most();
+  auto op = NonMaxSuppressionOp::create(
+      node.builder, node.loc,
+      TypeRange{RankedTensorType::get({most, 3}, i64),
+                RankedTensorType::get({1}, i64),
+                tensorOf({size(boxes, 1)}, node.builder.getI1Type())},
+      boxes, scores, number(2, i64, 0), number(3, real, 0),
+      number(4, real, -INFINITY),
+      node.intAttr("center_point_box", 0) ? node.builder.getUnitAttr()
+                                          : UnitAttr());
+  auto count = node.readSizes(op.getCount(), {most});
+  if (failed(count))
+    return failure();
+  return one(node.build<SliceOp>(op.getSelected(), ArrayRef<int64_t>{0, 0},
+                                 ArrayRef<int64_t>{1, 1},
+                                 ArrayRef(Dims{count->front(), 3})));
+}
+
 static ImportResult importNonMaxSuppression(OnnxNode &node) {
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    if (node.hasInput(i) && !node.isKnown(i))
+      return selectAtRunTime(node);
   ArrayRef<int64_t> boxShape = shapeOf(node.input(0)),
                     scoreShape = shapeOf(node.input(1));
   if (boxShape.size() != 3 || scoreShape.size() != 3 || boxShape[2] != 4 ||
@@ -116,9 +163,7 @@ static ImportResult importNonMaxSuppression(OnnxNode &node) {
 }
 
 void registerSelectionImports(OnnxRegistry &registry) {
-  registry.add("NonMaxSuppression", importNonMaxSuppression,
-               "all inputs must be known when compiling: they decide the "
-               "shape");
+  registry.add("NonMaxSuppression", importNonMaxSuppression);
 }
 
 } // namespace ingot::graph

@@ -12,15 +12,14 @@ static FailureOr<Value> importPool(
     llvm::function_ref<Value(Value x, const WindowGeometry &, RankedTensorType)>
         build) {
   Value x = node.input(0);
-  ArrayRef<int64_t> xs = shapeOf(x);
-  if (xs.size() < 3)
+  if (shapeOf(x).size() < 3)
     return node.invalid("pooling needs an input of rank 3 or more");
   SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");
-  auto geometry = WindowGeometry::read(node, xs.drop_front(2), kernel);
+  auto geometry = WindowGeometry::read(node, x, kernel);
   if (failed(geometry))
     return failure();
-  Value y =
-      build(toChannelsLast(node, x), *geometry, geometry->resultType(x, xs[1]));
+  Value y = build(toChannelsLast(node, x), *geometry,
+                  geometry->resultType(x, dimsOf(x)[1]));
   return toChannelsFirst(node, y);
 }
 
@@ -39,8 +38,8 @@ static ImportResult importMaxPool(OnnxNode &node) {
     FailureOr<Value> indices = importPool(
         node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
           return node.build<MaxPoolIndexOp>(
-              RankedTensorType::get(type.getShape(), i64), x, g.kernel,
-              g.strides, g.dilations, g.low, node.intAttr("storage_order", 0));
+              tensorOf(dimsOf(type), i64), x, g.kernel, g.strides, g.dilations,
+              g.low, node.intAttr("storage_order", 0));
         });
     if (failed(indices))
       return failure();

@@ -22,10 +22,79 @@ FailureOr<AutoPad> readAutoPad(OnnxNode &node) {
   return *kind;
 }
 
-FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
-                                               ArrayRef<int64_t> spatial,
+/// Places that windows of `extent` have in an axis of `size`, padded. Empty where that
+/// depends on the size in more than one way.
+static std::optional<Dim> countWindows(const Dim &size, int64_t low,
+                                       int64_t high, int64_t extent,
+                                       int64_t stride, bool ceil) {
+  Dim room = size + (low + high - extent);
+  if (!ceil || stride == 1)
+    return room.floorDiv(stride) + 1;
+  // A window that would start in the padding at the high end is dropped.
+  Dim count = (room + (stride - 1)).floorDiv(stride) + 1;
+  if (count.known())
+    return *((count - 1) * stride - size - low).known() >= 0 ? count - 1
+                                                             : count;
+  // At most the last `stride - 1` elements are in a window of its own: it starts inside
+  // if the kernel is longer than what is padded behind.
+  return extent - high >= stride ? std::optional(count) : std::nullopt;
+}
+
+LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
+                                       AutoPad autoPad, int64_t before,
+                                       int64_t after) {
+  constexpr int64_t most = int64_t(1) << 31;
+  int64_t stride = strides[axis], dilation = dilations[axis];
+  if (stride < 1 || dilation < 1 || kernel[axis] < 1)
+    return node.invalid("strides, dilations and kernel sizes must be positive");
+  if (stride > most || dilation > most || kernel[axis] > most)
+    return node.invalid("strides, dilations or kernel sizes are absurd");
+  int64_t extent = (kernel[axis] - 1) * dilation + 1;
+  int64_t behind = after, ahead = before;
+  if (std::abs(before) > most || std::abs(after) > most)
+    return node.invalid("pads are absurd");
+  auto size = [&] { return dimsOf(x)[2 + axis]; };
+  Dim count;
+  if (autoPad == AutoPad::SameUpper || autoPad == AutoPad::SameLower) {
+    count = (size() + (stride - 1)).floorDiv(stride);
+    // With a stride of 1 it does not depend on the size.
+    auto missing = ((count - 1) * stride + extent - size()).known();
+    if (!missing)
+      return node.unsupported(
+          "auto_pad with a stride, for a size that is known "
+          "only at run time");
+    int64_t total = std::max<int64_t>(0, *missing);
+    ahead = autoPad == AutoPad::SameUpper ? total / 2 : total - total / 2;
+    behind = total - ahead;
+  } else {
+    if (autoPad == AutoPad::Valid)
+      ahead = behind = 0;
+    if (!node.requireAtLeast(size(), extent - ahead - behind))
+      return node.invalid("the kernel (" + Twine(extent) +
+                          ") is larger than the padded input (" +
+                          kernel::sizeText(size() + (ahead + behind)) +
+                          ") on spatial axis " + Twine(axis));
+    auto windows = countWindows(size(), ahead, behind, extent, stride,
+                                node.intAttr("ceil_mode", 0) != 0);
+    if (!windows)
+      return node.unsupported("ceil_mode for a size that is known only at run "
+                              "time, where windows may start in the padding");
+    count = *windows;
+  }
+  // ONNX's shape rule goes by the pads, its text by auto_pad.
+  Dim given = size() + (before + after - extent);
+  if (autoPad != AutoPad::No && node.hasAttr("pads") &&
+      (given.least() < 0 || given.floorDiv(stride) + 1 != count))
+    return node.invalid("pads contradicts auto_pad");
+  low.push_back(ahead);
+  high.push_back(behind);
+  output.push_back(count);
+  return success();
+}
+
+FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
                                                ArrayRef<int64_t> kernel) {
-  size_t rank = spatial.size();
+  size_t rank = shapeOf(x).size() - 2;
   WindowGeometry g;
   g.kernel.assign(kernel.begin(), kernel.end());
   g.strides = node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
@@ -43,49 +112,9 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node,
   int64_t ceil = node.intAttr("ceil_mode", 0);
   if (ceil != 0 && ceil != 1)
     return node.invalid("ceil_mode must be 0 or 1, not " + Twine(ceil));
-  for (size_t i = 0; i < rank; ++i) {
-    if (g.strides[i] < 1 || g.dilations[i] < 1 || kernel[i] < 1)
-      return node.invalid(
-          "strides, dilations and kernel sizes must be positive");
-    if (g.strides[i] > (int64_t(1) << 31) ||
-        g.dilations[i] > (int64_t(1) << 31) || kernel[i] > (int64_t(1) << 31))
-      return node.invalid("strides, dilations or kernel sizes are absurd");
-    int64_t extent = (kernel[i] - 1) * g.dilations[i] + 1;
-    int64_t low = pads[i], high = pads[rank + i], output;
-    if (std::abs(low) > (int64_t(1) << 31) ||
-        std::abs(high) > (int64_t(1) << 31))
-      return node.invalid("pads are absurd");
-    if (*autoPad == AutoPad::SameUpper || *autoPad == AutoPad::SameLower) {
-      output = (spatial[i] + g.strides[i] - 1) / g.strides[i];
-      int64_t total = std::max<int64_t>(0, (output - 1) * g.strides[i] +
-                                               extent - spatial[i]);
-      low = *autoPad == AutoPad::SameUpper ? total / 2 : total - total / 2;
-      high = total - low;
-    } else {
-      if (*autoPad == AutoPad::Valid)
-        low = high = 0;
-      int64_t room = spatial[i] + low + high - extent;
-      if (room < 0)
-        return node.invalid("the kernel (" + Twine(extent) +
-                            ") is larger than the padded input (" +
-                            Twine(spatial[i] + low + high) +
-                            ") on spatial axis " + Twine(i));
-      output = (ceil ? (room + g.strides[i] - 1) / g.strides[i]
-                     : room / g.strides[i]) +
-               1;
-      // A window that would start in the padding at the high end is dropped.
-      if (ceil && (output - 1) * g.strides[i] >= spatial[i] + low)
-        --output;
-    }
-    // ONNX's shape rule goes by the pads, its text by auto_pad.
-    int64_t given = spatial[i] + pads[i] + pads[rank + i] - extent;
-    if (*autoPad != AutoPad::No && node.hasAttr("pads") &&
-        (given < 0 || given / g.strides[i] + 1 != output))
-      return node.invalid("pads contradicts auto_pad");
-    g.low.push_back(low);
-    g.high.push_back(high);
-    g.output.push_back(output);
-  }
+  for (size_t i = 0; i < rank; ++i)
+    if (failed(g.readAxis(node, x, i, *autoPad, pads[i], pads[rank + i])))
+      return failure();
   return g;
 }
 

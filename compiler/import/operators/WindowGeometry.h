@@ -15,19 +15,21 @@ enum class AutoPad { No, Valid, SameUpper, SameLower };
 mlir::FailureOr<AutoPad> readAutoPad(OnnxNode &node);
 
 struct WindowGeometry {
-  llvm::SmallVector<int64_t> kernel, strides, dilations, low, high, output;
+  llvm::SmallVector<int64_t> kernel, strides, dilations, low, high;
+  Dims output;
 
-  /// Reads strides, dilations, pads, auto_pad, ceil_mode for an input of
-  /// `spatial` sizes.
-  static mlir::FailureOr<WindowGeometry> read(OnnxNode &node,
-                                              llvm::ArrayRef<int64_t> spatial,
+  /// Reads strides, dilations, pads, auto_pad, ceil_mode for the input `x`, channels
+  /// first. Of an input whose sizes are known only at run time a kernel fits into it.
+  static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<int64_t> kernel);
   /// The type of the operator's result, channels last.
-  mlir::RankedTensorType resultType(mlir::Value x, int64_t channels) const {
-    return tensorOf(
-        windowShape(dimsOf(x), Dims(output.begin(), output.end()), channels),
-        elementOf(x));
+  mlir::RankedTensorType resultType(mlir::Value x, const Dim &channels) const {
+    return tensorOf(windowShape(dimsOf(x), output, channels), elementOf(x));
   }
+
+private:
+  mlir::LogicalResult readAxis(OnnxNode &node, mlir::Value x, size_t axis,
+                               AutoPad autoPad, int64_t low, int64_t high);
 };
 
 /// transpose [N, C, spatial...] -> [N, spatial..., C] and back, of a value.

@@ -82,19 +82,20 @@ LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
 /// those of one group are a part, the inputs' or the outputs'.
 template <typename OpAdaptor>
 static LogicalResult convTypes(OpAdaptor op, TypeRule &rule, bool transposed) {
-  ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW());
+  Dims x = dimsOf(op.getX()), w = dimsOf(op.getW());
   auto groups = static_cast<int64_t>(op.getGroups());
   if (w.size() != x.size() || w.size() < 2 || groups < 1)
     return rule.refuse("needs weights of the input's rank and groups");
-  int64_t inputs = w[w.size() - 2], outputs = w.back();
+  Dim inputs = w[w.size() - 2], outputs = w.back();
   (transposed ? outputs : inputs) *= groups;
-  if (inputs != x.back() || (transposed ? inputs : outputs) % groups != 0)
-    return rule.refuse("the weights do not fit " + Twine(x.back()) +
+  if (inputs != x.back() ||
+      (transposed ? inputs : outputs).divisor() % groups != 0)
+    return rule.refuse("the weights do not fit " + kernel::sizeText(x.back()) +
                        " channels in " + Twine(groups) + " groups");
-  if (failed(rule.shape(op.getBias(), outputs, "a bias")))
+  if (failed(rule.shape(op.getBias(), ArrayRef<Dim>(outputs), "a bias")))
     return failure();
   Type sum = op.getBias() ? elementOf(op.getBias()) : rule.statedElement();
-  return rule.window(op.getX(), w.drop_back(2), op.getStrides(),
+  return rule.window(op.getX(), ArrayRef(w).drop_back(2), op.getStrides(),
                      op.getDilations(), {op.getLow()}, sum, outputs);
 }
 
@@ -176,10 +177,9 @@ bool ConvOp::passesLanes() {
 }
 
 Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  ArrayRef<int64_t> w = shapeOf(getW());
-  ArrayRef<int64_t> kernel = w.drop_back(2);
-  int64_t groupInputs = w[w.size() - 2], outputs = w.back();
-  int64_t groupOutputs = outputs / getGroups();
+  Dims w = dimsOf(getW());
+  Dim groupInputs = w[w.size() - 2], groupOutputs = w.back();
+  groupOutputs = groupOutputs.floorDiv(getGroups());
   bool depthwise = groupInputs == 1 && groupOutputs == 1;
   Expr channel = idx.back();
   Type type = elementOf(getResult());
@@ -194,8 +194,9 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     return named(fma(x, w, acc), "sum");
   };
   return overWindow(
-      b, idx, shapeOf(getX()), kernel, getStrides(), getDilations(), getLow(),
-      init, [&](ArrayRef<Expr> k, ArrayRef<Expr> at, Expr acc) {
+      b, idx, dimsOf(getX()), ArrayRef(w).drop_back(2), getStrides(),
+      getDilations(), getLow(), init,
+      [&](ArrayRef<Expr> k, ArrayRef<Expr> at, Expr acc) {
         return b.reduce(groupInputs, acc, [&](Expr c, Expr acc) {
           named(c, "input_channel");
           Exprs xAt(at.begin(), at.end()), wAt(k.begin(), k.end());
@@ -205,11 +206,10 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
             xAt.back() = channel;
             return addProduct(b.load(getX(), xAt), b.load(getW(), wAt), acc);
           }
-          xAt.back() = getGroups() == 1
-                           ? c
-                           : channel / static_cast<double>(groupOutputs) *
-                                     static_cast<double>(groupInputs) +
-                                 c;
+          xAt.back() =
+              getGroups() == 1
+                  ? c
+                  : channel / b.size(groupOutputs) * b.size(groupInputs) + c;
           return addProduct(b.loadScalar(getX(), xAt), b.load(getW(), wAt),
                             acc);
         });
@@ -220,14 +220,13 @@ bool ConvTransposeOp::isCheap() { return false; }
 bool ConvTransposeOp::passesLanes() { return getGroups() == 1; }
 
 Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  ArrayRef<int64_t> w = shapeOf(getW()), x = shapeOf(getX());
-  ArrayRef<int64_t> kernel = w.drop_back(2);
-  int64_t groupInputs = w[w.size() - 2] / getGroups(), groupOutputs = w.back();
+  Dims w = dimsOf(getW()), x = dimsOf(getX());
+  ArrayRef<Dim> kernel = ArrayRef(w).drop_back(2);
+  Dim groupInputs = w[w.size() - 2].floorDiv(getGroups()),
+      groupOutputs = w.back();
   Expr channel = idx.back();
-  Expr group = getGroups() == 1 ? b.index(0)
-                                : channel / static_cast<double>(groupOutputs);
-  Expr inGroup =
-      getGroups() == 1 ? channel : channel % static_cast<double>(groupOutputs);
+  Expr group = getGroups() == 1 ? b.index(0) : channel / b.size(groupOutputs);
+  Expr inGroup = getGroups() == 1 ? channel : channel % b.size(groupOutputs);
   Expr init = getBias() ? b.load(getBias(), {channel})
                         : b.constant(0, elementOf(getResult()));
   Exprs k, at(idx.begin(), idx.end());
@@ -236,7 +235,7 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       return b.reduce(groupInputs, acc, [&](Expr c, Expr acc) {
         named(c, "input_channel");
         Exprs xAt(at.begin(), at.end()), wAt(k.begin(), k.end());
-        xAt.back() = group * static_cast<double>(groupInputs) + c;
+        xAt.back() = group * b.size(groupInputs) + c;
         wAt.push_back(xAt.back());
         wAt.push_back(inGroup);
         return named(fma(b.loadScalar(getX(), xAt), b.load(getW(), wAt), acc),
@@ -253,7 +252,7 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       named(scaled, "spread_" + name);
       double stride = static_cast<double>(getStrides()[axis]);
       Expr inside = (scaled >= 0.0) & equal(scaled % stride, 0.0) &
-                    (scaled < static_cast<double>(x[1 + axis]) * stride);
+                    (scaled < b.size(x[1 + axis]) * stride);
       named(inside, "is_inside");
       return b.ifElse(
           inside,

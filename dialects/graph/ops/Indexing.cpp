@@ -10,20 +10,21 @@ namespace ingot::graph {
 // Gathering
 //===----------------------------------------------------------------------===//
 
-/// Whether `part` is no longer than `whole` on any axis but `axis`.
-static bool fitsBeside(ArrayRef<int64_t> part, ArrayRef<int64_t> whole,
-                       uint64_t axis) {
+/// Whether `part` is no longer than `whole` on any axis but `axis`, whatever sizes
+/// that are known only at run time are.
+static bool fitsBeside(ArrayRef<Dim> part, ArrayRef<Dim> whole, uint64_t axis) {
   return part.size() == whole.size() &&
          llvm::all_of(llvm::enumerate(part), [&](auto size) {
-           return size.index() == axis || size.value() <= whole[size.index()];
+           return size.index() == axis || size.value() == whole[size.index()] ||
+                  (whole[size.index()] - size.value()).least() >= 0;
          });
 }
 
 LogicalResult GatherElementsOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (failed(rule.axis(op.getAxis(), op.getX())))
     return failure();
-  ArrayRef<int64_t> shape = shapeOf(op.getIndices());
-  if (!fitsBeside(shape, shapeOf(op.getX()), op.getAxis()))
+  Dims shape = dimsOf(op.getIndices());
+  if (!fitsBeside(shape, dimsOf(op.getX()), op.getAxis()))
     return rule.refuse("has indices that are longer than the operand");
   return rule.result(shape, elementOf(op.getX()));
 }
@@ -31,24 +32,25 @@ LogicalResult GatherElementsOp::inferTypes(Adaptor op, TypeRule &rule) {
 Expr GatherElementsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Exprs at(idx);
   at[getAxis()] =
-      wrapIndex(b, b.load(getIndices(), idx), shapeOf(getX())[getAxis()]);
+      wrapIndex(b, b.load(getIndices(), idx), dimsOf(getX())[getAxis()]);
   return b.load(getX(), at);
 }
 
 bool GatherElementsOp::passesLanes() { return false; }
 
 LogicalResult GatherNDOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<int64_t> from = shapeOf(op.getX()),
-                    indices = shapeOf(op.getIndices());
+  Dims from = dimsOf(op.getX()), indices = dimsOf(op.getIndices());
   uint64_t batch = op.getBatchDims();
-  if (indices.empty() || batch >= indices.size() || batch > from.size() ||
-      static_cast<uint64_t>(indices.back()) > from.size() - batch)
+  std::optional<int64_t> components =
+      indices.empty() ? std::nullopt : indices.back().known();
+  if (!components || batch >= indices.size() || batch > from.size() ||
+      static_cast<uint64_t>(*components) > from.size() - batch)
     return rule.refuse("has indices of more axes than the operand has");
-  if (from.take_front(batch) != indices.take_front(batch))
+  if (ArrayRef(from).take_front(batch) != ArrayRef(indices).take_front(batch))
     return rule.refuse("operand and indices differ in the batch axes");
-  return rule.result(
-      spliced(from, 0, batch + indices.back(), indices.drop_back()),
-      elementOf(op.getX()));
+  return rule.result(spliced(ArrayRef(from), 0, batch + *components,
+                             ArrayRef(indices).drop_back()),
+                     elementOf(op.getX()));
 }
 
 Expr GatherNDOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -58,7 +60,7 @@ Expr GatherNDOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   for (int64_t k = 0; k < shapeOf(getIndices()).back(); ++k) {
     from.back() = b.index(k);
     at.push_back(wrapIndex(b, b.loadScalar(getIndices(), from),
-                           shapeOf(getX())[batch + k]));
+                           dimsOf(getX())[batch + k]));
   }
   llvm::append_range(at, idx.drop_front(outer));
   return b.load(getX(), at);
@@ -74,7 +76,7 @@ LogicalResult ReverseSequenceOp::inferTypes(Adaptor op, TypeRule &rule) {
     return failure();
   if (batch == time)
     return rule.refuse("has one axis for time and batch");
-  if (failed(rule.shape(op.getLengths(), shapeOf(op.getX())[batch], "lengths")))
+  if (failed(rule.shape(op.getLengths(), dimsOf(op.getX())[batch], "lengths")))
     return failure();
   return rule.result(op.getX());
 }
@@ -83,7 +85,7 @@ Expr ReverseSequenceOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Expr time = idx[getTimeAxis()];
   Expr length = convert(b.loadScalar(getLengths(), {idx[getBatchAxis()]}),
                         b.builder.getIndexType());
-  length = min(length, b.index(shapeOf(getX())[getTimeAxis()]));
+  length = min(length, b.size(dimsOf(getX())[getTimeAxis()]));
   Exprs at(idx);
   at[getTimeAxis()] = select(time < length, length - 1.0 - time, time);
   return b.load(getX(), at);
@@ -100,7 +102,7 @@ LogicalResult TensorScatterOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (failed(rule.axis(axis, past)) || failed(rule.alike({past, update})) ||
       failed(rule.shape(op.getPosition(), shapeOf(past)[0], "a position")))
     return failure();
-  if (axis == 0 || !fitsBeside(shapeOf(update), shapeOf(past), axis) ||
+  if (axis == 0 || !fitsBeside(dimsOf(update), dimsOf(past), axis) ||
       resized(shapeOf(update), axis, shapeOf(past)[axis]) !=
           SmallVector<int64_t>(shapeOf(past)) ||
       shapeOf(update)[axis] > shapeOf(past)[axis])
@@ -142,8 +144,9 @@ LogicalResult OneHotOp::inferTypes(Adaptor op, TypeRule &rule) {
     return rule.refuse("does not add one axis to those of the indices");
   if (failed(rule.shape(op.getValues(), 2, "values")))
     return failure();
+  Dims sizes = dimsOf(op.getIndices());
   return rule.result(
-      spliced(shapeOf(op.getIndices()), axis, 0, rule.stated()[axis]),
+      spliced(ArrayRef(sizes), axis, 0, ArrayRef(rule.statedDims()[axis])),
       elementOf(op.getValues()));
 }
 
@@ -152,8 +155,11 @@ Expr OneHotOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   at.erase(at.begin() + getAxis());
   Type i64 = IntegerType::get(getContext(), 64, IntegerType::Signed);
   Expr hot = convert(b.load(getIndices(), at), i64);
-  double depth = static_cast<double>(getType().getDimSize(getAxis()));
-  hot = select(hot < 0.0, hot + depth, hot);
+  Dim depth = dimsOf(getType())[getAxis()];
+  hot = select(hot < 0.0,
+               depth.known() ? hot + static_cast<double>(*depth.known())
+                             : hot + convert(b.size(depth), i64),
+               hot);
   Expr off = b.load(getValues(), {b.index(0)}),
        on = b.load(getValues(), {b.index(1)});
   return select(equal(hot, convert(idx[getAxis()], i64)), on, off);
@@ -236,7 +242,7 @@ bool Col2ImOp::isCheap() { return false; }
 //===----------------------------------------------------------------------===//
 
 static void copyThrough(BodyBuilder &b, Value x) {
-  b.forEach(shapeOf(x),
+  b.forEach(dimsOf(x),
             [&](ArrayRef<Expr> idx) { b.store(0, b.load(x, idx), idx); });
 }
 
@@ -255,51 +261,56 @@ static void combineInto(BodyBuilder &b, StringRef reduction, Expr update,
 LogicalResult ScatterElementsOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (failed(rule.axis(op.getAxis(), op.getX())) ||
       failed(rule.alike({op.getX(), op.getUpdates()})) ||
-      failed(rule.shape(op.getUpdates(), shapeOf(op.getIndices()), "updates")))
+      failed(rule.shape(op.getUpdates(), dimsOf(op.getIndices()), "updates")))
     return failure();
-  if (!fitsBeside(shapeOf(op.getIndices()), shapeOf(op.getX()), op.getAxis()))
+  if (!fitsBeside(dimsOf(op.getIndices()), dimsOf(op.getX()), op.getAxis()))
     return rule.refuse("has indices that are longer than the operand");
   return rule.result(op.getX());
 }
 
 void ScatterElementsOp::emitBody(BodyBuilder &b) {
   copyThrough(b, getX());
-  b.forEach(shapeOf(getIndices()), [&](ArrayRef<Expr> idx) {
+  b.forEach(dimsOf(getIndices()), [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
     at[getAxis()] =
-        wrapIndex(b, b.load(getIndices(), idx), shapeOf(getX())[getAxis()]);
+        wrapIndex(b, b.load(getIndices(), idx), dimsOf(getX())[getAxis()]);
     combineInto(b, getReduction(), b.load(getUpdates(), idx), at);
   });
 }
 
 LogicalResult ScatterNDOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<int64_t> to = shapeOf(op.getX()), indices = shapeOf(op.getIndices());
-  if (indices.empty() || indices.back() > static_cast<int64_t>(to.size()))
+  Dims to = dimsOf(op.getX()), indices = dimsOf(op.getIndices());
+  std::optional<int64_t> components =
+      indices.empty() ? std::nullopt : indices.back().known();
+  if (!components || *components > static_cast<int64_t>(to.size()))
     return rule.refuse("has indices of more axes than the operand has");
   if (failed(rule.alike({op.getX(), op.getUpdates()})) ||
-      failed(rule.shape(op.getUpdates(),
-                        spliced(to, 0, indices.back(), indices.drop_back()),
-                        "updates")))
+      failed(rule.shape(
+          op.getUpdates(),
+          spliced(ArrayRef(to), 0, *components, ArrayRef(indices).drop_back()),
+          "updates")))
     return failure();
   return rule.result(op.getX());
 }
 
 void ScatterNDOp::emitBody(BodyBuilder &b) {
   copyThrough(b, getX());
-  ArrayRef<int64_t> tuples = shapeOf(getIndices()).drop_back();
+  Dims tuples = dimsOf(getIndices()), rest = dimsOf(getX());
+  tuples.pop_back();
   int64_t components = shapeOf(getIndices()).back();
+  rest.erase(rest.begin(), rest.begin() + components);
   b.forEach(tuples, [&](ArrayRef<Expr> tuple) {
     Exprs where;
     for (int64_t k = 0; k < components; ++k) {
       Exprs from(tuple);
       from.push_back(b.index(k));
       where.push_back(
-          wrapIndex(b, b.load(getIndices(), from), shapeOf(getX())[k]));
+          wrapIndex(b, b.load(getIndices(), from), dimsOf(getX())[k]));
     }
-    b.forEach(shapeOf(getX()).drop_front(components), [&](ArrayRef<Expr> rest) {
+    b.forEach(rest, [&](ArrayRef<Expr> inner) {
       Exprs at(where), from(tuple);
-      llvm::append_range(at, rest);
-      llvm::append_range(from, rest);
+      llvm::append_range(at, inner);
+      llvm::append_range(from, inner);
       combineInto(b, getReduction(), b.load(getUpdates(), from), at);
     });
   });
@@ -313,10 +324,12 @@ LogicalResult TopKOp::inferTypes(Adaptor op, TypeRule &rule) {
   uint64_t axis = op.getAxis();
   if (failed(rule.axis(axis, op.getX())))
     return failure();
-  ArrayRef<int64_t> from = shapeOf(op.getX());
-  if (rule.stated().size() != from.size() || rule.stated()[axis] > from[axis])
+  Dims from = dimsOf(op.getX());
+  Dim count =
+      rule.stated().size() == from.size() ? rule.statedDims()[axis] : Dim(-1);
+  if (count.least() < 0 || count.most() > from[axis].most())
     return rule.refuse("selects more elements than the axis has");
-  SmallVector<int64_t> shape = resized(from, axis, rule.stated()[axis]);
+  Dims shape = resized(ArrayRef(from), axis, count);
   (void)rule.result(shape, elementOf(op.getX()));
   return rule.result(
       shape, IntegerType::get(op.getX().getContext(), 64, IntegerType::Signed));
@@ -380,11 +393,11 @@ struct WorstFirstHeap {
 } // namespace
 
 void TopKOp::emitBody(BodyBuilder &b) {
-  int64_t axis = getAxis(), size = shapeOf(getX())[axis],
-          k = shapeOf(getValues())[axis];
+  int64_t axis = getAxis(), most = shapeOf(getValues())[axis];
+  Dim k = dimsOf(getValues())[axis], size = dimsOf(getX())[axis];
   Dims outer = dimsOf(getX());
   outer[axis] = 1;
-  if (k == 0)
+  if (most == 0)
     return;
   Type indexType = elementOf(getIndices());
   b.forIndependent(outer, [&](ArrayRef<Expr> row) {
@@ -394,27 +407,27 @@ void TopKOp::emitBody(BodyBuilder &b) {
       at[axis] = i;
       return {b.load(getX(), at), convert(i, indexType)};
     };
-    Expr zero = b.index(0), full = b.index(k);
+    Expr zero = b.index(0), full = b.size(k);
     b.forRange(zero, full, [&](Expr i) { heap.store(element(i), i); });
-    int64_t parents = k / 2;
-    if (parents > 0)
-      b.forRange(zero, b.index(parents), [&](Expr i) {
-        Expr slot = static_cast<double>(parents - 1) - i;
-        heap.sift(heap.load(slot), slot, full, k);
+    Dim parents = k.floorDiv(2);
+    if (parents.most() > 0)
+      b.forRange(zero, b.size(parents), [&](Expr i) {
+        Expr slot = b.size(parents - 1) - i;
+        heap.sift(heap.load(slot), slot, full, most);
       });
-    if (k < size)
-      b.forRange(full, b.index(size), [&](Expr i) {
+    if (k != size)
+      b.forRange(full, b.size(size), [&](Expr i) {
         WorstFirstHeap::Item next = element(i);
         b.when(heap.precedes(next.value, heap.load(zero).value),
-               [&] { heap.sift(next, zero, full, k); });
+               [&] { heap.sift(next, zero, full, most); });
       });
     // The worst goes last, again and again.
-    if (k > 1)
+    if (most > 1)
       b.forRange(b.index(1), full, [&](Expr i) {
-        Expr last = static_cast<double>(k) - i;
+        Expr last = full - i;
         WorstFirstHeap::Item item = heap.load(last);
         heap.store(heap.load(zero), last);
-        heap.sift(item, zero, last, k);
+        heap.sift(item, zero, last, most);
       });
   });
 }

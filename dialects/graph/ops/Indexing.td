@@ -7,17 +7,17 @@
 class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], types>;
 
-def Graph_GatherElementsOp : Graph_Move<"gather_elements"> {
+def Graph_GatherElementsOp : Graph_Move<"gather_elements", [Graph_RunTimeSizes]> {
   let summary = "result[i] = x[i with indices[i] in place of axis]";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$axis);
 }
 
-def Graph_GatherNDOp : Graph_Move<"gather_nd"> {
+def Graph_GatherNDOp : Graph_Move<"gather_nd", [Graph_RunTimeSizes]> {
   let summary = "The last axis of `indices` says where in `x`, after `batch_dims` axes in common";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$indices, I64Attr:$batch_dims);
 }
 
-def Graph_ReverseSequenceOp : Graph_Move<"reverse_sequence"> {
+def Graph_ReverseSequenceOp : Graph_Move<"reverse_sequence", [Graph_RunTimeSizes]> {
   let summary = "The first lengths[batch] elements of an axis in reverse";
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$lengths, I64Attr:$batch_axis, I64Attr:$time_axis);
 }
@@ -32,12 +32,12 @@ def Graph_TensorScatterOp : Graph_Move<"tensor_scatter"> {
                    UnitAttr:$circular);
 }
 
-def Graph_OneHotOp : Graph_Move<"one_hot", [], Graph_StatedTypes> {
+def Graph_OneHotOp : Graph_Move<"one_hot", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "values[1] where the index along `axis` is the one that `indices` says, else values[0]";
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, I64Attr:$axis);
 }
 
-def Graph_TriluOp : Graph_Move<"trilu"> {
+def Graph_TriluOp : Graph_Move<"trilu", [Graph_RunTimeSizes]> {
   let summary = "The upper or lower triangle of the last two axes from diagonal k on, else 0";
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, UnitAttr:$upper);
 }
@@ -49,7 +49,7 @@ def Graph_Col2ImOp : Graph_Compute<"col2im", Graph_StatedTypes> {
 }
 
 /// `reduction`: none, add, mul, max or min; combines with what is there.
-class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic> {
+class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic, [Graph_RunTimeSizes]> {
   let arguments = !con((ins Graph_Tensor:$x, Graph_Integers:$indices, Graph_Tensor:$updates,
                             Graph_Text<"none", ["none", "add", "mul", "max", "min"]>:$reduction), attributes);
   let results = (outs Graph_Tensor:$result);
@@ -63,7 +63,7 @@ def Graph_ScatterNDOp : Graph_Scatter<"scatter_nd", (ins)> {
   let summary = "`x` with slices of `updates` where the last axis of `indices` says";
 }
 
-def Graph_TopKOp : Graph_BodyOp<"topk", [], Graph_StatedTypes> {
+def Graph_TopKOp : Graph_BodyOp<"topk", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The k largest or smallest elements along an axis, best first, and their indices";
   let description = [{
     Of equal elements the first comes first; NaN counts as larger than any number.
@@ -71,6 +71,20 @@ def Graph_TopKOp : Graph_BodyOp<"topk", [], Graph_StatedTypes> {
   }];
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, UnitAttr:$largest);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+}
+
+def Graph_NonMaxSuppressionOp : Graph_BodyOp<"non_max_suppression", [Graph_RunTimeSizes], Graph_StatedTypes> {
+  let summary = "The best boxes of each class that overlap no better one too much";
+  let description = [{
+    boxes [N, B, 4] and scores [N, C, B] -> `selected` [most, 3] of image, class and box, of which the first `count` are
+    written, and `state` [B], which nobody reads afterwards. Of each class at most `limit` boxes are taken, those with
+    the highest scores above `score_threshold` first; one that has been taken rules out all others of its class whose
+    intersection with it is more than `iou_threshold` of their union. Boxes are two corners (y and x), or with
+    `center` the centre and the size (x and y).
+  }];
+  let arguments = (ins Graph_Floats:$boxes, Graph_Floats:$scores, StaticShapeTensorOf<[SI64]>:$limit,
+                       Graph_Floats:$iou_threshold, Graph_Floats:$score_threshold, UnitAttr:$center);
+  let results = (outs Graph_Tensor:$selected, Graph_Tensor:$count, Graph_Tensor:$state);
 }
 
 def Graph_DetOp : Graph_BodyOp<"det"> {

@@ -143,11 +143,8 @@ LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
     return rule.refuse("needs rows, and no more than a scale and a bias");
   for (Value parameter : op.getAffine())
     if (failed(rule.alike({x, parameter})) ||
-        failed(rule.shape(parameter, shapeOf(x).back(), "a scale or bias")))
+        failed(rule.shape(parameter, dimsOf(x).back(), "a scale or bias")))
       return failure();
-  if (!op.getAffine().empty())
-    rule.needKnown(dimsOf(x).back(),
-                   "scales rows of a size known only at run time");
   return rule.result(x);
 }
 
@@ -203,9 +200,6 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
 LogicalResult LRNOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (static_cast<int64_t>(op.getSize()) < 1)
     return rule.refuse("has a window that is not positive");
-  if (op.getAxis() < shapeOf(op.getInput()).size())
-    rule.needKnown(dimsOf(op.getInput())[op.getAxis()],
-                   "has windows over an axis of a size known only at run time");
   return rule.along(op.getAxis(), op.getInput());
 }
 
@@ -216,10 +210,11 @@ Expr LRNOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t behind = std::min<int64_t>(getSize() / 2, channels - 1);
   Exprs at(idx);
   Expr zero = b.constant(0, elementOf(getInput()));
+  Expr end = b.size(dimsOf(getInput())[axis]);
   Expr sum = b.reduce(before + 1 + behind, zero, [&](Expr k, Expr acc) {
     named(k, "neighbour");
     Expr c = named(idx[axis] + k - static_cast<double>(before), "channel_near");
-    Expr x = b.ifElse((c >= 0.0) & (c < static_cast<double>(channels)),
+    Expr x = b.ifElse((c >= 0.0) & (c < end),
                       [&] {
                         at[axis] = c;
                         return b.load(getInput(), at);

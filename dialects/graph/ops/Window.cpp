@@ -8,26 +8,30 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+static Dims dimsOf(ArrayRef<int64_t> sizes) {
+  return Dims(sizes.begin(), sizes.end());
+}
+
 static Expr ceilDivide(Expr x, int64_t by) {
   return by == 1 ? x
                  : (x + static_cast<double>(by - 1)) / static_cast<double>(by);
 }
 
-std::pair<Expr, Expr> insideWindow(Expr start, int64_t kernel, int64_t dilation,
-                                   int64_t size) {
+std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
+                                   int64_t dilation, const Dim &size) {
   // max(0, -start) first: truncating division rounds like ceil only from 0 up.
   ElementBuilder &b = *start.builder;
   Expr zero = b.index(0);
   Expr before = named(max(named(zero - start, "to_first"), zero), "outside");
   Expr after =
-      named(max(named(b.index(size) - start, "to_end"), zero), "to_last");
-  return {min(ceilDivide(before, dilation), b.index(kernel)),
-          min(ceilDivide(after, dilation), b.index(kernel))};
+      named(max(named(b.size(size) - start, "to_end"), zero), "to_last");
+  return {min(ceilDivide(before, dilation), b.size(kernel)),
+          min(ceilDivide(after, dilation), b.size(kernel))};
 }
 
 Expr overWindow(
-    ElementBuilder &b, ArrayRef<Expr> idx, ArrayRef<int64_t> inputShape,
-    ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+    ElementBuilder &b, ArrayRef<Expr> idx, ArrayRef<Dim> inputShape,
+    ArrayRef<Dim> kernel, ArrayRef<int64_t> strides,
     ArrayRef<int64_t> dilations, ArrayRef<int64_t> low, Expr init,
     llvm::function_ref<Expr(ArrayRef<Expr>, ArrayRef<Expr>, Expr)> body) {
   Exprs k, at(idx.begin(), idx.end());
@@ -65,7 +69,7 @@ bool LpPoolOp::isCheap() { return false; }
 bool LpPoolOp::passesLanes() { return true; }
 
 Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  return overWindow(b, idx, shapeOf(getX()), getKernel(), getStrides(),
+  return overWindow(b, idx, dimsOf(getX()), dimsOf(getKernel()), getStrides(),
                     getDilations(), getLow(), lowest(b, elementOf(getX())),
                     [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
                       Expr x = b.load(getX(), at);
@@ -79,16 +83,16 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   // Carries the best value through the loops of overWindow as the position of
   // that value, and reads the value again: positions are what is asked for.
-  ArrayRef<int64_t> shape = shapeOf(getX());
-  SmallVector<int64_t> spatial(shape.begin() + 1, shape.end() - 1);
+  Dims shape = dimsOf(getX());
+  Dims spatial(shape.begin() + 1, shape.end() - 1);
   Type signedI64 = elementOf(getResult());
   auto positionOf = [&](ArrayRef<Expr> at) {
     // Batch and channel of the channels-first tensor, then the spatial axes,
     // first one fastest if the storage order is column major.
     Exprs order{at.front(), at.back()};
-    SmallVector<int64_t> sizes{shape.front(), shape.back()};
+    Dims sizes{shape.front(), shape.back()};
     Exprs inner(at.begin() + 1, at.end() - 1);
-    SmallVector<int64_t> innerSizes(spatial);
+    Dims innerSizes(spatial);
     if (getStorageOrder()) {
       std::reverse(inner.begin(), inner.end());
       std::reverse(innerSizes.begin(), innerSizes.end());
@@ -99,8 +103,8 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   };
   auto valueAt = [&](Expr position) {
     Exprs order;
-    SmallVector<int64_t> sizes{shape.front(), shape.back()};
-    SmallVector<int64_t> innerSizes(spatial);
+    Dims sizes{shape.front(), shape.back()};
+    Dims innerSizes(spatial);
     if (getStorageOrder())
       std::reverse(innerSizes.begin(), innerSizes.end());
     sizes.append(innerSizes);
@@ -113,8 +117,8 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     at.push_back(order[1]);
     return b.load(getX(), at);
   };
-  return overWindow(b, idx, shape, getKernel(), getStrides(), getDilations(),
-                    getLow(), b.constantInt(-1, signedI64),
+  return overWindow(b, idx, shape, dimsOf(getKernel()), getStrides(),
+                    getDilations(), getLow(), b.constantInt(-1, signedI64),
                     [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr best) {
                       Expr here = named(positionOf(at), "here");
                       return b.ifElse(
@@ -128,8 +132,8 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Type type = elementOf(getX());
-  ArrayRef<int64_t> shape = shapeOf(getX());
-  Expr sum = overWindow(b, idx, shape, getKernel(), getStrides(),
+  Dims shape = dimsOf(getX()), result = dimsOf(getResult());
+  Expr sum = overWindow(b, idx, shape, dimsOf(getKernel()), getStrides(),
                         getDilations(), getLow(), b.constant(0, type),
                         [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
                           return named(acc + b.load(getX(), at), "sum");
@@ -139,13 +143,12 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t all = 1;
   Expr count;
   for (size_t i = 0; i < getKernel().size(); ++i) {
-    int64_t lastStart =
-        (shapeOf(getResult())[1 + i] - 1) * getStrides()[i] - getLow()[i];
+    Dim lastStart = (result[1 + i] - 1) * getStrides()[i] - getLow()[i];
     int64_t extent = (getKernel()[i] - 1) * getDilations()[i] + 1;
     int64_t before = getCountPadding() ? getLow()[i] : 0,
             after = getCountPadding() ? getHigh()[i] : 0;
-    bool clipped =
-        getLow()[i] > before || lastStart + extent > shape[1 + i] + after;
+    bool clipped = getLow()[i] > before ||
+                   (lastStart + extent - shape[1 + i]).most() > after;
     if (!clipped) {
       all *= getKernel()[i];
       continue;
@@ -166,7 +169,7 @@ Expr LpPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Type type = elementOf(getX());
   double p = static_cast<double>(getP());
   Expr sum = overWindow(
-      b, idx, shapeOf(getX()), getKernel(), getStrides(), getDilations(),
+      b, idx, dimsOf(getX()), dimsOf(getKernel()), getStrides(), getDilations(),
       getLow(), b.constant(0, type),
       [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
         Expr x = b.load(getX(), at);

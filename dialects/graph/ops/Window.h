@@ -9,14 +9,14 @@ namespace ingot::graph {
 
 /// The kernel positions [lo, hi) of one axis that lie inside an input of `size`
 /// when the window starts at `start` (which may be negative).
-std::pair<Expr, Expr> insideWindow(Expr start, int64_t kernel, int64_t dilation,
-                                   int64_t size);
+std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
+                                   int64_t dilation, const Dim &size);
 
 /// A loop over the inside positions of all axes at output position `idx`
 /// (batch, spatial..., channel); `body` gets the kernel and input positions.
 Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
-                llvm::ArrayRef<int64_t> inputShape,
-                llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides,
+                llvm::ArrayRef<Dim> inputShape, llvm::ArrayRef<Dim> kernel,
+                llvm::ArrayRef<int64_t> strides,
                 llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> low,
                 Expr init,
                 llvm::function_ref<Expr(llvm::ArrayRef<Expr> k,

@@ -88,7 +88,7 @@ func.func @other_size(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y
 // -----
 
 func.func @scaled(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %scale: tensor<64xf32>) {
-  // expected-error @+1 {{scales rows of a size known only at run time}}
+  // expected-error @+1 {{not of the shape [n]}}
   graph.layer_norm %x, %scale {epsilon = 1.0e-5 : f32, center = true} : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, tensor<64xf32>) -> tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>
   return
 }
@@ -103,8 +103,30 @@ func.func @moved(%x: tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>) {
 
 // -----
 
-func.func @not_ready(%x: tensor<64x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2>>) {
+func.func @not_ready(%x: tensor<64x2x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2, 2>>) {
   // expected-error @+1 {{needs sizes that are known when compiling}}
-  graph.trilu %x {k = 0 : i64, upper} : (tensor<64x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2>>) -> tensor<64x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2>>
+  graph.det %x : (tensor<64x2x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2, 2>>) -> (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, tensor<2x2xf32>)
   return
+}
+
+// -----
+
+// A run reads its own counts: what comes behind has them as sizes.
+// CHECK-LABEL: func.func @made
+// CHECK: graph.read_sizes %{{.*}} {sizes = #kernel.sizes<"found" in 0 to 8 : s0>} : (tensor<1xsi64>) -> ()
+// CHECK: graph.read_sizes %{{.*}} {equal = #kernel.sizes<"found" in 0 to 8, "n" in 1 to 8 : s0, s1>, sizes = #kernel.sizes<3>} : (tensor<1xsi64>) -> ()
+func.func @made(%count: tensor<1xsi64>, %x: tensor<8xf32>) -> tensor<8xf32, #kernel.sizes<"found" in 0 to 8 : s0>> {
+  graph.read_sizes %count {sizes = #kernel.sizes<"found" in 0 to 8 : s0>} : (tensor<1xsi64>) -> ()
+  graph.read_sizes %count {sizes = #kernel.sizes<3>, equal = #kernel.sizes<"found" in 0 to 8, "n" in 1 to 8 : s0, s1>} : (tensor<1xsi64>) -> ()
+  %y = graph.slice %x {starts = array<i64: 0>, steps = array<i64: 1>} : (tensor<8xf32>) -> tensor<8xf32, #kernel.sizes<"found" in 0 to 8 : s0>>
+  return %y : tensor<8xf32, #kernel.sizes<"found" in 0 to 8 : s0>>
+}
+
+// -----
+
+// Products are in one order, whatever the order they are written in.
+// CHECK-LABEL: func.func @ordered
+func.func @ordered(%x: tensor<24xf32, #kernel.sizes<"a" in 1 to 2, "b" in 1 to 3, "c" in 1 to 4 : s0 * (s1 * s2)>>)
+    -> tensor<24xf32, #kernel.sizes<"a" in 1 to 2, "b" in 1 to 3, "c" in 1 to 4 : (s2 * s0) * s1>> {
+  return %x : tensor<24xf32, #kernel.sizes<"a" in 1 to 2, "b" in 1 to 3, "c" in 1 to 4 : (s0 * s1) * s2>>
 }

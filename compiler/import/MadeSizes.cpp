@@ -1,0 +1,114 @@
+// Sizes that a run makes.
+//
+// A count (of NonZero) or a shape that is a tensor of the run: its elements become symbols,
+// with bounds that follow from the operands or that the user gives. From then on they are
+// sizes like those of inputs.
+
+#include "compiler/import/GraphImporter.h"
+#include "compiler/import/TensorData.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot {
+
+/// What the user says of a size that the run makes, or of all.
+static std::optional<SizeRange>
+rangeOf(const ImportOptions &options, const std::string &name, bool isBounded) {
+  if (auto own = options.dims.find(name); own != options.dims.end())
+    return own->second;
+  auto all = options.dims.find("*");
+  return isBounded || all == options.dims.end() ? std::nullopt
+                                                : std::optional(all->second);
+}
+
+static std::vector<std::string> namesOf(const llvm::StringSet<> &set) {
+  std::vector<std::string> names;
+  for (const auto &entry : set)
+    names.push_back(entry.first().str());
+  llvm::sort(names);
+  return names;
+}
+
+/// Refuses bodies: a body cannot end the run that it is part of.
+bool GraphImporter::checkMayRead(const NodePlace &at) {
+  if (builder.getInsertionBlock() == &main.getBody().front())
+    return true;
+  report(DiagnosticId::UnsupportedForm,
+         "`" + printable(at.node.op_type()) +
+             "`: a size that is made in each run of a body",
+         at);
+  return false;
+}
+
+FailureOr<Dims>
+GraphImporter::readSizes(const NodePlace &at, Value counts,
+                         ArrayRef<std::optional<int64_t>> most) {
+  std::string what = "`" + printable(at.node.op_type()) + "`: ";
+  if (!checkMayRead(at))
+    return failure();
+  std::string base = at.node.output_size() && !at.node.output(0).empty()
+                         ? at.node.output(0)
+                         : at.node.op_type();
+  Dims sizes;
+  for (auto [i, bound] : llvm::enumerate(most)) {
+    std::string name =
+        base + "_" + (most.size() == 1 ? "count" : std::to_string(i));
+    while (symbols.count(name) || !made.insert(name).second)
+      name += "_";
+    std::optional<SizeRange> range = rangeOf(options, name, bound.has_value());
+    if (bound && !range)
+      range = SizeRange(0, *bound);
+    if (range) {
+      sizes.push_back(dimOf(name, *range));
+      continue;
+    }
+    std::vector<std::string> inputs = bindableInputs(counts);
+    report(inputs.empty() ? DiagnosticId::RuntimeShape
+                          : DiagnosticId::UnboundValue,
+           what + "nothing says how large `" + printable(name) +
+               "` can be, a size of its result that is only known at run time",
+           at, "",
+           "give a bound with --dim " + printable(name) + "=0..MOST" +
+               (inputs.empty() ? "" : ", or " + bindHint(inputs)));
+    return failure();
+  }
+  ReadSizesOp::create(builder, locationOf(at), counts,
+                      kernel::sizesAttr(sizes, &context),
+                      /*equal=*/kernel::SizesAttr());
+  return sizes;
+}
+
+void GraphImporter::checkEqual(const NodePlace &at, const Dim &x,
+                               const Dim &y) {
+  if (!checkMayRead(at))
+    return;
+  auto none =
+      RankedTensorType::get({0}, builder.getIntegerType(64, /*isSigned=*/true));
+  Value nothing = constant(DenseElementsAttr::get(none, ArrayRef<int64_t>()),
+                           locationOf(at));
+  ReadSizesOp::create(builder, locationOf(at), nothing,
+                      kernel::sizesAttr(Dims(), &context),
+                      kernel::sizesAttr(Dims{x, y}, &context));
+}
+
+bool GraphImporter::fitsAtBounds(const NodePlace &at, RankedTensorType type) {
+  // What has more elements does not fit into the memory of most machines.
+  constexpr int64_t mostElements = int64_t(1) << 31;
+  if (!hasRunTimeSizes(type) || type.getNumElements() <= mostElements)
+    return true;
+  report(DiagnosticId::UnsupportedForm,
+         "`" + printable(at.node.op_type()) +
+             "`: the result is too large at its bounds, " + describe(type),
+         at, "", "give smaller bounds with --dim");
+  return false;
+}
+
+void GraphImporter::checkMadeOptions() {
+  for (const auto &[name, range] : options.dims)
+    if (name != "*" && !symbols.count(name) && !made.contains(name) &&
+        diagnostics.empty())
+      reportUnknownInput("--dim", "no run makes a size", name, namesOf(made));
+}
+
+} // namespace ingot

@@ -1,0 +1,296 @@
+// Operators that move elements as tensors of the run say.
+
+#include "compiler/import/operators/RunTimeShapes.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// The sizes of a tensor, of which each is at most as large as any of `from`.
+static FailureOr<Dims> readSizesOf(OnnxNode &node, Value counts,
+                                   ArrayRef<Dim> from) {
+  int64_t most = 1;
+  for (const Dim &size : from)
+    most = std::max(most, size.most());
+  return node.readSizes(
+      counts, SmallVector<std::optional<int64_t>>(shapeOf(counts)[0], most));
+}
+
+/// 1 for the axes that a vector names, 0 for the others of `rank`.
+static Value maskOf(RunTimeInts &ints, Value axes, int64_t rank) {
+  SmallVector<int64_t> zeros(rank, 0),
+      ones(tensorType(axes).getNumElements(), 1);
+  return ints.put(ints.numbers(zeros), axes, ints.numbers(ones));
+}
+
+ImportResult reshapeByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), shape = ints.input(1);
+  Dims from = dimsOf(x);
+  int64_t rank = shapeOf(shape)[0];
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    Value size = ints.part(shape, axis);
+    if (!node.intAttr("allowzero", 0) && axis < int64_t(from.size()))
+      size = ints.where(ints.equal(size, ints.number(0)),
+                        ints.sizes(from[axis]), size);
+    sizes.push_back(size);
+  }
+  if (sizes.empty())
+    return one(reshapeAtRunTime(node, x, {}));
+  Value all = ints.joined(sizes), minus = ints.equal(all, ints.number(-1));
+  Value others = ints.product(ints.where(minus, ints.number(1), all));
+  all = ints.where(minus, ints.div(ints.sizes(product(from)), others), all);
+  auto to = readBoundedSizes(node, all);
+  if (failed(to))
+    return failure();
+  return one(reshapeAtRunTime(node, x, *to));
+}
+
+ImportResult squeezeByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), axes = ints.input(1);
+  Dims from = dimsOf(x);
+  int64_t rank = from.size(), left = rank - shapeOf(axes)[0];
+  if (left < 0)
+    return node.invalid("there are more axes to squeeze than the input has");
+  if (left == 0)
+    return one(reshapeAtRunTime(node, x, {}));
+  // Axes that stay move to the front, the others behind all.
+  Value gone = maskOf(ints, axes, rank);
+  Value stay = ints.sub(ints.number(1), gone);
+  Value to = ints.where(ints.equal(gone, ints.number(1)), ints.number(left),
+                        ints.sums(stay, /*exclusive=*/true));
+  Value sizes = ints.put(ints.numbers(SmallVector<int64_t>(left + 1, 1)), to,
+                         ints.sizes(from));
+  auto result = readSizesOf(node, ints.part(sizes, 0, left), from);
+  if (failed(result))
+    return failure();
+  return one(reshapeAtRunTime(node, x, *result));
+}
+
+ImportResult unsqueezeByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), axes = ints.input(1);
+  Dims from = dimsOf(x);
+  int64_t rank = from.size() + shapeOf(axes)[0];
+  if (from.empty())
+    return one(node.reshape(x, Dims(rank, 1)));
+  Value added = maskOf(ints, axes, rank);
+  Value old = ints.sums(ints.sub(ints.number(1), added), /*exclusive=*/true);
+  Value sizes = ints.where(ints.equal(added, ints.number(1)), ints.number(1),
+                           ints.take(ints.sizes(from), old));
+  auto result = readSizesOf(node, sizes, from);
+  if (failed(result))
+    return failure();
+  return one(reshapeAtRunTime(node, x, *result));
+}
+
+ImportResult expandByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), shape = ints.input(1);
+  int64_t given = shapeOf(shape)[0],
+          rank = std::max<int64_t>(given, shapeOf(x).size());
+  Dims from(rank - shapeOf(x).size(), 1), to;
+  llvm::append_range(from, dimsOf(x));
+  // Sizes that are not known may be 1.
+  auto mayGrow = [&](int64_t axis) {
+    return axis >= rank - given && from[axis].least() <= 1 &&
+           from[axis].most() >= 1 && from[axis] != 0;
+  };
+  SmallVector<Value> open;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (!mayGrow(axis))
+      continue;
+    Value size = ints.part(shape, axis - (rank - given));
+    if (!from[axis].known())
+      size = ints.where(ints.equal(ints.sizes(from[axis]), ints.number(1)),
+                        size, ints.sizes(from[axis]));
+    open.push_back(size);
+  }
+  FailureOr<Dims> read = Dims();
+  if (!open.empty())
+    read = readBoundedSizes(node, ints.joined(open));
+  if (failed(read))
+    return failure();
+  size_t next = 0;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    to.push_back(mayGrow(axis) ? (*read)[next++] : from[axis]);
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (mayGrow(axis) && !from[axis].known()) {
+      x = gatherAlong(
+          node, node.reshape(x, ArrayRef<Dim>(from)), axis,
+          ints.modulo(node.countTo(to[axis]), ints.sizes(from[axis])));
+      from = dimsOf(x);
+    }
+  return one(node.builder.createOrFold<ExpandOp>(node.loc, x, ArrayRef(to)));
+}
+
+ImportResult tileByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), repeats = ints.input(1);
+  Dims from = dimsOf(x);
+  if (shapeOf(repeats)[0] != int64_t(from.size()))
+    return node.invalid("repeats does not have one count for each axis");
+  if (from.empty())
+    return one(x);
+  auto to = readBoundedSizes(node, ints.mul(repeats, ints.sizes(from)));
+  if (failed(to))
+    return failure();
+  for (auto [axis, size] : llvm::enumerate(*to))
+    x = gatherAlong(node, x, axis,
+                    ints.modulo(node.countTo(size), ints.sizes(from[axis])));
+  return one(x);
+}
+
+/// Elements first, first + step, ... along each axis; `first` and `step` are vectors.
+static Value strided(OnnxNode &node, Value x, ArrayRef<Dim> sizes, Value first,
+                     Value step) {
+  RunTimeInts ints(node);
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    Value places = node.countTo(size);
+    if (step)
+      places = ints.mul(places, ints.part(step, axis));
+    x = gatherAlong(node, x, axis, ints.add(places, ints.part(first, axis)));
+  }
+  return x;
+}
+
+ImportResult sliceByInput(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0);
+  Dims from = dimsOf(x);
+  int64_t rank = from.size();
+  Value starts = ints.input(1), ends = ints.input(2);
+  int64_t count = shapeOf(starts)[0];
+  Value axes =
+      node.hasInput(3)
+          ? ints.input(3)
+          : ints.numbers(llvm::to_vector(llvm::seq<int64_t>(0, count)));
+  if (shapeOf(ends)[0] != count || shapeOf(axes)[0] != count || rank == 0)
+    return node.invalid("starts, ends and axes differ in length");
+  Value size = ints.sizes(from), zero = ints.number(0), one = ints.number(1);
+  auto everywhere = [&](int64_t value, Value given) {
+    return ints.put(ints.numbers(SmallVector<int64_t>(rank, value)), axes,
+                    given);
+  };
+  Value step = node.hasInput(4) ? everywhere(1, ints.input(4))
+                                : ints.numbers(SmallVector<int64_t>(rank, 1));
+  // A step that leaves the axis at once is as good as any larger one.
+  Value most = ints.add(size, one);
+  step = ints.max(ints.min(step, most), ints.sub(zero, most));
+  Value start = everywhere(0, starts), end = ints.put(size, axes, ends);
+  Value backwards = ints.less(step, zero);
+  // Counted from the front and limited: to [0, size], or [-1, size - 1] backwards.
+  Value low = ints.where(backwards, ints.number(-1), zero),
+        high = ints.add(size, low);
+  auto limited = [&](Value at, Value least) {
+    at = ints.where(ints.less(at, zero), ints.add(at, size), at);
+    return ints.min(ints.max(at, least), high);
+  };
+  Value first = limited(start, ints.min(zero, high)), last = limited(end, low);
+  Value distance = ints.sub(last, first);
+  Value away = ints.where(backwards, one, ints.number(-1));
+  Value found =
+      ints.max(zero, ints.div(ints.add(distance, ints.add(step, away)), step));
+  auto sizes =
+      node.readSizes(found, llvm::map_to_vector(from, [](const Dim &each) {
+                       return std::optional<int64_t>(each.most());
+                     }));
+  if (failed(sizes))
+    return failure();
+  return graph::one(strided(node, x, *sizes, first, step));
+}
+
+ImportResult splitByInput(OnnxNode &node, int64_t axis) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), split = ints.input(1);
+  Dim size = dimsOf(x)[axis];
+  int64_t parts = node.numOutputs();
+  if (shapeOf(split)[0] != parts)
+    return node.invalid("split has " + Twine(shapeOf(split)[0]) +
+                        " entries for " + Twine(parts) + " outputs");
+  auto lengths = node.readSizes(
+      split, SmallVector<std::optional<int64_t>>(parts, size.most()));
+  if (failed(lengths))
+    return failure();
+  Dim all = 0;
+  for (const Dim &length : *lengths)
+    all += length;
+  node.checkEqual(all, size);
+  Value starts = ints.sums(split, /*exclusive=*/true);
+  SmallVector<Value> results;
+  for (auto [i, length] : llvm::enumerate(*lengths))
+    results.push_back(gatherAlong(
+        node, x, axis, ints.add(node.countTo(length), ints.part(starts, i))));
+  return results;
+}
+
+Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
+               const Dim &size, StringRef mode, Value value) {
+  RunTimeInts ints(node);
+  Dim from = dimsOf(x)[axis];
+  Value at = ints.sub(node.countTo(size), low), zero = ints.number(0),
+        length = ints.sizes(from), last = ints.sizes(from - 1);
+  Value inside = node.elementwise<AndOp>(
+      {ints.less(ints.number(-1), at), ints.less(at, length)});
+  if (mode == "wrap")
+    at = ints.modulo(at, length);
+  if (mode == "reflect") {
+    Value twice = ints.mul(last, ints.number(2));
+    at = ints.modulo(at, ints.max(twice, ints.number(1)));
+    at = ints.min(at, ints.sub(twice, at));
+  }
+  Value y = gatherAlong(node, x, axis, ints.max(zero, ints.min(at, last)));
+  if (mode != "constant")
+    return y;
+  inside = node.alignAt(inside, axis, shapeOf(x).size());
+  return node.elementwise<WhereOp>({inside, y, value});
+}
+
+ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), pads = ints.input(1);
+  Dims from = dimsOf(x);
+  int64_t rank = from.size(), count = shapeOf(pads)[0] / 2;
+  bool hasAxes = node.opset >= 18 && node.hasInput(3);
+  if (shapeOf(pads)[0] != 2 * count || (!hasAxes && count != rank) || rank == 0)
+    return node.invalid("pads does not have two entries for each axis");
+  Value low = ints.part(pads, 0, count), high = ints.part(pads, count, count);
+  if (hasAxes) {
+    Value none = ints.numbers(SmallVector<int64_t>(rank, 0)),
+          axes = ints.input(3);
+    if (shapeOf(axes)[0] != count)
+      return node.invalid("pads does not have two entries for each axis");
+    low = ints.put(none, axes, low);
+    high = ints.put(none, axes, high);
+  }
+  auto to =
+      readBoundedSizes(node, ints.add(ints.sizes(from), ints.add(low, high)));
+  if (failed(to))
+    return failure();
+  for (auto [axis, size] : llvm::enumerate(*to))
+    x = padAlong(node, x, axis, ints.part(low, axis), size, mode, value);
+  return one(x);
+}
+
+ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), shape = ints.input(1);
+  if (int64_t(axes.size()) != shapeOf(shape)[0] || axes.empty())
+    return node.invalid("shape does not have one entry for each axis");
+  auto to = readBoundedSizes(node, shape);
+  if (failed(to))
+    return failure();
+  Value zero = node.scalarConstant(0, elementOf(x));
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    // The odd element is added or dropped behind; rounding is towards zero.
+    Value change = ints.sub(ints.part(shape, i), ints.sizes(dimsOf(x)[axis]));
+    x = padAlong(node, x, axis, ints.div(change, ints.number(2)), (*to)[i],
+                 "constant", zero);
+  }
+  return one(x);
+}
+
+} // namespace ingot::graph

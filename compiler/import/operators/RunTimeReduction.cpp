@@ -1,0 +1,103 @@
+// Reductions along axes that are a tensor of the run.
+//
+// Each element goes to the place that it has when the coordinates along the axes are 0, and
+// is combined there with those that have come before: one form for any axes.
+
+#include "compiler/import/operators/RunTimeShapes.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+LogicalResult RunTimeReduction::prepare() {
+  RunTimeInts ints(node);
+  Value x = node.input(0), axes = ints.input(1);
+  from = dimsOf(x);
+  int64_t rank = from.size(), count = shapeOf(axes)[0];
+  if (count > rank || rank == 0)
+    return node.invalid("there are more axes than the input has");
+  SmallVector<int64_t> zeros(rank, 0), ones(count, 1);
+  Value reduced = ints.put(ints.numbers(zeros), axes, ints.numbers(ones));
+  Value isReduced = ints.equal(reduced, ints.number(1));
+  Value size = ints.sizes(from);
+  kept = ints.where(isReduced, ints.number(1), size);
+  Value strides =
+      ints.where(isReduced, ints.number(0), ints.productsBehind(kept));
+  // The place of an element is a sum over its coordinates.
+  Value place;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    Value along = ints.mul(node.countTo(from[axis]), ints.part(strides, axis));
+    along = node.alignAt(along, axis, rank);
+    place = place ? ints.add(place, along) : along;
+    most *= std::max<int64_t>(from[axis].most(), 1);
+  }
+  places = node.reshape(place, ArrayRef<Dim>(product(ArrayRef(from))));
+
+  Value sizes = kept;
+  SmallVector<std::optional<int64_t>> bounds;
+  for (const Dim &each : from)
+    bounds.push_back(std::max<int64_t>(each.most(), 1));
+  if (!node.intAttr("keepdims", 1)) {
+    // Axes that stay move to the front, the others behind all.
+    int64_t left = rank - count, largest = 1;
+    for (std::optional<int64_t> bound : bounds)
+      largest = std::max(largest, *bound);
+    bounds.assign(left, largest);
+    Value slot = ints.where(
+        isReduced, ints.number(left),
+        ints.sums(ints.sub(ints.number(1), reduced), /*exclusive=*/true));
+    sizes = ints.part(
+        ints.put(ints.numbers(SmallVector<int64_t>(left + 1, 1)), slot, size),
+        0, left);
+  }
+  if (bounds.empty())
+    return success();
+  auto read = node.readSizes(sizes, bounds);
+  if (failed(read))
+    return failure();
+  to = *read;
+  return success();
+}
+
+static Value identity(OnnxNode &node, Type type, double none) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || !std::isinf(none))
+    return node.scalarConstant(none, type);
+  unsigned bits = integer.getWidth();
+  bool isSigned = !integer.isUnsigned() && bits > 1;
+  APInt value = none < 0 ? (isSigned ? APInt::getSignedMinValue(bits)
+                                     : APInt::getMinValue(bits))
+                         : (isSigned ? APInt::getSignedMaxValue(bits)
+                                     : APInt::getMaxValue(bits));
+  return node.constant(
+      DenseElementsAttr::get(RankedTensorType::get({}, type), value));
+}
+
+Value RunTimeReduction::combineFlat(Value x, const Combination &by) {
+  Value none = node.build<ExpandOp>(identity(node, elementOf(x), by.none),
+                                    ArrayRef<Dim>(Dim(most)));
+  Value flat = node.reshape(x, ArrayRef<Dim>(product(ArrayRef(from))));
+  return node.build<ScatterElementsOp>(none, places, flat, by.name, 0);
+}
+
+Value RunTimeReduction::combine(Value x, const Combination &by) {
+  Value all = combineFlat(x, by);
+  Dim count = product(ArrayRef(to));
+  // There are no more elements than places, whatever the bounds of the sizes say.
+  Value first = resizedFlat(node, all, count);
+  return node.reshape(first, ArrayRef<Dim>(to));
+}
+
+Value RunTimeReduction::spread(Value reduced) {
+  Value flat = node.reshape(
+      reduced, ArrayRef<Dim>(product(ArrayRef<Dim>(dimsOf(reduced)))));
+  return node.reshape(gatherAlong(node, flat, 0, places), ArrayRef<Dim>(from));
+}
+
+Value RunTimeReduction::count() {
+  RunTimeInts ints(node);
+  Value all = ints.product(ints.sizes(from)), own = ints.product(kept);
+  return node.reshape(ints.div(all, own), ArrayRef<Dim>());
+}
+
+} // namespace ingot::graph

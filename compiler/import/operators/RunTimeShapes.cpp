@@ -1,0 +1,163 @@
+#include "compiler/import/operators/RunTimeShapes.h"
+
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+static Type int64(OnnxNode &node) {
+  return node.builder.getIntegerType(64, /*isSigned=*/true);
+}
+
+Value RunTimeInts::number(int64_t value) {
+  return node.constant(DenseElementsAttr::get(
+      RankedTensorType::get({}, int64(node)), ArrayRef(value)));
+}
+
+Value RunTimeInts::numbers(ArrayRef<int64_t> values) {
+  return node.constant(DenseElementsAttr::get(
+      RankedTensorType::get({int64_t(values.size())}, int64(node)), values));
+}
+
+Value RunTimeInts::sizes(ArrayRef<Dim> sizes) {
+  bool isKnown = llvm::all_of(
+      sizes, [](const Dim &size) { return size.known().has_value(); });
+  if (isKnown)
+    return numbers(llvm::map_to_vector(
+        sizes, [](const Dim &size) { return *size.known(); }));
+  return node.build<SizesOp>(
+      RankedTensorType::get({int64_t(sizes.size())}, int64(node)),
+      kernel::sizesAttr(sizes, node.builder.getContext()));
+}
+
+Value RunTimeInts::vector(Value value) {
+  return node.reshape(node.cast(value, int64(node)),
+                      graph::product(ArrayRef<Dim>(dimsOf(value))));
+}
+
+Value RunTimeInts::part(Value vector, int64_t first, int64_t count) {
+  return slice(node.builder, node.loc, vector, 0, first, count);
+}
+
+Value RunTimeInts::joined(ArrayRef<Value> vectors) {
+  return vectors.size() == 1
+             ? vectors.front()
+             : node.builder.createOrFold<ConcatOp>(node.loc, vectors, 0);
+}
+
+Value RunTimeInts::add(Value x, Value y) {
+  return node.elementwise<AddOp>({x, y});
+}
+Value RunTimeInts::sub(Value x, Value y) {
+  return node.elementwise<SubOp>({x, y});
+}
+Value RunTimeInts::mul(Value x, Value y) {
+  return node.elementwise<MulOp>({x, y});
+}
+/// A divisor of 0 divides as 1: what it is for is found wrong by others.
+Value RunTimeInts::div(Value x, Value y) {
+  return node.elementwise<DivOp>({x, where(equal(y, number(0)), number(1), y)});
+}
+Value RunTimeInts::min(Value x, Value y) {
+  return node.elementwise<MinimumOp>({x, y});
+}
+Value RunTimeInts::max(Value x, Value y) {
+  return node.elementwise<MaximumOp>({x, y});
+}
+Value RunTimeInts::less(Value x, Value y) {
+  return node.elementwise<LessOp>({x, y});
+}
+Value RunTimeInts::equal(Value x, Value y) {
+  return node.elementwise<EqualOp>({x, y});
+}
+Value RunTimeInts::where(Value condition, Value x, Value y) {
+  return node.elementwise<WhereOp>({condition, x, y});
+}
+
+Value RunTimeInts::modulo(Value x, Value y) {
+  Value rest = sub(x, mul(div(x, y), y));
+  return where(less(rest, number(0)), add(rest, y), rest);
+}
+
+Value RunTimeInts::productsBehind(Value vector) {
+  return node.build<CumProdOp>(vector, /*axis=*/0, /*exclusive=*/true,
+                               /*reverse=*/true);
+}
+
+Value RunTimeInts::product(Value vector) {
+  if (tensorType(vector).getNumElements() == 0)
+    return numbers({1});
+  return node.build<ReduceProdOp>(vector, ArrayRef<int64_t>{0});
+}
+
+Value RunTimeInts::sums(Value vector, bool exclusive) {
+  return node.build<CumSumOp>(vector, /*axis=*/0, exclusive,
+                              /*reverse=*/false);
+}
+
+Value RunTimeInts::put(Value vector, Value at, Value values) {
+  if (tensorType(at).getNumElements() == 0)
+    return vector;
+  return node.build<ScatterElementsOp>(vector, at, values, "none", 0);
+}
+
+Value RunTimeInts::take(Value vector, Value at) {
+  return gatherAlong(node, vector, 0, at);
+}
+
+Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
+  return node.build<GatherOp>(x, positions, axis, /*in_range=*/false);
+}
+
+Value resizedFlat(OnnxNode &node, Value flat, const Dim &count) {
+  Dim own = dimsOf(flat)[0];
+  if (own == count)
+    return flat;
+  // What is behind the elements is not known to be read by nobody before the run.
+  if (int64_t missing = count.most() - own.least(); missing > 0)
+    flat = node.builder.createOrFold<PadOp>(
+        node.loc, flat, node.scalarConstant(0, elementOf(flat)),
+        ArrayRef<int64_t>{0}, ArrayRef<int64_t>{missing});
+  return node.build<SliceOp>(flat, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1},
+                             ArrayRef<Dim>(count));
+}
+
+Value reshapeAtRunTime(OnnxNode &node, Value x, ArrayRef<Dim> sizes) {
+  Dims from = dimsOf(x);
+  Dim before = product(from), after = product(sizes);
+  Value flat = node.reshape(x, ArrayRef<Dim>(before));
+  if (before != after)
+    node.checkEqual(before, after);
+  return node.reshape(resizedFlat(node, flat, after), sizes);
+}
+
+FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
+  SmallVector<std::optional<int64_t>> most(shapeOf(counts)[0]);
+  return node.readSizes(counts, most);
+}
+
+FailureOr<Value> positionsOf(OnnxNode &node, Value truths) {
+  RunTimeInts ints(node);
+  Dim all = dimsOf(truths)[0];
+  if (all == 0)
+    return ints.numbers({});
+  // The k-th that holds is put in place k, the others behind all.
+  Value holds = ints.vector(truths);
+  Value number = ints.sums(holds, /*exclusive=*/false);
+  Value last = ints.sizes(all);
+  Value to = ints.where(truths, ints.sub(number, ints.number(1)), last);
+  Value places = node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(all + 1));
+  places =
+      node.build<ScatterElementsOp>(places, to, node.countTo(all), "none", 0);
+  Value count = all.known() ? ints.part(number, *all.known() - 1)
+                            : Value(node.build<ReduceMaxOp>(
+                                  ints.joined({ints.numbers({0}), number}),
+                                  ArrayRef<int64_t>{0}));
+  auto found = node.readSizes(count, {all.most()});
+  if (failed(found))
+    return failure();
+  return resizedFlat(node, places, found->front());
+}
+
+} // namespace ingot::graph

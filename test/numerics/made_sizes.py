@@ -1,0 +1,167 @@
+"""Models whose shapes are made when they run: counts, and shapes that are inputs.
+
+    made_sizes.py --ingot INGOT
+
+Each model is compiled once, without its data, and run on several inputs beside ONNX Runtime. Sizes beyond their
+bounds are refused.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+F, I = TensorProto.FLOAT, TensorProto.INT64
+rng = np.random.default_rng(5)
+failures = []
+
+
+def node(op, inputs, outputs=("y",), **attributes):
+    return helper.make_node(op, inputs, list(outputs), **attributes)
+
+
+def model(nodes, inputs, outputs, weights={}):
+    """`inputs` are names, types and shapes; `outputs` names and types."""
+    graph = helper.make_graph(
+        nodes, "network", [helper.make_tensor_value_info(*each) for each in inputs],
+        [helper.make_tensor_value_info(*each, None) for each in outputs],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def normal(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def write(folder, number, inputs, outputs):
+    path = os.path.join(folder, f"test_data_set_{number}")
+    os.makedirs(path)
+    for kind, values in (("input", inputs), ("output", outputs)):
+        for i, (name, value) in enumerate(values):
+            with open(os.path.join(path, f"{kind}_{i}.pb"), "wb") as file:
+                file.write(numpy_helper.from_array(value, name).SerializeToString())
+
+
+def check(ingot, name, network, runs, dims=(), refused=()):
+    """`runs` and `refused` are dicts of inputs."""
+    session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
+    names = [output.name for output in network.graph.output]
+    options = [word for dim in dims for word in ("--dim", dim)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.onnx")
+        onnx.save(network, path)
+        for sets, all_runs in (("fits", runs), ("refused", refused)):
+            os.makedirs(os.path.join(folder, sets))
+            with open(os.path.join(folder, sets, "case.json"), "w") as file:
+                file.write('{"rtol": 1e-4, "atol": 1e-5}')
+            for number, inputs in enumerate(all_runs):
+                write(os.path.join(folder, sets), number, inputs.items(), zip(names, session.run(None, inputs)))
+
+        def test(sets, *more):
+            return subprocess.run([ingot, "test", path, os.path.join(folder, sets), "--dynamic", *options, *more],
+                                  capture_output=True, text=True)
+        for more in ([], ["--optimize=size"]):
+            result = test("fits", *more)
+            if result.returncode or result.stdout.count(", ok") != len(runs) * len(names):
+                failures.append(f"{name} {more}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+        if refused:
+            result = test("refused")
+            if result.returncode != 1 or "input-mismatch" not in result.stderr:
+                failures.append(f"{name} takes what it should refuse\n{result.stdout}{result.stderr}")
+    print(f"{name}: {len(runs)} runs of one compiled model agree")
+
+
+def found(ingot):
+    """What is counted: none, some and all elements."""
+    masks = [np.array(mask, bool) for mask in ([0] * 6, [1] * 6, [0, 1, 1, 0, 1, 0])]
+    check(ingot, "NonZero", model([node("NonZero", ["x"], ["at"]), node("Transpose", ["at"], ["t"], perm=[1, 0]),
+                                   node("GatherND", ["x", "t"]), node("Shape", ["at"], ["s"])],
+                                  [("x", F, [3, 4])], [("y", F), ("at", I), ("s", I)]),
+          [{"x": x} for x in (normal(3, 4) * (rng.random((3, 4)) < 0.5).astype(np.float32), np.zeros((3, 4), np.float32), normal(3, 4))])
+    check(ingot, "NonZero of open sizes", model([node("NonZero", ["x"])], [("x", F, ["n", "m"])], [("y", I)]),
+          [{"x": normal(*shape).round()} for shape in ((1, 1), (8, 5), (3, 7))], ["n=1..8", "m=1..7"])
+    check(ingot, "Compress", model([node("Compress", ["x", "c"], ["k"], axis=1), node("MatMul", ["x2", "k"], ["p"]),
+                                    node("ReduceSum", ["p"], keepdims=0)],
+                                   [("x", F, [4, 6]), ("c", TensorProto.BOOL, [6]), ("x2", F, [3, 4])], [("y", F), ("k", F)]),
+          [{"x": normal(4, 6), "c": mask, "x2": normal(3, 4)} for mask in masks])
+    for is_sorted in (0, 1):
+        check(ingot, f"Unique, sorted={is_sorted}",
+              model([node("Unique", ["x"], ["y", "i", "v", "c"], sorted=is_sorted)], [("x", F, [12])], [("y", F), ("i", I), ("v", I), ("c", I)]),
+              [{"x": (normal(12) * scale).round()} for scale in (0.1, 1, 100)])
+    check(ingot, "TopK", model([node("TopK", ["x", "k"], ["y", "i"])], [("x", F, [5, 9]), ("k", I, [1])], [("y", F), ("i", I)]),
+          [{"x": normal(5, 9), "k": ints(k)} for k in (0, 1, 4, 9)])
+
+
+def boxes(ingot):
+    def corners(count):
+        low = rng.random((2, count, 2), np.float32)
+        return np.concatenate([low, low + 0.1 + 0.4 * rng.random((2, count, 2), np.float32)], axis=2)
+    limits = {"limit": np.array([4], np.int64), "iou": np.array([0.3], np.float32), "least": np.array([0.2], np.float32)}
+    check(ingot, "NonMaxSuppression", model([node("NonMaxSuppression", ["b", "s", "limit", "iou", "least"])],
+                                            [("b", F, [2, "n", 4]), ("s", F, [2, 3, "n"])], [("y", I)], limits),
+          [{"b": corners(count), "s": rng.random((2, 3, count), np.float32)} for count in (1, 7, 40)], ["n=1..40"])
+    check(ingot, "limits of NonMaxSuppression", model([node("NonMaxSuppression", ["b", "s", "limit"], center_point_box=1)],
+                                                      [("b", F, [2, 9, 4]), ("s", F, [2, 1, 9]), ("limit", I, [1])], [("y", I)]),
+          [{"b": corners(9), "s": rng.random((2, 1, 9), np.float32), "limit": ints(limit)} for limit in (0, 1, 2**40)])
+
+
+def shapes(ingot):
+    """Shapes that are inputs."""
+    x, bound = ("x", F, [2, 3, 4]), ["*=0..24"]
+    check(ingot, "Reshape", model([node("Reshape", ["x", "s"], ["r"]), node("Softmax", ["r"])], [x, ("s", I, [2])], [("y", F)]),
+          [{"x": normal(2, 3, 4), "s": ints(*s)} for s in ((6, 4), (-1, 3), (0, 12), (1, 24))], bound)
+    check(ingot, "Expand", model([node("Expand", ["x", "s"])], [("x", F, [3, 1]), ("s", I, [3])], [("y", F)]),
+          [{"x": normal(3, 1), "s": ints(*s)} for s in ((1, 1, 1), (2, 3, 5), (4, 1, 1))], bound)
+    check(ingot, "Tile", model([node("Tile", ["x", "s"])], [x, ("s", I, [3])], [("y", F)]),
+          [{"x": normal(2, 3, 4), "s": ints(*s)} for s in ((1, 1, 1), (2, 3, 1), (1, 0, 2))], bound)
+    sets = (((0, 1), (2, 3), (1, 2), (1, 1)), ((-1, -2), (-100, 100), (2, 0), (-1, 2)), ((5, 0), (9, 2**62), (0, -1), (1, 3)))
+    check(ingot, "Slice", model([node("Slice", ["x", "b", "e", "a", "s"])], [x, *((n, I, [2]) for n in "beas")], [("y", F)]),
+          [{"x": normal(2, 3, 4), **{n: ints(*v) for n, v in zip("beas", each)}} for each in sets])
+    for mode in ("constant", "edge", "reflect", "wrap"):
+        check(ingot, f"Pad, {mode}", model([node("Pad", ["x", "p"], mode=mode)], [("x", F, [3, 4]), ("p", I, [4])], [("y", F)]),
+              [{"x": normal(3, 4), "p": ints(*p)} for p in ((0, 0, 0, 0), (1, 2, 2, 1), (0, 3, 1, 0))], bound)
+    check(ingot, "Range and ConstantOfShape", model(
+        [node("Range", ["a", "b", "c"], ["r"]), node("Shape", ["r"], ["s"]), node("ConstantOfShape", ["s"], ["z"]),
+         node("Add", ["r", "z"])], [(n, F, []) for n in "abc"], [("y", F)]),
+        [{n: np.array(v, np.float32) for n, v in zip("abc", each)} for each in ((0, 5, 1), (3, -2, -0.5), (1, 1, 1))], bound)
+    check(ingot, "OneHot", model([node("OneHot", ["i", "d", "v"])], [("i", I, [5]), ("d", I, [1]), ("v", F, [2])], [("y", F)]),
+          [{"i": ints(0, 2, 1, -1, 2), "d": ints(d), "v": normal(2)} for d in (3, 8)], bound)
+    check(ingot, "Split", model([node("Split", ["x", "s"], ["y", "z"], axis=1)], [("x", F, [2, 7]), ("s", I, [2])], [("y", F), ("z", F)]),
+          [{"x": normal(2, 7), "s": ints(*s)} for s in ((3, 4), (0, 7), (6, 1))])
+    check(ingot, "Unsqueeze and Squeeze", model(
+        [node("Unsqueeze", ["x", "a"], ["u"]), node("Squeeze", ["u", "a"])], [("x", F, [3, 4]), ("a", I, [2])], [("y", F), ("u", F)]),
+        [{"x": normal(3, 4), "a": ints(*a)} for a in ((0, 1), (-1, 1), (2, 0))])
+    ops = ("Sum", "Mean", "Max", "Min", "Prod", "L1", "L2", "LogSumExp", "SumSquare", "LogSum")
+    for keepdims in (0, 1):
+        check(ingot, f"reductions, keepdims={keepdims}", model(
+            [node("Reduce" + op, ["x", "a"], [op], keepdims=keepdims) for op in ops], [x, ("a", I, [2])], [(op, F) for op in ops]),
+            [{"x": np.abs(normal(2, 3, 4)), "a": ints(*a)} for a in ((0, 1), (-1, 0), (1, 2))])
+    check(ingot, "CumSum and Trilu", model([node("CumSum", ["x", "a"], ["s"]), node("Trilu", ["s", "a"])], [x, ("a", I, [])], [("y", F)]),
+          [{"x": normal(2, 3, 4), "a": np.array(a, np.int64)} for a in (0, 2, -1)])
+
+
+def beyond(ingot):
+    """A size beyond the bound that the user gives, and elements that are too few."""
+    check(ingot, "a bound of ConstantOfShape", model([node("ConstantOfShape", ["s"])], [("s", I, [2])], [("y", F)]),
+          [{"s": ints(3, 4)}, {"s": ints(0, 5)}], ["y_0=0..3", "y_1=1..5"], [{"s": ints(4, 4)}, {"s": ints(3, 6)}, {"s": ints(3, 0)}])
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--ingot", required=True)
+parser.add_argument("--program")
+args = parser.parse_args()
+found(args.ingot)
+boxes(args.ingot)
+shapes(args.ingot)
+beyond(args.ingot)
+if failures:
+    sys.exit("\n".join(failures))
