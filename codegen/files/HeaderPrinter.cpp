@@ -62,7 +62,7 @@ static void printMacros(const Interface &interface,
   }
   NameScope names;
   if (!interface.sizes.empty())
-    out.blockComment("Sizes that the caller names for each run.");
+    out.blockComment("Bounds of the sizes that differ from run to run.");
   for (const InterfaceSize &size : interface.sizes) {
     std::string field = names.unique(StringRef(size.field).upper());
     out.line("#define " + macro + "_" + field + "_LEAST " +

@@ -145,11 +145,16 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
     // The place of the tensors: the memory of the host.
     if (target.isDevice())
       os << "nullptr, ";
+    size_t made = count(model.sizes, std::nullopt),
+           tensors = model.inputBytes.size() + model.outputBytes.size() - made;
     // Sizes are as wide as pointers.
-    for (int64_t size : model.sizes)
-      os << "reinterpret_cast<void *>(ptrdiff_t(" << size << ")), ";
-    for (size_t i = 0; i < model.inputBytes.size() + model.outputBytes.size();
-         ++i)
+    size_t at = tensors;
+    for (std::optional<int64_t> size : model.sizes)
+      if (size)
+        os << "reinterpret_cast<void *>(ptrdiff_t(" << *size << ")), ";
+      else
+        os << "tensors[" << at++ << "], ";
+    for (size_t i = 0; i < tensors; ++i)
       os << "tensors[" << i << "], ";
     os << "nullptr};\n"
        << "  const " << model.name

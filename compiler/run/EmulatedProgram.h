@@ -22,18 +22,23 @@
 
 #include "llvm/Support/Error.h"
 
+#include <optional>
+
 namespace ingot {
 
 class EmulatedProgram {
 public:
+  static constexpr int64_t madeBytes = 8;
+
   struct Model {
     /// Prefix of the generated names.
     std::string name;
     int64_t arenaBytes = 0, arenaAlign = 1;
     llvm::SmallVector<int64_t> inputBytes, outputBytes;
-    /// The sizes that each run names, first in the io struct, as all calls
-    /// have them.
-    std::vector<int64_t> sizes = {};
+    /// The sizes of the io struct, which come first in it: as all calls have them, or
+    /// none for those that a run makes. Each of these is an output of `madeBytes` behind
+    /// the others, of which the first bytes are written.
+    std::vector<std::optional<int64_t>> sizes = {};
   };
   struct Call {
     unsigned model = 0;

@@ -18,6 +18,7 @@
 #include "compiler/run/RunTimeSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -25,6 +26,7 @@
 
 #include <dlfcn.h>
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 
@@ -81,7 +83,8 @@ private:
     return settings.suite + "/" + unit.kind + "/" + unit.name;
   }
 
-  Signature atSizesOf(const Prepared &prepared);
+  Signature atSizesOf(const Prepared &prepared,
+                      std::vector<std::vector<char>> &outputs);
   int64_t boundFor(const Unit &unit);
   void prepare(int unit);
   int addText(Compilation &compilation, int unit);
@@ -172,13 +175,31 @@ int Batch::addText(Compilation &compilation, int unit) {
   return texts.size() - 1;
 }
 
-/// The unit's signature at the sizes of its own data.
-Signature Batch::atSizesOf(const Prepared &prepared) {
+static int64_t sumOf(ArrayRef<int64_t> numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), int64_t(0));
+}
+
+/// The unit's signature at the sizes of its own data and those that the run has made,
+/// which are taken off the end of `outputs`; these are cut to what they hold.
+Signature Batch::atSizesOf(const Prepared &prepared,
+                           std::vector<std::vector<char>> &outputs) {
   Signature signature = prepared.signature;
   InputData data;
   std::string reason;
-  if (readData(prepared, data, reason))
-    (void)fixSizes(signature, data, reason);
+  if (!readData(prepared, data, reason))
+    return signature;
+  std::vector<int64_t> values = fixSizes(signature, data, reason);
+  for (size_t i = values.size(); i-- > 0;) {
+    if (!signature.sizes[i].isMade)
+      continue;
+    values[i] = llvm::support::endian::read32le(outputs.back().data());
+    outputs.pop_back();
+  }
+  signature.outputs = prepared.signature.outputs;
+  for (RankedTensorType &type : signature.outputs)
+    type = typeAt(type, signature.sizes, values);
+  for (auto [bytes, own] : llvm::zip(outputs, signature.outputBytes()))
+    bytes.resize(own);
   return signature;
 }
 
@@ -192,11 +213,18 @@ int64_t Batch::boundFor(const Unit &unit) {
   Compilation compilation(options, *context, diagnostics);
   InputData data;
   int64_t bound = settings.target->programText.empty() ? 64 : 1;
+  auto widen = [&](const std::optional<Tensor> &tensor) {
+    if (tensor)
+      for (int64_t size : tensor->type.getShape())
+        bound = std::max(bound, size);
+  };
   if (readInputFolder(compilation, caseFolder(unit), data))
-    for (const std::optional<Tensor> &tensor : data)
-      if (tensor)
-        for (int64_t size : tensor->type.getShape())
-          bound = std::max(bound, size);
+    llvm::for_each(data, widen);
+  for (size_t i = 0; i < unit.outputs.size(); ++i)
+    if (std::string error; unit.outputs[i] == 't')
+      widen(readTensorProto(caseFolder(unit) + "/output_" + llvm::utostr(i) +
+                                ".pb",
+                            context.get(), error));
   return bound;
 }
 
@@ -416,6 +444,15 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
       listener.end(candidate.unit, Status::Unsupported, equalSizes(reason));
       continue;
     }
+    if (int64_t most =
+            settings.target->programText.empty() ? 64 << 20 : 2 << 20;
+        StringRef(units[candidate.unit].mode).starts_with("dynamic-") &&
+        here.arenaBytes + sumOf(here.inputBytes()) + sumOf(here.outputBytes()) >
+            most) {
+      listener.end(candidate.unit, Status::Unsupported,
+                   "emulated: too large at its bounds");
+      continue;
+    }
     prepared.push_back({&candidate});
     data.push_back(std::move(read));
   }
@@ -429,10 +466,18 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
     std::string why;
     std::vector<int64_t> values = fixSizes(s, inputs, why);
     auto [known, isNew] = models.try_emplace({modes[0]->text, values}, 0);
-    if (isNew)
-      known->second =
-          program.add({nameOf(modes[0]->text), s.arenaBytes, s.arenaAlign,
-                       s.inputBytes(), s.outputBytes(), values});
+    if (isNew) {
+      EmulatedProgram::Model model{nameOf(modes[0]->text), s.arenaBytes,
+                                   s.arenaAlign, s.inputBytes(),
+                                   s.outputBytes()};
+      for (auto [size, value] : llvm::zip(s.sizes, values)) {
+        model.sizes.push_back(size.isMade ? std::nullopt
+                                          : std::optional(value));
+        if (size.isMade)
+          model.outputBytes.push_back(EmulatedProgram::madeBytes);
+      }
+      known->second = program.add(std::move(model));
+    }
     modelOf.push_back(known->second);
   }
   std::vector<std::string> objects = writeSource(which, "batch");
@@ -469,15 +514,22 @@ void Batch::runCalls(const EmulatedProgram &program, ArrayRef<Modes> prepared,
       std::string reason;
       Status status = Status::Error;
       const Unit &unit = units[modes[0]->unit];
+      bool isBeyond = result.status == INGOT_ERROR_SHAPE &&
+                      StringRef(unit.mode).starts_with("dynamic-");
       if (result.status != INGOT_OK)
-        reason = "the function returns: " + statusText(result.status).str();
+        reason = (isBeyond ? "made-size: " : "the function returns: ") +
+                 statusText(result.status).str();
       else if (result.overflow)
         reason = "memory beside a buffer was written";
       else if (result.inputWritten)
         reason = "an input was written";
-      else
-        status = compareOutputs(std::move(result.outputs), atSizesOf(*modes[0]),
-                                unit, caseFolder(unit), context.get(), reason);
+      else {
+        Signature signature = atSizesOf(*modes[0], result.outputs);
+        status = compareOutputs(std::move(result.outputs), signature, unit,
+                                caseFolder(unit), context.get(), reason);
+      }
+      if (isBeyond)
+        status = Status::Unsupported;
       for (const Prepared *one : modes)
         listener.end(one->unit, status, reason);
     }
