@@ -435,8 +435,12 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
     }
     std::string reason;
     InputData read;
+    bool isDynamic =
+        StringRef(units[candidate.unit].mode).starts_with("dynamic-");
     if (!readData(candidate, read, reason)) {
-      listener.end(candidate.unit, Status::Error, reason);
+      // Of what its operators need, a size may have one value within the bounds.
+      listener.end(candidate.unit,
+                   isDynamic ? Status::Unsupported : Status::Error, reason);
       continue;
     }
     Signature here = candidate.signature;
@@ -446,7 +450,7 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
     }
     if (int64_t most =
             settings.target->programText.empty() ? 64 << 20 : 2 << 20;
-        StringRef(units[candidate.unit].mode).starts_with("dynamic-") &&
+        isDynamic &&
         here.arenaBytes + sumOf(here.inputBytes()) + sumOf(here.outputBytes()) >
             most) {
       listener.end(candidate.unit, Status::Unsupported,
