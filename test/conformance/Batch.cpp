@@ -203,8 +203,8 @@ Signature Batch::atSizesOf(const Prepared &prepared,
   return signature;
 }
 
-/// A bound for all sizes of a case: 64, or more where its data need it. On a board,
-/// whose memory all models of a batch share, what the data need.
+/// A bound for all sizes of a case: 64, or more where its inputs need it. On a board,
+/// whose memory all models of a batch share, what its inputs and outputs need.
 int64_t Batch::boundFor(const Unit &unit) {
   Diagnostics diagnostics;
   CompileOptions options;
@@ -212,7 +212,8 @@ int64_t Batch::boundFor(const Unit &unit) {
   options.target = settings.target;
   Compilation compilation(options, *context, diagnostics);
   InputData data;
-  int64_t bound = settings.target->programText.empty() ? 64 : 1;
+  bool isBoard = !settings.target->programText.empty();
+  int64_t bound = isBoard ? 1 : 64;
   auto widen = [&](const std::optional<Tensor> &tensor) {
     if (tensor)
       for (int64_t size : tensor->type.getShape())
@@ -220,7 +221,7 @@ int64_t Batch::boundFor(const Unit &unit) {
   };
   if (readInputFolder(compilation, caseFolder(unit), data))
     llvm::for_each(data, widen);
-  for (size_t i = 0; i < unit.outputs.size(); ++i)
+  for (size_t i = 0; isBoard && i < unit.outputs.size(); ++i)
     if (std::string error; unit.outputs[i] == 't')
       widen(readTensorProto(caseFolder(unit) + "/output_" + llvm::utostr(i) +
                                 ".pb",

@@ -13,11 +13,14 @@ using namespace mlir;
 
 namespace ingot::conformance {
 
-/// Memory with a pattern on both sides, so that a write beside it shows.
+/// Memory with a pattern on both sides, so that a write beside it shows, and in its first
+/// part, so that a read of what nothing wrote shows. Memory for sizes at their bounds is
+/// gigabytes, of which a run touches little: to fill all of it takes longer than the run.
 namespace {
 class GuardedBuffer {
 public:
   static constexpr size_t guard = 256;
+  static constexpr size_t filled = 1 << 20;
   static constexpr char pattern = '\xa5';
 
   GuardedBuffer(size_t bytes, size_t align) : bytes(bytes) {
@@ -25,7 +28,8 @@ public:
     size_t whole = llvm::alignTo(bytes + align + guard, align);
     memory = static_cast<char *>(std::aligned_alloc(align, whole));
     offset = align;
-    std::memset(memory, pattern, whole);
+    std::memset(memory, pattern, std::min(whole, offset + filled));
+    std::memset(memory + offset + bytes, pattern, guard);
   }
   ~GuardedBuffer() { std::free(memory); }
   GuardedBuffer(const GuardedBuffer &) = delete;
