@@ -55,6 +55,7 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Before dequantized weights become constants.
   addWiden(functions, options);
+  functions.addPass(simplify::createNarrowWeights());
   functions.addPass(simplify::createFoldConstants());
   // Once their constants are numbers, and before transposes move into them.
   if (!options.strict) {

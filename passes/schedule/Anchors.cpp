@@ -174,12 +174,15 @@ bool joinsConvolution(Operation *pool, const TargetDescription &target) {
          ShapedType::getNumElements(y.drop_front().drop_back()) != 1;
 }
 
-ProductSizes::ProductSizes(MatMulOp product) {
-  Dims a = dimsOf(product.getA()), y = dimsOf(product.getResult());
+ProductSizes::ProductSizes(MatMulOp product)
+    : ProductSizes(product.getA(), product.getB(), product.getResult()) {}
+
+ProductSizes::ProductSizes(Value left, Value right, Value result) {
+  Dims a = dimsOf(left), y = dimsOf(result);
   steps = a.pop_back_val();
   columns = y.pop_back_val().most();
   oneMatrix = a == y && isCompact(y) &&
-              llvm::all_of(shapeOf(product.getB()).drop_back(2),
+              llvm::all_of(shapeOf(right).drop_back(2),
                            [](int64_t size) { return size == 1; });
   rows = y.pop_back_val();
   batches = graph::product(y);

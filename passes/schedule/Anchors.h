@@ -80,6 +80,8 @@ llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
 /// The sizes of a matrix product. A right operand that is the same for all
 /// batches makes the rows of all batches rows of one matrix.
 struct ProductSizes {
+  /// Of a product of two values.
+  ProductSizes(mlir::Value left, mlir::Value right, mlir::Value result);
   explicit ProductSizes(graph::MatMulOp product);
   /// Whether the columns are known when compiling: tiles are built for them.
   static bool fitTiles(graph::MatMulOp product);

@@ -19,6 +19,8 @@ int64_t multiplyAddsOf(Operation *op) {
            elements(conv.getW());
   if (auto product = dyn_cast<MatMulOp>(op))
     return elements(product.getResult()) * shapeOf(product.getA()).back();
+  if (auto product = dyn_cast<NarrowMatMulOp>(op))
+    return elements(product.getResult()) * shapeOf(product.getA()).back();
   return 0;
 }
 

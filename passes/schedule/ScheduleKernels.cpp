@@ -120,11 +120,22 @@ private:
         StridedLayoutAttr::get(buffer.getContext(), 0, strides.asArrayRef()));
   }
 
+  /// What panels are to the kernel's anchor.
+  static StringRef roleOfPanels(OpOperand &use) {
+    if (auto product = dyn_cast<NarrowMatMulOp>(use.getOwner())) {
+      if (use.get() == product.getScales())
+        return "scales";
+      if (use.get() == product.getZeros())
+        return "zeros";
+    }
+    return "weights";
+  }
+
   /// What an input is to the kernel's anchor.
   static StringRef roleOf(BlockArgument input) {
     for (OpOperand &use : input.getUses()) {
-      if (isa<UnpackPanelsOp>(use.getOwner()))
-        return "weights";
+      if (auto unpack = dyn_cast<UnpackPanelsOp>(use.getOwner()))
+        return roleOfPanels(*unpack->getUses().begin());
       if (isa<ConvOp, ConvTransposeOp>(use.getOwner()) &&
           use.getOperandNumber() > 0)
         return use.getOperandNumber() == 1 ? "weights" : "bias";

@@ -63,6 +63,7 @@ OpOperand *packableWeights(Operation *anchor, const TargetDescription &target) {
   auto product = dyn_cast<MatMulOp>(anchor);
   auto conv = dyn_cast<ConvOp>(anchor);
   bool takes = isFusableConvolution(anchor, /*packs=*/true) ||
+               isa<NarrowMatMulOp>(anchor) ||
                (conv && depthwiseLanes(conv, target) > 0) ||
                (product && shapeOf(product.getB()).size() == 2 &&
                 (isa<Float32Type, Float64Type>(elementOf(product.getB())) ||

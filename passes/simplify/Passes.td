@@ -23,6 +23,10 @@ def WidenContractions : Pass<"simplify-widen-contractions", "::mlir::func::FuncO
                         "The target: one without products of bytes keeps sums of floats">];
 }
 
+def NarrowWeights : Pass<"simplify-narrow-weights", "::mlir::func::FuncOp"> {
+  let summary = "Multiply by dequantized constants of few bits as they are stored";
+}
+
 def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
   let summary = "Move transposes through operators until they cancel or fold into weights";
 }

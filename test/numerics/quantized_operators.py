@@ -206,5 +206,45 @@ def gathers():
         yield case
 
 
+def stored(name, kind, shape):
+    """A constant of numbers of this kind, and the numbers."""
+    bits = {TensorProto.INT4: 4, TensorProto.UINT4: 4}.get(kind, 8)
+    low = -(1 << (bits - 1)) if kind in (TensorProto.INT4, TensorProto.INT8) else 0
+    values = data(shape, np.int32, 1 << bits) + low
+    return helper.make_tensor(name, kind, shape, values.flatten()), values
+
+
+def weights_only():
+    """Floats times dequantized constants, and rows of such tables."""
+    kinds = {"int4": TensorProto.INT4, "uint4": TensorProto.UINT4, "int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
+    for (kind, number), zeros, block, transposed in itertools.product(kinds.items(), (False, True), (0, 16), (False, True)):
+        rows, steps, columns = (1, 48, 37) if (zeros + transposed + bool(block)) % 2 else (7, 64, 16)
+        axis = 1 if transposed else 0
+        shape = [columns, steps] if transposed else [steps, columns]
+        blocks = [s // block if i == axis and block else 1 if i == axis else s for i, s in enumerate(shape)]
+        own = blocks if block else [columns]
+        attributes = {"axis": axis, "block_size": block} if block else {"axis": 1 - axis}
+        w, values = stored("w", number, shape)
+        scales = (np.abs(data(own)) / 40 + 0.001).astype(np.float32)
+        z, points = stored("z", number, own)
+        wide = lambda v: np.repeat(v.reshape(blocks), shape[axis] // blocks[axis], axis)
+        floats = (values - (wide(points) if zeros else 0)) * wide(scales)
+        x = data((rows, steps))
+        name = f"weights-{kind}-{block}-{int(zeros)}{int(transposed)}-{rows}x{steps}x{columns}"
+        dequantize = helper.make_node("DequantizeLinear", ["w", "s", "z"][: 3 if zeros else 2], ["f"], **attributes)
+        move = [helper.make_node("Transpose", ["f"], ["t"], perm=[1, 0])] if transposed else []
+        product = helper.make_node("MatMul", ["x", "t" if transposed else "f"], ["out"])
+        want = (x.astype(np.float64) @ (floats.T if transposed else floats)).astype(np.float32)
+        case = Case(name, [dequantize, *move, product], {"x": x}, {"s": scales}, opset=21, tolerance=3e-5, want=[want])
+        indices = np.array([[2, -1, 0], [11, 5, shape[0] - 1]])
+        rows_of = helper.make_node("Gather", ["f", "i"], ["out"], axis=0)
+        table = Case(name.replace("weights", "table"), [dequantize, rows_of], {"i": indices}, {"s": scales}, opset=21,
+                     want=[floats.astype(np.float32)[indices]])
+        for each in (case, table):
+            each.model.graph.initializer.extend([w, z][: 2 if zeros else 1])
+            each.model.ir_version = 10
+            yield each
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, elementwise(), pools(), linear(), matrices(), convolutions(), recurrent(), blocks(), gathers()))
+    sys.exit(compare(__doc__, elementwise(), pools(), linear(), matrices(), convolutions(), recurrent(), blocks(), gathers(), weights_only()))

@@ -14,6 +14,19 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+/// The type of numbers of `bits` that `bytes` hold.
+static Type numberType(Value bytes, int64_t bits) {
+  return bits == 8 ? elementOf(bytes)
+                   : IntegerType::get(bytes.getContext(), unsigned(bits),
+                                      IntegerType::Unsigned);
+}
+
+/// The zero point in the middle of the numbers of `bits`.
+static Value middle(OnnxNode &node, Value bytes, int64_t bits) {
+  return node.cast(node.scalarConstant(1 << (bits - 1), elementOf(bytes)),
+                   numberType(bytes, bits));
+}
+
 /// The numbers of `bits` in the bytes of the last axis, which gets longer.
 static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
   int64_t each = 8 / bits;
@@ -34,7 +47,7 @@ static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
       node.elementwise<BitShiftOp>({node.reshape(bytes, apart), shifts}, right);
   Value low = node.elementwise<AndOp>(
       {shifted, node.scalarConstant((1 << bits) - 1, byte)});
-  return node.reshape(low, joined);
+  return node.reshape(node.cast(low, numberType(bytes, bits)), joined);
 }
 
 /// The first `size` elements along the last axis.
@@ -112,7 +125,7 @@ static FailureOr<Value> zeroPoints(OnnxNode &node, const BlockWeights &w) {
   Value given = node.input(3);
   Type byte = elementOf(node.input(1));
   if (!given)
-    return node.scalarConstant(1 << (w.bits - 1), byte);
+    return middle(node, node.input(1), w.bits);
   int64_t count = tensorType(given).getNumElements();
   int64_t packed = (w.blocks * w.bits + 7) / 8;
   bool isPacked = elementOf(given) == byte;
@@ -235,7 +248,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
     if (isPacked)
       zeros = cut(node, unpack(node, zeros, bits), shapeOf(scales).back());
   } else if (isPacked) {
-    zeros = node.scalarConstant(1 << (bits - 1), elementOf(data));
+    zeros = middle(node, data, bits);
   }
 
   // Each scale for all elements of its block: the last block may be shorter.

@@ -269,6 +269,89 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   return nest(nest, 0, b.broadcast(init, b.lanes()));
 }
 
+//===----------------------------------------------------------------------===//
+// Weights of few bits
+//===----------------------------------------------------------------------===//
+
+LogicalResult NarrowMatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Dims a = dimsOf(op.getA());
+  ArrayRef<int64_t> w = shapeOf(op.getW());
+  int64_t bits = op.getBits(), block = op.getBlock();
+  Type number = elementOf(op.getW());
+  if (bits != 2 && bits != 4 && bits != 8)
+    return rule.refuse("has weights of " + Twine(bits) +
+                       " bits, which are 2, 4 or 8");
+  if (a.size() < 2 || w.size() != 2 || hasRunTimeSizes(op.getW().getType()))
+    return rule.refuse(
+        "needs an operand of two axes or more, and weights of two "
+        "known sizes");
+  int64_t perByte = 8 / bits;
+  if (block < 1 || block % perByte != 0 || w[0] > (int64_t(1) << 40) ||
+      w[0] * perByte % block != 0)
+    return rule.refuse("the weights' " + Twine(w[0]) +
+                       " rows of bytes are no whole blocks of " + Twine(block) +
+                       " steps");
+  if (a.back() != w[0] * perByte)
+    return rule.refuse("the inner sizes differ: " + kernel::sizeText(a.back()) +
+                       " and " + Twine(w[0] * perByte));
+  if (!isa<FloatType>(elementOf(op.getA())) ||
+      !(number.isUnsignedInteger(8) ||
+        (bits == 8 && number.isSignedInteger(8))))
+    return rule.refuse("needs floats, and weights in bytes without a sign");
+  if (op.getZeros() && elementOf(op.getZeros()) != number)
+    return rule.refuse("has zero points of another type than the weights");
+  Dims blocks{w[0] * perByte / block, w[1]};
+  if (failed(rule.shape(op.getScales(), ArrayRef(blocks), "scales")) ||
+      failed(rule.shape(op.getZeros(), ArrayRef(blocks), "zero points")))
+    return failure();
+  a.back() = w[1];
+  return rule.result(a, elementOf(op.getA()));
+}
+
+bool NarrowMatMulOp::isCheap() { return false; }
+bool NarrowMatMulOp::passesLanes() { return true; }
+
+Expr NarrowMatMulOp::numberIn(Expr byte, Expr place) {
+  Type word = IntegerType::get(getContext(), 32, IntegerType::Signed);
+  Expr number = convert(byte, word);
+  if (getBits() < 8) {
+    Expr mask = byte.builder->constantInt((1 << getBits()) - 1, word);
+    number = (number >> convert(place * double(getBits()), word)) & mask;
+  }
+  return convert(number, elementOf(getResult()));
+}
+
+Expr NarrowMatMulOp::numberIn(Expr byte, int64_t place) {
+  Type word = IntegerType::get(getContext(), 32, IntegerType::Signed);
+  Expr number = convert(byte, word);
+  if (place > 0)
+    number =
+        number >> byte.builder->constantInt(place * int64_t(getBits()), word);
+  // The last number has nothing above it.
+  if (place + 1 < perByte())
+    number = number & byte.builder->constantInt((1 << getBits()) - 1, word);
+  return convert(number, elementOf(getResult()));
+}
+
+Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Type type = elementOf(getResult());
+  Expr column = idx.back();
+  return b.reduce(
+      dimsOf(getA()).back(), b.constant(0, type), [&](Expr k, Expr sum) {
+        named(k, "step");
+        Exprs at(idx.drop_back());
+        at.push_back(k);
+        Expr block = named(k / double(getBlock()), "block"),
+             byte = b.load(getW(), {k / double(perByte()), column}),
+             weight = numberIn(byte, k % double(perByte()));
+        if (getZeros())
+          weight = weight - convert(b.load(getZeros(), {block, column}), type);
+        weight = weight * convert(b.load(getScales(), {block, column}), type);
+        return named(
+            fma(b.loadScalar(getA(), at), named(weight, "weight"), sum), "sum");
+      });
+}
+
 namespace {
 /// The steps of a matrix (all axes but the last) in groups along the last `axes` of
 /// their axes.

@@ -70,6 +70,29 @@ def Graph_ConvTransposeOp : Graph_WindowProduct<"conv_transpose"> {
   }];
 }
 
+def Graph_NarrowMatMulOp : Graph_Contraction<"narrow_matmul"> {
+  let summary = "Matrix product with weights of 2, 4 or 8 bits";
+  let description = [{
+    [..., M, K] x [K, N] -> [..., M, N], where the element (k, n) of the weights is
+
+        (w[k, n] - zeros[k / block, n]) * scales[k / block, n]
+
+    in the type of a and the result. Neighbouring steps of a column share a byte, the
+    first in the lowest `bits`: `w` is [K / (8 / bits), N], and its numbers have no sign
+    unless they have 8 bits. Without `zeros`, which have the type of `w` and one number a
+    byte, the zero points are 0. K is a multiple of `block`, and `block` fills whole bytes.
+  }];
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$w, Graph_Floats:$scales, Optional<Graph_Tensor>:$zeros,
+                   I64Attr:$bits, I64Attr:$block);
+  let extraClassDeclaration = [{
+    /// The numbers in a byte.
+    int64_t perByte() { return 8 / getBits(); }
+    /// The number at `place` in a byte, or in each byte of a vector, as a float.
+    Expr numberIn(Expr byte, Expr place);
+    Expr numberIn(Expr byte, int64_t place);
+  }];
+}
+
 def Graph_PackPanelsOp : Graph_ElementOp<"pack_panels", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "Weights in the order a kernel reads them";
   let description = [{

@@ -76,7 +76,7 @@ Exprs ProductLoops::operandIndex(Value operand, const Place &place, Expr row,
                                  Expr column) {
   ArrayRef<int64_t> own = shapeOf(operand);
   Exprs batch(place.batch.begin(), place.batch.end());
-  if (oneMatrix && operand == product.getA()) {
+  if (oneMatrix && operand == left) {
     batch = rowsOf(row);
     row = batch.pop_back_val();
   }

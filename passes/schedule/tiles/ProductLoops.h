@@ -51,9 +51,12 @@ protected:
 
 class ProductLoops : public ProductSizes {
 public:
+  ProductLoops(KernelBuilder &b, mlir::Value left, mlir::Value right,
+               mlir::Value result)
+      : ProductSizes(left, right, result), b(b), left(left),
+        sizes(graph::dimsOf(result)) {}
   ProductLoops(KernelBuilder &b, graph::MatMulOp product)
-      : ProductSizes(product), b(b), product(product),
-        sizes(graph::dimsOf(product.getResult())) {}
+      : ProductLoops(b, product.getA(), product.getB(), product.getResult()) {}
 
   /// A tile: `count` rows of a panel, or of the columns behind the last one.
   struct Place {
@@ -81,7 +84,7 @@ private:
   graph::Exprs rowsOf(graph::Expr row);
 
   KernelBuilder &b;
-  graph::MatMulOp product;
+  mlir::Value left;
   graph::Dims sizes;
 };
 

@@ -506,3 +506,51 @@ func.func @non_max_suppression(%b: tensor<2x9x4xf32>, %s: tensor<2x3x8xf32>, %l:
       : (tensor<2x9x4xf32>, tensor<2x3x8xf32>, tensor<si64>, tensor<f32>, tensor<f32>) -> (tensor<54x3xsi64>, tensor<1xsi64>, tensor<9xi1>)
   return
 }
+
+// -----
+
+func.func @narrow_matmul(%x: tensor<3x8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x5xf32>) {
+  // expected-error @+1 {{has weights of 3 bits}}
+  %r = graph.narrow_matmul %x, %w, %s {bits = 3 : i64, block = 4 : i64} : (tensor<3x8xf32>, tensor<4x5xui8>, tensor<2x5xf32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_matmul_2(%x: tensor<3x8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x5xf32>) {
+  // expected-error @+1 {{no whole blocks of 3 steps}}
+  %r = graph.narrow_matmul %x, %w, %s {bits = 4 : i64, block = 3 : i64} : (tensor<3x8xf32>, tensor<4x5xui8>, tensor<2x5xf32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_matmul_3(%x: tensor<3x9xf32>, %w: tensor<4x5xui8>, %s: tensor<2x5xf32>) {
+  // expected-error @+1 {{the inner sizes differ: 9 and 8}}
+  %r = graph.narrow_matmul %x, %w, %s {bits = 4 : i64, block = 4 : i64} : (tensor<3x9xf32>, tensor<4x5xui8>, tensor<2x5xf32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_matmul_4(%x: tensor<3x8xf32>, %w: tensor<4x5xsi8>, %s: tensor<2x5xf32>) {
+  // expected-error @+1 {{needs floats, and weights in bytes without a sign}}
+  %r = graph.narrow_matmul %x, %w, %s {bits = 4 : i64, block = 4 : i64} : (tensor<3x8xf32>, tensor<4x5xsi8>, tensor<2x5xf32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_matmul_5(%x: tensor<3x8xf32>, %w: tensor<4x5xui8>, %s: tensor<1x5xf32>) {
+  // expected-error @+1 {{scales}}
+  %r = graph.narrow_matmul %x, %w, %s {bits = 4 : i64, block = 4 : i64} : (tensor<3x8xf32>, tensor<4x5xui8>, tensor<1x5xf32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_matmul_6(%x: tensor<8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x5xf32>) {
+  // expected-error @+1 {{needs an operand of two axes or more}}
+  %r = graph.narrow_matmul %x, %w, %s {bits = 4 : i64, block = 4 : i64} : (tensor<8xf32>, tensor<4x5xui8>, tensor<2x5xf32>) -> tensor<3x5xf32>
+  return
+}

@@ -1,0 +1,306 @@
+// Matrix products with weights of few bits in register tiles.
+//
+// [..., M, K] x [K, N], where the weights stay bytes in memory and have a scale for each
+// block of steps. For single rows, which are all that a model reads while it writes text,
+// the products of a block are summed up without the scale and the zero point:
+//
+//   sum += scale * (sum over the block of x * number - zero * sum over the block of x)
+//
+// so that a weight costs little beside its load. Where several rows share a weight, it
+// becomes a float first, as the operator's definition says.
+
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/ProductLoops.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class NarrowProductStrategy : public Strategy {
+public:
+  StringRef name() const override { return "narrow-product"; }
+
+  bool matches(GroupView group, const TargetDescription &) const override {
+    auto product = dyn_cast_or_null<NarrowMatMulOp>(group.anchor());
+    return product && group.results().size() == 1 && !group.isStrict() &&
+           elementOf(product.getA()).isF32() &&
+           mayBeInPanels(product.getW(), group.packs) &&
+           dimsOf(product.getResult()) == dimsOf(group.results()[0]);
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"columns", 1, 1 << 16},
+                                   {"rows", 1, 1 << 16}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    auto product = cast<NarrowMatMulOp>(group.anchor());
+    auto packed = product.getW().getDefiningOp<UnpackPanelsOp>();
+    int64_t lanes = target.maxLanes(elementOf(product.getA()));
+    std::vector<TileChoice> tiles = ranked(product, target);
+    if (packed)
+      tiles = withVectors(
+          llvm::divideCeil(
+              std::min<int64_t>(packed.getPanel(), shapeOf(product).back()),
+              lanes),
+          std::move(tiles));
+    SmallVector<Plan> plans;
+    for (const TileChoice &tile : ArrayRef(tiles).take_front(mostPlans))
+      plans.push_back(Plan(product.getContext(),
+                           {{"columns", packed ? int64_t(packed.getPanel())
+                                               : tile.vectors * lanes},
+                            {"rows", tile.rows}}));
+    return plans;
+  }
+
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    auto product = cast<NarrowMatMulOp>(group.anchor());
+    return cycles(model(product, target), tileOf(product, plan, target));
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    auto product = cast<NarrowMatMulOp>(group.anchor());
+    int64_t columns = plan.number("columns");
+    std::string why =
+        refusePanels(columns, cover(product, columns, target).width(),
+                     product.getW().getDefiningOp<UnpackPanelsOp>());
+    return why.empty()
+               ? refuseTile(tileOf(product, plan, target), 1, group.isStrict())
+               : why;
+  }
+
+  void pack(GroupOp group, const Plan &plan,
+            const TargetDescription &target) const override {
+    auto product =
+        cast<NarrowMatMulOp>(GroupView{&group.getBody().front()}.anchor());
+    int64_t panel = plan.number("columns"),
+            left = shapeOf(product).back() % panel,
+            tail = left ? cover(product, left, target).width() : 0;
+    for (OpOperand &operand : product->getOpOperands().drop_front())
+      packPanels(group, operand, panel, tail, /*steps=*/1);
+  }
+
+  bool takesRunTimeSizes() const override { return true; }
+
+  void emit(KernelBuilder &b) const override {
+    auto product = cast<NarrowMatMulOp>(b.group.anchor());
+    ProductLoops loops(b, product.getA(), product.getW(), product.getResult());
+    if (loops.columns == 0 || loops.rows == 0)
+      return;
+    int64_t panelWidth = b.plan.number("columns");
+    loops.overTiles(b.plan.number("rows"), panelWidth,
+                    [&](const ProductLoops::Place &place) {
+                      Emitter(b, product, loops, place, panelWidth).emit();
+                    });
+  }
+
+private:
+  static TileModel model(NarrowMatMulOp product,
+                         const TargetDescription &target) {
+    ProductSizes sizes(product.getA(), product.getW(), product.getResult());
+    return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
+                     target, elementOf(product.getA()));
+  }
+  /// With what it takes to make a float of each weight, once for all rows of a tile.
+  static double cycles(const TileModel &model, const TileChoice &tile) {
+    constexpr double perWeight = 2;
+    return model.cycles(tile) * (1 + perWeight / double(tile.rows));
+  }
+  static std::vector<TileChoice> ranked(NarrowMatMulOp product,
+                                        const TargetDescription &target) {
+    TileModel floats = model(product, target);
+    std::vector<TileChoice> tiles = floats.ranked();
+    // Beside each vector of sums, there is one of scales and one of zero points (or of
+    // the sums of a block), and numbers on their way to floats.
+    constexpr int64_t onTheWay = 6;
+    auto fits = [&](const TileChoice &tile) {
+      return tile.vectors * (tile.rows + 2) + onTheWay <=
+                 target.vectorRegisters ||
+             tile.rows * tile.vectors == 1;
+    };
+    llvm::erase_if(tiles, [&](const TileChoice &tile) { return !fits(tile); });
+    if (tiles.empty())
+      tiles.push_back({1, 1, 1});
+    llvm::stable_sort(tiles, [&](const TileChoice &a, const TileChoice &b) {
+      return cycles(floats, a) < cycles(floats, b);
+    });
+    return tiles;
+  }
+  static ColumnVectors cover(NarrowMatMulOp product, int64_t columns,
+                             const TargetDescription &target) {
+    return ColumnVectors::cover(columns, target, elementOf(product.getA()),
+                                /*padded=*/true);
+  }
+  static TileChoice tileOf(NarrowMatMulOp product, const Plan &plan,
+                           const TargetDescription &target) {
+    int64_t lanes = target.maxLanes(elementOf(product.getA()));
+    return {plan.number("rows"),
+            int64_t(llvm::divideCeil(plan.number("columns"), lanes)), 1};
+  }
+
+  /// One tile.
+  struct Emitter {
+    KernelBuilder &b;
+    NarrowMatMulOp product;
+    ProductLoops &loops;
+    const ProductLoops::Place &place;
+    Type type;
+    ColumnVectors vectors;
+    Expr firstColumn;
+    std::optional<PackedPanels> bytes, scales, zeros;
+    SmallVector<int64_t> offsets{0};
+
+    Emitter(KernelBuilder &b, NarrowMatMulOp product, ProductLoops &loops,
+            const ProductLoops::Place &place, int64_t panelWidth)
+        : b(b), product(product), loops(loops), place(place),
+          type(elementOf(product.getResult())),
+          vectors(cover(product,
+                        place.panel ? panelWidth : loops.columns % panelWidth,
+                        b.target)),
+          firstColumn(loops.firstColumn(place, panelWidth)),
+          bytes(PackedPanels::of(b, product.getW())),
+          scales(PackedPanels::of(b, product.getScales())) {
+      if (product.getZeros())
+        zeros = PackedPanels::of(b, product.getZeros());
+      for (int64_t lanes : vectors.lanes)
+        offsets.push_back(offsets.back() + lanes);
+    }
+
+    void emit() {
+      int64_t count = *dimsOf(product.getA()).back().known();
+      Tile tile = zeroTile(b, place.count, vectors, type);
+      tile.sums = b.loop(Dim(count / int64_t(product.getBlock())), tile.sums,
+                         [&](Expr block, ArrayRef<Expr> sums) {
+                           named(block, "block");
+                           Exprs next(sums);
+                           if (place.count == 1)
+                             addBlock(block, next);
+                           else
+                             addFloats(block, next);
+                           return next;
+                         });
+      storeTile(
+          b, tile, product.getResult(),
+          [&](int64_t row, Expr column) {
+            return loops.resultIndex(place, row, column);
+          },
+          firstColumn);
+    }
+
+    /// Of the scales or zero points of a block; one number if all are equal.
+    Expr parameter(const std::optional<PackedPanels> &panels, Value from,
+                   Expr block, size_t v, StringRef name) {
+      Expr loaded = panels ? panels->load(b, place.panel, block, offsets[v],
+                                          vectors.lanes[v])
+                           : b.loadScalar(from, {block, firstColumn});
+      return named(convert(loaded, type), name + "_" + Twine(v));
+    }
+
+    /// Calls `use` for each step of a block with x(row) and the numbers of the weights.
+    Exprs overSteps(
+        Expr block, ArrayRef<Expr> carried,
+        llvm::function_ref<void(Exprs &, ArrayRef<Expr>, ArrayRef<Expr>)> use) {
+      int64_t perByte = product.perByte(),
+              rowsOfBytes = int64_t(product.getBlock()) / perByte;
+      return b.loop(Dim(rowsOfBytes), carried, [&](Expr i, ArrayRef<Expr> in) {
+        Exprs sums(in), loaded;
+        Expr row = named(block * double(rowsOfBytes) +
+                             named(i, perByte == 1 ? "step" : "byte"),
+                         "row_of_bytes");
+        for (size_t v = 0; v < vectors.lanes.size(); ++v)
+          loaded.push_back(named(
+              bytes->load(b, place.panel, row, offsets[v], vectors.lanes[v]),
+              "bytes_" + Twine(v)));
+        for (int64_t place = 0; place < perByte; ++place) {
+          Expr step = row * double(perByte) + double(place);
+          Exprs x, numbers;
+          for (int64_t r = 0; r < this->place.count; ++r)
+            x.push_back(named(
+                b.load(product.getA(),
+                       loops.operandIndex(product.getA(), this->place,
+                                          loops.rowAt(this->place, r), step)),
+                "x_" + Twine(r)));
+          for (size_t v = 0; v < vectors.lanes.size(); ++v)
+            numbers.push_back(named(product.numberIn(loaded[v], place),
+                                    "number_" + Twine(v)));
+          use(sums, x, numbers);
+        }
+        return sums;
+      });
+    }
+
+    /// The sum of a row, the scale taken after the products of the block.
+    void addBlock(Expr block, Exprs &sums) {
+      size_t count = sums.size();
+      Exprs parts;
+      for (size_t v = 0; v < count; ++v)
+        parts.push_back(b.broadcast(b.constant(0, type), vectors.lanes[v]));
+      if (product.getZeros())
+        parts.push_back(b.constant(0, type));
+      parts = overSteps(
+          block, parts,
+          [&](Exprs &parts, ArrayRef<Expr> x, ArrayRef<Expr> numbers) {
+            for (size_t v = 0; v < count; ++v)
+              parts[v] =
+                  named(fma(x[0], numbers[v], parts[v]), "part_" + Twine(v));
+            if (product.getZeros())
+              parts[count] = named(parts[count] + x[0], "sum_of_x");
+          });
+      for (size_t v = 0; v < count; ++v) {
+        if (product.getZeros())
+          parts[v] =
+              parts[v] - parts[count] * parameter(zeros, product.getZeros(),
+                                                  block, v, "zero");
+        sums[v] =
+            named(fma(parameter(scales, product.getScales(), block, v, "scale"),
+                      parts[v], sums[v]),
+                  "sum_" + Twine(v));
+      }
+    }
+
+    /// The sums of several rows, of weights as floats.
+    void addFloats(Expr block, Exprs &sums) {
+      size_t count = vectors.lanes.size();
+      Exprs factors, terms;
+      for (size_t v = 0; v < count; ++v) {
+        factors.push_back(
+            parameter(scales, product.getScales(), block, v, "scale"));
+        if (product.getZeros())
+          terms.push_back(
+              named(-(parameter(zeros, product.getZeros(), block, v, "zero") *
+                      factors[v]),
+                    "offset_" + Twine(v)));
+      }
+      sums = overSteps(
+          block, sums,
+          [&](Exprs &sums, ArrayRef<Expr> x, ArrayRef<Expr> numbers) {
+            for (size_t v = 0; v < count; ++v) {
+              Expr weight =
+                  named(terms.empty() ? numbers[v] * factors[v]
+                                      : fma(numbers[v], factors[v], terms[v]),
+                        "w_" + Twine(v));
+              for (int64_t row = 0; row < place.count; ++row) {
+                Expr &sum = sums[row * count + v];
+                sum = named(fma(x[row], weight, sum),
+                            "sum_" + Twine(row) + "_" + Twine(v));
+              }
+            }
+          });
+    }
+  };
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createNarrowProductStrategy() {
+  return std::make_unique<NarrowProductStrategy>();
+}
+
+} // namespace ingot::schedule

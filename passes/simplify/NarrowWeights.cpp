@@ -1,0 +1,371 @@
+// Weights of few bits stay what they are.
+//
+//   matmul(a, transpose(reshape(dequantize(w, scales, zeros))))
+//     ->  narrow_matmul(a, w', scales', zeros') {bits, block}
+//
+// for constant weights of 2, 4 or 8 bits and floats a, whose scales are those of blocks of
+// steps of each column: w' are the bytes of [K, N], with neighbouring steps of a column in
+// one byte, scales' and zeros' are [K / block, N]. Where a is quantized too, the product
+// is one of integers (HoistScales, WidenContractions).
+//
+//   gather(dequantize(w, scales, zeros), rows)
+//     ->  dequantize(numbers of gather(w', rows), gather(scales, rows), gather(zeros, rows))
+//
+// for tables of such numbers. All other dequantized constants become floats when they
+// are folded.
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Movement.h"
+#include "passes/simplify/FoldableValues.h"
+#include "passes/simplify/Moves.h"
+#include "passes/simplify/Passes.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::simplify {
+#define GEN_PASS_DEF_NARROWWEIGHTS
+#include "passes/simplify/Passes.h.inc"
+
+namespace {
+
+/// Axes of a tensor, the slowest first, that are one axis of what is read.
+using MergedAxes = SmallVector<int64_t>;
+
+/// The axes of `from` that each axis of the value behind `moves` consists of; nothing if
+/// a reshape cuts an axis in parts.
+std::optional<SmallVector<MergedAxes>> axesBehind(const Moves &moves) {
+  ArrayRef<int64_t> from = shapeOf(moves.from);
+  SmallVector<MergedAxes> axes;
+  for (size_t i = 0; i < from.size(); ++i)
+    axes.push_back({int64_t(i)});
+  for (Operation *move : llvm::reverse(moves.path)) {
+    SmallVector<MergedAxes> next;
+    if (auto transpose = dyn_cast<TransposeOp>(move)) {
+      for (int64_t axis : transpose.getPerm())
+        next.push_back(axes[axis]);
+    } else {
+      MergedAxes all;
+      for (const MergedAxes &merged : axes)
+        llvm::copy_if(merged, std::back_inserter(all),
+                      [&](int64_t axis) { return from[axis] != 1; });
+      size_t taken = 0;
+      for (int64_t size : shapeOf(move->getResult(0))) {
+        MergedAxes merged;
+        for (int64_t held = 1; held < size && taken < all.size(); ++taken) {
+          merged.push_back(all[taken]);
+          held *= from[all[taken]];
+        }
+        if (std::accumulate(merged.begin(), merged.end(), int64_t(1),
+                            [&](int64_t size, int64_t axis) {
+                              return size * from[axis];
+                            }) != size)
+          return std::nullopt;
+        next.push_back(merged);
+      }
+    }
+    axes = std::move(next);
+  }
+  return axes;
+}
+
+/// The one element that a constant has, seen through reshapes and expansions.
+Attribute numberOf(Value v) {
+  while (isa_and_nonnull<ReshapeOp, ExpandOp>(v.getDefiningOp()))
+    v = v.getDefiningOp()->getOperand(0);
+  auto constant = v.getDefiningOp<ConstantOp>();
+  auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                        : DenseElementsAttr();
+  return value && !value.empty() && value.isSplat()
+             ? value.getSplatValue<Attribute>()
+             : Attribute();
+}
+
+bool isZero(Attribute number) {
+  if (auto integer = dyn_cast_or_null<IntegerAttr>(number))
+    return integer.getValue().isZero();
+  return false;
+}
+
+/// `x`, combined with the same number everywhere.
+template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
+  auto scalar = RankedTensorType::get({}, elementOf(x));
+  Value constant = ConstantOp::create(
+      b, x.getLoc(),
+      DenseElementsAttr::get(scalar, APInt(8, uint64_t(number))));
+  return OpT::create(b, x.getLoc(), TypeRange{x.getType()},
+                     ValueRange{x, constant})
+      .getResult();
+}
+
+unsigned bitsOf(Value v) { return elementOf(v).getIntOrFloatBitWidth(); }
+
+/// Whether a dequantized constant has numbers that are stored in bytes, or parts of them.
+bool isOfNarrowIntegers(DequantizeOp op) {
+  auto number = op ? dyn_cast<IntegerType>(elementOf(op.getX())) : nullptr;
+  return number && !number.isSignless() &&
+         llvm::is_contained({2u, 4u, 8u}, number.getWidth()) &&
+         tensorType(op.getX()).getNumElements() != 0;
+}
+
+/// Whether numbers of `x` that have a sign lose it in bytes.
+bool losesSign(Value x) {
+  return bitsOf(x) < 8 && elementOf(x).isSignedInteger();
+}
+
+/// Numbers of fewer than 8 bits from 0 on, in bytes; others as they are.
+Value unsignedNumbers(OpBuilder &b, Value x) {
+  if (bitsOf(x) == 8)
+    return x;
+  auto bytes = [&](IntegerType::SignednessSemantics sign) {
+    return RankedTensorType::get(shapeOf(x),
+                                 IntegerType::get(b.getContext(), 8, sign));
+  };
+  if (losesSign(x)) {
+    int64_t least = -(1 << (bitsOf(x) - 1));
+    x = CastOp::create(b, x.getLoc(), bytes(IntegerType::Signed), x);
+    x = applied<AddOp>(b, x, -least);
+  }
+  return CastOp::create(b, x.getLoc(), bytes(IntegerType::Unsigned), x);
+}
+
+/// Neighbouring numbers of `bits` along an axis as one byte, the first in the lowest bits.
+Value inBytes(OpBuilder &b, Value numbers, int64_t axis, int64_t bits) {
+  int64_t perByte = 8 / bits, bytes = shapeOf(numbers)[axis] / perByte;
+  Value all;
+  for (int64_t place = 0; place < perByte; ++place) {
+    Value part = applied<MulOp>(
+        b, slice(b, numbers.getLoc(), numbers, axis, place, bytes, perByte),
+        1 << (place * bits));
+    all = all ? AddOp::create(b, part.getLoc(), TypeRange{part.getType()},
+                              ValueRange{all, part})
+                    .getResult()
+              : part;
+  }
+  return all;
+}
+
+/// The numbers along the last axis that inBytes has put into bytes, which are narrow
+/// again.
+Value numbersIn(OpBuilder &b, Value bytes, unsigned bits) {
+  int64_t perByte = 8 / int64_t(bits);
+  Location loc = bytes.getLoc();
+  SmallVector<uint8_t> places;
+  for (int64_t place = 0; place < perByte; ++place)
+    places.push_back(uint8_t(place * bits));
+  Value shifts = ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(RankedTensorType::get({perByte}, elementOf(bytes)),
+                             ArrayRef<uint8_t>(places)));
+  Dims apart = dimsOf(bytes), joined = apart;
+  apart.push_back(1);
+  joined.back() = joined.back() * perByte;
+  Dims wide = apart;
+  wide.back() = perByte;
+  Value shifted =
+      BitShiftOp::create(b, loc, TypeRange{tensorOf(wide, elementOf(bytes))},
+                         ValueRange{buildReshape(b, loc, bytes, apart), shifts},
+                         b.getNamedAttr("direction", b.getStringAttr("RIGHT")))
+          .getResult();
+  Value low = applied<AndOp>(b, shifted, (1 << bits) - 1);
+  return CastOp::create(
+      b, loc, buildReshape(b, loc, low, joined),
+      IntegerType::get(b.getContext(), bits, IntegerType::Unsigned));
+}
+
+/// Dequantized weights [steps, columns] of a matrix product.
+struct Weights {
+  DequantizeOp op;
+  MergedAxes order; // Of the axes of the operands, steps first.
+  int64_t steps = 1, columns = 1, block = 1;
+  /// The axes along which blocks go, which scales and zero points do not have.
+  llvm::SmallDenseSet<int64_t> inBlock;
+
+  int64_t bits() { return bitsOf(op.getX()); }
+  int64_t perByte() { return 8 / bits(); }
+
+  static std::optional<Weights> match(Value v) {
+    Moves moves = Moves::behind(v);
+    Weights w;
+    w.op = moves.from.getDefiningOp<DequantizeOp>();
+    if (!isOfNarrowIntegers(w.op) || shapeOf(v).size() != 2)
+      return std::nullopt;
+    auto axes = axesBehind(moves);
+    if (!axes)
+      return std::nullopt;
+    w.steps = shapeOf(v)[0];
+    w.columns = shapeOf(v)[1];
+    w.findBlock((*axes)[0]);
+    // Columns have scales of their own, or one for all.
+    if (w.block == 1 || w.block % w.perByte() != 0)
+      return std::nullopt;
+    // Axes of one element are anywhere.
+    for (size_t i = 0; i < shapeOf(w.op.getX()).size(); ++i)
+      if (!llvm::is_contained((*axes)[0], i) &&
+          !llvm::is_contained((*axes)[1], i))
+        w.order.push_back(i);
+    for (const MergedAxes &merged : *axes)
+      llvm::append_range(w.order, merged);
+    return w;
+  }
+
+  /// The bytes [steps / perByte, columns].
+  Value bytes(OpBuilder &b) {
+    Value numbers = matrix(b, unsignedNumbers(b, op.getX()), steps);
+    return bits() == 8 ? numbers : inBytes(b, numbers, 0, bits());
+  }
+
+  Value scales(OpBuilder &b) { return ofBlocks(b, op.getScale()); }
+  /// Null where all are 0.
+  Value zeros(OpBuilder &b) {
+    if (isZero(numberOf(op.getZero())) && !losesSign(op.getX()))
+      return {};
+    return ofBlocks(b, unsignedNumbers(b, op.getZero()));
+  }
+
+private:
+  /// Blocks are along the last of the axes that the steps consist of.
+  void findBlock(ArrayRef<int64_t> stepAxes) {
+    ArrayRef<int64_t> x = shapeOf(op.getX());
+    auto varies = [&](Value parameter, int64_t axis) {
+      ArrayRef<int64_t> own = shapeOf(parameter);
+      int64_t missing = int64_t(x.size() - own.size());
+      return axis >= missing && own[axis - missing] != 1 &&
+             !numberOf(parameter);
+    };
+    for (int64_t axis : llvm::reverse(stepAxes)) {
+      if (varies(op.getScale(), axis) || varies(op.getZero(), axis))
+        break;
+      block *= x[axis];
+      inBlock.insert(axis);
+    }
+  }
+
+  /// `x`, which has the weights' axes, as [rows, columns].
+  Value matrix(OpBuilder &b, Value x, int64_t rows) {
+    return buildReshape(b, x.getLoc(), buildTranspose(b, x.getLoc(), x, order),
+                        {rows, columns});
+  }
+
+  /// Scales or zero points as [steps / block, columns].
+  Value ofBlocks(OpBuilder &b, Value parameter) {
+    int64_t blocks = steps / block;
+    Location loc = parameter.getLoc();
+    if (Attribute number = numberOf(parameter))
+      return ConstantOp::create(
+          b, loc,
+          DenseElementsAttr::get(
+              RankedTensorType::get({blocks, columns}, elementOf(parameter)),
+              number));
+    SmallVector<int64_t> own(shapeOf(parameter)), wanted(shapeOf(op.getX()));
+    own.insert(own.begin(), wanted.size() - own.size(), 1);
+    for (int64_t axis : inBlock)
+      wanted[axis] = 1;
+    Value x = buildReshape(b, loc, parameter, own);
+    if (own != wanted)
+      x = ExpandOp::create(b, loc, x, ArrayRef<int64_t>(wanted));
+    return matrix(b, x, blocks);
+  }
+};
+
+/// Rows of a dequantized table.
+struct Rows {
+  GatherOp gather;
+  DequantizeOp table;
+
+  static std::optional<Rows> match(GatherOp gather) {
+    Moves moves = Moves::behind(gather.getX());
+    auto table = moves.from.getDefiningOp<DequantizeOp>();
+    if (gather.getAxis() != 0 || !isOfNarrowIntegers(table))
+      return std::nullopt;
+    // The rows of the table are those of its numbers, in whatever shape.
+    auto axes = axesBehind(moves);
+    bool isMoved = llvm::any_of(moves.path, llvm::IsaPred<TransposeOp>);
+    if (!axes || isMoved || (*axes)[0] != MergedAxes{0})
+      return std::nullopt;
+    return Rows{gather, table};
+  }
+
+  void rewrite() {
+    OpBuilder b(gather);
+    unsigned bits = bitsOf(table.getX());
+    Value numbers = unsignedNumbers(b, table.getX()), rows;
+    bool isPacked = bits < 8 && shapeOf(numbers).back() % (8 / bits) == 0 &&
+                    shapeOf(numbers).size() > 1;
+    if (isPacked)
+      rows = numbersIn(
+          b,
+          taken(b, inBytes(b, numbers, int64_t(shapeOf(numbers).size()) - 1,
+                           bits)),
+          bits);
+    else
+      rows = taken(b, numbers);
+    Value zero = unsignedNumbers(b, table.getZero());
+    if (elementOf(zero) != elementOf(rows))
+      zero = CastOp::create(b, zero.getLoc(), zero, elementOf(rows));
+    Value floats = DequantizeOp::create(
+        b, gather.getLoc(),
+        tensorOf(dimsOf(rows), elementOf(gather.getResult())), rows,
+        ofRows(b, table.getScale()), ofRows(b, zero));
+    gather.replaceAllUsesWith(
+        buildReshape(b, gather.getLoc(), floats, dimsOf(gather.getResult())));
+    gather.erase();
+  }
+
+private:
+  Value taken(OpBuilder &b, Value from) {
+    return GatherOp::create(b, gather.getLoc(), from, gather.getIndices(),
+                            gather.getAxis(), gather.getInRange());
+  }
+  /// A scale or zero point of the rows, which may be one for all of them.
+  Value ofRows(OpBuilder &b, Value parameter) {
+    ArrayRef<int64_t> own = shapeOf(parameter);
+    if (own.size() < shapeOf(table.getX()).size())
+      return parameter;
+    return own[0] == 1 ? buildReshape(b, parameter.getLoc(), parameter,
+                                      own.drop_front())
+                       : taken(b, parameter);
+  }
+};
+
+struct NarrowWeightsPass : impl::NarrowWeightsBase<NarrowWeightsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Block &body = getOperation().getBody().front();
+    auto [constant, frontier] = findFoldableValues(body);
+    SmallVector<std::pair<MatMulOp, Weights>> found;
+    for (auto product : body.getOps<MatMulOp>()) {
+      if (!elementOf(product.getResult()).isF32() ||
+          Moves::behind(product.getA()).from.getDefiningOp<DequantizeOp>())
+        continue;
+      auto weights = Weights::match(product.getB());
+      if (weights && constant.contains(weights->op.getOperation()))
+        found.push_back({product, *weights});
+    }
+    SmallVector<Rows> tables;
+    for (auto gather : body.getOps<GatherOp>())
+      if (auto rows = Rows::match(gather);
+          rows && constant.contains(rows->table.getOperation()) &&
+          !constant.contains(gather.getOperation()))
+        tables.push_back(*rows);
+    for (Rows &rows : tables)
+      rows.rewrite();
+    for (auto &[product, weights] : found) {
+      OpBuilder b(product);
+      Value zeros = weights.zeros(b);
+      auto narrow = NarrowMatMulOp::create(
+          b, product.getLoc(), product.getResult().getType(), product.getA(),
+          weights.bytes(b), weights.scales(b), zeros, weights.bits(),
+          weights.block);
+      product.replaceAllUsesWith(narrow.getResult());
+      product.erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace ingot::simplify
