@@ -311,26 +311,26 @@ LogicalResult NarrowMatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
 bool NarrowMatMulOp::isCheap() { return false; }
 bool NarrowMatMulOp::passesLanes() { return true; }
 
-Expr NarrowMatMulOp::numberIn(Expr byte, Expr place) {
-  Type word = IntegerType::get(getContext(), 32, IntegerType::Signed);
-  Expr number = convert(byte, word);
-  if (getBits() < 8) {
-    Expr mask = byte.builder->constantInt((1 << getBits()) - 1, word);
-    number = (number >> convert(place * double(getBits()), word)) & mask;
-  }
-  return convert(number, elementOf(getResult()));
+Expr NarrowMatMulOp::wordOf(Expr byte) {
+  return convert(byte, IntegerType::get(getContext(), 32, IntegerType::Signed));
 }
 
-Expr NarrowMatMulOp::numberIn(Expr byte, int64_t place) {
-  Type word = IntegerType::get(getContext(), 32, IntegerType::Signed);
-  Expr number = convert(byte, word);
+Expr NarrowMatMulOp::numberIn(Expr word, Expr place) {
+  if (getBits() < 8) {
+    Expr mask = word.builder->constantInt((1 << getBits()) - 1, word.type);
+    word = (word >> convert(place * double(getBits()), word.type)) & mask;
+  }
+  return convert(word, elementOf(getResult()));
+}
+
+Expr NarrowMatMulOp::numberIn(Expr word, int64_t place) {
   if (place > 0)
-    number =
-        number >> byte.builder->constantInt(place * int64_t(getBits()), word);
+    word = word >>
+           word.builder->constantInt(place * int64_t(getBits()), word.type);
   // The last number has nothing above it.
   if (place + 1 < perByte())
-    number = number & byte.builder->constantInt((1 << getBits()) - 1, word);
-  return convert(number, elementOf(getResult()));
+    word = word & word.builder->constantInt((1 << getBits()) - 1, word.type);
+  return convert(word, elementOf(getResult()));
 }
 
 Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -343,7 +343,7 @@ Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
         at.push_back(k);
         Expr block = named(k / double(getBlock()), "block"),
              byte = b.load(getW(), {k / double(perByte()), column}),
-             weight = numberIn(byte, k % double(perByte()));
+             weight = numberIn(wordOf(byte), k % double(perByte()));
         if (getZeros())
           weight = weight - convert(b.load(getZeros(), {block, column}), type);
         weight = weight * convert(b.load(getScales(), {block, column}), type);

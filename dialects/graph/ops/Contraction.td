@@ -87,9 +87,11 @@ def Graph_NarrowMatMulOp : Graph_Contraction<"narrow_matmul"> {
   let extraClassDeclaration = [{
     /// The numbers in a byte.
     int64_t perByte() { return 8 / getBits(); }
-    /// The number at `place` in a byte, or in each byte of a vector, as a float.
-    Expr numberIn(Expr byte, Expr place);
-    Expr numberIn(Expr byte, int64_t place);
+    /// A byte of weights, or a vector of them, in words of 32 bits.
+    Expr wordOf(Expr byte);
+    /// The number at `place` in the byte that a word is, or each of a vector, as a float.
+    Expr numberIn(Expr word, Expr place);
+    Expr numberIn(Expr word, int64_t place);
   }];
 }
 

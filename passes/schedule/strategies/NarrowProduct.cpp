@@ -210,16 +210,18 @@ private:
       int64_t perByte = product.perByte(),
               rowsOfBytes = int64_t(product.getBlock()) / perByte;
       return b.loop(Dim(rowsOfBytes), carried, [&](Expr i, ArrayRef<Expr> in) {
-        Exprs sums(in), loaded;
+        Exprs sums(in), words;
         Expr row = named(block * double(rowsOfBytes) +
                              named(i, perByte == 1 ? "step" : "byte"),
                          "row_of_bytes");
         for (size_t v = 0; v < vectors.lanes.size(); ++v)
-          loaded.push_back(named(
-              bytes->load(b, place.panel, row, offsets[v], vectors.lanes[v]),
-              "bytes_" + Twine(v)));
+          words.push_back(
+              named(product.wordOf(bytes->load(b, place.panel, row, offsets[v],
+                                               vectors.lanes[v])),
+                    "bytes_" + Twine(v)));
         for (int64_t place = 0; place < perByte; ++place) {
-          Expr step = row * double(perByte) + double(place);
+          Expr step = named(row * double(perByte) + double(place),
+                            "step_" + Twine(place));
           Exprs x, numbers;
           for (int64_t r = 0; r < this->place.count; ++r)
             x.push_back(named(
@@ -228,8 +230,8 @@ private:
                                           loops.rowAt(this->place, r), step)),
                 "x_" + Twine(r)));
           for (size_t v = 0; v < vectors.lanes.size(); ++v)
-            numbers.push_back(named(product.numberIn(loaded[v], place),
-                                    "number_" + Twine(v)));
+            numbers.push_back(
+                named(product.numberIn(words[v], place), "number_" + Twine(v)));
           use(sums, x, numbers);
         }
         return sums;

@@ -533,9 +533,10 @@ Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
                   : step * double(stride) +
                         double(fullPanels * steps * panelWidth * group);
   named(at, "at_step");
-  return b.withLanes(lanes * group, [&] {
-    return b.loadFrom(buffer, type, {at + double(offset * group)});
-  });
+  if (offset > 0)
+    at = named(at + double(offset * group), "at_column_" + Twine(offset));
+  return b.withLanes(lanes * group,
+                     [&] { return b.loadFrom(buffer, type, {at}); });
 }
 
 } // namespace ingot::schedule
