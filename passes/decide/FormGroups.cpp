@@ -263,9 +263,12 @@ private:
         growth.members.insert(chain.begin(), chain.end());
         for (Operation *op : chain)
           growth.places[op] = {growth.nextIndex++, 1};
+        anchored = true;
         llvm::for_each(chain, addProducersOf);
         continue;
       }
+      if (!isa<ElementOpInterface>(producer))
+        continue;
       Growth::Place place = growth.placeOf(producer);
       bool cheap = cast<ElementOpInterface>(producer).isCheap();
       if (anchored && isLastOfGroup(producer))
@@ -296,7 +299,7 @@ private:
                const llvm::SetVector<Operation *> &members) {
     if (grouped.contains(producer) || placed.contains(producer) ||
         isView(producer) || isa<ConstantOp>(producer) ||
-        !isa<ElementOpInterface>(producer))
+        !isa<ElementOpInterface, BodyOpInterface>(producer))
       return false;
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
       return members.contains(user);

@@ -1,4 +1,5 @@
-"""Attention of com.microsoft, as ONNX Runtime's optimizer and its exporters for language models write it. Beside ONNX Runtime.
+"""Attention of com.microsoft, as ONNX Runtime's optimizer and its exporters for language models write it, and as other exporters spell it out.
+Beside ONNX Runtime.
 
     attention.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
 """
@@ -6,8 +7,9 @@ import itertools
 import sys
 
 import numpy as np
+from onnx import helper
 
-from beside_onnxruntime import compare, contrib, data, run
+from beside_onnxruntime import Case, compare, contrib, data, run
 
 B, S, N, H = 2, 6, 4, 8
 D = N * H
@@ -193,5 +195,55 @@ def grouped():
     yield case("norm", S, 0, [S, S], rotate=True, more=x | scales | {"v": before.inputs["v"]}, want=run(before))
 
 
+def spelled():
+    """Attention as operators. Many keys are computed in blocks; a query may see nothing of the first blocks, or nothing at all."""
+    def case(name, queries, keys, size, width, mask=None, guard=False, cap=0, residual=False, large=1.0):
+        inputs = {"q": large * data((B, queries, N, size)), "k": data((B, keys, N, size)), "v": data((B, keys, N, width))}
+        constants = {"scale": np.float32(size ** -0.5), "zero": np.float32(0), "cap": np.float32(cap)}
+        nodes = []
+
+        def add(op, *names, **attributes):
+            nodes.append(helper.make_node(op, names, [f"t{len(nodes)}"], **attributes))
+            return nodes[-1].output[0]
+
+        q = add("Mul", add("Transpose", "q", perm=[0, 2, 1, 3]), "scale")
+        scores = add("MatMul", q, add("Transpose", "k", perm=[0, 2, 3, 1]))
+        if cap:
+            scores = add("Mul", add("Tanh", add("Div", scores, "cap")), "cap")
+        if mask is not None:
+            inputs["mask"] = mask
+            scores = add("Add", scores, "mask")
+        weights = add("Softmax", scores, axis=-1)
+        if guard:
+            weights = add("Where", add("IsNaN", weights), "zero", weights)
+        y = add("Transpose", add("MatMul", weights, add("Transpose", "v", perm=[0, 2, 1, 3])), perm=[0, 2, 1, 3])
+        if residual:
+            inputs["r"] = data((B, queries, N, width))
+            y = add("Add", y, "r")
+        nodes[-1].output[0] = "out"
+        used = {name for node in nodes for name in node.input}
+        return Case(f"spelled-{name}", nodes, inputs, {k: v for k, v in constants.items() if k in used})
+
+    def hidden(queries, keys, nothing):
+        mask = np.where(data((B, 1, queries, keys), np.bool_), np.float32(0), -np.inf).astype(np.float32)
+        mask[..., 1, :] = mask[..., 2, :] = -np.inf
+        mask[..., 70] = mask[..., 1, -1] = mask[..., 2, 0] = 0  # some see one key of the last block, or of the first
+        mask[..., 1:3, 70] = -np.inf
+        if nothing:
+            mask[..., 3, :] = mask[..., -1, :] = -np.inf
+        return mask
+
+    for queries, keys in ((70, 300), (13, 21), (5, 256), (64, 1024)):
+        name = f"{queries}-{keys}"
+        yield case(name, queries, keys, 24, 40)
+        yield case(f"large-{name}", queries, keys, 16, 33, large=30.0)
+        yield case(f"residual-{name}", queries, keys, 7, 16, residual=True)
+        yield case(f"bias-{name}", queries, keys, 32, 32, mask=data((1, N, queries, keys)), cap=2.0)
+    yield case("hidden", 70, 300, 32, 32, mask=hidden(70, 300, False))
+    yield case("nothing", 70, 300, 32, 32, mask=hidden(70, 300, True), guard=True)
+    yield case("nothing-few", 70, 210, 32, 32, mask=hidden(70, 210, True), guard=True)
+    yield case("nothing-nan", 70, 300, 32, 32, mask=hidden(70, 300, True))
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, projected(), quantized(), multi_head(), rotary(), grouped()))
+    sys.exit(compare(__doc__, projected(), quantized(), multi_head(), rotary(), grouped(), spelled()))

@@ -217,3 +217,56 @@ func.func @narrow_shortcut(%x: tensor<4x8xf32>, %v: tensor<8x8xf32>, %w: tensor<
   %y = graph.add %f, %b : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// Softmax between two products is one group, with what is elementwise between and the transposes of heads.
+// CHECK-LABEL: @attention(
+// CHECK-NEXT: %[[Y:.*]] = graph.group "attention"(%arg0, %arg1, %arg3, %arg2)
+// CHECK: graph.transpose
+// CHECK: graph.matmul
+// CHECK-NEXT: graph.add
+// CHECK-NEXT: graph.softmax
+// CHECK-NEXT: graph.matmul
+// CHECK-NEXT: graph.transpose
+// CHECK-NEXT: graph.yield
+// CHECK: return %[[Y]]
+func.func @attention(%q: tensor<1x32x2x8xf32>, %k: tensor<1x2x8x16xf32>, %v: tensor<1x2x16x8xf32>, %mask: tensor<1x1x32x16xf32>) -> tensor<1x32x2x8xf32> {
+  %t = graph.transpose %q {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x32x2x8xf32>) -> tensor<1x2x32x8xf32>
+  %s = graph.matmul %t, %k : (tensor<1x2x32x8xf32>, tensor<1x2x8x16xf32>) -> tensor<1x2x32x16xf32>
+  %m = graph.add %s, %mask : (tensor<1x2x32x16xf32>, tensor<1x1x32x16xf32>) -> tensor<1x2x32x16xf32>
+  %p = graph.softmax %m {axis = 3 : i64} : (tensor<1x2x32x16xf32>) -> tensor<1x2x32x16xf32>
+  %o = graph.matmul %p, %v : (tensor<1x2x32x16xf32>, tensor<1x2x16x8xf32>) -> tensor<1x2x32x8xf32>
+  %y = graph.transpose %o {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x2x32x8xf32>) -> tensor<1x32x2x8xf32>
+  return %y : tensor<1x32x2x8xf32>
+}
+
+// Not where the weights are read again, or where they belong to few queries.
+// CHECK-LABEL: @weights_read_twice(
+// CHECK-NOT: "attention"
+// CHECK: return
+func.func @weights_read_twice(%q: tensor<2x32x8xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2x16x8xf32>) -> (tensor<2x32x8xf32>, tensor<2x32x16xf32>) {
+  %s = graph.matmul %q, %k : (tensor<2x32x8xf32>, tensor<2x8x16xf32>) -> tensor<2x32x16xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x32x16xf32>) -> tensor<2x32x16xf32>
+  %o = graph.matmul %p, %v : (tensor<2x32x16xf32>, tensor<2x16x8xf32>) -> tensor<2x32x8xf32>
+  return %o, %p : tensor<2x32x8xf32>, tensor<2x32x16xf32>
+}
+// CHECK-LABEL: @one_query(
+// CHECK-NOT: "attention"
+// CHECK: return
+func.func @one_query(%q: tensor<2x1x8xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2x16x8xf32>) -> tensor<2x1x8xf32> {
+  %s = graph.matmul %q, %k : (tensor<2x1x8xf32>, tensor<2x8x16xf32>) -> tensor<2x1x16xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x1x16xf32>) -> tensor<2x1x16xf32>
+  %o = graph.matmul %p, %v : (tensor<2x1x16xf32>, tensor<2x16x8xf32>) -> tensor<2x1x8xf32>
+  return %o : tensor<2x1x8xf32>
+}
+// The group ends before a transpose that moves the last axis, which is written in vectors.
+// CHECK-LABEL: @last_axis_moves(
+// CHECK: %[[O:.*]] = graph.group "attention"
+// CHECK: graph.group "loop-nest"(%[[O]])
+// CHECK: return
+func.func @last_axis_moves(%q: tensor<2x32x8xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2x16x8xf32>) -> tensor<2x8x32xf32> {
+  %s = graph.matmul %q, %k : (tensor<2x32x8xf32>, tensor<2x8x16xf32>) -> tensor<2x32x16xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x32x16xf32>) -> tensor<2x32x16xf32>
+  %o = graph.matmul %p, %v : (tensor<2x32x16xf32>, tensor<2x16x8xf32>) -> tensor<2x32x8xf32>
+  %y = graph.transpose %o {perm = array<i64: 0, 2, 1>} : (tensor<2x32x8xf32>) -> tensor<2x8x32xf32>
+  return %y : tensor<2x8x32xf32>
+}

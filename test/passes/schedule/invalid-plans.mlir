@@ -97,3 +97,23 @@ kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> 
   %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
   kernel.return %y : tensor<4x32xf32>
 }
+
+// -----
+
+// expected-error @+1 {{its arrays for 4096 queries take 671744 of the stack's 65536 bytes}}
+kernel.func @f(%q: tensor<1x4096x8xf32>, %k: tensor<1x8x32xf32>, %v: tensor<1x32x16xf32>) -> tensor<1x4096x16xf32> attributes {strategy = "attention", plan = {keys = 32, queries = 4096, score_columns = 16, score_rows = 4, value_columns = 16, value_rows = 4}} {
+  %s = graph.matmul %q, %k : (tensor<1x4096x8xf32>, tensor<1x8x32xf32>) -> tensor<1x4096x32xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<1x4096x32xf32>) -> tensor<1x4096x32xf32>
+  %y = graph.matmul %p, %v : (tensor<1x4096x32xf32>, tensor<1x32x16xf32>) -> tensor<1x4096x16xf32>
+  kernel.return %y : tensor<1x4096x16xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a tile of 1024 sums is larger than the 512 that code is built for}}
+kernel.func @f(%q: tensor<1x256x8xf32>, %k: tensor<1x8x32xf32>, %v: tensor<1x32x16xf32>) -> tensor<1x256x16xf32> attributes {strategy = "attention", plan = {keys = 32, queries = 256, score_columns = 64, score_rows = 256, value_columns = 16, value_rows = 4}} {
+  %s = graph.matmul %q, %k : (tensor<1x256x8xf32>, tensor<1x8x32xf32>) -> tensor<1x256x32xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<1x256x32xf32>) -> tensor<1x256x32xf32>
+  %y = graph.matmul %p, %v : (tensor<1x256x32xf32>, tensor<1x32x16xf32>) -> tensor<1x256x16xf32>
+  kernel.return %y : tensor<1x256x16xf32>
+}

@@ -55,3 +55,30 @@ kernel.func @three_columns(%x: tensor<1x3x3x16xf32>, %w: tensor<3x3x1x16xf32>) -
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x3x3x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x3x3x16xf32>
   kernel.return %y : tensor<1x3x3x16xf32>
 }
+
+// Queries and keys of attention that are computed together: all of the keys are one pass,
+// CHECK-LABEL: @all_keys(
+// CHECK: memref.alloca() : memref<4x8xf32>
+// CHECK: memref.alloca() : memref<4x32xf32>
+// CHECK: memref.alloca() : memref<4xf32>
+// CHECK-NOT: memref.alloca
+// CHECK-LABEL: @blocks_of_keys(
+// or the softmax goes on from what was the largest score before.
+// CHECK: memref.alloca() : memref<4x8xf32>
+// CHECK: memref.alloca() : memref<4x16xf32>
+// CHECK-COUNT-2: memref.alloca() : memref<4xf32>
+// CHECK: memref.alloca() : memref<4x16xf32>
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK: return
+kernel.func @all_keys(%q: tensor<1x8x8xf32>, %k: tensor<1x8x32xf32>, %v: tensor<1x32x16xf32>) -> tensor<1x8x16xf32> attributes {strategy = "attention", plan = {keys = 32, queries = 4, score_columns = 16, score_rows = 4, value_columns = 16, value_rows = 4}} {
+  %s = graph.matmul %q, %k : (tensor<1x8x8xf32>, tensor<1x8x32xf32>) -> tensor<1x8x32xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<1x8x32xf32>) -> tensor<1x8x32xf32>
+  %y = graph.matmul %p, %v : (tensor<1x8x32xf32>, tensor<1x32x16xf32>) -> tensor<1x8x16xf32>
+  kernel.return %y : tensor<1x8x16xf32>
+}
+kernel.func @blocks_of_keys(%q: tensor<1x8x8xf32>, %k: tensor<1x8x32xf32>, %v: tensor<1x32x16xf32>) -> tensor<1x8x16xf32> attributes {strategy = "attention", plan = {keys = 16, queries = 4, score_columns = 16, score_rows = 4, value_columns = 16, value_rows = 4}} {
+  %s = graph.matmul %q, %k : (tensor<1x8x8xf32>, tensor<1x8x32xf32>) -> tensor<1x8x32xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<1x8x32xf32>) -> tensor<1x8x32xf32>
+  %y = graph.matmul %p, %v : (tensor<1x8x32xf32>, tensor<1x32x16xf32>) -> tensor<1x8x16xf32>
+  kernel.return %y : tensor<1x8x16xf32>
+}
