@@ -80,6 +80,10 @@ struct IssueRates {
   double multiplyAddLatency = 4, dotLatency = 5;
   /// Vector multiply-adds, loads, and instructions of any kind per cycle.
   double multiplyAdds = 2, loads = 2, instructions = 4;
+  /// Bytes per cycle that one core reads from behind its second cache: from the next
+  /// one, and from memory (102 to 126 and 31 to 45 GB/s on Zen 5 at 4 GHz, by
+  /// the project's ceilings program, November 2026).
+  double cacheBytes = 25, memoryBytes = 8;
 };
 
 /// A device beside the host that runs a kernel as blocks of threads; the whole of what

@@ -65,9 +65,13 @@ OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
     SmallVector<Value> operands(packed.getOperands());
     packed.erase();
     for (Value operand : operands)
-      if (auto pack = operand.getDefiningOp<graph::PackPanelsOp>();
-          pack && pack->use_empty())
-        pack.erase();
+      for (Operation *made = operand.getDefiningOp();
+           made && made->use_empty() &&
+           isa<graph::PackPanelsOp, graph::SampleKernelOp>(made);) {
+        Operation *from = made->getOperand(0).getDefiningOp();
+        made->erase();
+        made = from;
+      }
   }
   func::ReturnOp::create(builder, unknown, returned);
   main.setFunctionType(builder.getFunctionType(

@@ -70,7 +70,8 @@ std::string describe(graph::GroupOp group) {
   llvm::raw_string_ostream os(text);
   SmallVector<StringRef> operators;
   for (Operation &op : group.getBody().front().without_terminator())
-    if (!isa<graph::ConstantOp, graph::UnpackPanelsOp>(op))
+    if (!isa<graph::ConstantOp, graph::UnpackPanelsOp, graph::RestoreKernelOp>(
+            op))
       operators.push_back(op.getName().stripDialect());
   constexpr size_t mostListed = 16;
   llvm::interleave(ArrayRef(operators).take_front(mostListed), os, " + ");

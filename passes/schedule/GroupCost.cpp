@@ -34,7 +34,7 @@ int64_t multiplyAddsOf(GroupView group) {
 int64_t workOf(GroupView group) {
   int64_t sum = multiplyAddsOf(group);
   for (Operation &op : group.block->without_terminator())
-    if (!isa<ConstantOp, UnpackPanelsOp>(op))
+    if (!isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op))
       for (Value result : op.getResults())
         sum += tensorType(result).getNumElements();
   return sum;
@@ -47,7 +47,8 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
   constexpr int64_t plain = 1, window = 2, function = 20;
   int64_t instructions = multiplyAddsOf(group);
   for (Operation &op : group.block->without_terminator()) {
-    if (isa<ConstantOp, UnpackPanelsOp>(op) || multiplyAddsOf(&op) > 0)
+    if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op) ||
+        multiplyAddsOf(&op) > 0)
       continue;
     int64_t elements = 0;
     for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
@@ -62,6 +63,15 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
   return static_cast<int64_t>(
       double(instructions) /
       (target.rates.multiplyAdds * double(target.maxLanes(single))));
+}
+
+bool paysToFork(GroupView group, const TargetDescription &target) {
+  // One thread of a device is slow.
+  if (target.isDevice())
+    return true;
+  // A second thread saves half of the time at most.
+  return !target.freestanding &&
+         cyclesOf(group, target) / 2 > target.forkCycles;
 }
 
 } // namespace ingot::schedule

@@ -20,6 +20,9 @@ int64_t workOf(GroupView group);
 /// in each cycle and nothing had to be waited for.
 int64_t cyclesOf(GroupView group, const TargetDescription &target);
 
+/// Returns whether a kernel takes long enough for threads to share it.
+bool paysToFork(GroupView group, const TargetDescription &target);
+
 } // namespace ingot::schedule
 
 #endif // INGOT_PASSES_SCHEDULE_GROUPCOST_H

@@ -13,15 +13,6 @@ using namespace ingot::kernel;
 
 namespace ingot::schedule {
 
-bool KernelBuilder::paysToFork() const {
-  // One thread of a device is slow.
-  if (target.isDevice())
-    return true;
-  // A second thread saves half of the time at most.
-  return !target.freestanding &&
-         cyclesOf(group, target) / 2 > target.forkCycles;
-}
-
 void KernelBuilder::forIndependent(
     ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
   if (target.isDevice())
@@ -37,7 +28,7 @@ void KernelBuilder::forIndependent(
     shape.push_back(trips[merged].most());
     parts *= trips[merged++];
   }
-  if (parts == 1 || !paysToFork())
+  if (parts == 1 || !paysToFork(group, target))
     return forEach(trips, body);
   parallelFor(parts, [&](Expr part) {
     Exprs first = delinearize(part, shape);
@@ -147,14 +138,19 @@ void KernelBuilder::parallelFor(const Dim &extent,
     return onThreads(extent, body);
   if (extent == 1)
     return body(index(0));
-  if (!paysToFork())
+  if (!paysToFork(group, target))
     return forRange(index(0), size(extent), body);
+  forPart(extent, [&](Expr begin, Expr end) { forRange(begin, end, body); });
+}
+
+void KernelBuilder::forPart(const Dim &extent,
+                            llvm::function_ref<void(Expr, Expr)> body) {
   Block &entry = function.getBody().front();
   Type indexType = builder.getIndexType();
   Value begin = entry.addArgument(indexType, loc),
         end = entry.addArgument(indexType, loc);
   setExtent(function, extent);
-  forRange(wrap(begin, indexType), wrap(end, indexType), body);
+  body(wrap(begin, indexType), wrap(end, indexType));
 }
 
 Type KernelBuilder::decidingLanes(Type a, Type b) const {

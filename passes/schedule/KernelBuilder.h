@@ -46,6 +46,12 @@ public:
   /// kernel takes long enough. Once per kernel, outermost.
   void parallelFor(const graph::Dim &extent,
                    llvm::function_ref<void(graph::Expr)> body);
+  /// Has threads divide [0, extent) among themselves; `body` is what one of them does of
+  /// it: from `begin` to `end`. Where all is done at once, that is all of it. Memory at
+  /// the number `begin` is no other thread's. Once per kernel, outermost.
+  void
+  forPart(const graph::Dim &extent,
+          llvm::function_ref<void(graph::Expr begin, graph::Expr end)> body);
   /// As parallelFor, over all of `trips`: leading axes are divided together
   /// where the first has few parts.
   void forIndependent(
@@ -102,8 +108,6 @@ private:
   /// Runs `body(i)` for i in [0, count), each on a thread of the device.
   void onThreads(const graph::Dim &count,
                  llvm::function_ref<void(graph::Expr)> body);
-  /// Returns whether the kernel takes long enough for threads to share it.
-  bool paysToFork() const;
 };
 
 } // namespace ingot::schedule

@@ -117,3 +117,17 @@ def Graph_UnpackPanelsOp
   let arguments = (ins Graph_Tensor:$packed, I64Attr:$panel, I64Attr:$tail, DefaultValuedAttr<I64Attr, "1">:$group,
                        DefaultValuedAttr<I64Attr, "1">:$axes);
 }
+
+def Graph_SampleKernelOp : Graph_ElementOp<"sample_kernel", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
+  let summary = "Weights as Winograd's algorithm multiplies by them";
+  let description = [{
+    The weights [3, 3, C, O] as polynomials, by their values at the (size + 2)^2 points at which `size` x `size`
+    outputs are computed together: [points, C, O]. See dialects/graph/ops/Winograd.h.
+  }];
+  let arguments = (ins Graph_Tensor:$w, I64Attr:$size);
+}
+
+def Graph_RestoreKernelOp : Graph_ElementOp<"restore_kernel", [DeclareOpInterfaceMethods<ElementOpInterface>]> {
+  let summary = "Weights from the values of their polynomials: the inverse of sample_kernel";
+  let arguments = (ins Graph_Tensor:$values, I64Attr:$size);
+}

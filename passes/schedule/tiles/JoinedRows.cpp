@@ -59,7 +59,7 @@ bool JoinedRows::classify(Value anchor) {
     return false;
   llvm::SmallDenseSet<Value> read;
   for (Operation &op : b.group.block->without_terminator()) {
-    if (isa<ConstantOp, UnpackPanelsOp>(op))
+    if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op))
       continue;
     if (&op == anchor.getDefiningOp()) {
       if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getBias())

@@ -484,23 +484,33 @@ std::string refusePanels(int64_t columns, int64_t width,
   return "";
 }
 
+BlockArgument replaceInput(GroupOp group, OpOperand &use, Value input) {
+  auto argument = cast<BlockArgument>(use.get());
+  if (argument.hasOneUse()) {
+    group->setOperand(argument.getArgNumber(), input);
+    argument.setType(input.getType());
+    return argument;
+  }
+  group.getInputsMutable().append(input);
+  return group.getBody().front().addArgument(input.getType(), input.getLoc());
+}
+
 void packPanels(GroupOp group, OpOperand &weights, int64_t panel, int64_t tail,
                 int64_t steps, int64_t axes) {
-  auto argument = dyn_cast<BlockArgument>(weights.get());
-  if (!argument || !mayBeInPanels(argument, /*packs=*/true))
-    return;
+  if (isa<BlockArgument>(weights.get()) &&
+      mayBeInPanels(weights.get(), /*packs=*/true))
+    putInPanels(group, weights, panel, tail, steps, axes);
+}
+
+void putInPanels(GroupOp group, OpOperand &weights, int64_t panel, int64_t tail,
+                 int64_t steps, int64_t axes) {
+  auto argument = cast<BlockArgument>(weights.get());
   Value w = group.getInputs()[argument.getArgNumber()];
   Location loc = weights.getOwner()->getLoc();
   OpBuilder builder(group);
   Value packed =
       PackPanelsOp::create(builder, loc, w, panel, tail, steps, axes);
-  if (argument.hasOneUse()) {
-    group->setOperand(argument.getArgNumber(), packed);
-    argument.setType(packed.getType());
-  } else {
-    group.getInputsMutable().append(packed);
-    argument = group.getBody().front().addArgument(packed.getType(), loc);
-  }
+  argument = replaceInput(group, weights, packed);
   builder.setInsertionPoint(weights.getOwner());
   weights.set(UnpackPanelsOp::create(builder, loc, w.getType(), argument, panel,
                                      tail, steps, axes));

@@ -113,11 +113,20 @@ graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
 std::string refusePanels(int64_t columns, int64_t width,
                          graph::UnpackPanelsOp weights);
 
+/// Gives a group the operand `input` where `use` reads an argument of it: in the place
+/// of that argument, if nothing else reads it. Returns the argument for `input`.
+mlir::BlockArgument replaceInput(graph::GroupOp group, mlir::OpOperand &use,
+                                 mlir::Value input);
+
 /// Puts constant weights in front of the group into panels, with `steps` steps side
 /// by side along the last `axes` axes of the steps, and has the anchor read them
 /// through unpack_panels.
 void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                 int64_t tail, int64_t steps, int64_t axes = 1);
+
+/// The same for weights that are known to be constant when all is folded.
+void putInPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
+                 int64_t tail, int64_t steps, int64_t axes = 1);
 
 /// Packed weights: where panel `panel` (or the tail, if that is null) starts.
 struct PackedPanels {

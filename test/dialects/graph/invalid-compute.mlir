@@ -410,6 +410,46 @@ func.func @unpack_panels_2(%x: tensor<60xf32>) {
 
 // -----
 
+func.func @sample_kernel(%x: tensor<3x3x4x8xf32>) {
+  // expected-error @+1 {{has the size 3, not 2 or 4}}
+  %r = graph.sample_kernel %x {size = 3 : i64} : (tensor<3x3x4x8xf32>) -> tensor<25x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @sample_kernel_2(%x: tensor<3x5x4x8xf32>) {
+  // expected-error @+1 {{needs floats of the shape [3, 3, C, O]}}
+  %r = graph.sample_kernel %x {size = 2 : i64} : (tensor<3x5x4x8xf32>) -> tensor<16x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @sample_kernel_3(%x: tensor<3x3x4x8xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<16x4x8xf32>'}}
+  %r = graph.sample_kernel %x {size = 2 : i64} : (tensor<3x3x4x8xf32>) -> tensor<36x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @restore_kernel(%x: tensor<16x4x8xf32>) {
+  // expected-error @+1 {{has the size 6, not 2 or 4}}
+  %r = graph.restore_kernel %x {size = 6 : i64} : (tensor<16x4x8xf32>) -> tensor<3x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @restore_kernel_2(%x: tensor<16x4x8xf32>) {
+  // expected-error @+1 {{needs floats of the shape [36, C, O]}}
+  %r = graph.restore_kernel %x {size = 4 : i64} : (tensor<16x4x8xf32>) -> tensor<3x3x4x8xf32>
+  return
+}
+
+// -----
+
 func.func @max_pool(%x: tensor<1x8x8x3xf32>) {
   // expected-error @+1 {{where its operands and attributes make 'tensor<1x4x4x3xf32>'}}
   %r = graph.max_pool %x

@@ -117,3 +117,63 @@ kernel.func @f(%q: tensor<1x256x8xf32>, %k: tensor<1x8x32xf32>, %v: tensor<1x32x
   %y = graph.matmul %p, %v : (tensor<1x256x32xf32>, tensor<1x32x16xf32>) -> tensor<1x256x16xf32>
   kernel.return %y : tensor<1x256x16xf32>
 }
+
+// -----
+
+// expected-error @+1 {{tiles of 3 outputs have no algorithm; they are of 2 or 4}}
+kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<4096xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "winograd", plan = {block = 8, columns = 16, parts = 1, rows = 8, size = 3}} {
+  %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf32>) -> tensor<16x8x32xf32>
+  %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x8x32xf32>) -> tensor<3x3x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<3x3x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has size = 4, but its weights are sampled for 2}}
+kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<4096xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "winograd", plan = {block = 8, columns = 16, parts = 1, rows = 8, size = 4}} {
+  %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf32>) -> tensor<16x8x32xf32>
+  %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x8x32xf32>) -> tensor<3x3x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<3x3x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a block of 12 tiles is not divided by its 8 rows}}
+kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<4096xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "winograd", plan = {block = 12, columns = 16, parts = 1, rows = 8, size = 2}} {
+  %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf32>) -> tensor<16x8x32xf32>
+  %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x8x32xf32>) -> tensor<3x3x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<3x3x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has columns = 32, but its weights are packed in panels of 16}}
+kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<4096xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "winograd", plan = {block = 8, columns = 32, parts = 1, rows = 8, size = 2}} {
+  %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf32>) -> tensor<16x8x32xf32>
+  %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x8x32xf32>) -> tensor<3x3x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<3x3x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a tile of 600 sums is larger than the 512 that code is built for}}
+kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<4096xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "winograd", plan = {block = 600, columns = 16, parts = 1, rows = 600, size = 2}} {
+  %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf32>) -> tensor<16x8x32xf32>
+  %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x8x32xf32>) -> tensor<3x3x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<3x3x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}
+
+// -----
+
+// A convolution with other weights than sampled ones is not for it.
+// expected-error @+1 {{the strategy 'winograd' does not take what it computes for 'x86-64-v4'}}
+kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<2304xf32>) -> tensor<1x8x8x32xf32> attributes {strategy = "winograd", plan = {block = 8, columns = 16, parts = 1, rows = 8, size = 2}} {
+  %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<2304xf32>) -> tensor<3x3x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<3x3x8x32xf32>) -> tensor<1x8x8x32xf32>
+  kernel.return %y : tensor<1x8x8x32xf32>
+}

@@ -1,0 +1,207 @@
+#include "dialects/graph/ops/Winograd.h"
+
+#include "dialects/graph/GraphDialect.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// The coefficients, from the constant one on, of the polynomial that has these
+/// roots and the leading coefficient 1.
+static Winograd::Row withRoots(ArrayRef<double> roots) {
+  Winograd::Row polynomial{1};
+  for (double root : roots) {
+    polynomial.push_back(0);
+    for (size_t i = polynomial.size(); i-- > 0;)
+      polynomial[i] = (i ? polynomial[i - 1] : 0) - root * polynomial[i];
+  }
+  return polynomial;
+}
+
+Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
+  static const double pairs[][2] = {{1, 0}, {0.75, 1.5}};
+  finite.push_back(0);
+  for (int64_t i = 0; i < size / 2; ++i)
+    for (double sign : {1.0, -1.0})
+      finite.push_back(sign * pairs[size / 2 - 1][i]);
+  auto power = [](double x, int64_t n) { return n ? std::pow(x, n) : 1.0; };
+  output.assign(size, Row(points, 0));
+  restore.assign(window, Row(points, 0));
+  for (size_t i = 0; i < finite.size(); ++i) {
+    Row others(finite);
+    others.erase(others.begin() + i);
+    Row row = withRoots(others);
+    double scale = 0;
+    for (size_t k = 0; k < row.size(); ++k)
+      scale += row[k] * power(finite[i], k);
+    row.resize(points, 0);
+    input.push_back(row);
+    Row powers;
+    for (int64_t k = 0; k < window; ++k)
+      powers.push_back(power(finite[i], k) / scale);
+    weights.push_back(powers);
+    for (int64_t k = 0; k < size; ++k)
+      output[k][i] = power(finite[i], k);
+    // The weights are the polynomial's coefficients: its value at 0, half of the
+    // difference between 1 and -1, and the value at infinity.
+    if (i == 0)
+      restore[0][i] = scale;
+    else if (i <= 2)
+      restore[1][i] = scale / (2 * finite[i]);
+  }
+  input.push_back(withRoots(finite));
+  weights.push_back({0, 0, 1});
+  output.back().back() = 1;
+  restore.back().back() = 1;
+}
+
+/// The sum of the values by these factors, of those that `takes`; null if all of
+/// them are 0.
+static Expr weighted(ArrayRef<double> factors, ArrayRef<Expr> values,
+                     llvm::function_ref<bool(size_t)> takes) {
+  Expr sum;
+  // What is not multiplied first.
+  for (bool plain : {true, false})
+    for (auto [i, factor] : llvm::enumerate(factors)) {
+      if (factor == 0 || !takes(i) || (factor == 1) != plain)
+        continue;
+      Expr x = values[i];
+      if (!sum)
+        sum = plain ? x : x * factor;
+      else if (plain)
+        sum = sum + x;
+      else if (factor == -1)
+        sum = sum - x;
+      else
+        sum = fma(x, x.builder->constant(factor, x.type), sum);
+    }
+  return sum;
+}
+
+static bool isOdd(size_t i) { return i % 2 == 1; }
+static bool isEven(size_t i) { return i % 2 == 0; }
+
+Exprs Winograd::sampled(ArrayRef<Expr> x) const {
+  auto all = [](size_t) { return true; };
+  Exprs values{weighted(input.front(), x, all)};
+  // The even and the odd terms are the same for a point and its negative.
+  for (size_t i = 1; i < finite.size(); i += 2) {
+    Row odd(input[i]);
+    for (double &factor : odd)
+      factor /= finite[i];
+    Expr evens = weighted(input[i], x, isEven), odds = weighted(odd, x, isOdd);
+    for (double point : {finite[i], finite[i + 1]})
+      values.push_back(
+          point == 1 ? evens + odds
+          : point == -1
+              ? evens - odds
+              : fma(odds, odds.builder->constant(point, odds.type), evens));
+  }
+  values.push_back(weighted(input.back(), x, all));
+  return values;
+}
+
+Exprs Winograd::outputsOf(ArrayRef<Expr> products) const {
+  // Even powers of a point and its negative are the same, odd ones are not but for
+  // the sign.
+  Exprs sums{products.front()}, differences{products.front()};
+  for (size_t i = 1; i < finite.size(); i += 2) {
+    sums.push_back(products[i] + products[i + 1]);
+    differences.push_back(products[i] - products[i + 1]);
+  }
+  sums.push_back(products.back());
+  differences.push_back(products.back());
+  Exprs outputs;
+  for (int64_t k = 0; k < size; ++k) {
+    Row factors{output[k].front()};
+    for (size_t i = 1; i < finite.size(); i += 2)
+      factors.push_back(output[k][i]);
+    factors.push_back(output[k].back());
+    outputs.push_back(weighted(factors, k % 2 ? differences : sums,
+                               [](size_t) { return true; }));
+  }
+  return outputs;
+}
+
+//===----------------------------------------------------------------------===//
+// The weights
+//===----------------------------------------------------------------------===//
+
+LogicalResult SampleKernelOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<int64_t> w = shapeOf(op.getW());
+  if (!Winograd::hasSize(op.getSize()))
+    return rule.refuse("has the size " + std::to_string(op.getSize()) +
+                       ", not 2 or 4");
+  if (w.size() != 4 || w[0] != Winograd::window || w[1] != Winograd::window ||
+      !isa<FloatType>(elementOf(op.getW())))
+    return rule.refuse("needs floats of the shape [3, 3, C, O]");
+  int64_t points = Winograd(op.getSize()).points;
+  return rule.result({points * points, w[2], w[3]}, elementOf(op.getW()));
+}
+
+LogicalResult RestoreKernelOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<int64_t> values = shapeOf(op.getValues());
+  if (!Winograd::hasSize(op.getSize()))
+    return rule.refuse("has the size " + std::to_string(op.getSize()) +
+                       ", not 2 or 4");
+  int64_t points = Winograd(op.getSize()).points;
+  if (values.size() != 3 || values[0] != points * points ||
+      !isa<FloatType>(elementOf(op.getValues())))
+    return rule.refuse("needs floats of the shape [" +
+                       std::to_string(points * points) + ", C, O]");
+  return rule.result({Winograd::window, Winograd::window, values[1], values[2]},
+                     elementOf(op.getValues()));
+}
+
+/// An element of matrix * x * transposed matrix, at a row and a column that may be
+/// known at run time only: x(i, j).
+static Expr transformed(ElementBuilder &b, const Winograd::Matrix &matrix,
+                        Expr row, Expr column, Type type,
+                        llvm::function_ref<Expr(int64_t, int64_t)> x) {
+  auto factor = [&](Expr at, size_t i) {
+    Expr found = b.constant(matrix.front()[i], type);
+    for (size_t k = 1; k < matrix.size(); ++k)
+      if (matrix[k][i] != 0 || matrix.front()[i] != 0)
+        found =
+            select(equal(at, double(k)), b.constant(matrix[k][i], type), found);
+    return found;
+  };
+  auto isRead = [&](size_t i) {
+    return llvm::any_of(matrix, [&](ArrayRef<double> row) { return row[i]; });
+  };
+  Expr sum = b.constant(0, type);
+  for (size_t i = 0; i < matrix.front().size(); ++i) {
+    if (!isRead(i))
+      continue;
+    Expr ofRow = b.constant(0, type);
+    for (size_t j = 0; j < matrix.front().size(); ++j)
+      if (isRead(j))
+        ofRow = fma(x(i, j), factor(column, j), ofRow);
+    sum = fma(ofRow, factor(row, i), sum);
+  }
+  return sum;
+}
+
+Expr SampleKernelOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Winograd form(getSize());
+  Exprs point = b.delinearize(idx[0], {form.points, form.points});
+  return transformed(
+      b, form.weights, point[0], point[1], elementOf(getW()),
+      [&](int64_t row, int64_t column) {
+        return b.load(getW(), {b.index(row), b.index(column), idx[1], idx[2]});
+      });
+}
+
+Expr RestoreKernelOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Winograd form(getSize());
+  return transformed(
+      b, form.restore, idx[0], idx[1], elementOf(getValues()),
+      [&](int64_t row, int64_t column) {
+        return b.load(getValues(),
+                      {b.index(row * form.points + column), idx[2], idx[3]});
+      });
+}
+
+} // namespace ingot::graph

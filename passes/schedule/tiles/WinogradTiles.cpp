@@ -1,0 +1,210 @@
+#include "passes/schedule/tiles/WinogradTiles.h"
+
+#include "dialects/graph/ElementsData.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+WinogradTiles::WinogradTiles(ConvOp conv, int64_t size,
+                             const TargetDescription &target, int64_t panel)
+    : form(size), target(target), type(elementOf(conv.getX())), panel(panel),
+      lanes(target.maxLanes(type)) {
+  ArrayRef<int64_t> x = shapeOf(conv.getX()), y = shapeOf(conv.getResult());
+  channels = x[3];
+  columns = y[3];
+  images = y[0];
+  down = llvm::divideCeil(y[1], size);
+  across = llvm::divideCeil(y[2], size);
+}
+
+int64_t WinogradTiles::panels(int64_t ofColumns) const {
+  return llvm::divideCeil(columns, ofColumns);
+}
+
+double WinogradTiles::products(const TileChoice &tile, int64_t block) const {
+  // The last block has whole register tiles as well.
+  int64_t rows = llvm::alignTo(tiles(), tile.rows);
+  TileModel model(rows, columns, channels, target, type);
+  return double(form.points * form.points) * model.cycles(tile);
+}
+
+/// Multiply-adds and additions of one application of a matrix to a vector, where a
+/// point and its negative share terms.
+static int64_t operations(const Winograd &form) {
+  return form.size == 2 ? 4 : 12;
+}
+
+double WinogradTiles::transforms() const {
+  double points = double(form.points * form.points),
+         outputs = double(form.size * form.size);
+  // Each matrix is applied to rows, and to columns of what that gives.
+  double ofInput = double(2 * form.points * operations(form)),
+         ofOutput = double((form.points + form.size) * operations(form));
+  auto vectors = [&](int64_t of) {
+    return double(tiles() * llvm::divideCeil(of, lanes));
+  };
+  const IssueRates &rates = target.rates;
+  double moved = points / rates.loads + points;
+  return vectors(channels) * std::max(ofInput / rates.multiplyAdds, moved) +
+         vectors(columns) *
+             (std::max(ofOutput / rates.multiplyAdds, points / rates.loads) +
+              outputs);
+}
+
+int64_t WinogradTiles::bytesOfBlock(const WinogradChoice &choice) const {
+  return form.points * form.points * choice.block *
+         (channels + std::min(columns, choice.tile.vectors * lanes)) *
+         type.getIntOrFloatBitWidth() / 8;
+}
+
+double WinogradTiles::transfers(const WinogradChoice &choice) const {
+  double bytesOfElement = type.getIntOrFloatBitWidth() / 8.0,
+         points = double(form.points * form.points);
+  double weights = points * double(channels * columns) * bytesOfElement,
+         block = double(bytesOfBlock(choice)), cache = double(target.l2Bytes);
+  auto blocks = double(llvm::divideCeil(tiles(), choice.block));
+  double cycles = weights / target.rates.memoryBytes;
+  if (weights + block > cache)
+    cycles += (blocks - 1) * weights / target.rates.cacheBytes;
+  // One point's weights of a panel are there beside the block.
+  double panelBytes =
+      double(choice.tile.vectors * lanes * channels) * bytesOfElement;
+  if (block + panelBytes > cache)
+    cycles += points * double(tiles() * channels) * bytesOfElement *
+              double(panels(choice.tile.vectors * lanes)) /
+              target.rates.cacheBytes;
+  return cycles;
+}
+
+double WinogradTiles::cycles(const WinogradChoice &choice) const {
+  // What loops over points and panels cost for each block.
+  auto blocks = double(llvm::divideCeil(tiles(), choice.block));
+  double starts = blocks * double(form.points * form.points) *
+                  double(panels(choice.tile.vectors * lanes)) * 4;
+  return products(choice.tile, choice.block) + transforms() +
+         transfers(choice) + starts;
+}
+
+int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
+  // Parts have memory of their own: enough of them for two threads that are not
+  // equally fast, and more where that takes half of a second cache at most.
+  constexpr int64_t enough = 4, most = 8;
+  int64_t fit = target.l2Bytes / 2 / std::max<int64_t>(bytesOfBlock(choice), 1);
+  int64_t units = llvm::divideCeil(tiles(), choice.block) *
+                  std::max<int64_t>(columns / (choice.tile.vectors * lanes), 1);
+  return std::clamp<int64_t>(fit, std::min(enough, units),
+                             std::min(most, units));
+}
+
+std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
+  constexpr size_t most = 16;
+  std::vector<TileChoice> shapes =
+      TileModel(tiles(), columns, channels, target, type).ranked();
+  if (panel)
+    shapes = withVectors(llvm::divideCeil(panel, lanes), std::move(shapes));
+  else if (shapes.size() > most)
+    shapes.resize(most);
+  Ranking<WinogradChoice> ranking(/*tolerance=*/0.01);
+  for (const TileChoice &shape : shapes) {
+    // Smaller blocks first: they leave more of the cache to others.
+    for (int64_t blocks = llvm::divideCeil(tiles(), shape.rows); blocks >= 1;
+         --blocks) {
+      WinogradChoice choice{
+          form.size,
+          {shape.rows, shape.vectors, 1},
+          int64_t(
+              llvm::alignTo(llvm::divideCeil(tiles(), blocks), shape.rows))};
+      // Numbers of blocks that give blocks of the same size but for the last.
+      if (llvm::divideCeil(tiles(), choice.block) != uint64_t(blocks))
+        continue;
+      // Larger ones are as many bytes of the arena, and slow.
+      if (bytesOfBlock(choice) > target.l2Bytes)
+        break;
+      choice.cycles = cycles(choice);
+      choice.parts = divides ? partsOf(choice) : 1;
+      ranking.add(choice, choice.cycles);
+    }
+  }
+  // Weights that are packed have no other kernel.
+  WinogradChoice least{
+      form.size, {1, int64_t(llvm::divideCeil(panel, lanes)), 1}, 1};
+  if (!panel && std::isinf(ranking.leastCost()))
+    return {};
+  return std::move(ranking).ranked(least);
+}
+
+/// The sum of squares along each row.
+static SmallVector<double> squaresOf(const Winograd::Matrix &matrix) {
+  SmallVector<double> sums;
+  for (ArrayRef<double> row : matrix) {
+    sums.push_back(0);
+    for (double x : row)
+      sums.back() += x * x;
+  }
+  return sums;
+}
+
+double winogradError(ElementsAttr weights, int64_t size) {
+  constexpr int64_t taps = Winograd::window * Winograd::window;
+  constexpr double unit = 0x1p-24;
+  Winograd form(size);
+  std::vector<char> storage;
+  ArrayRef<char> bytes = elementBytes(weights, storage);
+  auto *w = reinterpret_cast<const float *>(bytes.data());
+  ArrayRef<int64_t> shape = weights.getShapedType().getShape();
+  int64_t channels = shape[2], columns = shape[3];
+  // For each column the products of all pairs of taps, summed over the channels: a
+  // point's sum of squares is a form of these.
+  std::vector<double> pairs(taps * taps * columns, 0);
+  for (int64_t a = 0; a < taps; ++a)
+    for (int64_t b = 0; b <= a; ++b) {
+      double *sums = pairs.data() + (a * taps + b) * columns;
+      for (int64_t c = 0; c < channels; ++c) {
+        const float *first = w + (a * channels + c) * columns,
+                    *second = w + (b * channels + c) * columns;
+        for (int64_t o = 0; o < columns; ++o)
+          sums[o] += double(first[o]) * double(second[o]);
+      }
+    }
+  SmallVector<double> input = squaresOf(form.input);
+  double error = 0, result = 0;
+  for (int64_t o = 0; o < columns; ++o) {
+    auto of = [&](int64_t a, int64_t b) {
+      return pairs[(a * taps + b) * columns + o];
+    };
+    double energy = 0;
+    for (int64_t a = 0; a < taps; ++a)
+      energy += of(a, a);
+    result = std::max(result, energy);
+    // At each point.
+    SmallVector<double> sums;
+    for (int64_t p = 0; p < form.points; ++p)
+      for (int64_t q = 0; q < form.points; ++q) {
+        double sum = 0;
+        auto factor = [&](int64_t tap) {
+          return form.weights[p][tap / Winograd::window] *
+                 form.weights[q][tap % Winograd::window];
+        };
+        for (int64_t a = 0; a < taps; ++a)
+          for (int64_t b = 0; b <= a; ++b)
+            sum += (a == b ? 1 : 2) * factor(a) * factor(b) * of(a, b);
+        sums.push_back(sum * input[p] * input[q]);
+      }
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t j = 0; j < size; ++j) {
+        double sum = 0;
+        for (int64_t p = 0; p < form.points; ++p)
+          for (int64_t q = 0; q < form.points; ++q)
+            sum += std::pow(form.output[i][p] * form.output[j][q], 2) *
+                   sums[p * form.points + q];
+        error = std::max(error, sum);
+      }
+  }
+  if (result == 0)
+    return 0;
+  return unit * std::sqrt((double(channels) / 6 + 4) * error / result);
+}
+
+} // namespace ingot::schedule

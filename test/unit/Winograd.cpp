@@ -1,0 +1,159 @@
+// Winograd's algorithm: its matrices, and what the compiler says of its errors.
+#include "dialects/graph/ops/Winograd.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "passes/schedule/tiles/WinogradTiles.h"
+
+#include <catch2/catch.hpp>
+
+#include <random>
+
+using namespace ingot::graph;
+using namespace ingot::schedule;
+
+/// matrix * x in the arithmetic of T.
+template <typename T>
+static std::vector<T> applied(const Winograd::Matrix &matrix,
+                              const std::vector<T> &x) {
+  std::vector<T> y;
+  for (llvm::ArrayRef<double> row : matrix) {
+    y.push_back(0);
+    for (size_t i = 0; i < row.size(); ++i)
+      y.back() += T(row[i]) * x[i];
+  }
+  return y;
+}
+
+/// matrix * x * transposed matrix, of x row by row.
+template <typename T>
+static std::vector<T> appliedTwice(const Winograd::Matrix &matrix,
+                                   const std::vector<T> &x) {
+  size_t columns = matrix.front().size(), rows = matrix.size();
+  std::vector<T> half, whole(rows * rows);
+  for (size_t i = 0; i < columns; ++i)
+    for (T value :
+         applied(matrix, std::vector<T>(x.begin() + i * columns,
+                                        x.begin() + (i + 1) * columns)))
+      half.push_back(value);
+  for (size_t j = 0; j < rows; ++j) {
+    std::vector<T> column;
+    for (size_t i = 0; i < columns; ++i)
+      column.push_back(half[i * rows + j]);
+    std::vector<T> values = applied(matrix, column);
+    for (size_t i = 0; i < rows; ++i)
+      whole[i * rows + j] = values[i];
+  }
+  return whole;
+}
+
+static std::mt19937 &generator() {
+  static std::mt19937 engine(7);
+  return engine;
+}
+
+template <typename T> static std::vector<T> noise(size_t count) {
+  std::normal_distribution<double> normal;
+  std::vector<T> values(count);
+  for (T &value : values)
+    value = T(normal(generator()));
+  return values;
+}
+
+TEST_CASE("Winograd's matrices compute windows of three", "[kernel]") {
+  for (int64_t size : {2, 4}) {
+    Winograd form(size);
+    CHECK(form.points == size + 2);
+    auto x = noise<double>(form.points), w = noise<double>(3);
+    std::vector<double> values = applied(form.input, x),
+                        ofWeights = applied(form.weights, w);
+    for (int64_t i = 0; i < form.points; ++i)
+      values[i] *= ofWeights[i];
+    std::vector<double> y = applied(form.output, values);
+    for (int64_t i = 0; i < size; ++i)
+      CHECK(y[i] == Approx(x[i] * w[0] + x[i + 1] * w[1] + x[i + 2] * w[2]));
+    // The weights are found again.
+    std::vector<double> again = applied(form.restore, ofWeights);
+    for (int64_t i = 0; i < 3; ++i)
+      CHECK(again[i] == Approx(w[i]));
+    // All factors of inputs and outputs are exact.
+    for (const Winograd::Matrix *matrix : {&form.input, &form.output})
+      for (llvm::ArrayRef<double> row : *matrix)
+        for (double factor : row)
+          CHECK(double(float(factor)) == factor);
+  }
+}
+
+/// The weights [3, 3, channels, 1].
+static mlir::ElementsAttr weightsOf(mlir::MLIRContext &context,
+                                    llvm::ArrayRef<float> values) {
+  auto type = mlir::RankedTensorType::get({3, 3, int64_t(values.size()) / 9, 1},
+                                          mlir::Float32Type::get(&context));
+  return mlir::DenseElementsAttr::get(type, values);
+}
+
+/// The standard deviation of results in float32, relative to the results'.
+static double measuredError(int64_t size, int64_t channels,
+                            llvm::ArrayRef<float> w) {
+  Winograd form(size);
+  int64_t points = form.points;
+  double error = 0, result = 0;
+  for (int trial = 0; trial < 100; ++trial) {
+    std::vector<float> products(points * points, 0);
+    std::vector<double> exact(size * size, 0);
+    for (int64_t c = 0; c < channels; ++c) {
+      auto x = noise<float>(points * points);
+      std::vector<float> kernel;
+      for (int64_t tap = 0; tap < 9; ++tap)
+        kernel.push_back(w[tap * channels + c]);
+      std::vector<float> a = appliedTwice(form.input, x),
+                         b = appliedTwice(form.weights, kernel);
+      for (int64_t i = 0; i < points * points; ++i)
+        products[i] = std::fma(a[i], b[i], products[i]);
+      for (int64_t i = 0; i < size * size; ++i)
+        for (int64_t tap = 0; tap < 9; ++tap)
+          exact[i] +=
+              double(x[(i / size + tap / 3) * points + i % size + tap % 3]) *
+              double(kernel[tap]);
+    }
+    std::vector<float> y = appliedTwice(form.output, products);
+    // The most distant output has the largest error.
+    double last = double(y.back()) - exact.back();
+    error += last * last;
+    result += exact.back() * exact.back();
+  }
+  return std::sqrt(error / result);
+}
+
+TEST_CASE("the estimate of Winograd's errors is near and above them",
+          "[kernel]") {
+  mlir::MLIRContext context;
+  for (int64_t size : {2, 4})
+    for (int64_t channels : {8, 64, 512}) {
+      INFO("size " << size << ", " << channels << " channels");
+      auto w = noise<float>(9 * channels);
+      double estimate = winogradError(weightsOf(context, w), size),
+             measured = measuredError(size, channels, w);
+      CHECK(measured < estimate);
+      CHECK(estimate < 4 * measured);
+    }
+}
+
+TEST_CASE("Winograd's errors do not depend on the scale of the weights",
+          "[kernel]") {
+  mlir::MLIRContext context;
+  auto w = noise<float>(9 * 32);
+  double error = winogradError(weightsOf(context, w), 4);
+  for (float &value : w)
+    value *= 0x1p40f;
+  CHECK(winogradError(weightsOf(context, w), 4) == Approx(error));
+  for (float &value : w)
+    value = 0;
+  CHECK(winogradError(weightsOf(context, w), 4) == 0);
+  // Large tiles lose more than small ones, and smooth weights more than noise.
+  w = noise<float>(9 * 32);
+  CHECK(winogradError(weightsOf(context, w), 2) <
+        winogradError(weightsOf(context, w), 4));
+  double ofNoise = winogradError(weightsOf(context, w), 4);
+  std::fill(w.begin(), w.end(), 1.0f);
+  CHECK(winogradError(weightsOf(context, w), 4) > ofNoise);
+}
