@@ -84,6 +84,9 @@ struct IssueRates {
   /// one, and from memory (102 to 126 and 31 to 45 GB/s on Zen 5 at 4 GHz, by
   /// the project's ceilings program, November 2026).
   double cacheBytes = 25, memoryBytes = 8;
+  /// Cycles that a load takes beside others in flight where its line has left the first
+  /// cache for the second one (14 rows of 4096 bytes on Zen 4: 8.5 cycles for a step).
+  double missedLoad = 0.6;
 };
 
 /// A device beside the host that runs a kernel as blocks of threads; the whole of what
@@ -159,6 +162,9 @@ struct TargetDescription {
   /// caller passes, where their elements need less.
   unsigned bufferAlign = 64, tensorAlign = 1;
   int64_t l1Bytes = 0, l2Bytes = 0;
+  /// Addresses that are a multiple of this apart are in one set of the first cache,
+  /// which keeps l1Bytes / l1WayBytes lines of a set; 0: unknown.
+  int64_t l1WayBytes = 0;
   /// The part of the second cache in which weights stay while a layer's input and
   /// result pass through it.
   double residentShare = 0.5;

@@ -213,6 +213,7 @@ void x86(std::vector<TargetDescription> &targets) {
   v2.vectorBytes = {16};
   v2.vectorRegisters = 16;
   v2.l1Bytes = 32 << 10;
+  v2.l1WayBytes = 4 << 10;
   v2.l2Bytes = 256 << 10;
   v2.intrinsics = v2Intrinsics;
   v2.products = pairProducts128();
@@ -257,7 +258,8 @@ void x86(std::vector<TargetDescription> &targets) {
   v4.summary = "x86-64 with AVX-512 F/BW/CD/DQ/VL (2017 and later)";
   v4.vectorBytes = {64, 32, 16};
   v4.vectorRegisters = 32;
-  v4.l1Bytes = 48 << 10;
+  // 48 KiB from Ice Lake and Zen 5 on.
+  v4.l1Bytes = 32 << 10;
   v4.l2Bytes = 1 << 20;
   append(v4.intrinsics, v4Intrinsics);
   append(v4.products, pairProducts512());

@@ -56,6 +56,27 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
         }
 }
 
+TEST_CASE("rows of a tile do not evict one another from the first cache",
+          "[kernel]") {
+  mlir::MLIRContext context;
+  mlir::Type f32 = mlir::Float32Type::get(&context);
+  const TargetDescription &target = *lookupTarget("x86-64-v4");
+  int64_t way = target.l1WayBytes, ways = target.l1Bytes / way;
+  auto rowsOf = [&](int64_t rowBytes) {
+    return TileModel(196, 256, 1024, target, f32, rowBytes)
+        .ranked()
+        .front()
+        .rows;
+  };
+  // All lines of a step are in one set, one of which is for the weights.
+  CHECK(rowsOf(way) < ways);
+  CHECK(rowsOf(3 * way) < ways);
+  // They are in two sets, or in many.
+  CHECK(rowsOf(way / 2) < 2 * ways);
+  CHECK(rowsOf(way + 64) == rowsOf(0));
+  CHECK(rowsOf(0) > ways);
+}
+
 TEST_CASE("tiles are ranked by their cycles", "[kernel]") {
   mlir::MLIRContext context;
   mlir::Type f32 = mlir::Float32Type::get(&context);

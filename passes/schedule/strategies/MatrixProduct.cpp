@@ -101,8 +101,10 @@ protected:
 private:
   static TileModel model(MatMulOp product, const TargetDescription &target) {
     ProductSizes sizes(product);
+    Type type = elementOf(product.getA());
     return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
-                     target, elementOf(product.getA()));
+                     target, type,
+                     sizes.steps.most() * type.getIntOrFloatBitWidth() / 8);
   }
 };
 

@@ -36,8 +36,12 @@ public:
 
 private:
   TileModel floats() {
+    // Rows are positions that follow one another.
+    int64_t channels = graph::shapeOf(anchor.conv.getX()).back();
     return TileModel(anchor.positions().most(), anchor.channels(),
-                     anchor.steps(), target, anchor.type());
+                     anchor.steps(), target, anchor.type(),
+                     anchor.conv.getStrides().back() * channels *
+                         anchor.type().getIntOrFloatBitWidth() / 8);
   }
   DotModel dots() {
     return DotModel(anchor.positions().most(), anchor.channels(),

@@ -5,6 +5,8 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -52,12 +54,22 @@ static int64_t factorLanes(const TargetDescription &target, Type type,
 }
 
 TileModel::TileModel(int64_t rows, int64_t columns, int64_t steps,
-                     const TargetDescription &target, Type type)
+                     const TargetDescription &target, Type type,
+                     int64_t rowBytes)
     : rows(rows),
       vectorsNeeded(llvm::divideCeil(columns, target.maxLanes(type))),
       steps(std::max<int64_t>(steps, 1)),
-      factors(factorLanes(target, type, steps)),
+      factors(factorLanes(target, type, steps)), rowBytes(rowBytes),
       isScalar(target.maxLanes(type) == 1), target(target) {}
+
+bool TileModel::evictEachOther(int64_t ofTile) const {
+  int64_t way = target.l1WayBytes;
+  if (way == 0 || rowBytes == 0)
+    return false;
+  int64_t sets = way / std::gcd(rowBytes, way);
+  // A line of each set is for the weights.
+  return llvm::divideCeil(ofTile, sets) > uint64_t(target.l1Bytes / way - 1);
+}
 
 double TileModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
@@ -67,6 +79,8 @@ double TileModel::cycles(const TileChoice &tile) const {
     double loads = static_cast<double>(r) / double(factors) + double(v);
     double step = std::max({static_cast<double>(r * v) / rates.multiplyAdds,
                             loads / rates.loads, rates.multiplyAddLatency});
+    if (evictEachOther(r))
+      step += target.rates.missedLoad * static_cast<double>(r);
     // Where loads are few, they are not all free either.
     if (factors > 1)
       step += 0.1 * loads;

@@ -36,8 +36,10 @@ struct ColumnVectors {
 /// Cores with small code choose otherwise (CursorTile.h).
 class TileModel {
 public:
+  /// `rowBytes`: how far rows are apart in memory; 0 where that is unknown.
   TileModel(int64_t rows, int64_t columns, int64_t steps,
-            const TargetDescription &target, mlir::Type type);
+            const TargetDescription &target, mlir::Type type,
+            int64_t rowBytes = 0);
   /// Estimates the cycles of the product.
   double cycles(const TileChoice &tile) const;
   /// The tiles that fit into the registers, the best first.
@@ -46,8 +48,11 @@ public:
 private:
   int64_t mostRows(int64_t vectors) const;
   int64_t splitsOf(int64_t rows, int64_t vectors) const;
+  /// Whether so many rows evict one another from the first cache, since their lines are
+  /// in few of its sets: then each step of each row loads its line again.
+  bool evictEachOther(int64_t rows) const;
 
-  int64_t rows, vectorsNeeded, steps, factors;
+  int64_t rows, vectorsNeeded, steps, factors, rowBytes;
   bool isScalar;
   const TargetDescription &target;
 };

@@ -23,11 +23,15 @@ int64_t WinogradTiles::panels(int64_t ofColumns) const {
   return llvm::divideCeil(columns, ofColumns);
 }
 
-double WinogradTiles::products(const TileChoice &tile, int64_t block) const {
+TileModel WinogradTiles::model(int64_t rows) const {
+  return TileModel(rows, columns, channels, target, type,
+                   channels * type.getIntOrFloatBitWidth() / 8);
+}
+
+double WinogradTiles::products(const TileChoice &tile) const {
   // The last block has whole register tiles as well.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
-  TileModel model(rows, columns, channels, target, type);
-  return double(form.points * form.points) * model.cycles(tile);
+  return double(form.points * form.points) * model(rows).cycles(tile);
 }
 
 /// Multiply-adds and additions of one application of a matrix to a vector, where a
@@ -83,8 +87,7 @@ double WinogradTiles::cycles(const WinogradChoice &choice) const {
   auto blocks = double(llvm::divideCeil(tiles(), choice.block));
   double starts = blocks * double(form.points * form.points) *
                   double(panels(choice.tile.vectors * lanes)) * 4;
-  return products(choice.tile, choice.block) + transforms() +
-         transfers(choice) + starts;
+  return products(choice.tile) + transforms() + transfers(choice) + starts;
 }
 
 int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
@@ -100,8 +103,7 @@ int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
 
 std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
   constexpr size_t most = 16;
-  std::vector<TileChoice> shapes =
-      TileModel(tiles(), columns, channels, target, type).ranked();
+  std::vector<TileChoice> shapes = model(tiles()).ranked();
   if (panel)
     shapes = withVectors(llvm::divideCeil(panel, lanes), std::move(shapes));
   else if (shapes.size() > most)

@@ -41,11 +41,12 @@ public:
 
 private:
   /// Cycles that the three steps take, with all operands in the second cache.
-  double products(const TileChoice &tile, int64_t block) const;
+  double products(const TileChoice &tile) const;
   double transforms() const;
   /// Cycles in which weights, and what does not fit into the second cache, come from
   /// behind it.
   double transfers(const WinogradChoice &choice) const;
+  TileModel model(int64_t rows) const;
   int64_t bytesOfBlock(const WinogradChoice &choice) const;
   int64_t partsOf(const WinogradChoice &choice) const;
 
