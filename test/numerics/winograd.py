@@ -16,7 +16,11 @@ from beside_onnxruntime import Case, compare, data, run
 TOLERANCE = 1e-5
 
 
-def convolution(name, shape, out, pads, bias=True, after=(), residual=False, scale=1.0):
+def pooled(name, shape, out, kind, window, before=(), after=()):
+    return convolution(name, shape, out, [1, 1, 1, 1], after=(*before, kind, *after), window=window)
+
+
+def convolution(name, shape, out, pads, bias=True, after=(), residual=False, scale=1.0, window=None):
     w = (data((out, shape[1], 3, 3)) * scale / np.sqrt(9 * shape[1])).astype(np.float32)
     constants = {"w": w} | ({"b": data((out,)) / 4} if bias else {})
     nodes = [helper.make_node("Conv", ["x", *constants], ["v0"], kernel_shape=[3, 3], pads=pads)]
@@ -26,7 +30,8 @@ def convolution(name, shape, out, pads, bias=True, after=(), residual=False, sca
         inputs["r"] = data((shape[0], out, height, width))
         nodes.append(helper.make_node("Add", ["v0", "r"], ["v1"]))
     for kind in after:
-        nodes.append(helper.make_node(kind, [nodes[-1].output[0]], [f"v{len(nodes)}"]))
+        attributes = {"kernel_shape": window, "strides": window} if kind.endswith("Pool") else {}
+        nodes.append(helper.make_node(kind, [nodes[-1].output[0]], [f"v{len(nodes)}"], **attributes))
     nodes[-1].output[0] = "out"
     case = Case(name, nodes, inputs, constants)
     case.tolerance = TOLERANCE * min(1, float(np.abs(run(case)[0]).max()))
@@ -55,6 +60,13 @@ def cases():
     yield convolution("relu", (1, 32, 17, 17), 32, same, after=("Relu",))
     yield convolution("residual", (2, 32, 17, 17), 40, same, after=("Relu",), residual=True)
     yield convolution("sigmoid", (1, 32, 17, 17), 24, same, after=("Sigmoid",))
+    # A pool of windows within tiles, which leaves out the last row and column of odd sizes.
+    for pool in ("MaxPool", "AveragePool"):
+        for size in (12, 15, 31):
+            for window in (2, 4):
+                yield pooled(f"{pool}-{window}-{size}", (2, 32, size, size + 2), 40, pool, [window, window])
+        yield pooled(f"{pool}-2-4", (1, 32, 16, 20), 32, pool, [2, 4])
+        yield pooled(f"{pool}-1-2", (1, 64, 16, 20), 65, pool, [1, 2], before=("Relu",), after=("Sigmoid",))
     # The tolerance is a share of the result, whatever its scale.
     for scale in (1e-6, 1e6):
         yield convolution(f"scale-{scale:g}", (1, 64, 20, 20), 64, same, bias=False, scale=scale)

@@ -10,7 +10,8 @@
 //     for each point: points x weights, as a matrix product    -> products
 //     for each tile: its outputs, bias and epilogue            -> result
 //
-// The weights are sampled when compiling: the kernel reads them in panels, and the
+// A pool over windows that tiles consist of combines a tile's outputs before they are
+// stored. The weights are sampled when compiling: the kernel reads them in panels, and the
 // convolution in the group reads what restore_kernel makes of them.
 //
 // Results differ from the sums of the definition by more than another order of terms
@@ -21,6 +22,7 @@
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/WinogradLoops.h"
 #include "passes/schedule/tiles/WinogradTiles.h"
 
 using namespace mlir;
@@ -29,11 +31,6 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The sampled weights of a convolution; null if it has others.
-RestoreKernelOp sampledWeights(ConvOp conv) {
-  return conv.getW().getDefiningOp<RestoreKernelOp>();
-}
-
 /// Whether windows are of 3 x 3 neighbours, one apart.
 bool hasForm(ConvOp conv) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
@@ -41,36 +38,52 @@ bool hasForm(ConvOp conv) {
   return w.size() == 4 && w[0] == Winograd::window &&
          w[1] == Winograd::window && llvm::all_of(conv.getStrides(), isOne) &&
          llvm::all_of(conv.getDilations(), isOne) &&
-         isa<Float32Type>(elementOf(conv.getX())) && conv.getGroups() == 1;
+         isa<Float32Type>(elementOf(conv.getX())) && conv.getGroups() == 1 &&
+         tensorType(conv.getX()).getNumElements() != 0;
 }
 
-/// The convolution that is all a group computes beside cheap operators, if it has
-/// weights that are sampled; null if it has not.
-ConvOp sampledConvolution(GroupView group) {
-  ConvOp found;
+/// The convolution that is all a group computes beside cheap operators and a pool, if
+/// it has weights that are sampled; null if it has not.
+ConvolutionAnchor sampledConvolution(GroupView group) {
+  ConvolutionAnchor found;
   for (Operation &op : group.block->without_terminator()) {
     auto element = dyn_cast<ElementOpInterface>(op);
     if (isa<ConstantOp>(op) || (element && element.isCheap()))
       continue;
     auto conv = dyn_cast<ConvOp>(op);
-    if (!conv || found || !sampledWeights(conv) || !hasForm(conv))
-      return nullptr;
-    found = conv;
+    if (conv && !found.conv && sampledWeights(conv) && hasForm(conv))
+      found.conv = conv;
+    else if (isDisjointPool(&op) && !found.pool)
+      found.pool = &op;
+    else
+      return {};
   }
   bool isWhole =
-      found && group.results().size() == 1 &&
-      sampledWeights(found).getValues().getDefiningOp<UnpackPanelsOp>() &&
-      dimsOf(found.getResult()) == dimsOf(group.results()[0]);
-  return isWhole ? found : nullptr;
+      found.conv && group.results().size() == 1 &&
+      sampledWeights(found.conv).getValues().getDefiningOp<UnpackPanelsOp>() &&
+      dimsOf(found.result()) == dimsOf(group.results()[0]);
+  return isWhole ? found : ConvolutionAnchor();
 }
 
 /// The convolution of a group with weights as the model has them, which could be
 /// sampled.
-ConvOp plainConvolution(GroupView group) {
+ConvolutionAnchor plainConvolution(GroupView group) {
   ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
-  bool isPlain =
-      anchor.conv && !anchor.pool && !anchor.weights() && hasForm(anchor.conv);
-  return isPlain ? anchor.conv : ConvOp();
+  bool isPlain = anchor.conv && !anchor.weights() && hasForm(anchor.conv);
+  return isPlain ? anchor : ConvolutionAnchor();
+}
+
+/// The one or the other.
+ConvolutionAnchor convolutionOf(GroupView group) {
+  ConvolutionAnchor sampled = sampledConvolution(group);
+  return sampled.conv ? sampled : plainConvolution(group);
+}
+
+/// Whether windows of the pool, if there is one, are within tiles.
+bool dividesTiles(Operation *pool, int64_t size) {
+  return !pool || llvm::all_of(windowOf(pool), [&](int64_t window) {
+    return size % window == 0;
+  });
 }
 
 /// The values of the weights; null where they are not known here.
@@ -92,10 +105,10 @@ public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     // Whoever has sampled the weights had reasons.
-    if (sampledConvolution(group))
-      return true;
-    ConvOp conv = plainConvolution(group);
-    return conv && !choices(group, conv, target).empty();
+    if (ConvolutionAnchor sampled = sampledConvolution(group); sampled.conv)
+      return dividesTiles(sampled.pool, sampledWeights(sampled.conv).getSize());
+    ConvolutionAnchor plain = plainConvolution(group);
+    return plain.conv && !choices(group, plain, target).empty();
   }
 
   ArrayRef<PlanKey> planKeys() const override {
@@ -109,7 +122,7 @@ public:
 
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    ConvOp conv = sampledConvolution(group);
+    ConvOp conv = sampledConvolution(group).conv;
     std::vector<WinogradChoice> found;
     int64_t panel = 0;
     if (conv) {
@@ -117,8 +130,9 @@ public:
       found = WinogradTiles(conv, sampledWeights(conv).getSize(), target, panel)
                   .ranked(paysToFork(group, target));
     } else {
-      conv = plainConvolution(group);
-      found = choices(group, conv, target);
+      ConvolutionAnchor plain = plainConvolution(group);
+      conv = plain.conv;
+      found = choices(group, plain, target);
     }
     int64_t lanes = target.maxLanes(elementOf(conv.getX()));
     SmallVector<Plan> plans;
@@ -137,9 +151,7 @@ public:
 
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
-    ConvOp conv = sampledConvolution(group);
-    if (!conv)
-      conv = plainConvolution(group);
+    ConvOp conv = convolutionOf(group).conv;
     int64_t lanes = target.maxLanes(elementOf(conv.getX())),
             columns = plan.number("columns");
     return WinogradTiles(conv, plan.number("size"), target, columns)
@@ -155,16 +167,15 @@ public:
     if (!Winograd::hasSize(size))
       return "tiles of " + std::to_string(size) +
              " outputs have no algorithm; they are of 2 or 4";
-    ConvOp conv = sampledConvolution(group);
-    if (conv && size != int64_t(sampledWeights(conv).getSize()))
+    ConvOp conv = convolutionOf(group).conv;
+    RestoreKernelOp sampled = sampledWeights(conv);
+    if (sampled && size != int64_t(sampled.getSize()))
       return "its plan has size = " + std::to_string(size) +
              ", but its weights are sampled for " +
-             std::to_string(sampledWeights(conv).getSize());
+             std::to_string(sampled.getSize());
     if (plan.number("block") % rows != 0)
       return "a block of " + std::to_string(plan.number("block")) +
              " tiles is not divided by its " + std::to_string(rows) + " rows";
-    if (!conv)
-      conv = plainConvolution(group);
     int64_t columns = plan.number("columns");
     if (std::string why = refusePanels(
             columns, cover(conv, columns, target).width(), unpackOf(conv));
@@ -176,7 +187,7 @@ public:
 
   void pack(GroupOp group, const Plan &plan,
             const TargetDescription &target) const override {
-    ConvOp conv = plainConvolution({&group.getBody().front()});
+    ConvOp conv = plainConvolution({&group.getBody().front()}).conv;
     if (!conv)
       return;
     OpBuilder builder(group);
@@ -197,7 +208,9 @@ public:
                 left ? cover(conv, left, target).width() : 0, 1);
   }
 
-  void emit(KernelBuilder &b) const override;
+  void emit(KernelBuilder &b) const override {
+    emitWinograd(b, sampledConvolution(b.group));
+  }
 
 private:
   static UnpackPanelsOp unpackOf(ConvOp conv) {
@@ -213,10 +226,12 @@ private:
   }
 
   /// What is cheaper than the definition and exact enough, the cheapest first.
-  static std::vector<WinogradChoice> choices(GroupView group, ConvOp conv,
+  static std::vector<WinogradChoice> choices(GroupView group,
+                                             ConvolutionAnchor anchor,
                                              const TargetDescription &target) {
     // Sums of products of sums are in no order. Code for vectors of channels needs
     // many registers; code for the last few channels would be as long again.
+    ConvOp conv = anchor.conv;
     Type type = elementOf(conv.getX());
     int64_t lanes = target.maxLanes(type), channels = shapeOf(conv.getX())[3];
     if (group.isStrict() || target.smallCode || target.isDevice() ||
@@ -224,12 +239,13 @@ private:
         channels % (lanes / 2) != 0)
       return {};
     ElementsAttr weights = valuesOf(conv);
-    double direct = cyclesOfDefinition(group, conv, target);
+    double direct = cyclesOfDefinition(group, anchor, target);
     std::vector<WinogradChoice> all;
     for (int64_t size : {4, 2}) {
       std::vector<WinogradChoice> some =
           WinogradTiles(conv, size, target).ranked(paysToFork(group, target));
-      if (!weights || some.empty() || some.front().cycles >= direct ||
+      if (!weights || !dividesTiles(anchor.pool, size) || some.empty() ||
+          some.front().cycles >= direct ||
           (!all.empty() && some.front().cycles >= all.front().cycles) ||
           winogradError(weights, size) > mostWinogradError)
         continue;
@@ -238,413 +254,14 @@ private:
     return all;
   }
 
-  static double cyclesOfDefinition(GroupView group, ConvOp conv,
+  static double cyclesOfDefinition(GroupView group, ConvolutionAnchor anchor,
                                    const TargetDescription &target) {
     const Strategy &definition = *lookupStrategy("convolution");
-    ConvolutionAnchor anchor{conv};
     return definition.cost(group, definition.plans(group, target).front(),
                            target) +
            double(anchor.weightBytes()) / target.rates.memoryBytes;
   }
 };
-
-//===----------------------------------------------------------------------===//
-// The loops
-//===----------------------------------------------------------------------===//
-
-class Emitter {
-public:
-  Emitter(KernelBuilder &b, ConvOp conv)
-      : b(b), conv(conv), form(sampledWeights(conv).getSize()),
-        panels(*PackedPanels::of(b, sampledWeights(conv).getValues())),
-        type(elementOf(conv.getX())), x(shapeOf(conv.getX())),
-        y(shapeOf(conv.getResult())), channels(x[3]),
-        down(llvm::divideCeil(y[1], form.size)),
-        across(llvm::divideCeil(y[2], form.size)), tiles(y[0] * down * across),
-        block(b.plan.number("block")), rows(b.plan.number("rows")) {}
-
-  void emit() {
-    for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
-      if (mayBecomeResult(b.group, input))
-        b.allowInPlace(0, i);
-    int64_t blocks = llvm::divideCeil(tiles, block),
-            parts = b.plan.number("parts");
-    int64_t width = std::max(panels.panelWidth, panels.tailWidth);
-    if (panels.fullPanels == 0)
-      width = panels.tailWidth;
-    points = b.scratch({parts, pointCount(), block, channels}, type);
-    products = b.scratch({parts, pointCount(), block, width}, type);
-    // Few blocks are divided further, into panels.
-    perBlock = blocks >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
-    int64_t units = blocks * perBlock;
-    auto over = [&](Expr first, Expr last) {
-      if (blocks == 1)
-        return ofBlock(b.index(0), first, last);
-      auto ofNumber = [&](Expr number) { ofBlock(number, first, last); };
-      if (perBlock == 1)
-        return b.forRange(first, last, ofNumber);
-      b.forRange(first / double(perBlock),
-                 (last + double(perBlock - 1)) / double(perBlock), ofNumber);
-    };
-    own = b.index(0);
-    if (parts == 1)
-      return over(b.index(0), b.index(units));
-    b.forPart(parts, [&](Expr begin, Expr end) {
-      own = begin;
-      over(unitOf(begin, units, parts), unitOf(end, units, parts));
-    });
-  }
-
-private:
-  struct Panel {
-    std::optional<Expr> number;
-    int64_t columns;
-    Expr firstColumn;
-  };
-  /// A tile: its image, and its first output.
-  struct Place {
-    Expr image, row, column;
-  };
-
-  int64_t pointCount() const { return form.points * form.points; }
-
-  Expr unitOf(Expr part, int64_t units, int64_t parts) {
-    return units == parts ? part : part * double(units) / double(parts);
-  }
-
-  void ofBlock(Expr number, Expr firstUnit, Expr lastUnit) {
-    named(number, "block");
-    Expr first = named(number * double(block), "first_tile");
-    Expr count = b.index(block), sampledCount = count;
-    if (tiles % block != 0) {
-      count = named(min(double(tiles) - first, double(block)), "tiles");
-      sampledCount =
-          named((count + double(rows - 1)) / double(rows) * double(rows),
-                "tiles_with_rest");
-    }
-    b.forRange(b.index(0), sampledCount, [&](Expr tile) {
-      named(tile, "tile");
-      sample(named(first + tile, "tile_of_all"), tile);
-    });
-    auto both = [&](const Panel &panel) {
-      multiply(panel, sampledCount);
-      b.forRange(b.index(0), count, [&](Expr tile) {
-        named(tile, "tile");
-        finish(placeOf(named(first + tile, "tile_of_all")), tile, panel);
-      });
-    };
-    Panel tail{std::nullopt,
-               panels.columns - panels.fullPanels * panels.panelWidth,
-               b.index(panels.fullPanels * panels.panelWidth)};
-    if (panels.fullPanels == 0)
-      return both(tail);
-    Expr from = b.index(0), to = b.index(panels.fullPanels);
-    if (perBlock > 1) {
-      Expr units = named(number * double(perBlock), "first_unit");
-      from = max(firstUnit - units, 0);
-      to = min(lastUnit - units, double(perBlock));
-    }
-    b.forRange(from, to, [&](Expr panel) {
-      named(panel, "panel");
-      both({panel, panels.panelWidth,
-            named(panel * double(panels.panelWidth), "channel")});
-      if (tail.columns > 0)
-        b.when(equal(panel, double(panels.fullPanels - 1)),
-               [&] { both(tail); });
-    });
-  }
-
-  Place placeOf(Expr tile) {
-    Exprs at = b.delinearize(tile, {y[0], down, across});
-    return {named(at[0], "image"),
-            named(at[1] * double(form.size), "first_row"),
-            named(at[2] * double(form.size), "first_column")};
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Inputs
-  //===--------------------------------------------------------------------===//
-
-  /// Whether a tile that starts at output `first` reads inside the input alone.
-  bool isInside(int64_t first, size_t axis) {
-    int64_t start = first - conv.getLow()[axis];
-    return start >= 0 && start + form.points <= x[1 + axis];
-  }
-  /// How many of the tiles along an axis do.
-  int64_t insideAlong(size_t axis, int64_t count) {
-    int64_t inside = 0;
-    for (int64_t tile = 0; tile < count; ++tile)
-      inside += isInside(tile * form.size, axis);
-    return inside;
-  }
-
-  void sample(Expr tile, Expr inBlock) {
-    // Tiles behind the last one only fill up the products.
-    bool mayBeBeyond = tiles % rows != 0;
-    Expr isThere;
-    Expr image = tile;
-    if (mayBeBeyond) {
-      isThere = named(tile < double(tiles), "is_there");
-      image = select(isThere, tile, 0);
-    }
-    Place place = placeOf(image);
-    int64_t insideDown = insideAlong(0, down),
-            insideAcross = insideAlong(1, across);
-    bool all = insideDown == down && insideAcross == across && !mayBeBeyond,
-         none = insideDown == 0 || insideAcross == 0;
-    Expr row = named(place.row - double(conv.getLow()[0]), "first_input_row"),
-         column = named(place.column - double(conv.getLow()[1]),
-                        "first_input_column");
-    auto fast = [&] {
-      transform(inBlock, [&](int64_t i, int64_t j, Expr channel) {
-        return b.load(conv.getX(), {place.image, inputRow(row, i),
-                                    inputColumn(column, j), channel});
-      });
-    };
-    auto safe = [&] {
-      sampleAtEdge(place.image, row, column, isThere, inBlock);
-    };
-    if (all)
-      return fast();
-    if (none)
-      return safe();
-    auto within = [&](Expr start, size_t axis) {
-      return (start >= 0) & (start <= double(x[1 + axis] - form.points));
-    };
-    Expr inside = within(row, 0) & within(column, 1);
-    if (mayBeBeyond)
-      inside = inside & isThere;
-    b.branch(named(inside, "is_inside"), fast, safe);
-  }
-
-  static Expr inputRow(Expr first, int64_t i) {
-    return named(first + double(i), "input_row_" + Twine(i));
-  }
-  static Expr inputColumn(Expr first, int64_t j) {
-    return named(first + double(j), "input_column_" + Twine(j));
-  }
-
-  /// Positions outside count as zero.
-  void sampleAtEdge(Expr image, Expr row, Expr column, Expr isThere,
-                    Expr inBlock) {
-    struct Position {
-      Expr at, isInside;
-    };
-    auto positions = [&](Expr first, size_t axis) {
-      SmallVector<Position> found;
-      for (int64_t i = 0; i < form.points; ++i) {
-        Expr at = axis == 0 ? inputRow(first, i) : inputColumn(first, i);
-        Expr inside = (at >= 0) & (at < double(x[1 + axis]));
-        if (isThere && axis == 0)
-          inside = inside & isThere;
-        found.push_back(
-            {named(min(max(at, 0), double(x[1 + axis] - 1)),
-                   (axis ? "near_column_" : "near_row_") + Twine(i)),
-             named(inside, (axis ? "has_column_" : "has_row_") + Twine(i))});
-      }
-      return found;
-    };
-    SmallVector<Position> downwards = positions(row, 0),
-                          sideways = positions(column, 1);
-    transform(inBlock, [&](int64_t i, int64_t j, Expr channel) {
-      Expr value = b.load(conv.getX(),
-                          {image, downwards[i].at, sideways[j].at, channel});
-      Expr zero = b.broadcast(b.constant(0, type), b.lanes());
-      return select(downwards[i].isInside & sideways[j].isInside, value, zero);
-    });
-  }
-
-  static std::string nameOf(StringRef stem, int64_t i, int64_t j) {
-    return (stem + "_" + Twine(i) + "_" + Twine(j)).str();
-  }
-
-  /// Samples the inputs of a tile in all channels: x(row, column, channel).
-  void transform(Expr inBlock,
-                 llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
-    b.forLanes(channels, type, [&](Expr channel, int64_t) {
-      named(channel, "input_channel");
-      // Columns first, then rows of what that gives.
-      SmallVector<Exprs> halves;
-      for (int64_t j = 0; j < form.points; ++j) {
-        Exprs column;
-        for (int64_t i = 0; i < form.points; ++i)
-          column.push_back(named(input(i, j, channel), nameOf("x", i, j)));
-        halves.push_back(form.sampled(column));
-        for (auto [i, half] : llvm::enumerate(halves.back()))
-          named(half, nameOf("half", i, j));
-      }
-      for (int64_t i = 0; i < form.points; ++i) {
-        Exprs row;
-        for (int64_t j = 0; j < form.points; ++j)
-          row.push_back(halves[j][i]);
-        for (auto [j, value] : llvm::enumerate(form.sampled(row)))
-          b.store(points, named(value, nameOf("value", i, j)),
-                  {own, b.index(i * form.points + j), inBlock, channel});
-      }
-    });
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Products
-  //===--------------------------------------------------------------------===//
-
-  void multiply(const Panel &panel, Expr count) {
-    ColumnVectors vectors =
-        ColumnVectors::cover(panel.columns, b.target, type, /*padded=*/true);
-    SmallVector<int64_t> offsets{0};
-    for (int64_t lanes : vectors.lanes)
-      offsets.push_back(offsets.back() + lanes);
-    b.forRange(b.index(0), b.index(pointCount()), [&](Expr point) {
-      named(point, "point");
-      Expr firstStep = named(point * double(channels), "first_step");
-      b.loop(b.index(0), count, rows, {},
-             [&](Expr first, ArrayRef<Expr>) -> Exprs {
-               named(first, "tile");
-               ofPoint(panel, vectors, offsets, point, firstStep, first);
-               return {};
-             });
-    });
-  }
-
-  void ofPoint(const Panel &panel, const ColumnVectors &vectors,
-               ArrayRef<int64_t> offsets, Expr point, Expr firstStep,
-               Expr first) {
-    auto tileAt = [&](int64_t row) {
-      return named(first + double(row), "tile_" + Twine(row));
-    };
-    Tile tile = zeroTile(b, rows, vectors, type);
-    accumulate(
-        b, tile, 0, rows, channels, 1,
-        [&](int64_t row, Expr k) {
-          return b.loadFrom(points, type, {own, point, tileAt(row), k});
-        },
-        [&](Expr k, size_t v) {
-          return panels.load(b, panel.number, named(firstStep + k, "step"),
-                             offsets[v], vectors.lanes[v]);
-        },
-        "input_channel");
-    for (int64_t row = 0; row < rows; ++row)
-      for (size_t v = 0; v < vectors.lanes.size(); ++v)
-        b.store(products, tile.at(row, v),
-                {own, point, tileAt(row), b.index(offsets[v])});
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Outputs
-  //===--------------------------------------------------------------------===//
-
-  /// Puts the outputs of a tile together, for all columns of a panel.
-  void finish(const Place &place, Expr inBlock, const Panel &panel) {
-    ColumnVectors all =
-        ColumnVectors::cover(panel.columns, b.target, type, /*padded=*/true);
-    bool alike = llvm::all_equal(all.lanes) && all.width() == panel.columns;
-    if (alike && all.lanes.size() > 1) {
-      int64_t lanes = all.lanes.front();
-      b.loop(b.index(0), b.index(panel.columns), lanes, {},
-             [&](Expr offset, ArrayRef<Expr>) -> Exprs {
-               named(offset, "column_of_panel");
-               finishVector(place, inBlock, panel, offset, {{lanes}, lanes});
-               return {};
-             });
-      return;
-    }
-    int64_t offset = 0;
-    for (int64_t lanes : all.lanes) {
-      finishVector(place, inBlock, panel, b.index(offset),
-                   {{lanes}, std::min(lanes, panel.columns - offset)});
-      offset += lanes;
-    }
-  }
-
-  void finishVector(const Place &place, Expr inBlock, const Panel &panel,
-                    Expr offset, const ColumnVectors &vector) {
-    Expr channel = named(panel.firstColumn + offset, "output_channel");
-    SmallVector<Exprs> outputs =
-        outputsOf(inBlock, offset, vector.lanes.front());
-    // A bias behind the last column is not read.
-    Value bias = conv.getBias();
-    bool isWhole = vector.columns == vector.lanes.front();
-    if (bias && isWhole) {
-      Expr first = b.withLanes(vector.lanes.front(), [&] {
-        return named(b.load(bias, {channel}), "bias");
-      });
-      for (Exprs &row : outputs)
-        for (Expr &output : row)
-          output = output + first;
-    }
-    // Outputs behind the last row or column are not there.
-    auto whenThere = [&](Expr at, int64_t i, size_t axis,
-                         llvm::function_ref<void()> body) {
-      int64_t size = y[1 + axis], left = size % form.size;
-      if (left == 0 || i < left)
-        return body();
-      if (size > form.size)
-        b.when(at < double(size), body);
-    };
-    for (int64_t i = 0; i < form.size; ++i) {
-      Expr row = named(place.row + double(i), "row_" + Twine(i));
-      whenThere(row, i, 0, [&] {
-        for (int64_t j = 0; j < form.size; ++j) {
-          Expr column = named(place.column + double(j), "column_" + Twine(j));
-          whenThere(column, j, 1, [&] {
-            Tile tile{1, vector, {named(outputs[i][j], nameOf("sum", i, j))}};
-            storeTile(
-                b, tile, conv.getResult(),
-                [&](int64_t, Expr at) {
-                  return Exprs{place.image, row, column, at};
-                },
-                channel,
-                [&](Expr sum, Expr at) {
-                  return bias && !isWhole ? sum + b.load(bias, {at}) : sum;
-                });
-          });
-        }
-      });
-    }
-  }
-
-  SmallVector<Exprs> outputsOf(Expr inBlock, Expr offset, int64_t lanes) {
-    SmallVector<Exprs> halves, outputs;
-    b.withLanes(lanes, [&] {
-      for (int64_t j = 0; j < form.points; ++j) {
-        Exprs column;
-        for (int64_t i = 0; i < form.points; ++i)
-          column.push_back(named(
-              b.loadFrom(products, type,
-                         {own, b.index(i * form.points + j), inBlock, offset}),
-              nameOf("product", i, j)));
-        halves.push_back(form.outputsOf(column));
-        for (auto [i, half] : llvm::enumerate(halves.back()))
-          named(half, nameOf("half", i, j));
-      }
-      return halves.front().front();
-    });
-    for (int64_t i = 0; i < form.size; ++i) {
-      Exprs row;
-      for (int64_t j = 0; j < form.points; ++j)
-        row.push_back(halves[j][i]);
-      outputs.push_back(form.outputsOf(row));
-    }
-    return outputs;
-  }
-
-  KernelBuilder &b;
-  ConvOp conv;
-  Winograd form;
-  PackedPanels panels;
-  Type type;
-  ArrayRef<int64_t> x, y;
-  int64_t channels, down, across, tiles, block, rows;
-  /// Panels that are divided among parts; 1 if blocks are enough.
-  int64_t perBlock = 1;
-  /// What the parts have of their own, and which of it this part has.
-  Value points, products;
-  Expr own;
-};
-
-void WinogradStrategy::emit(KernelBuilder &b) const {
-  Emitter(b, sampledConvolution(b.group)).emit();
-}
 
 } // namespace
 

@@ -1,0 +1,477 @@
+#include "passes/schedule/tiles/WinogradLoops.h"
+
+#include "dialects/graph/ops/Winograd.h"
+#include "passes/schedule/tiles/PanelKernel.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class Emitter {
+public:
+  Emitter(KernelBuilder &b, ConvolutionAnchor anchor)
+      : b(b), conv(anchor.conv), pool(anchor.pool),
+        form(sampledWeights(conv).getSize()),
+        panels(*PackedPanels::of(b, sampledWeights(conv).getValues())),
+        type(elementOf(conv.getX())), x(shapeOf(conv.getX())),
+        y(shapeOf(conv.getResult())), channels(x[3]),
+        down(llvm::divideCeil(y[1], form.size)),
+        across(llvm::divideCeil(y[2], form.size)), tiles(y[0] * down * across),
+        block(b.plan.number("block")), rows(b.plan.number("rows")) {}
+
+  void emit() {
+    for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
+      if (!pool && mayBecomeResult(b.group, input))
+        b.allowInPlace(0, i);
+    int64_t blocks = llvm::divideCeil(tiles, block),
+            parts = b.plan.number("parts");
+    int64_t width = std::max(panels.panelWidth, panels.tailWidth);
+    if (panels.fullPanels == 0)
+      width = panels.tailWidth;
+    points = b.scratch({parts, pointCount(), block, channels}, type);
+    products = b.scratch({parts, pointCount(), block, width}, type);
+    // Few blocks are divided further, into panels.
+    perBlock = blocks >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
+    int64_t units = blocks * perBlock;
+    auto over = [&](Expr first, Expr last) {
+      if (blocks == 1)
+        return ofBlock(b.index(0), first, last);
+      auto ofNumber = [&](Expr number) { ofBlock(number, first, last); };
+      if (perBlock == 1)
+        return b.forRange(first, last, ofNumber);
+      b.forRange(first / double(perBlock),
+                 (last + double(perBlock - 1)) / double(perBlock), ofNumber);
+    };
+    own = b.index(0);
+    if (parts == 1)
+      return over(b.index(0), b.index(units));
+    b.forPart(parts, [&](Expr begin, Expr end) {
+      own = begin;
+      over(unitOf(begin, units, parts), unitOf(end, units, parts));
+    });
+  }
+
+private:
+  struct Panel {
+    std::optional<Expr> number;
+    int64_t columns;
+    Expr firstColumn;
+  };
+  /// A tile: its image, and its first output.
+  struct Place {
+    Expr image, row, column;
+  };
+
+  int64_t pointCount() const { return form.points * form.points; }
+
+  Expr unitOf(Expr part, int64_t units, int64_t parts) {
+    return units == parts ? part : part * double(units) / double(parts);
+  }
+
+  void ofBlock(Expr number, Expr firstUnit, Expr lastUnit) {
+    named(number, "block");
+    Expr first = named(number * double(block), "first_tile");
+    Expr count = b.index(block), sampledCount = count;
+    if (tiles % block != 0) {
+      count = named(min(double(tiles) - first, double(block)), "tiles");
+      sampledCount =
+          named((count + double(rows - 1)) / double(rows) * double(rows),
+                "tiles_with_rest");
+    }
+    b.forRange(b.index(0), sampledCount, [&](Expr tile) {
+      named(tile, "tile");
+      sample(named(first + tile, "tile_of_all"), tile);
+    });
+    auto both = [&](const Panel &panel) {
+      multiply(panel, sampledCount);
+      b.forRange(b.index(0), count, [&](Expr tile) {
+        named(tile, "tile");
+        finish(placeOf(named(first + tile, "tile_of_all")), tile, panel);
+      });
+    };
+    Panel tail{std::nullopt,
+               panels.columns - panels.fullPanels * panels.panelWidth,
+               b.index(panels.fullPanels * panels.panelWidth)};
+    if (panels.fullPanels == 0)
+      return both(tail);
+    Expr from = b.index(0), to = b.index(panels.fullPanels);
+    if (perBlock > 1) {
+      Expr units = named(number * double(perBlock), "first_unit");
+      from = max(firstUnit - units, 0);
+      to = min(lastUnit - units, double(perBlock));
+    }
+    b.forRange(from, to, [&](Expr panel) {
+      named(panel, "panel");
+      both({panel, panels.panelWidth,
+            named(panel * double(panels.panelWidth), "channel")});
+      if (tail.columns > 0)
+        b.when(equal(panel, double(panels.fullPanels - 1)),
+               [&] { both(tail); });
+    });
+  }
+
+  Place placeOf(Expr tile) {
+    Exprs at = b.delinearize(tile, {y[0], down, across});
+    return {named(at[0], "image"),
+            named(at[1] * double(form.size), "first_row"),
+            named(at[2] * double(form.size), "first_column")};
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Inputs
+  //===--------------------------------------------------------------------===//
+
+  /// Whether a tile that starts at output `first` reads inside the input alone.
+  bool isInside(int64_t first, size_t axis) {
+    int64_t start = first - conv.getLow()[axis];
+    return start >= 0 && start + form.points <= x[1 + axis];
+  }
+  /// How many of the tiles along an axis do.
+  int64_t insideAlong(size_t axis, int64_t count) {
+    int64_t inside = 0;
+    for (int64_t tile = 0; tile < count; ++tile)
+      inside += isInside(tile * form.size, axis);
+    return inside;
+  }
+
+  void sample(Expr tile, Expr inBlock) {
+    // Tiles behind the last one only fill up the products.
+    bool mayBeBeyond = tiles % rows != 0;
+    Expr isThere;
+    Expr image = tile;
+    if (mayBeBeyond) {
+      isThere = named(tile < double(tiles), "is_there");
+      image = select(isThere, tile, 0);
+    }
+    Place place = placeOf(image);
+    int64_t insideDown = insideAlong(0, down),
+            insideAcross = insideAlong(1, across);
+    bool all = insideDown == down && insideAcross == across && !mayBeBeyond,
+         none = insideDown == 0 || insideAcross == 0;
+    Expr row = named(place.row - double(conv.getLow()[0]), "first_input_row"),
+         column = named(place.column - double(conv.getLow()[1]),
+                        "first_input_column");
+    auto fast = [&] {
+      transform(inBlock, [&](int64_t i, int64_t j, Expr channel) {
+        return b.load(conv.getX(), {place.image, inputRow(row, i),
+                                    inputColumn(column, j), channel});
+      });
+    };
+    auto safe = [&] {
+      sampleAtEdge(place.image, row, column, isThere, inBlock);
+    };
+    if (all)
+      return fast();
+    if (none)
+      return safe();
+    auto within = [&](Expr start, size_t axis) {
+      return (start >= 0) & (start <= double(x[1 + axis] - form.points));
+    };
+    Expr inside = within(row, 0) & within(column, 1);
+    if (mayBeBeyond)
+      inside = inside & isThere;
+    b.branch(named(inside, "is_inside"), fast, safe);
+  }
+
+  static Expr inputRow(Expr first, int64_t i) {
+    return named(first + double(i), "input_row_" + Twine(i));
+  }
+  static Expr inputColumn(Expr first, int64_t j) {
+    return named(first + double(j), "input_column_" + Twine(j));
+  }
+
+  /// Positions outside count as zero.
+  void sampleAtEdge(Expr image, Expr row, Expr column, Expr isThere,
+                    Expr inBlock) {
+    struct Position {
+      Expr at, isInside;
+    };
+    auto positions = [&](Expr first, size_t axis) {
+      SmallVector<Position> found;
+      for (int64_t i = 0; i < form.points; ++i) {
+        Expr at = axis == 0 ? inputRow(first, i) : inputColumn(first, i);
+        Expr inside = (at >= 0) & (at < double(x[1 + axis]));
+        if (isThere && axis == 0)
+          inside = inside & isThere;
+        found.push_back(
+            {named(min(max(at, 0), double(x[1 + axis] - 1)),
+                   (axis ? "near_column_" : "near_row_") + Twine(i)),
+             named(inside, (axis ? "has_column_" : "has_row_") + Twine(i))});
+      }
+      return found;
+    };
+    SmallVector<Position> downwards = positions(row, 0),
+                          sideways = positions(column, 1);
+    transform(inBlock, [&](int64_t i, int64_t j, Expr channel) {
+      Expr value = b.load(conv.getX(),
+                          {image, downwards[i].at, sideways[j].at, channel});
+      Expr zero = b.broadcast(b.constant(0, type), b.lanes());
+      return select(downwards[i].isInside & sideways[j].isInside, value, zero);
+    });
+  }
+
+  static std::string nameOf(StringRef stem, int64_t i, int64_t j) {
+    return (stem + "_" + Twine(i) + "_" + Twine(j)).str();
+  }
+
+  /// Samples the inputs of a tile in all channels: x(row, column, channel).
+  void transform(Expr inBlock,
+                 llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
+    b.forLanes(channels, type, [&](Expr channel, int64_t) {
+      named(channel, "input_channel");
+      // Columns first, then rows of what that gives.
+      SmallVector<Exprs> halves;
+      for (int64_t j = 0; j < form.points; ++j) {
+        Exprs column;
+        for (int64_t i = 0; i < form.points; ++i)
+          column.push_back(named(input(i, j, channel), nameOf("x", i, j)));
+        halves.push_back(form.sampled(column));
+        for (auto [i, half] : llvm::enumerate(halves.back()))
+          named(half, nameOf("half", i, j));
+      }
+      for (int64_t i = 0; i < form.points; ++i) {
+        Exprs row;
+        for (int64_t j = 0; j < form.points; ++j)
+          row.push_back(halves[j][i]);
+        for (auto [j, value] : llvm::enumerate(form.sampled(row)))
+          b.store(points, named(value, nameOf("value", i, j)),
+                  {own, b.index(i * form.points + j), inBlock, channel});
+      }
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Products
+  //===--------------------------------------------------------------------===//
+
+  void multiply(const Panel &panel, Expr count) {
+    ColumnVectors vectors =
+        ColumnVectors::cover(panel.columns, b.target, type, /*padded=*/true);
+    SmallVector<int64_t> offsets{0};
+    for (int64_t lanes : vectors.lanes)
+      offsets.push_back(offsets.back() + lanes);
+    b.forRange(b.index(0), b.index(pointCount()), [&](Expr point) {
+      named(point, "point");
+      Expr firstStep = named(point * double(channels), "first_step");
+      b.loop(b.index(0), count, rows, {},
+             [&](Expr first, ArrayRef<Expr>) -> Exprs {
+               named(first, "tile");
+               ofPoint(panel, vectors, offsets, point, firstStep, first);
+               return {};
+             });
+    });
+  }
+
+  void ofPoint(const Panel &panel, const ColumnVectors &vectors,
+               ArrayRef<int64_t> offsets, Expr point, Expr firstStep,
+               Expr first) {
+    auto tileAt = [&](int64_t row) {
+      return named(first + double(row), "tile_" + Twine(row));
+    };
+    Tile tile = zeroTile(b, rows, vectors, type);
+    accumulate(
+        b, tile, 0, rows, channels, 1,
+        [&](int64_t row, Expr k) {
+          return b.loadFrom(points, type, {own, point, tileAt(row), k});
+        },
+        [&](Expr k, size_t v) {
+          return panels.load(b, panel.number, named(firstStep + k, "step"),
+                             offsets[v], vectors.lanes[v]);
+        },
+        "input_channel");
+    for (int64_t row = 0; row < rows; ++row)
+      for (size_t v = 0; v < vectors.lanes.size(); ++v)
+        b.store(products, tile.at(row, v),
+                {own, point, tileAt(row), b.index(offsets[v])});
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Outputs
+  //===--------------------------------------------------------------------===//
+
+  /// Puts the outputs of a tile together, for all columns of a panel.
+  void finish(const Place &place, Expr inBlock, const Panel &panel) {
+    ColumnVectors all =
+        ColumnVectors::cover(panel.columns, b.target, type, /*padded=*/true);
+    bool alike = llvm::all_equal(all.lanes) && all.width() == panel.columns;
+    if (alike && all.lanes.size() > 1) {
+      int64_t lanes = all.lanes.front();
+      b.loop(b.index(0), b.index(panel.columns), lanes, {},
+             [&](Expr offset, ArrayRef<Expr>) -> Exprs {
+               named(offset, "column_of_panel");
+               finishVector(place, inBlock, panel, offset, {{lanes}, lanes});
+               return {};
+             });
+      return;
+    }
+    int64_t offset = 0;
+    for (int64_t lanes : all.lanes) {
+      finishVector(place, inBlock, panel, b.index(offset),
+                   {{lanes}, std::min(lanes, panel.columns - offset)});
+      offset += lanes;
+    }
+  }
+
+  void finishVector(const Place &place, Expr inBlock, const Panel &panel,
+                    Expr offset, const ColumnVectors &vector) {
+    Expr channel = named(panel.firstColumn + offset, "output_channel");
+    SmallVector<Exprs> outputs =
+        outputsOf(inBlock, offset, vector.lanes.front());
+    // A bias behind the last column is not read.
+    Value bias = conv.getBias();
+    bool isWhole = vector.columns == vector.lanes.front();
+    if (bias && isWhole) {
+      Expr first = b.withLanes(vector.lanes.front(), [&] {
+        return named(b.load(bias, {channel}), "bias");
+      });
+      for (Exprs &row : outputs)
+        for (Expr &output : row)
+          output = output + first;
+    }
+    if (pool)
+      return storePooled(place, outputs, vector, channel,
+                         isWhole ? Value() : bias);
+    for (int64_t i = 0; i < form.size; ++i) {
+      Expr row = named(place.row + double(i), "row_" + Twine(i));
+      whenThere(row, i, y[1], [&] {
+        for (int64_t j = 0; j < form.size; ++j) {
+          Expr column = named(place.column + double(j), "column_" + Twine(j));
+          whenThere(column, j, y[2], [&] {
+            Tile tile{1, vector, {named(outputs[i][j], nameOf("sum", i, j))}};
+            storeTile(
+                b, tile, conv.getResult(),
+                [&](int64_t, Expr at) {
+                  return Exprs{place.image, row, column, at};
+                },
+                channel,
+                [&](Expr sum, Expr at) {
+                  return bias && !isWhole ? sum + b.load(bias, {at}) : sum;
+                });
+          });
+        }
+      });
+    }
+  }
+
+  /// Builds what is done with output `i` of those of a tile along an axis with `size`
+  /// outputs in all, `at` being its number: behind the last one there is none.
+  void whenThere(Expr at, int64_t i, int64_t size,
+                 llvm::function_ref<void()> body) {
+    int64_t left = size % form.size;
+    if (left == 0 || i < left)
+      return body();
+    if (size > form.size)
+      b.when(at < double(size), body);
+  }
+
+  /// Combines the outputs in each window of the pool, and stores what follows it.
+  void storePooled(const Place &place, ArrayRef<Exprs> outputs,
+                   const ColumnVectors &vector, Expr channel, Value bias) {
+    ArrayRef<int64_t> window = windowOf(pool), z = shapeOf(pool->getResult(0));
+    int64_t down = form.size / window[0], across = form.size / window[1];
+    for (int64_t i = 0; i < down; ++i) {
+      Expr row = named(place.row / double(window[0]) + double(i),
+                       "pooled_row_" + Twine(i));
+      b.when(row < double(z[1]), [&] {
+        for (int64_t j = 0; j < across; ++j) {
+          Expr column = named(place.column / double(window[1]) + double(j),
+                              "pooled_column_" + Twine(j));
+          b.when(column < double(z[2]), [&] {
+            // A vector that counts in part is stored in narrower pieces.
+            for (int64_t done = 0; done < vector.columns;) {
+              int64_t lanes = llvm::bit_floor(uint64_t(vector.columns - done));
+              storeWindow(place, outputs,
+                          {place.image, row, column,
+                           done ? channel + double(done) : channel},
+                          i * window[0], j * window[1], done, lanes, bias);
+              done += lanes;
+            }
+          });
+        }
+      });
+    }
+  }
+
+  /// Combines the window of outputs that starts at the row `top` and the column `left`
+  /// of a tile, in lanes from `first` on, for the pool's result at `at`.
+  void storeWindow(const Place &place, ArrayRef<Exprs> outputs, const Exprs &at,
+                   int64_t top, int64_t left, int64_t first, int64_t lanes,
+                   Value bias) {
+    ArrayRef<int64_t> window = windowOf(pool);
+    bool isMax = isa<MaxPoolOp>(pool);
+    b.withLanes(lanes, [&] {
+      Expr result;
+      for (int64_t i = top; i < top + window[0]; ++i)
+        for (int64_t j = left; j < left + window[1]; ++j) {
+          Expr sum = lanesOf(b, outputs[i][j], first, lanes);
+          if (bias)
+            sum = sum + b.load(bias, {at[3]});
+          b.bindElement(conv.getResult(), named(sum, nameOf("sum", i, j)));
+          Expr x = b.broadcast(
+              b.load(pool->getOperand(0), {place.image, place.row + double(i),
+                                           place.column + double(j), at[3]}),
+              lanes);
+          result = !result ? x
+                   : isMax ? select(result > x, result, x)
+                           : result + x;
+          named(result, isMax ? "best" : "total");
+        }
+      b.unbindElement(conv.getResult());
+      if (!isMax)
+        result = result * b.constant(1.0 / double(window[0] * window[1]), type);
+      b.bindElement(pool->getResult(0), result);
+      b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
+      b.unbindElement(pool->getResult(0));
+      return result;
+    });
+  }
+
+  SmallVector<Exprs> outputsOf(Expr inBlock, Expr offset, int64_t lanes) {
+    SmallVector<Exprs> halves, outputs;
+    b.withLanes(lanes, [&] {
+      for (int64_t j = 0; j < form.points; ++j) {
+        Exprs column;
+        for (int64_t i = 0; i < form.points; ++i)
+          column.push_back(named(
+              b.loadFrom(products, type,
+                         {own, b.index(i * form.points + j), inBlock, offset}),
+              nameOf("product", i, j)));
+        halves.push_back(form.outputsOf(column));
+        for (auto [i, half] : llvm::enumerate(halves.back()))
+          named(half, nameOf("half", i, j));
+      }
+      return halves.front().front();
+    });
+    for (int64_t i = 0; i < form.size; ++i) {
+      Exprs row;
+      for (int64_t j = 0; j < form.points; ++j)
+        row.push_back(halves[j][i]);
+      outputs.push_back(form.outputsOf(row));
+    }
+    return outputs;
+  }
+
+  KernelBuilder &b;
+  ConvOp conv;
+  Operation *pool;
+  Winograd form;
+  PackedPanels panels;
+  Type type;
+  ArrayRef<int64_t> x, y;
+  int64_t channels, down, across, tiles, block, rows;
+  /// Panels that are divided among parts; 1 if blocks are enough.
+  int64_t perBlock = 1;
+  /// What the parts have of their own, and which of it this part has.
+  Value points, products;
+  Expr own;
+};
+
+} // namespace
+
+void emitWinograd(KernelBuilder &b, ConvolutionAnchor anchor) {
+  Emitter(b, anchor).emit();
+}
+
+} // namespace ingot::schedule

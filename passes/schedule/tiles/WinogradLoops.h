@@ -1,0 +1,22 @@
+// The loops of Winograd's algorithm around its register tiles.
+
+#ifndef INGOT_PASSES_SCHEDULE_TILES_WINOGRADLOOPS_H
+#define INGOT_PASSES_SCHEDULE_TILES_WINOGRADLOOPS_H
+
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/KernelBuilder.h"
+
+namespace ingot::schedule {
+
+/// The sampled weights of a convolution; null if it has others.
+inline graph::RestoreKernelOp sampledWeights(graph::ConvOp conv) {
+  return conv.getW().getDefiningOp<graph::RestoreKernelOp>();
+}
+
+/// Builds the kernel of a group with such a convolution, by the plan of the strategy
+/// "winograd" (strategies/Winograd.cpp).
+void emitWinograd(KernelBuilder &b, ConvolutionAnchor anchor);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_TILES_WINOGRADLOOPS_H
