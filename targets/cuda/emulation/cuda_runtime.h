@@ -8,7 +8,8 @@
 //
 // A program may ask `emulated_gpu()` how much is allocated, and set what the GPU is like:
 // its memory, its compute capability, that there is none. With `backwards` the threads of
-// a launch run in the opposite order: results that change have a race.
+// a launch run in the opposite order: results that change have a race. With
+// EMULATED_GPU_CHECK races and accesses out of bounds are found (races.h).
 
 #ifndef INGOT_EMULATED_CUDA_RUNTIME_H
 #define INGOT_EMULATED_CUDA_RUNTIME_H
@@ -34,7 +35,17 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 // Blocks run one after the other.
+#ifdef EMULATED_GPU_CHECK
+#define __shared__ static __attribute__((section("emulated_shared")))
+#define EMULATED_PER_THREAD
+// Of these functions no access is looked at, wherever they are called.
+#pragma clang attribute push(__attribute__((no_sanitize("coverage"))),         \
+                             apply_to = function)
+#pragma clang attribute push(__attribute__((noinline)), apply_to = function)
+#else
 #define __shared__ static thread_local
+#define EMULATED_PER_THREAD thread_local
+#endif
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -68,7 +79,7 @@ struct cudaPointerAttributes {
 };
 
 // Of the thread that runs.
-inline thread_local dim3 threadIdx(0, 0, 0),
+inline EMULATED_PER_THREAD dim3 threadIdx(0, 0, 0),
     blockIdx(0, 0, 0), blockDim, gridDim;
 
 struct CUgraph_st {
@@ -165,6 +176,8 @@ inline EmulatedGpu &emulated_gpu() {
   return gpu;
 }
 
+#include "races.h"
+
 // Does something now, or when the graph is launched that the stream is recorded as.
 template <typename Work>
 cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
@@ -198,10 +211,12 @@ public:
   }
   /// Waits until all threads of the warp or of the block are here.
   void wait(bool isWarp) {
+    EmulatedKernelCode pause(false);
     Fiber *self = running;
     waiting.push_back({self, threadIdx, isWarp});
     swapcontext(&self->context, &scheduler);
     threadIdx = self->place;
+    emulated_passed(isWarp);
   }
   static EmulatedBlock *&current() {
     static thread_local EmulatedBlock *block = nullptr;
@@ -253,14 +268,14 @@ private:
       }
       ready = waiting;
     }
+    for (const Waiting &one : ready)
+      isReady[one.place.x] = true;
     std::vector<Waiting> others;
-    for (const Waiting &one : waiting) {
-      bool isReady = false;
-      for (const Waiting &other : ready)
-        isReady |= other.fiber == one.fiber;
-      if (!isReady)
+    for (const Waiting &one : waiting)
+      if (!isReady[one.place.x])
         others.push_back(one);
-    }
+    for (const Waiting &one : ready)
+      isReady[one.place.x] = false;
     waiting = others;
     if (emulated_gpu().backwards)
       for (size_t i = ready.size(); i-- > 0;)
@@ -275,6 +290,7 @@ private:
   }
   void resume(Fiber *fiber) {
     running = fiber;
+    emulated_stack(fiber->stack.data(), fiber->stack.size());
     swapcontext(&scheduler, &fiber->context);
   }
   /// A stack on which threads begin that have not begun yet.
@@ -313,7 +329,10 @@ private:
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::vector<Fiber *> idle;
   std::vector<Waiting> waiting;
+  bool isReady[1024] = {};
 };
+
+#include "warp.h"
 
 inline void emulated_launch(dim3 grid, dim3 block,
                             const std::function<void()> &kernel) {
@@ -324,6 +343,7 @@ inline void emulated_launch(dim3 grid, dim3 block,
   static thread_local EmulatedBlock threads;
   for (unsigned b = 0; b < grid.x; ++b) {
     blockIdx.x = gpu.backwards ? grid.x - 1 - b : b;
+    EmulatedCopies::ofBlock().clear();
     threads.run(block.x, kernel);
   }
 }
@@ -338,6 +358,7 @@ template <typename Value>
 Value __shfl_xor_sync(unsigned, Value value, int mask) {
   static_assert(sizeof value <= sizeof(uint64_t),
                 "a value of a register or two");
+  EmulatedKernelCode pause(false);
   EmulatedBlock &block = *EmulatedBlock::current();
   memcpy(&block.shown[threadIdx.x], &value, sizeof value);
   block.wait(/*isWarp=*/true);
@@ -356,7 +377,14 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
     return cudaErrorInvalidConfiguration;
   std::tuple<Parameters...> values(arguments...);
   return emulated_enqueue(config->stream, [=] {
-    emulated_launch(grid, block, [&] { std::apply(kernel, values); });
+    emulated_launch(grid, block, [&] {
+      std::apply(
+          [kernel = kernel](Parameters... parameters) {
+            EmulatedKernelCode inside(true);
+            kernel(parameters...);
+          },
+          values);
+    });
   });
 }
 
@@ -453,5 +481,10 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   emulated_gpu().count(-1);
   return cudaSuccess;
 }
+
+#ifdef EMULATED_GPU_CHECK
+#pragma clang attribute pop
+#pragma clang attribute pop
+#endif
 
 #endif // INGOT_EMULATED_CUDA_RUNTIME_H

@@ -1,0 +1,229 @@
+// What the threads of a warp do together, and copies that arrive later, on the emulated
+// GPU: registers are laid out as PTX documents it (ldmatrix, mma.m16n8k16 and mma.m16n8k32,
+// cp.async). Included by cuda_runtime.h.
+
+#ifndef INGOT_EMULATED_WARP_H
+#define INGOT_EMULATED_WARP_H
+
+// Copies arrive as late as the kernel allows: when they are awaited.
+class EmulatedCopies {
+public:
+  void clear() {
+    for (auto &ofThread : copies)
+      ofThread = OfThread();
+  }
+  void add(void *to, const void *from) {
+    OfThread &mine = copies[threadIdx.x];
+    mine.pending.push_back(
+        {static_cast<char *>(to), static_cast<const char *>(from), mine.group});
+  }
+  void close() { ++copies[threadIdx.x].group; }
+  void await(unsigned newest) {
+    OfThread &mine = copies[threadIdx.x];
+    size_t done = 0;
+    for (const Copy &copy : mine.pending) {
+      if (copy.group + newest >= mine.group)
+        break;
+      arrive(copy.to, copy.from);
+      ++done;
+    }
+    mine.pending.erase(mine.pending.begin(),
+                       mine.pending.begin() + static_cast<ptrdiff_t>(done));
+  }
+  static void arrive(void *to, const void *from) {
+    emulated_write(to, 16);
+    if (!from) {
+      memset(to, 0, 16);
+      return;
+    }
+    emulated_read(from, 16);
+    memcpy(to, from, 16);
+  }
+  static EmulatedCopies &ofBlock() {
+    static thread_local EmulatedCopies result;
+    return result;
+  }
+
+private:
+  struct Copy {
+    char *to;
+    const char *from;
+    unsigned group;
+  };
+  struct OfThread {
+    std::vector<Copy> pending;
+    unsigned group = 0;
+  };
+  OfThread copies[1024];
+};
+
+// The value of a small float.
+inline float emulated_value(uint16_t bits, bool isBFloat) {
+  uint32_t word = uint32_t(bits) << 16;
+  float value;
+  if (!isBFloat) {
+    uint32_t sign = uint32_t(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
+    if (rest >= 0x7c00u) {
+      word = sign | 0x7f800000u | (rest & 0x3ffu) << 13;
+    } else {
+      // Moved to f32's place, an exponent is 112 too low; denormals come out right.
+      word = rest << 13;
+      memcpy(&value, &word, sizeof value);
+      value *= 0x1p112f;
+      memcpy(&word, &value, sizeof value);
+      word |= sign;
+    }
+  }
+  memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+// Of the block's threads, what they show each other in registers.
+struct EmulatedRegisters {
+  uint32_t words[1024][6];
+  const void *addresses[1024];
+
+  static EmulatedRegisters &ofBlock() {
+    static thread_local EmulatedRegisters result;
+    return result;
+  }
+};
+
+struct emulated_instructions {
+  static void load_matrices(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
+                            const void *row) {
+    load(a, b, c, d, row, false);
+  }
+  static void load_matrices_transposed(uint32_t &a, uint32_t &b, uint32_t &c,
+                                       uint32_t &d, const void *row) {
+    load(a, b, c, d, row, true);
+  }
+
+  struct Half {
+    typedef uint16_t Bits;
+    static float value(uint16_t bits) { return emulated_value(bits, false); }
+  };
+  struct BFloat {
+    typedef uint16_t Bits;
+    static float value(uint16_t bits) { return emulated_value(bits, true); }
+  };
+  template <typename Byte> struct Integer {
+    typedef Byte Bits;
+    static uint32_t value(Byte byte) {
+      return static_cast<uint32_t>(static_cast<int32_t>(byte));
+    }
+  };
+#define EMULATED_PRODUCT(NAME, LEFT, RIGHT, SUM)                               \
+  static void NAME(SUM &s0, SUM &s1, SUM &s2, SUM &s3, uint32_t a0,            \
+                   uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,         \
+                   uint32_t b1) {                                              \
+    SUM *sums[] = {&s0, &s1, &s2, &s3};                                        \
+    uint32_t words[] = {a0, a1, a2, a3, b0, b1};                               \
+    multiply<LEFT, RIGHT>(sums, words);                                        \
+  }
+  EMULATED_PRODUCT(multiply_f16, Half, Half, float)
+  EMULATED_PRODUCT(multiply_bf16, BFloat, BFloat, float)
+  EMULATED_PRODUCT(multiply_s8_s8, Integer<int8_t>, Integer<int8_t>, int32_t)
+  EMULATED_PRODUCT(multiply_s8_u8, Integer<int8_t>, Integer<uint8_t>, int32_t)
+  EMULATED_PRODUCT(multiply_u8_s8, Integer<uint8_t>, Integer<int8_t>, int32_t)
+  EMULATED_PRODUCT(multiply_u8_u8, Integer<uint8_t>, Integer<uint8_t>, int32_t)
+#undef EMULATED_PRODUCT
+
+  static float widen_f16(uint16_t bits) { return emulated_value(bits, false); }
+  static uint16_t narrow_f16(float value) {
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    uint32_t sign = word >> 16 & 0x8000u, rest = word & 0x7fffffffu;
+    if (rest > 0x7f800000u)
+      return 0x7fff;
+    // From 65520 on: infinity. Below 2^-14: units of 2^-24, which adding 0.5 leaves in
+    // the lowest bits.
+    if (rest >= 0x477ff000u)
+      return static_cast<uint16_t>(sign | 0x7c00u);
+    if (rest < 0x38800000u) {
+      float small;
+      memcpy(&small, &rest, sizeof small);
+      small += 0.5f;
+      memcpy(&rest, &small, sizeof rest);
+      return static_cast<uint16_t>(sign | (rest - 0x3f000000u));
+    }
+    rest += 0xfffu + (rest >> 13 & 1u);
+    return static_cast<uint16_t>(sign | ((rest - 0x38000000u) >> 13));
+  }
+
+  static void copy_ahead(void *to, const void *from, bool is_inside) {
+    EmulatedKernelCode pause(false);
+    EmulatedCopies::ofBlock().add(to, is_inside ? from : nullptr);
+  }
+  static void close_copies() {
+    EmulatedKernelCode pause(false);
+    EmulatedCopies::ofBlock().close();
+  }
+  template <unsigned newest> static void await_copies() {
+    EmulatedKernelCode pause(false);
+    EmulatedCopies::ofBlock().await(newest);
+  }
+
+private:
+  static void load(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
+                   const void *row, bool isTransposed) {
+    EmulatedKernelCode pause(false);
+    const void **addresses = EmulatedRegisters::ofBlock().addresses;
+    addresses[threadIdx.x] = row;
+    emulated_read(row, 16);
+    EmulatedBlock::current()->wait(/*isWarp=*/true);
+    unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
+    uint32_t *parts[] = {&a, &b, &c, &d};
+    for (unsigned m = 0; m < 4; ++m) {
+      auto of = [&](unsigned r) {
+        return static_cast<const char *>(addresses[first + 8 * m + r]);
+      };
+      if (!isTransposed) {
+        memcpy(parts[m], of(lane / 4) + 4 * (lane % 4), 4);
+        continue;
+      }
+      uint16_t halves[2];
+      for (unsigned h = 0; h < 2; ++h)
+        memcpy(&halves[h], of(lane % 4 * 2 + h) + 2 * (lane / 4), 2);
+      *parts[m] = uint32_t(halves[1]) << 16 | halves[0];
+    }
+    EmulatedBlock::current()->wait(/*isWarp=*/true);
+  }
+
+  // Part `at` of the 32 bytes of a row or column, from the thread that has it.
+  template <typename Type>
+  static auto element(unsigned thread, unsigned low, unsigned high,
+                      unsigned at) {
+    typedef typename Type::Bits Bits;
+    unsigned byte = at * sizeof(Bits), inHalf = byte % 16;
+    const uint32_t &word =
+        EmulatedRegisters::ofBlock()
+            .words[thread + inHalf / 4][byte < 16 ? low : high];
+    Bits bits;
+    memcpy(&bits, reinterpret_cast<const char *>(&word) + inHalf % 4,
+           sizeof bits);
+    return Type::value(bits);
+  }
+  template <typename Left, typename Right, typename Sum>
+  static void multiply(Sum *const (&sums)[4], const uint32_t (&words)[6]) {
+    EmulatedKernelCode pause(false);
+    memcpy(EmulatedRegisters::ofBlock().words[threadIdx.x], words,
+           sizeof words);
+    EmulatedBlock::current()->wait(/*isWarp=*/true);
+    unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
+    constexpr unsigned steps = 32 / sizeof(typename Left::Bits);
+    for (unsigned s = 0; s < 4; ++s) {
+      unsigned down = s / 2, column = lane % 4 * 2 + s % 2;
+      auto total = element<Left>(first, 0, 0, 0);
+      total = 0;
+      for (unsigned at = 0; at < steps; ++at)
+        total += element<Left>(first + lane / 4 * 4, down, down + 2, at) *
+                 element<Right>(first + column * 4, 4, 5, at);
+      *sums[s] =
+          static_cast<Sum>(static_cast<decltype(total)>(*sums[s]) + total);
+    }
+    EmulatedBlock::current()->wait(/*isWarp=*/true);
+  }
+};
+
+#endif // INGOT_EMULATED_WARP_H

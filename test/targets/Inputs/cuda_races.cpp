@@ -1,0 +1,100 @@
+// Kernels with a mistake each, for the emulated GPU's debug mode; the argument says which
+// runs. Without one, kernels without a mistake.
+
+#include <cuda_runtime.h>
+
+namespace {
+
+constexpr int threads = 64;
+
+// Each thread reads what its neighbour wrote, behind a barrier or not.
+template <bool waits> __global__ void reverse(float *data) {
+  __shared__ float tile[threads];
+  tile[threadIdx.x] = data[threadIdx.x];
+  if (waits)
+    __syncthreads();
+  data[threadIdx.x] = tile[threads - 1 - threadIdx.x];
+}
+
+// The second round writes what the first one may still be reading.
+template <bool waits> __global__ void rounds(float *data) {
+  __shared__ float tile[threads];
+  for (int round = 0; round < 2; ++round) {
+    tile[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] += tile[threads - 1 - threadIdx.x];
+    if (waits)
+      __syncthreads();
+  }
+}
+
+// Threads of a warp exchange through memory; a barrier of the warp is enough.
+template <bool waits> __global__ void inWarp(float *data) {
+  __shared__ float tile[threads];
+  tile[threadIdx.x] = data[threadIdx.x];
+  if (waits)
+    __syncwarp();
+  data[threadIdx.x] = tile[threadIdx.x ^ 1u];
+}
+
+// All blocks count in one place.
+__global__ void blocks(float *data) { data[0] += 1; }
+
+__global__ void behindEnd(float *data) { data[threadIdx.x + 1] = 1; }
+
+// Copies that nobody awaits, and that are not seen by others without a barrier.
+template <bool waits> __global__ void copies(float *data) {
+  alignas(16) __shared__ float tile[threads * 4];
+  emulated_instructions::copy_ahead(&tile[4 * threadIdx.x],
+                                    &data[4 * (threadIdx.x % 16)], true);
+  emulated_instructions::close_copies();
+  emulated_instructions::await_copies<0>();
+  if (waits)
+    __syncthreads();
+  float value = tile[4 * ((threadIdx.x + 1) % threads)];
+  __syncthreads();
+  if (threadIdx.x < 16)
+    data[threadIdx.x] = value;
+}
+
+template <typename Kernel> void launch(Kernel kernel, unsigned count) {
+  void *data = nullptr;
+  cudaMalloc(&data, threads * sizeof(float));
+  memset(data, 0, threads * sizeof(float));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(count);
+  config.blockDim = dim3(threads);
+  cudaLaunchKernelEx(&config, kernel, static_cast<float *>(data));
+  cudaFree(data);
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  switch (count > 1 ? arguments[1][0] : ' ') {
+  case 'r':
+    launch(reverse<false>, 1);
+    break;
+  case 's':
+    launch(rounds<false>, 1);
+    break;
+  case 'w':
+    launch(inWarp<false>, 1);
+    break;
+  case 'b':
+    launch(blocks, 2);
+    break;
+  case 'e':
+    launch(behindEnd, 1);
+    break;
+  case 'c':
+    launch(copies<false>, 1);
+    break;
+  default:
+    launch(reverse<true>, 1);
+    launch(rounds<true>, 1);
+    launch(inWarp<true>, 1);
+    launch(copies<true>, 1);
+  }
+  puts("nothing found");
+}
