@@ -105,8 +105,15 @@ struct Device {
   unsigned processors = 0, residentThreads = 0;
   /// Of its memory, and of multiply-adds of f32 outside of matrix units, per second.
   double bytesPerSecond = 0, multiplyAddsPerSecond = 0;
+  /// Of multiply-adds of f16 that are summed in f32 by matrix units; of bytes twice that.
+  double matrixMultiplyAddsPerSecond = 0;
   /// The structures of its driver that streams and graphs are pointers to.
   llvm::StringRef stream, graph;
+
+  /// Whether matrix units multiply bf16 and tf32, and whether there are copies that
+  /// arrive while a thread computes.
+  bool multipliesBFloats() const { return level >= 80; }
+  bool copiesAhead() const { return level >= 80; }
 };
 
 /// A program that emulates the target's device within itself, as ordinary C++.
@@ -221,7 +228,9 @@ struct TargetDescription {
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
   /// Whether products of bytes are worth more than products of floats: there are
   /// instructions for them, or memory counts.
-  bool multipliesBytes() const { return coreRegisters || !products.empty(); }
+  bool multipliesBytes() const {
+    return coreRegisters || !products.empty() || isDevice();
+  }
   /// The widest of these, 1 if there is none.
   int64_t maxLanes(mlir::Type elementType) const;
   /// The row for an operation, or null; types are scalars or vectors, `operand` is

@@ -141,11 +141,8 @@ void KernelPrinter::printStatement(Operation *op) {
     return printLoadNext(load);
   if (auto call = dyn_cast<func::CallOp>(op))
     return printCall(call);
-  if (isa<gpu::BarrierOp>(op)) {
-    StringRef name = op->getName().getStringRef();
-    return out.line(context.target.intrinsic(name, Type(), Type())->spelling +
-                    ";");
-  }
+  if (printTogether(op))
+    return;
   if (auto result = dyn_cast<func::ReturnOp>(op))
     return printReturn(result);
   if (auto write = dyn_cast<memref::StoreOp>(op))

@@ -83,6 +83,12 @@ private:
   void printLoadNext(kernel::LoadNextOp load);
   void declareLoadRegisters();
   void printCall(mlir::func::CallOp call);
+  // What threads do together (WarpStatements.cpp).
+  bool printTogether(mlir::Operation *op);
+  void printLoadMatrices(kernel::LoadMatricesOp load);
+  void printWarpProduct(kernel::WarpProductOp product);
+  void printCopyAhead(kernel::CopyAheadOp copy);
+  std::string calledBy(llvm::StringRef name);
   Expression callText(mlir::func::CallOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);

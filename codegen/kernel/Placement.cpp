@@ -84,6 +84,8 @@ static Value writtenBuffer(Operation *op) {
     return kernel::bufferRoot(store.getMemRef());
   if (auto store = dyn_cast<vector::StoreOp>(op))
     return kernel::bufferRoot(store.getBase());
+  if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
+    return kernel::bufferRoot(copy.getTo());
   return {};
 }
 
@@ -187,6 +189,10 @@ bool Placement::followToYield(Value carried, Value yielded,
       if (use.getOperandNumber() < loop.getNumControlOperands())
         return false;
       value = loop.getTiedLoopResult(&use);
+    } else if (auto product = dyn_cast<kernel::WarpProductOp>(user)) {
+      value = product.resultOf(use);
+      if (!value)
+        return false;
     } else if (user->getNumResults() == 1 && user->getNumRegions() == 0 &&
                !isa<vector::BroadcastOp>(user) &&
                (!isa<func::CallOp>(user) || isPureCall(user))) {
@@ -294,7 +300,7 @@ unsigned Placement::occurrences(Value value) const {
 static bool isExpression(Operation *op) {
   if (op->getNumResults() != 1 ||
       isa<memref::AllocaOp, kernel::ViewOp, kernel::CursorOp,
-          kernel::LoadNextOp>(op) ||
+          kernel::LoadNextOp, kernel::LoadMatricesOp>(op) ||
       (isa<func::CallOp>(op) && !isPureCall(op)))
     return false;
   if (isa<vector::InsertOp>(op) &&

@@ -60,6 +60,9 @@ static Footprint planFootprint(Compilation &compilation) {
       if (local.getType().getMemorySpace())
         row.shared += kernel::spanBytes(local.getType());
     });
+    kernel.walk([&](kernel::WarpProductOp product) {
+      row.matrixElement = product.getLeft().getIntOrFloatBitWidth() / 8;
+    });
     for (Value operand : launch.getOperands()) {
       while (auto view = operand.getDefiningOp<kernel::ViewOp>())
         operand = view.getSource();

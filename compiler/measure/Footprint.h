@@ -27,6 +27,8 @@ struct Footprint {
     /// On a device: how many blocks at most, the threads of each, and the bytes that
     /// these share.
     int64_t blocks = 0, threads = 0, shared = 0;
+    /// Bytes of the elements that it multiplies in matrix units; 0 if in none.
+    int64_t matrixElement = 0;
   };
 
   std::vector<Launch> launches;

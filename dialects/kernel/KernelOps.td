@@ -452,4 +452,6 @@ def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
   let hasVerifier = 1;
 }
 
+include "dialects/kernel/WarpOps.td"
+
 #endif // INGOT_DIALECTS_KERNEL_KERNELOPS_TD

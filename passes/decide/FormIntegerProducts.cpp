@@ -348,6 +348,12 @@ struct FormIntegerProductsPass
 private:
   /// Chooses which operands change their sign: none if the target allows it.
   static void form(MatMulOp product, const TargetDescription &target) {
+    // Matrix units take bytes of any sign.
+    if (target.isDevice()) {
+      if (!product.getZeros().empty())
+        ProductRewriting(product).run(false, false, 0);
+      return;
+    }
     // Core registers have no tiles of operands that are computed.
     if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
       return;
@@ -381,6 +387,13 @@ private:
   /// Operands change their sign if that is faster. That of the weights costs sums
   /// over each window: one vector of columns more.
   static void form(ConvOp conv, const TargetDescription &target) {
+    if (target.isDevice()) {
+      if (conv.getXZero() != 0)
+        ConvolutionRewriting(conv).run(false, false, /*group=*/1,
+                                       shapeOf(conv.getW()).end()[-3],
+                                       /*wholeRows=*/false, 1);
+      return;
+    }
     Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
     int64_t channels = shapeOf(conv.getX()).back();
     std::optional<schedule::DotForm> chosen;

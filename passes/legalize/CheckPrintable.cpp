@@ -163,13 +163,25 @@ public:
   }
 
 private:
+  /// Returns whether the table has an operation whose row is found by its name alone.
+  bool isIntrinsic(StringRef name) const {
+    return target.intrinsic(name, Type(), Type());
+  }
+
   /// Returns whether the target's own table says how to write the operation.
   bool isIntrinsic(Operation *op) const {
     if (auto dot = dyn_cast<kernel::DotOp>(op))
       return target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
                             dot.getLanes());
+    if (isa<kernel::CopyAheadOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp>(
+            op))
+      return isIntrinsic(op->getName().getStringRef());
     Type from = op->getNumOperands() ? op->getOperand(0).getType() : Type(),
          to = op->getNumResults() ? op->getResult(0).getType() : Type();
+    if (auto load = dyn_cast<kernel::LoadMatricesOp>(op))
+      return isIntrinsic(load.getIntrinsicName());
+    if (auto product = dyn_cast<kernel::WarpProductOp>(op))
+      return isIntrinsic(product.getIntrinsicName());
     // Blocks and threads are numbered along one axis.
     auto axis = op->getAttrOfType<gpu::DimensionAttr>("dimension");
     return (!axis || axis.getValue() == gpu::Dimension::x) &&

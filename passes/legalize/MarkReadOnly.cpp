@@ -18,6 +18,8 @@ static void markReadOnly(FunctionOpInterface kernel) {
       written.insert(kernel::bufferRoot(store.getMemRef()));
     else if (auto store = dyn_cast<vector::StoreOp>(op))
       written.insert(kernel::bufferRoot(store.getBase()));
+    else if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
+      written.insert(kernel::bufferRoot(copy.getTo()));
     else if (auto call = dyn_cast<func::CallOp>(op))
       for (Value operand : call.getOperands())
         written.insert(operand);

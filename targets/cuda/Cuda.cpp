@@ -36,6 +36,20 @@ static TargetDescription base() {
       // The exchange with the thread whose number differs in the bits of {1}.
       {"gpu.shuffle", "f32", "f32", "device::exchange({0}, {1})"},
       {"gpu.shuffle", "i32", "i32", "device::exchange({0}, {1})"},
+      {"arith.extf", "f16", "f32", "device::widen_f16({0})"},
+      {"arith.truncf", "f32", "f16", "device::narrow_f16({0})"},
+      // Functions of several registers: their names alone.
+      {"kernel.load_matrices[4]", "", "", "device::load_matrices"},
+      {"kernel.load_matrices[4,transposed]", "", "",
+       "device::load_matrices_transposed"},
+      {"kernel.warp_product[f16,f16]", "", "", "device::multiply_f16"},
+      {"kernel.warp_product[si8,si8]", "", "", "device::multiply_s8_s8"},
+      {"kernel.warp_product[si8,ui8]", "", "", "device::multiply_s8_u8"},
+      {"kernel.warp_product[ui8,si8]", "", "", "device::multiply_u8_s8"},
+      {"kernel.warp_product[ui8,ui8]", "", "", "device::multiply_u8_u8"},
+      {"kernel.copy_ahead", "", "", "device::copy_ahead"},
+      {"kernel.close_copies", "", "", "device::close_copies()"},
+      {"kernel.await_copies", "", "", "device::await_copies"},
   };
   // Weights beside the code are linked into the host's program.
   llvm::Triple host(llvm::sys::getDefaultTargetTriple());
@@ -64,11 +78,14 @@ void cuda(std::vector<TargetDescription> &targets) {
     target.device = device;
     target.l2Bytes = l2Bytes;
     target.compilers = compilers;
+    if (device.multipliesBFloats())
+      target.intrinsics.push_back(
+          {"kernel.warp_product[bf16,bf16]", "", "", "device::multiply_bf16"});
     target.openText = openings.emplace_back(cudaOpening(device.level));
   };
   auto device = [](unsigned level, int64_t sharedBytes, unsigned processors,
-                   unsigned residentThreads, double gigabytes,
-                   double teraflops) {
+                   unsigned residentThreads, double gigabytes, double teraflops,
+                   double matrixTeraflops) {
     Device result;
     result.level = level;
     result.sharedBytes = sharedBytes;
@@ -76,20 +93,21 @@ void cuda(std::vector<TargetDescription> &targets) {
     result.residentThreads = residentThreads;
     result.bytesPerSecond = gigabytes * 1e9;
     result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
+    result.matrixMultiplyAddsPerSecond = matrixTeraflops / 2 * 1e12;
     result.stream = "struct CUstream_st";
     result.graph = "struct CUgraphExec_st";
     return result;
   };
   add("sm_75", "NVIDIA GPU, Turing (T4, RTX 20)", COMPILERS("sm_75"),
-      device(75, 64 << 10, 40, 1024, 320, 8.1), 4 << 20);
+      device(75, 64 << 10, 40, 1024, 320, 8.1, 65), 4 << 20);
   add("sm_80", "NVIDIA GPU, Ampere (A100)", COMPILERS("sm_80"),
-      device(80, 163 << 10, 108, 2048, 1555, 19.5), 40 << 20);
+      device(80, 163 << 10, 108, 2048, 1555, 19.5, 312), 40 << 20);
   add("sm_86", "NVIDIA GPU, Ampere (A10, RTX 30)", COMPILERS("sm_86"),
-      device(86, 99 << 10, 72, 1536, 600, 31.2), 6 << 20);
+      device(86, 99 << 10, 72, 1536, 600, 31.2, 125), 6 << 20);
   add("sm_89", "NVIDIA GPU, Ada (L4, RTX 40)", COMPILERS("sm_89"),
-      device(89, 99 << 10, 58, 1536, 300, 30.3), 48 << 20);
+      device(89, 99 << 10, 58, 1536, 300, 30.3, 121), 48 << 20);
   add("sm_90a", "NVIDIA GPU, Hopper (H100, H200)", COMPILERS("sm_90a"),
-      device(90, 227 << 10, 132, 2048, 3350, 66.9), 50 << 20);
+      device(90, 227 << 10, 132, 2048, 3350, 66.9, 989), 50 << 20);
 }
 
 } // namespace ingot::targets

@@ -1,5 +1,10 @@
 #include "targets/cuda/Opening.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+
+#include <vector>
+
 namespace ingot::targets {
 
 /// LEVEL is a number. Members of a template, as a file need not call all of them: of
@@ -11,8 +16,9 @@ static constexpr llvm::StringLiteral text =
 
 namespace {
 
+INSTRUCTIONS
 // What is asked of the device and its driver.
-template <typename = void> struct device_functions {
+template <typename = void> struct device_functions : device_instructions {
   // The place of a thread.
   static __device__ ptrdiff_t block() { return static_cast<ptrdiff_t>(blockIdx.x); }
   static __device__ ptrdiff_t thread() { return static_cast<ptrdiff_t>(threadIdx.x); }
@@ -118,10 +124,148 @@ using device = device_functions<>;
 } // namespace
 )";
 
+/// What C++ has no words for: instructions of a whole warp, and copies that arrive later.
+/// Registers are laid out as `kernel.load_matrices` and `kernel.warp_product` say.
+static constexpr llvm::StringLiteral instructions =
+    R"(// Single instructions; the emulated device has functions in their place.
+#ifdef INGOT_EMULATED_CUDA_RUNTIME_H
+using device_instructions = emulated_instructions;
+#else
+template <typename = void> struct instructions {
+  // Matrices of 8 rows of 16 bytes; thread 8 m + r says where row r of matrix m is.
+  static __device__ void load_matrices(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
+                                       const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(shared_address(row)) : "memory");
+  }
+  static __device__ void load_matrices_transposed(uint32_t &a, uint32_t &b, uint32_t &c,
+                                                  uint32_t &d, const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(shared_address(row)) : "memory");
+  }
+
+  // A product of 16 rows and 8 columns, added to sums.
+PRODUCTS
+  static __device__ float widen_f16(uint16_t bits) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+  }
+  static __device__ uint16_t narrow_f16(float value) {
+    uint16_t bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+  }
+
+  // 16 bytes for the block, zeros where nothing is inside. Bytes from an address that is
+  // no multiple of 16 come one by one.
+  static __device__ void copy_ahead(void *to, const void *from, bool is_inside) {
+    if (!is_inside) from = nullptr;
+    if ((reinterpret_cast<uintptr_t>(from) & 15u) != 0) {
+      for (int i = 0; i < 16; ++i)
+        static_cast<unsigned char *>(to)[i] = static_cast<const unsigned char *>(from)[i];
+      return;
+    }
+COPIES
+  }
+
+private:
+  static __device__ uint32_t shared_address(const void *pointer) {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+  }
+};
+using device_instructions = instructions<>;
+#endif
+)";
+
+static constexpr llvm::StringLiteral lateCopies =
+    R"(    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"(shared_address(to)), "l"(__cvta_generic_to_global(from)),
+                    "r"(is_inside ? 16 : 0) : "memory");
+  }
+  static __device__ void close_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+  template <unsigned newest> static __device__ void await_copies() {
+    asm volatile("cp.async.wait_group %0;" :: "n"(newest) : "memory");)";
+
+static constexpr llvm::StringLiteral copiesAtOnce =
+    R"(    *static_cast<uint4 *>(to) =
+        is_inside ? *static_cast<const uint4 *>(from) : make_uint4(0, 0, 0, 0);
+  }
+  static __device__ void close_copies() {}
+  template <unsigned newest> static __device__ void await_copies() {)";
+
+/// A function of one product. Before 8.0 it takes several instructions of less: halves of
+/// the steps, and of bytes those of the rows.
+static std::string productFunction(unsigned level, llvm::StringRef name,
+                                   llvm::StringRef left,
+                                   llvm::StringRef right) {
+  bool areBytes = left.ends_with("8");
+  std::string sum = areBytes ? "int32_t" : "float",
+              letter = areBytes ? "r" : "f",
+              types = "." + (areBytes ? std::string("s32") : "f32") + "." +
+                      left.str() + "." + right.str() + "." +
+                      (areBytes ? "s32" : "f32");
+  std::string text = "  static __device__ void " + name.str() + "(" + sum +
+                     " &s0, " + sum + " &s1, " + sum + " &s2, " + sum +
+                     " &s3, uint32_t a0,\n      uint32_t a1, uint32_t a2, "
+                     "uint32_t a3, uint32_t b0, uint32_t b1) {\n";
+  auto instruction = [&](llvm::StringRef shape, std::vector<std::string> sums,
+                         std::vector<std::string> parts, unsigned ofLeft) {
+    auto list = [](size_t from, size_t count) {
+      std::string numbers;
+      for (size_t i = from; i < from + count; ++i)
+        numbers += (numbers.empty() ? "%" : ", %") + std::to_string(i);
+      return "{" + numbers + "}";
+    };
+    std::string accumulators = list(0, sums.size());
+    text += "    asm volatile(\"mma.sync.aligned." + shape.str() + ".row.col" +
+            types + " \"\n                 \"" + accumulators + ", " +
+            list(sums.size(), ofLeft) + ", " +
+            list(sums.size() + ofLeft, parts.size() - ofLeft) + ", " +
+            accumulators + ";\"\n                 : ";
+    for (auto [i, s] : llvm::enumerate(sums))
+      text += (i ? ", \"+" : "\"+") + letter + "\"(" + s + ")";
+    text += " : ";
+    for (auto [i, part] : llvm::enumerate(parts))
+      text += (i ? ", \"r\"(" : "\"r\"(") + part + ")";
+    text += ");\n";
+  };
+  if (level >= 80) {
+    instruction(areBytes ? "m16n8k32" : "m16n8k16", {"s0", "s1", "s2", "s3"},
+                {"a0", "a1", "a2", "a3", "b0", "b1"}, 4);
+  } else if (areBytes) {
+    instruction("m8n8k16", {"s0", "s1"}, {"a0", "b0"}, 1);
+    instruction("m8n8k16", {"s2", "s3"}, {"a1", "b0"}, 1);
+    instruction("m8n8k16", {"s0", "s1"}, {"a2", "b1"}, 1);
+    instruction("m8n8k16", {"s2", "s3"}, {"a3", "b1"}, 1);
+  } else {
+    instruction("m16n8k8", {"s0", "s1", "s2", "s3"}, {"a0", "a1", "b0"}, 2);
+    instruction("m16n8k8", {"s0", "s1", "s2", "s3"}, {"a2", "a3", "b1"}, 2);
+  }
+  return text + "  }\n";
+}
+
+static void replaceAll(std::string &text, llvm::StringRef what,
+                       llvm::StringRef by) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos;
+       at += by.size())
+    text.replace(at, what.size(), by);
+}
+
 std::string cudaOpening(unsigned level) {
+  std::string products = productFunction(level, "multiply_f16", "f16", "f16");
+  if (level >= 80)
+    products += productFunction(level, "multiply_bf16", "bf16", "bf16");
+  for (llvm::StringRef left : {"s8", "u8"})
+    for (llvm::StringRef right : {"s8", "u8"})
+      products += productFunction(
+          level, ("multiply_" + llvm::Twine(left) + "_" + right).str(), left,
+          right);
   std::string result = text.str();
-  for (size_t at; (at = result.find("LEVEL")) != std::string::npos;)
-    result.replace(at, 5, std::to_string(level));
+  replaceAll(result, "INSTRUCTIONS", instructions);
+  replaceAll(result, "PRODUCTS\n", products);
+  replaceAll(result, "COPIES", level >= 80 ? lateCopies : copiesAtOnce);
+  replaceAll(result, "LEVEL", std::to_string(level));
   return result;
 }
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
@@ -26,7 +27,7 @@ from run import find_model  # noqa: E402
 
 EXAMPLE = os.path.join(HERE, "..", "..", "examples", "mnist", "model.onnx")
 TARGETS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a"]
-NETWORKS = ["mnist", "tiny_ds_cnn_kws", "tiny_resnet8_cifar"]
+NETWORKS = ["mnist", "tiny_ds_cnn_kws", "tiny_resnet8_cifar", "tiny_resnet8_cifar_int8"]
 WARNINGS = ["-Xcompiler", "-Wall,-Wextra", "--Werror", "all-warnings"]
 
 
@@ -45,15 +46,17 @@ def compile_with(nvcc, source, target):
     return said
 
 
-def save_node(work, name, node, inputs, output, weights=None):
+def save_node(work, name, node, inputs, output, weights=None, dtype=np.float32):
     """The path of a model of one node; `weights` are (name, shape) of a constant."""
-    tensors = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, shape) for n, shape in inputs]
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    tensors = [helper.make_tensor_value_info(n, element, shape) for n, shape in inputs]
     constants = []
     if weights:
         array = np.random.default_rng(1).standard_normal(weights[1], dtype=np.float32)
-        constants.append(numpy_helper.from_array(array, weights[0]))
+        constants.append(numpy_helper.from_array(array.astype(dtype), weights[0]))
+    result = onnx.TensorProto.INT32 if node.op_type == "MatMulInteger" else element
     graph = helper.make_graph([node], name, tensors,
-                              [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, output)], constants)
+                              [helper.make_tensor_value_info("y", result, output)], constants)
     path = os.path.join(work, name + ".onnx")
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
     return path
@@ -69,6 +72,22 @@ def instruction_cases(work):
                                    [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3])), tile
     yield "reduction", save_node(work, "reduction", helper.make_node("ReduceMean", ["x"], ["y"], axes=[1]),
                                  [("x", [64, 1024])], [64, 1]), [r"shfl\.sync\.bfly"]
+    ahead = [r"cp\.async\.cg\.shared\.global", r"cp\.async\.wait_group", r"ldmatrix\.sync\.aligned\.m8n8\.x4\.shared"]
+    for name, dtype in ("f16", np.float16), ("bf16", ml_dtypes.bfloat16):
+        yield name + "_product", save_node(
+            work, name + "_product", helper.make_node("MatMul", ["x", "w"], ["y"]),
+            [("x", [256, 192])], [256, 320], ("w", [192, 320]), dtype), [
+                *ahead, rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.{name}\.{name}\.f32"]
+    yield "f16_computed", save_node(
+        work, "f16_computed", helper.make_node("MatMul", ["x", "k"], ["y"]), [("x", [4, 96, 64]), ("k", [4, 64, 96])],
+        [4, 96, 96], dtype=np.float16), [*ahead, r"ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared"]
+    yield "f16_convolution", save_node(
+        work, "f16_convolution", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1]),
+        [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3]), np.float16), [*ahead, r"mma\.sync.*f16"]
+    yield "s8_product", save_node(
+        work, "s8_product", helper.make_node("MatMulInteger", ["x", "w"], ["y"]),
+        [("x", [256, 192])], [256, 320], ("w", [192, 320]), np.int8), [
+            *ahead, r"mma\.sync\.aligned\.m16n8k32\.row\.col\.s32\.s8\.s8\.s32"]
 
 
 def missing_instructions(ingot, nvcc, work):

@@ -180,8 +180,8 @@ static void printDeviceRows(const Report &report, const Device &device) {
   double sum = 0;
   for (const Row &row : report.rows) {
     const Footprint::Launch &launch = row.launch;
-    DeviceTime time =
-        predictTime(device, launch.blocks, launch.threads, row.bytes, row.macs);
+    DeviceTime time = predictTime(device, launch.blocks, launch.threads,
+                                  row.bytes, row.macs, launch.matrixElement);
     sum += time.seconds;
     std::string microseconds;
     llvm::raw_string_ostream(microseconds)

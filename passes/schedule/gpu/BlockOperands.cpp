@@ -18,20 +18,23 @@ public:
     columns = own.columns;
     steps = own.steps.most();
     oneMatrix = own.oneMatrix;
+    leftTensor = product.getA();
+    rightTensor = product.getB();
+    leftRun = steps;
+    rightRun = columns;
   }
 
-  Expr left(KernelBuilder &b, Expr batch, Expr row, Expr step) const override {
+  Place leftPlace(KernelBuilder &b, Expr batch, Expr row,
+                  Expr step) const override {
     Exprs at = rowOf(b, batch, row);
     row = at.pop_back_val();
-    return b.load(product.getA(),
-                  operandAt(b, product.getA(), at, {row, step}));
+    return {operandAt(b, product.getA(), at, {row, step}), std::nullopt};
   }
-  Expr right(KernelBuilder &b, Expr batch, Expr step,
-             Expr column) const override {
+  Place rightPlace(KernelBuilder &b, Expr batch, Expr step,
+                   Expr column) const override {
     Exprs at = rowOf(b, batch, b.index(0));
     at.pop_back();
-    return b.load(product.getB(),
-                  operandAt(b, product.getB(), at, {step, column}));
+    return {operandAt(b, product.getB(), at, {step, column}), std::nullopt};
   }
   Expr first(KernelBuilder &b, Expr) const override {
     return b.constant(0, elementOf(product.getResult()));
@@ -77,9 +80,13 @@ public:
     columns = shapeOf(conv.getW()).back();
     window.assign(shapeOf(conv.getW()).begin(), shapeOf(conv.getW()).end() - 1);
     steps = ShapedType::getNumElements(window);
+    leftTensor = conv.getX();
+    rightTensor = conv.getW();
+    leftRun = window.back();
+    rightRun = columns;
   }
 
-  Expr left(KernelBuilder &b, Expr, Expr row, Expr step) const override {
+  Place leftPlace(KernelBuilder &b, Expr, Expr row, Expr step) const override {
     Exprs at = b.delinearize(row, ArrayRef(sizes).drop_back()),
           inWindow = b.delinearize(step, window);
     ArrayRef<int64_t> shape = shapeOf(conv.getX());
@@ -99,16 +106,13 @@ public:
         isInside = both(isInside, at[1 + axis] < double(size));
     }
     at.push_back(inWindow.back());
-    if (!isInside)
-      return b.load(conv.getX(), at);
-    return b.ifElse(
-        *isInside, [&] { return b.load(conv.getX(), at); },
-        [&] { return b.constant(0, elementOf(conv.getX())); });
+    return {at, isInside};
   }
-  Expr right(KernelBuilder &b, Expr, Expr step, Expr column) const override {
+  Place rightPlace(KernelBuilder &b, Expr, Expr step,
+                   Expr column) const override {
     Exprs at = b.delinearize(step, window);
     at.push_back(column);
-    return b.load(conv.getW(), at);
+    return {at, std::nullopt};
   }
   Expr first(KernelBuilder &b, Expr column) const override {
     return conv.getBias() ? b.load(conv.getBias(), {column})
@@ -136,13 +140,44 @@ bool isKnownBehind(Value tensor, size_t axes) {
                       [](const Dim &size) { return size.known(); });
 }
 
+/// Whether blocks multiply such operands.
+bool areMultiplied(Type left, Type right, Type result) {
+  if (isa<Float32Type, Float16Type, BFloat16Type>(result))
+    return left == result && right == result;
+  auto isByte = [](Type type) {
+    return type.isSignedInteger(8) || type.isUnsignedInteger(8);
+  };
+  return result.isSignedInteger(32) && isByte(left) && isByte(right);
+}
+
+Expr elementAt(KernelBuilder &b, Value tensor,
+               const BlockOperands::Place &place) {
+  if (!place.inside)
+    return b.load(tensor, place.at);
+  return b.ifElse(
+      *place.inside, [&] { return b.load(tensor, place.at); },
+      [&] { return b.constant(0, elementOf(tensor)); });
+}
+
 } // namespace
+
+Expr BlockOperands::left(KernelBuilder &b, Expr batch, Expr row,
+                         Expr step) const {
+  return elementAt(b, leftTensor, leftPlace(b, batch, row, step));
+}
+
+Expr BlockOperands::right(KernelBuilder &b, Expr batch, Expr step,
+                          Expr column) const {
+  return elementAt(b, rightTensor, rightPlace(b, batch, step, column));
+}
 
 std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
   Operation *anchor = group.anchor();
-  if (!anchor || anchor->getNumResults() != 1 || group.results().size() != 1 ||
-      !elementOf(anchor->getResult(0)).isF32() ||
-      !elementOf(anchor->getOperand(0)).isF32() ||
+  if (!anchor || !isa<MatMulOp, ConvOp>(anchor) ||
+      group.results().size() != 1 ||
+      !areMultiplied(elementOf(anchor->getOperand(0)),
+                     elementOf(anchor->getOperand(1)),
+                     elementOf(anchor->getResult(0))) ||
       tensorType(anchor->getResult(0)).getNumElements() == 0 ||
       dimsOf(anchor->getResult(0)) != dimsOf(group.results()[0]))
     return nullptr;

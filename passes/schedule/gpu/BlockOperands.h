@@ -13,17 +13,36 @@ namespace ingot::schedule {
 class BlockOperands {
 public:
   virtual ~BlockOperands() = default;
-  /// That of the group's anchor; null if it is not such a product of f32.
+  /// That of the group's anchor; null if it is not such a product: of floats of one
+  /// type, or of bytes that are summed in 32 bits.
   static std::unique_ptr<BlockOperands> of(GroupView group);
 
   graph::Dim batches = 1, rows;
   int64_t columns = 0, steps = 0;
+  /// The operands, and how many neighbouring steps of the left one, and columns of the
+  /// right one, lie side by side in them.
+  mlir::Value leftTensor, rightTensor;
+  int64_t leftRun = 0, rightRun = 0;
 
+  mlir::Type leftType() const { return graph::elementOf(leftTensor); }
+  mlir::Type rightType() const { return graph::elementOf(rightTensor); }
+  bool areBytes() const { return mlir::isa<mlir::IntegerType>(leftType()); }
+
+  /// Where an operand has an element; without a condition it surely has one there, and
+  /// where the condition does not hold the element is zero.
+  struct Place {
+    graph::Exprs at;
+    std::optional<graph::Expr> inside;
+  };
+  virtual Place leftPlace(KernelBuilder &b, graph::Expr batch, graph::Expr row,
+                          graph::Expr step) const = 0;
+  virtual Place rightPlace(KernelBuilder &b, graph::Expr batch,
+                           graph::Expr step, graph::Expr column) const = 0;
   /// Elements of the operands, for indices that are inside.
-  virtual graph::Expr left(KernelBuilder &b, graph::Expr batch, graph::Expr row,
-                           graph::Expr step) const = 0;
-  virtual graph::Expr right(KernelBuilder &b, graph::Expr batch,
-                            graph::Expr step, graph::Expr column) const = 0;
+  graph::Expr left(KernelBuilder &b, graph::Expr batch, graph::Expr row,
+                   graph::Expr step) const;
+  graph::Expr right(KernelBuilder &b, graph::Expr batch, graph::Expr step,
+                    graph::Expr column) const;
   /// What a sum begins with.
   virtual graph::Expr first(KernelBuilder &b, graph::Expr column) const = 0;
   /// Where the anchor's result has an element.

@@ -247,8 +247,9 @@ public:
     // fewer steps nothing is read twice that would be worth sharing.
     constexpr int64_t fewest = 8;
     auto operands = BlockOperands::of(group);
-    return operands && operands->rows.most() >= fewest &&
-           operands->columns >= fewest && operands->steps >= fewest;
+    return operands && !operands->areBytes() &&
+           operands->rows.most() >= fewest && operands->columns >= fewest &&
+           operands->steps >= fewest;
   }
 
   ArrayRef<PlanKey> planKeys() const override {

@@ -1,0 +1,82 @@
+// What the threads of a block do together: each is a call of a function that the
+// target's table names.
+
+#include "codegen/kernel/KernelPrinter.h"
+
+#include "dialects/kernel/ValueNames.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+std::string KernelPrinter::calledBy(llvm::StringRef name) {
+  return context.target.intrinsic(name, Type(), Type())->spelling.str();
+}
+
+/// Whether it is such an operation; then it is printed.
+bool KernelPrinter::printTogether(Operation *op) {
+  if (auto load = dyn_cast<kernel::LoadMatricesOp>(op))
+    return printLoadMatrices(load), true;
+  if (auto product = dyn_cast<kernel::WarpProductOp>(op))
+    return printWarpProduct(product), true;
+  if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
+    return printCopyAhead(copy), true;
+  if (!isa<gpu::BarrierOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp>(op))
+    return false;
+  std::string call = calledBy(op->getName().getStringRef());
+  auto await = dyn_cast<kernel::AwaitCopiesOp>(op);
+  out.line(await ? call + "<" + llvm::itostr(await.getNewest()) + ">();"
+                 : call + ";");
+  return true;
+}
+
+void KernelPrinter::printLoadMatrices(kernel::LoadMatricesOp load) {
+  std::string names;
+  for (Value part : load.getParts()) {
+    names += names.empty() ? "" : ", ";
+    names += newVariable(part, Sign::Unsigned).name;
+  }
+  out.line(typeName(load.getParts()[0].getType(), Sign::Unsigned) + " " +
+           names + ";");
+  out.line(calledBy(load.getIntrinsicName()) + "(" + names + ", &" +
+           address(load.getTile(), load.getIndices()) + ");");
+}
+
+/// The sums are variables that the function changes: where one is not that of its
+/// result, the result's begins as a copy.
+void KernelPrinter::printWarpProduct(kernel::WarpProductOp product) {
+  std::string text;
+  for (auto [sum, result] :
+       llvm::zip_equal(product.getSums(), product.getResults())) {
+    if (placement.variable(sum) != placement.variable(result)) {
+      std::string copy = initializer(sum, Sign::Signed).text;
+      if (variables.count(placement.variable(result))) {
+        out.line(variables[placement.variable(result)].name + " = " + copy +
+                 ";");
+      } else {
+        std::string type = declaredType(result, Sign::Signed);
+        out.line(type + " " + newVariable(result, Sign::Signed).name + " = " +
+                 copy + ";");
+      }
+    }
+    text += (text.empty() ? "" : ", ") +
+            variables.at(placement.variable(result)).name;
+  }
+  for (ValueRange operand : {product.getA(), product.getB()})
+    for (Value part : operand)
+      text += ", " + integer(part, Sign::Unsigned).text;
+  out.line(calledBy(product.getIntrinsicName()) + "(" + text + ");");
+}
+
+void KernelPrinter::printCopyAhead(kernel::CopyAheadOp copy) {
+  std::string condition =
+      copy.getCondition() ? value(copy.getCondition()).text : "true";
+  out.line(calledBy(copy->getName().getStringRef()) + "(&" +
+           address(copy.getTo(), copy.getToIndices()) + ", &" +
+           address(copy.getFrom(), copy.getFromIndices()) + ", " + condition +
+           ");");
+}
+
+} // namespace ingot

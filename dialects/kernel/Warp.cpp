@@ -1,0 +1,125 @@
+// Verifiers of what the threads of a warp, or of a block, do together.
+
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/NumberTypes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+
+static bool isShared(Value buffer) {
+  auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(
+      cast<MemRefType>(buffer.getType()).getMemorySpace());
+  return space && space.getValue() == gpu::AddressSpace::Workgroup;
+}
+
+static bool fitsRank(Value buffer, ValueRange indices) {
+  return cast<MemRefType>(buffer.getType()).getRank() ==
+         static_cast<int64_t>(indices.size());
+}
+
+LogicalResult LoadMatricesOp::verify() {
+  auto type = cast<MemRefType>(getTile().getType());
+  if (!isShared(getTile()))
+    return emitOpError("loads from ")
+           << type << ", which is not shared by the block";
+  if (!fitsRank(getTile(), getIndices()))
+    return emitOpError("has ")
+           << getIndices().size() << " indices into " << type;
+  if (!llvm::is_contained({1, 2, 4}, int(getParts().size())))
+    return emitOpError("loads ")
+           << getParts().size() << " matrices, which is not 1, 2 or 4";
+  if (getTransposed() && ingot::storageBits(type.getElementType()) != 16)
+    return emitOpError("transposes elements of ")
+           << type << ", which are not of 16 bits";
+  return success();
+}
+
+std::string LoadMatricesOp::getIntrinsicName() {
+  return (getOperationName() + "[" + Twine(getParts().size()) +
+          (getTransposed() ? ",transposed]" : "]"))
+      .str();
+}
+
+std::string WarpProductOp::getIntrinsicName() {
+  std::string name;
+  llvm::raw_string_ostream(name)
+      << getOperationName() << '[' << getLeft() << ',' << getRight() << ']';
+  return name;
+}
+
+Value WarpProductOp::resultOf(OpOperand &sum) {
+  unsigned first = getA().size() + getB().size();
+  return sum.getOperandNumber() < first
+             ? Value()
+             : getResult(sum.getOperandNumber() - first);
+}
+
+LogicalResult WarpProductOp::verify() {
+  if (getA().size() != 4 || getB().size() != 2 || getSums().size() != 4)
+    return emitOpError(
+               "takes 4, 2 and 4 registers of the operands and sums, not ")
+           << getA().size() << ", " << getB().size() << " and "
+           << getSums().size();
+  if (getSums().getTypes() != getResults().getTypes())
+    return emitOpError("has results of other types than its sums");
+  auto isByte = [](Type type) {
+    return type.isInteger(8) && !type.isSignlessInteger();
+  };
+  bool areBytes = isByte(getLeft()) && isByte(getRight());
+  bool areFloats =
+      getLeft() == getRight() && (getLeft().isF16() || getLeft().isBF16() ||
+                                  isa<FloatTF32Type>(getLeft()));
+  if (!areBytes && !areFloats)
+    return emitOpError("multiplies ")
+           << getLeft() << " and " << getRight()
+           << ", not bytes with a sign or floats of one kind: f16, bf16, tf32";
+  for (Type sum : getSums().getTypes())
+    if (areBytes ? !sum.isInteger(32) : !sum.isF32())
+      return emitOpError("sums products of ") << getLeft() << " as " << sum;
+  return success();
+}
+
+void WarpProductOp::print(OpAsmPrinter &p) {
+  p << ' ' << getA() << " times " << getB() << " plus " << getSums();
+  p.printOptionalAttrDict((*this)->getAttrs(),
+                          {getOperandSegmentSizesAttrName()});
+  p << " : " << (getSums().empty() ? Type() : getSums()[0].getType());
+}
+
+ParseResult WarpProductOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> a, b, sums;
+  Type type;
+  if (parser.parseOperandList(a) || parser.parseKeyword("times") ||
+      parser.parseOperandList(b) || parser.parseKeyword("plus") ||
+      parser.parseOperandList(sums) ||
+      parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(type))
+    return failure();
+  Type word = parser.getBuilder().getI32Type();
+  if (parser.resolveOperands(a, word, result.operands) ||
+      parser.resolveOperands(b, word, result.operands) ||
+      parser.resolveOperands(sums, type, result.operands))
+    return failure();
+  result.getOrAddProperties<Properties>().operandSegmentSizes = {
+      int(a.size()), int(b.size()), int(sums.size())};
+  result.addTypes(SmallVector<Type>(sums.size(), type));
+  return success();
+}
+
+LogicalResult CopyAheadOp::verify() {
+  if (!isShared(getTo()))
+    return emitOpError("copies to ")
+           << getTo().getType() << ", which is not shared by the block";
+  auto from = cast<MemRefType>(getFrom().getType()),
+       to = cast<MemRefType>(getTo().getType());
+  if (from.getElementType() != to.getElementType())
+    return emitOpError("copies from ") << from << " to " << to;
+  if (!fitsRank(getFrom(), getFromIndices()) ||
+      !fitsRank(getTo(), getToIndices()))
+    return emitOpError("has indices of another rank than its buffers");
+  return success();
+}

@@ -1,0 +1,106 @@
+// What the threads of a warp, or of a block, do together.
+//
+// Upstream's `nvgpu` has such operations on vectors of two dimensions, `nvvm` on
+// pointers and structures of the LLVM dialect. Neither has a text in C, where a thread
+// holds its part of a matrix in ordinary variables, one for each register: here they are
+// that from the start. Each prints as one function of the target's opening text.
+
+#ifndef INGOT_DIALECTS_KERNEL_WARPOPS_TD
+#define INGOT_DIALECTS_KERNEL_WARPOPS_TD
+
+def Kernel_LoadMatricesOp : Kernel_Op<"load_matrices"> {
+  let summary = "Loads matrices of 8 rows of 16 bytes, each thread a part of each";
+  let description = [{
+    One, two or four matrices in memory that the block shares. Thread 8 * m + r of the warp
+    says where row r of matrix m is: 16 bytes, at a multiple of 16. Thread 4 * r + c gets
+    the bytes from 4 * c on of row r of each; `transposed` (elements of 16 bits), the
+    elements of rows 2 * c and 2 * c + 1 that are in column r.
+
+        %a:4 = kernel.load_matrices %tile[%row, %column]
+             : memref<64x32xf16, #gpu.address_space<workgroup>> to i32, i32, i32, i32
+  }];
+  let arguments = (ins
+    Arg<AnyStaticShapeMemRef, "", [MemRead]>:$tile, Variadic<Index>:$indices, UnitAttr:$transposed);
+  let results = (outs Variadic<I32>:$parts);
+  let assemblyFormat = [{
+    $tile `[` $indices `]` (`transposed` $transposed^)? attr-dict `:` type($tile) `to` type($parts)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// As the rows of targets name it: "kernel.load_matrices[4,transposed]".
+    std::string getIntrinsicName();
+  }];
+}
+
+def Kernel_WarpProductOp : Kernel_Op<"warp_product", [Pure, AttrSizedOperandSegments]> {
+  let summary = "A product of two small matrices by a warp, added to sums";
+  let description = [{
+    Matrices of 16 rows and 8 columns, and of 32 bytes of steps, which are spread over the
+    warp. Of thread 4 * g + t, `sums` are elements (g, 2t), (g, 2t + 1), (g + 8, 2t) and
+    (g + 8, 2t + 1); `a` are the bytes from 4t and from 16 + 4t on of rows g and g + 8, in
+    the order (g, 4t), (g + 8, 4t), (g, 16 + 4t), (g + 8, 16 + 4t); `b` are those of
+    column g. It is what `kernel.load_matrices` gives.
+
+    Floats are multiplied exactly and summed in f32, in an order that no standard fixes;
+    integers, of the sign that the types say, modulo 2^32.
+
+        %d:4 = kernel.warp_product %a0, %a1, %a2, %a3 times %b0, %b1 plus %c0, %c1, %c2, %c3
+             {left = f16, right = f16} : f32
+  }];
+  let arguments = (ins
+    Variadic<I32>:$a, Variadic<I32>:$b, Variadic<AnyTypeOf<[F32, I32]>>:$sums,
+    TypeAttr:$left, TypeAttr:$right);
+  let results = (outs Variadic<AnyTypeOf<[F32, I32]>>:$results);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$a, "::mlir::ValueRange":$b, "::mlir::ValueRange":$sums,
+                                 "::mlir::Type":$left, "::mlir::Type":$right), [{
+    build($_builder, $_state, ::mlir::TypeRange(sums), a, b, sums, left, right);
+  }]>];
+  let extraClassDeclaration = [{
+    /// As the rows of targets name it: "kernel.warp_product[f16,f16]".
+    std::string getIntrinsicName();
+    /// The result that is a sum with more added; null for another operand.
+    ::mlir::Value resultOf(::mlir::OpOperand &sum);
+  }];
+}
+
+def Kernel_CopyAheadOp : Kernel_Op<"copy_ahead", [AttrSizedOperandSegments]> {
+  let summary = "Begins to copy 16 bytes into memory that the block shares";
+  let description = [{
+    They are there when the thread has awaited them (`kernel.await_copies`), and for other
+    threads behind the next barrier. With a condition that does not hold, zeros are
+    written and nothing is read. `to` is at a multiple of 16 bytes.
+
+    `nvgpu.device_async_copy` hands out a token for each copy, a value that a pipeline
+    would have to carry through its loop though no register holds it.
+
+        kernel.copy_ahead %x[%i, %j] to %tile[%r, %c] if %inside
+            : memref<256x192xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+  }];
+  let arguments = (ins
+    Arg<AnyStaticShapeMemRef, "", [MemRead]>:$from, Variadic<Index>:$from_indices,
+    Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$to, Variadic<Index>:$to_indices,
+    Optional<I1>:$condition);
+  let assemblyFormat = [{
+    $from `[` $from_indices `]` `to` $to `[` $to_indices `]` (`if` $condition^)? attr-dict
+    `:` type($from) `,` type($to)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_CloseCopiesOp : Kernel_Op<"close_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The copies of this thread since the last such place are a group";
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_AwaitCopiesOp : Kernel_Op<"await_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for all groups of copies of this thread but the newest ones";
+  let description = [{
+        kernel.await_copies but 2
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$newest);
+  let assemblyFormat = "`but` $newest attr-dict";
+}
+
+#endif // INGOT_DIALECTS_KERNEL_WARPOPS_TD

@@ -1,0 +1,174 @@
+// Which products matrix units compute, and by which tiles (TensorTile.cpp).
+
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/gpu/TensorTile.h"
+#include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/TileChoice.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class TensorProductStrategy : public Strategy {
+public:
+  StringRef name() const override { return "tensor-product"; }
+  bool takesRunTimeSizes() const override { return true; }
+  bool takesDevices() const override { return true; }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    if (!target.isDevice())
+      return false;
+    // With fewer rows, columns or steps most of what a unit does would be in vain.
+    constexpr int64_t fewest = 8;
+    auto operands = BlockOperands::of(group);
+    return operands && takes(*operands, group, target) &&
+           isReadable(operands->rightTensor) &&
+           operands->rows.most() >= fewest && operands->columns >= fewest &&
+           operands->steps >= 2 * fewest;
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"columns", 16, 256},
+                                   {"rows", 16, 256},
+                                   {"stages", 2, 4},
+                                   {"warp_columns", 16, 128},
+                                   {"warp_rows", 16, 128}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    static constexpr TensorTile tiles[] = {
+        {128, 128, 64, 32, 3}, {128, 64, 32, 32, 3}, {64, 128, 32, 32, 3},
+        {64, 64, 32, 32, 4},   {64, 32, 32, 16, 4},  {32, 64, 16, 32, 4},
+        {32, 32, 16, 16, 4},   {16, 64, 16, 16, 4},  {16, 32, 16, 16, 4}};
+    auto operands = BlockOperands::of(group);
+    Ranking<TensorTile> ranking;
+    for (TensorTile tile : tiles) {
+      // Copies that do not arrive while a thread computes need no further buffers.
+      if (!target.device.copiesAhead())
+        tile.stages = 2;
+      ranking.add(tile, seconds(*operands, tile, target));
+    }
+    SmallVector<Plan> plans;
+    std::vector<TensorTile> ranked = std::move(ranking).ranked(tiles[3]);
+    for (const TensorTile &tile : ArrayRef(ranked).take_front(mostPlans))
+      plans.push_back(Plan(group.anchor()->getContext(),
+                           {{"columns", tile.columns},
+                            {"rows", tile.rows},
+                            {"stages", tile.stages},
+                            {"warp_columns", tile.warpColumns},
+                            {"warp_rows", tile.warpRows}}));
+    return plans;
+  }
+
+  std::string refuse(GroupView, const Plan &plan,
+                     const TargetDescription &target) const override {
+    TensorTile tile = tileOf(plan);
+    if (tile.warpRows % unitRows || tile.warpColumns % (2 * unitColumns))
+      return "a warp computes units of 16 rows and pairs of units of 8 columns";
+    if (tile.rows % tile.warpRows || tile.columns % tile.warpColumns ||
+        !llvm::isPowerOf2_64(tile.columns))
+      return "warps of such tiles do not make up a block, or its columns are "
+             "no power "
+             "of two";
+    if (int64_t threads = tile.threads(target.device); threads > 1024)
+      return "its blocks have " + std::to_string(threads) +
+             " threads, more than 1024";
+    if (int64_t bytes = tile.sharedBytes(); bytes > mostShared)
+      return "its tiles take " + std::to_string(bytes) +
+             " bytes of shared memory, more than " + std::to_string(mostShared);
+    return "";
+  }
+
+  void pack(GroupOp group, const Plan &,
+            const TargetDescription &) const override {
+    GroupView view{&group.getBody().front()};
+    OpOperand &weights = view.anchor()->getOpOperand(1);
+    ArrayRef<int64_t> shape = shapeOf(weights.get());
+    // A matrix for each batch stays as it is.
+    if (isa<MatMulOp>(view.anchor()) && shape.size() != 2)
+      return;
+    packPanels(group, weights, /*panel=*/1, /*tail=*/0,
+               pieceBytes / bytesOf(elementOf(weights.get())),
+               static_cast<int64_t>(shape.size()) - 1);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto operands = BlockOperands::of(b.group);
+    emitTensorProduct(b, *operands, tileOf(b.plan));
+  }
+
+private:
+  /// What a kernel may declare without asking the driver for more.
+  static constexpr int64_t mostShared = 48 << 10;
+
+  static TensorTile tileOf(const Plan &plan) {
+    return {plan.number("rows"), plan.number("columns"),
+            plan.number("warp_rows"), plan.number("warp_columns"),
+            plan.number("stages")};
+  }
+
+  /// Whether matrix units multiply such operands, as precisely as was asked for.
+  static bool takes(const BlockOperands &operands, GroupView group,
+                    const TargetDescription &target) {
+    if (operands.areBytes())
+      return true;
+    Type type = operands.leftType();
+    return !group.isStrict() &&
+           (type.isF16() ||
+            (type.isBF16() && target.device.multipliesBFloats()));
+  }
+  /// Whether weights that are packed are packed for this strategy.
+  static bool isReadable(Value right) {
+    auto packed = right.getDefiningOp<UnpackPanelsOp>();
+    return !packed || (packed.getPanel() == 1 &&
+                       int64_t(packed.getGroup()) ==
+                           pieceBytes / bytesOf(elementOf(right)));
+  }
+
+  /// Estimates the time of a product: processors take one block after the other; strips
+  /// come from the second cache, which yields about three times what memory does (the
+  /// data sheets of A100 and H100); a warp loads 512 bytes of shared memory for each 16
+  /// rows and 16 columns of its units, of which a processor reads 128 in a cycle; and
+  /// before a strip's first sum is there loads and products take about 30 and twice 20
+  /// cycles for each half, in which only the other blocks of a processor compute, of
+  /// which it holds about 4.
+  static double seconds(const BlockOperands &operands, const TensorTile &tile,
+                        const TargetDescription &target) {
+    const Device &device = target.device;
+    double size = double(bytesOf(operands.leftType()));
+    double blocks = double(llvm::divideCeil(operands.rows.most(), tile.rows)) *
+                    double(llvm::divideCeil(operands.columns, tile.columns)) *
+                    double(operands.batches.most());
+    double waves = std::ceil(blocks / device.processors);
+    double rate =
+        device.matrixMultiplyAddsPerSecond * (2 / size) / device.processors;
+    double strips = std::ceil(double(operands.steps) * size / 64);
+    double cycle = 1 / clock;
+    double warps = double(tile.rows / tile.warpRows * tile.warpsAcross());
+    double loading = warps * 2 *
+                     double(tile.warpRows / 16 + tile.warpColumns / 16) * 4 *
+                     cycle;
+    double multiplying = double(tile.rows * tile.columns) * (64 / size) / rate;
+    double latency = 2 * 70 * cycle, resident = std::min(waves, 4.0);
+    double computing = strips * (waves * std::max(loading, multiplying) +
+                                 std::ceil(waves / resident) * latency);
+    double bytes = blocks * double(operands.steps) *
+                   double(tile.rows + tile.columns) * size;
+    return std::max(computing, bytes / (3 * device.bytesPerSecond));
+  }
+  /// Cycles per second of a processor, of all levels within a quarter (data sheets).
+  static constexpr double clock = 1.5e9;
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createTensorProductStrategy() {
+  return std::make_unique<TensorProductStrategy>();
+}
+
+} // namespace ingot::schedule

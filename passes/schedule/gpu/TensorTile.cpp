@@ -1,0 +1,444 @@
+// Matrix products and convolutions by the matrix units of a device.
+//
+// A block computes a tile of the result, each of its warps a part of that. Strips of 64
+// bytes of steps come into shared memory ahead of time, in as many buffers as the plan
+// has stages; a warp loads matrices of 16 rows or columns from there and multiplies them.
+//
+//   copy strips 0 .. stages - 2
+//   for each strip:
+//     copy strip + stages - 1, into the buffer of strip - 1, which nobody reads any more
+//     for both halves of the strip:
+//       a[i], b[j] <- load_matrices;  sums[i][j] += warp_product(a[i], b[j])
+//     await strip + 1; barrier
+//   result = epilogue(sums)
+//
+// Both tiles have the steps of a row, or of a column, side by side: 64 bytes, 4 pieces of
+// 16 bytes. (Only a right operand of 16 bits that is no constant is brought as it lies,
+// columns side by side, and transposed as it is loaded.) load_matrices reads 8 pieces at a
+// time, of 8 neighbouring rows; memory has 32 banks of 4 bytes, 128 bytes are 2 rows, so
+// pieces at the same place of rows 0, 2, 4 and 6 would be in the same banks. Piece p of
+// row r is therefore stored at place p ^ (r / 2 % 4): the 8 pieces that are read together
+// are in 8 different groups of banks. Where a row has 8 pieces or more it is p ^ (r % 8).
+
+#include "passes/schedule/gpu/TensorTile.h"
+#include "dialects/kernel/ValueNames.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// How the elements of an operand come into shared memory.
+enum class Way {
+  Pieces,   ///< 16 bytes at a time
+  Elements, ///< one at a time
+};
+
+/// Whether pieces of a buffer in which `run` elements lie side by side are at multiples
+/// of 16 bytes, if the buffer is.
+bool hasPieces(KernelBuilder &b, Value tensor, int64_t run) {
+  Value buffer = b.bufferOf(tensor);
+  int64_t piece = pieceBytes / bytesOf(elementOf(tensor));
+  if (!buffer || run % piece != 0)
+    return false;
+  auto [strides, offset] =
+      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
+  return strides.back() == 1 && offset % piece == 0 &&
+         llvm::all_of(ArrayRef(strides).drop_back(),
+                      [&](int64_t stride) { return stride % piece == 0; });
+}
+
+class TensorProductKernel {
+public:
+  TensorProductKernel(KernelBuilder &b, const BlockOperands &operands,
+                      const TensorTile &tile)
+      : b(b), operands(operands), tile(tile),
+        anchor(b.group.anchor()->getResult(0)),
+        piece(pieceBytes / bytesOf(operands.leftType())),
+        packed(operands.rightTensor.getDefiningOp<UnpackPanelsOp>()),
+        columnsLie(!packed && !operands.areBytes()) {
+    leftWay = hasPieces(b, operands.leftTensor, operands.leftRun)
+                  ? Way::Pieces
+                  : Way::Elements;
+    rightWay = packed || (columnsLie &&
+                          hasPieces(b, operands.rightTensor, operands.rightRun))
+                   ? Way::Pieces
+                   : Way::Elements;
+  }
+
+  void emit() {
+    leftTile = b.shared({tile.stages, tile.rows, strip()}, operands.leftType(),
+                        "left_tile");
+    rightTile =
+        b.shared(columnsLie ? ArrayRef({tile.stages, strip(), tile.columns})
+                            : ArrayRef({tile.stages, tile.columns, strip()}),
+                 operands.rightType(), "right_tile");
+    Dim rowTiles = (operands.rows + (tile.rows - 1)).floorDiv(tile.rows);
+    int64_t columnTiles = llvm::divideCeil(operands.columns, tile.columns);
+    int64_t threads = tile.threads(b.target.device);
+    b.onBlocks(rowTiles * columnTiles * operands.batches, threads,
+               [&](Expr block, Expr thread) {
+                 this->thread = named(thread, "thread");
+                 findPlace(block, rowTiles, columnTiles);
+                 store(overStrips(firstSums()));
+               });
+  }
+
+private:
+  int64_t strip() const { return stripPieces * piece; }
+  int64_t strips() const { return llvm::divideCeil(operands.steps, strip()); }
+  int64_t unitsDown() const { return tile.warpRows / unitRows; }
+  int64_t unitsAcross() const { return tile.warpColumns / unitColumns; }
+  bool fitsRows() const {
+    return operands.rows.known() && *operands.rows.known() % tile.rows == 0;
+  }
+  bool fitsColumns() const { return operands.columns % tile.columns == 0; }
+
+  void findPlace(Expr block, const Dim &rowTiles, int64_t columnTiles) {
+    firstColumn = b.index(0);
+    Expr rest = block;
+    if (columnTiles > 1) {
+      double count = double(columnTiles);
+      firstColumn = named(block % count * double(tile.columns), "first_column");
+      rest = block / count;
+    }
+    Exprs at = operands.batches == 1
+                   ? Exprs{b.index(0), rest}
+                   : b.delinearize(rest, Dims{operands.batches, rowTiles});
+    batch = named(at[0], "batch");
+    firstRow = named(at[1] * double(tile.rows), "first_row");
+    double warpThreads = b.target.device.warp;
+    lane = named(thread % warpThreads, "lane");
+    Expr warp = named(thread / warpThreads, "warp");
+    double across = double(tile.warpsAcross());
+    warpRow = named(warp / across * double(tile.warpRows), "warp_row");
+    warpColumn = named(warp % across * double(tile.warpColumns), "warp_column");
+  }
+
+  /// Of this thread, the rows and columns of a unit that its sums are of.
+  Expr rowOf(int64_t i, int64_t half) {
+    return firstRow + warpRow + lane / 4.0 + double(i * unitRows + 8 * half);
+  }
+  Expr columnOf(int64_t j, int64_t second) {
+    return firstColumn + warpColumn + lane % 4.0 * 2.0 +
+           double(j * unitColumns + second);
+  }
+
+  Exprs firstSums() {
+    Type type = elementOf(anchor);
+    Exprs ofRow;
+    for (int64_t j = 0; j < unitsAcross(); ++j)
+      for (int64_t second : {0, 1}) {
+        Expr column = columnOf(j, second);
+        auto bias = [&] { return operands.first(b, column); };
+        ofRow.push_back(fitsColumns()
+                            ? bias()
+                            : b.ifElse(column < double(operands.columns), bias,
+                                       [&] { return b.constant(0, type); }));
+      }
+    Exprs sums;
+    for (int64_t i = 0; i < unitsDown(); ++i)
+      for (int64_t j = 0; j < unitsAcross(); ++j)
+        for ([[maybe_unused]] int64_t half : {0, 1})
+          for (int64_t second : {0, 1})
+            sums.push_back(ofRow[2 * j + second]);
+    return sums;
+  }
+
+  void closeCopies() { kernel::CloseCopiesOp::create(b.builder, b.loc); }
+  void awaitCopies(int64_t newest) {
+    kernel::AwaitCopiesOp::create(b.builder, b.loc, newest);
+    b.barrier();
+  }
+
+  Exprs overStrips(const Exprs &first) {
+    int64_t ahead = tile.stages - 1;
+    double stages = double(tile.stages);
+    for (int64_t s = 0; s < ahead; ++s) {
+      if (s < strips())
+        fill(b.index(s * strip()), b.index(s));
+      closeCopies();
+    }
+    awaitCopies(ahead - 1);
+    return b.loop(b.index(0), b.index(strips()), 1, first,
+                  [&](Expr at, ArrayRef<Expr> sums) {
+                    named(at, "strip");
+                    if (strips() > ahead)
+                      b.when(at < double(strips() - ahead), [&] {
+                        Expr next = at + double(ahead);
+                        fill(named(next * double(strip()), "first_step"),
+                             named(next % stages, "stage_to_fill"));
+                      });
+                    closeCopies();
+                    Exprs after = multiply(sums, named(at % stages, "stage"));
+                    awaitCopies(ahead - 1);
+                    return after;
+                  });
+  }
+
+  /// Where piece `at` of a row is in shared memory; rows have so many pieces.
+  Expr swizzled(Expr row, Expr at, int64_t pieces) {
+    if (pieces >= 8)
+      return at ^ (row % 8.0);
+    return at ^ (row / double(8 / pieces) % double(pieces));
+  }
+
+  /// Divides `count` things among the threads.
+  void share(int64_t count, llvm::function_ref<void(Expr)> body) {
+    int64_t threads = tile.threads(b.target.device);
+    for (int64_t first = 0; first < count; first += threads) {
+      Expr mine = first ? thread + double(first) : thread;
+      if (first + threads <= count)
+        body(mine);
+      else
+        b.when(mine < double(count), [&] { body(mine); });
+    }
+  }
+  /// The same in a loop.
+  void shareLoop(int64_t count, llvm::function_ref<void(Expr)> body) {
+    b.loop(thread, b.index(count), tile.threads(b.target.device), {},
+           [&](Expr mine, ArrayRef<Expr>) -> Exprs {
+             body(named(mine, "element"));
+             return {};
+           });
+  }
+
+  static std::optional<Expr> both(std::optional<Expr> x,
+                                  std::optional<Expr> y) {
+    return x && y ? std::optional(*x & *y) : x ? x : y;
+  }
+  std::optional<Expr> insideRows(Expr row) {
+    return fitsRows() ? std::nullopt
+                      : std::optional(row < b.size(operands.rows));
+  }
+  std::optional<Expr> insideColumns(Expr column) {
+    return fitsColumns() ? std::nullopt
+                         : std::optional(column < double(operands.columns));
+  }
+  std::optional<Expr> insideSteps(Expr step, int64_t steps) {
+    return steps % strip() == 0 ? std::nullopt
+                                : std::optional(step < double(steps));
+  }
+
+  void copy(Value from, const Exprs &at, Value to, const Exprs &place,
+            std::optional<Expr> inside) {
+    auto values = [](const Exprs &exprs) {
+      return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
+    };
+    SmallVector<Value> indices = values(at);
+    auto type = cast<MemRefType>(from.getType());
+    for (auto [index, size] : llvm::zip_equal(indices, type.getShape()))
+      if (size == 1)
+        index = b.index(0).value;
+    kernel::CopyAheadOp::create(b.builder, b.loc, from, indices, to,
+                                values(place),
+                                inside ? inside->value : Value());
+  }
+
+  void fill(Expr firstStep, Expr stage) {
+    if (leftWay == Way::Pieces)
+      fillLeftPieces(firstStep, stage);
+    else
+      fillLeftElements(firstStep, stage);
+    if (packed)
+      fillPackedPieces(firstStep, stage);
+    else if (rightWay == Way::Pieces)
+      fillRightPieces(firstStep, stage);
+    else
+      fillRightElements(firstStep, stage);
+  }
+
+  void fillLeftPieces(Expr firstStep, Expr stage) {
+    share(tile.rows * stripPieces, [&](Expr mine) {
+      Expr row = mine / double(stripPieces), at = mine % double(stripPieces);
+      Expr step = firstStep + at * double(piece), atRow = firstRow + row;
+      auto place = operands.leftPlace(b, batch, atRow, step);
+      auto inside =
+          both(both(insideRows(atRow), insideSteps(step, operands.steps)),
+               place.inside);
+      copy(b.bufferOf(operands.leftTensor), place.at, leftTile,
+           {stage, row, swizzled(row, at, stripPieces) * double(piece)},
+           inside);
+    });
+  }
+  void fillPackedPieces(Expr firstStep, Expr stage) {
+    int64_t steps = llvm::alignTo(operands.steps, piece);
+    share(tile.columns * stripPieces, [&](Expr mine) {
+      Expr column = mine / double(stripPieces), at = mine % double(stripPieces);
+      Expr step = firstStep + at * double(piece),
+           atColumn = firstColumn + column;
+      copy(b.bufferOf(packed.getPacked()), {atColumn * double(steps) + step},
+           rightTile,
+           {stage, column, swizzled(column, at, stripPieces) * double(piece)},
+           both(insideColumns(atColumn), insideSteps(step, steps)));
+    });
+  }
+  void fillRightPieces(Expr firstStep, Expr stage) {
+    int64_t pieces = tile.columns / piece;
+    share(strip() * pieces, [&](Expr mine) {
+      Expr row = mine / double(pieces), at = mine % double(pieces);
+      Expr step = firstStep + row, column = firstColumn + at * double(piece);
+      auto place = operands.rightPlace(b, batch, step, column);
+      copy(b.bufferOf(operands.rightTensor), place.at, rightTile,
+           {stage, row, swizzled(row, at, pieces) * double(piece)},
+           both(insideColumns(column), insideSteps(step, operands.steps)));
+    });
+  }
+
+  /// Stores `load()` where the condition holds, else zero.
+  void storeGuarded(Value to, const Exprs &place, std::optional<Expr> inside,
+                    Type type, llvm::function_ref<Expr()> load) {
+    if (!inside)
+      return b.store(to, load(), place);
+    b.branch(
+        *inside, [&] { b.store(to, load(), place); },
+        [&] { b.store(to, b.constant(0, type), place); });
+  }
+  void fillLeftElements(Expr firstStep, Expr stage) {
+    shareLoop(tile.rows * strip(), [&](Expr mine) {
+      Expr row = mine / double(strip()), inStrip = mine % double(strip());
+      Expr step = firstStep + inStrip, atRow = firstRow + row;
+      Expr place =
+          swizzled(row, inStrip / double(piece), stripPieces) * double(piece) +
+          inStrip % double(piece);
+      storeGuarded(leftTile, {stage, row, place},
+                   both(insideRows(atRow), insideSteps(step, operands.steps)),
+                   operands.leftType(),
+                   [&] { return operands.left(b, batch, atRow, step); });
+    });
+  }
+  void fillRightElements(Expr firstStep, Expr stage) {
+    shareLoop(tile.columns * strip(), [&](Expr mine) {
+      Expr row = mine / double(tile.columns),
+           inTile = mine % double(tile.columns);
+      Expr step = firstStep + row, column = firstColumn + inTile;
+      auto inPieces = [&](Expr of, Expr at, int64_t pieces) {
+        return swizzled(of, at / double(piece), pieces) * double(piece) +
+               at % double(piece);
+      };
+      Exprs place =
+          columnsLie
+              ? Exprs{stage, row, inPieces(row, inTile, tile.columns / piece)}
+              : Exprs{stage, inTile, inPieces(inTile, row, stripPieces)};
+      storeGuarded(
+          rightTile, place,
+          both(insideColumns(column), insideSteps(step, operands.steps)),
+          operands.rightType(),
+          [&] { return operands.right(b, batch, step, column); });
+    });
+  }
+
+  SmallVector<Value, 4> loadMatrices(Value from, const Exprs &at,
+                                     bool transposed, const Twine &name) {
+    SmallVector<Value> indices =
+        llvm::map_to_vector(at, [](Expr e) { return e.value; });
+    Type word = b.builder.getI32Type();
+    auto load = kernel::LoadMatricesOp::create(
+        b.builder, b.loc, TypeRange{word, word, word, word}, from, indices,
+        transposed);
+    for (auto [i, part] : llvm::enumerate(load.getParts()))
+      kernel::nameValue(part, name + "_" + Twine(i));
+    return SmallVector<Value, 4>(load.getParts());
+  }
+
+  /// Two units of columns, in the half of a strip.
+  SmallVector<Value, 4> loadRight(Expr stage, int64_t half, int64_t pair) {
+    Twine name = "right";
+    if (columnsLie) {
+      Expr row = lane % 16.0 + double(half * strip() / 2);
+      Expr at = warpColumn / double(piece) + lane / 16.0 + double(2 * pair);
+      return loadMatrices(
+          rightTile,
+          {stage, row,
+           swizzled(lane, at, tile.columns / piece) * double(piece)},
+          /*transposed=*/true, name);
+    }
+    Expr column = warpColumn + lane % 8.0 + lane / 16.0 * 8.0 +
+                  double(pair * 2 * unitColumns);
+    Expr at = lane / 8.0 % 2.0 + double(2 * half);
+    return loadMatrices(
+        rightTile,
+        {stage, column, swizzled(lane % 8.0, at, stripPieces) * double(piece)},
+        /*transposed=*/false, name);
+  }
+
+  Exprs multiply(ArrayRef<Expr> carried, Expr stage) {
+    Exprs sums(carried);
+    for (int64_t half : {0, 1}) {
+      SmallVector<SmallVector<Value, 4>> left, right;
+      Expr at = named(
+          swizzled(lane % 8.0, lane / 16.0 + double(2 * half), stripPieces) *
+              double(piece),
+          "left_place");
+      for (int64_t i = 0; i < unitsDown(); ++i)
+        left.push_back(loadMatrices(
+            leftTile, {stage, warpRow + lane % 16.0 + double(i * unitRows), at},
+            /*transposed=*/false, "left"));
+      for (int64_t pair = 0; pair < unitsAcross() / 2; ++pair)
+        right.push_back(loadRight(stage, half, pair));
+      for (int64_t i = 0; i < unitsDown(); ++i)
+        for (int64_t j = 0; j < unitsAcross(); ++j) {
+          auto mine =
+              MutableArrayRef(sums).slice(4 * (i * unitsAcross() + j), 4);
+          auto product = kernel::WarpProductOp::create(
+              b.builder, b.loc, left[i],
+              ArrayRef(right[j / 2]).slice(j % 2 * 2, 2),
+              llvm::map_to_vector(mine, [](Expr e) { return e.value; }),
+              operands.leftType(), operands.rightType());
+          for (auto [n, sum] : llvm::enumerate(mine))
+            sum = named(b.wrap(product.getResult(n), sum.type),
+                        "sum_" + Twine(i) + "_" + Twine(j) + "_" + Twine(n));
+        }
+    }
+    return sums;
+  }
+
+  void store(const Exprs &sums) {
+    auto when = [&](std::optional<Expr> condition,
+                    llvm::function_ref<void()> body) {
+      condition ? b.when(*condition, body) : body();
+    };
+    for (int64_t i = 0; i < unitsDown(); ++i)
+      for (int64_t half : {0, 1}) {
+        Expr row = named(rowOf(i, half), "row_" + Twine(i));
+        when(insideRows(row), [&] {
+          for (int64_t j = 0; j < unitsAcross(); ++j)
+            for (int64_t second : {0, 1}) {
+              Expr column = named(columnOf(j, second), "column_" + Twine(j));
+              when(insideColumns(column), [&] {
+                Exprs at = operands.place(b, batch, row, column);
+                b.bindElement(
+                    anchor,
+                    sums[4 * (i * unitsAcross() + j) + 2 * half + second]);
+                b.store(0u, b.load(b.result(), at), at);
+                b.unbindElement(anchor);
+              });
+            }
+        });
+      }
+  }
+
+  KernelBuilder &b;
+  const BlockOperands &operands;
+  TensorTile tile;
+  Value anchor;
+  /// Elements of a piece.
+  int64_t piece;
+  /// A constant right operand, with the steps of each column side by side.
+  UnpackPanelsOp packed;
+  /// Whether the right tile has columns side by side.
+  bool columnsLie;
+  Way leftWay, rightWay;
+  Value leftTile, rightTile;
+  Expr thread, lane, batch, firstRow, firstColumn, warpRow, warpColumn;
+};
+
+} // namespace
+
+void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
+                       const TensorTile &tile) {
+  TensorProductKernel(b, operands, tile).emit();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,45 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// One tile of 32 x 32 by four warps of 16 x 16; 72 steps of two bytes are three strips of
+// 32, of which two are on their way while one is multiplied. The right operand is computed:
+// it lies in rows, which are transposed as they are loaded.
+// CHECK-LABEL: kernel.func @product(
+// CHECK-SAME: extent = 4 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK-DAG: %[[LEFT:.*]] = memref.alloca() : memref<3x32x32xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() : memref<3x32x32xf16, #gpu.address_space<workgroup>>
+// CHECK-COUNT-2: kernel.copy_ahead
+// CHECK: kernel.close_copies
+// CHECK-COUNT-2: kernel.copy_ahead
+// CHECK: kernel.close_copies
+// CHECK: kernel.await_copies but 1
+// CHECK: gpu.barrier
+// CHECK: scf.for {{.*}} to %c3{{.*}} iter_args
+// CHECK: scf.if
+// CHECK: kernel.copy_ahead %{{.*}} to %[[LEFT]]{{.*}} if
+// CHECK: kernel.copy_ahead %{{.*}} to %[[RIGHT]]{{.*}} if
+// CHECK: kernel.close_copies
+// CHECK: kernel.load_matrices %[[LEFT]]
+// CHECK: kernel.load_matrices %[[RIGHT]]{{.*}} transposed
+// CHECK-COUNT-2: kernel.warp_product {{.*}}left = f16, right = f16
+// CHECK: kernel.load_matrices %[[LEFT]]
+// CHECK: kernel.await_copies but 1
+// CHECK: gpu.barrier
+// CHECK: scf.yield
+kernel.func @product(%x: tensor<64x72xf16>, %w: tensor<72x64xf16>) -> tensor<64x64xf16> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, stages = 3, warp_columns = 16, warp_rows = 16}} {
+  %y = graph.matmul %x, %w : (tensor<64x72xf16>, tensor<72x64xf16>) -> tensor<64x64xf16>
+  kernel.return %y : tensor<64x64xf16>
+}
+
+// Bytes of a right operand that is computed are stored one by one, the steps of a column
+// side by side.
+// CHECK-LABEL: kernel.func @bytes(
+// CHECK: %[[RIGHT:.*]] = memref.alloca() : memref<2x32x64xi8, #gpu.address_space<workgroup>>
+// CHECK: memref.store %{{.*}}, %[[RIGHT]]
+// CHECK-NOT: transposed
+// CHECK: kernel.warp_product {{.*}}left = ui8, right = si8
+kernel.func @bytes(%x: tensor<32x64xui8>, %w: tensor<64x32xsi8>) -> tensor<32x32xsi32> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, stages = 2, warp_columns = 16, warp_rows = 16}} {
+  %y = graph.matmul %x, %w : (tensor<32x64xui8>, tensor<64x32xsi8>) -> tensor<32x32xsi32>
+  kernel.return %y : tensor<32x32xsi32>
+}
