@@ -265,6 +265,11 @@ Expr sign(Expr x) {
 }
 Expr sqrt(Expr x) { return unary<math::SqrtOp>(x); }
 Expr exp(Expr x) { return unary<math::ExpOp>(x); }
+Expr expOrZero(Expr x) {
+  auto flags = arith::FastMathFlagsAttr::get(x.type.getContext(),
+                                             arith::FastMathFlags::afn);
+  return {x.builder, make<math::ExpOp>(x, x.value, flags), x.type};
+}
 Expr log(Expr x) { return unary<math::LogOp>(x); }
 Expr log1p(Expr x) { return unary<math::Log1pOp>(x); }
 Expr expm1(Expr x) { return unary<math::ExpM1Op>(x); }

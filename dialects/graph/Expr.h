@@ -84,6 +84,9 @@ Expr abs(Expr x);
 Expr sign(Expr x);
 Expr sqrt(Expr x);
 Expr exp(Expr x);
+/// e^x, but 0 where that is next to nothing beside 1: terms of sums that are subnormal
+/// would be slower to compute.
+Expr expOrZero(Expr x);
 Expr log(Expr x);
 Expr log1p(Expr x);
 Expr expm1(Expr x);

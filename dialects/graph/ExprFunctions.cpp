@@ -8,7 +8,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 // e^-x may overflow to infinity, which gives the right limit 0.
-Expr sigmoid(Expr x) { return 1.0 / (exp(-x) + 1.0); }
+Expr sigmoid(Expr x) { return 1.0 / (expOrZero(-x) + 1.0); }
 
 Expr floorMod(Expr x, Expr y) {
   Expr r = x % y;

@@ -327,6 +327,19 @@ int32_t onInts(const std::string &expression, int32_t x, int32_t y = 0) {
 
 } // namespace
 
+TEST_CASE("exponentials that may be 0 are never subnormal", "[expand-math]") {
+  auto exp = [](float x) {
+    return evaluate<float>("math.exp %a fastmath<afn> : f32", "f32", "f32",
+                           "f32", x, 0.0f);
+  };
+  for (float x : {-80.01f, -88.0f, -103.0f, -1e30f, -INFINITY})
+    CHECK(exp(x) == 0);
+  for (float x : {-79.99f, -50.0f, -1.0f, 0.0f, 1.0f, 88.7f})
+    CHECK(ulpError(exp(x), std::exp(Real(x))) <= 2.5);
+  CHECK(exp(INFINITY) == INFINITY);
+  CHECK(std::isnan(exp(NAN)));
+}
+
 TEST_CASE("bits are counted", "[expand-math]") {
   for (int32_t x : {0, 1, -1, 8, 0x00f0f000, INT32_MIN, INT32_MAX}) {
     uint32_t bits = static_cast<uint32_t>(x);

@@ -89,7 +89,7 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
             Expr sum = loops.reduce(
                 b.constant(0, type),
                 [&](Expr i, Expr acc) {
-                  Expr e = named(rounded(exp(load(i) - top)), "power");
+                  Expr e = named(rounded(expOrZero(load(i) - top)), "power");
                   b.store(0, e, at);
                   return plus(acc, e);
                 },
@@ -115,7 +115,9 @@ void LogSoftmaxOp::emitBody(BodyBuilder &b) {
             Expr top = largest(b, type, loops, load);
             Expr sum = loops.reduce(
                 b.constant(0, type),
-                [&](Expr i, Expr acc) { return plus(acc, exp(load(i) - top)); },
+                [&](Expr i, Expr acc) {
+                  return plus(acc, expOrZero(load(i) - top));
+                },
                 plus);
             // x - top is exact where it matters, so it comes first.
             Expr logSum = named(log(sum), "log_of_sum");

@@ -131,6 +131,12 @@ static Unary integerExpansion(Operation *op) {
       .Default([](Operation *) -> Unary { return nullptr; });
 }
 
+bool isExpOrZero(Operation *op) {
+  auto exp = dyn_cast<math::ExpOp>(op);
+  return exp && arith::bitEnumContainsAll(exp.getFastmath(),
+                                          arith::FastMathFlags::afn);
+}
+
 /// Where a function of f16 and narrower floats is computed.
 static Type computeType(Type type, OpBuilder &builder) {
   if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32)
@@ -172,7 +178,9 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder) {
     operands.push_back(b.wrap(operand));
   }
   SmallVector<Num> results;
-  if (unary)
+  if (isExpOrZero(op))
+    results = {expandExpOrZero(operands[0])};
+  else if (unary)
     results = {unary(operands[0])};
   else if (binary)
     results = {binary(operands[0], operands[1])};

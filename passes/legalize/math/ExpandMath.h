@@ -17,6 +17,10 @@ namespace ingot::legalize {
 mlir::LogicalResult expandMath(mlir::Operation *root,
                                const TargetDescription &target);
 
+/// Whether it is an exponential that may be 0 where it is next to nothing beside 1: one
+/// with fastmath<afn>.
+bool isExpOrZero(mlir::Operation *op);
+
 } // namespace ingot::legalize
 
 #endif // INGOT_PASSES_LEGALIZE_MATH_EXPANDMATH_H

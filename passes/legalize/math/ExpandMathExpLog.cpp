@@ -51,14 +51,9 @@ Num reduce(Num x, Num m) {
 
 } // namespace
 
-/// Beyond these e^x is infinite and 0.
-static Num clampExponent(Num x) {
-  return x.b->isDouble() ? clamp(x, -746, 710.5) : clamp(x, -104, 89.5);
-}
-
-Num expandExpOfSum(Num high, Num low, double scale) {
-  MathBuilder &b = *high.b;
-  Num x = clampExponent(high);
+/// e^(x + low) * scale where e^x is finite and not too small.
+static Num expOfLimited(Num x, Num low, double scale) {
+  MathBuilder &b = *x.b;
   auto [m, power] = roundAndScale(x, kLog2E / 2);
   Num r = reduce(x, m);
   if (low.v)
@@ -67,7 +62,25 @@ Num expandExpOfSum(Num high, Num low, double scale) {
   return p * power * (scale == 1 ? power : power * scale);
 }
 
+/// From here on e^x is infinite.
+static double mostExponent(MathBuilder &b) { return b.pick(89.5, 710.5); }
+
+Num expandExpOfSum(Num high, Num low, double scale) {
+  MathBuilder &b = *high.b;
+  // Below, e^x is 0.
+  return expOfLimited(clamp(high, b.pick(-104.0, -746.0), mostExponent(b)), low,
+                      scale);
+}
+
 Num expandExp(Num x, double scale) { return expandExpOfSum(x, {}, scale); }
+
+Num expandExpOrZero(Num x) {
+  MathBuilder &b = *x.b;
+  // A share of it, as softmax takes them, is not subnormal either.
+  double least = b.pick(-80.0, -700.0);
+  Num result = expOfLimited(clamp(x, least, mostExponent(b)), {}, 1);
+  return select(x < least, 0, named(result, "power"));
+}
 
 /// 2^(high + low). Powers need the accuracy of |r| <= ln 2 / 2.
 static Num exp2OfSum(Num high, Num low) {

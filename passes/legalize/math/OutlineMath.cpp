@@ -20,6 +20,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/legalize/NumberFunctions.h"
 #include "passes/legalize/Passes.h"
+#include "passes/legalize/math/ExpandMath.h"
 #include "targets/TargetDescription.h"
 #include "llvm/Support/Format.h"
 
@@ -44,7 +45,8 @@ const MathFunction *lookupMathFunction(StringRef op) {
 }
 
 /// "e^x, within 2.5 units in the last place."
-static std::string commentOf(const MathFunction &function, bool isDouble) {
+static std::string commentOf(const MathFunction &function, bool isDouble,
+                             bool isOrZero) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << function.text << ", ";
@@ -54,6 +56,8 @@ static std::string commentOf(const MathFunction &function, bool isDouble) {
   else
     os << "within " << llvm::format("%g", ulps)
        << (ulps == 1 ? " unit" : " units") << " in the last place";
+  if (isOrZero)
+    os << (isDouble ? "; 0 below e^-700" : "; 0 below e^-80");
   if (std::isfinite(function.limit))
     os << " up to |x| = " << llvm::format("%g", function.limit);
   os << '.';
@@ -98,11 +102,12 @@ struct OutlineMathPass : impl::OutlineMathBase<OutlineMathPass> {
         return copy->getResult(0);
       };
       auto isDouble = getElementTypeOrSelf(type).isF64();
+      bool isOrZero = isExpOrZero(op);
       NumberFunctions::replaceByCall(
           op,
-          functions.get(function.name, type,
-                        ArrayRef(names).take_front(op->getNumOperands()),
-                        commentOf(function, isDouble), body),
+          functions.get((function.name + (isOrZero ? "_or_zero" : "")).str(),
+                        type, ArrayRef(names).take_front(op->getNumOperands()),
+                        commentOf(function, isDouble, isOrZero), body),
           op->getOperands());
     }
   }

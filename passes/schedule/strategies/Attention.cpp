@@ -251,14 +251,14 @@ private:
     Expr total = b.reduceLanes(
         padded, b.constant(0, type),
         [&](Expr i, Expr acc) {
-          Expr weight = named(exp(score(i) - shift), "weight");
+          Expr weight = named(expOrZero(score(i) - shift), "weight");
           b.store(weights, weight, {row, i});
           return plus(acc, weight);
         },
         plus);
     if (!isOnline)
       return b.store(totals, named(1.0 / total, "factor"), {row});
-    Expr correction = named(exp(before - shift), "correction");
+    Expr correction = named(expOrZero(before - shift), "correction");
     Expr corrected = fma(b.loadFrom(totals, type, {row}), correction, total);
     b.store(totals, named(corrected, "corrected"), {row});
     b.KernelBuilder::forLanes(anchor.width(), type, [&](Expr i, int64_t) {

@@ -1,6 +1,11 @@
 // RUN: %ingot-opt %s -legalize-outline-math | FileCheck %s
 // REQUIRES: ingot-opt
 
+// An exponential that may be 0 is another function than one that may not.
+// CHECK: func.func private @exp_or_zero_f32(
+// CHECK-SAME: kernel.comment = "e^x, within 2.5 units in the last place; 0 below e^-80."
+// CHECK-NEXT: math.exp %{{.*}} fastmath<afn>
+
 // A function for each operation and type, called wherever the operation is.
 // CHECK: func.func private @exp_f32x8(%[[X:.*]]: vector<8xf32> {kernel.name = "x"}) -> vector<8xf32>
 // CHECK-SAME: kernel.comment = "e^x, within 2.5 units in the last place."
@@ -32,5 +37,17 @@ kernel.func @square(%x: memref<1xf32>) {
   %s = memref.load %x[%c0] : memref<1xf32>
   %0 = math.powf %s, %two : f32
   memref.store %0, %x[%c0] : memref<1xf32>
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @or_zero
+// CHECK: call @exp_f32(
+// CHECK: call @exp_or_zero_f32(
+kernel.func @or_zero(%x: memref<1xf32>) {
+  %c0 = arith.constant 0 : index
+  %s = memref.load %x[%c0] : memref<1xf32>
+  %0 = math.exp %s : f32
+  %1 = math.exp %0 fastmath<afn> : f32
+  memref.store %1, %x[%c0] : memref<1xf32>
   kernel.return
 }
