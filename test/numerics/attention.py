@@ -239,6 +239,8 @@ def spelled():
         yield case(f"large-{name}", queries, keys, 16, 33, large=30.0)
         yield case(f"residual-{name}", queries, keys, 7, 16, residual=True)
         yield case(f"bias-{name}", queries, keys, 32, 32, mask=data((1, N, queries, keys)), cap=2.0)
+    yield case("wide", 70, 300, 512, 512)  # fewer queries have room on the stack
+    yield case("too-wide", 12, 70, 600, 600)
     yield case("hidden", 70, 300, 32, 32, mask=hidden(70, 300, False))
     yield case("nothing", 70, 300, 32, 32, mask=hidden(70, 300, True), guard=True)
     yield case("nothing-few", 70, 210, 32, 32, mask=hidden(70, 210, True), guard=True)

@@ -361,11 +361,14 @@ private:
 constexpr int64_t mostStackBytes = 64 << 10;
 /// Fewer queries are products of a vector and a matrix, which memory bounds.
 constexpr int64_t leastQueries = 4;
+/// Heads of more elements, of keys and values together, leave no room for a block.
+constexpr int64_t widestHeads = 1024;
 
 bool suits(AttentionAnchor anchor, const TargetDescription &target) {
   Type type = elementOf(anchor.scores.getA());
   return !target.isDevice() && !target.smallCode && !target.freestanding &&
-         target.maxLanes(type) > 1 && anchor.queries() >= leastQueries;
+         target.maxLanes(type) > 1 && anchor.queries() >= leastQueries &&
+         anchor.depth() + anchor.width() <= widestHeads;
 }
 
 /// Whether the group around `product` can end behind it with elementwise operators and
@@ -426,12 +429,15 @@ public:
                           const TargetDescription &target) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);
     Ranking<Plan> ranking;
-    for (int64_t keys : keysOf(anchor))
-      for (int64_t queries : queriesOf(anchor)) {
-        Plan plan = planOf(anchor, queries, keys, target);
-        if (stackBytes(anchor, plan, target) <= mostStackBytes)
-          ranking.add(plan, cost(group, plan, target));
-      }
+    // Each block reads all keys and values: few queries would wait for outer caches.
+    for (int64_t least = 24; least > 0 && std::isinf(ranking.leastCost());
+         least /= 2)
+      for (int64_t keys : keysOf(anchor))
+        for (int64_t queries : queriesOf(anchor, least)) {
+          Plan plan = planOf(anchor, queries, keys, target);
+          if (stackBytes(anchor, plan, target) <= mostStackBytes)
+            ranking.add(plan, cost(group, plan, target));
+        }
     std::vector<Plan> ranked =
         std::move(ranking).ranked(planOf(anchor, 1, 1, target));
     return SmallVector<Plan>(ArrayRef(ranked).take_front(mostPlans));
@@ -451,6 +457,11 @@ public:
         return cyclesOfBlock(anchor, plan, rows, count, target);
       });
     });
+    // The queries left are built once more: a price for code, which compilers take long
+    // for.
+    constexpr double moreCode = 1.04;
+    if (anchor.queries() % block)
+      head *= moreCode;
     return head * double(ShapedType::getNumElements(anchor.batches()));
   }
 
@@ -507,11 +518,11 @@ private:
   }
 
   /// Numbers of queries in a block: whole tiles, or what leaves no queries.
-  static SmallVector<int64_t> queriesOf(AttentionAnchor anchor) {
+  static SmallVector<int64_t> queriesOf(AttentionAnchor anchor, int64_t least) {
     SmallVector<int64_t> counts;
-    for (int64_t count = 1; count <= std::min<int64_t>(anchor.queries(), 64);
-         ++count)
-      if (count % 8 == 0 || count % 6 == 0 || anchor.queries() % count == 0)
+    int64_t all = anchor.queries(), most = std::min<int64_t>(all, 64);
+    for (int64_t count = std::min(least, all); count <= most; ++count)
+      if (count % 8 == 0 || count % 6 == 0 || all % count == 0)
         counts.push_back(count);
     return counts;
   }
