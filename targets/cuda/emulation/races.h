@@ -6,7 +6,8 @@
 //             -std=c++17 -x c++ net.cu ...
 //
 // Clang then calls a function for each access of a kernel. Two threads that use one byte,
-// one of them writing, with no barrier of both in between, are a race; an address that is
+// one of them writing, with no barrier of both in between, are a race, and so is using what
+// a copy that is not awaited may still write; an address that is
 // neither of the device, nor shared, nor the thread's own, is out of bounds. (Within
 // shared memory -fsanitize=bounds traps what leaves its array.) The program says which
 // threads and aborts. Clang's own runtime would take the place of these functions.
@@ -22,6 +23,7 @@ struct EmulatedKernelCode {
 };
 inline void emulated_passed(bool) {}
 inline void emulated_stack(const char *, size_t) {}
+inline void emulated_pending(void *, int) {}
 
 #else
 #ifndef __clang__
@@ -59,6 +61,12 @@ public:
       use(cellOf(byte), now, byte, bytes, isWrite, isShared);
   }
 
+  // One more copy of 16 bytes is on its way there, or one less.
+  void changePending(void *to, int by) {
+    for (int i = 0; i < 16; ++i)
+      cellOf(static_cast<char *>(to) + i).pending += by;
+  }
+
   static EmulatedRaces &all() {
     static EmulatedRaces races;
     return races;
@@ -71,6 +79,7 @@ private:
   // Two readers: one of them is not the thread that writes.
   struct Cell {
     Access written, read[2];
+    int pending;
   };
 
   static bool isIn(const char *byte, const char *begin, const char *end) {
@@ -99,6 +108,9 @@ private:
 
   void use(Cell &cell, const Access &now, const char *byte, size_t bytes,
            bool isWrite, bool isShared) {
+    if (cell.pending > 0)
+      complain("meets a copy that is not awaited", byte, bytes, isWrite,
+               nullptr);
     if (!areOrdered(cell.written, now, isShared))
       complain("races with a write of", byte, bytes, isWrite, &cell.written);
     if (isWrite) {
@@ -169,6 +181,10 @@ inline void emulated_passed(bool isWarp) {
 inline void emulated_stack(const char *begin, size_t bytes) {
   EmulatedRaces::all().stackBegin = begin;
   EmulatedRaces::all().stackEnd = begin + bytes;
+}
+
+inline void emulated_pending(void *to, int by) {
+  EmulatedRaces::all().changePending(to, by);
 }
 
 #define EMULATED_HOOK(BYTES)                                                   \

@@ -9,11 +9,15 @@
 class EmulatedCopies {
 public:
   void clear() {
-    for (auto &ofThread : copies)
+    for (auto &ofThread : copies) {
+      for (const Copy &copy : ofThread.pending)
+        emulated_pending(copy.to, -1);
       ofThread = OfThread();
+    }
   }
   void add(void *to, const void *from) {
     OfThread &mine = copies[threadIdx.x];
+    emulated_pending(to, 1);
     mine.pending.push_back(
         {static_cast<char *>(to), static_cast<const char *>(from), mine.group});
   }
@@ -24,6 +28,7 @@ public:
     for (const Copy &copy : mine.pending) {
       if (copy.group + newest >= mine.group)
         break;
+      emulated_pending(copy.to, -1);
       arrive(copy.to, copy.from);
       ++done;
     }

@@ -42,13 +42,14 @@ __global__ void blocks(float *data) { data[0] += 1; }
 
 __global__ void behindEnd(float *data) { data[threadIdx.x + 1] = 1; }
 
-// Copies that nobody awaits, and that are not seen by others without a barrier.
-template <bool waits> __global__ void copies(float *data) {
+// Copies that others see behind a barrier only, and only if they were awaited.
+template <bool awaits, bool waits> __global__ void copies(float *data) {
   alignas(16) __shared__ float tile[threads * 4];
   emulated_instructions::copy_ahead(&tile[4 * threadIdx.x],
                                     &data[4 * (threadIdx.x % 16)], true);
   emulated_instructions::close_copies();
-  emulated_instructions::await_copies<0>();
+  if (awaits)
+    emulated_instructions::await_copies<0>();
   if (waits)
     __syncthreads();
   float value = tile[4 * ((threadIdx.x + 1) % threads)];
@@ -88,13 +89,16 @@ int main(int count, char **arguments) {
     launch(behindEnd, 1);
     break;
   case 'c':
-    launch(copies<false>, 1);
+    launch(copies<true, false>, 1);
+    break;
+  case 'a':
+    launch(copies<false, true>, 1);
     break;
   default:
     launch(reverse<true>, 1);
     launch(rounds<true>, 1);
     launch(inWarp<true>, 1);
-    launch(copies<true>, 1);
+    launch(copies<true, true>, 1);
   }
   puts("nothing found");
 }
