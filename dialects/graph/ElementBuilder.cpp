@@ -455,6 +455,10 @@ void BodyBuilder::forLanes(const Dim &trips,
     named(i, "element");
     return {};
   };
+  if (sharing) {
+    loop(sharing->thread, size(trips), sharing->threads, {}, step);
+    return;
+  }
   if (inLanes != 0)
     withLanes(vectorLanes, [&]() -> Expr {
       loop(index(0), size(inLanes), vectorLanes, {}, step);
@@ -472,6 +476,10 @@ Expr BodyBuilder::reduceLanes(const Dim &trips, Expr init,
     return reductionStep(i, acc[0], laneCount, body);
   };
   Expr acc = init;
+  if (sharing)
+    return acrossThreads(
+        loop(sharing->thread, size(trips), sharing->threads, {acc}, step)[0],
+        merge);
   if (inLanes != 0) {
     acc = withLanes(vectorLanes, [&] {
       return loop(index(0), size(inLanes), vectorLanes,

@@ -165,6 +165,13 @@ public:
                  llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forEach(trips, body);
   }
+  /// forIndependent over rows of `length` elements that are computed in `type`. The body
+  /// visits these by forLanes and reduceLanes alone, so that threads may share a row.
+  virtual void forRows(llvm::ArrayRef<Dim> trips, const Dim &length,
+                       mlir::Type type,
+                       llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
+    forIndependent(trips, body);
+  }
   void forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body);
   void when(Expr condition, llvm::function_ref<void()> then);
 
@@ -184,6 +191,19 @@ public:
   llvm::SmallVector<mlir::Value> outputs;
   /// How many elements at a time pay off on the target: a power of two.
   int64_t vectorLanes = 1;
+
+protected:
+  /// Where threads share a row: how many, and the number of this one.
+  struct Sharing {
+    int64_t threads;
+    Expr thread;
+  };
+  std::optional<Sharing> sharing;
+  /// Merges a value of each thread that shares the row; all get the result.
+  virtual Expr acrossThreads(Expr value,
+                             llvm::function_ref<Expr(Expr, Expr)> merge) {
+    return value;
+  }
 };
 
 } // namespace ingot::graph

@@ -42,6 +42,22 @@ void KernelBuilder::forIndependent(
   });
 }
 
+void KernelBuilder::forRows(ArrayRef<Dim> trips, const Dim &length, Type type,
+                            llvm::function_ref<void(ArrayRef<Expr>)> body) {
+  // With less than two elements for each thread the exchanges cost more than they save;
+  // and strictly, elements are summed in order.
+  int64_t warp = target.device.warp;
+  bool isExchanged = type.isF32() || type.isInteger(32);
+  if (!target.isDevice() || length.most() < 2 * warp || !isExchanged ||
+      group.isStrict())
+    return forIndependent(trips, body);
+  forWarps(trips, [&](ArrayRef<Expr> at, Expr lane) {
+    sharing = Sharing{warp, lane};
+    body(at);
+    sharing.reset();
+  });
+}
+
 void KernelBuilder::forWarps(
     ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>, Expr)> body) {
   forPlaces(trips, target.device.warp, body);

@@ -57,6 +57,11 @@ public:
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
+  /// On a device a warp shares a row that has elements enough for it.
+  void
+  forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
+          mlir::Type type,
+          llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
   /// Has the whole kernel run on a single thread of the device.
   void onOneThread();
   /// Runs `body` on each thread of so many blocks of the device, with the numbers of
@@ -100,6 +105,12 @@ public:
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
 
 private:
+  graph::Expr
+  acrossThreads(graph::Expr value,
+                llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge)
+      override {
+    return acrossWarp(value, merge);
+  }
   /// Runs `body` for each place in `trips` on `each` threads of the device, with the
   /// number of the thread among these.
   void forPlaces(

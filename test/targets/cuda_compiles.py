@@ -72,6 +72,8 @@ def instruction_cases(work):
                                    [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3])), tile
     yield "reduction", save_node(work, "reduction", helper.make_node("ReduceMean", ["x"], ["y"], axes=[1]),
                                  [("x", [64, 1024])], [64, 1]), [r"shfl\.sync\.bfly"]
+    yield "softmax", save_node(work, "softmax", helper.make_node("Softmax", ["x"], ["y"]),
+                               [("x", [64, 128])], [64, 128]), [r"shfl\.sync\.bfly"]
     ahead = [r"cp\.async\.cg\.shared\.global", r"cp\.async\.wait_group", r"ldmatrix\.sync\.aligned\.m8n8\.x4\.shared"]
     for name, dtype in ("f16", np.float16), ("bf16", ml_dtypes.bfloat16):
         yield name + "_product", save_node(

@@ -40,15 +40,18 @@ private:
 /// `body` for every place on the axes other than `axis`; `at` is a whole index
 /// whose entry for `axis` is left to the body.
 static void forRows(
-    BodyBuilder &b, const Dims &shape, int64_t axis,
+    BodyBuilder &b, Type type, const Dims &shape, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops)> body) {
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
   Dims outer(shape);
   outer[axis] = outer[last] = 1;
+  if (axis == last)
+    return b.forRows(outer, shape[axis], type, [&](ArrayRef<Expr> idx) {
+      Exprs at(idx);
+      body(at, AxisLoops(b, shape[axis], /*isLast=*/true));
+    });
   b.forIndependent(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
-    if (axis == last)
-      return body(at, AxisLoops(b, shape[axis], /*isLast=*/true));
     b.forLanes(shape[last], [&](Expr i) {
       at[last] = i;
       body(at, AxisLoops(b, shape[axis], /*isLast=*/false));
@@ -77,7 +80,7 @@ static Expr rounded(Expr x) {
 void SoftmaxOp::emitBody(BodyBuilder &b) {
   Type type = elementOf(getInput());
   int64_t axis = getAxis();
-  forRows(b, dimsOf(getInput()), axis,
+  forRows(b, computeType(type), dimsOf(getInput()), axis,
           [&](MutableArrayRef<Expr> at, AxisLoops loops) {
             auto load = [&](Expr i) {
               at[axis] = i;
@@ -106,7 +109,7 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
 void LogSoftmaxOp::emitBody(BodyBuilder &b) {
   Type type = elementOf(getInput());
   int64_t axis = getAxis();
-  forRows(b, dimsOf(getInput()), axis,
+  forRows(b, computeType(type), dimsOf(getInput()), axis,
           [&](MutableArrayRef<Expr> at, AxisLoops loops) {
             auto load = [&](Expr i) {
               at[axis] = i;
@@ -156,7 +159,7 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
   Dim count = dimsOf(getInput()).back();
   forRows(
-      b, dimsOf(getInput()), last,
+      b, computeType(type), dimsOf(getInput()), last,
       [&](MutableArrayRef<Expr> at, AxisLoops loops) {
         Expr zero = b.constant(0, type), mean = zero;
         auto load = [&](Expr i) {

@@ -44,6 +44,21 @@ kernel.func @rows(%x: tensor<200x10xf32>) -> tensor<200x10xf32> attributes {stra
   kernel.return %y : tensor<200x10xf32>
 }
 
+// A warp for each row that is long enough: threads take every 32nd element, and exchange
+// the largest element and the sum.
+// CHECK-LABEL: kernel.func @long_rows(
+// CHECK-SAME: extent = 50 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK: scf.for %{{.*}} = %[[LANE:.*]] to %c100{{.*}} step %c32
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: scf.for %{{.*}} = %[[LANE]] to %c100{{.*}} step %c32
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: scf.for %{{.*}} = %[[LANE]] to %c100{{.*}} step %c32
+kernel.func @long_rows(%x: tensor<200x100xf32>) -> tensor<200x100xf32> attributes {strategy = "body"} {
+  %y = graph.softmax %x {axis = 1 : i64} : (tensor<200x100xf32>) -> tensor<200x100xf32>
+  kernel.return %y : tensor<200x100xf32>
+}
+
 // What has no parts runs on one thread.
 // CHECK-LABEL: kernel.func @whole(
 // CHECK-SAME: extent = 1 : index
