@@ -4,6 +4,7 @@
 
 #include "codegen/kernel/CTypes.h"
 #include "codegen/kernel/Names.h"
+#include "dialects/kernel/SizeDivision.h"
 
 #include "dialects/kernel/KernelModule.h"
 
@@ -149,7 +150,7 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
 /// Sizes are sums of products, and whole quotients of such and their rests. `level` says
 /// what they are part of: 0 of nothing or a sum, 1 the first and 2 the second operand of
 /// another operator.
-static std::string expressionText(AffineExpr value,
+static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                   llvm::ArrayRef<std::string> symbols,
                                   unsigned level) {
   if (auto number = dyn_cast<AffineConstantExpr>(value))
@@ -159,14 +160,23 @@ static std::string expressionText(AffineExpr value,
   auto parts = cast<AffineBinaryOpExpr>(value);
   AffineExprKind kind = value.getKind();
   bool isSum = kind == AffineExprKind::Add;
-  std::string x = expressionText(parts.getLHS(), symbols, isSum ? 0 : 1),
-              y = expressionText(parts.getRHS(), symbols, isSum ? 0 : 2);
+  auto operand = [&](AffineExpr part, unsigned place) {
+    return expressionText(part, size, symbols, isSum ? 0 : place);
+  };
+  std::string x = operand(parts.getLHS(), 1), y = operand(parts.getRHS(), 2);
   const char *sign = isSum                              ? " + "
                      : kind == AffineExprKind::FloorDiv ? " / "
                      : kind == AffineExprKind::Mod      ? " % "
                                                         : " * ";
   std::string text = x + sign + y;
   bool isQuotient = !isSum && kind != AffineExprKind::Mul;
+  // C rounds towards zero: what may be negative is divided in two steps.
+  if (int64_t more =
+          isQuotient ? kernel::divisorsToAdd(parts, size.symbols()) : 0) {
+    text = "(" + x + " + " + std::to_string(more) + " * " + y + ")" + sign + y;
+    if (kind == AffineExprKind::FloorDiv)
+      return "(" + text + " - " + std::to_string(more) + ")";
+  }
   return (isSum && level > 0) || (isQuotient && level > 1) ? "(" + text + ")"
                                                            : text;
 }
@@ -184,7 +194,7 @@ std::string Interface::sizeText(const kernel::Dim &size,
       if (own.symbol == symbol)
         fields.push_back((object.empty() ? "" : "made.") + own.field);
   }
-  return expressionText(size.expression(), fields, /*level=*/0);
+  return expressionText(size.expression(), size, fields, /*level=*/0);
 }
 
 } // namespace ingot

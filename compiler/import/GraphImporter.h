@@ -92,7 +92,13 @@ public:
             llvm::ArrayRef<std::optional<int64_t>> most);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
+  /// Has a run end with an error where a size is neither 1 nor another one: at its
+  /// beginning, if both are known there.
+  void checkOneOr(const NodePlace &at, const graph::Dim &size,
+                  const graph::Dim &other);
   bool checkMayRead(const NodePlace &at);
+  void buildCheck(const NodePlace &at, const graph::Dim &x,
+                  const graph::Dim &y);
   bool isMade(kernel::SymbolAttr symbol) const;
   /// Refuses a result that is too large at the bounds of its sizes.
   bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
@@ -311,6 +317,8 @@ private:
   llvm::StringSet<> unbound;
   /// Names of the sizes that runs make.
   llvm::StringSet<> made;
+  /// What checkOneOr has a check of.
+  graph::Dims checked;
   /// Names of main's arguments.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;

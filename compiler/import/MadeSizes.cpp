@@ -81,8 +81,29 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
 
 void GraphImporter::checkEqual(const NodePlace &at, const Dim &x,
                                const Dim &y) {
-  if (!checkMayRead(at))
+  if (checkMayRead(at))
+    buildCheck(at, x, y);
+}
+
+void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
+                               const Dim &other) {
+  Dim distance = (size - 1) * (size - other);
+  auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
+  if (llvm::is_contained(checked, distance))
     return;
+  // A size that a run makes was made before any body that has it.
+  OpBuilder::InsertionGuard guard(builder);
+  Block &block = main.getBody().front();
+  if (!llvm::any_of(distance.symbols(), isOfRun))
+    builder.setInsertionPointToStart(&block);
+  else if (builder.getInsertionBlock() != &block)
+    builder.setInsertionPointToEnd(&block);
+  checked.push_back(distance);
+  buildCheck(at, distance, 0);
+}
+
+void GraphImporter::buildCheck(const NodePlace &at, const Dim &x,
+                               const Dim &y) {
   auto none =
       RankedTensorType::get({0}, builder.getIntegerType(64, /*isSigned=*/true));
   Value nothing = constant(DenseElementsAttr::get(none, ArrayRef<int64_t>()),

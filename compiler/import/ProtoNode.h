@@ -35,7 +35,9 @@ public:
   mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) override;
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y) override {
-    return importer.assumeEqual(x, y);
+    // What cannot be 1 cannot be meant to broadcast.
+    return importer.assumeEqual(x, y) ||
+           (x.least() > 1 && y.least() > 1 && importer.requireEqual(x, y));
   }
   mlir::LogicalResult requireEqual(const graph::Dim &x, const graph::Dim &y,
                                    const llvm::Twine &what) override;
@@ -44,6 +46,9 @@ public:
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) override;
   void checkEqual(const graph::Dim &x, const graph::Dim &y) override;
+  void checkOneOr(const graph::Dim &size, const graph::Dim &other) override {
+    importer.checkOneOr(at, size, other);
+  }
   bool requireMultiple(const graph::Dim &x, int64_t divisor) override {
     return importer.requireMultiple(x, divisor);
   }

@@ -84,8 +84,14 @@ bool EmulatedModel::run(ArrayRef<const Tensor *> inputs,
   }
   llvm::consumeError(std::move(error));
   EmulatedProgram::Result &result = results.front();
+  std::string failed =
+      "the compiled model failed: " + statusText(result.status).str();
+  if (result.status == INGOT_ERROR_SHAPE) {
+    diagnostics.report(DiagnosticId::InputMismatch, failed);
+    return false;
+  }
   if (result.status != INGOT_OK)
-    return fail("the compiled model failed: " + statusText(result.status));
+    return fail(failed);
   if (result.overflow || result.inputWritten)
     return fail(result.overflow ? "the compiled model wrote beside its buffers"
                                 : "the compiled model wrote to an input");

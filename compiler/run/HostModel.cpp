@@ -109,14 +109,11 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
   for (Tensor &tensor : outputs)
     add(tensor.bytes.data());
   ingot_status status = run(io, nullptr);
-  // A size that the run has made is out of its bounds: that is of the data.
-  bool isSize = status == INGOT_ERROR_SHAPE &&
-                llvm::any_of(sizes, [](const InterfaceSize &size) {
-                  return size.isMade;
-                });
+  // Sizes of inputs are in their bounds. That one the run has made is not, or that two
+  // do not broadcast, is of the data.
   if (status != INGOT_OK)
-    diagnostics.report(isSize ? DiagnosticId::InputMismatch
-                              : DiagnosticId::Internal,
+    diagnostics.report(status == INGOT_ERROR_SHAPE ? DiagnosticId::InputMismatch
+                                                   : DiagnosticId::Internal,
                        "the compiled model failed: " + statusText(status));
   // Outputs had room for the largest sizes.
   for (auto [tensor, made] : llvm::zip(outputs, makeOutputs(*values))) {

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/SizeDivision.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -63,24 +64,30 @@ Expr ElementBuilder::index(int64_t value) {
   return constantInt(value, builder.getIndexType());
 }
 
-static Expr evaluate(ElementBuilder &b, AffineExpr value,
+static Expr evaluate(ElementBuilder &b, AffineExpr value, const Dim &size,
                      ArrayRef<Expr> symbols) {
   if (auto number = dyn_cast<AffineConstantExpr>(value))
     return b.index(number.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
     return symbols[symbol.getPosition()];
   auto parts = cast<AffineBinaryOpExpr>(value);
-  Expr x = evaluate(b, parts.getLHS(), symbols),
-       y = evaluate(b, parts.getRHS(), symbols);
+  Expr x = evaluate(b, parts.getLHS(), size, symbols),
+       y = evaluate(b, parts.getRHS(), size, symbols);
   switch (value.getKind()) {
   case AffineExprKind::Add:
     return x + y;
   case AffineExprKind::Mul:
     return x * y;
-  case AffineExprKind::FloorDiv: // of sizes, which are not negative
-    return x / y;
-  case AffineExprKind::Mod:
-    return x % y;
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::Mod: {
+    // Machines round towards zero.
+    int64_t more = kernel::divisorsToAdd(parts, size.symbols());
+    if (more != 0)
+      x = x + b.index(more) * y;
+    if (value.getKind() == AffineExprKind::Mod)
+      return x % y;
+    return more == 0 ? x / y : x / y - b.index(more);
+  }
   default:
     llvm_unreachable("sizes have no other expressions");
   }
@@ -94,7 +101,7 @@ Expr ElementBuilder::size(const Dim &dim) {
     assert(symbols.contains(symbol) && "the symbol is no argument");
     values.push_back(wrap(symbols.lookup(symbol), builder.getIndexType()));
   }
-  return evaluate(*this, dim.expression(), values);
+  return evaluate(*this, dim.expression(), dim, values);
 }
 
 Expr ElementBuilder::withLanes(int64_t lanes, llvm::function_ref<Expr()> emit) {

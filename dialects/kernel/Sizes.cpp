@@ -1,6 +1,7 @@
 #include "dialects/kernel/Sizes.h"
 
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/SizeDivision.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
@@ -280,7 +281,10 @@ std::string sizeText(const Dim &size) {
 class Sizes {
 public:
   static Dim at(SizesAttr sizes, size_t i) {
-    return Dim(sizes.getSizes()[i], sizes.getSymbols());
+    return of(sizes.getSizes()[i], sizes.getSymbols());
+  }
+  static Dim of(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
+    return Dim(expression, symbols);
   }
   /// Each expression over all the symbols together.
   static SizesAttr attr(ArrayRef<Dim> sizes, MLIRContext *context) {
@@ -305,6 +309,15 @@ public:
     return SizesAttr::get(context, symbols, expressions);
   }
 };
+
+int64_t divisorsToAdd(AffineBinaryOpExpr division,
+                      ArrayRef<SymbolAttr> symbols) {
+  auto divisor = dyn_cast<AffineConstantExpr>(division.getRHS());
+  int64_t least = Sizes::of(division.getLHS(), symbols).least();
+  return divisor && least < 0
+             ? llvm::divideCeilSigned(-least, divisor.getValue())
+             : 0;
+}
 
 Dims dimsOf(SizesAttr sizes) {
   Dims dims;

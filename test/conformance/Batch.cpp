@@ -203,8 +203,9 @@ Signature Batch::atSizesOf(const Prepared &prepared,
   return signature;
 }
 
-/// A bound for all sizes of a case: 64, or more where its inputs need it. On a board,
-/// whose memory all models of a batch share, what its inputs and outputs need.
+/// A bound for all sizes of a case: 64, or more where its inputs need it; less where
+/// tensors of so many axes would have more elements than any memory. On a board, whose
+/// memory all models of a batch share, what its inputs and outputs need.
 int64_t Batch::boundFor(const Unit &unit) {
   Diagnostics diagnostics;
   CompileOptions options;
@@ -213,19 +214,28 @@ int64_t Batch::boundFor(const Unit &unit) {
   Compilation compilation(options, *context, diagnostics);
   InputData data;
   bool isBoard = !settings.target->programText.empty();
-  int64_t bound = isBoard ? 1 : 64;
+  int64_t ofInputs = 1, needed = 1, rank = 0;
   auto widen = [&](const std::optional<Tensor> &tensor) {
-    if (tensor)
-      for (int64_t size : tensor->type.getShape())
-        bound = std::max(bound, size);
+    if (!tensor)
+      return;
+    rank = std::max(rank, tensor->type.getRank());
+    for (int64_t size : tensor->type.getShape())
+      needed = std::max(needed, size);
   };
   if (readInputFolder(compilation, caseFolder(unit), data))
     llvm::for_each(data, widen);
-  for (size_t i = 0; isBoard && i < unit.outputs.size(); ++i)
+  ofInputs = needed;
+  for (size_t i = 0; i < unit.outputs.size(); ++i)
     if (std::string error; unit.outputs[i] == 't')
       widen(readTensorProto(caseFolder(unit) + "/output_" + llvm::utostr(i) +
                                 ".pb",
                             context.get(), error));
+  if (isBoard)
+    return needed;
+  int64_t bound = std::max<int64_t>(64, ofInputs);
+  constexpr double mostElements = 1U << 31;
+  while (std::pow(bound, rank) > mostElements && bound / 2 >= needed)
+    bound /= 2;
   return bound;
 }
 

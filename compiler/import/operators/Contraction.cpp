@@ -1,6 +1,7 @@
 // Matrix products and convolutions.
 
 #include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -8,17 +9,14 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Assumes that sizes known only at run time are equal where a product needs that.
-static void assumeFit(OnnxNode &node, Value a, Value b) {
-  auto size = [](Value v, size_t fromEnd) {
-    return dimsOf(v).end()[-int64_t(fromEnd)];
-  };
-  size_t inner = shapeOf(b).size() == 1 ? 1 : 2;
-  if (size(a, 1) != size(b, inner))
-    (void)node.assumeEqual(size(a, 1), size(b, inner));
-  for (size_t i = 3; i <= std::min(shapeOf(a).size(), shapeOf(b).size()); ++i)
-    if (Dim x = size(a, i), y = size(b, i); x != y && x != 1 && y != 1)
-      (void)node.assumeEqual(x, y);
+/// Has the inner sizes of a product be equal where they are known only at run time.
+static LogicalResult fitInner(OnnxNode &node, Value a, Value b) {
+  Dim x = dimsOf(a).back(),
+      y = dimsOf(b).end()[shapeOf(b).size() == 1 ? -1 : -2];
+  if (x.known() && y.known() && x != y)
+    return node.invalid("the inner sizes differ: " + kernel::sizeText(x) +
+                        " and " + kernel::sizeText(y));
+  return node.requireEqual(x, y, "the inner sizes of a product");
 }
 
 /// The product in elements of `type`.
@@ -26,21 +24,20 @@ static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
                                  ValueRange zeros, Type type) {
   if (shapeOf(a).empty() || shapeOf(b).empty())
     return node.invalid("a matrix product needs operands of rank 1 or more");
-  assumeFit(node, a, b);
+  if (failed(fitInner(node, a, b)))
+    return failure();
+  SmallVector<Value> both{a, b};
+  auto batch = node.broadcast(both, /*others=*/2);
+  if (!batch)
+    return node.invalid("the batch axes do not broadcast");
+  a = both[0];
+  b = both[1];
   Dims as = dimsOf(a), bs = dimsOf(b);
   bool rowVector = as.size() == 1, columnVector = bs.size() == 1;
   if (rowVector)
     as.insert(as.begin(), 1);
   if (columnVector)
     bs.push_back(1);
-  if (as.back() != bs[bs.size() - 2])
-    return node.invalid(
-        "the inner sizes differ: " + kernel::sizeText(as.back()) + " and " +
-        kernel::sizeText(bs[bs.size() - 2]));
-  auto batch = broadcastShapes(
-      {ArrayRef<Dim>(as).drop_back(2), ArrayRef<Dim>(bs).drop_back(2)});
-  if (!batch)
-    return node.invalid("the batch axes do not broadcast");
   if (rowVector)
     a = buildReshape(node.builder, node.loc, a, as);
   if (columnVector)
@@ -89,8 +86,8 @@ static ImportResult importGemm(OnnxNode &node) {
     const bool isZero = !OnnxNode::unlessZeros(c);
     if (double beta = node.floatAttr("beta", 1); beta != 1)
       c = node.elementwise<MulOp>({c, node.scalarConstant(beta, element)});
-    auto shape = node.broadcast({y, c});
-    if (!shape || *shape != dimsOf(y))
+    c = node.broadcastTo(c, dimsOf(y));
+    if (!c)
       return node.invalid("C does not broadcast to the product");
     if (!isZero)
       y = node.elementwise<AddOp>({y, c});
@@ -119,8 +116,10 @@ static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
       node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
   for (size_t i = 0; i < declared.size() && i + 2 < shapeOf(w).size(); ++i)
     if (Dim size = dimsOf(w)[2 + i]; !size.known()) {
-      if (!node.hasAttr("kernel_shape"))
-        return node.unsupported("kernels of a size known only at run time");
+      if (!node.hasAttr("kernel_shape")) {
+        (void)node.requireAtLeast(size, 1);
+        continue;
+      }
       if (failed(node.requireEqual(size, declared[i],
                                    "kernel_shape and the weights' shape")))
         return failure();
@@ -141,7 +140,8 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
                         kernel::sizeText(dimsOf(w)[0]) +
                         " channels of the result, which " + Twine(groups) +
                         " groups do not divide");
-  auto geometry = WindowGeometry::read(node, x, shapeOf(w).drop_front(2));
+  Dims kernel(ArrayRef<Dim>(dimsOf(w)).drop_front(2));
+  auto geometry = WindowGeometry::read(node, x, ArrayRef<Dim>(kernel));
   if (failed(geometry))
     return failure();
   Value y = node.build<ConvOp>(geometry->resultType(x, dimsOf(w)[0]),
@@ -169,8 +169,7 @@ static ImportResult importConvTranspose(OnnxNode &node) {
     if (!node.requireAtLeast(dimsOf(x)[2 + i], 1))
       return node.invalid("the output would be empty on spatial axis " +
                           Twine(i));
-  Dims xs = dimsOf(x);
-  ArrayRef<int64_t> ws = shapeOf(w);
+  Dims xs = dimsOf(x), ws = dimsOf(w);
   SmallVector<int64_t> strides =
       node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
   SmallVector<int64_t> dilations =
@@ -193,11 +192,11 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   SmallVector<int64_t> low;
   Dims shape{xs[0]};
   for (size_t i = 0; i < rank; ++i) {
-    if (strides[i] < 1 || dilations[i] < 1 || ws[2 + i] < 1)
+    if (strides[i] < 1 || dilations[i] < 1 || ws[2 + i].least() < 1)
       return node.invalid(
           "strides, dilations and kernel sizes must be positive");
     Dim full = (xs[2 + i] - 1) * strides[i] +
-               (extra[i] + (ws[2 + i] - 1) * dilations[i] + 1);
+               ((ws[2 + i] - 1) * dilations[i] + (extra[i] + 1));
     Dim given = full - (pads[i] + pads[rank + i]);
     bool same =
         *autoPad == AutoPad::SameUpper || *autoPad == AutoPad::SameLower;
@@ -218,7 +217,12 @@ static ImportResult importConvTranspose(OnnxNode &node) {
     // ONNX's shape rule goes by the pads, its text by auto_pad.
     if (wanted.empty() && node.hasAttr("pads") && shape.back() != given)
       return node.invalid("pads contradicts auto_pad");
-    if (shape.back().least() < 1)
+    if (!ws[2 + i].known() && shape.back().least() < 1) {
+      auto checked = checkedSize(node, shape.back());
+      if (failed(checked))
+        return failure();
+      shape.back() = *checked;
+    } else if (shape.back().least() < 1)
       return node.invalid("the output would be empty on spatial axis " +
                           Twine(i));
   }

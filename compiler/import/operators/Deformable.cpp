@@ -32,7 +32,8 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
   std::vector<double> start;
   for (int64_t k = 0; k < sizes.kernel; ++k)
     for (int64_t place = 0; place < sizes.places; ++place) {
-      int64_t inner = *geometry.output[1].known(), taps = geometry.kernel[1];
+      int64_t inner = *geometry.output[1].known(),
+              taps = *geometry.kernel[1].known();
       int64_t o = axis ? place % inner : place / inner,
               tap = axis ? k % taps : k / taps;
       auto p =

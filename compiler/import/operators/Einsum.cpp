@@ -26,8 +26,8 @@ struct Term {
   Value x;
   Labels labels;
 
-  int64_t sizeOf(Label label) const {
-    return shapeOf(x)[llvm::find(labels, label) - labels.begin()];
+  Dim sizeOf(Label label) const {
+    return dimsOf(x)[llvm::find(labels, label) - labels.begin()];
   }
   bool has(Label label) const { return llvm::is_contained(labels, label); }
 };
@@ -40,6 +40,7 @@ public:
 private:
   LogicalResult parse(StringRef equation);
   FailureOr<Labels> parseOperand(StringRef text, int64_t rank);
+  LogicalResult fitSizes();
   void takeDiagonal(Term &term, size_t first, size_t second);
   void dropBroadcastAxes(Term &term);
   void arrange(Term &term, ArrayRef<Label> order);
@@ -116,6 +117,28 @@ LogicalResult Einsum::parse(StringRef equation) {
   return success();
 }
 
+/// Has axes under one label be equally long, unless they are 1.
+LogicalResult Einsum::fitSizes() {
+  std::map<Label, std::pair<Value, size_t>> longest;
+  for (Term &term : terms)
+    for (auto [axis, label] : llvm::enumerate(term.labels)) {
+      auto &other = longest.try_emplace(label, std::make_pair(term.x, axis))
+                        .first->second;
+      Dim size = dimsOf(term.x)[axis],
+          known = dimsOf(other.first)[other.second];
+      if (known == 1)
+        other = {term.x, axis};
+      else if (size.known() && known.known() && size != 1 && size != known)
+        return node.invalid("a label stands for axes of sizes " +
+                            Twine(*known.known()) + " and " +
+                            Twine(*size.known()));
+      else if (size != 1 &&
+               failed(node.requireEqual(size, known, "axes of one label")))
+        return failure();
+    }
+  return success();
+}
+
 /// Axes `first` and `second` become one: every n + 1st element of both in a
 /// row.
 void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
@@ -123,8 +146,6 @@ void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
   SmallVector<int64_t> perm = {static_cast<int64_t>(first),
                                static_cast<int64_t>(second)},
                        shape;
-  int64_t size = shapeOf(term.x)[first];
-  shape.push_back(size * size);
   order.push_back(term.labels[first]);
   for (size_t i = 0; i < term.labels.size(); ++i) {
     if (i == first || i == second)
@@ -134,6 +155,16 @@ void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
     shape.push_back(shapeOf(term.x)[i]);
   }
   Value x = node.builder.createOrFold<TransposeOp>(node.loc, term.x, perm);
+  if (hasRunTimeSizes(x.getType())) {
+    Dim count = dimsOf(x)[0];
+    Value twice = node.build<ExpandOp>(
+        node.reshape(node.countTo(count), ArrayRef<Dim>{count, 1}),
+        ArrayRef<Dim>{count, 2});
+    term = {node.build<GatherNDOp>(x, twice, /*batch=*/0), order};
+    return;
+  }
+  int64_t size = shapeOf(term.x)[first];
+  shape.insert(shape.begin(), size * size);
   term = {slice(node.builder, node.loc, node.reshape(x, shape), 0, 0, size,
                 size + 1),
           order};
@@ -142,8 +173,8 @@ void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
 /// An axis of size 1 whose label is longer elsewhere is as good as none.
 void Einsum::dropBroadcastAxes(Term &term) {
   Labels labels;
-  SmallVector<int64_t> shape;
-  for (auto [label, size] : llvm::zip(term.labels, shapeOf(term.x))) {
+  Dims sizes;
+  for (auto [label, size] : llvm::zip(term.labels, dimsOf(term.x))) {
     Label current = label;
     bool longer = llvm::any_of(terms, [&](Term &other) {
       return other.has(current) && other.sizeOf(current) != 1;
@@ -151,9 +182,9 @@ void Einsum::dropBroadcastAxes(Term &term) {
     if (size == 1 && longer)
       continue;
     labels.push_back(label);
-    shape.push_back(size);
+    sizes.push_back(size);
   }
-  term = {node.reshape(term.x, shape), labels};
+  term = {node.reshape(term.x, sizes), labels};
 }
 
 void Einsum::arrange(Term &term, ArrayRef<Label> order) {
@@ -165,7 +196,8 @@ void Einsum::arrange(Term &term, ArrayRef<Label> order) {
 }
 
 void Einsum::sumExcept(Term &term, llvm::function_ref<bool(Label)> keep) {
-  SmallVector<int64_t> axes, shape;
+  SmallVector<int64_t> axes;
+  Dims sizes;
   Labels labels;
   for (auto [axis, label] : llvm::enumerate(term.labels)) {
     if (!keep(label)) {
@@ -173,12 +205,12 @@ void Einsum::sumExcept(Term &term, llvm::function_ref<bool(Label)> keep) {
       continue;
     }
     labels.push_back(label);
-    shape.push_back(shapeOf(term.x)[axis]);
+    sizes.push_back(dimsOf(term.x)[axis]);
   }
   if (axes.empty())
     return;
   Value x = node.build<ReduceSumOp>(term.x, axes);
-  term = {node.reshape(x, shape), labels};
+  term = {node.reshape(x, sizes), labels};
 }
 
 Term Einsum::join(Term a, Term b, llvm::function_ref<bool(Label)> needed) {
@@ -196,21 +228,22 @@ Term Einsum::join(Term a, Term b, llvm::function_ref<bool(Label)> needed) {
   arrange(a, llvm::to_vector(llvm::concat<Label>(batch, rows, contracted)));
   arrange(b, llvm::to_vector(llvm::concat<Label>(batch, contracted, columns)));
   auto sizes = [](const Term &term, ArrayRef<Label> labels) {
-    SmallVector<int64_t> sizes;
+    Dims sizes;
     for (Label label : labels)
       sizes.push_back(term.sizeOf(label));
     return sizes;
   };
-  SmallVector<int64_t> shape = sizes(a, batch), batchSizes = shape;
+  Dims shape = sizes(a, batch), batchSizes = shape;
   llvm::append_range(shape, sizes(a, rows));
   llvm::append_range(shape, sizes(b, columns));
-  int64_t m = ShapedType::getNumElements(sizes(a, rows)),
-          n = ShapedType::getNumElements(sizes(b, columns));
-  int64_t k = ShapedType::getNumElements(sizes(a, contracted));
-  auto matrix = [&](Value x, int64_t height, int64_t width) {
-    SmallVector<int64_t> matrixShape(batchSizes);
-    matrixShape.append({height, width});
-    return node.reshape(x, matrixShape);
+  auto count = [&](const Term &term, ArrayRef<Label> labels) {
+    return product(ArrayRef<Dim>(sizes(term, labels)));
+  };
+  Dim m = count(a, rows), n = count(b, columns), k = count(a, contracted);
+  auto matrix = [&](Value x, const Dim &height, const Dim &width) {
+    Dims matrixSizes(batchSizes);
+    matrixSizes.append({height, width});
+    return node.reshape(x, matrixSizes);
   };
   Value x = matrix(a.x, m, k), y = matrix(b.x, k, n);
   Value product = contracted.empty() ? node.elementwise<MulOp>({x, y})
@@ -222,22 +255,16 @@ Term Einsum::join(Term a, Term b, llvm::function_ref<bool(Label)> needed) {
 ImportResult Einsum::import() {
   if (failed(parse(node.stringAttr("equation", ""))))
     return failure();
-  std::map<Label, int64_t> sizes;
+  if (failed(fitSizes()))
+    return failure();
   for (Term &term : terms) {
     for (size_t i = 0; i < term.labels.size(); ++i) {
-      int64_t size = shapeOf(term.x)[i];
-      int64_t &known = sizes.emplace(term.labels[i], size).first->second;
-      if (known == 1)
-        known = size;
-      if (size != 1 && size != known)
-        return node.invalid("a label stands for axes of sizes " + Twine(known) +
-                            " and " + Twine(size));
       auto again = std::find(term.labels.begin() + i + 1, term.labels.end(),
                              term.labels[i]);
       if (again == term.labels.end())
         continue;
       size_t second = again - term.labels.begin();
-      if (shapeOf(term.x)[second] != size)
+      if (dimsOf(term.x)[second] != dimsOf(term.x)[i])
         return node.unsupported("a label repeats on axes of different size");
       takeDiagonal(term, i, second);
       i = static_cast<size_t>(-1); // the axes moved: look again

@@ -136,16 +136,23 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
     return node.reshape(parameter, {});
   bool atRunTime = hasRunTimeSizes(parameter.getType()) ||
                    hasRunTimeSizes(node.input(0).getType());
+  // A vector along an axis that is not there is one number.
+  if (given.size() == 1 && rank <= 1 && node.intAttr("axis", 1) >= rank &&
+      !dimsOf(parameter)[0].known()) {
+    if (failed(node.requireEqual(dimsOf(parameter)[0], 1, "the scale")))
+      return failure();
+    return node.reshape(parameter, {});
+  }
   FailureOr<int64_t> axis = node.axisAttr("axis", 1, rank);
   if (failed(axis))
     return failure();
   if (given.size() == 1 && rank >= 1 && node.intAttr("block_size", 0) == 0) {
-    if (failed(node.requireEqual(dimsOf(parameter)[0],
-                                 dimsOf(node.input(0))[*axis],
-                                 "the scale does not have the length of the "
-                                 "axis")))
-      return failure();
-    return node.alignAt(parameter, *axis, rank);
+    Dims sizes(rank, 1);
+    sizes[*axis] = dimsOf(node.input(0))[*axis];
+    Value grown = node.broadcastTo(node.alignAt(parameter, *axis, rank), sizes);
+    if (!grown)
+      return node.invalid("the scale does not have the length of the axis");
+    return grown;
   }
   if (static_cast<int64_t>(given.size()) != rank)
     return node.invalid("the rank of the scale fits no granularity");
@@ -182,12 +189,13 @@ static ImportResult importQuantization(OnnxNode &node, Type zeroType,
                        : FailureOr<Value>(node.scalarConstant(0, zeroType));
   if (failed(zero))
     return failure();
+  SmallVector<Value> operands{x, *scale, *zero};
   RankedTensorType type = node.elementwiseType(
-      {x, *scale, *zero}, [&](ArrayRef<Type>) { return resultType; });
+      operands, [&](ArrayRef<Type>) { return resultType; });
   if (!type)
     return failure();
-  Value result = OpT::create(node.builder, node.loc, TypeRange{type},
-                             ValueRange{x, *scale, *zero}, attrs);
+  Value result =
+      OpT::create(node.builder, node.loc, TypeRange{type}, operands, attrs);
   return one(node.reshape(result, dimsOf(node.input(0))));
 }
 

@@ -60,6 +60,12 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
                                : readBoundedSizes(node, integers.input(0));
   if (failed(sizes))
     return failure();
+  for (size_t i = 0; i < sizes->size(); ++i)
+    if ((*sizes)[i].least() < 0 && node.requireAtLeast((*sizes)[i], 0) &&
+        node.isKnown(0))
+      sizes = node.requireSizes(0, "shape"); // bounds are others now
+  if (failed(sizes))
+    return failure();
   for (const Dim &size : *sizes) {
     if (size.most() < 0)
       return node.invalid("a size is negative");
@@ -90,6 +96,16 @@ static ImportResult importEyeLike(OnnxNode &node) {
   if (!type || shape.size() != 2)
     return node.invalid("needs a matrix and a numeric dtype");
   int64_t k = node.intAttr("k", 0);
+  if (hasRunTimeSizes(node.input(0).getType())) {
+    RunTimeInts ints(node);
+    Dims sizes = dimsOf(node.input(0));
+    Value row =
+        node.reshape(node.countTo(sizes[0]), ArrayRef<Dim>{sizes[0], 1});
+    Value column =
+        node.reshape(node.countTo(sizes[1]), ArrayRef<Dim>{1, sizes[1]});
+    return one(
+        node.cast(ints.equal(column, ints.add(row, ints.number(k))), type));
+  }
   Attribute zero = elementAttr(type, 0), one = elementAttr(type, 1);
   SmallVector<Attribute> elements;
   for (int64_t row = 0; row < shape[0]; ++row)

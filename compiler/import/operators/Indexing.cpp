@@ -7,15 +7,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Refuses tensors whose sizes are known only at run time.
-static LogicalResult requireKnown(OnnxNode &node, ArrayRef<Value> tensors) {
-  for (Value tensor : tensors)
-    if (tensor && hasRunTimeSizes(tensor.getType()))
-      return node.unsupported("sizes that are known only at run time",
-                              "give them one size with --dim");
-  return success();
-}
-
 static bool isIndex(Value v) {
   return isa<IntegerType>(elementOf(v)) && !elementOf(v).isInteger(1);
 }
@@ -223,25 +214,30 @@ static ImportResult importReverseSequence(OnnxNode &node) {
 
 static ImportResult importTensorScatter(OnnxNode &node) {
   Value past = node.input(0), update = node.input(1);
-  if (failed(requireKnown(node, {past, node.input(1), node.input(2)})))
-    return failure();
   auto axis = node.axisAttr("axis", -2, shapeOf(past).size());
   if (failed(axis))
     return failure();
-  SmallVector<int64_t> shape(shapeOf(update));
-  if (*axis == 0 || shape.size() != shapeOf(past).size() ||
-      shape[*axis] > shapeOf(past)[*axis])
+  if (*axis == 0 || shapeOf(update).size() != shapeOf(past).size() ||
+      (dimsOf(past)[*axis] - dimsOf(update)[*axis]).most() < 0)
     return node.invalid(
         "the update does not fit into the cache, or the axis is the batch");
-  shape[*axis] = shapeOf(past)[*axis];
-  if (ArrayRef<int64_t>(shape) != shapeOf(past))
-    return node.invalid("the update does not fit into the cache");
+  auto others = [&](Value v) {
+    Dims sizes = dimsOf(v);
+    sizes.erase(sizes.begin() + *axis);
+    return sizes;
+  };
+  if (failed(requireAlike(
+          node, [&] { return others(update); }, [&] { return others(past); },
+          "the update does not fit into the cache")))
+    return failure();
   Value position = node.input(2);
-  if (!position) {
-    auto type = RankedTensorType::get({shape[0]},
-                                      node.builder.getIntegerType(64, true));
-    position = node.constant(DenseElementsAttr::get(type, int64_t(0)));
-  }
+  if (position && failed(node.requireEqual(dimsOf(position)[0], dimsOf(past)[0],
+                                           "a position for each image")))
+    return failure();
+  if (!position)
+    position = node.build<ExpandOp>(
+        node.scalarConstant(0, node.builder.getIntegerType(64, true)),
+        ArrayRef<Dim>(dimsOf(past)[0]));
   bool circular = node.stringAttr("mode", "linear") == "circular";
   return SmallVector<Value>{
       node.build<TensorScatterOp>(past, update, position, *axis, circular)};
@@ -285,6 +281,14 @@ static ImportResult importScatterND(OnnxNode &node) {
     return failure();
   if (!isIndex(indices) || shapeOf(indices).empty())
     return node.invalid("the indices are not integers, or a scalar");
+  // The ranks of all three tell how long the tuples are.
+  int64_t length = int64_t(shapeOf(indices).size()) - 1 +
+                   int64_t(shapeOf(x).size()) -
+                   int64_t(shapeOf(updates).size());
+  if (!dimsOf(indices).back().known() && length >= 0 &&
+      failed(node.requireEqual(dimsOf(indices).back(), length,
+                               "the axes that an index is for")))
+    return failure();
   auto components = tupleLength(node, indices);
   if (failed(components))
     return failure();
@@ -416,8 +420,12 @@ static ImportResult importCol2Im(OnnxNode &node) {
 
 static ImportResult importDet(OnnxNode &node) {
   Value x = node.input(0);
-  ArrayRef<int64_t> shape = shapeOf(x);
-  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] ||
+  if (shapeOf(x).size() >= 2 &&
+      failed(node.requireEqual(dimsOf(x).back(), dimsOf(x).end()[-2],
+                               "the sides of a matrix")))
+    return failure();
+  Dims sizes = dimsOf(x);
+  if (sizes.size() < 2 || sizes.back() != sizes.end()[-2] ||
       !isa<FloatType>(elementOf(x)))
     return node.invalid("needs square matrices of floats");
   auto op = DetOp::create(node.builder, node.loc, x);

@@ -50,8 +50,10 @@ Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
                     const RowNorm &norm) {
   // Sizes known only at run time are taken to be those of the parameters.
   for (Value parameter : {scale, bias})
-    if (parameter)
-      (void)node.broadcast({x, parameter});
+    if (parameter) {
+      SmallVector<Value> both{x, parameter};
+      (void)node.broadcast(both);
+    }
   Dims shape = dimsOf(x);
   ArrayRef<Dim> normalized = ArrayRef(shape).drop_front(norm.axis);
   Dim length = product(normalized);

@@ -80,27 +80,84 @@ Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
   return reshape(value, sizes);
 }
 
-std::optional<Dims> OnnxNode::broadcast(ValueRange operands) {
-  // Of the sizes along one axis, counted from the last, the first that is not 1.
+LogicalResult OnnxNode::requireAlike(Value x, Value y, const Twine &what) {
+  if (shapeOf(x).size() != shapeOf(y).size())
+    return invalid(what + ": one has more axes than the other");
+  for (size_t axis = 0; axis < shapeOf(x).size(); ++axis)
+    if (failed(requireEqual(dimsOf(x)[axis], dimsOf(y)[axis], what)))
+      return failure();
+  return success();
+}
+
+/// The sizes that are not 1 of operands along one axis, counted from the last.
+static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
+  Dims sizes;
+  for (Value operand : operands)
+    if (shapeOf(operand).size() >= fromEnd)
+      if (Dim size = dimsOf(operand).end()[-int64_t(fromEnd)]; size != 1)
+        sizes.push_back(size);
+  return sizes;
+}
+
+/// The size that operands with `sizes` along an axis have together: of those that are
+/// not 1 one that cannot be, or else the first.
+static Dim broadcastSize(ArrayRef<Dim> sizes) {
+  for (const Dim &size : sizes)
+    if (size.known())
+      return size;
+  for (const Dim &size : sizes)
+    if (size.least() > 1)
+      return size;
+  return sizes.empty() ? Dim(1) : sizes.front();
+}
+
+std::optional<Dims> OnnxNode::broadcast(MutableArrayRef<Value> operands,
+                                        size_t others) {
   size_t rank = 0;
   for (Value operand : operands)
     rank = std::max(rank, shapeOf(operand).size());
-  for (size_t axis = 1; axis <= rank; ++axis) {
-    std::optional<Value> like;
-    for (Value operand : operands) {
-      auto size = [&](Value v) { return dimsOf(v).end()[-int64_t(axis)]; };
-      if (shapeOf(operand).size() < axis || size(operand) == 1)
-        continue;
-      if (!like)
-        like = operand;
-      else if (size(operand) != size(*like))
-        (void)assumeEqual(size(operand), size(*like));
+  // Types change where sizes are assumed to be equal.
+  for (size_t axis = others + 1; axis <= rank; ++axis)
+    for (size_t i = 0; i < sizesAlong(operands, axis).size(); ++i) {
+      Dims sizes = sizesAlong(operands, axis);
+      if (Dim whole = broadcastSize(sizes); sizes[i] != whole)
+        (void)assumeEqual(sizes[i], whole);
     }
+  Dims result;
+  for (size_t axis = rank; axis > others; --axis)
+    result.push_back(broadcastSize(sizesAlong(operands, axis)));
+  for (Value &operand : operands) {
+    Dims sizes = dimsOf(operand);
+    if (sizes.size() <= others)
+      continue;
+    size_t own = sizes.size() - others;
+    for (size_t i = 0; i < own; ++i)
+      if (sizes[i] != 1)
+        sizes[i] = result[result.size() - own + i];
+    Value grown = broadcastTo(operand, sizes);
+    if (!grown)
+      return std::nullopt;
+    operand = grown;
   }
-  auto sizes = llvm::map_to_vector(
-      operands, [](Value operand) { return dimsOf(operand); });
-  return broadcastShapes(
-      SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()));
+  return result;
+}
+
+Value OnnxNode::broadcastTo(Value x, ArrayRef<Dim> sizes) {
+  Dims from = dimsOf(x);
+  if (ArrayRef(from) == sizes)
+    return x;
+  if (from.size() > sizes.size())
+    return {};
+  for (auto [size, whole] : llvm::zip(from, sizes.take_back(from.size()))) {
+    if (size == whole || size == 1)
+      continue;
+    bool mayBeWhole =
+        size.least() <= whole.most() && size.most() >= whole.least();
+    if (size.known() || !(size.least() <= 1 || mayBeWhole))
+      return {};
+    checkOneOr(size, whole);
+  }
+  return builder.createOrFold<ExpandOp>(loc, x, sizes);
 }
 
 FailureOr<int64_t> OnnxNode::normalizeAxis(int64_t axis, int64_t rank) {
@@ -116,7 +173,7 @@ FailureOr<int64_t> OnnxNode::axisAttr(StringRef name, int64_t otherwise,
 }
 
 RankedTensorType
-OnnxNode::elementwiseType(ValueRange operands,
+OnnxNode::elementwiseType(MutableArrayRef<Value> operands,
                           llvm::function_ref<Type(ArrayRef<Type>)> element) {
   SmallVector<Type> types;
   for (Value operand : operands) {

@@ -75,9 +75,18 @@ public:
   /// without a diagnostic.
   virtual bool requireMultiple(const Dim &x, int64_t divisor) = 0;
   virtual bool requireAtLeast(const Dim &x, int64_t least) = 0;
-  /// Broadcasts the shapes of operands; sizes that have to be equal for that are
-  /// assumed to be. Empty if the shapes do not fit.
-  std::optional<Dims> broadcast(mlir::ValueRange operands);
+  /// As requireEqual, for all sizes of two tensors; their ranks are equal too.
+  mlir::LogicalResult requireAlike(mlir::Value x, mlir::Value y,
+                                   const llvm::Twine &what);
+  /// Broadcasts the shapes of operands. Symbols of sizes along one axis are assumed to be
+  /// equal; else the first size is the result's, unless another cannot be 1, and an
+  /// operand that may have to grow to it in a run becomes the one that has. Empty if
+  /// the shapes do not fit. The last `others` axes are left out.
+  std::optional<Dims> broadcast(llvm::MutableArrayRef<mlir::Value> operands,
+                                size_t others = 0);
+  /// `x` with the sizes of a result: each of its own is that size, or 1, or may be
+  /// either. Null without a diagnostic if it is neither.
+  mlir::Value broadcastTo(mlir::Value x, llvm::ArrayRef<Dim> sizes);
 
   /// Whether the value of input `i` is known when compiling, or follows from sizes.
   /// (Inputs of the model that there are data for may be bound to them.)
@@ -90,6 +99,8 @@ public:
             llvm::ArrayRef<std::optional<int64_t>> most) = 0;
   /// Has a run end with an error where two sizes differ that it has read.
   virtual void checkEqual(const Dim &x, const Dim &y) = 0;
+  /// The same where a size is neither 1 nor another one.
+  virtual void checkOneOr(const Dim &size, const Dim &other) = 0;
 
   /// Diagnostics; both return failure, so `return node.unsupported(...)`. The
   /// node's name, operator, operand types are added by the importer.
@@ -142,8 +153,9 @@ public:
   }
   /// Elementwise: null with a diagnostic if the shapes do not broadcast.
   template <typename OpT>
-  mlir::Value elementwise(mlir::ValueRange operands,
+  mlir::Value elementwise(mlir::ValueRange given,
                           llvm::ArrayRef<mlir::NamedAttribute> attrs = {}) {
+    llvm::SmallVector<mlir::Value> operands(given);
     mlir::RankedTensorType type =
         elementwiseType(operands, &OpT::resultElement);
     if (!type)
@@ -151,8 +163,9 @@ public:
     return OpT::create(builder, loc, mlir::TypeRange{type}, operands, attrs)
         .getResult();
   }
+  /// The type of the result; operands become those that have grown to it.
   mlir::RankedTensorType elementwiseType(
-      mlir::ValueRange operands,
+      llvm::MutableArrayRef<mlir::Value> operands,
       llvm::function_ref<mlir::Type(llvm::ArrayRef<mlir::Type>)> element);
 
 protected:

@@ -27,11 +27,11 @@ mlir::FailureOr<mlir::Value> importIntegerProduct(OnnxNode &node, mlir::Value a,
                                                   mlir::Value bZero);
 
 /// `parameter`, a scale or zero point (or null), so that it broadcasts to a tensor of
-/// `shape`: it has one element, or one for each place on `axis` (-1: none), or a
+/// `sizes`: it has one element, or one for each place on `axis` (-1: none), or a
 /// shape that broadcasts as it is.
 mlir::FailureOr<mlir::Value> alignParameter(OnnxNode &node,
                                             mlir::Value parameter, int64_t axis,
-                                            llvm::ArrayRef<int64_t> shape);
+                                            llvm::ArrayRef<Dim> sizes);
 
 /// A matrix of bytes with its scale and its zero point (which may be null).
 struct ScaledMatrix {

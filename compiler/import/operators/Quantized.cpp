@@ -29,23 +29,32 @@ static Value centered(OnnxNode &node, Value x, Value zero) {
 }
 
 FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
-                                ArrayRef<int64_t> shape) {
+                                ArrayRef<Dim> sizes) {
   if (!parameter)
     return Value();
-  ArrayRef<int64_t> own = shapeOf(parameter);
+  const char *misfit = "a scale or zero point does not fit its operand";
+  if (axis < 0 && shapeOf(parameter).size() == 1 &&
+      failed(node.requireEqual(dimsOf(parameter)[0], 1, misfit)))
+    return failure();
+  Dims wide = dimsOf(parameter);
   if (tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
-  if (own.size() == 1) {
-    if (axis < 0 || own[0] != shape[axis])
-      return node.invalid("a scale or zero point does not fit its operand");
-    SmallVector<int64_t> wide(shape.size(), 1);
-    wide[axis] = own[0];
-    return node.reshape(parameter, wide);
+  if (wide.size() == 1) {
+    Dim own = wide[0];
+    wide.assign(sizes.size(), 1);
+    wide[axis] = own;
+    parameter = node.reshape(parameter, wide);
   }
-  auto whole = broadcastShapes({own, shape});
-  if (!whole || ArrayRef<int64_t>(*whole) != shape)
-    return node.invalid("a scale or zero point does not fit its operand");
-  return parameter;
+  if (wide.size() > sizes.size())
+    return node.invalid(misfit);
+  // One number may be meant for all, which is not known before the run.
+  for (size_t i = 1; i <= wide.size(); ++i)
+    if (wide.end()[-i] != 1)
+      wide.end()[-i] = sizes.end()[-i];
+  Value grown = node.broadcastTo(parameter, wide);
+  if (!grown)
+    return node.invalid(misfit);
+  return grown;
 }
 
 /// Whether a zero point is one number, or has one for each row (`steps` = 1: the
@@ -58,7 +67,7 @@ static bool isByRow(Value zero, size_t steps) {
 
 FailureOr<Value> importIntegerProduct(OnnxNode &node, Value a, Value aZero,
                                       Value b, Value bZero) {
-  ArrayRef<int64_t> as = shapeOf(a), bs = shapeOf(b);
+  Dims as = dimsOf(a), bs = dimsOf(b);
   auto rows = alignParameter(node, aZero, int64_t(as.size()) - 2, as),
        columns = alignParameter(node, bZero, int64_t(bs.size()) - 1, bs);
   if (failed(rows) || failed(columns))
@@ -117,8 +126,8 @@ static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
       isOneOr(wZero, shapeOf(w)[0]) &&
       (!bias || shapeOf(bias) == ArrayRef<int64_t>{shapeOf(w)[0]}))
     return pointwise(node, x, xZero, w, wZero, bias);
-  auto whole = alignParameter(node, xZero, -1, shapeOf(x)),
-       channels = alignParameter(node, wZero, 0, shapeOf(w));
+  auto whole = alignParameter(node, xZero, -1, dimsOf(x)),
+       channels = alignParameter(node, wZero, 0, dimsOf(w));
   if (failed(whole) || failed(channels))
     return failure();
   return importConv(node, centered(node, x, *whole),
@@ -135,12 +144,15 @@ FailureOr<Value> requantize(OnnxNode &node, Value acc, Value aScale,
        node.cast(yScale, f32)});
   Value scaled = node.elementwise<MulOp>({node.cast(acc, f32), scale});
   Type type = elementOf(yZero);
-  RankedTensorType result = node.elementwiseType(
-      {scaled, yZero}, [&](ArrayRef<Type>) { return type; });
+  SmallVector<Value> operands{scaled, yZero};
+  RankedTensorType result =
+      node.elementwiseType(operands, [&](ArrayRef<Type>) { return type; });
   if (!result)
     return failure();
   if (result.getShape() != shapeOf(acc))
     return node.invalid("a scale or zero point does not fit the result");
+  scaled = operands[0];
+  yZero = operands[1];
   NamedAttribute saturate =
       node.builder.getNamedAttr("saturate", node.builder.getI64IntegerAttr(1));
   return QuantizeOp::create(
@@ -169,7 +181,7 @@ static ImportResult importQLinearMatMul(OnnxNode &node) {
   if (failed(acc))
     return failure();
   // Scales by row or column broadcast like the product itself.
-  ArrayRef<int64_t> shape = shapeOf(*acc);
+  Dims shape = dimsOf(*acc);
   int64_t rank = shape.size();
   auto aScale = alignParameter(node, node.input(1), rank - 2, shape),
        bScale = alignParameter(node, node.input(4), rank - 1, shape),
@@ -185,7 +197,7 @@ static ImportResult importQLinearConv(OnnxNode &node) {
                          node.input(5), node.input(8));
   if (failed(acc))
     return failure();
-  ArrayRef<int64_t> shape = shapeOf(*acc);
+  Dims shape = dimsOf(*acc);
   auto xScale = alignParameter(node, node.input(1), -1, shape),
        wScale = alignParameter(node, node.input(4), 1, shape),
        yScale = alignParameter(node, node.input(6), -1, shape),

@@ -21,11 +21,12 @@ Value dequantize(OnnxNode &node, Value x, Value scale, Value zero) {
     return {};
   scale = scalar(node, scale);
   zero = zero ? scalar(node, zero) : node.scalarConstant(0, elementOf(x));
+  SmallVector<Value> operands{x, scale, zero};
   RankedTensorType type = node.elementwiseType(
-      {x, scale, zero}, [&](ArrayRef<Type>) { return elementOf(scale); });
+      operands, [&](ArrayRef<Type>) { return elementOf(scale); });
   if (!type)
     return {};
-  return node.build<DequantizeOp>(type, x, scale, zero);
+  return node.build<DequantizeOp>(type, operands[0], operands[1], operands[2]);
 }
 
 Value quantize(OnnxNode &node, Value y, Value scale, Value zero, Type type) {

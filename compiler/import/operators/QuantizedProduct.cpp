@@ -20,8 +20,8 @@ FailureOr<Value> importScaledProduct(OnnxNode &node, const ScaledMatrix &a,
   if (failed(sums))
     return failure();
   int64_t rank = shapeOf(*sums).size();
-  auto aScale = alignParameter(node, a.scale, -1, shapeOf(*sums)),
-       bScale = alignParameter(node, b.scale, rank - 1, shapeOf(*sums));
+  auto aScale = alignParameter(node, a.scale, -1, dimsOf(*sums)),
+       bScale = alignParameter(node, b.scale, rank - 1, dimsOf(*sums));
   if (failed(aScale) || failed(bScale))
     return failure();
   Value scale = node.elementwise<MulOp>({*aScale, *bScale});
@@ -69,8 +69,8 @@ static ImportResult importQGemm(OnnxNode &node) {
   Value sums = sumOf(node, {*product, c});
   if (!sums || shapeOf(sums) != shapeOf(*product))
     return node.invalid("C does not broadcast to the product");
-  auto columns = alignParameter(node, bScale, 1, shapeOf(sums)),
-       whole = alignParameter(node, aScale, -1, shapeOf(sums));
+  auto columns = alignParameter(node, bScale, 1, dimsOf(sums)),
+       whole = alignParameter(node, aScale, -1, dimsOf(sums));
   if (failed(columns) || failed(whole))
     return failure();
   Type f32 = node.builder.getF32Type();

@@ -90,6 +90,11 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
     return node.invalid("unknown direction `" + direction + "`");
   directions = direction == "bidirectional" ? 2 : 1;
   backwards = direction == "reverse";
+  for (unsigned i : {1, 2})
+    if (!dimsOf(node.input(i))[0].known() &&
+        failed(node.requireEqual(dimsOf(node.input(i))[0], directions,
+                                 "the directions of W and R")))
+      return failure();
   hidden = shapeOf(node.input(2))[2];
   if (int64_t given = shapeOf(node.input(2))[0]; given != directions)
     return node.invalid("W and R have " + Twine(given) +

@@ -3,6 +3,7 @@
 // Resize becomes tables of positions and weights, one pair for each axis that
 // changes: graph.gather where each result is one element, else graph.resample.
 
+#include "compiler/import/operators/RunTimeResize.h"
 #include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -14,28 +15,20 @@ namespace ingot::graph {
 // Resize
 //===----------------------------------------------------------------------===//
 
+ResizeMode ResizeMode::of(OnnxNode &node) {
+  bool old = node.opset < 11;
+  return {node.stringAttr("mode", "nearest"),
+          node.stringAttr("coordinate_transformation_mode",
+                          old ? "asymmetric" : "half_pixel"),
+          node.stringAttr("nearest_mode", old ? "floor" : "round_prefer_floor"),
+          node.stringAttr("keep_aspect_ratio_policy", "stretch"),
+          node.intAttr("antialias", 0) != 0,
+          node.intAttr("exclude_outside", 0) != 0,
+          node.floatAttr("cubic_coeff_a", -0.75),
+          node.floatAttr("extrapolation_value", 0)};
+}
+
 namespace {
-struct ResizeMode {
-  std::string interpolation, coordinates, nearest, policy;
-  bool antialias, excludeOutside;
-  double cubicA, extrapolation;
-
-  static ResizeMode of(OnnxNode &node) {
-    bool old = node.opset < 11;
-    return {
-        node.stringAttr("mode", "nearest"),
-        node.stringAttr("coordinate_transformation_mode",
-                        old ? "asymmetric" : "half_pixel"),
-        node.stringAttr("nearest_mode", old ? "floor" : "round_prefer_floor"),
-        node.stringAttr("keep_aspect_ratio_policy", "stretch"),
-        node.intAttr("antialias", 0) != 0,
-        node.intAttr("exclude_outside", 0) != 0,
-        node.floatAttr("cubic_coeff_a", -0.75),
-        node.floatAttr("extrapolation_value", 0)};
-  }
-  bool crops() const { return coordinates == "tf_crop_and_resize"; }
-};
-
 /// How one axis is resized, and the elements each result position is made of.
 struct ResizedAxis {
   int64_t axis, from, to;
@@ -221,6 +214,48 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   return x;
 }
 
+/// By what input `byInput` says, scales or sizes, in a run. Empty if all that it needs is
+/// known when compiling.
+static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
+                                                   const ResizeMode &mode,
+                                                   ArrayRef<int64_t> axes,
+                                                   unsigned byInput) {
+  bool bySizes = byInput == 3, isKnown = node.isKnown(byInput);
+  Value given = node.input(byInput),
+        roi = mode.crops() ? node.input(1) : Value();
+  bool isRoiKnown = !roi || node.isKnown(1);
+  if (!hasRunTimeSizes(node.input(0).getType()) && isRoiKnown && isKnown &&
+      node.constantInput(byInput))
+    return std::nullopt;
+  auto hasLength = [&](Value vector, size_t length) {
+    return shapeOf(vector).size() == 1 &&
+           succeeded(node.requireEqual(dimsOf(vector)[0], length,
+                                       "an entry for each axis"));
+  };
+  if (!hasLength(given, axes.size()) ||
+      (roi && !hasLength(roi, 2 * axes.size())))
+    return ImportResult(node.invalid(
+        "scales, sizes or roi do not have one entry for each axis"));
+  ResizeInputs in{llvm::to_vector(axes), {}, {}, roi, {}, {}};
+  (bySizes ? in.sizes : in.scales) = node.input(byInput);
+  if (bySizes && isKnown && mode.policy == "stretch") {
+    auto sizes = node.requireSizes(byInput, "sizes");
+    if (failed(sizes))
+      return ImportResult(failure());
+    in.knownSizes = *sizes;
+  }
+  if (!bySizes && isKnown && node.constantInput(byInput)) {
+    auto scales = node.requireFloats(byInput, "scales");
+    if (failed(scales))
+      return ImportResult(failure());
+    in.knownScales = *scales;
+  }
+  for (double scale : in.knownScales)
+    if (scale <= 0)
+      return ImportResult(node.invalid("a scale or size is not positive"));
+  return resizeByInput(node, mode, in);
+}
+
 /// Opset 10: X, scales; since 11: X, roi, scales, sizes.
 static ImportResult importResize(OnnxNode &node) {
   Value x = node.input(0);
@@ -250,6 +285,12 @@ static ImportResult importResize(OnnxNode &node) {
     return node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 0;
   };
   unsigned scalesInput = node.opset < 11 ? 1 : 2;
+  unsigned byInput = node.opset >= 11 && isGiven(3) ? 3 : scalesInput;
+  if (node.hasInput(byInput) &&
+      (hasRunTimeSizes(x.getType()) || !node.constantInput(byInput) ||
+       (mode.crops() && node.hasInput(1) && !node.constantInput(1))))
+    if (auto atRunTime = resizeAtRunTime(node, mode, axes, byInput))
+      return *atRunTime;
   SmallVector<double> scales, roi;
   SmallVector<int64_t> sizes;
   if (node.opset >= 11 && isGiven(3)) {
@@ -316,12 +357,6 @@ static ImportResult importUpsample(OnnxNode &node) {
   if (node.opset < 7)
     scales = SmallVector<double>{1, 1, node.floatAttr("height_scale", 1),
                                  node.floatAttr("width_scale", 1)};
-  else if (node.opset >= 9)
-    scales = node.requireFloats(1, "scales");
-  if (failed(scales))
-    return failure();
-  if (scales->size() != shape.size())
-    return node.invalid("scales do not have one entry for each axis");
   ResizeMode mode{node.stringAttr("mode", "nearest"),
                   "asymmetric",
                   "floor",
@@ -332,6 +367,16 @@ static ImportResult importUpsample(OnnxNode &node) {
                   0};
   if (mode.interpolation == "bilinear")
     mode.interpolation = "linear";
+  if (node.opset >= 9 && node.hasInput(1)) {
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
+    if (auto atRunTime = resizeAtRunTime(node, mode, axes, 1))
+      return *atRunTime;
+    scales = node.requireFloats(1, "scales");
+  }
+  if (failed(scales))
+    return failure();
+  if (scales->size() != shape.size())
+    return node.invalid("scales do not have one entry for each axis");
   SmallVector<ResizedAxis> resized;
   for (auto [axis, scale] : llvm::enumerate(*scales)) {
     int64_t to = static_cast<int64_t>(std::floor(
@@ -350,8 +395,14 @@ static ImportResult importUpsample(OnnxNode &node) {
 
 static ImportResult importGridSample(OnnxNode &node) {
   Value x = node.input(0), grid = node.input(1);
+  size_t spatial = shapeOf(x).size() - 2;
+  if (shapeOf(x).size() >= 3 && shapeOf(grid).size() == shapeOf(x).size() &&
+      (failed(node.requireEqual(dimsOf(grid)[0], dimsOf(x)[0],
+                                "the images of input and grid")) ||
+       failed(node.requireEqual(dimsOf(grid).back(), spatial,
+                                "a position for each axis of the input"))))
+    return failure();
   ArrayRef<int64_t> from = shapeOf(x), to = shapeOf(grid);
-  size_t spatial = from.size() - 2;
   if (from.size() < 3 || to.size() != from.size() || to[0] != from[0] ||
       to.back() != static_cast<int64_t>(spatial))
     return node.invalid(
@@ -376,6 +427,11 @@ static ImportResult importGridSample(OnnxNode &node) {
 
 static ImportResult importRoiAlign(OnnxNode &node) {
   Value x = node.input(0), rois = node.input(1), batch = node.input(2);
+  if (shapeOf(rois).size() == 2 && shapeOf(batch).size() == 1 &&
+      (failed(node.requireEqual(dimsOf(rois)[1], 4, "corners of a region")) ||
+       failed(node.requireEqual(dimsOf(batch)[0], dimsOf(rois)[0],
+                                "regions and their images"))))
+    return failure();
   if (shapeOf(x).size() != 4 || shapeOf(rois).size() != 2 ||
       shapeOf(rois)[1] != 4 || shapeOf(batch) != shapeOf(rois).take_front())
     return node.invalid("needs an image batch, four corners and one batch "
@@ -387,10 +443,9 @@ static ImportResult importRoiAlign(OnnxNode &node) {
       node.stringAttr("coordinate_transformation_mode",
                       node.opset < 16 ? "output_half_pixel" : "half_pixel") ==
       "half_pixel";
-  SmallVector<int64_t> shape = {shapeOf(rois)[0],
-                                node.intAttr("output_height", 1),
-                                node.intAttr("output_width", 1), shapeOf(x)[1]};
-  auto type = RankedTensorType::get(shape, elementOf(x));
+  Dims sizes = {dimsOf(rois)[0], node.intAttr("output_height", 1),
+                node.intAttr("output_width", 1), dimsOf(x)[1]};
+  auto type = tensorOf(sizes, elementOf(x));
   Builder &b = node.builder;
   Value result = node.build<RoiAlignOp>(
       type, toChannelsLast(node, x), rois, batch,
@@ -404,6 +459,9 @@ static ImportResult importRoiAlign(OnnxNode &node) {
 /// The positions of an identity grid times theta, transposed.
 static ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
+  if (hasRunTimeSizes(theta.getType()) || !node.isKnown(1) ||
+      !node.constantInput(1))
+    return affineGridAtRunTime(node);
   auto size = node.requireInts(1, "size");
   if (failed(size))
     return failure();
@@ -439,13 +497,13 @@ static ImportResult importAffineGrid(OnnxNode &node) {
 }
 
 void registerResampleImports(OnnxRegistry &registry) {
-  const char *known = "scales, sizes and roi must be known when compiling";
-  registry.add("Resize", importResize, known);
-  registry.add("Upsample", importUpsample, known);
+  const char *bound = "scales or sizes of the run without a bound";
+  registry.add("Resize", importResize, bound);
+  registry.add("Upsample", importUpsample, bound);
   registry.add("GridSample", importGridSample);
   registry.add("RoiAlign", importRoiAlign);
   registry.add("AffineGrid", importAffineGrid,
-               "size must be known when compiling");
+               "a size of the run without a bound");
 }
 
 } // namespace ingot::graph

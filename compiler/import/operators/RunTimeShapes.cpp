@@ -132,6 +132,13 @@ Value reshapeAtRunTime(OnnxNode &node, Value x, ArrayRef<Dim> sizes) {
   return node.reshape(resizedFlat(node, flat, after), sizes);
 }
 
+FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size) {
+  auto read = node.readSizes(RunTimeInts(node).sizes(size), {size.most()});
+  if (failed(read))
+    return failure();
+  return read->front();
+}
+
 FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
   SmallVector<std::optional<int64_t>> most(shapeOf(counts)[0]);
   return node.readSizes(counts, most);

@@ -71,6 +71,8 @@ mlir::Value reshapeAtRunTime(OnnxNode &node, mlir::Value x,
 /// How many elements of a vector of truth values hold, and where these are: a tensor of
 /// positions as long as the count.
 mlir::FailureOr<mlir::Value> positionsOf(OnnxNode &node, mlir::Value truths);
+/// A size that is negative in no run: a run in which it would be ends with an error.
+mlir::FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size);
 /// Each size as long as the user says it can be; as many as `counts` has elements.
 mlir::FailureOr<Dims> readBoundedSizes(OnnxNode &node, mlir::Value counts);
 

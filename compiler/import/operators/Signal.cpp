@@ -7,6 +7,7 @@
 // is two of half the length.
 
 #include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeSignal.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -244,6 +245,11 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
       transpose(node, node.reshape(y, shape), inversePermutation(perm))};
 }
 
+/// Whether an input of one integer is left out, or a number when compiling.
+static bool isNumber(OnnxNode &node, unsigned i) {
+  return !node.hasInput(i) || (node.isKnown(i) && node.constantInput(i));
+}
+
 static ImportResult importDFT(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
@@ -251,6 +257,8 @@ static ImportResult importDFT(OnnxNode &node) {
   if (node.opset >= 20) {
     axis = -2;
     if (node.hasInput(2)) {
+      if (!node.isKnown(2))
+        return dftAtRunTime(node, std::nullopt);
       auto given = node.requireInts(2, "axis");
       if (failed(given))
         return failure();
@@ -260,6 +268,10 @@ static ImportResult importDFT(OnnxNode &node) {
   auto normal = node.normalizeAxis(axis, rank);
   if (failed(normal))
     return failure();
+  if (*normal == rank - 1)
+    return node.invalid("transforms the axis of real and imaginary parts");
+  if (hasRunTimeSizes(x.getType()) || !isNumber(node, 1))
+    return dftAtRunTime(node, *normal);
   bool inverse = node.intAttr("inverse", 0) != 0,
        onesided = node.intAttr("onesided", 0) != 0;
   int64_t size = shapeOf(x)[*normal],
@@ -275,6 +287,9 @@ static ImportResult importDFT(OnnxNode &node) {
 
 static ImportResult importSTFT(OnnxNode &node) {
   Value x = node.input(0), window = node.input(2);
+  if (hasRunTimeSizes(x.getType()) || !isNumber(node, 1) ||
+      !isNumber(node, 3) || (window && hasRunTimeSizes(window.getType())))
+    return stftAtRunTime(node);
   auto step = node.requireInts(1, "frame_step");
   if (failed(step))
     return failure();
@@ -355,10 +370,11 @@ static ImportResult importMelWeightMatrix(OnnxNode &node) {
 }
 
 void registerSignalImports(OnnxRegistry &registry) {
-  registry.add("DFT", importDFT,
-               "length and axis must be known when compiling");
-  registry.add("STFT", importSTFT,
-               "frame_step and frame_length must be known when compiling");
+  registry.add(
+      "DFT", importDFT,
+      "lengths of the run without a bound; inverse transforms of what is "
+      "known only at run time");
+  registry.add("STFT", importSTFT, "frames of the run without a bound");
   registry.add("MelWeightMatrix", importMelWeightMatrix,
                "all inputs must be known when compiling");
 }

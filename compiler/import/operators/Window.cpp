@@ -26,8 +26,8 @@ static FailureOr<Value> importPool(
 static ImportResult importMaxPool(OnnxNode &node) {
   FailureOr<Value> values = importPool(
       node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-        return node.build<MaxPoolOp>(type, x, g.kernel, g.strides, g.dilations,
-                                     g.low);
+        return node.build<MaxPoolOp>(type, x, g.knownKernel(), g.strides,
+                                     g.dilations, g.low);
       });
   if (failed(values))
     return failure();
@@ -38,8 +38,8 @@ static ImportResult importMaxPool(OnnxNode &node) {
     FailureOr<Value> indices = importPool(
         node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
           return node.build<MaxPoolIndexOp>(
-              tensorOf(dimsOf(type), i64), x, g.kernel, g.strides, g.dilations,
-              g.low, node.intAttr("storage_order", 0));
+              tensorOf(dimsOf(type), i64), x, g.knownKernel(), g.strides,
+              g.dilations, g.low, node.intAttr("storage_order", 0));
         });
     if (failed(indices))
       return failure();
@@ -52,7 +52,7 @@ static ImportResult importAveragePool(OnnxNode &node) {
   FailureOr<Value> y = importPool(
       node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
         return node.build<AveragePoolOp>(
-            type, x, g.kernel, g.strides, g.dilations, g.low,
+            type, x, g.knownKernel(), g.strides, g.dilations, g.low,
             node.intAttr("count_include_pad", 0) != 0, g.high);
       });
   if (failed(y))
@@ -63,8 +63,8 @@ static ImportResult importAveragePool(OnnxNode &node) {
 static ImportResult importLpPool(OnnxNode &node) {
   FailureOr<Value> y = importPool(
       node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-        return node.build<LpPoolOp>(type, x, g.kernel, g.strides, g.dilations,
-                                    g.low, node.intAttr("p", 2));
+        return node.build<LpPoolOp>(type, x, g.knownKernel(), g.strides,
+                                    g.dilations, g.low, node.intAttr("p", 2));
       });
   if (failed(y))
     return failure();

@@ -1,5 +1,6 @@
 #include "compiler/import/operators/WindowGeometry.h"
 
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,9 +26,9 @@ FailureOr<AutoPad> readAutoPad(OnnxNode &node) {
 /// Places that windows of `extent` have in an axis of `size`, padded. Empty where that
 /// depends on the size in more than one way.
 static std::optional<Dim> countWindows(const Dim &size, int64_t low,
-                                       int64_t high, int64_t extent,
+                                       int64_t high, const Dim &extent,
                                        int64_t stride, bool ceil) {
-  Dim room = size + (low + high - extent);
+  Dim room = size + (low + high) - extent;
   if (!ceil || stride == 1)
     return room.floorDiv(stride) + 1;
   // A window that would start in the padding at the high end is dropped.
@@ -37,7 +38,8 @@ static std::optional<Dim> countWindows(const Dim &size, int64_t low,
                                                              : count;
   // At most the last `stride - 1` elements are in a window of its own: it starts inside
   // if the kernel is longer than what is padded behind.
-  return extent - high >= stride ? std::optional(count) : std::nullopt;
+  return (extent - high).least() >= stride ? std::optional(count)
+                                           : std::nullopt;
 }
 
 LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
@@ -45,11 +47,11 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
                                        int64_t after) {
   constexpr int64_t most = int64_t(1) << 31;
   int64_t stride = strides[axis], dilation = dilations[axis];
-  if (stride < 1 || dilation < 1 || kernel[axis] < 1)
+  if (stride < 1 || dilation < 1 || kernel[axis].least() < 1)
     return node.invalid("strides, dilations and kernel sizes must be positive");
-  if (stride > most || dilation > most || kernel[axis] > most)
+  if (stride > most || dilation > most || kernel[axis].most() > most)
     return node.invalid("strides, dilations or kernel sizes are absurd");
-  int64_t extent = (kernel[axis] - 1) * dilation + 1;
+  Dim extent = (kernel[axis] - 1) * dilation + 1;
   int64_t behind = after, ahead = before;
   if (std::abs(before) > most || std::abs(after) > most)
     return node.invalid("pads are absurd");
@@ -69,8 +71,9 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   } else {
     if (autoPad == AutoPad::Valid)
       ahead = behind = 0;
-    if (!node.requireAtLeast(size(), extent - ahead - behind))
-      return node.invalid("the kernel (" + Twine(extent) +
+    if (auto known = extent.known();
+        known && !node.requireAtLeast(size(), *known - ahead - behind))
+      return node.invalid("the kernel (" + Twine(*known) +
                           ") is larger than the padded input (" +
                           kernel::sizeText(size() + (ahead + behind)) +
                           ") on spatial axis " + Twine(axis));
@@ -80,9 +83,15 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
       return node.unsupported("ceil_mode for a size that is known only at run "
                               "time, where windows may start in the padding");
     count = *windows;
+    if (count.least() < 0) {
+      auto checked = checkedSize(node, count);
+      if (failed(checked))
+        return failure();
+      count = *checked;
+    }
   }
   // ONNX's shape rule goes by the pads, its text by auto_pad.
-  Dim given = size() + (before + after - extent);
+  Dim given = size() + (before + after) - extent;
   if (autoPad != AutoPad::No && node.hasAttr("pads") &&
       (given.least() < 0 || given.floorDiv(stride) + 1 != count))
     return node.invalid("pads contradicts auto_pad");
@@ -93,7 +102,7 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
 }
 
 FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
-                                               ArrayRef<int64_t> kernel) {
+                                               ArrayRef<Dim> kernel) {
   size_t rank = shapeOf(x).size() - 2;
   WindowGeometry g;
   g.kernel.assign(kernel.begin(), kernel.end());

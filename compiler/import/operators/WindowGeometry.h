@@ -15,13 +15,23 @@ enum class AutoPad { No, Valid, SameUpper, SameLower };
 mlir::FailureOr<AutoPad> readAutoPad(OnnxNode &node);
 
 struct WindowGeometry {
-  llvm::SmallVector<int64_t> kernel, strides, dilations, low, high;
-  Dims output;
+  llvm::SmallVector<int64_t> strides, dilations, low, high;
+  Dims kernel, output;
 
   /// Reads strides, dilations, pads, auto_pad, ceil_mode for the input `x`, channels
   /// first. Of an input whose sizes are known only at run time a kernel fits into it.
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
-                                              llvm::ArrayRef<int64_t> kernel);
+                                              llvm::ArrayRef<Dim> kernel);
+  /// The same with a kernel of numbers.
+  static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
+                                              llvm::ArrayRef<int64_t> kernel) {
+    return read(node, x,
+                llvm::ArrayRef<Dim>(Dims(kernel.begin(), kernel.end())));
+  }
+  /// The kernel, where it is of numbers.
+  llvm::SmallVector<int64_t> knownKernel() const {
+    return llvm::map_to_vector(kernel, [](const Dim &n) { return *n.known(); });
+  }
   /// The type of the operator's result, channels last.
   mlir::RankedTensorType resultType(mlir::Value x, const Dim &channels) const {
     return tensorOf(windowShape(dimsOf(x), output, channels), elementOf(x));

@@ -331,12 +331,12 @@ struct DropExpand : OpInterfaceRewritePattern<ElementwiseOpInterface> {
       auto expand = operand.get().getDefiningOp<ExpandOp>();
       if (!expand)
         continue;
-      SmallVector<ArrayRef<int64_t>> shapes;
+      SmallVector<Dims> sizes;
       for (OpOperand &each : op->getOpOperands())
-        shapes.push_back(
-            shapeOf(&each == &operand ? expand.getX() : each.get()));
-      auto shape = broadcastShapes(shapes);
-      if (!shape || ArrayRef<int64_t>(*shape) != shapeOf(op->getResult(0)))
+        sizes.push_back(dimsOf(&each == &operand ? expand.getX() : each.get()));
+      auto shape = broadcastShapes(
+          SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()));
+      if (!shape || *shape != dimsOf(op->getResult(0)))
         continue;
       rewriter.modifyOpInPlace(op, [&] { operand.set(expand.getX()); });
       return success();

@@ -100,28 +100,29 @@ LogicalResult TensorScatterOp::inferTypes(Adaptor op, TypeRule &rule) {
   Value past = op.getPast(), update = op.getUpdate();
   uint64_t axis = op.getAxis();
   if (failed(rule.axis(axis, past)) || failed(rule.alike({past, update})) ||
-      failed(rule.shape(op.getPosition(), shapeOf(past)[0], "a position")))
+      failed(rule.shape(op.getPosition(), ArrayRef(dimsOf(past)[0]),
+                        "a position")))
     return failure();
-  if (axis == 0 || !fitsBeside(dimsOf(update), dimsOf(past), axis) ||
-      resized(shapeOf(update), axis, shapeOf(past)[axis]) !=
-          SmallVector<int64_t>(shapeOf(past)) ||
-      shapeOf(update)[axis] > shapeOf(past)[axis])
+  if (axis == 0 || shapeOf(update).size() != shapeOf(past).size() ||
+      resized(ArrayRef<Dim>(dimsOf(update)), axis, dimsOf(past)[axis]) !=
+          dimsOf(past) ||
+      (dimsOf(past)[axis] - dimsOf(update)[axis]).most() < 0)
     return rule.refuse("the update does not fit, or the axis is the batch");
   return rule.result(past);
 }
 
 Expr TensorScatterOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  int64_t axis = getAxis(), length = shapeOf(getPast())[axis],
-          count = shapeOf(getUpdate())[axis];
+  int64_t axis = getAxis();
+  Dim length = dimsOf(getPast())[axis], count = dimsOf(getUpdate())[axis];
   Expr start = wrapIndex(b, b.loadScalar(getPosition(), {idx[0]}), length);
   if (!getCircular())
-    start = min(start, b.index(length - count));
+    start = min(start, b.size(length - count));
   Exprs at(idx);
   Expr i = idx[axis] - start;
   if (getCircular())
-    i = select(i < 0.0, i + static_cast<double>(length), i);
+    i = select(i < 0.0, i + b.size(length), i);
   at[axis] = i;
-  Expr inside = i < static_cast<double>(count);
+  Expr inside = i < b.size(count);
   if (!getCircular())
     inside = inside & (i >= 0.0);
   return b.ifElse(
@@ -437,28 +438,28 @@ void TopKOp::emitBody(BodyBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult DetOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<int64_t> shape = shapeOf(op.getX());
-  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2])
+  Dims sizes = dimsOf(op.getX());
+  if (sizes.size() < 2 || sizes.back() != sizes[sizes.size() - 2])
     return rule.refuse("needs square matrices");
-  (void)rule.result(shape.drop_back(2), elementOf(op.getX()));
-  return rule.result(shape.take_back(2), realType(op.getX()));
+  (void)rule.result(ArrayRef(sizes).drop_back(2), elementOf(op.getX()));
+  return rule.result(ArrayRef(sizes).take_back(2), realType(op.getX()));
 }
 
 void DetOp::emitBody(BodyBuilder &b) {
-  ArrayRef<int64_t> shape = shapeOf(getX());
-  int64_t n = shape.back();
+  Dims sizes = dimsOf(getX());
+  Dim n = sizes.back();
   Type real = elementOf(getScratch());
   Value scratch = b.outputs[1];
   auto load = [&](Expr row, Expr column) {
     return b.loadFrom(scratch, real, {row, column});
   };
-  b.forEach(shape.drop_back(2), [&](ArrayRef<Expr> batch) {
-    b.forEach({n, n}, [&](ArrayRef<Expr> at) {
+  b.forEach(ArrayRef(sizes).drop_back(2), [&](ArrayRef<Expr> batch) {
+    b.forEach(ArrayRef<Dim>{n, n}, [&](ArrayRef<Expr> at) {
       Exprs from(batch);
       llvm::append_range(from, at);
       b.store(1, convert(b.load(getX(), from), real), at);
     });
-    Expr end = b.index(n);
+    Expr end = b.size(n);
     Expr det =
         b.loop(b.index(0), end, 1, {b.constant(1, real)},
                [&](Expr k, ArrayRef<Expr> carried) -> Exprs {

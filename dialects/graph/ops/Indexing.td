@@ -4,8 +4,10 @@
 // range is clamped, so that no memory outside of an operand is ever touched.
 
 /// Movers that compute so much for an element that it is not done twice.
-class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes>
-    : Graph_ElementOp<mnemonic, [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], types>;
+class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes, list<Trait> traits = []>
+    : Graph_ElementOp<mnemonic,
+                      !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], traits),
+                      types>;
 
 def Graph_GatherElementsOp : Graph_Move<"gather_elements", [Graph_RunTimeSizes]> {
   let summary = "result[i] = x[i with indices[i] in place of axis]";
@@ -22,7 +24,7 @@ def Graph_ReverseSequenceOp : Graph_Move<"reverse_sequence", [Graph_RunTimeSizes
   let arguments = (ins Graph_Tensor:$x, Graph_Integers:$lengths, I64Attr:$batch_axis, I64Attr:$time_axis);
 }
 
-def Graph_TensorScatterOp : Graph_Move<"tensor_scatter"> {
+def Graph_TensorScatterOp : Graph_Move<"tensor_scatter", [Graph_RunTimeSizes]> {
   let summary = "`past` with `update` in it from position[batch] on along an axis";
   let description = [{
     The batch is axis 0; a position that does not leave room is clamped, or with
@@ -87,7 +89,7 @@ def Graph_NonMaxSuppressionOp : Graph_BodyOp<"non_max_suppression", [Graph_RunTi
   let results = (outs Graph_Tensor:$selected, Graph_Tensor:$count, Graph_Tensor:$state);
 }
 
-def Graph_DetOp : Graph_BodyOp<"det"> {
+def Graph_DetOp : Graph_BodyOp<"det", [Graph_RunTimeSizes]> {
   let summary = "Determinants of the matrices in the last two axes";
   let description = "By elimination with row pivots, in `scratch`, which nobody reads afterwards.";
   let arguments = (ins Graph_Floats:$x);

@@ -377,19 +377,36 @@ void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, sizes));
 }
 
+/// Whether an axis of the operand has a size, known only at run time, that is 1 or
+/// that of the result.
+static bool growsInRun(const Dim &from, const Dim &to) {
+  return !from.known() && from != to;
+}
+
 LogicalResult ExpandOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims from = dimsOf(op.getX()), to = rule.statedDims();
-  auto shape = broadcastShapes({ArrayRef(from), ArrayRef(to)});
-  if (!shape || *shape != to)
+  bool fits = from.size() <= to.size();
+  for (size_t i = 1; fits && i <= from.size(); ++i)
+    fits = from.end()[-i] == to.end()[-i] || from.end()[-i] == 1 ||
+           growsInRun(from.end()[-i], to.end()[-i]);
+  if (!fits)
     return rule.refuse("the operand does not broadcast to the result");
-  return rule.result(*shape, elementOf(op.getX()));
+  return rule.result(to, elementOf(op.getX()));
 }
 
 Expr ExpandOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  return b.broadcast(b.loadBroadcast(getX(), idx), b.lanes());
+  Exprs at(idx);
+  Dims from = dimsOf(getX()), to = dimsOf(getResult());
+  for (size_t i = 1; i <= from.size(); ++i)
+    if (growsInRun(from.end()[-i], to.end()[-i]))
+      at.end()[-i] = min(idx.end()[-i], b.size(from.end()[-i] - 1));
+  return b.broadcast(b.loadBroadcast(getX(), at), b.lanes());
 }
 
-bool ExpandOp::passesLanes() { return true; }
+bool ExpandOp::passesLanes() {
+  Dims from = dimsOf(getX());
+  return from.empty() || !growsInRun(from.back(), dimsOf(getResult()).back());
+}
 
 OpFoldResult ExpandOp::fold(FoldAdaptor) {
   if (getX().getType() == getType())

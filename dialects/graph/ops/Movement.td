@@ -73,6 +73,10 @@ def Graph_PadOp : Graph_AxisMove<"pad", [Graph_RunTimeSizes], Graph_StatedTypes>
 
 def Graph_ExpandOp : Graph_AxisMove<"expand", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "The operand broadcast to the shape of the result by NumPy's rule";
+  let description = [{
+    A size of the operand that is known only at run time may be 1 or that of the
+    result: the program checks that it is one of the two.
+  }];
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>,
                   OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::graph::Dim>":$sizes)>];

@@ -25,20 +25,20 @@ static Expr sum(ElementBuilder &b, int64_t count, Expr zero,
 //===----------------------------------------------------------------------===//
 
 LogicalResult ResampleOp::inferTypes(Adaptor op, TypeRule &rule) {
-  SmallVector<int64_t> shape(shapeOf(op.getX()));
+  Dims sizes = dimsOf(op.getX());
   if (op.getPositions().size() != op.getAxes().size() ||
       op.getWeights().size() != op.getAxes().size())
     return rule.refuse("needs positions and weights for each axis");
   for (auto [axis, positions, weights] :
        llvm::zip(op.getAxes(), op.getPositions(), op.getWeights())) {
     if (failed(rule.axis(axis, op.getX())) ||
-        failed(rule.shape(weights, shapeOf(positions), "weights")))
+        failed(rule.shape(weights, dimsOf(positions), "weights")))
       return failure();
-    if (shapeOf(positions).size() != 2)
+    if (shapeOf(positions).size() != 2 || !dimsOf(positions)[1].known())
       return rule.refuse("has a table that is not [size, taps]");
-    shape[axis] = shapeOf(positions)[0];
+    sizes[axis] = dimsOf(positions)[0];
   }
-  return rule.result(shape, elementOf(op.getX()));
+  return rule.result(sizes, elementOf(op.getX()));
 }
 
 Expr ResampleOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -72,8 +72,8 @@ Operation *ResampleOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
   for (int64_t axis : getAxes())
     axes.push_back(permutedAxis(axis, perm));
   copy.setAxes(axes);
-  copy.getResult().setType(RankedTensorType::get(
-      permuted(getType().getShape(), perm), getType().getElementType()));
+  copy.getResult().setType(
+      tensorOf(permuted(dimsOf(getType()), perm), getType().getElementType()));
   return copy;
 }
 
@@ -83,47 +83,62 @@ bool ResampleOp::permutesOperand(unsigned i) { return i == 0; }
 // GridSample
 //===----------------------------------------------------------------------===//
 
+/// A size and a number as an element of a type of floats.
+static Expr realSize(ElementBuilder &b, const Dim &size, double more,
+                     Type real) {
+  if (auto known = size.known())
+    return b.constant(static_cast<double>(*known) + more, real);
+  Type i64 = IntegerType::get(b.builder.getContext(), 64, IntegerType::Signed);
+  return convert(convert(b.size(size), i64), real) + more;
+}
+
 namespace {
 /// One spatial axis of a grid sample.
 struct SampledAxis {
   ElementBuilder &b;
-  int64_t size;
+  Dim size;
   StringRef mode, padding;
   bool alignCorners;
 
   double low() const { return alignCorners ? 0 : -0.5; }
-  double high() const {
-    return low() + static_cast<double>(alignCorners ? size - 1 : size);
+  Expr sized(double more, Expr like) const {
+    return realSize(b, size, more, like.type);
+  }
+  Expr high(Expr like) const {
+    return sized(alignCorners ? low() - 1 : low(), like);
   }
 
   /// Mirrors at both borders until inside.
   Expr reflect(Expr x) const {
-    double range = high() - low();
-    if (range == 0)
-      return x * 0.0 + low();
+    Expr lowest = x * 0.0 + low(), range = sized(alignCorners ? -1 : 0, x);
+    if (alignCorners && size == 1)
+      return lowest;
     Expr distance = abs(x - low());
     Expr times = floor(distance / range);
     Expr rest = distance - times * range;
     Expr even = equal(floor(times * 0.5) * 2.0, times);
-    return select(even, low() + rest, high() - rest);
+    Expr inside = select(even, low() + rest, high(x) - rest);
+    return alignCorners && size.least() <= 1
+               ? select(equal(range, 0.0), lowest, inside)
+               : inside;
   }
 
   /// From -1 to 1 to positions of elements.
   Expr coordinate(Expr normalized) const {
-    double n = static_cast<double>(size);
-    Expr x = alignCorners ? (normalized + 1.0) * 0.5 * (n - 1)
+    Expr n = sized(0, normalized), last = sized(-1, normalized);
+    Expr x = alignCorners ? (normalized + 1.0) * 0.5 * last
                           : ((normalized + 1.0) * n - 1.0) * 0.5;
     if (mode == "nearest")
       x = round(x);
     // Cubic at the border clamps its elements, not the position.
     if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
-    Expr inside = (x >= low()) & (x <= high());
+    Expr inside = (x >= low()) & (x <= high(x));
     return select(inside, x,
-                  padding == "border" ? clampTo(x, n - 1) : reflect(x));
+                  padding == "border" ? clampTo(x, last) : reflect(x));
   }
 
-  static Expr clampTo(Expr x, double last) {
+  static Expr clampTo(Expr x, Expr last) {
     return select(x > last, last, select(x >= 0.0, x, 0.0));
   }
 
@@ -134,7 +149,7 @@ struct SampledAxis {
   /// The element at `x`, a whole number; where it is outside, what stands for
   /// it.
   Tap tap(Expr x, Expr weight) const {
-    double last = static_cast<double>(size - 1);
+    Expr last = sized(-1, x);
     Expr inside;
     if (padding == "zeros")
       inside = (x >= 0.0) & (x <= last);
@@ -164,18 +179,19 @@ struct SampledAxis {
 } // namespace
 
 LogicalResult GridSampleOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<int64_t> from = shapeOf(op.getX()), grid = shapeOf(op.getGrid());
+  Dims from = dimsOf(op.getX()), grid = dimsOf(op.getGrid());
   if (from.size() < 3 || grid.size() != from.size() || grid[0] != from[0] ||
       grid.back() != static_cast<int64_t>(from.size()) - 2)
     return rule.refuse("the grid does not have a position for each axis");
-  return rule.result(
-      windowShape(from, grid.drop_front().drop_back(), from.back()),
-      elementOf(op.getX()));
+  return rule.result(windowShape(ArrayRef(from),
+                                 ArrayRef(grid).drop_front().drop_back(),
+                                 from.back()),
+                     elementOf(op.getX()));
 }
 
 Expr GridSampleOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  ArrayRef<int64_t> shape = shapeOf(getX());
-  size_t spatial = shape.size() - 2;
+  Dims sizes = dimsOf(getX());
+  size_t spatial = sizes.size() - 2;
   Type real = realType(getX());
   Exprs from(idx.drop_back());
   from.push_back({});
@@ -184,7 +200,7 @@ Expr GridSampleOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     from.back() = b.index(spatial - 1 - axis);
     Expr normalized = b.loadScalar(getGrid(), from);
     normalized = convert(normalized, realType(getGrid()));
-    SampledAxis sampled{b, shape[axis + 1], getMode(), getPaddingMode(),
+    SampledAxis sampled{b, sizes[axis + 1], getMode(), getPaddingMode(),
                         getAlignCorners()};
     taps.push_back(sampled.taps(sampled.coordinate(normalized)));
     for (SampledAxis::Tap &tap : taps.back())
@@ -229,22 +245,24 @@ bool GridSampleOp::isCheap() { return false; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult RoiAlignOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<int64_t> from = shapeOf(op.getX()), rois = shapeOf(op.getRois()),
-                    to = rule.stated();
+  Dims from = dimsOf(op.getX()), rois = dimsOf(op.getRois()),
+       to = rule.statedDims();
   if (from.size() != 4 || to.size() != 4 || rois.size() != 2 || rois[1] != 4)
     return rule.refuse("needs images [N, H, W, C] and regions [R, 4]");
-  if (failed(rule.shape(op.getBatch(), rois[0], "a batch")))
+  if (failed(rule.shape(op.getBatch(), ArrayRef(rois[0]), "a batch")))
     return failure();
-  return rule.result({rois[0], to[1], to[2], from[3]}, elementOf(op.getX()));
+  return rule.result(Dims{rois[0], to[1], to[2], from[3]},
+                     elementOf(op.getX()));
 }
 
 Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  ArrayRef<int64_t> shape = shapeOf(getX()), out = shapeOf(getResult());
+  Dims sizes = dimsOf(getX());
+  ArrayRef<int64_t> out = shapeOf(getResult());
   Type real = realType(getX()), indexType = b.builder.getIndexType();
   Type i64 = IntegerType::get(getContext(), 64, IntegerType::Signed);
   double scale = getScale().convertToDouble(),
          offset = getOffset().convertToDouble();
-  Expr image = wrapIndex(b, b.loadScalar(getBatch(), {idx[0]}), shape[0]);
+  Expr image = wrapIndex(b, b.loadScalar(getBatch(), {idx[0]}), sizes[0]);
   auto toReal = [&](Expr i) { return convert(convert(i, i64), real); };
   auto toIndex = [&](Expr x) { return convert(convert(x, i64), indexType); };
 
@@ -272,15 +290,16 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     Expr low, high, weightLow, weightHigh, inside;
   };
   auto side = [&](int64_t axis, Expr i) -> Side {
-    double last = static_cast<double>(shape[axis + 1] - 1);
+    Dim size = sizes[axis + 1];
+    Expr last = realSize(b, size, -1, real);
     const Bin &bin = bins[axis];
     Expr at = bin.start + (toReal(i) + 0.5) * bin.size / bin.countReal;
-    Expr inside = (at >= -1.0) & (at <= last + 1);
+    Expr inside = (at >= -1.0) & (at <= realSize(b, size, 0, real));
     at = select(at > last, last, select(at >= 0.0, at, 0.0));
     Expr low = floor(at), weight = at - low;
     Expr lowIndex = toIndex(low);
-    return {lowIndex, min(lowIndex + 1.0, b.index(shape[axis + 1] - 1)),
-            1.0 - weight, weight, inside};
+    return {lowIndex, min(lowIndex + 1.0, b.size(size - 1)), 1.0 - weight,
+            weight, inside};
   };
 
   Expr zero = b.broadcast(b.constant(0, real), b.lanes());

@@ -3,18 +3,18 @@
 def Graph_ResampleOp
     : Graph_ElementOp<"resample", [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
                                    DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>,
-                                   AttrSizedOperandSegments]> {
+                                   AttrSizedOperandSegments, Graph_RunTimeSizes]> {
   let summary = "Weighted sums of a few elements along some axes";
   let description = [{
     For each entry of `axes` there is a table of positions [size of the result, taps], all in range, and one of
     weights of the same shape: the result is the sum over the taps of all axes of the element there times the
-    product of the weights. Every resizing with constant scales is this; what the coordinates were is forgotten.
+    product of the weights. Every resizing is this; what the coordinates were is forgotten.
   }];
   let arguments = (ins Graph_Tensor:$x, Variadic<Graph_Integers>:$positions, Variadic<Graph_Floats>:$weights,
                    DenseI64ArrayAttr:$axes);
 }
 
-def Graph_GridSampleOp : Graph_Compute<"grid_sample"> {
+def Graph_GridSampleOp : Graph_Compute<"grid_sample", Graph_InferredTypes, [Graph_RunTimeSizes]> {
   let summary = "Samples at data-dependent positions, channels last";
   let description = [{
     x [N, spatial..., C], grid [N, out..., axes] -> [N, out..., C]; the grid has the innermost axis first, from -1 to
@@ -24,7 +24,7 @@ def Graph_GridSampleOp : Graph_Compute<"grid_sample"> {
                    Graph_Choice<["zeros", "border", "reflection"]>:$padding_mode, UnitAttr:$align_corners);
 }
 
-def Graph_RoiAlignOp : Graph_Compute<"roi_align", Graph_StatedTypes> {
+def Graph_RoiAlignOp : Graph_Compute<"roi_align", Graph_StatedTypes, [Graph_RunTimeSizes]> {
   let summary = "Means or maxima of samples in regions, channels last";
   let description = [{
     x [N, H, W, C], rois [R, 4] of x1, y1, x2, y2, batch [R] -> [R, out H, out W, C]. Each bin has `samples` squared

@@ -103,9 +103,19 @@ func.func @moved(%x: tensor<4x64xf32, #kernel.sizes<"n" in 1 to 64 : 4, s0>>) {
 
 // -----
 
-func.func @not_ready(%x: tensor<64x2x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2, 2>>) {
+func.func @not_ready(%x: tensor<64x2x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2, 4>>) {
   // expected-error @+1 {{needs sizes that are known when compiling}}
-  graph.det %x : (tensor<64x2x2xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2, 2>>) -> (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, tensor<2x2xf32>)
+  graph.col2im %x {block = array<i64: 2>, counts = array<i64: 4>, strides = array<i64: 1>, dilations = array<i64: 1>, low = array<i64: 0>} : (tensor<64x2x4xf32, #kernel.sizes<"n" in 1 to 64 : s0, 2, 4>>) -> tensor<64x1x5xf32, #kernel.sizes<"n" in 1 to 64 : s0, 1, 5>>
+  return
+}
+
+// -----
+
+// A size of a run may turn out to be 1, which a number cannot.
+func.func @expanded(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y: tensor<3xf32>) {
+  graph.expand %x : (tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>) -> tensor<5xf32>
+  // expected-error @+1 {{the operand does not broadcast to the result}}
+  graph.expand %y : (tensor<3xf32>) -> tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>
   return
 }
 

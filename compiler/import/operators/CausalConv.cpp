@@ -1,0 +1,94 @@
+// Convolutions along time that carry their last inputs from one run to the next.
+
+#include "compiler/import/operators/RunTimeShapes.h"
+#include "compiler/import/operators/WindowGeometry.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// Sums of `steps` elements of each channel from each place of x [B, C, T] on, times the
+/// weights [C, 1, taps].
+static Value sumsAlong(OnnxNode &node, Value x, Value w, const Dim &steps) {
+  Dims weights = dimsOf(w), sizes = dimsOf(x);
+  Dim channels = weights[0], taps = weights[2];
+  if (channels.known() && taps.known()) {
+    Value last = toChannelsLast(node, x);
+    auto type = tensorOf(Dims{sizes[0], steps, channels}, elementOf(x));
+    Value y = node.build<ConvOp>(
+        type, last, buildTranspose(node.builder, node.loc, w, {2, 1, 0}),
+        Value(), ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1},
+        ArrayRef<int64_t>{0}, *channels.known(), /*x_zero=*/0);
+    return toChannelsFirst(node, y);
+  }
+  RunTimeInts ints(node);
+  Value place = node.reshape(node.countTo(steps), ArrayRef<Dim>{steps, 1}),
+        tap = node.reshape(node.countTo(taps), ArrayRef<Dim>{1, taps});
+  Value windows = gatherAlong(node, x, 2, ints.add(place, tap));
+  w = node.reshape(w, ArrayRef<Dim>{1, channels, 1, taps});
+  // Products and sums of narrow floats are rounded at the end alone.
+  Type type = elementOf(x), f32 = node.builder.getF32Type();
+  Type wide = type.isF64() ? type : f32;
+  Value products =
+      node.elementwise<MulOp>({node.cast(windows, wide), node.cast(w, wide)});
+  Value sums = node.build<ReduceSumOp>(products, ArrayRef<int64_t>{3});
+  return node.reshape(node.cast(sums, type),
+                      ArrayRef<Dim>{sizes[0], channels, steps});
+}
+
+static LogicalResult fitCausalConv(OnnxNode &node) {
+  Value x = node.input(0), w = node.input(1), bias = node.input(2),
+        past = node.input(3);
+  const char *what = "the channels of a causal convolution";
+  if (shapeOf(x).size() != 3 || shapeOf(w).size() != 3)
+    return node.invalid("needs an input [batch, channels, length] and weights "
+                        "[channels, 1, taps]");
+  if (failed(node.requireEqual(dimsOf(w)[0], dimsOf(x)[1], what)) ||
+      failed(node.requireEqual(dimsOf(w)[1], 1, "the weights of a channel")) ||
+      !node.requireAtLeast(dimsOf(w)[2], 1))
+    return failure();
+  if (bias && failed(node.requireEqual(dimsOf(bias)[0], dimsOf(x)[1], what)))
+    return failure();
+  if (!past)
+    return success();
+  if (shapeOf(past).size() != 3 ||
+      failed(node.requireEqual(dimsOf(past)[0], dimsOf(x)[0], "the batch")) ||
+      failed(node.requireEqual(dimsOf(past)[1], dimsOf(x)[1], what)) ||
+      failed(node.requireEqual(dimsOf(past)[2], dimsOf(node.input(1))[2] - 1,
+                               "the inputs that are carried")))
+    return failure();
+  return success();
+}
+
+static ImportResult importCausalConv(OnnxNode &node) {
+  std::string activation = node.stringAttr("activation", "none");
+  if (!llvm::is_contained({"none", "silu", "swish"}, activation))
+    return node.invalid("unknown activation `" + activation + "`");
+  if (failed(fitCausalConv(node)))
+    return failure();
+  Value x = node.input(0), w = node.input(1), past = node.input(3);
+  Dims sizes = dimsOf(x);
+  Dim carried = dimsOf(w)[2] - 1;
+  if (!past)
+    past = node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
+                                ArrayRef<Dim>{sizes[0], sizes[1], carried});
+  Value all =
+      node.builder.createOrFold<ConcatOp>(node.loc, ValueRange{past, x}, 2);
+  Value y = sumsAlong(node, all, w, sizes[2]);
+  if (node.hasInput(2))
+    y = node.elementwise<AddOp>({y, node.alignAt(node.input(2), 1, 3)});
+  if (y && activation != "none")
+    y = node.elementwise<MulOp>({y, node.build<SigmoidOp>(y)});
+  if (!y)
+    return failure();
+  RunTimeInts ints(node);
+  Value places = ints.add(node.countTo(carried), ints.sizes(sizes[2]));
+  return SmallVector<Value>{y, gatherAlong(node, all, 2, places)};
+}
+
+void registerCausalConvImports(OnnxRegistry &registry) {
+  registry.add("CausalConvWithState", importCausalConv);
+}
+
+} // namespace ingot::graph

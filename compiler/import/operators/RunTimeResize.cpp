@@ -1,0 +1,310 @@
+#include "compiler/import/operators/RunTimeResize.h"
+
+#include "compiler/import/operators/RunTimeShapes.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+
+/// One axis during the run. All values are tensors of `real`: numbers, vectors with an
+/// element for each position of the result, or tables with a row for each.
+class AxisOfRun {
+public:
+  AxisOfRun(OnnxNode &node, const ResizeMode &mode, int64_t axis,
+            const Dim &from, const Dim &to)
+      : node(node), mode(mode), ints(node), axis(axis), from(from), to(to) {
+    // Nearest is computed in single precision, as in Resample.cpp.
+    Builder &b = node.builder;
+    real = mode.interpolation == "nearest" ? b.getF32Type() : b.getF64Type();
+    last = sizeOf(from - 1);
+  }
+
+  /// What the axis is scaled by, and the part of it that is cropped.
+  void scaleBy(Value factor) { scale = node.cast(factor, real); }
+  void scaleTo(const Dim &size) { scale = div(sizeOf(size), sizeOf(from)); }
+  void crop(Value first, Value end) {
+    start = node.cast(first, real);
+    extent = sub(node.cast(end, real), start);
+  }
+
+  Value apply(Value x);
+
+private:
+  Value number(double value) { return node.scalarConstant(value, real); }
+  Value sizeOf(const Dim &size) {
+    return node.cast(node.reshape(ints.sizes(size), {}), real);
+  }
+  Value add(Value x, Value y) { return node.elementwise<AddOp>({x, y}); }
+  Value sub(Value x, Value y) { return node.elementwise<SubOp>({x, y}); }
+  Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
+  Value div(Value x, Value y) { return node.elementwise<DivOp>({x, y}); }
+  Value floor(Value x) { return node.build<FloorOp>(x); }
+  Value ceil(Value x) { return node.build<CeilOp>(x); }
+  /// x where `length` is 1, else y.
+  Value ifOne(Value length, Value x, Value y) {
+    return ints.where(ints.equal(length, number(1)), x, y);
+  }
+  Value clamped(Value x) { return ints.max(ints.min(x, last), number(0)); }
+
+  Value coordinates();
+  Value nearestTo(Value x);
+  Value kernel(Value distance);
+  Value resampled(Value x, Value at);
+
+  OnnxNode &node;
+  const ResizeMode &mode;
+  RunTimeInts ints;
+  int64_t axis;
+  Dim from, to;
+  Type real;
+  Value last, scale, start, extent;
+};
+
+} // namespace
+
+/// Where each position of the result lies in the input.
+Value AxisOfRun::coordinates() {
+  Value i = node.cast(node.countTo(to), real),
+        length = mul(scale, sizeOf(from));
+  Value steps = sub(length, number(1));
+  StringRef kind = mode.coordinates;
+  if (kind == "align_corners")
+    return ifOne(length, number(0), div(mul(i, last), steps));
+  if (kind == "asymmetric")
+    return div(i, scale);
+  if (kind == "tf_crop_and_resize") {
+    Value whole = mul(extent, last);
+    return add(
+        ifOne(length, mul(whole, number(0.5)), div(mul(i, whole), steps)),
+        mul(start, last));
+  }
+  Value half = number(0.5), x = sub(div(add(i, half), scale), half);
+  if (kind == "pytorch_half_pixel")
+    return ifOne(length, number(0), x);
+  if (kind == "half_pixel_symmetric")
+    x = add(x, mul(mul(sizeOf(from), half),
+                   sub(number(1), div(sizeOf(to), length))));
+  return x;
+}
+
+Value AxisOfRun::nearestTo(Value x) {
+  if (mode.nearest == "floor")
+    return floor(x);
+  if (mode.nearest == "ceil")
+    return ceil(x);
+  return mode.nearest == "round_prefer_ceil" ? floor(add(x, number(0.5)))
+                                             : ceil(sub(x, number(0.5)));
+}
+
+/// The weight of elements at a distance, in units of the wider of both grids.
+Value AxisOfRun::kernel(Value distance) {
+  Value d = node.build<AbsOp>(distance);
+  if (mode.interpolation == "linear")
+    return ints.max(number(0), sub(number(1), d));
+  double a = mode.cubicA;
+  auto polynomial = [&](double c3, double c2, double c1, double c0) {
+    Value sum = add(mul(number(c3), d), number(c2));
+    sum = add(mul(sum, d), number(c1));
+    return add(mul(sum, d), number(c0));
+  };
+  Value inner = polynomial(a + 2, -(a + 3), 0, 1),
+        outer = polynomial(a, -5 * a, 8 * a, -4 * a);
+  Value isOuter = ints.less(number(1), d), isIn = ints.less(d, number(2));
+  return ints.where(isOuter, ints.where(isIn, outer, number(0)), inner);
+}
+
+/// Sums of the elements around the positions `at`.
+Value AxisOfRun::resampled(Value x, Value at) {
+  int64_t radius = mode.interpolation == "cubic" ? 2 : 1;
+  Value squeeze;
+  // With antialiasing the kernel is as wide as an element of the result: at most as
+  // wide as the input where that is one element.
+  if (mode.antialias) {
+    squeeze = ints.min(scale, number(1));
+    radius *= std::max<int64_t>(from.most(), 1);
+  }
+  SmallVector<int64_t> offsets =
+      llvm::to_vector(llvm::seq<int64_t>(1 - radius, radius + 1));
+  int64_t taps = offsets.size();
+  Value column = node.reshape(at, ArrayRef<Dim>{to, 1});
+  Value places =
+      add(floor(column),
+          node.cast(node.reshape(ints.numbers(offsets), {1, taps}), real));
+  Value distance = sub(places, column);
+  Value weights = kernel(squeeze ? mul(distance, squeeze) : distance);
+  if (mode.excludeOutside) {
+    Value outside = node.elementwise<OrOp>(
+        {ints.less(places, number(0)), ints.less(last, places)});
+    weights = ints.where(outside, number(0), weights);
+  }
+  if (mode.antialias || mode.excludeOutside) {
+    Value total = node.build<ReduceSumOp>(weights, ArrayRef<int64_t>{1});
+    weights = div(weights,
+                  ints.where(ints.equal(total, number(0)), number(1), total));
+  }
+  Builder &b = node.builder;
+  Type sums = elementOf(x).isF64() ? elementOf(x) : Type(b.getF32Type());
+  return node.build<ResampleOp>(
+      x, ValueRange{node.cast(clamped(places), b.getIntegerType(32, true))},
+      ValueRange{node.cast(weights, sums)}, ArrayRef<int64_t>{axis});
+}
+
+Value AxisOfRun::apply(Value x) {
+  Value at = coordinates();
+  Value y = mode.interpolation == "nearest"
+                ? gatherAlong(node, x, axis,
+                              node.cast(clamped(nearestTo(at)),
+                                        node.builder.getIntegerType(64, true)))
+                : resampled(x, at);
+  if (!mode.crops())
+    return y;
+  Value outside =
+      node.elementwise<OrOp>({ints.less(at, number(0)), ints.less(last, at)});
+  return ints.where(node.alignAt(outside, axis, shapeOf(x).size()),
+                    node.scalarConstant(mode.extrapolation, elementOf(y)), y);
+}
+
+/// The size of an axis times a number that a float has, rounded down; empty unless it is
+/// an expression of sizes.
+static std::optional<Dim> scaled(const Dim &size, double scale) {
+  constexpr int64_t mostDivisor = 64;
+  if (auto number = size.known())
+    return Dim(static_cast<int64_t>(
+        std::floor(static_cast<float>(*number) * static_cast<float>(scale))));
+  for (int64_t divisor = 1; divisor <= mostDivisor; divisor *= 2)
+    if (double times = scale * static_cast<double>(divisor);
+        times == std::floor(times) && times > 0 && times < 1024)
+      return (size * static_cast<int64_t>(times)).floorDiv(divisor);
+  return std::nullopt;
+}
+
+/// How large the result is along each axis.
+static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
+                                     const ResizeInputs &in, Dims from,
+                                     Value &scales) {
+  RunTimeInts ints(node);
+  if (in.scales) {
+    Dims to;
+    for (auto [size, scale] : llvm::zip(from, in.knownScales))
+      if (auto known = scaled(size, scale))
+        to.push_back(*known);
+    if (to.size() == from.size())
+      return to;
+    Type f32 = node.builder.getF32Type();
+    Value lengths = node.elementwise<MulOp>(
+        {node.cast(ints.sizes(from), f32), node.cast(in.scales, f32)});
+    return readBoundedSizes(node, ints.vector(node.build<FloorOp>(lengths)));
+  }
+  if (mode.policy == "stretch")
+    return in.knownSizes.empty() ? readBoundedSizes(node, in.sizes)
+                                 : FailureOr<Dims>(in.knownSizes);
+  // One scale for all, as large as it can be or must be.
+  Type f64 = node.builder.getF64Type();
+  Value own = node.cast(ints.sizes(from), f64);
+  Value ratios = node.elementwise<DivOp>({node.cast(in.sizes, f64), own});
+  Value one =
+      mode.policy == "not_larger"
+          ? Value(node.build<ReduceMinOp>(ratios, ArrayRef<int64_t>{0}))
+          : Value(node.build<ReduceMaxOp>(ratios, ArrayRef<int64_t>{0}));
+  scales = node.build<ExpandOp>(one, ArrayRef(shapeOf(in.sizes)));
+  Value lengths = node.elementwise<AddOp>(
+      {node.elementwise<MulOp>({own, scales}), node.scalarConstant(0.5, f64)});
+  return readBoundedSizes(node, ints.vector(node.build<FloorOp>(lengths)));
+}
+
+ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
+                           const ResizeInputs &in) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), scales = in.scales;
+  Dims from;
+  for (int64_t axis : in.axes)
+    from.push_back(dimsOf(x)[axis]);
+  auto to = sizesOfResult(node, mode, in, from, scales);
+  if (failed(to))
+    return failure();
+  Type type = elementOf(x);
+  if (mode.interpolation != "nearest" && !isa<FloatType>(type))
+    x = node.cast(x, node.builder.getF32Type());
+  for (auto [i, axis] : llvm::enumerate(in.axes)) {
+    bool isScaled = i < in.knownScales.size() && in.knownScales[i] != 1;
+    bool isOpen = scales && in.knownScales.empty();
+    if (!isScaled && !isOpen && from[i] == (*to)[i] && !in.roi)
+      continue;
+    AxisOfRun run(node, mode, axis, from[i], (*to)[i]);
+    auto element = [&](Value vector, size_t k) {
+      return node.reshape(ints.part(vector, k), {});
+    };
+    if (scales)
+      run.scaleBy(element(scales, i));
+    else
+      run.scaleTo((*to)[i]);
+    if (in.roi)
+      run.crop(element(in.roi, i), element(in.roi, in.axes.size() + i));
+    x = run.apply(x);
+  }
+  if (elementOf(x) != type)
+    x = node.cast(node.build<RoundOp>(x), type);
+  return one(x);
+}
+
+/// Where the centres, or the corners, of `count` elements are between -1 and 1.
+static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
+  RunTimeInts ints(node);
+  Type f64 = node.builder.getF64Type();
+  auto number = [&](double value) { return node.scalarConstant(value, f64); };
+  Value twice = ints.mul(node.countTo(count), ints.number(2));
+  if (!corners)
+    twice = ints.add(twice, ints.number(1));
+  Dim steps = corners ? count - 1 : count;
+  // Of one corner, the first.
+  Value length = ints.max(node.reshape(ints.sizes(steps), {}), ints.number(1));
+  return node.elementwise<SubOp>(
+      {node.elementwise<DivOp>({node.cast(twice, f64), node.cast(length, f64)}),
+       number(1)});
+}
+
+ImportResult affineGridAtRunTime(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value theta = node.input(0);
+  if (shapeOf(theta).size() != 3 || shapeOf(node.input(1)).size() != 1)
+    return node.invalid("theta does not have a matrix for each image of size");
+  auto length = dimsOf(node.input(1))[0].known();
+  if (!length || (*length != 4 && *length != 5))
+    return node.invalid("size does not have four or five entries");
+  int64_t spatial = *length - 2;
+  if (failed(
+          node.requireEqual(dimsOf(theta)[1], spatial, "the rows of theta")) ||
+      failed(node.requireEqual(dimsOf(theta)[2], spatial + 1,
+                               "the columns of theta")))
+    return failure();
+  FailureOr<Dims> sizes = node.isKnown(1)
+                              ? node.requireSizes(1, "size")
+                              : readBoundedSizes(node, ints.input(1));
+  if (failed(sizes))
+    return failure();
+  Dim batch = dimsOf(node.input(0))[0];
+  if ((*sizes)[0] != batch)
+    node.checkEqual((*sizes)[0], batch);
+  bool corners = node.intAttr("align_corners", 0) != 0;
+  auto column = [&](int64_t k) {
+    Dims shape(spatial + 2, 1);
+    shape[0] = batch;
+    shape.back() = spatial;
+    return node.reshape(slice(node.builder, node.loc, theta, 2, k, 1), shape);
+  };
+  Value sum;
+  for (int64_t k = 0; k < spatial; ++k) {
+    // The innermost axis comes first.
+    Dim count = (*sizes)[1 + spatial - k];
+    Value at = node.cast(gridPositions(node, count, corners), elementOf(theta));
+    Value part = node.elementwise<MulOp>(
+        {column(k), node.alignAt(at, spatial - k, spatial + 2)});
+    sum = sum ? node.elementwise<AddOp>({sum, part}) : part;
+  }
+  return one(node.elementwise<AddOp>({sum, column(spatial)}));
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,263 @@
+// Fourier transforms whose lengths or axes are known only at run time: products with
+// matrices of cosines and sines that the program computes.
+
+#include "compiler/import/operators/RunTimeSignal.h"
+
+#include "compiler/import/operators/RunTimeShapes.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+
+/// x [outer, samples, inner, parts] to [outer, bins, inner, parts].
+class TransformOfRun {
+public:
+  TransformOfRun(OnnxNode &node, const Dim &length, bool inverse, bool onesided)
+      : node(node), ints(node), length(length), inverse(inverse),
+        onesided(onesided), real(node.builder.getF64Type()) {}
+
+  /// How many places the result has along the axis.
+  Dim bins() const {
+    return onesided && !inverse ? length.floorDiv(2) + 1 : length;
+  }
+  int64_t parts() const { return onesided && inverse ? 1 : 2; }
+  Value apply(Value x);
+
+private:
+  Value number(double value) { return node.scalarConstant(value, real); }
+  Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
+  Value sizeOf(const Dim &size) { return node.reshape(ints.sizes(size), {}); }
+  Value part(Value x, int64_t which);
+  /// The angles [samples, bins] of one turn for each sample and bin.
+  void prepare(const Dim &samples);
+  /// `x` [outer, inner, samples] times a matrix.
+  Value times(Value x, Value matrix) { return node.build<MatMulOp>(x, matrix); }
+
+  OnnxNode &node;
+  RunTimeInts ints;
+  Dim length;
+  bool inverse, onesided;
+  /// Double precision: sums that cancel out are then zero.
+  Type real;
+  Value cosines, sines;
+};
+
+} // namespace
+
+/// The real or the imaginary parts as [outer, inner, samples]; what is real has
+/// imaginary parts of 0.
+Value TransformOfRun::part(Value x, int64_t which) {
+  Dims sizes = dimsOf(x);
+  Value y = node.cast(gatherAlong(node, x, 3, ints.numbers({which})), real);
+  y = node.reshape(y, ArrayRef<Dim>(sizes).drop_back());
+  if (which == 1 && sizes[3].known() != 2) {
+    Value isComplex = ints.equal(sizeOf(sizes[3]), ints.number(2));
+    y = ints.where(isComplex, y, node.scalarConstant(0, real));
+  }
+  return buildTranspose(node.builder, node.loc, y, {0, 2, 1});
+}
+
+void TransformOfRun::prepare(const Dim &samples) {
+  Dim width = bins();
+  Value row = node.reshape(node.countTo(samples), ArrayRef<Dim>{samples, 1}),
+        column = node.reshape(node.countTo(width), ArrayRef<Dim>{1, width});
+  Value whole = sizeOf(length);
+  // Of the turns, only what is left of the last one: angles stay small.
+  Value turns = ints.modulo(ints.mul(row, column), whole);
+  Value unit = node.elementwise<DivOp>(
+      {number((inverse ? 2 : -2) * 3.14159265358979323846),
+       node.cast(whole, real)});
+  Value angles = mul(node.cast(turns, real), unit);
+  // Samples beyond the length do not count; bins between the first and the middle
+  // stand for their mirror images too.
+  bool isHalf = onesided && inverse;
+  Value limit = isHalf ? sizeOf(length.floorDiv(2) + 1) : whole;
+  Value weight =
+      inverse ? node.elementwise<DivOp>({number(1), node.cast(whole, real)})
+              : number(1);
+  if (isHalf) {
+    Value atEnd = node.elementwise<OrOp>(
+        {ints.equal(row, ints.number(0)),
+         ints.equal(ints.mul(row, ints.number(2)), whole)});
+    weight = ints.where(atEnd, weight, mul(weight, number(2)));
+  }
+  weight = ints.where(ints.less(row, limit), weight, number(0));
+  cosines = node.cast(mul(node.build<CosOp>(angles), weight), real);
+  sines = node.cast(mul(node.build<SinOp>(angles), weight), real);
+}
+
+Value TransformOfRun::apply(Value x) {
+  Type type = elementOf(x);
+  Dims sizes = dimsOf(x);
+  prepare(sizes[1]);
+  Value re = part(x, 0), im = part(x, 1);
+  SmallVector<Value> results{
+      node.elementwise<SubOp>({times(re, cosines), times(im, sines)})};
+  if (parts() == 2)
+    results.push_back(
+        node.elementwise<AddOp>({times(re, sines), times(im, cosines)}));
+  for (Value &y : results) {
+    if (!y)
+      return {};
+    y = buildTranspose(node.builder, node.loc, node.cast(y, type), {0, 2, 1});
+    Dims column = dimsOf(y);
+    column.push_back(1);
+    y = node.reshape(y, column);
+  }
+  return results.size() == 1
+             ? results[0]
+             : node.builder.createOrFold<ConcatOp>(node.loc, results, 3);
+}
+
+/// Real or complex numbers in the last axis.
+static LogicalResult checkParts(OnnxNode &node, Value x) {
+  Dim parts = dimsOf(x).back();
+  if (!isa<FloatType>(elementOf(x)) || shapeOf(x).size() < 2 ||
+      parts.least() > 2 || parts.most() < 1)
+    return node.invalid("needs real or complex numbers in the last axis");
+  if (!parts.known())
+    node.checkOneOr(parts, 2);
+  return success();
+}
+
+FailureOr<Value> transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
+                                    const Dim &length, bool inverse,
+                                    bool onesided) {
+  if (failed(checkParts(node, x)))
+    return failure();
+  Dims sizes = dimsOf(x);
+  TransformOfRun transform(node, length, inverse, onesided);
+  Dim outer = product(ArrayRef<Dim>(sizes).take_front(axis)),
+      inner = product(ArrayRef<Dim>(sizes).drop_front(axis + 1).drop_back());
+  Value y = transform.apply(
+      node.reshape(x, ArrayRef<Dim>{outer, sizes[axis], inner, sizes.back()}));
+  if (!y)
+    return failure();
+  sizes[axis] = transform.bins();
+  sizes.back() = transform.parts();
+  return node.reshape(y, sizes);
+}
+
+/// Along the axis that input 2 names.
+static ImportResult transformAlongInput(OnnxNode &node,
+                                        std::optional<Dim> length, bool inverse,
+                                        bool onesided) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), given = node.reshape(ints.input(2), {});
+  Dims sizes = dimsOf(x);
+  int64_t rank = sizes.size();
+  Value axis = ints.where(ints.less(given, ints.number(0)),
+                          ints.add(given, ints.number(rank)), given);
+  Value places = ints.numbers(llvm::to_vector(llvm::seq<int64_t>(0, rank - 1)));
+  Value own = ints.sizes(ArrayRef<Dim>(sizes).drop_back());
+  Value here = ints.equal(places, axis);
+  auto productIf = [&](Value truths) {
+    return node.reshape(ints.product(ints.where(truths, own, ints.number(1))),
+                        {1});
+  };
+  auto read = readBoundedSizes(
+      node, ints.joined({productIf(ints.less(places, axis)), productIf(here),
+                         productIf(ints.less(axis, places))}));
+  if (failed(read))
+    return failure();
+  Dim outer = (*read)[0], samples = (*read)[1], inner = (*read)[2];
+  TransformOfRun transform(node,
+                           length                ? *length
+                           : inverse && onesided ? (samples - 1) * 2
+                                                 : samples,
+                           inverse, onesided);
+  Value y = transform.apply(reshapeAtRunTime(
+      node, x, ArrayRef<Dim>{outer, samples, inner, sizes.back()}));
+  if (!y)
+    return failure();
+  if (length || onesided) {
+    auto result = readBoundedSizes(
+        node, ints.where(here, ints.sizes(transform.bins()), own));
+    if (failed(result))
+      return failure();
+    llvm::copy(*result, sizes.begin());
+  }
+  sizes.back() = transform.parts();
+  return one(reshapeAtRunTime(node, y, sizes));
+}
+
+/// What an input of one integer says, a size.
+static FailureOr<Dim> sizeInput(OnnxNode &node, unsigned i, StringRef what) {
+  auto size = node.isKnown(i)
+                  ? node.requireSizes(i, what)
+                  : readBoundedSizes(node, RunTimeInts(node).input(i));
+  if (failed(size))
+    return failure();
+  return size->front();
+}
+
+ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis) {
+  Value x = node.input(0);
+  if (failed(checkParts(node, x)))
+    return failure();
+  bool inverse = node.intAttr("inverse", 0) != 0,
+       onesided = node.intAttr("onesided", 0) != 0;
+  // What cancels out in it is compared with the rounding of a fast transform by the
+  // official tests, at an absolute 1e-7: see Signal.cpp.
+  if (inverse && !onesided)
+    return node.unsupported("an inverse transform of a length or along an axis "
+                            "that is known only at run time",
+                            "give sizes with --dim and --bind the axis");
+  std::optional<Dim> length;
+  if (node.hasInput(1)) {
+    auto given = sizeInput(node, 1, "dft_length");
+    if (failed(given))
+      return failure();
+    length = *given;
+  }
+  if (!axis)
+    return transformAlongInput(node, length, inverse, onesided);
+  Dim samples = dimsOf(x)[*axis];
+  if (!length)
+    length = inverse && onesided ? (samples - 1) * 2 : samples;
+  return one(transformAtRunTime(node, x, *axis, *length, inverse, onesided));
+}
+
+ImportResult stftAtRunTime(OnnxNode &node) {
+  RunTimeInts ints(node);
+  Value x = node.input(0), window = node.input(2);
+  if (shapeOf(x).size() == 2)
+    x = node.reshape(x, ArrayRef<Dim>{dimsOf(x)[0], dimsOf(x)[1], 1});
+  Dim samples = dimsOf(x)[1], length = window ? dimsOf(window)[0] : samples;
+  if (node.hasInput(3)) {
+    auto given = sizeInput(node, 3, "frame_length");
+    if (failed(given))
+      return failure();
+    if (window && *given != length)
+      node.checkEqual(*given, length);
+    if (!window)
+      length = *given;
+  }
+  Value step = node.reshape(ints.input(1), {});
+  Value room = ints.sub(node.reshape(ints.sizes(samples), {}),
+                        node.reshape(ints.sizes(length), {}));
+  Value count = ints.add(ints.div(room, step), ints.number(1));
+  // A frame that is longer than the signal, or a step that is not positive.
+  Value isWrong = node.elementwise<OrOp>(
+      {ints.less(room, ints.number(0)), ints.less(step, ints.number(1))});
+  count = ints.where(isWrong, ints.number(-1), count);
+  auto frames = node.readSizes(node.reshape(count, {1}), {samples.most() + 1});
+  if (failed(frames))
+    return failure();
+  Value row = node.reshape(node.countTo(frames->front()),
+                           ArrayRef<Dim>{frames->front(), 1}),
+        column = node.reshape(node.countTo(length), ArrayRef<Dim>{1, length});
+  x = gatherAlong(node, x, 1, ints.add(ints.mul(row, step), column));
+  if (window)
+    x = node.elementwise<MulOp>(
+        {x, node.reshape(window, ArrayRef<Dim>{length, 1})});
+  if (!x)
+    return failure();
+  return one(transformAtRunTime(node, x, 2, length, /*inverse=*/false,
+                                node.intAttr("onesided", 1) != 0));
+}
+
+} // namespace ingot::graph
