@@ -102,7 +102,8 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
           decide::createFormIntegerScales({options.target->name.str()}));
   }
   functions.addPass(decide::createFormGroups(
-      {options.target->name.str(), /*packs=*/!options.evaluating}));
+      {options.target->name.str(), /*packs=*/!options.evaluating,
+       /*savesMemory=*/options.maxArena.has_value()}));
   if (options.choosePlans)
     pm.addPass(std::make_unique<ChoosePlansPass>(options.choosePlans));
   if (!options.evaluating) {

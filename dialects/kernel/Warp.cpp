@@ -21,6 +21,17 @@ static bool fitsRank(Value buffer, ValueRange indices) {
          static_cast<int64_t>(indices.size());
 }
 
+/// Refuses what threads of a device do in a kernel that has none.
+static LogicalResult verifyOnDevice(Operation *op) {
+  auto function = op->getParentOfType<FuncOp>();
+  if (function && !function.getThreads())
+    return op->emitOpError(
+        "is in a kernel that runs on no threads of a device");
+  return success();
+}
+LogicalResult CloseCopiesOp::verify() { return verifyOnDevice(*this); }
+LogicalResult AwaitCopiesOp::verify() { return verifyOnDevice(*this); }
+
 LogicalResult LoadMatricesOp::verify() {
   auto type = cast<MemRefType>(getTile().getType());
   if (!isShared(getTile()))

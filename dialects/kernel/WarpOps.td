@@ -92,6 +92,7 @@ def Kernel_CopyAheadOp : Kernel_Op<"copy_ahead", [AttrSizedOperandSegments]> {
 def Kernel_CloseCopiesOp : Kernel_Op<"close_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The copies of this thread since the last such place are a group";
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 def Kernel_AwaitCopiesOp : Kernel_Op<"await_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -101,6 +102,7 @@ def Kernel_AwaitCopiesOp : Kernel_Op<"await_copies", [MemoryEffects<[MemRead, Me
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$newest);
   let assemblyFormat = "`but` $newest attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // INGOT_DIALECTS_KERNEL_WARPOPS_TD

@@ -59,8 +59,10 @@ constexpr int64_t mostTimes = 64;
 
 class Grouping {
 public:
-  Grouping(func::FuncOp function, const TargetDescription &target, bool packs)
-      : function(function), target(target), packs(packs) {}
+  Grouping(func::FuncOp function, const TargetDescription &target, bool packs,
+           bool savesMemory)
+      : function(function), target(target), packs(packs),
+        savesMemory(savesMemory) {}
 
   void run() {
     dropEmpty();
@@ -397,7 +399,7 @@ private:
     for (Value result : last->getResults())
       yielded.push_back(mapping.lookup(result));
     YieldOp::create(builder, last->getLoc(), yielded);
-    schedule::decideStrategy(group, target, packs);
+    schedule::decideStrategy(group, target, packs, savesMemory);
     last->replaceAllUsesWith(group);
     grouped.insert(ordered.begin(), ordered.end());
     for (Operation *op : llvm::reverse(ordered))
@@ -407,7 +409,7 @@ private:
 
   func::FuncOp function;
   const TargetDescription &target;
-  bool packs;
+  bool packs, savesMemory;
   llvm::DenseSet<Operation *> grouped;
   llvm::SetVector<Operation *> placed;
   /// Slices that stay outside of groups.
@@ -417,7 +419,8 @@ private:
 struct FormGroupsPass : impl::FormGroupsBase<FormGroupsPass> {
   using Base::Base;
   void runOnOperation() override {
-    Grouping(getOperation(), *lookupTarget(targetName), packs).run();
+    Grouping(getOperation(), *lookupTarget(targetName), packs, savesMemory)
+        .run();
   }
 };
 

@@ -27,7 +27,8 @@ def TieWeights : Pass<"decide-tie-weights", "::mlir::func::FuncOp"> {
 def FormGroups : Pass<"decide-form-groups", "::mlir::func::FuncOp"> {
   let summary = "Decide which operators become one kernel, by which strategy and which plan";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">,
-                 Option<"packs", "packs", "bool", "true", "Weights that are known will be packed for the strategies">];
+                 Option<"packs", "packs", "bool", "true", "Weights that are known will be packed for the strategies">,
+                 Option<"savesMemory", "saves-memory", "bool", "false", "Kernels have no scratch memory that others do without">];
 }
 
 def StripeRows : Pass<"decide-stripe-rows", "::mlir::ModuleOp"> {

@@ -14,6 +14,8 @@ struct GroupView {
   /// Whether weights that are known may still be put into the order that a strategy
   /// reads.
   bool packs = true;
+  /// Whether kernels should have no scratch memory, since memory is limited.
+  bool savesMemory = false;
 
   mlir::ValueRange results() const {
     return block->getTerminator()->getOperands();

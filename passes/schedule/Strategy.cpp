@@ -73,9 +73,9 @@ OpOperand *packableWeights(Operation *anchor, const TargetDescription &target) {
              : nullptr;
 }
 
-void decideStrategy(GroupOp group, const TargetDescription &target,
-                    bool packs) {
-  GroupView view{&group.getBody().front(), packs};
+void decideStrategy(GroupOp group, const TargetDescription &target, bool packs,
+                    bool savesMemory) {
+  GroupView view{&group.getBody().front(), packs, savesMemory};
   const Strategy &strategy = selectStrategy(view, target);
   group.setStrategy(strategy.name());
   if (DictionaryAttr plan = strategy.plans(view, target).front().attribute())

@@ -78,7 +78,7 @@ furtherAnchors(mlir::Operation *producer,
 
 /// Gives a group the strategy that takes it, and its first plan.
 void decideStrategy(graph::GroupOp group, const TargetDescription &target,
-                    bool packs = true);
+                    bool packs = true, bool savesMemory = false);
 
 /// The constant operand that strategies may put into another order for kernels
 /// around this anchor; null if there is none.

@@ -1,5 +1,6 @@
 #include "dialects/graph/ops/Winograd.h"
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 
 #include <cmath>
@@ -91,7 +92,8 @@ Exprs Winograd::sampled(ArrayRef<Expr> x) const {
     Row odd(input[i]);
     for (double &factor : odd)
       factor /= finite[i];
-    Expr evens = weighted(input[i], x, isEven), odds = weighted(odd, x, isOdd);
+    Expr evens = named(weighted(input[i], x, isEven), "evens"),
+         odds = named(weighted(odd, x, isOdd), "odds");
     for (double point : {finite[i], finite[i + 1]})
       values.push_back(
           point == 1 ? evens + odds
@@ -108,8 +110,9 @@ Exprs Winograd::outputsOf(ArrayRef<Expr> products) const {
   // the sign.
   Exprs sums{products.front()}, differences{products.front()};
   for (size_t i = 1; i < finite.size(); i += 2) {
-    sums.push_back(products[i] + products[i + 1]);
-    differences.push_back(products[i] - products[i + 1]);
+    sums.push_back(named(products[i] + products[i + 1], "pair_sum"));
+    differences.push_back(
+        named(products[i] - products[i + 1], "pair_difference"));
   }
   sums.push_back(products.back());
   differences.push_back(products.back());

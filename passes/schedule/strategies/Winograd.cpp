@@ -230,13 +230,15 @@ private:
                                              ConvolutionAnchor anchor,
                                              const TargetDescription &target) {
     // Sums of products of sums are in no order. Code for vectors of channels needs
-    // many registers; code for the last few channels would be as long again.
+    // many registers; code for the last few channels would be as long again. Where a
+    // multiply-add takes a lane of a vector, the compilers spill these loops, and the
+    // definition's reach the peak.
     ConvOp conv = anchor.conv;
     Type type = elementOf(conv.getX());
     int64_t lanes = target.maxLanes(type), channels = shapeOf(conv.getX())[3];
-    if (group.isStrict() || target.smallCode || target.isDevice() ||
-        !target.fma || target.l2Bytes == 0 || lanes < 4 ||
-        channels % (lanes / 2) != 0)
+    if (group.isStrict() || group.savesMemory || target.smallCode ||
+        target.isDevice() || target.multiplyByLane || !target.fma ||
+        target.l2Bytes == 0 || lanes < 4 || channels % (lanes / 2) != 0)
       return {};
     ElementsAttr weights = valuesOf(conv);
     double direct = cyclesOfDefinition(group, anchor, target);

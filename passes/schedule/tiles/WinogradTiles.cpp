@@ -97,6 +97,10 @@ int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
   int64_t fit = target.l2Bytes / 2 / std::max<int64_t>(bytesOfBlock(choice), 1);
   int64_t units = llvm::divideCeil(tiles(), choice.block) *
                   std::max<int64_t>(columns / (choice.tile.vectors * lanes), 1);
+  // A part of little work is not worth its memory.
+  constexpr int64_t leastWork = 1 << 20;
+  int64_t work = tiles() * form.points * form.points * channels * columns;
+  units = std::clamp<int64_t>(work / leastWork, 1, units);
   return std::clamp<int64_t>(fit, std::min(enough, units),
                              std::min(most, units));
 }

@@ -410,3 +410,19 @@ func.func @copy_of_others(%x: memref<8x8xi8>, %y: memref<8x8xf16, #gpu.address_s
   kernel.copy_ahead %x[%i, %i] to %y[%i, %i] : memref<8x8xi8>, memref<8x8xf16, #gpu.address_space<workgroup>>
   return
 }
+
+// -----
+
+kernel.func @close_on_host(%x: memref<4xf32>) {
+  // expected-error @+1 {{is in a kernel that runs on no threads of a device}}
+  kernel.close_copies
+  kernel.return
+}
+
+// -----
+
+kernel.func @await_on_host(%x: memref<4xf32>) {
+  // expected-error @+1 {{is in a kernel that runs on no threads of a device}}
+  kernel.await_copies but 2
+  kernel.return
+}
