@@ -501,7 +501,8 @@ staticShape(const onnx::TypeProto &type) {
 /// Whether ONNX's rule may infer another shape than the operator's text says. Of pools
 /// with `ceil_mode` it counted windows that begin behind the input until opset 22, which
 /// text, reference and ONNX Runtime leave out; of a LinearClassifier it counts the
-/// intercepts, which may be left out.
+/// intercepts, which may be left out; of a ConvTranspose it ends half-way where
+/// output_shape is smaller than the input.
 static bool isInferredWrong(const NodePlace &at) {
   auto attribute = [&](StringRef name) {
     return llvm::find_if(at.node.attribute(), [&](const auto &attribute) {
@@ -514,6 +515,8 @@ static bool isInferredWrong(const NodePlace &at) {
     auto intercepts = attribute("intercepts");
     return intercepts == none || intercepts->floats().empty();
   }
+  if (type == "ConvTranspose" && attribute("output_shape") != none)
+    return true;
   constexpr int64_t corrected = 22;
   auto ceilMode = attribute("ceil_mode");
   return type.ends_with("Pool") && at.opset < corrected && ceilMode != none &&

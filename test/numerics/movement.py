@@ -163,6 +163,9 @@ def contractions():
     for op in ("MaxPool", "AveragePool"):
         nodes = [helper.make_node(op, ["x"], ["a"], ceil_mode=1, kernel_shape=[1, 1], strides=[2, 2]), helper.make_node("Relu", ["a"], ["out"])]
         yield Case(f"ceil-{op}", nodes, {"x": data((1, 2, 4, 6))}, opset=12)
+    # Less than the input, where ONNX's rule for shapes ends half-way.
+    for size in ([2, 8], [2, 3], [8, 3]):
+        yield one(f"convtranspose-{size}", "ConvTranspose", {"x": data((1, 4, 3, 4))}, {"w": data((4, 3, 3, 3))}, output_shape=size, strides=[3, 2])
     yield one("matmul-no-columns", "MatMul", {"a": data((2, 5, 7))}, {"b": data((7, 0))})
     for equation, *shapes in (
         ("bij,bjk->bik", (3, 9, 17), (3, 17, 33)), ("bhqd,bhkd->bhqk", (2, 3, 9, 16), (2, 3, 11, 16)), ("ij->ji", (9, 33)), ("ii->i", (9, 9)),
