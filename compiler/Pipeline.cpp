@@ -96,10 +96,13 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(simplify::createFoldConstants());
     functions.addPass(createCSEPass());
     // When the terms of biases are one constant; --strict keeps ONNX's definition of
-    // scales, in floats.
-    if (!options.strict)
+    // scales, in floats, and has no lanes for forests.
+    if (!options.strict) {
       functions.addPass(
           decide::createFormIntegerScales({options.target->name.str()}));
+      functions.addPass(
+          decide::createFormForestMasks({options.target->name.str()}));
+    }
   }
   functions.addPass(decide::createFormGroups(
       {options.target->name.str(), /*packs=*/!options.evaluating,

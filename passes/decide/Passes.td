@@ -15,6 +15,11 @@ def FormIntegerScales : Pass<"decide-form-integer-scales", "::mlir::func::FuncOp
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def FormForestMasks : Pass<"decide-form-forest-masks", "::mlir::func::FuncOp"> {
+  let summary = "Decision trees as bits of their leaves, where rows fill vectors and that is faster";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def PackWeights : Pass<"decide-pack-weights", "::mlir::func::FuncOp"> {
   let summary = "Put the weights of each group into the order that its strategy reads by its plan";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to pack for">];

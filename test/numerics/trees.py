@@ -15,8 +15,8 @@ from beside_onnxruntime import Case, compare, rng
 FEATURES = 6
 
 
-def forest(kind, trees, depth, targets, modes, missing):
-    """The attributes of random trees, contributions at the leaves."""
+def forest(kind, trees, depth, targets, modes, missing, at_leaf=2):
+    """The attributes of random trees, so many contributions at the leaves, some to the same target."""
     a = {k: [] for k in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids", "missing_value_tracks_true")}
     c = {k: [] for k in ("treeids", "nodeids", "ids", "weights")}
 
@@ -30,7 +30,7 @@ def forest(kind, trees, depth, targets, modes, missing):
                            ("truenodeids", 0), ("falsenodeids", 0), ("missing_value_tracks_true", int(missing and rng.random() < 0.5))):
             a[key].append(value)
         if leaf:
-            for target in sorted(set(rng.integers(0, targets, 2).tolist())):
+            for target in sorted(set(rng.integers(0, targets, at_leaf).tolist())):
                 for key, value in (("treeids", tree), ("nodeids", node), ("ids", target), ("weights", float(rng.standard_normal()))):
                     c[key].append(value)
         else:
@@ -60,6 +60,12 @@ def ensembles():
         for missing in (False, True):
             yield case(f"{mode.lower()}{'-missing' if missing else ''}", "TreeEnsembleRegressor", 50, ["y"], n_targets=1,
                        **forest("target", 3, 4, 1, [mode], missing))
+    # Rows that fill vectors and such that do not, leaves that fill several words of bits.
+    for rows in (32, 37):
+        for targets in (1, 3):
+            for missing in ("", "-missing"):
+                yield case(f"words-{rows}-{targets}{missing}", "TreeEnsembleRegressor", rows, ["y"], n_targets=targets, base_values=[0.5] * targets,
+                           **forest("target", 20, 8, targets, every, bool(missing), at_leaf=1))
     for aggregate in ("SUM", "AVERAGE", "MIN", "MAX"):
         yield case(f"regressor-{aggregate.lower()}", "TreeEnsembleRegressor", 30, ["y"], n_targets=3, aggregate_function=aggregate,
                    base_values=[0.5, -1.0, 2.0], **forest("target", 9, 6, 3, every, False))

@@ -1,5 +1,6 @@
 // Definition of ensembles of decision trees.
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 
 using namespace mlir;
@@ -78,6 +79,210 @@ void ForestOp::emitBody(BodyBuilder &b) {
       b.store(0, sum + convert(b.load(getBase(), target), type),
               {row[0], target[0]});
     });
+  });
+}
+
+LogicalResult ForestMasksOp::inferTypes(Adaptor op, TypeRule &rule) {
+  int64_t nodes = tensorType(op.getFeature()).getNumElements(),
+          words = tensorType(op.getFirstLeaf()).getNumElements(),
+          trees = tensorType(op.getWordsOf()).getNumElements() - 1,
+          leaves = tensorType(op.getWeights()).getNumElements(),
+          targets = tensorType(op.getBase()).getNumElements();
+  if (shapeOf(op.getX()).size() != 2)
+    return rule.refuse("needs columns of features");
+  if (failed(rule.alike({op.getX(), op.getThreshold()})) ||
+      failed(rule.alike({op.getWeights(), op.getBase()})) ||
+      failed(rule.shape(op.getFeature(), nodes, "features")) ||
+      failed(rule.shape(op.getThreshold(), nodes, "thresholds")) ||
+      failed(rule.shape(op.getMissing(), nodes, "a table `missing`")) ||
+      failed(rule.shape(op.getKept(), nodes, "a table `kept`")) ||
+      failed(rule.shape(op.getNodesOf(), words + 1, "a table `nodes_of`")) ||
+      failed(rule.shape(op.getFirstLeaf(), words, "first leaves")) ||
+      failed(rule.shape(op.getWordsOf(), trees + 1, "a table `words_of`")) ||
+      failed(rule.shape(op.getWeights(), leaves, "weights")) ||
+      failed(rule.shape(op.getTargets(), leaves, "targets")) ||
+      failed(rule.shape(op.getBase(), targets, "a base")))
+    return failure();
+  return rule.result(ArrayRef<Dim>{dimsOf(op.getX())[1], targets},
+                     elementOf(op.getBase()));
+}
+
+namespace {
+
+/// Builds what rows have in common that are computed together.
+class MasksBuilder {
+public:
+  MasksBuilder(BodyBuilder &b, ForestMasksOp op)
+      : b(b), op(op), targets(shapeOf(op.getResult())[1]),
+        type(elementOf(op.getResult())), bits(elementOf(op.getKept())) {}
+
+  /// The rows from `first` on, one for each lane of the builder.
+  void emit(Expr first) {
+    lanes = b.lanes();
+    if (lanes > 1) {
+      reached = b.stack({lanes}, bits);
+      terms = b.stack({lanes}, type);
+    }
+    targets == 1 ? addToOne(first) : addToSeveral(first);
+  }
+
+private:
+  int64_t trees() { return shapeOf(op.getWordsOf())[0] - 1; }
+
+  /// Sums that stay in registers.
+  void addToOne(Expr first) {
+    Expr none = b.broadcast(b.constant(0, type), lanes);
+    Expr sum = b.loop(trees(), {none}, [&](Expr tree, ArrayRef<Expr> carried) {
+      Expr term;
+      forEachLeaf(tree, first, [&](Expr, Expr lane, Expr leaf) {
+        term = b.load(op.getWeights(), {leaf});
+        if (lanes > 1)
+          b.store(terms, term, {lane});
+      });
+      if (lanes > 1)
+        term = b.loadFrom(terms, type, {b.index(0)});
+      return Exprs{named(carried[0] + term, "sum")};
+    })[0];
+    sum = sum + b.loadScalar(op.getBase(), {b.index(0)});
+    if (lanes > 1)
+      b.store(terms, sum, {b.index(0)});
+    forEachRow(first, [&](Expr row, Expr lane) {
+      b.store(0, lanes > 1 ? b.loadFrom(terms, type, {lane}) : sum,
+              {row, b.index(0)});
+    });
+  }
+
+  void addToSeveral(Expr first) {
+    auto forEachTarget =
+        [&](llvm::function_ref<Expr(Expr, ArrayRef<Expr>)> of) {
+          forEachRow(first, [&](Expr row, Expr) {
+            b.forEach({targets}, [&](ArrayRef<Expr> target) {
+              b.store(0, of(row, target), {row, target[0]});
+            });
+          });
+        };
+    forEachTarget([&](Expr, ArrayRef<Expr>) { return b.constant(0, type); });
+    b.forEach({trees()}, [&](ArrayRef<Expr> tree) {
+      forEachLeaf(tree[0], first, [&](Expr row, Expr, Expr leaf) {
+        Exprs place = {row, indexAt(op.getTargets(), leaf)};
+        b.store(0,
+                b.loadOutput(0, type, place) + b.load(op.getWeights(), {leaf}),
+                place);
+      });
+    });
+    forEachTarget([&](Expr row, ArrayRef<Expr> target) {
+      return b.loadOutput(0, type, {row, target[0]}) +
+             b.load(op.getBase(), target);
+    });
+  }
+
+  /// Calls `body` with each row, its lane and the leaf that it reaches in a tree.
+  void forEachLeaf(Expr tree, Expr first,
+                   llvm::function_ref<void(Expr, Expr, Expr)> body) {
+    named(tree, "tree");
+    Expr leaf = reachedLeaf(tree, first);
+    if (lanes > 1)
+      b.store(reached, leaf, {b.index(0)});
+    forEachRow(first, [&](Expr row, Expr lane) {
+      Expr own = lanes > 1 ? b.loadFrom(reached, bits, {lane}) : leaf;
+      body(row, lane, named(convert(own, b.builder.getIndexType()), "leaf"));
+    });
+  }
+
+  Expr indexAt(Value table, Expr at) {
+    return convert(b.loadScalar(table, {at}), b.builder.getIndexType());
+  }
+
+  /// One row after the other.
+  void forEachRow(Expr first, llvm::function_ref<void(Expr, Expr)> body) {
+    b.withLanes(1, [&]() -> Expr {
+      b.forEach({lanes}, [&](ArrayRef<Expr> lane) {
+        body(named(first + lane[0], "row"), named(lane[0], "lane"));
+      });
+      return {};
+    });
+  }
+
+  /// The first leaf that all nodes of a tree leave: words are seen from the last one to
+  /// the first.
+  Expr reachedLeaf(Expr tree, Expr row) {
+    Expr begin = indexAt(op.getWordsOf(), tree),
+         end = indexAt(op.getWordsOf(), tree + 1.0);
+    Expr none = b.broadcast(b.constantInt(0, bits), lanes);
+    return b.loop(begin, end, 1, {none}, [&](Expr i, ArrayRef<Expr> later) {
+      Expr word = named(begin + end - i - 1.0, "word");
+      Expr left = leftBits(word, row);
+      Expr leaf = firstBit(left) +
+                  b.broadcast(b.loadScalar(op.getFirstLeaf(), {word}), lanes);
+      return Exprs{
+          named(select(notEqual(left, 0.0), leaf, later[0]), "reached")};
+    })[0];
+  }
+
+  /// The bits of a word that all its nodes leave.
+  Expr leftBits(Expr word, Expr row) {
+    Expr all = b.broadcast(b.constantInt(-1, bits), lanes);
+    return b.loop(
+        indexAt(op.getNodesOf(), word), indexAt(op.getNodesOf(), word + 1.0), 1,
+        {all}, [&](Expr node, ArrayRef<Expr> left) {
+          named(node, "node");
+          auto ofNode = [&](Value table) {
+            return b.loadScalar(table, {node});
+          };
+          Expr x = b.load(op.getX(), {indexAt(op.getFeature(), node), row});
+          Expr low = x <= ofNode(op.getThreshold());
+          if (op.getAnyMissing()) {
+            Expr missing = notEqual(ofNode(op.getMissing()), 0.0);
+            low = low | (isNaN(x) & b.broadcast(missing, lanes));
+          }
+          Expr kept = b.broadcast(ofNode(op.getKept()), lanes);
+          return Exprs{named(select(low, left[0], left[0] & kept), "left")};
+        })[0];
+  }
+
+  /// The number of the lowest bit: the exponent of the float that is this bit alone.
+  Expr firstBit(Expr mask) {
+    constexpr int64_t mantissaBits = 23, exponentBits = 255, bias = 127;
+    auto number = [&](int64_t value) { return b.constantInt(value, bits); };
+    Expr lowest = named(mask & -mask, "lowest_bit");
+    Expr power = bitcast(convert(lowest, b.builder.getF32Type()), bits);
+    return ((power >> number(mantissaBits)) & number(exponentBits)) -
+           number(bias);
+  }
+
+  BodyBuilder &b;
+  ForestMasksOp op;
+  int64_t targets, lanes = 1;
+  Type type, bits;
+  /// The leaf that each row reaches, and its weight, where rows are lanes.
+  Value reached, terms;
+};
+
+} // namespace
+
+void ForestMasksOp::emitBody(BodyBuilder &b) {
+  Dim rows = dimsOf(getX())[1];
+  int64_t lanes = b.vectorLanes;
+  MasksBuilder masks(b, *this);
+  auto inLanes = [&](Expr first) {
+    b.withLanes(lanes, [&]() -> Expr {
+      masks.emit(first);
+      return {};
+    });
+  };
+  Dim whole = rows.floorDiv(lanes);
+  if (whole * lanes == rows)
+    return b.forIndependent(whole, [&](ArrayRef<Expr> block) {
+      inLanes(named(block[0] * double(lanes), "first_row"));
+    });
+  // The last rows, which do not fill a vector, come one by one.
+  b.forIndependent(whole + 1, [&](ArrayRef<Expr> block) {
+    Expr first = named(block[0] * double(lanes), "first_row"),
+         end = b.size(rows);
+    Expr fills = first + double(lanes) <= end;
+    b.when(fills, [&] { inLanes(first); });
+    b.when(~fills,
+           [&] { b.forRange(first, end, [&](Expr row) { masks.emit(row); }); });
   });
 }
 

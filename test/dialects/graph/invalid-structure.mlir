@@ -88,6 +88,24 @@ func.func @forest_3(%x: tensor<9x6xf32>, %y: tensor<3xsi32>, %z: tensor<3xf32>, 
 
 // -----
 
+func.func @forest_masks(%x: tensor<6x9xf32>, %y: tensor<3xsi32>, %z: tensor<3xf32>, %u: tensor<3xsi8>, %v: tensor<3xsi32>, %w: tensor<2xsi32>, %a: tensor<1xsi32>, %b: tensor<2xsi32>, %c: tensor<4xf32>, %d: tensor<4xsi32>, %e: tensor<1xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<9x1xf32>'}}
+  %r = graph.forest_masks %x, %y, %z, %u, %v, %w, %a, %b, %c, %d, %e
+      : (tensor<6x9xf32>, tensor<3xsi32>, tensor<3xf32>, tensor<3xsi8>, tensor<3xsi32>, tensor<2xsi32>, tensor<1xsi32>, tensor<2xsi32>, tensor<4xf32>, tensor<4xsi32>, tensor<1xf32>) -> tensor<6x1xf32>
+  return
+}
+
+// -----
+
+func.func @forest_masks_2(%x: tensor<6x9xf32>, %y: tensor<3xsi32>, %z: tensor<3xf32>, %u: tensor<3xsi8>, %v: tensor<3xsi32>, %w: tensor<1xsi32>, %a: tensor<1xsi32>, %b: tensor<2xsi32>, %c: tensor<4xf32>, %d: tensor<4xsi32>, %e: tensor<1xf32>) {
+  // expected-error @+1 {{has a table `nodes_of` of 'tensor<1xsi32>', not of the shape [2]}}
+  %r = graph.forest_masks %x, %y, %z, %u, %v, %w, %a, %b, %c, %d, %e
+      : (tensor<6x9xf32>, tensor<3xsi32>, tensor<3xf32>, tensor<3xsi8>, tensor<3xsi32>, tensor<1xsi32>, tensor<1xsi32>, tensor<2xsi32>, tensor<4xf32>, tensor<4xsi32>, tensor<1xf32>) -> tensor<9x1xf32>
+  return
+}
+
+// -----
+
 func.func @constant() {
   // expected-error @+1 {{where its operands and attributes make 'tensor<2xf32>'}}
   %r = graph.constant dense<1.0> : tensor<2xf32> : tensor<3xf32>

@@ -1,0 +1,219 @@
+// Decision trees of not too many leaves, in which rows are the lanes of vectors.
+//
+//   forest(x [rows, features], tables of a walk)
+//     ->
+//   forest_masks(transpose(x), the leaves that each node leaves)
+//
+// A walk takes a few steps for each row, but each waits for the one before; masks take
+// all nodes, but for as many rows at once as a vector has lanes. Both add the same
+// leaves in the same order.
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Movement.h"
+#include "passes/decide/Passes.h"
+#include "targets/TargetDescription.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_FORMFORESTMASKS
+#include "passes/decide/Passes.h.inc"
+
+namespace {
+
+constexpr int64_t bitsOfWord = 32, mostLeaves = 1024;
+
+/// A constant operand's values.
+template <typename T> std::optional<std::vector<T>> valuesOf(Value table) {
+  DenseElementsAttr values;
+  if (!matchPattern(table, m_Constant(&values)))
+    return std::nullopt;
+  std::vector<T> result;
+  if constexpr (std::is_integral_v<T>)
+    for (const APInt &value : values.getValues<APInt>())
+      result.push_back(static_cast<T>(value.getSExtValue()));
+  else
+    for (const APFloat &value : values.getValues<APFloat>())
+      result.push_back(value.convertToFloat());
+  return result;
+}
+
+/// The tables of forest_masks, from those of a forest.
+class Masks {
+public:
+  /// Fails where a tree has too many leaves, or a leaf several contributions.
+  LogicalResult read(ForestOp forest);
+  /// Whether that is faster than walks, with so many rows at once.
+  bool pay(int64_t lanes) const;
+  Value build(OpBuilder &builder, ForestOp forest) const;
+
+private:
+  /// The tables of the forest.
+  struct Walk {
+    std::vector<int32_t> feature, next, roots, depths, first, targets;
+    std::vector<float> threshold, weights;
+    std::vector<int8_t> missing;
+  };
+  /// A node of the forest, and the leaves of its tree that are left of it.
+  struct Node {
+    int32_t at;
+    int64_t begin, end;
+  };
+
+  static std::optional<Walk> tablesOf(ForestOp forest);
+  /// The nodes below `at` behind `nodes`, the leaves from left to right.
+  LogicalResult add(const Walk &walk, int32_t at, std::vector<Node> &nodes);
+  /// The words of a tree whose leaves begin with `firstLeafOfTree`.
+  void addWords(const Walk &walk, ArrayRef<Node> nodes,
+                int64_t firstLeafOfTree);
+
+  std::vector<int32_t> feature, kept, nodesOf = {0}, firstLeaf, wordsOf = {0},
+                                      targets;
+  std::vector<float> threshold, weights;
+  std::vector<int8_t> missing;
+  int64_t steps = 0;
+};
+
+std::optional<Masks::Walk> Masks::tablesOf(ForestOp forest) {
+  auto feature = valuesOf<int32_t>(forest.getFeature()),
+       next = valuesOf<int32_t>(forest.getNext()),
+       roots = valuesOf<int32_t>(forest.getRoots()),
+       depths = valuesOf<int32_t>(forest.getDepths()),
+       first = valuesOf<int32_t>(forest.getFirst()),
+       targets = valuesOf<int32_t>(forest.getTargets());
+  auto threshold = valuesOf<float>(forest.getThreshold()),
+       weights = valuesOf<float>(forest.getWeights());
+  auto missing = valuesOf<int8_t>(forest.getMissing());
+  if (!feature || !next || !roots || !depths || !first || !targets ||
+      !threshold || !weights || !missing)
+    return std::nullopt;
+  return Walk{*feature, *next,      *roots,   *depths, *first,
+              *targets, *threshold, *weights, *missing};
+}
+
+LogicalResult Masks::add(const Walk &walk, int32_t at,
+                         std::vector<Node> &nodes) {
+  int64_t leaves = static_cast<int64_t>(weights.size());
+  int32_t low = walk.next[2 * at], high = walk.next[2 * at + 1];
+  if (low == at && high == at) {
+    int32_t entries = walk.first[at + 1] - walk.first[at];
+    if (entries > 1 || static_cast<int64_t>(nodes.size()) == mostLeaves)
+      return failure();
+    weights.push_back(entries ? walk.weights[walk.first[at]] : 0);
+    targets.push_back(entries ? walk.targets[walk.first[at]] : 0);
+    return success();
+  }
+  size_t node = nodes.size();
+  nodes.push_back({at, leaves, 0});
+  if (failed(add(walk, low, nodes)))
+    return failure();
+  nodes[node].end = static_cast<int64_t>(weights.size());
+  return add(walk, high, nodes);
+}
+
+void Masks::addWords(const Walk &walk, ArrayRef<Node> nodes,
+                     int64_t firstLeafOfTree) {
+  int64_t leaves = static_cast<int64_t>(weights.size());
+  for (int64_t first = firstLeafOfTree; first < leaves; first += bitsOfWord) {
+    auto bitsBelow = [&](int64_t leaf) {
+      return llvm::maskTrailingOnes<uint32_t>(
+          std::clamp<int64_t>(leaf - first, 0, bitsOfWord));
+    };
+    for (const Node &node : nodes) {
+      // Above the threshold nothing on the left is left.
+      uint32_t gone = bitsBelow(node.end) & ~bitsBelow(node.begin);
+      if (gone == 0)
+        continue;
+      feature.push_back(walk.feature[node.at]);
+      threshold.push_back(walk.threshold[node.at]);
+      missing.push_back(walk.missing[node.at]);
+      kept.push_back(static_cast<int32_t>(~gone));
+    }
+    nodesOf.push_back(static_cast<int32_t>(feature.size()));
+    firstLeaf.push_back(static_cast<int32_t>(first));
+  }
+  wordsOf.push_back(static_cast<int32_t>(firstLeaf.size()));
+}
+
+LogicalResult Masks::read(ForestOp forest) {
+  std::optional<Walk> walk = tablesOf(forest);
+  if (!walk)
+    return failure();
+  for (auto [root, depth] : llvm::zip_equal(walk->roots, walk->depths)) {
+    // So deep a tree has more leaves.
+    std::vector<Node> nodes;
+    int64_t firstLeafOfTree = static_cast<int64_t>(weights.size());
+    if (depth >= mostLeaves || failed(add(*walk, root, nodes)))
+      return failure();
+    addWords(*walk, nodes, firstLeafOfTree);
+    steps += depth;
+  }
+  return success(!feature.empty());
+}
+
+bool Masks::pay(int64_t lanes) const {
+  // Measured on Zen 5: a step waits for two loads, a comparison and another load; a
+  // node takes two loads and two instructions, a word also what finds its first bit.
+  constexpr double cyclesOfStep = 10, cyclesOfNode = 3, cyclesOfWord = 40;
+  return cyclesOfNode * double(feature.size()) +
+             cyclesOfWord * double(firstLeaf.size()) <
+         cyclesOfStep * double(steps * lanes);
+}
+
+Value Masks::build(OpBuilder &builder, ForestOp forest) const {
+  Location loc = forest.getLoc();
+  auto constant = [&](const auto &values, Type type) -> Value {
+    int64_t count = static_cast<int64_t>(values.size());
+    return ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(RankedTensorType::get({count}, type),
+                               ArrayRef(values)));
+  };
+  Type ints = builder.getIntegerType(32, /*isSigned=*/true),
+       bytes = builder.getIntegerType(8, /*isSigned=*/true),
+       f32 = builder.getF32Type();
+  return ForestMasksOp::create(
+      builder, loc, forest.getType(),
+      buildTranspose(builder, loc, forest.getX(), {1, 0}),
+      constant(feature, ints), constant(threshold, f32),
+      constant(missing, bytes), constant(kept, ints), constant(nodesOf, ints),
+      constant(firstLeaf, ints), constant(wordsOf, ints),
+      constant(weights, f32), constant(targets, ints), forest.getBase(),
+      forest.getAnyMissing());
+}
+
+struct FormForestMasksPass : impl::FormForestMasksBase<FormForestMasksPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    SmallVector<ForestOp> forests;
+    getOperation().walk([&](ForestOp op) { forests.push_back(op); });
+    for (ForestOp forest : forests) {
+      Masks masks;
+      int64_t lanes = target.maxLanes(Float32Type::get(&getContext()));
+      if (!isPossible(forest, target, lanes) || failed(masks.read(forest)) ||
+          !masks.pay(lanes))
+        continue;
+      OpBuilder builder(forest);
+      forest.replaceAllUsesWith(masks.build(builder, forest));
+      forest.erase();
+    }
+  }
+
+private:
+  static bool isPossible(ForestOp forest, const TargetDescription &target,
+                         int64_t lanes) {
+    return !target.smallCode && !target.isDevice() && lanes > 1 &&
+           elementOf(forest.getX()).isF32() &&
+           elementOf(forest.getWeights()).isF32() &&
+           forest.getAggregate() == "SUM" &&
+           dimsOf(forest.getX())[0].least() >= lanes;
+  }
+};
+
+} // namespace
+} // namespace ingot::decide
