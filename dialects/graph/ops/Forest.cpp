@@ -34,47 +34,105 @@ LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
                      elementOf(op.getBase()));
 }
 
+namespace {
+
+/// Builds the walks of one row.
+class WalkBuilder {
+public:
+  WalkBuilder(BodyBuilder &b, ForestOp op, Expr row)
+      : b(b), op(op), row(row), type(elementOf(op.getResult())) {}
+
+  /// Walks down so many trees from `firstTree` on, side by side: each step of a walk
+  /// waits for the one before. Then adds what their leaves contribute, in order.
+  void walk(Expr firstTree, int64_t count) {
+    Expr steps;
+    Exprs roots;
+    for (int64_t i = 0; i < count; ++i) {
+      Expr tree = firstTree + double(i), depth = index(op.getDepths(), {tree});
+      steps = steps ? select(steps < depth, depth, steps) : depth;
+      roots.push_back(index(op.getRoots(), {tree}));
+    }
+    Exprs leaves =
+        b.loop(b.index(0), named(steps, "steps"), 1, roots,
+               [&](Expr, ArrayRef<Expr> nodes) {
+                 Exprs next;
+                 for (auto [i, node] : llvm::enumerate(nodes))
+                   next.push_back(named(step(node), "node_" + Twine(i)));
+                 return next;
+               });
+    for (Expr leaf : leaves)
+      contribute(leaf);
+  }
+
+  /// What sums and extrema begin with.
+  Expr start() {
+    return b.constant(adds()                       ? 0
+                      : op.getAggregate() == "MIN" ? INFINITY
+                                                   : -INFINITY,
+                      type);
+  }
+
+private:
+  Expr index(Value table, ArrayRef<Expr> at) {
+    return convert(b.load(table, at), b.builder.getIndexType());
+  }
+  bool adds() {
+    return op.getAggregate() == "SUM" || op.getAggregate() == "AVERAGE";
+  }
+
+  Expr step(Expr node) {
+    Expr x = b.load(op.getX(), {row, index(op.getFeature(), {node})});
+    Expr low = x <= convert(b.load(op.getThreshold(), {node}), x.type);
+    if (op.getAnyMissing())
+      low = low | (isNaN(x) & notEqual(b.load(op.getMissing(), {node}), 0.0));
+    return select(low, index(op.getNext(), {node, b.index(0)}),
+                  index(op.getNext(), {node, b.index(1)}));
+  }
+
+  void contribute(Expr leaf) {
+    b.forRange(index(op.getFirst(), {leaf}), index(op.getFirst(), {leaf + 1.0}),
+               [&](Expr entry) {
+                 Exprs at = {row, index(op.getTargets(), {entry})};
+                 Expr old = b.loadOutput(0, type, at),
+                      weight = convert(b.load(op.getWeights(), {entry}), type);
+                 b.store(0,
+                         adds()                       ? old + weight
+                         : op.getAggregate() == "MIN" ? min(old, weight)
+                                                      : max(old, weight),
+                         at);
+               });
+  }
+
+  BodyBuilder &b;
+  ForestOp op;
+  Expr row;
+  Type type;
+};
+
+} // namespace
+
 void ForestOp::emitBody(BodyBuilder &b) {
-  Dim rows = dimsOf(getX())[0];
   int64_t trees = shapeOf(getRoots())[0], targets = shapeOf(getResult())[1];
-  Type type = elementOf(getResult()), indexType = b.builder.getIndexType();
-  auto index = [&](Value table, ArrayRef<Expr> at) {
-    return convert(b.load(table, at), indexType);
-  };
-  StringRef aggregate = getAggregate();
-  bool adds = aggregate == "SUM" || aggregate == "AVERAGE";
-  double start = adds ? 0 : aggregate == "MIN" ? INFINITY : -INFINITY;
-  b.forIndependent(rows, [&](ArrayRef<Expr> row) {
+  Type type = elementOf(getResult());
+  // Cores with vectors have that many steps in flight; on others it is only more code.
+  constexpr int64_t most = 8;
+  int64_t together = std::min(trees, b.vectorLanes > 1 ? most : 1);
+  b.forIndependent(dimsOf(getX())[0], [&](ArrayRef<Expr> row) {
+    WalkBuilder walks(b, *this, row[0]);
     b.forEach({targets}, [&](ArrayRef<Expr> target) {
-      b.store(0, b.constant(start, type), {row[0], target[0]});
+      b.store(0, walks.start(), {row[0], target[0]});
     });
-    b.forEach({trees}, [&](ArrayRef<Expr> tree) {
-      Expr leaf = b.loop(
-          b.index(0), index(getDepths(), tree), 1, {index(getRoots(), tree)},
-          [&](Expr, ArrayRef<Expr> node) -> Exprs {
-            Expr x = b.load(getX(), {row[0], index(getFeature(), node)});
-            Expr low = x <= convert(b.load(getThreshold(), node), x.type);
-            if (getAnyMissing())
-              low =
-                  low | (isNaN(x) & notEqual(b.load(getMissing(), node), 0.0));
-            return {select(low, index(getNext(), {node[0], b.index(0)}),
-                           index(getNext(), {node[0], b.index(1)}))};
-          })[0];
-      b.forRange(index(getFirst(), {leaf}), index(getFirst(), {leaf + 1.0}),
-                 [&](Expr entry) {
-                   Exprs at = {row[0], index(getTargets(), {entry})};
-                   Expr old = b.loadOutput(0, type, at),
-                        weight = convert(b.load(getWeights(), {entry}), type);
-                   b.store(0,
-                           adds                 ? old + weight
-                           : aggregate == "MIN" ? min(old, weight)
-                                                : max(old, weight),
-                           at);
-                 });
-    });
+    int64_t rest = trees % together;
+    b.loop(b.index(0), b.index(trees - rest), together, {},
+           [&](Expr tree, ArrayRef<Expr>) -> Exprs {
+             walks.walk(named(tree, "tree"), together);
+             return {};
+           });
+    if (rest)
+      walks.walk(b.index(trees - rest), rest);
     b.forEach({targets}, [&](ArrayRef<Expr> target) {
       Expr sum = b.loadOutput(0, type, {row[0], target[0]});
-      if (aggregate == "AVERAGE")
+      if (getAggregate() == "AVERAGE")
         sum = sum / static_cast<double>(trees);
       b.store(0, sum + convert(b.load(getBase(), target), type),
               {row[0], target[0]});
