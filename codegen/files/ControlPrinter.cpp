@@ -36,8 +36,8 @@ MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
   needs.context = options.trace;
   program.walk([&](Operation *op) {
     if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
-      needs.weights |= interface.weightsMode != WeightsMode::Source &&
-                       weightOf(get).offset >= 0 && !get->use_empty();
+      needs.weights |=
+          interface.weightsMode != WeightsMode::Source && isNamedWeight(get);
     } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
       kernel::FuncOp callee = calleeOf(launch);
       auto extent = kernel::extentOf(callee).value_or(1);

@@ -150,9 +150,9 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
                                          StringRef base) {
   llvm::StringSet<> declared;
   program->walk([&](memref::GetGlobalOp op) {
-    const Weight &weight = weightOf(op);
-    if (weight.offset < 0 || op->use_empty())
+    if (!isNamedWeight(op))
       return;
+    const Weight &weight = weightOf(op);
     std::string element = storageTypeName(op.getType().getElementType());
     std::string &name = context.globals[op.getName()];
     // One name even if the main function asks for the weight twice.
@@ -167,6 +167,15 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
 const Weight &ProgramPrinter::weightOf(memref::GetGlobalOp op) const {
   return weights
       .all()[weights.indexOf(symbols.lookup<memref::GlobalOp>(op.getName()))];
+}
+
+bool ProgramPrinter::isNamedWeight(memref::GetGlobalOp op) const {
+  // No size is read from a tensor without elements.
+  auto names = [](Operation *user) {
+    auto read = dyn_cast<kernel::ReadSizesOp>(user);
+    return !read || !kernel::dimsOf(read.getSizes()).empty();
+  };
+  return weightOf(op).offset >= 0 && llvm::any_of(op->getUsers(), names);
 }
 
 ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {

@@ -48,6 +48,8 @@ protected:
   std::string argument(mlir::Value memref, bool readOnly);
   llvm::SmallVector<std::string> launchArguments(kernel::LaunchOp launch);
   const Weight &weightOf(mlir::memref::GetGlobalOp op) const;
+  /// Whether the text of the program names this weight, which lies behind a base.
+  bool isNamedWeight(mlir::memref::GetGlobalOp op) const;
 
   const Interface &interface;
   const Weights &weights;

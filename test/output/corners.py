@@ -58,6 +58,12 @@ def scattered(path):
     save(path, nodes, inputs, outputs, constants)
 
 
+def made_sizes(path):
+    """Axes of the run: sizes of the result are read from a constant of no elements and a tensor of the run."""
+    nodes = [helper.make_node("Unsqueeze", ["x", "axes"], ["u"]), helper.make_node("Relu", ["u"], ["out"])]
+    save(path, nodes, {"x": (TensorProto.FLOAT, (3, 4, 5)), "axes": (TensorProto.INT64, (2,))}, ["out"], {})
+
+
 def long_names(path):
     """Names of tensors and nodes as exporters and quantizers write them, beyond where names are cut."""
     stem = "StatefulPartitionedCall/functional_1/block_12_expand_relu/Relu6_of_the_quantized_model__{}/QuantizeLinear:0"
@@ -69,7 +75,7 @@ def long_names(path):
 
 def write(folder):
     os.makedirs(folder, exist_ok=True)
-    models = {"one_step": one_step, "scattered": scattered,
+    models = {"one_step": one_step, "scattered": scattered, "made_sizes": made_sizes,
               "the_name_of_a_model_that_is_longer_than_a_name_in_c_may_be_and_so_is_cut": long_names}
     paths = []
     for name, build in models.items():

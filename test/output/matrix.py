@@ -58,8 +58,15 @@ def read_models(args):
         suite.write(folder)
         with open(os.path.join(folder, "cases.tsv")) as file:
             cases = [line.split("\t")[:2] for line in file]
-        return [Model(name, os.path.join(folder, kind, name, "declared", "model.onnx"), [])
-                for kind, name in cases if kind != "real"][::args.every]
+        cases = [(kind, name) for kind, name in cases if kind != "real"][::args.every]
+        # Names that differ in case alone have the same macros.
+        seen = collections.Counter()
+        names = []
+        for _, name in cases:
+            names.append(name + "_again" * seen[name.lower()])
+            seen[name.lower()] += 1
+        return [Model(each, os.path.join(folder, kind, name, "declared", "model.onnx"), [])
+                for each, (kind, name) in zip(names, cases)]
     if os.path.isdir(args.models):
         paths = sorted(glob.glob(os.path.join(args.models, "**", "*.onnx"), recursive=True))
         return [Model(re.sub(r"\W+", "_", os.path.relpath(path, args.models)[:-5]), path, []) for path in paths]
