@@ -185,6 +185,32 @@ static bool checkDevice(ModuleOp module, const TargetDescription &target,
   return diagnostics.empty();
 }
 
+bool Compilation::usesStrings() {
+  auto isOfStrings = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped && isa<kernel::StringType>(shaped.getElementType());
+  };
+  bool found = false;
+  moduleRef->walk([&](Operation *op) {
+    found |= llvm::any_of(op->getResultTypes(), isOfStrings);
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      found |= llvm::any_of(function.getArgumentTypes(), isOfStrings);
+  });
+  return found;
+}
+
+/// Refuses strings, which are addresses in the memory of a host with 8 bytes each.
+bool Compilation::checkStrings() {
+  const TargetDescription &target = *options.target;
+  if ((!target.isDevice() && target.pointerBytes == 8) || !usesStrings())
+    return true;
+  diagnostics.report(DiagnosticId::UnsupportedType,
+                     "the target `" + target.name +
+                         "` has no tensors of strings",
+                     "name a target of 64 bits that is no device");
+  return false;
+}
+
 bool Compilation::advance(Stage stage) {
   if (!diagnostics.empty())
     return false;
@@ -192,7 +218,7 @@ bool Compilation::advance(Stage stage) {
     return false;
   if (stage <= *done)
     return true;
-  if (!checkDevice(*moduleRef, *options.target, diagnostics))
+  if (!checkDevice(*moduleRef, *options.target, diagnostics) || !checkStrings())
     return false;
   // The model is valid, so whatever goes wrong from here on is our own fault.
   FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {

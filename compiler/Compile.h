@@ -75,12 +75,15 @@ public:
 
   /// That of the target, not of a fallback. Once written, the arena serves all.
   mlir::ModuleOp module() { return *moduleRef; }
+  /// Whether the module has strings, which only this process can point at.
+  bool usesStrings();
   mlir::MLIRContext &context() { return mlirContext; }
   Diagnostics &getDiagnostics() { return diagnostics; }
   CompileOptions options;
   CodegenOptions codegenOptions(llvm::StringRef output) const;
 
 private:
+  bool checkStrings();
   /// Makes the module that the stages begin with.
   bool import();
   bool readModule();

@@ -148,6 +148,7 @@ static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   // Functions are for readers: what is evaluated has none.
   if (!options.evaluating)
     pm.addPass(legalize::createOutlineMath({target}));
+  pm.addPass(legalize::createOutlineStrings());
   pm.addPass(legalize::createExpandMath({target}));
   pm.addPass(legalize::createExpandOperations({target}));
   if (!options.evaluating)

@@ -88,6 +88,8 @@ std::string intrinsicTypeName(Type type) {
 llvm::SmallVector<int64_t>
 TargetDescription::lanes(mlir::Type elementType) const {
   llvm::SmallVector<int64_t> counts;
+  if (!elementType.isIntOrFloat())
+    return counts; // strings
   int64_t bits = std::max(elementType.getIntOrFloatBitWidth(), 8u);
   if (isa<FloatType>(elementType) ? !vectorFloats : bits > vectorIntegerBits)
     return counts;

@@ -80,7 +80,22 @@ static void printMacros(const Interface &interface,
   out.blank();
 }
 
+/// An element's type and a star, as a field of the io struct has it.
+static std::string fieldType(const InterfaceTensor &tensor) {
+  if (tensor.isOfStrings())
+    return tensor.isOutput ? "const char **" : "const char *const *";
+  return (tensor.isOutput ? "" : "const ") + tensor.cType + " *";
+}
+
 static void printIo(const Interface &interface, TextWriter &out) {
+  if (llvm::any_of(interface.tensors, [](const InterfaceTensor &tensor) {
+        return tensor.isOfStrings();
+      }))
+    out.blockComment(
+        "Strings are UTF-8 and end with a zero. Those of inputs are only read; "
+        "those that a run puts into outputs belong to inputs, to the constants "
+        "of the model or to the arena, and are valid until that is written "
+        "again or given back.");
   out.blockComment("Row-major, without padding. No output may overlap another "
                    "tensor. float16, bfloat16 and float8 are their bits, bool "
                    "is 0 or 1 in a byte, narrower types are the low bits of a "
@@ -107,9 +122,8 @@ static void printIo(const Interface &interface, TextWriter &out) {
                    toCommentText(StringRef(tensor.onnxName).take_front(200)) +
                    "\"";
       llvm::erase(comment, '\n');
-      fields.push_back(
-          {(outputs ? "" : "const ") + tensor.cType + " *" + tensor.field + ";",
-           (outputs ? "out: " : "in: ") + comment});
+      fields.push_back({fieldType(tensor) + tensor.field + ";",
+                        (outputs ? "out: " : "in: ") + comment});
     }
   if (!interface.weightsField.empty())
     fields.push_back({"const void *" + interface.weightsField + ";",

@@ -20,6 +20,8 @@ static std::string onnxTypeName(Type element) {
     return "bool";
   if (element.isBF16())
     return "bfloat16";
+  if (isa<kernel::StringType>(element))
+    return "string";
   std::string bits = std::to_string(element.getIntOrFloatBitWidth());
   return (isa<FloatType>(element) ? "float" : "int") + bits;
 }
@@ -31,6 +33,7 @@ static std::string elementCType(llvm::StringRef onnxType) {
       .Cases({"float64", "double"}, "double")
       .Cases({"float16", "bfloat16", "uint16"}, "uint16_t")
       .Cases({"int8", "int4", "int2"}, "int8_t")
+      .Case("string", "const char *")
       .Case("int16", "int16_t")
       .Case("int32", "int32_t")
       .Case("int64", "int64_t")

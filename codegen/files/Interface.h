@@ -23,6 +23,8 @@ struct InterfaceTensor {
   kernel::Dims sizes;
   int64_t elements = 0; ///< or the most that there can be
   bool isOutput = false;
+
+  bool isOfStrings() const { return type == "string"; }
 };
 
 /// A size that the caller names for each run, or that the run makes.

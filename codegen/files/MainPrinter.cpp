@@ -111,6 +111,7 @@ void MainPrinter::printChecks() {
   returnIf(missing, "INGOT_ERROR_NULL");
   printAlignmentChecks();
   printSizeChecks();
+  printStringChecks();
   if (interface.arenaBytes > 0) {
     returnIf("(uintptr_t)arena % " + interface.macro + "_ARENA_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");

@@ -132,6 +132,21 @@ void ProgramPrinter::printReadSizes(kernel::ReadSizesOp read) {
              "INGOT_ERROR_SHAPE");
 }
 
+/// As kernels read them, strings are not null either.
+void ProgramPrinter::printStringChecks() {
+  for (const InterfaceTensor &tensor : interface.tensors) {
+    if (tensor.isOutput || !tensor.isOfStrings() || tensor.elements == 0)
+      continue;
+    kernel::Dim count(1);
+    for (const kernel::Dim &size : tensor.sizes)
+      count *= size;
+    std::string end = interface.sizeText(count, "io->");
+    out.open("for (ptrdiff_t string = 0; string < " + end + "; ++string) {");
+    returnIf("!io->" + tensor.field + "[string]", "INGOT_ERROR_NULL");
+    out.close();
+  }
+}
+
 void ProgramPrinter::printSizeChecks() {
   for (const InterfaceSize &size : interface.sizes)
     if (!size.isMade)
@@ -186,7 +201,8 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
       storageTypeName(cast<MemRefType>(memref.getType()).getElementType());
   if (auto argument = dyn_cast<BlockArgument>(memref)) {
     const InterfaceTensor &tensor = interface.tensors[argument.getArgNumber()];
-    return {"io->" + tensor.field, tensor.cType, !tensor.isOutput};
+    return {"io->" + tensor.field,
+            tensor.isOfStrings() ? element : tensor.cType, !tensor.isOutput};
   }
   if (auto global = memref.getDefiningOp<memref::GetGlobalOp>())
     return {context.globals[global.getName()], element, true};

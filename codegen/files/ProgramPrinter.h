@@ -37,6 +37,7 @@ protected:
   void printAlignmentChecks();
   /// Refuses sizes out of their bounds, and those that differ where they must not.
   void printSizeChecks();
+  void printStringChecks();
   /// Reads sizes that the run has made.
   void printReadSizes(kernel::ReadSizesOp read);
   void printArenaValue(kernel::ArenaOp buffer);

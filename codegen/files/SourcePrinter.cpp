@@ -210,6 +210,10 @@ private:
 
   void printKernels(StringRef text) {
     printVectorTypes(context, out);
+    if (text.contains(kStringTypeName)) {
+      out.line("typedef const char *" + kStringTypeName + ";");
+      out.blank();
+    }
     printTables();
     out.raw() << text;
   }

@@ -2,6 +2,7 @@
 
 #include "codegen/kernel/CTypes.h"
 
+#include "dialects/kernel/KernelDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -19,6 +20,8 @@ std::string storageTypeName(Type element, Sign sign) {
     return "float";
   if (element.isF64())
     return "double";
+  if (isa<kernel::StringType>(element))
+    return kStringTypeName.str();
   if (element.isIndex())
     return sign == Sign::Signed ? "ptrdiff_t" : "size_t";
   bool isUnsigned =

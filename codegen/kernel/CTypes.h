@@ -18,6 +18,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <string>
 
@@ -28,6 +29,10 @@ class raw_ostream;
 namespace ingot {
 
 enum class Sign { Signed, Unsigned };
+
+/// What sources call a string, the address of characters: a name of its own, so that
+/// buffers of strings are declared as any others.
+inline constexpr llvm::StringLiteral kStringTypeName = "string_t";
 
 /// The C type of a value; masks need a width and have maskTypeName.
 std::string valueTypeName(mlir::Type type, Sign sign);

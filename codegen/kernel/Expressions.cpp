@@ -272,6 +272,16 @@ Expression KernelPrinter::ofOperation(Operation *op) {
       .Case([&](memref::LoadOp o) {
         return load(o.getMemRef(), o.getIndices(), type);
       })
+      .Case([&](kernel::StringAtOp o) -> Expression {
+        return {"(" + kStringTypeName.str() + ")&" +
+                    address(o.getCharacters(), o.getPosition()),
+                Binding::Unary};
+      })
+      .Case([&](kernel::CharacterOp o) -> Expression {
+        return {"(int8_t)" + within(value(o.getString()), Binding::Primary) +
+                    "[" + value(o.getPosition()).text + "]",
+                Binding::Unary};
+      })
       .Case([&](vector::LoadOp o) {
         return load(o.getBase(), o.getIndices(), type, o.getAlignment());
       })

@@ -42,7 +42,8 @@ static bool looksLikeType(StringRef name) {
     return true;
   StringRef standard = name;
   if (standard.consume_back("_t")) {
-    if (standard == "size" || standard == "ptrdiff" || standard == "max_align")
+    if (standard == "size" || standard == "ptrdiff" ||
+        standard == "max_align" || standard == "string")
       return true;
     standard.consume_front("u");
     if (standard.consume_front("int"))

@@ -7,6 +7,7 @@
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "dialects/graph/ops/Strings.h"
 
 using namespace mlir;
 
@@ -17,7 +18,7 @@ const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
   constexpr auto may = Special::May, only = Special::Only;
   static const llvm::StringMap<Special> table = {
       {"Identity", {&G::importIdentity, "", may}},
-      {"Constant", {&G::importConstant, "strings"}},
+      {"Constant", {&G::importConstant, ""}},
       {"Shape", {&G::importShape}},
       {"Size", {&G::importSize}},
       {"If",
@@ -88,7 +89,20 @@ NodeResults GraphImporter::importConstant(NodePlace &at) {
   auto vector = [&](Type element, int64_t size) {
     return RankedTensorType::get({size}, element);
   };
-  if (attr.has_t()) {
+  auto strings = [&](ArrayRef<int64_t> shape, ArrayRef<std::string> values) {
+    return SmallVector<Binding>{Binding::known(
+        graph::buildStrings(builder, locationOf(at), shape, values))};
+  };
+  if (attr.has_t() && attr.t().data_type() == onnx::TensorProto::STRING) {
+    if (auto given = stringsOf(attr.t(), &context, error))
+      return strings(given->shape, given->values);
+  } else if (attr.name() == "value_string") {
+    return strings({}, attr.s());
+  } else if (attr.name() == "value_strings") {
+    std::vector<std::string> values(attr.strings().begin(),
+                                    attr.strings().end());
+    return strings({int64_t(values.size())}, values);
+  } else if (attr.has_t()) {
     value = tensorAttr(attr.t(), name, &file, &context, error);
     if (failed(value) && !elementType(attr.t().data_type(), &context) &&
         !dataTypeName(attr.t().data_type()).empty()) {
@@ -117,9 +131,7 @@ NodeResults GraphImporter::importConstant(NodePlace &at) {
         type, ArrayRef(reinterpret_cast<const char *>(ints.data()),
                        ints.size() * 8)));
   } else {
-    report(DiagnosticId::UnsupportedType, "`Constant`: a constant of strings",
-           at);
-    return failure();
+    error = "has no known form";
   }
   if (failed(value)) {
     report(StringRef(error).starts_with("its external")

@@ -72,6 +72,10 @@ void GraphImporter::importInitializers(const onnx::GraphProto &graph,
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const onnx::TensorProto &tensor = graph.initializer(i);
     std::string error;
+    if (tensor.data_type() == onnx::TensorProto::STRING) {
+      importStrings(tensor, scope);
+      continue;
+    }
     auto value =
         &graph == mainGraph
             ? takeTensorAttr(*mainGraph->mutable_initializer(i), tensor.name(),
@@ -234,7 +238,8 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
   try {
     Block *block = builder.getInsertionBlock();
     Operation *last = block->empty() ? nullptr : &block->back();
-    results = buildNode(at);
+    if (checkStrings(at))
+      results = buildNode(at);
     // Import functions may go on after they have reported a fault.
     bool isSound = diagnostics.size() == reported && !at.poisoned;
     if (succeeded(results) &&
@@ -281,26 +286,6 @@ bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
   if (!holds)
     (void)reportRunTimeSize(at, "`" + printable(at.node.op_type()) + "`");
   return holds;
-}
-
-bool GraphImporter::checkTensorAttributes(NodePlace &at) {
-  for (const auto &attr : at.node.attribute()) {
-    // Constant reads its own, which may be large.
-    if (!attr.has_t() || at.node.op_type() == "Constant")
-      continue;
-    std::string error;
-    if (succeeded(denseTensorAttr(attr.t(), &file, &context, error)))
-      continue;
-    bool isKnown = !dataTypeName(attr.t().data_type()).empty() &&
-                   !elementType(attr.t().data_type(), &context);
-    report(isKnown ? DiagnosticId::UnsupportedType
-                   : DiagnosticId::InvalidTensor,
-           "`" + printable(at.node.op_type()) + "`: its attribute `" +
-               printable(attr.name()) + "` " + error,
-           at);
-    return false;
-  }
-  return true;
 }
 
 /// What import functions build, as bindings.
@@ -542,7 +527,8 @@ bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
     }
     if (!fitsAtBounds(at, type))
       return false;
-    if (!checkedElements(type.getShape(), type.getElementTypeBitWidth())) {
+    if (!checkedElements(type.getShape(),
+                         8 * elementBytes(type.getElementType()))) {
       report(DiagnosticId::InvalidShape,
              "`" + at.node.op_type() +
                  "`: the result has the impossible shape " + describe(type),

@@ -187,6 +187,9 @@ private:
                          mlir::Operation *before);
   void assumeFitting(const NodePlace &at);
   bool checkTensorAttributes(NodePlace &at);
+  /// Refuses strings where an operator does not take them (StringNodes.cpp).
+  bool checkStrings(const NodePlace &at);
+  void importStrings(const onnx::TensorProto &initializer, Scope &scope);
   /// Makes a node of opset 6 one of opset 7; false if that cannot be done.
   bool raiseLegacy(NodePlace &at);
   bool alignSecond(NodePlace &at);

@@ -301,7 +301,7 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
     return {};
   auto shape =
       llvm::map_to_vector(sizes, [](const Dim &d) { return d.most(); });
-  if (!checkedElements(shape, element.getIntOrFloatBitWidth()) &&
+  if (!checkedElements(shape, 8 * elementBytes(element)) &&
       !llvm::all_of(sizes, [](const Dim &size) { return size.known(); })) {
     diagnostics.report(DiagnosticId::UnsupportedForm,
                        shown + " is too large at its bounds, " +
@@ -309,7 +309,7 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
                        "give lower bounds with --dim");
     return {};
   }
-  if (!checkedElements(shape, element.getIntOrFloatBitWidth())) {
+  if (!checkedElements(shape, 8 * elementBytes(element))) {
     diagnostics.report(DiagnosticId::InvalidShape,
                        shown + " has the impossible shape " + shapeText(shape));
     return {};
@@ -369,6 +369,8 @@ void GraphImporter::bindOption(const std::string &name,
                        "the input is " + describe(type) +
                            "; give its values in order, separated by commas");
   };
+  if (isa<kernel::StringType>(element))
+    return fail("strings cannot be bound");
   if (int64_t(parts.size()) != type.getNumElements())
     return fail(Twine(parts.size()) + " values given, " +
                 Twine(type.getNumElements()) + " needed");

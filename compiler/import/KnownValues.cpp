@@ -33,8 +33,9 @@ static bool collectArguments(Value value, func::FuncOp main,
       arguments.push_back(argument);
       continue;
     }
+    // The evaluator computes with numbers; strings are addresses of one run.
     if (graph::hasRunTimeSizes(next.getDefiningOp()) ||
-        isa<graph::IfOp, graph::LoopOp>(next.getDefiningOp()))
+        isa<graph::IfOp, graph::LoopOp, graph::StringsOp>(next.getDefiningOp()))
       return false;
     for (Value operand : next.getDefiningOp()->getOperands())
       if (seen.insert(operand).second)

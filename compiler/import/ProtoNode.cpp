@@ -68,8 +68,33 @@ SmallVector<double> ProtoNode::floatsAttr(StringRef name,
              : SmallVector<double>(otherwise);
 }
 
+bool GraphImporter::checkTensorAttributes(NodePlace &at) {
+  for (const auto &attr : at.node.attribute()) {
+    // Constant reads its own, which may be large.
+    if (!attr.has_t() || at.node.op_type() == "Constant")
+      continue;
+    std::string error;
+    if (attr.t().data_type() == onnx::TensorProto::STRING &&
+                at.node.op_type() == "LabelEncoder"
+            ? stringsOf(attr.t(), &context, error).has_value()
+            : succeeded(denseTensorAttr(attr.t(), &file, &context, error)))
+      continue;
+    bool isKnown = !dataTypeName(attr.t().data_type()).empty() &&
+                   !elementType(attr.t().data_type(), &context);
+    report(isKnown ? DiagnosticId::UnsupportedType
+                   : DiagnosticId::InvalidTensor,
+           "`" + printable(at.node.op_type()) + "`: its attribute `" +
+               printable(attr.name()) + "` " + error,
+           at);
+    return false;
+  }
+  return true;
+}
+
 SmallVector<std::string> ProtoNode::stringsAttr(StringRef name) const {
   const auto *attr = find(name);
+  if (attr && attr->has_t())
+    return {attr->t().string_data().begin(), attr->t().string_data().end()};
   return attr ? SmallVector<std::string>(attr->strings().begin(),
                                          attr->strings().end())
               : SmallVector<std::string>();

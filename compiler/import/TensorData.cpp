@@ -1,6 +1,7 @@
 #include "compiler/import/TensorData.h"
 
 #include "compiler/import/ModelFile.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -31,6 +32,12 @@ static Type boolean(MLIRContext *context) {
   return IntegerType::get(context, 1);
 }
 
+static Type string(MLIRContext *context) {
+  // Unlike the other types, it is not there from the start.
+  context->getOrLoadDialect<kernel::KernelDialect>();
+  return kernel::StringType::get(context);
+}
+
 static constexpr DataTypeRow dataTypes[] = {
     {"", 0, nullptr},
     {"float32", 32, floating<Float32Type>},
@@ -40,7 +47,7 @@ static constexpr DataTypeRow dataTypes[] = {
     {"int16", 16, signedInteger<16>},
     {"int32", 32, signedInteger<32>},
     {"int64", 64, signedInteger<64>},
-    {"string", 0, nullptr},
+    {"string", 0, string},
     {"bool", 8, boolean},
     {"float16", 16, floating<Float16Type>},
     {"float64", 64, floating<Float64Type>},
@@ -122,7 +129,7 @@ std::optional<int64_t> checkedElements(ArrayRef<int64_t> shape, unsigned bits) {
 }
 
 unsigned elementBytes(Type type) {
-  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  return static_cast<unsigned>(kernel::elementBytes(type));
 }
 
 static bool isSmallSigned(Type type) {
@@ -301,7 +308,7 @@ static RankedTensorType typeOf(const onnx::TensorProto &tensor,
                 ? "has no known data type (" +
                       std::to_string(tensor.data_type()) + ")"
                 : "has the data type " + dataTypeName(tensor.data_type()).str();
-  else if (!checkedElements(shape, element.getIntOrFloatBitWidth()))
+  else if (!checkedElements(shape, 8 * elementBytes(element)))
     error = "has the impossible shape [" +
             llvm::join(llvm::map_range(
                            shape, [](int64_t d) { return std::to_string(d); }),
@@ -317,6 +324,10 @@ static RankedTensorType read(const onnx::TensorProto &tensor, ModelFile *file,
   RankedTensorType type = typeOf(tensor, context, error);
   if (!type)
     return {};
+  if (tensor.data_type() == onnx::TensorProto::STRING) {
+    error = "has strings where numbers are needed";
+    return {};
+  }
   unsigned bits = dataTypeBits(tensor.data_type());
   int64_t count = type.getNumElements();
   bool done;
@@ -400,6 +411,25 @@ FailureOr<ElementsAttr> takeTensorAttr(onnx::TensorProto &tensor,
                     elements.owner = std::move(given);
                   return resource(type, name, std::move(elements));
                 });
+}
+
+std::optional<StringTensor> stringsOf(const onnx::TensorProto &tensor,
+                                      MLIRContext *context,
+                                      std::string &error) {
+  RankedTensorType type = typeOf(tensor, context, error);
+  if (!type)
+    return std::nullopt;
+  StringTensor strings{
+      llvm::to_vector(type.getShape()),
+      {tensor.string_data().begin(), tensor.string_data().end()}};
+  if (int64_t(strings.values.size()) != type.getNumElements())
+    error = countError(strings.values.size(), "strings", type.getNumElements());
+  for (const std::string &value : strings.values)
+    if (StringRef(value).contains('\0'))
+      error = "has a string with a zero byte, where strings end";
+  if (!error.empty())
+    return std::nullopt;
+  return strings;
 }
 
 FailureOr<DenseElementsAttr> denseTensorAttr(const onnx::TensorProto &tensor,

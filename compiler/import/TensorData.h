@@ -50,6 +50,16 @@ mlir::FailureOr<mlir::ElementsAttr>
 takeTensorAttr(onnx::TensorProto &tensor, llvm::StringRef name, ModelFile *file,
                mlir::MLIRContext *context, std::string &error,
                int64_t inlineElements = 64);
+/// The strings of a tensor, row by row.
+struct StringTensor {
+  llvm::SmallVector<int64_t> shape;
+  std::vector<std::string> values;
+};
+/// Fails with the reason in `error`, also for strings that have a zero inside, where they
+/// would end.
+std::optional<StringTensor> stringsOf(const onnx::TensorProto &tensor,
+                                      mlir::MLIRContext *context,
+                                      std::string &error);
 /// Always dense.
 mlir::FailureOr<mlir::DenseElementsAttr>
 denseTensorAttr(const onnx::TensorProto &tensor, ModelFile *file,

@@ -1,15 +1,53 @@
 #include "compiler/import/TensorFile.h"
 
 #include "compiler/import/TensorData.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/StringSaver.h"
 #include <google/protobuf/stubs/logging.h>
 
 using namespace mlir;
 
 namespace ingot {
+
+const char *intern(StringRef string) {
+  static llvm::BumpPtrAllocator memory;
+  static llvm::UniqueStringSaver strings(memory);
+  return strings.save(string).data();
+}
+
+bool Tensor::isOfStrings() const {
+  return isa<kernel::StringType>(type.getElementType());
+}
+
+static const char *stringAt(const Tensor &tensor, int64_t i) {
+  const char *string;
+  std::memcpy(&string, tensor.bytes.data() + i * sizeof(string),
+              sizeof(string));
+  return string;
+}
+
+std::string Tensor::text(int64_t i) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (isOfStrings())
+    os << '"' << printable(stringAt(*this, i), 60) << '"';
+  else
+    os << llvm::format("%.9g", number(i));
+  return text;
+}
+
+void Tensor::internStrings() {
+  for (int64_t i = 0, e = isOfStrings() ? elements() : 0; i < e; ++i) {
+    const char *string = stringAt(*this, i);
+    string = string ? intern(string) : nullptr;
+    std::memcpy(bytes.data() + i * sizeof(string), &string, sizeof(string));
+  }
+}
 
 double Tensor::number(int64_t i) const {
   Type element = type.getElementType();
@@ -112,6 +150,22 @@ std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
     error = "`" + printable(path) + "` is no serialized tensor";
     return std::nullopt;
   }
+  if (proto.data_type() == onnx::TensorProto::STRING) {
+    auto strings = stringsOf(proto, context, error);
+    if (!strings) {
+      error = "the tensor in `" + printable(path) + "` " + error;
+      return std::nullopt;
+    }
+    Tensor tensor{
+        RankedTensorType::get(strings->shape, kernel::StringType::get(context)),
+        {}};
+    for (const std::string &value : strings->values) {
+      const char *string = intern(value);
+      const char *bytes = reinterpret_cast<const char *>(&string);
+      tensor.bytes.insert(tensor.bytes.end(), bytes, bytes + sizeof(string));
+    }
+    return tensor;
+  }
   auto value = denseTensorAttr(proto, nullptr, context, error);
   if (failed(value)) {
     error = "the tensor in `" + printable(path) + "` " + error;
@@ -138,7 +192,10 @@ bool writeTensorProto(StringRef path, StringRef name, const Tensor &tensor,
   proto.set_data_type(static_cast<int32_t>(dataType));
   for (int64_t size : tensor.type.getShape())
     proto.add_dims(size);
-  if (unsigned bits = dataTypeBits(dataType); bits < 8)
+  if (tensor.isOfStrings())
+    for (int64_t i = 0; i < tensor.elements(); ++i)
+      proto.add_string_data(stringAt(tensor, i));
+  else if (unsigned bits = dataTypeBits(dataType); bits < 8)
     proto.set_raw_data(packed(tensor, bits));
   else
     proto.set_raw_data(tensor.bytes.data(), tensor.bytes.size());
@@ -202,6 +259,9 @@ std::optional<Tensor> parseNpy(StringRef data, StringRef what, Type element,
     error = (what + " " + fault).str();
     return std::nullopt;
   };
+  if (isa<kernel::StringType>(element))
+    return fail("is NumPy's, which has no strings of any length (use folders "
+                "of .pb files)");
   if (data.size() < 12 || !data.consume_front("\x93NUMPY"))
     return fail("is no .npy file");
   auto byte = [&](size_t i) { return uint64_t(uint8_t(data[i])); };
@@ -257,6 +317,12 @@ std::optional<Tensor> parseNpy(StringRef data, StringRef what, Type element,
 }
 
 bool writeNpy(StringRef path, const Tensor &tensor, std::string &error) {
+  if (tensor.isOfStrings()) {
+    error = "`" + printable(path) +
+            "` would have strings, which NumPy's format has not: use folders "
+            "of .pb files";
+    return false;
+  }
   std::string header = "{'descr': '<" + npyType(tensor.type.getElementType()) +
                        "', 'fortran_order': False, 'shape': (";
   for (int64_t size : tensor.type.getShape())

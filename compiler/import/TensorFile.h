@@ -23,9 +23,18 @@ struct Tensor {
   std::vector<char> bytes;
 
   int64_t elements() const { return type.getNumElements(); }
+  /// Whether the elements are strings: addresses that `intern` returned.
+  bool isOfStrings() const;
   /// Element `i` as a number, whatever its type.
   double number(int64_t i) const;
+  /// The same as a text to show: nine digits, or a string in quotes.
+  std::string text(int64_t i) const;
+  /// Interns the strings, which generated code has put elsewhere.
+  void internStrings();
 };
+
+/// A copy of a string that is never freed; equal strings have one address.
+const char *intern(llvm::StringRef string);
 
 struct GraphInput {
   std::string name;

@@ -1,6 +1,7 @@
 #include "compiler/run/Compare.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace ingot {
@@ -16,6 +17,13 @@ Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double least = infinity, most = -infinity;
   for (int64_t i = 0, e = want.elements(); i < e; ++i) {
+    if (want.isOfStrings()) {
+      size_t at = i * sizeof(const char *);
+      if (std::memcmp(&got.bytes[at], &want.bytes[at], sizeof(const char *)) &&
+          difference.wrong++ == 0)
+        difference.firstWrong = i;
+      continue;
+    }
     double g = got.number(i), w = want.number(i);
     if (std::isfinite(w)) {
       least = std::min(least, w);

@@ -136,7 +136,7 @@ void bindData(Compilation &compilation, const InputData &data) {
       continue;
     import.shapes[input.name] = tensor->type.getShape().vec();
     // Larger data is never bound; see requireConstant.
-    if (tensor->elements() <= 1024)
+    if (tensor->elements() <= 1024 && !tensor->isOfStrings())
       import.data[input.name] = denseFromBytes(tensor->type, tensor->bytes);
   }
 }
@@ -228,6 +228,8 @@ void fillWithNumbers(Tensor &tensor, uint64_t seed) {
     state = state * 6364136223846793005 + 1442695040888963407;
     double unit = double(state >> 40) / double(1 << 24);
     uint64_t bits = unit < 0.5;
+    if (tensor.isOfStrings())
+      bits = reinterpret_cast<uintptr_t>(intern(std::to_string(state % 100)));
     if (auto floating = dyn_cast<FloatType>(element)) {
       llvm::APFloat value(unit);
       bool losesInfo;

@@ -38,6 +38,12 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
               weights = folder.file("model.weights.o");
   if (!model->generate(compilation, source))
     return nullptr;
+  if (compilation.usesStrings()) {
+    diagnostics.report(DiagnosticId::RunFailed,
+                       "under an emulator a model cannot have strings",
+                       "use a target of this machine");
+    return nullptr;
+  }
   if (!model->sizes.empty()) {
     diagnostics.report(
         DiagnosticId::RunFailed,

@@ -119,6 +119,8 @@ bool HostModel::run(ArrayRef<const Tensor *> inputs,
   for (auto [tensor, made] : llvm::zip(outputs, makeOutputs(*values))) {
     tensor.type = made.type;
     tensor.bytes.resize(made.bytes.size());
+    if (status == INGOT_OK)
+      tensor.internStrings();
   }
   return status == INGOT_OK;
 }

@@ -1,5 +1,6 @@
 #include "dialects/graph/ElementsData.h"
 
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/MathExtras.h"
@@ -10,9 +11,7 @@ namespace ingot::graph {
 
 static constexpr int64_t maxDenseBytes = 1024;
 
-int64_t bytesPerElement(Type type) {
-  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
+int64_t bytesPerElement(Type type) { return kernel::elementBytes(type); }
 
 bool hasData(ElementsAttr value) {
   auto resource = dyn_cast<DenseResourceElementsAttr>(value);

@@ -158,9 +158,17 @@ INGOT_COMPARE(operator<, OLT, slt, ult)
 INGOT_COMPARE(operator<=, OLE, sle, ule)
 INGOT_COMPARE(operator>, OGT, sgt, ugt)
 INGOT_COMPARE(operator>=, OGE, sge, uge)
-INGOT_COMPARE(equal, OEQ, eq, eq)
+INGOT_COMPARE(equalNumbers, OEQ, eq, eq)
 INGOT_COMPARE(notEqual, UNE, ne, ne)
 #undef INGOT_COMPARE
+
+Expr equal(Expr x, Expr y) {
+  if (!isa<kernel::StringType>(x.type))
+    return equalNumbers(x, y);
+  Type truth = x.builder->builder.getI1Type();
+  return {x.builder, make<kernel::SameStringOp>(x, truth, x.value, y.value),
+          truth};
+}
 
 #define INGOT_EXPR_LITERAL(OP)                                                 \
   Expr operator OP(Expr x, double y) { return x OP literal(x, y); }            \

@@ -1,6 +1,7 @@
 #include "dialects/graph/GraphDialect.h"
 
 #include "dialects/graph/ops/Patterns.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -168,6 +169,12 @@ bool hasAxesOfResult(Operation *op, unsigned i) {
   return shapeOf(op->getOperand(i)).size() ==
              shapeOf(op->getResult(0)).size() &&
          tensorType(op->getOperand(i)).getNumElements() > 1;
+}
+
+bool readsStrings(Operation *op) {
+  return llvm::any_of(op->getOperands(), [](Value v) {
+    return isa<kernel::StringType>(elementOf(v));
+  });
 }
 
 Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder,

@@ -44,6 +44,8 @@ Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
 Expr meanOf(Expr sum, const Dim &count);
 /// Whether operand `i` has the rank of the result and more than one element.
 bool hasAxesOfResult(mlir::Operation *op, unsigned i);
+/// Whether an operand has elements that are strings, of which there are no vectors.
+bool readsStrings(mlir::Operation *op);
 
 /// The type that sums over elements of `x` are computed in: f64, or f32.
 mlir::Type realType(mlir::Value x);

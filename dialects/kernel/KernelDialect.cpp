@@ -64,7 +64,7 @@ void ingot::kernel::setExtent(FuncOp kernel, const Dim &extent) {
 }
 
 int64_t ingot::kernel::elementBytes(Type elementType) {
-  if (elementType.isIndex())
+  if (elementType.isIndex() || isa<StringType>(elementType))
     return 8;
   if (auto complex = dyn_cast<ComplexType>(elementType))
     return 2 * elementBytes(complex.getElementType());

@@ -16,6 +16,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
@@ -452,6 +453,7 @@ def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
   let hasVerifier = 1;
 }
 
+include "dialects/kernel/StringOps.td"
 include "dialects/kernel/WarpOps.td"
 
 #endif // INGOT_DIALECTS_KERNEL_KERNELOPS_TD

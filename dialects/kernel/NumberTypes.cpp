@@ -1,5 +1,7 @@
 #include "dialects/kernel/NumberTypes.h"
 
+#include "dialects/kernel/KernelDialect.h"
+
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -17,7 +19,7 @@ bool isPartOfByte(Type type) {
 }
 
 unsigned storageBits(Type element) {
-  if (element.isIndex())
+  if (element.isIndex() || isa<kernel::StringType>(element))
     return 64;
   return std::max<unsigned>(
       8, llvm::PowerOf2Ceil(element.getIntOrFloatBitWidth()));

@@ -371,7 +371,7 @@ private:
         inputs.insert(weights->get());
       for (Value operand : op->getOperands()) {
         if (isSmallConstant(operand.getDefiningOp()) &&
-            !isa<UnpackPanelsOp>(op) && !inputs.contains(operand))
+            !isa<UnpackPanelsOp, StringsOp>(op) && !inputs.contains(operand))
           constants.insert(operand.getDefiningOp());
         else if (tensorType(operand).getNumElements() == 0)
           empty.insert(operand);

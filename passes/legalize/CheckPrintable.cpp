@@ -74,6 +74,8 @@ static constexpr StringLiteral knownOperations[] = {
     "kernel.cursor",
     "kernel.load_next",
     "kernel.view",
+    "kernel.string_at",
+    "kernel.character",
     "vector.load",
     "vector.store",
     "vector.broadcast",
@@ -88,7 +90,7 @@ static constexpr StringLiteral knownOperations[] = {
 
 /// Why a type cannot be written in C, or null.
 static const char *refusal(Type type) {
-  if (isa<kernel::CursorType>(type))
+  if (isa<kernel::CursorType, kernel::StringType>(type))
     return nullptr;
   if (auto memref = dyn_cast<MemRefType>(type)) {
     SmallVector<int64_t> strides;

@@ -10,6 +10,11 @@ def OutlineMath : Pass<"legalize-outline-math", "::mlir::ModuleOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no function">];
 }
 
+def OutlineStrings : Pass<"legalize-outline-strings", "::mlir::ModuleOp"> {
+  let summary = "Give lengths and comparisons of strings a function each, which kernels call";
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::func::FuncDialect"];
+}
+
 def ExpandMath : Pass<"legalize-expand-math"> {
   let summary = "Rewrite exp, erf, floor, ... to plain arithmetic, so that no math library is needed";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no rewriting">];

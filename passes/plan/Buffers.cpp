@@ -15,8 +15,7 @@ namespace ingot::plan {
 int64_t bytesOf(Type type) {
   auto shaped = cast<ShapedType>(type);
   return shaped.getNumElements() *
-         llvm::divideCeil(
-             storageType(shaped.getElementType()).getIntOrFloatBitWidth(), 8);
+         kernel::elementBytes(storageType(shaped.getElementType()));
 }
 
 /// Bytes from one element to the next along each axis.
@@ -91,10 +90,26 @@ void Buffers::absorb(unsigned part, unsigned whole, int64_t shift) {
   from.shift = shift;
 }
 
+static bool isOfStrings(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped && isa<kernel::StringType>(shaped.getElementType());
+}
+
+/// What makes strings of characters yields their addresses, which go on through moves
+/// and outputs: the characters are there to the end of the program.
+void Buffers::keepCharacters(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (auto shaped = dyn_cast<ShapedType>(operand.getType());
+        shaped && shaped.getElementType().isInteger(8))
+      characters.push_back(operand);
+}
+
 void Buffers::read(Operation *op) {
   int64_t time = stepOps.size();
   for (Value operand : op->getOperands())
     buffers[placeOf(operand).buffer].last = time;
+  if (llvm::any_of(op->getResultTypes(), isOfStrings))
+    keepCharacters(op);
   if (isa<ReshapeOp, SliceOp>(op)) {
     Place place = places.lookup(op->getOperand(0));
     if (isa<SliceOp>(op))
@@ -134,6 +149,8 @@ void Buffers::placeParts(Operation *op, int64_t time) {
 void Buffers::readReturned(FunctionOpInterface main) {
   Operation *terminator = main.getFunctionBody().front().getTerminator();
   int64_t time = stepOps.size();
+  for (Value kept : characters)
+    buffers[placeOf(kept).buffer].last = time;
   for (OpOperand &operand : terminator->getOpOperands()) {
     Buffer &buffer = buffers[placeOf(operand.get()).buffer];
     buffer.last = time;

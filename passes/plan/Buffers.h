@@ -61,6 +61,7 @@ private:
   unsigned newBuffer(Kind kind, int64_t bytes, int64_t time,
                      unsigned argument = 0);
   void read(mlir::Operation *op);
+  void keepCharacters(mlir::Operation *op);
   void readReturned(mlir::FunctionOpInterface main);
   void placeParts(mlir::Operation *concat, int64_t time);
   void mergeInPlace();
@@ -72,6 +73,8 @@ private:
   llvm::DenseMap<mlir::Value, Place> places;
   /// Pieces of concatenations: nothing is put over their operands.
   llvm::DenseSet<mlir::Value> parts;
+  /// What strings are addresses of.
+  llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
   unsigned arguments;
 };

@@ -270,6 +270,11 @@ void Batch::prepare(int number) {
   };
   if (!compilation.advance(Stage::Import))
     return refused();
+  bool isHost =
+      settings.target->runsOnThisHost && settings.target->runsOnThisHost();
+  if (!isHost && compilation.usesStrings())
+    return listener.end(number, Status::Unsupported,
+                        "emulated-strings: strings are addresses here");
   if (unit.name != currentCase)
     imported.clear();
   currentCase = unit.name;

@@ -85,8 +85,8 @@ static Status compareOutput(const Tensor &got, const Unit &unit, unsigned index,
   if (difference.same())
     return Status::Pass;
   os << difference.wrong << " of " << want->elements() << " differ, first at "
-     << difference.firstWrong << ": " << got.number(difference.firstWrong)
-     << ", expected " << want->number(difference.firstWrong);
+     << difference.firstWrong << ": " << got.text(difference.firstWrong)
+     << ", expected " << want->text(difference.firstWrong);
   return Status::Mismatch;
 }
 
@@ -195,7 +195,9 @@ Status runFunction(Function function, const Signature &signature,
   std::vector<std::vector<char>> outputs;
   for (auto [i, bytes] : llvm::enumerate(here.outputBytes())) {
     char *from = buffers[data.size() + i]->data();
-    outputs.emplace_back(from, from + bytes);
+    Tensor output{here.outputs[i], std::vector<char>(from, from + bytes)};
+    output.internStrings();
+    outputs.push_back(std::move(output.bytes));
   }
   return compareOutputs(std::move(outputs), here, unit, caseFolder, context,
                         reason);

@@ -1,6 +1,7 @@
 #include "compiler/import/operators/ClassScores.h"
 
 #include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/Strings.h"
 
 using namespace mlir;
 
@@ -25,8 +26,8 @@ FailureOr<SmallVector<int64_t>> classLabels(OnnxNode &node, StringRef integers,
   if (!labels.empty())
     return labels;
   size_t names = node.stringsAttr(strings).size();
-  if (node.wantsOutput(0) || names == 0)
-    return node.unsupported("labels that are strings",
+  if (names == 0 || (node.wantsOutput(0) && names == 1))
+    return node.unsupported("fewer labels than two",
                             "export the model with labels that are integers, "
                             "or without the output of labels");
   for (size_t i = 0; i < names; ++i)
@@ -38,9 +39,15 @@ Value labelsAt(OnnxNode &node, ArrayRef<int64_t> labels, Value indices) {
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
   auto type = RankedTensorType::get({int64_t(labels.size())}, i64);
   Dim rows = dimsOf(indices)[0];
-  return node.build<GatherOp>(
-      node.constant(DenseElementsAttr::get(type, labels)),
-      node.reshape(indices, ArrayRef<Dim>(rows)), 0, /*inRange=*/true);
+  bool isNumbered =
+      node.hasAttr("classlabels_ints") || node.hasAttr("classlabels_int64s");
+  SmallVector<std::string> names = node.stringsAttr("classlabels_strings");
+  Value table = isNumbered || names.empty()
+                    ? node.constant(DenseElementsAttr::get(type, labels))
+                    : buildStrings(node.builder, node.loc,
+                                   {int64_t(names.size())}, names);
+  return node.build<GatherOp>(table, node.reshape(indices, ArrayRef<Dim>(rows)),
+                              0, /*inRange=*/true);
 }
 
 /// A softmax that leaves scores of 0 at 0.

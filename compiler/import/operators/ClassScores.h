@@ -24,7 +24,7 @@ mlir::Value bothScores(OnnxNode &node, mlir::Value second,
                        llvm::StringRef transform, bool negates);
 
 /// The labels of a classifier: its attribute of integers, or 0, 1, ... where labels are
-/// strings, which only matters if nothing reads the output of labels.
+/// strings, which `labelsAt` looks up.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 classLabels(OnnxNode &node, llvm::StringRef integers, llvm::StringRef strings);
 

@@ -1,6 +1,7 @@
 // Imports of the irregular elementwise operators.
 
 #include "compiler/import/operators/OnnxImport.h"
+#include "dialects/graph/ops/Strings.h"
 
 using namespace mlir;
 
@@ -79,6 +80,9 @@ static ImportResult castTo(OnnxNode &node, Type type) {
   Value x = node.input(0);
   if (elementOf(x) == type)
     return one(x);
+  if (isString(type) || isString(elementOf(x)))
+    return node.unsupported("conversion to or from strings",
+                            "convert before or behind the model");
   std::string roundMode = node.stringAttr("round_mode", "up");
   if (!llvm::is_contained({"up", "down", "nearest"}, roundMode))
     return node.invalid("unknown round_mode `" + roundMode + "`");

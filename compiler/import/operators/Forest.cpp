@@ -460,7 +460,7 @@ void registerForestImports(OnnxRegistry &registry) {
   registry.add("TreeEnsembleRegressor", importTreeEnsembleRegressor,
                "not SOFTMAX_ZERO, PROBIT", "ai.onnx.ml");
   registry.add("TreeEnsembleClassifier", importTreeEnsembleClassifier,
-               "labels that are strings; a single class", "ai.onnx.ml");
+               "a single class", "ai.onnx.ml");
 }
 
 } // namespace ingot::graph

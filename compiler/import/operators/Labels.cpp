@@ -1,10 +1,12 @@
-// Encoders of ai.onnx.ml on numbers: a table of keys, compared with each element.
+// Encoders of ai.onnx.ml: a table of keys, numbers or strings, compared with each element.
 //
 //   LabelEncoder    the value of the first key that x is equal to, else the default
+//   CategoryMapper  the same from strings to integers or back
 //   OneHotEncoder   x == key[k], along a further axis
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/Strings.h"
 
 using namespace mlir;
 
@@ -14,43 +16,59 @@ static Type int64(OnnxNode &node) {
   return node.builder.getIntegerType(64, /*isSigned=*/true);
 }
 
-/// The keys or values that a LabelEncoder has: as integers, floats or a tensor.
-static FailureOr<DenseElementsAttr> listOf(OnnxNode &node, StringRef what) {
+static Value integers(OnnxNode &node, ArrayRef<int64_t> list) {
+  auto type = RankedTensorType::get({int64_t(list.size())}, int64(node));
+  return node.constant(DenseElementsAttr::get(type, list));
+}
+
+static Value strings(OnnxNode &node, ArrayRef<std::string> list) {
+  return buildStrings(node.builder, node.loc, {int64_t(list.size())}, list);
+}
+
+static bool isOfStrings(Value x) { return isString(elementOf(x)); }
+
+/// The keys or values that a LabelEncoder has: as strings, integers, floats or a tensor.
+static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
   std::string prefix = what.str();
   Builder &b = node.builder;
-  if (node.hasAttr(prefix + "_strings"))
-    return node.unsupported("`" + prefix + "_strings`");
-  if (node.hasAttr(prefix + "_int64s")) {
-    SmallVector<int64_t> list = node.intsAttr(prefix + "_int64s");
-    return DenseElementsAttr::get(
-        RankedTensorType::get({int64_t(list.size())}, int64(node)),
-        ArrayRef(list));
-  }
+  for (StringRef form : {"_strings", "_tensor"})
+    if (SmallVector<std::string> list = node.stringsAttr((prefix + form).str());
+        !list.empty())
+      return strings(node, list);
+  if (node.hasAttr(prefix + "_int64s"))
+    return integers(node, node.intsAttr(prefix + "_int64s"));
   if (node.hasAttr(prefix + "_floats")) {
     SmallVector<double> list = node.floatsAttr(prefix + "_floats");
     std::vector<float> singles(list.begin(), list.end());
-    return DenseElementsAttr::get(
+    return node.constant(DenseElementsAttr::get(
         RankedTensorType::get({int64_t(list.size())}, b.getF32Type()),
-        ArrayRef(singles));
+        ArrayRef(singles)));
   }
   if (node.hasAttr(prefix + "_tensor"))
     if (DenseElementsAttr list = node.tensorAttr(prefix + "_tensor")) {
       auto type =
           RankedTensorType::get({list.getNumElements()}, list.getElementType());
-      return list.reshape(type);
+      return node.constant(list.reshape(type));
     }
   return node.invalid("there are no " + prefix);
 }
 
 /// What elements become that are no key.
 static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
+  bool ofStrings = isString(type);
   if (node.hasAttr("default_tensor")) {
+    if (SmallVector<std::string> given = node.stringsAttr("default_tensor");
+        ofStrings && given.size() == 1)
+      return buildStrings(node.builder, node.loc, {}, given);
     DenseElementsAttr given = node.tensorAttr("default_tensor");
     if (!given || given.getNumElements() != 1 || given.getElementType() != type)
       return node.invalid("`default_tensor` is not one element of the type of "
                           "the values");
     return node.reshape(node.constant(given), {});
   }
+  if (ofStrings)
+    return buildStrings(node.builder, node.loc, {},
+                        {node.stringAttr("default_string", "_Unused")});
   if (isa<FloatType>(type))
     return node.scalarConstant(node.floatAttr("default_float", -0.0), type);
   return node.scalarConstant(double(node.intAttr("default_int64", -1)), type);
@@ -69,25 +87,19 @@ static Value matches(OnnxNode &node, Value x, Value keys) {
   return node.elementwise<OrOp>({same, bothMissing});
 }
 
-static ImportResult importLabelEncoder(OnnxNode &node) {
+/// The value of the key that each element is equal to, or the default.
+static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   Value x = node.input(0);
-  if (node.hasAttr("classes_strings"))
-    return node.unsupported("`classes_strings`");
-  auto keys = listOf(node, "keys"), values = listOf(node, "values");
-  if (failed(keys) || failed(values))
-    return failure();
-  if (keys->getNumElements() != values->getNumElements() ||
-      keys->getNumElements() == 0)
-    return node.invalid("there are " + Twine(keys->getNumElements()) +
-                        " keys for " + Twine(values->getNumElements()) +
-                        " values");
-  if (keys->getElementType() != elementOf(x))
+  int64_t count = shapeOf(keys)[0];
+  if (count != shapeOf(values)[0] || count == 0)
+    return node.invalid("there are " + Twine(count) + " keys for " +
+                        Twine(shapeOf(values)[0]) + " values");
+  if (elementOf(keys) != elementOf(x))
     return node.invalid("the keys do not have the type of X");
-  Type type = values->getElementType();
-  auto otherwise = defaultOf(node, type);
+  auto otherwise = defaultOf(node, elementOf(values));
   if (failed(otherwise))
     return failure();
-  Value found = matches(node, x, node.constant(*keys));
+  Value found = matches(node, x, keys);
   // The first key counts; the default is behind the last.
   Type byte = node.builder.getIntegerType(8, /*isSigned=*/false);
   int64_t last = shapeOf(found).size() - 1;
@@ -99,26 +111,51 @@ static ImportResult importLabelEncoder(OnnxNode &node) {
       node.build<ConcatOp>(ValueRange{node.cast(found, byte), always}, last);
   Value place = node.build<ArgMaxOp>(all, last, /*last=*/false);
   Value table = node.build<ConcatOp>(
-      ValueRange{node.constant(*values), node.reshape(*otherwise, {1})}, 0);
+      ValueRange{values, node.reshape(*otherwise, {1})}, 0);
   place = node.reshape(place, ArrayRef(dimsOf(x)));
   return one(node.build<GatherOp>(table, place, 0, /*inRange=*/true));
 }
 
+/// Strings become integers, and integers strings.
+static ImportResult mappedToOther(OnnxNode &node, ArrayRef<std::string> names,
+                                  ArrayRef<int64_t> numbers) {
+  Value first = strings(node, names), second = integers(node, numbers);
+  return isOfStrings(node.input(0)) ? mapped(node, first, second)
+                                    : mapped(node, second, first);
+}
+
+static ImportResult importLabelEncoder(OnnxNode &node) {
+  if (node.hasAttr("classes_strings")) {
+    SmallVector<std::string> classes = node.stringsAttr("classes_strings");
+    return mappedToOther(
+        node, classes,
+        llvm::to_vector(llvm::seq<int64_t>(0, int64_t(classes.size()))));
+  }
+  auto keys = listOf(node, "keys"), values = listOf(node, "values");
+  if (failed(keys) || failed(values))
+    return failure();
+  return mapped(node, *keys, *values);
+}
+
+static ImportResult importCategoryMapper(OnnxNode &node) {
+  return mappedToOther(node, node.stringsAttr("cats_strings"),
+                       node.intsAttr("cats_int64s"));
+}
+
 static ImportResult importOneHotEncoder(OnnxNode &node) {
   Value x = node.input(0);
-  if (node.hasAttr("cats_strings"))
-    return node.unsupported("`cats_strings`");
+  bool isString = isOfStrings(x);
   SmallVector<int64_t> categories = node.intsAttr("cats_int64s");
-  if (categories.empty())
-    return node.invalid("`cats_int64s` is missing");
+  SmallVector<std::string> names = node.stringsAttr("cats_strings");
+  if (isString ? names.empty() : categories.empty())
+    return node.invalid(isString ? "`cats_strings` is missing"
+                                 : "`cats_int64s` is missing");
   if (node.intAttr("zeros", 1) != 1)
     return node.unsupported("`zeros`=0: an error for other categories",
                             "export the model with zeros=1");
-  auto type = RankedTensorType::get({int64_t(categories.size())}, int64(node));
-  Value keys =
-      node.constant(DenseElementsAttr::get(type, ArrayRef(categories)));
+  Value keys = isString ? strings(node, names) : integers(node, categories);
   // A number counts without its fraction.
-  Value found = matches(node, node.cast(x, int64(node)), keys);
+  Value found = matches(node, isString ? x : node.cast(x, int64(node)), keys);
   return one(node.cast(found, node.builder.getF32Type()));
 }
 
@@ -140,9 +177,9 @@ void registerLabelsImports(OnnxRegistry &registry) {
                "maps: the result is the tensor of the scores, with a column "
                "for each label",
                domain);
-  registry.add("LabelEncoder", importLabelEncoder, "strings", domain);
-  registry.add("OneHotEncoder", importOneHotEncoder, "strings; `zeros`=0",
-               domain);
+  registry.add("LabelEncoder", importLabelEncoder, "", domain);
+  registry.add("CategoryMapper", importCategoryMapper, "", domain);
+  registry.add("OneHotEncoder", importOneHotEncoder, "`zeros`=0", domain);
 }
 
 } // namespace ingot::graph

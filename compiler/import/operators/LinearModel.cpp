@@ -223,8 +223,7 @@ void registerLinearModelImports(OnnxRegistry &registry) {
   registry.add("Normalizer", importNormalizer, "", domain);
   registry.add("FeatureVectorizer", importFeatureVectorizer, "", domain);
   registry.add("LinearRegressor", importLinearRegressor, "", domain);
-  registry.add("LinearClassifier", importLinearClassifier,
-               "labels that are strings", domain);
+  registry.add("LinearClassifier", importLinearClassifier, "", domain);
 }
 
 } // namespace ingot::graph

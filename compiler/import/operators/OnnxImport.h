@@ -45,6 +45,7 @@ public:
   virtual llvm::SmallVector<double>
   floatsAttr(llvm::StringRef name,
              llvm::ArrayRef<double> otherwise = {}) const = 0;
+  /// A list of strings, or the elements of a tensor of strings.
   virtual llvm::SmallVector<std::string>
   stringsAttr(llvm::StringRef name) const = 0;
   virtual mlir::DenseElementsAttr tensorAttr(llvm::StringRef name) const = 0;

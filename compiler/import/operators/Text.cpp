@@ -8,28 +8,37 @@
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/Strings.h"
 
 using namespace mlir;
 
 namespace ingot::graph {
 
 /// How often each of the pool's n-grams of length `n` is in the rows of `x`
-/// [rows, length], with `distance` between its items: [rows, grams].
+/// [rows, length], with `distance` between its items: [rows, grams]. A pool of strings
+/// is one of their positions.
 static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
-                        int64_t n, int64_t distance) {
+                        ArrayRef<std::string> strings, int64_t n,
+                        int64_t distance) {
   int64_t rows = shapeOf(x)[0], places = shapeOf(x)[1] - (n - 1) * distance,
           grams = int64_t(pool.size()) / n;
   Type type = elementOf(x);
   Value found;
   for (int64_t item = 0; item < n; ++item) {
     SmallVector<Attribute> column;
-    for (int64_t gram = 0; gram < grams; ++gram)
+    SmallVector<std::string> words;
+    for (int64_t gram = 0; gram < grams && !strings.empty(); ++gram)
+      words.push_back(strings[pool[gram * n + item]]);
+    for (int64_t gram = 0; gram < grams && strings.empty(); ++gram)
       column.push_back(IntegerAttr::get(
           type, APInt(type.getIntOrFloatBitWidth(),
                       static_cast<uint64_t>(pool[gram * n + item]),
                       /*isSigned=*/true, /*implicitTrunc=*/true)));
-    Value wanted = node.constant(DenseElementsAttr::get(
-        RankedTensorType::get({1, 1, grams}, type), column));
+    Value wanted =
+        strings.empty()
+            ? node.constant(DenseElementsAttr::get(
+                  RankedTensorType::get({1, 1, grams}, type), column))
+            : buildStrings(node.builder, node.loc, {1, 1, grams}, words);
     Value has = node.reshape(
         slice(node.builder, node.loc, x, 1, item * distance, places),
         {rows, places, 1});
@@ -43,11 +52,14 @@ static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
 }
 
 static ImportResult importTfIdf(OnnxNode &node) {
-  if (node.hasAttr("pool_strings"))
-    return node.unsupported("a pool of strings");
   SmallVector<int64_t> pool = node.intsAttr("pool_int64s"),
                        starts = node.intsAttr("ngram_counts"),
                        indexes = node.intsAttr("ngram_indexes");
+  SmallVector<std::string> strings = node.stringsAttr("pool_strings");
+  if (isString(elementOf(node.input(0))) == strings.empty())
+    return node.invalid("the pool does not have the type of the input");
+  if (!strings.empty())
+    pool = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(strings.size())));
   SmallVector<double> weights = node.floatsAttr("weights");
   int64_t shortest = node.intAttr("min_gram_length", 1),
           longest = node.intAttr("max_gram_length", 1),
@@ -107,7 +119,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
         break;
       Value count =
           countGrams(node, x, ArrayRef<int64_t>(pool).slice(begin, end - begin),
-                     n, distance);
+                     strings, n, distance);
       sum = sum ? node.elementwise<AddOp>({sum, count}) : count;
     }
     if (!sum)
@@ -142,8 +154,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
 }
 
 void registerTextImports(OnnxRegistry &registry) {
-  registry.add("TfIdfVectorizer", importTfIdf,
-               "strings; n-grams that share an output");
+  registry.add("TfIdfVectorizer", importTfIdf, "n-grams that share an output");
 }
 
 } // namespace ingot::graph

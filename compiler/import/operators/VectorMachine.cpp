@@ -275,8 +275,7 @@ void registerVectorMachineImports(OnnxRegistry &registry) {
   StringRef domain = "ai.onnx.ml";
   registry.add("SVMRegressor", importSVMRegressor, "", domain);
   registry.add("SVMClassifier", importSVMClassifier,
-               "labels that are strings; probabilities of more than two "
-               "classes; a single class",
+               "probabilities of more than two classes; a single class",
                domain);
 }
 

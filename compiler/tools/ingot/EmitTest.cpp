@@ -63,6 +63,12 @@ bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
   Compilation decided(options, compilation.context(), diagnostics);
   if (!decided.advance(Stage::Decide))
     return false;
+  if (decided.usesStrings()) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--emit-test takes no models with strings",
+                       "run them with `ingot test`");
+    return false;
+  }
   TestCase &testCase = cases.emplace_back();
   testCase.name = llvm::sys::path::filename(set.folder).str();
   auto main = decided.module().lookupSymbol<func::FuncOp>("main");

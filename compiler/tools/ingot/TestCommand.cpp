@@ -36,9 +36,8 @@ static bool printComparison(StringRef set, StringRef name, const Tensor &got,
   }
   int64_t i = difference.firstWrong;
   llvm::outs() << ", WRONG: " << difference.wrong << " of " << want.elements()
-               << " elements, first [" << i << "] is "
-               << llvm::format("%.9g", got.number(i)) << ", expected "
-               << llvm::format("%.9g", want.number(i)) << "\n";
+               << " elements, first [" << i << "] is " << got.text(i)
+               << ", expected " << want.text(i) << "\n";
   return false;
 }
 

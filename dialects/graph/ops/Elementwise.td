@@ -38,7 +38,7 @@ class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resul
     ::ingot::graph::Expr $cppClass::emitElement(::ingot::graph::ElementBuilder &b, ::llvm::ArrayRef<::ingot::graph::Expr> idx) {
       return ::ingot::graph::emitElementwise(*this, b, idx);
     }
-    bool $cppClass::passesLanes() { return true; }
+    bool $cppClass::passesLanes() { return !::ingot::graph::readsStrings(*this); }
     ::mlir::Operation *$cppClass::buildPermuted(::mlir::OpBuilder &builder, ::llvm::ArrayRef<int64_t> perm, ::mlir::ValueRange operands) {
       return ::ingot::graph::buildPermutedElementwise(*this, builder, perm, operands);
     }

@@ -426,3 +426,35 @@ kernel.func @await_on_host(%x: memref<4xf32>) {
   kernel.await_copies but 2
   kernel.return
 }
+
+// -----
+
+func.func @string_of_words(%x: memref<4xi32>, %i: index) {
+  // expected-error @+1 {{operand #0 must be 1D memref of 8-bit signless integer values}}
+  %s = "kernel.string_at"(%x, %i) : (memref<4xi32>, index) -> !kernel.string
+  return
+}
+
+// -----
+
+func.func @character_of_number(%x: i64, %i: index) {
+  // expected-error @+1 {{operand #0 must be The address of characters that end with a zero}}
+  %c = "kernel.character"(%x, %i) : (i64, index) -> i8
+  return
+}
+
+// -----
+
+func.func @same_number(%x: i64) {
+  // expected-error @+1 {{operand #0 must be The address of characters that end with a zero}}
+  %c = "kernel.same_string"(%x, %x) : (i64, i64) -> i1
+  return
+}
+
+// -----
+
+func.func @length_of_number(%x: i64) {
+  // expected-error @+1 {{operand #0 must be The address of characters that end with a zero}}
+  %n = "kernel.string_length"(%x) : (i64) -> index
+  return
+}

@@ -1,0 +1,75 @@
+// Which operators take strings, and initializers of strings.
+//
+// ONNX lets strings into many operators that only move elements. Those in the list do
+// here; the others are refused by name.
+
+#include "compiler/import/GraphImporter.h"
+#include "compiler/import/TensorData.h"
+#include "dialects/graph/ops/Strings.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+static constexpr StringLiteral takingStrings[] = {"CategoryMapper",
+                                                  "Cast",
+                                                  "CastLike",
+                                                  "Compress",
+                                                  "Concat",
+                                                  "Equal",
+                                                  "Expand",
+                                                  "Flatten",
+                                                  "Gather",
+                                                  "GatherElements",
+                                                  "GatherND",
+                                                  "Identity",
+                                                  "LabelEncoder",
+                                                  "OneHotEncoder",
+                                                  "RegexFullMatch",
+                                                  "Reshape",
+                                                  "Shape",
+                                                  "Size",
+                                                  "Slice",
+                                                  "Split",
+                                                  "Squeeze",
+                                                  "StringConcat",
+                                                  "StringNormalizer",
+                                                  "StringSplit",
+                                                  "TfIdfVectorizer",
+                                                  "Tile",
+                                                  "Transpose",
+                                                  "Unsqueeze",
+                                                  "Where",
+                                                  "ArrayFeatureExtractor"};
+
+static bool isOfStrings(Value value) {
+  auto type =
+      value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  return type && isa<kernel::StringType>(type.getElementType());
+}
+
+bool GraphImporter::checkStrings(const NodePlace &at) {
+  if (llvm::none_of(at.inputs, isOfStrings) ||
+      llvm::is_contained(takingStrings, StringRef(at.node.op_type())))
+    return true;
+  report(DiagnosticId::UnsupportedType,
+         "`" + printable(at.node.op_type()) + "`: a tensor of strings", at);
+  return false;
+}
+
+void GraphImporter::importStrings(const onnx::TensorProto &initializer,
+                                  Scope &scope) {
+  const std::string &name = initializer.name();
+  std::string error;
+  if (auto strings = stringsOf(initializer, &context, error)) {
+    Location loc = NameLoc::get(builder.getStringAttr(printable(name)));
+    scope.bindings[name] = Binding::known(
+        graph::buildStrings(builder, loc, strings->shape, strings->values));
+    return;
+  }
+  diagnostics.report(DiagnosticId::InvalidTensor,
+                     "the initializer `" + printable(name) + "` " + error);
+  scope.bindings[name] = Binding::poisoned();
+}
+
+} // namespace ingot

@@ -1,0 +1,185 @@
+// StringConcat, StringNormalizer, StringSplit; RegexFullMatch as an automaton.
+//
+// The first three make strings: characters in the arena, the places where they begin, and a count
+// of what was needed, which the run checks against the room.
+
+#include "dialects/graph/ops/Strings.h"
+#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/Pattern.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// Room for characters where the user says nothing.
+static constexpr int64_t bytesPerString = 256;
+
+static Type integer(OnnxNode &node, unsigned bits, bool isSigned) {
+  return node.builder.getIntegerType(bits, isSigned);
+}
+
+static RankedTensorType characters(OnnxNode &node, int64_t room) {
+  return RankedTensorType::get({std::max<int64_t>(room, 1)},
+                               integer(node, 8, /*isSigned=*/false));
+}
+
+static int64_t roomFor(Value x) {
+  return bytesPerString * std::max<int64_t>(tensorType(x).getNumElements(), 1);
+}
+
+/// `inputs` of one shape joined, or one of them with other letters.
+static FailureOr<Value> joined(OnnxNode &node, ValueRange inputs,
+                               StringRef letters) {
+  Type i64 = integer(node, 64, /*isSigned=*/true);
+  int64_t room = roomFor(inputs[0]);
+  if (tensorType(inputs[0]).getNumElements() == 0)
+    return inputs[0];
+  auto join = JoinStringsOp::create(node.builder, node.loc,
+                                    TypeRange{characters(node, room),
+                                              tensorOf(dimsOf(inputs[0]), i64),
+                                              RankedTensorType::get({1}, i64)},
+                                    inputs, letters);
+  auto used = node.readSizes(join.getUsed(), {room});
+  if (failed(used))
+    return failure();
+  join.getCharacters().setType(characters(node, used->front().most()));
+  return node.build<StringsOp>(join.getCharacters(), join.getBegins());
+}
+
+static ImportResult importStringConcat(OnnxNode &node) {
+  SmallVector<Value> operands{node.input(0), node.input(1)};
+  std::optional<Dims> sizes = node.broadcast(operands);
+  if (!sizes)
+    return node.invalid("the shapes do not broadcast");
+  for (Value &operand : operands)
+    if (dimsOf(operand) != *sizes)
+      operand = node.build<ExpandOp>(operand, ArrayRef(*sizes));
+  return one(joined(node, operands, "keep"));
+}
+
+/// Which of x [n] are none of the words, and behind them whether all are.
+static Value keptAndNone(OnnxNode &node, Value x, ArrayRef<std::string> words) {
+  Dim count = dimsOf(x)[0];
+  Type byte = integer(node, 8, /*isSigned=*/false);
+  Value stops =
+      buildStrings(node.builder, node.loc, {1, int64_t(words.size())}, words);
+  Value same = node.elementwise<EqualOp>(
+      {node.reshape(x, ArrayRef<Dim>{count, 1}), stops});
+  Value dropped =
+      node.build<ReduceMaxOp>(node.cast(same, byte), ArrayRef<int64_t>{1});
+  dropped = node.reshape(dropped, ArrayRef<Dim>{count});
+  Value none = node.build<ReduceMinOp>(dropped, ArrayRef<int64_t>{0});
+  Value kept =
+      node.elementwise<EqualOp>({dropped, node.scalarConstant(0, byte)});
+  return node.build<ConcatOp>(
+      ValueRange{kept, node.cast(none, node.builder.getI1Type())}, 0);
+}
+
+static ImportResult importStringNormalizer(OnnxNode &node) {
+  Value x = node.input(0);
+  size_t rank = shapeOf(x).size();
+  std::string action = node.stringAttr("case_change_action", "NONE");
+  if (!llvm::is_contained({"NONE", "LOWER", "UPPER"}, action))
+    return node.invalid("there is no case_change_action `" + action + "`");
+  if ((rank != 1 && rank != 2) || (rank == 2 && dimsOf(x)[0] != 1))
+    return node.invalid("the input is neither [C] nor [1, C]");
+  x = node.reshape(x, ArrayRef<Dim>{dimsOf(x).back()});
+  SmallVector<std::string> words = node.stringsAttr("stopwords");
+  Value empty = buildStrings(node.builder, node.loc, {1}, {std::string()});
+  if (tensorType(x).getNumElements() == 0) {
+    x = empty;
+  } else if (!words.empty()) {
+    Value compared = x;
+    if (node.intAttr("is_case_sensitive", 0) == 0) {
+      auto lower = joined(node, x, "lower");
+      if (failed(lower))
+        return failure();
+      compared = *lower;
+      for (std::string &word : words)
+        word = StringRef(word).lower();
+    }
+    Value kept = keptAndNone(node, compared, words);
+    Value all = node.build<ConcatOp>(ValueRange{x, empty}, 0);
+    x = node.valueAs("Compress", {all, kept});
+    if (!x)
+      return failure();
+  }
+  if (action != "NONE") {
+    auto changed = joined(node, x, action == "LOWER" ? "lower" : "upper");
+    if (failed(changed))
+      return failure();
+    x = *changed;
+  }
+  if (rank == 2)
+    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
+  return one(x);
+}
+
+static ImportResult importStringSplit(OnnxNode &node) {
+  Value x = node.input(0);
+  Type i64 = integer(node, 64, /*isSigned=*/true);
+  int64_t room = 2 * roomFor(x), splits = node.intAttr("maxsplit", -1);
+  if (node.hasAttr("maxsplit") && splits < 0)
+    splits = -1;
+  // As many pieces as are wanted at most; else as a line of text has words.
+  constexpr int64_t mostPieces = 64;
+  int64_t pieces = splits < 0 ? mostPieces : std::min(splits + 1, mostPieces);
+  Dims sizes = dimsOf(x);
+  if (tensorType(x).getNumElements() == 0) {
+    sizes.push_back(0);
+    Value none = buildStrings(node.builder, node.loc, {1}, {std::string()});
+    SmallVector<int64_t> shape;
+    for (const Dim &size : sizes)
+      shape.push_back(size.most());
+    return SmallVector<Value>{
+        buildStrings(node.builder, node.loc, shape, {}),
+        node.cast(node.elementwise<EqualOp>({x, none}), i64)};
+  }
+  sizes.push_back(pieces);
+  auto split = SplitStringsOp::create(
+      node.builder, node.loc,
+      TypeRange{characters(node, room), tensorOf(sizes, i64),
+                tensorOf(dimsOf(x), i64), RankedTensorType::get({2}, i64)},
+      x, node.stringAttr("delimiter", ""), splits);
+  auto used = node.readSizes(split.getUsed(), {pieces, room});
+  if (failed(used))
+    return failure();
+  split.getCharacters().setType(characters(node, (*used)[1].most()));
+  sizes.back() = (*used)[0].most();
+  split.getBegins().setType(tensorOf(sizes, i64));
+  // The pieces of the string that has the most.
+  SmallVector<int64_t> starts(sizes.size()), steps(sizes.size(), 1);
+  sizes.back() = (*used)[0];
+  Value begins = node.build<SliceOp>(split.getBegins(), starts, steps,
+                                     ArrayRef<Dim>(sizes));
+  return SmallVector<Value>{
+      node.build<StringsOp>(split.getCharacters(), begins), split.getCounts()};
+}
+
+static ImportResult importRegexFullMatch(OnnxNode &node) {
+  std::string pattern = node.stringAttr("pattern", ""), error;
+  std::optional<Automaton> automaton = compilePattern(pattern, error);
+  if (!automaton)
+    return node.unsupported("the pattern has " + error);
+  int64_t states = automaton->accepts.size();
+  auto next = RankedTensorType::get({states, 256},
+                                    integer(node, 16, /*isSigned=*/false));
+  auto accepts = RankedTensorType::get({states}, node.builder.getI1Type());
+  SmallVector<bool> ends(automaton->accepts.begin(), automaton->accepts.end());
+  return one(node.build<MatchStringOp>(
+      node.input(0),
+      node.constant(DenseElementsAttr::get(next, ArrayRef(automaton->next))),
+      node.constant(DenseElementsAttr::get(accepts, ArrayRef(ends)))));
+}
+
+void registerStringsImports(OnnxRegistry &registry) {
+  registry.add("StringConcat", importStringConcat);
+  registry.add("StringNormalizer", importStringNormalizer,
+               "letters beyond ASCII keep their case");
+  registry.add("StringSplit", importStringSplit);
+  registry.add("RegexFullMatch", importRegexFullMatch,
+               "flags, classes by name");
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,325 @@
+// Operators that read or write the characters of strings.
+
+#include "dialects/graph/ops/Strings.h"
+
+#include "dialects/graph/ExprNames.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+bool isString(Type type) { return isa<kernel::StringType>(type); }
+
+static bool holdsStrings(Value v) { return isString(elementOf(v)); }
+
+static Type byte(MLIRContext *context) {
+  return IntegerType::get(context, 8, IntegerType::Unsigned);
+}
+
+static Type si64(MLIRContext *context) {
+  return IntegerType::get(context, 64, IntegerType::Signed);
+}
+
+static Expr lengthOf(ElementBuilder &b, Expr string) {
+  Type index = b.builder.getIndexType();
+  return b.wrap(
+      kernel::StringLengthOp::create(b.builder, b.loc, index, string.value),
+      index);
+}
+
+static Expr characterOf(ElementBuilder &b, Expr string, Expr position) {
+  return b.wrap(kernel::CharacterOp::create(b.builder, b.loc,
+                                            b.builder.getI8Type(), string.value,
+                                            position.value),
+                byte(b.builder.getContext()));
+}
+
+Value buildStrings(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
+                   ArrayRef<std::string> values) {
+  // The characters of all, each string once.
+  SmallVector<uint8_t> characters;
+  SmallVector<int32_t> begins;
+  llvm::StringMap<int32_t> known;
+  for (const std::string &value : values) {
+    auto [place, isNew] =
+        known.try_emplace(value, static_cast<int32_t>(characters.size()));
+    begins.push_back(place->second);
+    if (!isNew)
+      continue;
+    characters.append(value.begin(), value.end());
+    characters.push_back(0);
+  }
+  if (characters.empty())
+    characters.push_back(0);
+  auto list = RankedTensorType::get({int64_t(characters.size())},
+                                    byte(builder.getContext()));
+  auto places = RankedTensorType::get(
+      shape, builder.getIntegerType(32, /*isSigned=*/true));
+  Value all = ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(list, ArrayRef(characters)));
+  Value at = ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(places, ArrayRef(begins)));
+  return StringsOp::create(builder, loc, all, at);
+}
+
+//===----------------------------------------------------------------------===//
+// Strings and automata
+//===----------------------------------------------------------------------===//
+
+LogicalResult StringsOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Value characters = op.getCharacters();
+  if (failed(rule.require(elementOf(characters).isUnsignedInteger(8) &&
+                              shapeOf(characters).size() == 1,
+                          "has characters that are no list of bytes")))
+    return failure();
+  return rule.result(dimsOf(op.getBegins()),
+                     kernel::StringType::get(op.getCharacters().getContext()));
+}
+
+Expr StringsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Expr begin = convert(b.load(getBegins(), idx), b.builder.getIndexType());
+  Type string = elementOf(getResult());
+  return b.wrap(kernel::StringAtOp::create(b.builder, b.loc, string,
+                                           b.bufferOf(getCharacters()),
+                                           begin.value),
+                string);
+}
+
+LogicalResult MatchStringOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ArrayRef<int64_t> next = shapeOf(op.getNext());
+  if (failed(rule.require(holdsStrings(op.getX()), "reads no strings")) ||
+      failed(rule.require(next.size() == 2 && next[0] > 0 && next[1] == 256 &&
+                              shapeOf(op.getAccepts()) == next.take_front(1),
+                          "has no next state for each state and byte")))
+    return failure();
+  return rule.result(dimsOf(op.getX()),
+                     IntegerType::get(op.getX().getContext(), 1));
+}
+
+bool MatchStringOp::isCheap() { return false; }
+
+Expr MatchStringOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Expr string = b.load(getX(), idx);
+  Type index = b.builder.getIndexType();
+  Expr end =
+      b.loop(b.index(0), lengthOf(b, string), 1, {b.index(0)},
+             [&](Expr i, ArrayRef<Expr> state) -> Exprs {
+               Expr at = convert(characterOf(b, string, i), index);
+               return {convert(b.load(getNext(), {state[0], at}), index)};
+             })[0];
+  return b.load(getAccepts(), {end});
+}
+
+//===----------------------------------------------------------------------===//
+// Writing characters
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Writes characters one behind the other into result 0, as far as there is room. The
+/// last byte of the room is a zero from the start, so that strings that do not fit end,
+/// too.
+class Writer {
+public:
+  Writer(BodyBuilder &b, Value characters)
+      : b(b), room(tensorType(characters).getNumElements()) {
+    b.store(0u, zero(), {b.index(room - 1)});
+  }
+
+  /// Stores a character at `at`.
+  void put(Expr at, Expr character) {
+    b.when(at < double(room - 1), [&] { b.store(0u, character, {at}); });
+  }
+  void end(Expr at) { put(at, zero()); }
+  /// Where a string begins that is written at `at`, in the type of the places.
+  Expr begin(Expr at) { return number(min(at, b.index(room - 1))); }
+  /// A place or a count as it is stored.
+  Expr number(Expr at) { return convert(at, si64(b.builder.getContext())); }
+  /// Copies the characters [from, to) of a string to `at`, and a zero behind them;
+  /// returns the place behind that.
+  Expr copy(Expr string, Expr from, Expr to, Expr at) {
+    Expr count = to - from;
+    b.forRange(b.index(0), count,
+               [&](Expr i) { put(at + i, characterOf(b, string, from + i)); });
+    end(at + count);
+    return at + count + 1.0;
+  }
+
+private:
+  Expr zero() { return b.constantInt(0, byte(b.builder.getContext())); }
+
+  BodyBuilder &b;
+  int64_t room;
+};
+
+} // namespace
+
+static LogicalResult requireRoom(TypeRule &rule) {
+  return rule.require(rule.stated(0).size() == 1 && rule.stated(0)[0] > 0 &&
+                          rule.statedElement(0).isUnsignedInteger(8),
+                      "has no room for characters");
+}
+
+LogicalResult JoinStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
+  ValueRange inputs = op.getInputs();
+  if (failed(rule.require(!inputs.empty() && llvm::all_of(inputs, holdsStrings),
+                          "joins no strings")) ||
+      failed(requireRoom(rule)))
+    return failure();
+  for (Value input : inputs)
+    if (failed(rule.require(dimsOf(input) == dimsOf(inputs[0]),
+                            "joins strings of different shapes")))
+      return failure();
+  Type i64 = si64(rule.statedElement(0).getContext());
+  (void)rule.result(rule.stated(0), rule.statedElement(0));
+  (void)rule.result(dimsOf(inputs[0]), i64);
+  return rule.result({1}, i64);
+}
+
+static Expr inCase(Expr letter, StringRef letters) {
+  if (letters == "keep")
+    return letter;
+  bool upper = letters == "upper";
+  Expr isOther = (letter >= double(upper ? 'a' : 'A')) &
+                 (letter <= double(upper ? 'z' : 'Z'));
+  Expr other = upper ? letter - double('a' - 'A') : letter + double('a' - 'A');
+  return select(isOther, other, letter);
+}
+
+void JoinStringsOp::emitBody(BodyBuilder &b) {
+  Writer writer(b, getCharacters());
+  Dims sizes = dimsOf(getBegins());
+  Expr used =
+      b.loop(product(sizes), {b.index(0)}, [&](Expr i, ArrayRef<Expr> carried) {
+        Exprs at = b.delinearize(i, sizes);
+        Expr place = named(carried[0], "place");
+        b.store(1u, writer.begin(place), at);
+        for (Value input : getInputs()) {
+          Expr string = b.load(input, at),
+               length = named(lengthOf(b, string), "length");
+          b.forRange(b.index(0), length, [&](Expr j) {
+            writer.put(place + j,
+                       inCase(characterOf(b, string, j), getLetters()));
+          });
+          place = place + length;
+        }
+        writer.end(place);
+        return Exprs{place + 1.0};
+      })[0];
+  b.store(2u, writer.number(used), {b.index(0)});
+}
+
+LogicalResult SplitStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (failed(rule.require(holdsStrings(op.getX()), "splits no strings")) ||
+      failed(requireRoom(rule)))
+    return failure();
+  Dims pieces = dimsOf(op.getX());
+  if (failed(rule.require(rule.stated(1).size() == pieces.size() + 1 &&
+                              rule.stated(1).back() > 0,
+                          "has no room for pieces")))
+    return failure();
+  pieces.push_back(rule.statedDims(1).back());
+  Type i64 = si64(rule.statedElement(0).getContext());
+  (void)rule.result(rule.stated(0), rule.statedElement(0));
+  (void)rule.result(pieces, i64);
+  (void)rule.result(dimsOf(op.getX()), i64);
+  return rule.result({2}, i64);
+}
+
+/// Whether there is a delimiter at `i` of a string of `length` bytes.
+static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
+                        StringRef delimiter) {
+  if (delimiter.empty()) {
+    Expr c = characterOf(b, string, i);
+    return ((c >= double('\t')) & (c <= double('\r'))) |
+           ((c >= 28.0) & (c <= double(' ')));
+  }
+  // Behind the first byte that differs nothing is read.
+  return b.ifElse(
+      i + double(delimiter.size()) <= length,
+      [&] {
+        Expr same;
+        for (auto [k, c] : llvm::enumerate(delimiter)) {
+          Expr own = equal(characterOf(b, string, i + double(k)),
+                           double(static_cast<uint8_t>(c)));
+          same = same ? same & own : own;
+        }
+        return same;
+      },
+      [&] { return b.constantInt(0, b.builder.getI1Type()); });
+}
+
+void SplitStringsOp::emitBody(BodyBuilder &b) {
+  Writer writer(b, getCharacters());
+  Dims sizes = dimsOf(getX());
+  int64_t room = shapeOf(getBegins()).back(),
+          splits = static_cast<int64_t>(getSplits());
+  bool spaces = getDelimiter().empty();
+  int64_t width = spaces ? 1 : getDelimiter().size();
+  Expr none = b.index(0), one = b.index(1);
+  // The first character is an empty string, behind the pieces of each.
+  b.store(0u, b.constantInt(0, byte(getContext())), {none});
+  auto every = [&](Expr row, ArrayRef<Expr> carried) -> Exprs {
+    Exprs at = b.delinearize(row, sizes);
+    Expr string = b.load(getX(), at),
+         length = named(lengthOf(b, string), "length");
+    auto pieceAt = [&](Expr piece) {
+      Exprs place(at);
+      place.push_back(piece);
+      return place;
+    };
+    b.forEach({room}, [&](ArrayRef<Expr> piece) {
+      b.store(1u, writer.number(none), pieceAt(piece[0]));
+    });
+    // Writes the characters [from, to) as the next piece.
+    auto write = [&](Expr from, Expr to, Expr count, Expr place) {
+      b.when(count < double(room),
+             [&] { b.store(1u, writer.begin(place), pieceAt(count)); });
+      return writer.copy(string, from, to, place);
+    };
+    auto mayGoOn = [&](Expr count) {
+      return splits < 0 ? b.constantInt(1, b.builder.getI1Type())
+                        : count < double(splits);
+    };
+    // Carried: where the piece begins (with white space as the delimiter, where none
+    // has begun: length + 1), how many there are, where the next one is written, and up
+    // to where characters belong to a delimiter.
+    Expr outside = length + 1.0;
+    Exprs state = b.loop(
+        none, length, 1, {spaces ? outside : none, none, carried[0], none},
+        [&](Expr i, ArrayRef<Expr> s) -> Exprs {
+          Expr begins = named(s[0], "begins"), count = named(s[1], "count"),
+               place = named(s[2], "place"), skip = named(s[3], "skip");
+          Expr parts = (i >= skip) & mayGoOn(count) &
+                       isDelimiter(b, string, length, i, getDelimiter());
+          Expr writes = spaces ? parts & (begins <= length) : parts;
+          Expr next = b.ifElse(
+              writes, [&] { return write(begins, i, count, place); },
+              [&] { return place; });
+          Expr started =
+              spaces ? select(parts, outside,
+                              select((begins > length) &
+                                         ~isDelimiter(b, string, length, i, ""),
+                                     i, begins))
+                     : select(parts, i + double(width), begins);
+          return {started, select(writes, count + 1.0, count), next,
+                  select(parts, i + double(width), skip)};
+        });
+    Expr begins = state[0], count = state[1], place = state[2];
+    Expr rest =
+        spaces ? begins <= length : b.constantInt(1, b.builder.getI1Type());
+    place = b.ifElse(
+        rest, [&] { return write(begins, length, count, place); },
+        [&] { return place; });
+    count = select(rest, count + 1.0, count);
+    b.store(2u, writer.number(count), at);
+    return {place, max(carried[1], count)};
+  };
+  Exprs all = b.loop(product(sizes), {one, none}, every);
+  b.store(3u, writer.number(all[1]), {none});
+  b.store(3u, writer.number(all[0]), {one});
+}
+
+} // namespace ingot::graph

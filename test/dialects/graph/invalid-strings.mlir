@@ -1,0 +1,51 @@
+// RUN: %ingot-opt %s -split-input-file -verify-diagnostics
+// REQUIRES: ingot-opt
+
+func.func @strings_of_words(%x: tensor<4xsi32>, %at: tensor<2xsi64>) {
+  // expected-error @+1 {{has characters that are no list of bytes}}
+  %r = graph.strings %x, %at : (tensor<4xsi32>, tensor<2xsi64>) -> tensor<2x!kernel.string>
+  return
+}
+
+// -----
+
+func.func @match_numbers(%x: tensor<4xsi32>, %next: tensor<3x256xui16>, %accepts: tensor<3xi1>) {
+  // expected-error @+1 {{reads no strings}}
+  %r = graph.match_string %x, %next, %accepts : (tensor<4xsi32>, tensor<3x256xui16>, tensor<3xi1>) -> tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @match_some_bytes(%x: tensor<4x!kernel.string>, %next: tensor<3x128xui16>, %accepts: tensor<3xi1>) {
+  // expected-error @+1 {{has no next state for each state and byte}}
+  %r = graph.match_string %x, %next, %accepts : (tensor<4x!kernel.string>, tensor<3x128xui16>, tensor<3xi1>) -> tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @join_shapes(%x: tensor<4x!kernel.string>, %y: tensor<2x!kernel.string>) {
+  // expected-error @+1 {{joins strings of different shapes}}
+  %c, %b, %u = graph.join_strings %x, %y {letters = "keep"}
+      : (tensor<4x!kernel.string>, tensor<2x!kernel.string>) -> (tensor<64xui8>, tensor<4xsi64>, tensor<1xsi64>)
+  return
+}
+
+// -----
+
+func.func @join_without_room(%x: tensor<4x!kernel.string>) {
+  // expected-error @+1 {{has no room for characters}}
+  %c, %b, %u = graph.join_strings %x {letters = "upper"}
+      : (tensor<4x!kernel.string>) -> (tensor<0xui8>, tensor<4xsi64>, tensor<1xsi64>)
+  return
+}
+
+// -----
+
+func.func @split_without_room(%x: tensor<4x!kernel.string>) {
+  // expected-error @+1 {{has no room for pieces}}
+  %c, %b, %n, %u = graph.split_strings %x {delimiter = ",", splits = -1 : i64}
+      : (tensor<4x!kernel.string>) -> (tensor<64xui8>, tensor<4xsi64>, tensor<4xsi64>, tensor<2xsi64>)
+  return
+}
