@@ -49,6 +49,18 @@ void MainPrinter::printHelpers() {
       printProgram(program);
 }
 
+/// Whether anything reads a size that the run makes: some are only checked, as the
+/// number of characters that strings need.
+bool MainPrinter::readsMadeSizes() const {
+  bool reads = llvm::any_of(
+      interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
+  moduleOf().walk([&](kernel::FuncOp kernel) {
+    reads |= kernel.getSizes() ||
+             isa_and_nonnull<kernel::SizesAttr>(kernel.getExtentAttr());
+  });
+  return reads;
+}
+
 void MainPrinter::printRun(StringRef function) {
   out.open(function + "(const " + interface.name +
            "_io *io, void *arena, const ingot_context "
@@ -57,7 +69,8 @@ void MainPrinter::printRun(StringRef function) {
     out.line("(void)context;");
   printChecks();
   if (!interface.madeSizes.empty())
-    out.line("made_sizes made = {};");
+    out.line(std::string(readsMadeSizes() ? "" : "[[maybe_unused]] ") +
+             "made_sizes made = {};");
   printOperations(interface.main);
   out.line("return INGOT_OK;");
   out.close();

@@ -37,6 +37,7 @@ private:
   void numberLaunches();
   mlir::ModuleOp moduleOf() const;
   bool usesThreads() const;
+  bool readsMadeSizes() const;
   void printParallel();
   void printMadeSizes();
   void printChecks();
