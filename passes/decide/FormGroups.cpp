@@ -116,13 +116,14 @@ private:
                               cast<ElementsAttr>(value));
   }
 
-  /// Tensors without elements need no kernel.
+  /// Tensors without elements need no kernel, unless they have sizes that a run makes.
   void dropEmpty() {
     for (Operation &op : llvm::make_early_inc_range(
              function.getBody().front().without_terminator())) {
       if (op.getNumResults() == 0 || isa<ConstantOp>(op) ||
           llvm::any_of(op.getResults(), [](Value v) {
-            return tensorType(v).getNumElements() != 0;
+            return tensorType(v).getNumElements() != 0 ||
+                   hasRunTimeSizes(v.getType());
           }))
         continue;
       OpBuilder builder(&op);
@@ -373,7 +374,8 @@ private:
         if (isSmallConstant(operand.getDefiningOp()) &&
             !isa<UnpackPanelsOp, StringsOp>(op) && !inputs.contains(operand))
           constants.insert(operand.getDefiningOp());
-        else if (tensorType(operand).getNumElements() == 0)
+        else if (tensorType(operand).getNumElements() == 0 &&
+                 !hasRunTimeSizes(operand.getType()))
           empty.insert(operand);
         else if (!operand.getDefiningOp() ||
                  !inside.contains(operand.getDefiningOp()))

@@ -179,3 +179,18 @@ def deformable_kernel_of_another_size(folder):
     return model([node("DeformConv", ["x", "w", "o"], kernel_shape=[2, 3], pads=[1, 1, 1, 1])],
                  inputs=[info("x", (1, 1, 3, 3)), info("w", (1, 1, 2, 2)), info("o", (1, 8, 4, 4))],
                  outputs=[info("y", None)], opset=22)
+
+
+@case("invalid-node", node="the_node", text="frame_length is not one number")
+def stft_without_a_frame_length(folder):
+    return model([node("STFT", ["x", "step", "", "length"])],
+                 inputs=[info("x", (1, 128, 1)), info("step", (), TensorProto.INT64), info("length", (0,), TensorProto.INT64)],
+                 outputs=[helper.make_empty_tensor_value_info("y")])
+
+
+@case("invalid-node", node="the_node", text="starts, ends, axes and steps differ in length")
+def slice_with_steps_for_other_axes(folder):
+    given = ("starts", "ends", "axes", "steps")
+    return model([node("Slice", ["x", *given])],
+                 inputs=[info("x", (4,)), *(info(n, (2 if n == "steps" else 1,), TensorProto.INT64) for n in given)],
+                 outputs=[helper.make_empty_tensor_value_info("y")])

@@ -46,8 +46,8 @@ def many_different_faults(folder):
 
 
 @case("unsupported-type", code=3)
-def string_input(folder):
-    return model([node("Identity")], inputs=[info("x", (1, 4), TensorProto.STRING)], outputs=[info("y", (1, 4), TensorProto.STRING)])
+def distinct_strings(folder):
+    return model([node("Unique")], inputs=[info("x", (4,), TensorProto.STRING)], outputs=[info("y", None, TensorProto.STRING)])
 
 
 @case("unsupported-form", node="the_node", code=3, text="a scale of integers")
@@ -92,11 +92,6 @@ def trained(op, inputs, version=3, outputs=("y",), **attrs):
 def probabilities_of_three_classes(folder):
     return trained("SVMClassifier", [info("x", (2, 1))], outputs=("label", "y"), support_vectors=[1.0, 2.0, 3.0], coefficients=[1.0] * 6, vectors_per_class=[1, 1, 1],
                    rho=[0.0] * 3, prob_a=[1.0] * 3, prob_b=[0.0] * 3, classlabels_ints=[0, 1, 2])
-
-
-@case("unsupported-form", node="the_node", code=3, text="labels that are strings")
-def labels_of_strings(folder):
-    return trained("LinearClassifier", [info("x", (2, 1))], outputs=("label", "y"), coefficients=[1.0, 2.0], intercepts=[0.0, 0.0], classlabels_strings=["a", "b"])
 
 
 @case("invalid-node", node="the_node", text="there are 3 coefficients for 1 targets of 4 features")

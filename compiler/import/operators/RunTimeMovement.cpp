@@ -168,8 +168,9 @@ ImportResult sliceByInput(OnnxNode &node) {
       node.hasInput(3)
           ? ints.input(3)
           : ints.numbers(llvm::to_vector(llvm::seq<int64_t>(0, count)));
-  if (shapeOf(ends)[0] != count || shapeOf(axes)[0] != count || rank == 0)
-    return node.invalid("starts, ends and axes differ in length");
+  if (shapeOf(ends)[0] != count || shapeOf(axes)[0] != count ||
+      (node.hasInput(4) && shapeOf(ints.input(4))[0] != count) || rank == 0)
+    return node.invalid("starts, ends, axes and steps differ in length");
   Value size = ints.sizes(from), zero = ints.number(0), one = ints.number(1);
   auto everywhere = [&](int64_t value, Value given) {
     return ints.put(ints.numbers(SmallVector<int64_t>(rank, value)), axes,

@@ -107,6 +107,13 @@ Value RunTimeInts::take(Value vector, Value at) {
 }
 
 Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
+  // Of an empty axis nothing is taken, which is not known before the run.
+  if (dimsOf(x)[axis].most() == 0) {
+    SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
+    high[axis] = 1;
+    x = node.builder.createOrFold<PadOp>(
+        node.loc, x, node.scalarConstant(0, elementOf(x)), low, high);
+  }
   return node.build<GatherOp>(x, positions, axis, /*in_range=*/false);
 }
 

@@ -191,6 +191,8 @@ static FailureOr<Dim> sizeInput(OnnxNode &node, unsigned i, StringRef what) {
                   : readBoundedSizes(node, RunTimeInts(node).input(i));
   if (failed(size))
     return failure();
+  if (size->size() != 1)
+    return node.invalid(what + " is not one number");
   return size->front();
 }
 
