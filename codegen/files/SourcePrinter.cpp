@@ -343,8 +343,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
        {"weights", "memory", "io", "arena", "context", "begin", "end"})
     names.reserve(local);
   if (!interface.madeSizes.empty())
-    for (const char *local : {"made", "made_sizes"})
-      names.reserve(local);
+    names.reserve("made");
   for (const char *suffix :
        {"", "_io", "_run", "_arena", "_weights", "_check_weights", "_is_header",
         "_target", "_kernel_name", "_constants", "_handle", "_upload",

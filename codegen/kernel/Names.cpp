@@ -30,7 +30,9 @@ static const StringSet<> &reservedNames() {
       "linux", "unix", "i386", "NULL", "EOF", "errno", "assert", "stdin",
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
-      "signals", "slots", "IN", "OUT", "OPTIONAL"};
+      "signals", "slots", "IN", "OUT", "OPTIONAL",
+      // What every source with such sizes declares.
+      "made_sizes"};
   return names;
 }
 

@@ -121,13 +121,16 @@ def update(rows):
 
 def compare(rows, target):
     """How `rows` differ from results.csv. What is supported of models that have not seen their data depends on the bounds
-    of their sizes, which are others where an emulated machine has little memory."""
+    of their sizes, which are others where an emulated machine has little memory; and strings are addresses, which no other
+    machine can read."""
     table, changes = read_table(), []
     for row in rows:
         known = table.get((row["kind"], row["case"]), {})
         for mode in suite.MODES:
             was, now = known.get(mode, "nothing"), row[mode]
             if target != "native" and mode.startswith("dynamic-") and now in ALLOWED:
+                continue
+            if target != "native" and now == "unsupported" and row["reason"].startswith("emulated-strings"):
                 continue
             if was != now:
                 what = "began to pass; run again with --update" if now == "pass" else f"was: {was}"
