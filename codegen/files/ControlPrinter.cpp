@@ -46,6 +46,16 @@ MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
       addSizes(extent, needs);
     } else if (auto loop = dyn_cast<kernel::LoopOp>(op)) {
       addSizes(loop.getCountAttr(), needs);
+    } else if (auto read = dyn_cast<kernel::ReadSizesOp>(op)) {
+      needs.checks = true;
+      addSizes(read.getSizes(), needs);
+      addSizes(read.getEqual().value_or(kernel::SizesAttr()), needs);
+      needs.makesSizes |=
+          llvm::any_of(interface.madeSizes, [&](const InterfaceSize &made) {
+            return made.maker == program &&
+                   llvm::is_contained(read.getSizes().getSymbols(),
+                                      made.symbol);
+          });
     }
     for (kernel::ProgramOp callee : kernel::programsRunBy(op)) {
       Needs own = needsOf(callee);
@@ -53,6 +63,8 @@ MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
       needs.io |= own.io;
       needs.made |= own.made;
       needs.context |= own.context;
+      needs.makesSizes |= own.makesSizes;
+      needs.checks |= own.checks;
     }
   });
   return needs;
@@ -71,7 +83,9 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
   NameScope outside = names;
   named.clear();
   arenaNames.clear();
-  std::string text = "void " + context.functions[program.getName()] + "(";
+  Needs needs = needsOf(program);
+  std::string text = (needs.checks ? "ingot_status " : "void ") +
+                     context.functions[program.getName()] + "(";
   for (BlockArgument argument : program.getArguments()) {
     unsigned index = argument.getArgNumber();
     bool isConst = !program.getArgAttr(index, kernel::kOutputAttr);
@@ -82,7 +96,6 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
     text += std::string(index ? ", " : "") + (isConst ? "const " : "") +
             element + " *" + (argument.use_empty() ? "/*" + name + "*/" : name);
   }
-  Needs needs = needsOf(program);
   auto add = [&](bool isNeeded, const Twine &parameter) {
     if (isNeeded)
       text += (StringRef(text).ends_with("(") ? "" : ", ") + parameter.str();
@@ -90,7 +103,8 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
   add(needs.memory, "unsigned char *memory");
   add(needs.weights, "const unsigned char *weights");
   add(needs.io, "const " + interface.name + "_io *io");
-  add(needs.made, "const made_sizes &made");
+  add(needs.made,
+      (needs.makesSizes ? "" : "const ") + Twine("made_sizes &made"));
   add(needs.context, "const ingot_context *context");
   if (std::string nodes = nodesText(program.getLoc()); !nodes.empty())
     out.comment(nodes);
@@ -99,6 +113,8 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
   if (interface.weightsMode != WeightsMode::Source)
     printWeightPointers(program, weightsBase);
   printOperations(program);
+  if (needs.checks)
+    out.line("return INGOT_OK;");
   out.close();
   out.blank();
   names = std::move(outside);
@@ -107,7 +123,7 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
 }
 
 /// A call with `buffers`, and behind them what the program needs; the frame is behind
-/// the first `count` of `outputs`.
+/// the first `count` of `outputs`. Where the program ends the run, so does the caller.
 std::string MainPrinter::callOf(kernel::ProgramOp program, std::string buffers,
                                 ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);
@@ -121,7 +137,10 @@ std::string MainPrinter::callOf(kernel::ProgramOp program, std::string buffers,
   add(needs.io, "io");
   add(needs.made, "made");
   add(needs.context, "context");
-  return context.functions[program.getName()] + "(" + buffers + ");";
+  std::string call = context.functions[program.getName()] + "(" + buffers + ")";
+  return needs.checks ? "if (ingot_status status = " + call +
+                            "; status != INGOT_OK) return status;"
+                      : call + ";";
 }
 
 /// The first element of a buffer.

@@ -98,21 +98,27 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
         return true;
     return false;
   };
-  for (auto read : main.getBody().getOps<kernel::ReadSizesOp>())
-    for (const kernel::Dim &size : kernel::dimsOf(read.getSizes())) {
-      if (size.symbols().size() != 1 ||
-          size != kernel::Dim(size.symbols().front()))
-        continue;
-      kernel::SymbolAttr symbol = size.symbols().front();
-      bool isKnown = llvm::any_of(madeSizes, [&](const InterfaceSize &other) {
-        return other.symbol == symbol;
-      });
-      if (isKnown || isGiven(symbol))
-        continue;
-      madeSizes.push_back({"", symbol});
-      for (InterfaceSize &own : sizes)
-        own.isMade |= own.symbol == symbol;
-    }
+  auto addMade = [&](kernel::ProgramOp program, const kernel::Dim &size) {
+    if (size.symbols().size() != 1 ||
+        size != kernel::Dim(size.symbols().front()))
+      return;
+    kernel::SymbolAttr symbol = size.symbols().front();
+    bool isKnown = llvm::any_of(madeSizes, [&](const InterfaceSize &other) {
+      return other.symbol == symbol;
+    });
+    if (isKnown || isGiven(symbol))
+      return;
+    madeSizes.push_back({"", symbol});
+    madeSizes.back().maker = program;
+    for (InterfaceSize &own : sizes)
+      own.isMade |= own.symbol == symbol;
+  };
+  SmallVector<kernel::ProgramOp> programs =
+      kernel::programsInOrder(cast<ModuleOp>(main->getParentOp()));
+  for (kernel::ProgramOp program : llvm::reverse(programs))
+    for (auto read : program.getBody().getOps<kernel::ReadSizesOp>())
+      for (const kernel::Dim &size : kernel::dimsOf(read.getSizes()))
+        addMade(program, size);
   for (BlockArgument argument : main.getArguments()) {
     unsigned index = argument.getArgNumber();
     auto text = [&](llvm::StringRef attribute) -> std::string {

@@ -35,6 +35,8 @@ struct InterfaceSize {
   std::optional<kernel::Dim> equalTo = std::nullopt;
   /// The run makes it: the io struct says where the caller wants it.
   bool isMade = false;
+  /// Of a size that the run makes: the program that does, before any that it runs.
+  kernel::ProgramOp maker = nullptr;
 };
 
 struct Interface {

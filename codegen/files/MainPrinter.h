@@ -32,6 +32,8 @@ private:
   struct Needs {
     bool memory = false, weights = false, io = false, made = false,
          context = false;
+    /// Whether it makes sizes, and whether it may end the run with an error.
+    bool makesSizes = false, checks = false;
   };
 
   void numberLaunches();

@@ -108,8 +108,9 @@ void ProgramPrinter::printReadSizes(kernel::ReadSizesOp read) {
                 text = interface.sizeText(size, "io->");
     bool isNew = false;
     for (const InterfaceSize &made : interface.madeSizes)
-      isNew |=
-          size == kernel::Dim(made.symbol) && known.insert(made.symbol).second;
+      isNew |= size == kernel::Dim(made.symbol) &&
+               made.maker == read->getParentOp() &&
+               known.insert(made.symbol).second;
     // What is known already has to be what is read.
     if (!isNew) {
       returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");

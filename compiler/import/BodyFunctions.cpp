@@ -73,6 +73,8 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
     }
     made.results.push_back(result.value);
   }
+  if (!checkStaysInside(at, made.function, made.results))
+    return failure();
   for (const auto &output : body->output())
     made.names.push_back(output.name());
   return made;
@@ -208,6 +210,8 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
                                    llvm::function_ref<NodeResults()> build) {
   auto module = cast<ModuleOp>(main->getParentOp());
   Diagnostics before = diagnostics;
+  llvm::StringSet<> madeBefore = made;
+  graph::Dims checkedBefore = checked;
   size_t functions = llvm::range_size(module.getOps<func::FuncOp>());
   Block *block = builder.getInsertionBlock();
   Operation *last = block->empty() ? nullptr : &block->back();
@@ -217,6 +221,8 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   if (succeeded(results) && diagnostics.size() == before.size() && !at.poisoned)
     return results;
   why = std::exchange(diagnostics, before);
+  made = std::move(madeBefore);
+  checked = std::move(checkedBefore);
   at.poisoned |= wasPoisoned;
   // Bodies of bodies come later, and are read by nothing else.
   SmallVector<func::FuncOp> made(

@@ -96,7 +96,9 @@ public:
   /// beginning, if both are known there.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
-  bool checkMayRead(const NodePlace &at);
+  /// Refuses a result of a body that has a size which each run of the body makes.
+  bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
+                        llvm::ArrayRef<mlir::Value> results);
   void buildCheck(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   bool isMade(kernel::SymbolAttr symbol) const;

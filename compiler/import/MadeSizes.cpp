@@ -30,23 +30,37 @@ static std::vector<std::string> namesOf(const llvm::StringSet<> &set) {
   return names;
 }
 
-/// Refuses bodies: a body cannot end the run that it is part of.
-bool GraphImporter::checkMayRead(const NodePlace &at) {
-  if (builder.getInsertionBlock() == &main.getBody().front())
-    return true;
-  report(DiagnosticId::UnsupportedForm,
-         "`" + printable(at.node.op_type()) +
-             "`: a size that is made in each run of a body",
-         at);
-  return false;
+bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
+                                     ArrayRef<Value> results) {
+  llvm::DenseSet<kernel::SymbolAttr> inside, outside;
+  main->getParentOp()->walk([&](ReadSizesOp read) {
+    auto &known = read->getParentOp() == body ? inside : outside;
+    for (kernel::SymbolAttr symbol : read.getSizes().getSymbols())
+      if (isMade(symbol))
+        known.insert(symbol);
+  });
+  for (Value result : results) {
+    auto sizes = kernel::SizesAttr::of(result.getType());
+    for (kernel::SymbolAttr symbol :
+         sizes ? sizes.getSymbols() : ArrayRef<kernel::SymbolAttr>()) {
+      if (!inside.contains(symbol) || outside.contains(symbol))
+        continue;
+      std::string name = printable(symbol.getName());
+      report(DiagnosticId::UnsupportedForm,
+             "`" + printable(at.node.op_type()) + "`: its body results in " +
+                 describe(result.getType()) + ", of a size `" + name +
+                 "` that each run of the body makes",
+             at, "", "give one size: --dim " + name + "=SIZE");
+      return false;
+    }
+  }
+  return true;
 }
 
 FailureOr<Dims>
 GraphImporter::readSizes(const NodePlace &at, Value counts,
                          ArrayRef<std::optional<int64_t>> most) {
   std::string what = "`" + printable(at.node.op_type()) + "`: ";
-  if (!checkMayRead(at))
-    return failure();
   std::string base = at.node.output_size() && !at.node.output(0).empty()
                          ? at.node.output(0)
                          : at.node.op_type();
@@ -81,8 +95,7 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
 
 void GraphImporter::checkEqual(const NodePlace &at, const Dim &x,
                                const Dim &y) {
-  if (checkMayRead(at))
-    buildCheck(at, x, y);
+  buildCheck(at, x, y);
 }
 
 void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
@@ -91,14 +104,12 @@ void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   if (llvm::is_contained(checked, distance))
     return;
-  // A size that a run makes was made before any body that has it.
   OpBuilder::InsertionGuard guard(builder);
-  Block &block = main.getBody().front();
   if (!llvm::any_of(distance.symbols(), isOfRun))
-    builder.setInsertionPointToStart(&block);
-  else if (builder.getInsertionBlock() != &block)
-    builder.setInsertionPointToEnd(&block);
-  checked.push_back(distance);
+    builder.setInsertionPointToStart(&main.getBody().front());
+  // What a body has checked, it has not where it does not run.
+  if (builder.getInsertionBlock() == &main.getBody().front())
+    checked.push_back(distance);
   buildCheck(at, distance, 0);
 }
 

@@ -231,6 +231,48 @@ def beyond(ingot):
           [{"s": ints(3, 4)}, {"s": ints(0, 5)}], ["y_0=0..3", "y_1=1..5"], [{"s": ints(4, 4)}, {"s": ints(3, 6)}, {"s": ints(3, 0)}])
 
 
+def bodies(ingot):
+    """Sizes that each run of a body makes anew: in loops, in one branch of two, and in a loop of a loop."""
+    def info(name, kind, shape=()):
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    def loop(nodes, count, carried, collected=(), result="sum"):
+        """Carries `result` from `carried`."""
+        body = helper.make_graph([*nodes, node("Identity", ["on"], ["still"])], "body",
+                                 [info("i", I), info("on", TensorProto.BOOL), info(carried, F)],
+                                 [info("still", TensorProto.BOOL), info(result, F), *[info(name, F) for name in collected]])
+        return node("Loop", [count, "", "zero"], ["y", *["all_" + name for name in collected]], body=body)
+
+    # The row i of x without what is negative: how many there are differs.
+    row = [node("Gather", ["x", "i"], ["row"], axis=0), node("Greater", ["row", "zero"], ["c"]), node("Compress", ["row", "c"], ["kept"])]
+    sums = [*row, node("ReduceSum", ["kept"], ["part"], keepdims=0), node("Mul", ["part", "part"], ["square"]), node("Add", ["before", "square"], ["sum"])]
+    weights = {"zero": np.array(0, np.float32), "n": np.array(40, np.int64)}
+    inputs = [{"x": normal(40, 7)}, {"x": -np.abs(normal(40, 7))}, {"x": np.abs(normal(40, 7))}]
+    check(ingot, "Compress in a loop", model([loop(sums, "n", "before", ["part"])], [("x", F, [40, 7])], [("y", F), ("all_part", F)], weights), inputs)
+    check(ingot, "Compress in a loop as often as an input says", model([loop(sums, "k", "before")], [("x", F, [40, 7]), ("k", I, [])], [("y", F)], weights),
+          [{**each, "k": np.array(k, np.int64)} for each, k in zip(inputs, (40, 0, 3))])
+    # What one iteration keeps has to be as long as that of another input.
+    both = [*row, node("Gather", ["z", "i"], ["other"], axis=0), node("Greater", ["other", "zero"], ["d"]), node("Compress", ["other", "d"], ["left"]),
+            node("Mul", ["kept", "left"], ["products"]), node("ReduceSum", ["products"], ["part"], keepdims=0), node("Add", ["before", "part"], ["sum"])]
+    x = normal(40, 7)
+    check(ingot, "sizes of a body that have to be equal", model([loop(both, "n", "before")], [("x", F, [40, 7]), ("z", F, [40, 7])], [("y", F)], weights),
+          [{"x": x, "z": np.sign(x)}], refused=[{"x": x, "z": np.roll(x, 1, 1) * np.array([1, 1, 1, 1, 1, 1, -1], np.float32)}])
+    inner = loop(sums, "n", "before")
+    outer = [inner, node("Greater", ["w", "y"], ["f"]), node("Compress", ["w", "f"], ["few"]), node("ReduceSum", ["few"], ["t"], keepdims=0),
+             node("Add", ["carry", "t"], ["u"])]
+    check(ingot, "a loop in a loop", model([node("Loop", ["k", "", "zero"], ["y"], body=helper.make_graph(
+        [*[n if n.op_type != "Loop" else inner for n in outer], node("Identity", ["on2"], ["still2"])], "outer",
+        [info("j", I), info("on2", TensorProto.BOOL), info("carry", F)], [info("still2", TensorProto.BOOL), info("u", F)]))],
+        [("x", F, [40, 7]), ("w", F, [9]), ("k", I, [])], [("y", F)], weights),
+        [{"x": normal(40, 7) * 0.1, "w": np.abs(normal(9)) * 9, "k": np.array(k, np.int64)} for k in (0, 1, 5)])
+    branch = [helper.make_graph(nodes, name, [], [info(name, F)]) for name, nodes in (
+        ("then", [node("NonZero", ["x"], ["at"]), node("Cast", ["at"], ["p"], to=F), node("ReduceSum", ["p"], ["then"], keepdims=0)]),
+        ("else", [node("ReduceSum", ["x"], ["else"], keepdims=0)]))]
+    check(ingot, "NonZero in a branch", model([node("If", ["c"], then_branch=branch[0], else_branch=branch[1])],
+                                              [("x", F, [3, 5]), ("c", TensorProto.BOOL, [])], [("y", F)]),
+          [{"x": normal(3, 5).round(), "c": np.array(c)} for c in (True, False)])
+
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--ingot", required=True)
 parser.add_argument("--program")
@@ -242,5 +284,6 @@ resized(args.ingot)
 broadcast(args.ingot)
 sampled(args.ingot)
 beyond(args.ingot)
+bodies(args.ingot)
 if failures:
     sys.exit("\n".join(failures))
