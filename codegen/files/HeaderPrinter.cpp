@@ -121,6 +121,12 @@ static void printIo(const Interface &interface, TextWriter &out) {
         comment += ", \"" +
                    toCommentText(StringRef(tensor.onnxName).take_front(200)) +
                    "\"";
+      if (tensor.part == kernel::kElementsPart)
+        comment += ", a row for each element, which begins it";
+      else if (tensor.part == kernel::kShapesPart)
+        comment += ", a row for the shape of each element";
+      else if (tensor.part == kernel::kPresentPart)
+        comment += ", whether the value is there";
       llvm::erase(comment, '\n');
       fields.push_back({fieldType(tensor) + tensor.field + ";",
                         (outputs ? "out: " : "in: ") + comment});

@@ -143,6 +143,13 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     else
       tensor.sizes.assign(type.getShape().begin(), type.getShape().end());
     tensor.elements = type.getNumElements();
+    tensor.part = text(kernel::kPartAttr);
+    if (auto element = main.getArgAttrOfType<kernel::SizesAttr>(
+            index, kernel::kElementAttr)) {
+      tensor.element.emplace();
+      for (const kernel::Dim &size : kernel::dimsOf(element))
+        tensor.element->push_back(size.most());
+    }
     tensors.push_back(std::move(tensor));
   }
   for (InterfaceSize &size : sizes)

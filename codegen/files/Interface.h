@@ -23,6 +23,10 @@ struct InterfaceTensor {
   kernel::Dims sizes;
   int64_t elements = 0; ///< or the most that there can be
   bool isOutput = false;
+  /// Of a sequence or an optional value: which part (kernel.part), and the shape of all
+  /// elements, if they have one.
+  std::string part;
+  std::optional<std::vector<int64_t>> element = std::nullopt;
 
   bool isOfStrings() const { return type == "string"; }
 };

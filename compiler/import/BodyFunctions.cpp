@@ -56,25 +56,21 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
   SmallVector<Binding> inputs = bind(*block);
   // Names from the model for what is printed.
   for (auto [binding, input] : llvm::zip(inputs, body->input()))
-    if (auto argument = dyn_cast_or_null<BlockArgument>(binding.value))
-      made.function.setArgAttr(argument.getArgNumber(), kernel::kOnnxNameAttr,
-                               builder.getStringAttr(input.name()));
+    binding.forEachValue([&, &input = input](Value &value) {
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        made.function.setArgAttr(argument.getArgNumber(), kernel::kOnnxNameAttr,
+                                 builder.getStringAttr(input.name()));
+    });
   NodeResults results = runBody(at, bodyScope(at, name, *body), *body, inputs);
   if (failed(results))
     return failure();
-  for (const Binding &result : *results) {
-    if (result.kind != Binding::Known || !result.value) {
+  for (const Binding &result : *results)
+    if (result.kind == Binding::Undefined) {
       report(DiagnosticId::UnsupportedForm,
-             "`" + at.node.op_type() +
-                 "`: its body results in a sequence or "
-                 "in nothing",
-             at);
+             "`" + at.node.op_type() + "`: its body results in nothing", at);
       return failure();
     }
-    made.results.push_back(result.value);
-  }
-  if (!checkStaysInside(at, made.function, made.results))
-    return failure();
+  made.bindings = std::move(*results);
   for (const auto &output : body->output())
     made.names.push_back(output.name());
   return made;
@@ -240,11 +236,12 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
 
 bool GraphImporter::checkCarried(NodePlace &at, ArrayRef<Binding> states) {
   for (const Binding &state : states)
-    if (state.kind != Binding::Known ||
-        graph::tensorType(state.value).getNumElements() == 0) {
+    if (state.kind == Binding::Absent || state.present ||
+        (state.kind == Binding::Known &&
+         graph::tensorType(state.value).getNumElements() == 0)) {
       report(DiagnosticId::UnsupportedForm,
              "`" + at.node.op_type() +
-                 "` that carries a sequence, nothing or a tensor without "
+                 "` that carries an optional value or a tensor without "
                  "elements",
              at);
       return false;
@@ -259,7 +256,7 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
     return node.invalid("the condition has " +
                         Twine(graph::tensorType(condition).getNumElements()) +
                         " elements");
-  SmallVector<BodyFunction> bodies;
+  SmallVector<BodyFunction, 2> bodies;
   for (StringRef branch : {"then_branch", "else_branch"}) {
     auto opened = openBody(at, branch, {},
                            [](Block &) { return SmallVector<Binding>(); });
@@ -267,27 +264,43 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
       return failure();
     bodies.push_back(std::move(*opened));
   }
-  ArrayRef<Value> first = bodies[0].results, second = bodies[1].results;
+  ArrayRef<Binding> first = bodies[0].bindings, second = bodies[1].bindings;
   if (first.size() != second.size())
     return node.invalid("its branches have " + Twine(first.size()) + " and " +
                         Twine(second.size()) + " results");
-  for (auto [x, y] : llvm::zip(first, second))
-    if (x.getType() != y.getType()) {
+  SmallVector<CarriedForm> forms;
+  for (auto [x, y] : llvm::zip(first, second)) {
+    std::optional<CarriedForm> form = formOfEither(x, y);
+    if (!form) {
+      auto text = [](const Binding &binding) {
+        return binding.kind == Binding::Known
+                   ? describe(binding.value.getType())
+               : binding.kind == Binding::Sequence ? std::string("a sequence")
+                                                   : std::string("nothing");
+      };
       reportUnlessKnown(at,
                         "its condition is only known at run time, and its "
                         "branches result in " +
-                            describe(x.getType()) + " and in " +
-                            describe(y.getType()),
+                            text(x) + " and in " + text(y),
                         {condition});
       return failure();
     }
-  SmallVector<Type> types(ValueRange(first).getTypes());
+    forms.push_back(std::move(*form));
+  }
+  for (BodyFunction &body : bodies)
+    if (!closeResults(at, body, forms))
+      return failure();
+  SmallVector<Type> types(ValueRange(bodies[0].results).getTypes());
   SmallVector<Value> captures = closeBodies(bodies);
   auto choice = graph::IfOp::create(builder, locationOf(at), types, condition,
                                     bodies[0].function.getName(),
                                     bodies[1].function.getName(), captures);
-  return llvm::map_to_vector(choice.getResults(),
-                             [](Value value) { return Binding::known(value); });
+  SmallVector<Value> results(choice.getResults());
+  ArrayRef<Value> rest = results;
+  SmallVector<Binding> bindings;
+  for (const CarriedForm &form : forms)
+    bindings.push_back(form.take(rest));
+  return bindings;
 }
 
 } // namespace ingot

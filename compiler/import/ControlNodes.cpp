@@ -245,8 +245,7 @@ NodeResults GraphImporter::runBody(NodePlace &at, const Scope &shared,
       at.poisoned = true;
       return failure();
     }
-    if (Value &value = results.back().value)
-      value = resolve(value);
+    results.back().forEachValue([&](Value &value) { value = resolve(value); });
   }
   return results;
 }

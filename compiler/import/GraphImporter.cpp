@@ -137,8 +137,8 @@ static SmallVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
           found.push_back(symbol);
   };
   llvm::for_each(at.inputs, add);
-  for (const Binding &binding : at.bindings)
-    llvm::for_each(binding.elements, add);
+  for (Binding binding : at.bindings)
+    binding.forEachValue(add);
   return found;
 }
 
@@ -224,10 +224,7 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
       reportIfUnimplemented({node, index, at.opset, scope});
       return bindAll(node, scope, Binding::poisoned());
     }
-    if (binding.value)
-      binding.value = resolve(binding.value);
-    for (Value &element : binding.elements)
-      element = resolve(element);
+    binding.forEachValue([&](Value &value) { value = resolve(value); });
     at.inputs.push_back(binding.value);
     at.bindings.push_back(std::move(binding));
   }
@@ -296,6 +293,15 @@ static NodeResults bindings(graph::ImportResult values) {
                              [](Value value) { return Binding::known(value); });
 }
 
+/// The element type of a sequence's tensors; null of another value, or without any.
+static Type elementIn(const Binding &binding) {
+  if (binding.list)
+    return graph::elementOf(binding.list->rows);
+  return binding.isList() && !binding.elements.empty()
+             ? graph::elementOf(binding.elements.front())
+             : Type();
+}
+
 NodeResults GraphImporter::buildNode(NodePlace &at) {
   const onnx::NodeProto &node = at.node;
   auto local = functions.find(
@@ -307,12 +313,32 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   bool ofSequence = llvm::any_of(at.bindings, [](const Binding &binding) {
     return binding.kind == Binding::Sequence;
   });
+  for (const Binding &binding : at.bindings)
+    if (binding.present && (!special || special->sequences == Special::No)) {
+      report(DiagnosticId::UnsupportedForm,
+             "`" + printable(node.op_type()) + "` of an optional value", at, "",
+             "OptionalGetElement gives what it holds");
+      return failure();
+    }
+  auto ownBody = [&] {
+    return at.schema ? functionBody(node, *at.schema, at.opset, at.inputs,
+                                    llvm::map_to_vector(at.bindings, elementIn))
+                     : std::nullopt;
+  };
+  if (ofSequence && !special)
+    if (auto body = ownBody())
+      return call(file.keep(std::move(*body)), at, /*isLocal=*/false);
   if (ofSequence && (!special || special->sequences == Special::No)) {
     report(DiagnosticId::UnsupportedForm,
            "`" + printable(node.op_type()) + "` of a sequence", at);
     return failure();
   }
-  if (special && (ofSequence || special->sequences == Special::Only))
+  bool isNothing = special &&
+                   special->import == &GraphImporter::importIdentity &&
+                   !at.bindings.empty() && !node.input(0).empty() &&
+                   at.bindings[0].kind == Binding::Absent;
+  if (special &&
+      (ofSequence || isNothing || special->sequences == Special::Only))
     return (this->*special->import)(at);
   if (at.schema) {
     // Bodies of ONNX's own operators are written for some opset; the model may
@@ -363,9 +389,8 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
     ProtoNode protoNode(*this, at);
     return bindings(op->import(protoNode));
   }
-  if (at.schema)
-    if (auto body = functionBody(node, *at.schema, at.opset, at.inputs))
-      return call(file.keep(std::move(*body)), at, /*isLocal=*/false);
+  if (auto body = ownBody())
+    return call(file.keep(std::move(*body)), at, /*isLocal=*/false);
   reportUnimplemented(at);
   return failure();
 }
@@ -422,6 +447,10 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
 
   at.isExpanded = true;
   Scope body;
+  // A graph that the call has sees the names around the call.
+  if (llvm::any_of(at.node.attribute(),
+                   [](const auto &attribute) { return attribute.has_g(); }))
+    body.outer = &at.scope;
   body.opsets = &own;
   body.inside = at.scope.inside;
   body.call = at.scope.call ? at.scope.call : &at.node;

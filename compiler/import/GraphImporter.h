@@ -10,8 +10,10 @@
 #define INGOT_COMPILER_IMPORT_GRAPHIMPORTER_H
 
 #include "compiler/import/ImportOnnx.h"
+#include "compiler/import/RunTimeSequence.h"
 #include "compiler/import/Schema.h"
 #include "compiler/import/Validate.h"
+#include "compiler/import/ValueFile.h"
 #include "compiler/import/operators/OnnxImport.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,18 +21,29 @@
 
 namespace ingot {
 
-/// What a name stands for. Sequences exist only during import: how many tensors
-/// they have is known. An optional value is what it holds, or absent.
+/// What a name stands for. Of a sequence the importer keeps the elements, or, if how
+/// many there are is known only at run time, what it is then. An optional value is what
+/// it holds, or absent; or the run says whether it is there.
 struct Binding {
   enum Kind { Undefined, Poisoned, Absent, Known, Sequence } kind = Undefined;
   mlir::Value value = {};
   std::vector<mlir::Value> elements = {};
+  std::optional<RunTimeSequence> list = {};
+  /// A truth value; null where the value is there.
+  mlir::Value present = {};
+
+  /// A sequence whose length the importer knows.
+  bool isList() const { return kind == Sequence && !list; }
+  void forEachValue(llvm::function_ref<void(mlir::Value &)> use);
 
   static Binding known(mlir::Value value) { return {Known, value, {}}; }
   static Binding poisoned() { return {Poisoned}; }
   static Binding absent() { return {Absent}; }
   static Binding sequence(std::vector<mlir::Value> elements) {
     return {Sequence, {}, std::move(elements)};
+  }
+  static Binding sequence(RunTimeSequence list) {
+    return {Sequence, {}, {}, std::move(list)};
   }
 };
 
@@ -102,6 +115,8 @@ public:
   void buildCheck(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   bool isMade(kernel::SymbolAttr symbol) const;
+  /// What the user says of a size that the run makes, or of all sizes.
+  std::optional<SizeRange> boundOf(const std::string &name) const;
   /// Refuses a result that is too large at the bounds of its sizes.
   bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
   /// Refuses --dim of sizes that the run does not make.
@@ -166,7 +181,41 @@ private:
   bool importOutputs(const onnx::GraphProto &graph, Scope &scope);
   void checkDeclared(const onnx::ValueInfoProto &output,
                      mlir::RankedTensorType type);
-  mlir::NamedAttrList interfaceAttrs(llvm::StringRef name, mlir::Type type);
+  mlir::NamedAttrList interfaceAttrs(llvm::StringRef name, mlir::Type type,
+                                     Part part);
+  mlir::Value addInput(llvm::StringRef name, mlir::RankedTensorType type,
+                       Part part);
+  /// ONNX's element type as ours; null with a diagnostic about `shown`.
+  mlir::Type elementTypeOf(const std::string &shown, int64_t dataType);
+
+  // SequenceInterface.cpp: inputs and outputs that are sequences or optional.
+  /// The types of the tensors that an input is passed as; none with a diagnostic.
+  llvm::SmallVector<mlir::RankedTensorType>
+  partTypes(const onnx::ValueInfoProto &input);
+  /// How many elements a sequence has, and of what sizes; none with a diagnostic.
+  struct SequenceSizes {
+    graph::Dim count;
+    llvm::SmallVector<SizeRange> element;
+  };
+  std::optional<SequenceSizes> sequenceSizes(const onnx::ValueInfoProto &input);
+  Binding sequenceOf(const onnx::ValueInfoProto &input, mlir::Value rows,
+                     mlir::Value shapes);
+  /// What an input is, given its parts.
+  Binding valueOfParts(const onnx::ValueInfoProto &input,
+                       llvm::ArrayRef<mlir::Value> parts);
+  /// A tensor that an output is passed as; of a sequence the shape of all elements.
+  struct OutputPart {
+    std::string name;
+    Part part;
+    mlir::Value value;
+    std::optional<graph::Dims> element = std::nullopt;
+  };
+  bool addOutputParts(const onnx::ValueInfoProto &output, Binding value,
+                      Scope &scope, std::vector<OutputPart> &parts);
+  bool addSequence(const onnx::ValueInfoProto &output, NodePlace &at,
+                   const Binding &value, std::vector<OutputPart> &parts);
+  /// A value as small as the type allows, for one that is not there.
+  Binding zeroValue(NodePlace &at, const onnx::TypeProto &type);
 
   // Nodes.
   void importNodes(const NodeList &nodes, Scope &scope);
@@ -233,6 +282,8 @@ private:
     /// In the function or, until it is closed, around it; with the model's names.
     llvm::SmallVector<mlir::Value> results;
     llvm::SmallVector<std::string> names = {};
+    /// The results as the body has them.
+    llvm::SmallVector<Binding> bindings = {};
   };
   /// Imports the body `name` as a private function. `bind` says what its inputs are,
   /// given the function's arguments, which have these types.
@@ -255,10 +306,47 @@ private:
   NodeResults importRunTimeIf(NodePlace &at);
   bool checkCarried(NodePlace &at, llvm::ArrayRef<Binding> states);
 
+  // CarriedValues.cpp: sequences and optional values that bodies take and result in.
+  /// What stands for values of one form, a few tensors.
+  struct CarriedForm {
+    /// Of a sequence; of a tensor its type.
+    std::optional<SequenceForm> sequence = {};
+    mlir::Type tensor = {};
+    bool hasPresent = false;
+
+    llvm::SmallVector<mlir::Type> types() const;
+    /// The value whose tensors these are; takes them off the front.
+    Binding take(llvm::ArrayRef<mlir::Value> &values) const;
+  };
+  /// None if a value has no such form.
+  static std::optional<CarriedForm> formOf(const Binding &binding);
+  /// The form that has room for both; none if there is none.
+  static std::optional<CarriedForm> join(const CarriedForm &a,
+                                         const CarriedForm &b);
+  /// The same of values of which one may not be there.
+  static std::optional<CarriedForm> formOfEither(const Binding &a,
+                                                 const Binding &b);
+  /// Appends the tensors of a value in a form with room for it.
+  bool appendTensors(NodePlace &at, const Binding &binding,
+                     const CarriedForm &form,
+                     llvm::SmallVectorImpl<mlir::Value> &values);
+  /// Makes the results of a body their tensors.
+  bool closeResults(NodePlace &at, BodyFunction &body,
+                    llvm::ArrayRef<CarriedForm> forms);
+
   // LoopNodes.cpp.
   NodeResults importLoop(NodePlace &at);
   NodeResults unrollLoop(NodePlace &at);
   NodeResults importRunTimeLoop(NodePlace &at);
+  using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
+  /// Fails and sets `grown` if a state needs a larger form than `forms` says; then
+  /// `forms` says that.
+  NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
+  /// Widens the forms of states to what an iteration makes of them.
+  bool growForms(NodePlace &at, llvm::ArrayRef<Binding> states,
+                 llvm::ArrayRef<Binding> results,
+                 const std::optional<graph::Dim> &count, CarriedForms &forms,
+                 bool &grown);
   /// Whether a loop is so short that iterations which fuse are worth more than a
   /// body that is compiled once.
   static constexpr int64_t maxUnrolledNodes = 20'000;

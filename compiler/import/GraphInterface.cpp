@@ -94,8 +94,14 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
   size_t reported = diagnostics.size();
   std::vector<std::string> known, inputs;
   for (const auto *input : fedInputs(graph)) {
-    inputs.push_back(input->name());
-    const auto &dims = input->type().tensor_type().shape().dim();
+    for (Part part : partsOf(input->type()))
+      inputs.push_back(partName(input->name(), part));
+    const onnx::TypeProto_Tensor *tensor = tensorIn(input->type());
+    if (!tensor)
+      continue;
+    if (emptyValue(input->type()).isSequence)
+      known.push_back(input->name() + "_count");
+    const auto &dims = tensor->shape().dim();
     for (int i = 0; i < dims.size(); ++i) {
       std::string place = placeName(*input, i);
       known.push_back(place);
@@ -112,7 +118,7 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
                 ": the model fixes this dimension to " + Twine(*fixed),
             "only unknown dimensions can be given a size");
     }
-    if (!input->type().tensor_type().has_shape())
+    if (!tensor->has_shape())
       for (int i = 0; i < 8; ++i)
         known.push_back(placeName(*input, i));
   }
@@ -172,7 +178,7 @@ void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
   for (const auto *input : fedInputs(graph)) {
     auto given = options.shapes.find(input->name());
     const auto &type = input->type().tensor_type();
-    if (given == options.shapes.end())
+    if (given == options.shapes.end() || !input->type().has_tensor_type())
       continue;
     std::string shown = "the data for the input `" + printable(input->name()) +
                         "` has the shape " + shapeText(given->second);
@@ -277,16 +283,7 @@ static RankedTensorType typeInProgram(RankedTensorType type) {
                           : tensorOf({product(sizes)}, type.getElementType());
 }
 
-RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
-  std::string shown = "the input `" + printable(input.name()) + "`";
-  if (!input.type().has_tensor_type()) {
-    bool isKnown = input.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
-    diagnostics.report(
-        isKnown ? DiagnosticId::UnsupportedType : DiagnosticId::InvalidType,
-        shown + (isKnown ? " is " + kindOfType(input.type()) : " has no type"));
-    return {};
-  }
-  int64_t dataType = input.type().tensor_type().elem_type();
+Type GraphImporter::elementTypeOf(const std::string &shown, int64_t dataType) {
   Type element = elementType(dataType, &context);
   if (!element && !dataTypeName(dataType).empty())
     diagnostics.report(DiagnosticId::UnsupportedType,
@@ -296,6 +293,19 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
     diagnostics.report(DiagnosticId::InvalidType,
                        shown + " has the unknown element type " +
                            Twine(dataType));
+  return element;
+}
+
+RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
+  std::string shown = "the input `" + printable(input.name()) + "`";
+  if (!input.type().has_tensor_type()) {
+    bool isKnown = input.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
+    diagnostics.report(
+        isKnown ? DiagnosticId::UnsupportedType : DiagnosticId::InvalidType,
+        shown + (isKnown ? " is " + kindOfType(input.type()) : " has no type"));
+    return {};
+  }
+  Type element = elementTypeOf(shown, input.type().tensor_type().elem_type());
   Dims sizes;
   if (!element || !inputShape(input, sizes))
     return {};
@@ -317,8 +327,15 @@ RankedTensorType GraphImporter::inputType(const onnx::ValueInfoProto &input) {
   return tensorOf(sizes, element);
 }
 
-NamedAttrList GraphImporter::interfaceAttrs(StringRef name, Type type) {
+NamedAttrList GraphImporter::interfaceAttrs(StringRef name, Type type,
+                                            Part part) {
   NamedAttrList attrs;
+  StringRef kind = part == Part::Elements  ? kernel::kElementsPart
+                   : part == Part::Shapes  ? kernel::kShapesPart
+                   : part == Part::Present ? kernel::kPresentPart
+                                           : "";
+  if (!kind.empty())
+    attrs.set(kernel::kPartAttr, builder.getStringAttr(kind));
   attrs.set(kernel::kOnnxNameAttr, builder.getStringAttr(name));
   attrs.set(kernel::kOnnxTypeAttr,
             builder.getStringAttr(dataTypeName(
@@ -331,28 +348,47 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     return false;
   size_t reported = diagnostics.size();
   bindDataShapes(graph);
-  std::vector<RankedTensorType> types;
-  for (const auto *input : fedInputs(graph))
-    types.push_back(inputType(*input));
+  std::vector<SmallVector<RankedTensorType>> types;
+  llvm::StringSet<> names;
+  for (const auto *input : fedInputs(graph)) {
+    types.push_back(partTypes(*input));
+    for (Part part : partsOf(input->type()))
+      if (std::string name = partName(input->name(), part);
+          !names.insert(name).second)
+        diagnostics.report(DiagnosticId::UnsupportedForm,
+                           "two inputs are passed as `" + printable(name) + "`",
+                           "rename one of them");
+  }
   if (diagnostics.size() != reported || !unbound.empty())
     return false;
-  for (auto [input, type] : llvm::zip(fedInputs(graph), types)) {
-    unsigned i = argumentNames.size();
-    Location loc =
-        NameLoc::get(builder.getStringAttr(printable(input->name())));
-    (void)main.insertArgument(
-        i, typeInProgram(type),
-        interfaceAttrs(input->name(), type).getDictionary(&context), loc);
-    argumentNames.push_back(input->name());
-    givenSizes.push_back(dimsOf(type));
-    Value value = main.getArgument(i);
-    if (value.getType() != type)
-      value = buildReshape(builder, loc, value, dimsOf(type));
-    scope.bindings[input->name()] = Binding::known(value);
+  std::vector<SmallVector<Value>> values;
+  for (auto [input, own] : llvm::zip(fedInputs(graph), types)) {
+    values.emplace_back();
+    for (auto [part, type] : llvm::zip(partsOf(input->type()), own))
+      values.back().push_back(
+          addInput(partName(input->name(), part), type, part));
   }
   for (const auto &[name, text] : options.bind)
     bindOption(name, text);
+  if (diagnostics.size() == reported)
+    for (auto [input, own] : llvm::zip(fedInputs(graph), values))
+      scope.bindings[input->name()] = valueOfParts(*input, own);
   return diagnostics.size() == reported;
+}
+
+Value GraphImporter::addInput(StringRef name, RankedTensorType type,
+                              Part part) {
+  unsigned i = argumentNames.size();
+  Location loc = NameLoc::get(builder.getStringAttr(printable(name)));
+  NamedAttrList attrs = interfaceAttrs(name, type, part);
+  (void)main.insertArgument(i, typeInProgram(type),
+                            attrs.getDictionary(&context), loc);
+  argumentNames.push_back(name.str());
+  givenSizes.push_back(dimsOf(type));
+  Value value = main.getArgument(i);
+  return value.getType() == type
+             ? value
+             : buildReshape(builder, loc, value, dimsOf(type));
 }
 
 void GraphImporter::bindOption(const std::string &name,
@@ -446,51 +482,41 @@ void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
 bool GraphImporter::importOutputs(const onnx::GraphProto &graph, Scope &scope) {
   if (!diagnostics.empty())
     return false;
-  SmallVector<Value> values;
-  SmallVector<Type> types, inProgram;
-  SmallVector<kernel::SizesAttr> sizes;
+  std::vector<OutputPart> parts;
   for (const auto &output : graph.output()) {
     Binding binding = scope.lookup(output.name());
-    Value value = binding.value;
-    if (binding.kind == Binding::Sequence || binding.kind == Binding::Absent) {
-      diagnostics.report(DiagnosticId::UnsupportedType,
-                         "the output `" + printable(output.name()) + "` is " +
-                             (binding.kind == Binding::Sequence
-                                  ? "a sequence"
-                                  : "an optional value"));
-      continue;
-    }
-    if (!value) {
+    binding.forEachValue([&](Value &value) { value = resolve(value); });
+    if (binding.kind == Binding::Undefined)
       diagnostics.report(DiagnosticId::UndefinedValue,
                          "nothing produces the graph's output `" +
                              printable(output.name()) + "`");
+    else if (!addOutputParts(output, binding, scope, parts))
       continue;
-    }
-    value = resolve(value);
-    values.push_back(value);
-    types.push_back(value.getType());
-    auto type = cast<RankedTensorType>(value.getType());
-    checkDeclared(output, type);
   }
   if (!diagnostics.empty())
     return false;
-  for (Value &value : values) {
-    auto own = cast<RankedTensorType>(value.getType()),
+  SmallVector<Value> values;
+  SmallVector<Type> inProgram;
+  for (const OutputPart &part : parts) {
+    auto own = cast<RankedTensorType>(part.value.getType()),
          type = typeInProgram(own);
-    sizes.push_back(own == type ? kernel::SizesAttr()
-                                : kernel::SizesAttr::of(own));
-    if (own != type)
-      value = buildReshape(builder, value.getLoc(), value, dimsOf(type));
+    values.push_back(own == type ? part.value
+                                 : buildReshape(builder, part.value.getLoc(),
+                                                part.value, dimsOf(type)));
     inProgram.push_back(type);
   }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), values);
   main.setFunctionType(
       builder.getFunctionType(main.getArgumentTypes(), inProgram));
-  for (auto [i, output] : llvm::enumerate(graph.output())) {
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    Type own = part.value.getType();
     main.setResultAttrs(
-        i, interfaceAttrs(output.name(), types[i]).getDictionary(&context));
-    if (sizes[i])
-      main.setResultAttr(i, kernel::kSizesAttr, sizes[i]);
+        i, interfaceAttrs(part.name, own, part.part).getDictionary(&context));
+    if (own != inProgram[i])
+      main.setResultAttr(i, kernel::kSizesAttr, kernel::SizesAttr::of(own));
+    if (part.element)
+      main.setResultAttr(i, kernel::kElementAttr,
+                         kernel::sizesAttr(*part.element, &context));
   }
   describeInputSizes();
   return true;

@@ -94,6 +94,81 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
 }
 
 NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
+  SmallVector<Binding> states(
+      llvm::drop_begin(at.bindings, std::min<size_t>(2, at.bindings.size())));
+  if (!checkCarried(at, states))
+    return failure();
+  CarriedForms forms;
+  for (const Binding &state : states)
+    forms.push_back(formOf(state));
+  // What a sequence holds is known after an iteration, how much of it after another.
+  for (int tries = 0; tries < 4; ++tries) {
+    bool grown = false;
+    Diagnostics why;
+    NodeResults results =
+        attempt(at, why, [&] { return buildLoop(at, forms, grown); });
+    if (succeeded(results))
+      return results;
+    if (!grown) {
+      diagnostics = why;
+      return failure();
+    }
+  }
+  return ProtoNode(*this, at).unsupported(
+      "a sequence whose elements grow with each iteration");
+}
+
+bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
+                              ArrayRef<Binding> results,
+                              const std::optional<graph::Dim> &count,
+                              CarriedForms &forms, bool &grown) {
+  ProtoNode node(*this, at);
+  for (size_t k = 0; k < states.size(); ++k) {
+    if (states[k].kind != Binding::Sequence)
+      continue;
+    auto own = formOf(results[k]);
+    if (!own)
+      continue;
+    std::optional<CarriedForm> wanted = forms[k] ? join(*forms[k], *own) : own;
+    if (!wanted || !wanted->sequence || wanted->hasPresent) {
+      (void)node.unsupported("a sequence that changes the type or the rank of "
+                             "its elements");
+      return false;
+    }
+    auto capacity = [](const std::optional<CarriedForm> &form) {
+      return form && form->sequence ? form->sequence->capacity : 0;
+    };
+    int64_t first = capacity(formOf(states[k])),
+            more = capacity(own) - capacity(forms[k]);
+    if (more <= 0) {
+      wanted->sequence->capacity = std::max(first, capacity(forms[k]));
+    } else if (count) {
+      wanted->sequence->capacity = first + more * count->most();
+    } else {
+      std::string name = at.node.output(k) + "_count";
+      auto bound = boundOf(name);
+      made.insert(name);
+      if (!bound) {
+        report(DiagnosticId::RuntimeShape,
+               "`" + at.node.op_type() +
+                   "`: nothing says how long the sequence `" +
+                   printable(at.node.output(k)) + "` can get",
+               at, "",
+               "give a bound with --dim " + printable(name) + "=0..MOST");
+        return false;
+      }
+      wanted->sequence->capacity = std::max(first, bound->most);
+    }
+    if (forms[k] && *wanted->sequence == *forms[k]->sequence)
+      continue;
+    forms[k] = wanted;
+    grown = true;
+  }
+  return !grown;
+}
+
+NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
+                                     bool &grown) {
   ProtoNode node(*this, at);
   const onnx::GraphProto *body = bodyOf(at, "body");
   auto input = [&](size_t i) {
@@ -121,25 +196,51 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
   }
   SmallVector<Binding> states(
       llvm::drop_begin(at.bindings, std::min<size_t>(2, at.bindings.size())));
-  if (!checkCarried(at, states))
-    return failure();
-  size_t stateCount = states.size();
-  if (size_t(body->output_size()) < 1 + stateCount)
+  if (size_t(body->output_size()) < 1 + states.size())
     return node.invalid("the body has fewer outputs than there are values to "
                         "carry");
   SmallVector<Type> types{
       RankedTensorType::get({}, builder.getIntegerType(64, /*isSigned=*/true))};
-  for (const Binding &state : states)
-    types.push_back(state.value.getType());
+  SmallVector<Value> initials;
+  for (auto [state, form] : llvm::zip(states, forms))
+    if (form && !appendTensors(at, state, *form, initials))
+      return failure();
+  llvm::append_range(types, ValueRange(initials).getTypes());
   auto opened = openBody(at, "body", types, [&](Block &block) {
     SmallVector<Binding> inputs{Binding::known(block.getArgument(0)),
                                 Binding::known(boolean(at, true))};
-    for (BlockArgument argument : block.getArguments().drop_front())
-      inputs.push_back(Binding::known(argument));
+    SmallVector<Value> arguments(llvm::drop_begin(block.getArguments()));
+    ArrayRef<Value> rest = arguments;
+    for (const auto &form : forms)
+      inputs.push_back(form ? form->take(rest)
+                            : Binding::sequence(std::vector<Value>()));
     return inputs;
   });
-  if (failed(opened))
+  if (failed(opened) ||
+      !growForms(at, states, ArrayRef(opened->bindings).slice(1, states.size()),
+                 count, forms, grown))
     return failure();
+  // The condition, what is carried, and what is collected, as tensors.
+  SmallVector<CarriedForm> resultForms;
+  SmallVector<Binding> tensors;
+  SmallVector<std::string> tensorNames;
+  for (auto [k, result] : llvm::enumerate(opened->bindings)) {
+    bool isState = k > 0 && k <= states.size();
+    if (isState && !forms[k - 1])
+      continue;
+    bool isSequence = isState && forms[k - 1]->sequence;
+    if (result.kind != (isSequence ? Binding::Sequence : Binding::Known))
+      return node.unsupported("a body that results in a sequence or in nothing "
+                              "where it is no sequence that is carried");
+    resultForms.push_back(isSequence ? *forms[k - 1] : *formOf(result));
+    tensors.push_back(result);
+    tensorNames.push_back(opened->names[k]);
+  }
+  opened->bindings = tensors;
+  opened->names = tensorNames;
+  if (!closeResults(at, *opened, resultForms))
+    return failure();
+  size_t stateCount = initials.size();
   Value goesOn = opened->results.front();
   if (!graph::elementOf(goesOn).isInteger(1) ||
       graph::tensorType(goesOn).getNumElements() != 1)
@@ -153,7 +254,7 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
   SmallVector<unsigned> places;
   llvm::BitVector gone(types.size());
   for (size_t k = 0; k < stateCount; ++k) {
-    Value result = opened->results[1 + k], initial = states[k].value;
+    Value result = opened->results[1 + k], initial = initials[k];
     BlockArgument argument = function.getArgument(1 + k);
     if (result.getType() != initial.getType()) {
       reportUnlessKnown(
@@ -231,9 +332,16 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
       condition, carried, /*sliced=*/ValueRange(), shared);
   for (auto [i, place] : llvm::enumerate(places))
     finals[place] = loop.getResult(i);
-  llvm::append_range(finals, loop.getStacked());
-  return llvm::map_to_vector(finals,
-                             [](Value value) { return Binding::known(value); });
+  SmallVector<Binding> bindings;
+  ArrayRef<Value> rest = finals;
+  for (auto [state, form] : llvm::zip(states, forms)) {
+    if (form && form->tensor)
+      form->tensor = rest.front().getType();
+    bindings.push_back(form ? form->take(rest) : state);
+  }
+  for (Value stacked : loop.getStacked())
+    bindings.push_back(Binding::known(stacked));
+  return bindings;
 }
 
 NodeResults GraphImporter::unrollLoop(NodePlace &at) {

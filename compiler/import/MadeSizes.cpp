@@ -12,14 +12,11 @@ using namespace ingot::graph;
 
 namespace ingot {
 
-/// What the user says of a size that the run makes, or of all.
-static std::optional<SizeRange>
-rangeOf(const ImportOptions &options, const std::string &name, bool isBounded) {
-  if (auto own = options.dims.find(name); own != options.dims.end())
-    return own->second;
-  auto all = options.dims.find("*");
-  return isBounded || all == options.dims.end() ? std::nullopt
-                                                : std::optional(all->second);
+std::optional<SizeRange> GraphImporter::boundOf(const std::string &name) const {
+  auto own = options.dims.find(name), all = options.dims.find("*");
+  return own != options.dims.end()   ? std::optional(own->second)
+         : all != options.dims.end() ? std::optional(all->second)
+                                     : std::nullopt;
 }
 
 static std::vector<std::string> namesOf(const llvm::StringSet<> &set) {
@@ -70,9 +67,10 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
         base + "_" + (most.size() == 1 ? "count" : std::to_string(i));
     while (symbols.count(name) || !made.insert(name).second)
       name += "_";
-    std::optional<SizeRange> range = rangeOf(options, name, bound.has_value());
-    if (bound && !range)
-      range = SizeRange(0, *bound);
+    // A bound that follows is better than one for all sizes.
+    std::optional<SizeRange> range = bound && !options.dims.count(name)
+                                         ? SizeRange(0, *bound)
+                                         : boundOf(name);
     if (range) {
       sizes.push_back(dimOf(name, *range));
       continue;

@@ -200,6 +200,14 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
   });
   if (failed(opened))
     return failure();
+  SmallVector<CarriedForm> forms;
+  for (const Binding &result : opened->bindings) {
+    if (result.kind != Binding::Known)
+      return node.unsupported("a body that results in a sequence");
+    forms.push_back(*formOf(result));
+  }
+  if (!closeResults(place, *opened, forms))
+    return failure();
   SmallVector<Type> results;
   for (auto [k, result] : llvm::enumerate(opened->results)) {
     bool isState = k < form.states;

@@ -492,10 +492,9 @@ std::string describeOperands(const onnx::OpSchema *schema,
 // Function bodies
 //===----------------------------------------------------------------------===//
 
-std::optional<onnx::FunctionProto> functionBody(const onnx::NodeProto &node,
-                                                const onnx::OpSchema &schema,
-                                                int64_t opset,
-                                                ArrayRef<Value> inputs) {
+std::optional<onnx::FunctionProto>
+functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
+             int64_t opset, ArrayRef<Value> inputs, ArrayRef<Type> elements) {
   try {
     if (schema.HasFunction())
       if (const onnx::FunctionProto *body = schema.GetFunction(opset))
@@ -503,9 +502,14 @@ std::optional<onnx::FunctionProto> functionBody(const onnx::NodeProto &node,
     if (!schema.HasContextDependentFunction())
       return std::nullopt;
     std::vector<onnx::TypeProto> types(inputs.size());
-    for (auto [value, type] : llvm::zip(inputs, types))
+    for (auto [value, element, type] : llvm::zip(inputs, elements, types))
       if (value)
         type = typeProto(value);
+      else if (element)
+        type.mutable_sequence_type()
+            ->mutable_elem_type()
+            ->mutable_tensor_type()
+            ->set_elem_type(static_cast<int32_t>(onnxDataType(element)));
     // The builders look attributes up without their defaults.
     onnx::FunctionBodyBuildContextImpl context(node, types);
     onnx::FunctionProto body;

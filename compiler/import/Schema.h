@@ -77,11 +77,12 @@ std::string describeOperands(const onnx::OpSchema *schema,
                              llvm::ArrayRef<mlir::Value> inputs,
                              llvm::ArrayRef<mlir::Type> outputs);
 
-/// The body of a function operator, for inputs of these types; nullopt if it
-/// has none.
+/// The body of a function operator, for inputs of these types, or sequences of tensors
+/// of these elements; nullopt if it has none.
 std::optional<onnx::FunctionProto>
 functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
-             int64_t opset, llvm::ArrayRef<mlir::Value> inputs);
+             int64_t opset, llvm::ArrayRef<mlir::Value> inputs,
+             llvm::ArrayRef<mlir::Type> elements);
 
 } // namespace ingot
 

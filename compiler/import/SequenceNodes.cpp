@@ -1,11 +1,13 @@
 // Lists of tensors.
 //
-// A sequence is a list of values that the importer keeps: its length and the
-// positions asked for must be known, then nothing of it is left in the graph.
-// An optional value is the value that it holds.
+// A sequence is a list of values that the importer keeps, where its length and the
+// positions asked for are known: then nothing of it is left in the graph. Any other is
+// what the run makes of it (RunTimeSequence.h). An optional value is the value that it
+// holds.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -18,6 +20,11 @@ static bool checkSequence(ProtoNode &node, const NodePlace &at) {
     return true;
   (void)node.invalid("its input is no sequence");
   return false;
+}
+
+/// Whether the node's sequence is a list, and its position, input `i`, known.
+static bool isListed(ProtoNode &node, const NodePlace &at, unsigned i) {
+  return at.bindings[0].isList() && (!node.hasInput(i) || node.isKnown(i));
 }
 
 /// Input `i` as a place among `size`.
@@ -33,6 +40,48 @@ static FailureOr<int64_t> position(ProtoNode &node, unsigned i, int64_t size) {
     return node.invalid("position " + Twine(place) +
                         " is outside of the sequence");
   return place < 0 ? place + size : place;
+}
+
+/// The node's sequence as the run has it, with room for `also`.
+static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
+                                            SequenceBuilder &sequences,
+                                            const NodePlace &at,
+                                            Value also = {}) {
+  const Binding &given = at.bindings[0];
+  if (given.list)
+    return *given.list;
+  auto form = SequenceBuilder::formOf(given.elements);
+  if (given.elements.empty() && also) {
+    form = SequenceBuilder::formOf({also});
+    form->capacity = 0;
+  }
+  if (!form)
+    return given.elements.empty()
+               ? node.invalid("the sequence is empty")
+               : node.unsupported("a position that is only known at run time "
+                                  "in a sequence of several types or ranks");
+  return sequences.pack(given.elements, *form);
+}
+
+/// Input `i`, a position, with one element; null where it is left out.
+static FailureOr<Value> runTimePosition(ProtoNode &node, unsigned i) {
+  if (!node.hasInput(i))
+    return Value();
+  if (graph::tensorType(node.input(i)).getNumElements() != 1)
+    return node.invalid("the position has several elements");
+  return node.input(i);
+}
+
+static NodeResults oneResult(FailureOr<RunTimeSequence> list) {
+  if (failed(list))
+    return failure();
+  return SmallVector<Binding>{Binding::sequence(std::move(*list))};
+}
+
+static NodeResults oneResult(FailureOr<Value> value) {
+  if (failed(value))
+    return failure();
+  return SmallVector<Binding>{Binding::known(*value)};
 }
 
 NodeResults GraphImporter::importSequenceConstruct(NodePlace &at) {
@@ -52,6 +101,14 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
     return failure();
   if (!at.inputs[1])
     return node.invalid("there is no tensor to insert");
+  if (!isListed(node, at, 2)) {
+    SequenceBuilder sequences(*this, at);
+    auto list = atRunTime(node, sequences, at, at.inputs[1]);
+    auto place = runTimePosition(node, 2);
+    if (failed(list) || failed(place))
+      return failure();
+    return oneResult(sequences.insert(*list, at.inputs[1], *place));
+  }
   std::vector<Value> elements = at.bindings[0].elements;
   int64_t place = elements.size();
   if (node.hasInput(2)) {
@@ -73,6 +130,14 @@ NodeResults GraphImporter::importSequenceErase(NodePlace &at) {
   ProtoNode node(*this, at);
   if (!checkSequence(node, at))
     return failure();
+  if (!isListed(node, at, 1)) {
+    SequenceBuilder sequences(*this, at);
+    auto list = atRunTime(node, sequences, at);
+    auto place = runTimePosition(node, 1);
+    if (failed(list) || failed(place))
+      return failure();
+    return oneResult(sequences.erase(*list, *place));
+  }
   std::vector<Value> elements = at.bindings[0].elements;
   FailureOr<int64_t> place = int64_t(elements.size()) - 1;
   if (node.hasInput(1))
@@ -89,6 +154,14 @@ NodeResults GraphImporter::importSequenceAt(NodePlace &at) {
   ProtoNode node(*this, at);
   if (!checkSequence(node, at))
     return failure();
+  if (!isListed(node, at, 1)) {
+    SequenceBuilder sequences(*this, at);
+    auto list = atRunTime(node, sequences, at);
+    auto place = runTimePosition(node, 1);
+    if (failed(list) || failed(place))
+      return failure();
+    return oneResult(sequences.elementAt(*list, *place));
+  }
   const std::vector<Value> &elements = at.bindings[0].elements;
   auto place = position(node, 1, elements.size());
   if (failed(place))
@@ -100,8 +173,29 @@ NodeResults GraphImporter::importSequenceLength(NodePlace &at) {
   ProtoNode node(*this, at);
   if (!checkSequence(node, at))
     return failure();
+  if (at.bindings[0].list)
+    return SmallVector<Binding>{Binding::known(
+        SequenceBuilder(*this, at).length(*at.bindings[0].list))};
   int64_t length = at.bindings[0].elements.size();
   return SmallVector<Binding>{Binding::known(integers(at, {}, length))};
+}
+
+/// Parts along an axis, of lengths that are numbers or known at run time; without the
+/// axis, which is 1 long in each, if it is not kept.
+static NodeResults listOfParts(ProtoNode &node, OpBuilder &builder, Value x,
+                               int64_t axis, ArrayRef<int64_t> lengths,
+                               bool keepsAxis) {
+  std::vector<Value> elements;
+  int64_t start = 0;
+  for (int64_t part : lengths) {
+    Value piece = graph::slice(builder, node.loc, x, axis, start, part);
+    start += part;
+    graph::Dims sizes = graph::dimsOf(piece);
+    if (!keepsAxis)
+      sizes.erase(sizes.begin() + axis);
+    elements.push_back(node.reshape(piece, ArrayRef<graph::Dim>(sizes)));
+  }
+  return SmallVector<Binding>{Binding::sequence(std::move(elements))};
 }
 
 NodeResults GraphImporter::importSplitToSequence(NodePlace &at) {
@@ -112,50 +206,68 @@ NodeResults GraphImporter::importSplitToSequence(NodePlace &at) {
   auto axis = node.axisAttr("axis", 0, graph::shapeOf(x).size());
   if (failed(axis))
     return failure();
-  int64_t size = graph::shapeOf(x)[*axis];
-  SmallVector<int64_t> sizes;
-  if (node.hasInput(1)) {
+  bool hasSplit = node.hasInput(1),
+       keepsAxis = hasSplit || node.intAttr("keepdims", 1),
+       isKnown = !hasSplit || node.isKnown(1),
+       hasOnePart = !hasSplit || graph::shapeOf(node.input(1)).empty();
+  std::optional<int64_t> size = graph::dimsOf(x)[*axis].known();
+  if (!hasOnePart && !isKnown) {
+    auto parts =
+        graph::splitToLengths(node, *axis, graph::shapeOf(node.input(1))[0]);
+    if (failed(parts))
+      return failure();
+    return SmallVector<Binding>{
+        Binding::sequence(std::vector<Value>(parts->begin(), parts->end()))};
+  }
+  if (hasOnePart && (!isKnown || !size)) {
+    SequenceBuilder sequences(*this, at);
+    auto parts = sequences.split(x, *axis,
+                                 hasSplit ? node.input(1)
+                                          : graph::RunTimeInts(node).number(1));
+    if (succeeded(parts) && !keepsAxis)
+      sequences.dropAxis(*parts, *axis);
+    return oneResult(std::move(parts));
+  }
+  SmallVector<int64_t> lengths;
+  if (hasSplit) {
     auto split = node.requireInts(1, "split");
     if (failed(split))
       return failure();
-    sizes = *split;
-    if (graph::shapeOf(node.input(1)).empty()) {
-      int64_t each = sizes[0];
+    lengths = *split;
+    int64_t sum = 0;
+    for (int64_t part : lengths)
+      if (part < 0 || llvm::AddOverflow(sum, part, sum))
+        return node.invalid("the split does not fit the axis");
+    if (!hasOnePart && !size) {
+      if (failed(node.requireEqual(graph::dimsOf(x)[*axis], sum, "the axis")))
+        return failure();
+      x = node.input(0);
+      size = sum;
+    }
+    if (hasOnePart) {
+      int64_t each = lengths[0];
       if (each < 1)
         return node.invalid("split is " + Twine(each));
-      sizes.assign(size / each, each);
-      if (size % each)
-        sizes.push_back(size % each);
+      lengths.assign(*size / each, each);
+      if (*size % each)
+        lengths.push_back(*size % each);
+    } else if (sum != *size) {
+      return node.invalid("the split does not fit the axis");
     }
   } else {
-    sizes.assign(size, 1);
+    lengths.assign(*size, 1);
   }
-  int64_t sum = 0;
-  for (int64_t part : sizes) {
-    if (part < 0 || part > size - sum)
-      return node.invalid("the split does not fit the axis");
-    sum += part;
-  }
-  if (sum != size)
-    return node.invalid("the split does not fit the axis");
-  bool keepsAxis = node.hasInput(1) || node.intAttr("keepdims", 1);
-  std::vector<Value> elements;
-  int64_t start = 0;
-  for (int64_t part : sizes) {
-    Value piece = graph::slice(builder, node.loc, x, *axis, start, part);
-    start += part;
-    SmallVector<int64_t> shape(graph::shapeOf(piece));
-    if (!keepsAxis)
-      shape.erase(shape.begin() + *axis);
-    elements.push_back(node.reshape(piece, shape));
-  }
-  return SmallVector<Binding>{Binding::sequence(std::move(elements))};
+  return listOfParts(node, builder, x, *axis, lengths, keepsAxis);
 }
 
 NodeResults GraphImporter::importConcatFromSequence(NodePlace &at) {
   ProtoNode node(*this, at);
   if (!checkSequence(node, at))
     return failure();
+  if (at.bindings[0].list)
+    return oneResult(SequenceBuilder(*this, at).concat(
+        *at.bindings[0].list, node.intAttr("axis", 0),
+        node.intAttr("new_axis", 0) != 0));
   ArrayRef<Value> elements = at.bindings[0].elements;
   if (elements.empty())
     return node.invalid("the sequence is empty");
@@ -189,6 +301,8 @@ NodeResults GraphImporter::importOptional(NodePlace &at) {
 }
 
 NodeResults GraphImporter::importOptionalHasElement(NodePlace &at) {
+  if (!at.bindings.empty() && at.bindings[0].present)
+    return SmallVector<Binding>{Binding::known(at.bindings[0].present)};
   bool has = !at.bindings.empty() && at.bindings[0].kind != Binding::Absent;
   return SmallVector<Binding>{Binding::known(boolean(at, has))};
 }
@@ -196,7 +310,10 @@ NodeResults GraphImporter::importOptionalHasElement(NodePlace &at) {
 NodeResults GraphImporter::importOptionalGetElement(NodePlace &at) {
   if (at.bindings[0].kind == Binding::Absent)
     return ProtoNode(*this, at).invalid("the value is absent");
-  return SmallVector<Binding>{at.bindings[0]};
+  Binding element = at.bindings[0];
+  if (Value present = std::exchange(element.present, Value()))
+    SequenceBuilder(*this, at).require(present);
+  return SmallVector<Binding>{element};
 }
 
 } // namespace ingot

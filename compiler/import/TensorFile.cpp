@@ -1,6 +1,7 @@
 #include "compiler/import/TensorFile.h"
 
 #include "compiler/import/TensorData.h"
+#include "compiler/import/ValueFile.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSet.h"
@@ -81,19 +82,30 @@ std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
   for (const auto &tensor : model.graph().sparse_initializer())
     constants.insert(tensor.values().name());
   std::vector<GraphInput> inputs;
+  size_t value = 0;
   for (const auto &input : model.graph().input()) {
     if (constants.contains(input.name()))
       continue;
-    GraphInput &fed = inputs.emplace_back();
-    fed.name = input.name();
-    if (!input.type().has_tensor_type())
-      continue;
-    const auto &type = input.type().tensor_type();
-    fed.elementType = elementType(type.elem_type(), context);
-    fed.hasShape = type.has_shape() &&
-                   llvm::all_of(type.shape().dim(), [](const auto &dim) {
-                     return dim.has_dim_value();
-                   });
+    GraphInput fed{input.name(), {},           false,
+                   value++,      input.name(), &input.type()};
+    SmallVector<Part> parts = partsOf(input.type());
+    for (Part part : parts) {
+      const onnx::TypeProto_Tensor &type = *tensorIn(input.type());
+      fed.name = partName(input.name(), part);
+      fed.elementType = part == Part::Shapes
+                            ? IntegerType::get(context, 64, IntegerType::Signed)
+                        : part == Part::Present
+                            ? IntegerType::get(context, 1)
+                            : elementType(type.elem_type(), context);
+      fed.hasShape = part == Part::Present ||
+                     (part == Part::Whole && type.has_shape() &&
+                      llvm::all_of(type.shape().dim(), [](const auto &dim) {
+                        return dim.has_dim_value();
+                      }));
+      inputs.push_back(fed);
+    }
+    if (parts.empty())
+      inputs.push_back(fed);
   }
   return inputs;
 }
@@ -137,25 +149,29 @@ static bool writeFile(StringRef path, StringRef first, StringRef second,
   return false;
 }
 
-std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
-                                      std::string &error) {
+bool parseFile(StringRef path, google::protobuf::MessageLite &proto,
+               std::string &error) {
+  error.clear();
   auto buffer = readFile(path, error);
   if (!buffer)
-    return std::nullopt;
+    return false;
   google::protobuf::LogSilencer silence;
-  onnx::TensorProto proto;
-  if (buffer->getBufferSize() > INT32_MAX ||
-      !proto.ParseFromArray(buffer->getBufferStart(),
-                            buffer->getBufferSize())) {
-    error = "`" + printable(path) + "` is no serialized tensor";
-    return std::nullopt;
-  }
+  return buffer->getBufferSize() <= INT32_MAX &&
+         proto.ParseFromArray(buffer->getBufferStart(),
+                              buffer->getBufferSize());
+}
+
+bool writeProto(StringRef path, const google::protobuf::MessageLite &proto,
+                std::string &error) {
+  return writeFile(path, proto.SerializeAsString(), "", error);
+}
+
+std::optional<Tensor> tensorFrom(const onnx::TensorProto &proto,
+                                 MLIRContext *context, std::string &error) {
   if (proto.data_type() == onnx::TensorProto::STRING) {
     auto strings = stringsOf(proto, context, error);
-    if (!strings) {
-      error = "the tensor in `" + printable(path) + "` " + error;
+    if (!strings)
       return std::nullopt;
-    }
     Tensor tensor{
         RankedTensorType::get(strings->shape, kernel::StringType::get(context)),
         {}};
@@ -167,11 +183,23 @@ std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
     return tensor;
   }
   auto value = denseTensorAttr(proto, nullptr, context, error);
-  if (failed(value)) {
-    error = "the tensor in `" + printable(path) + "` " + error;
+  if (failed(value))
+    return std::nullopt;
+  return Tensor{cast<RankedTensorType>(value->getType()), bytesOf(*value)};
+}
+
+std::optional<Tensor> readTensorProto(StringRef path, MLIRContext *context,
+                                      std::string &error) {
+  onnx::TensorProto proto;
+  if (!parseFile(path, proto, error)) {
+    if (error.empty())
+      error = "`" + printable(path) + "` is no serialized tensor";
     return std::nullopt;
   }
-  return Tensor{cast<RankedTensorType>(value->getType()), bytesOf(*value)};
+  auto tensor = tensorFrom(proto, context, error);
+  if (!tensor)
+    error = "the tensor in `" + printable(path) + "` " + error;
+  return tensor;
 }
 
 /// Elements of fewer than 8 bits, low bits first.
@@ -184,8 +212,7 @@ static std::string packed(const Tensor &tensor, unsigned bits) {
   return out;
 }
 
-bool writeTensorProto(StringRef path, StringRef name, const Tensor &tensor,
-                      std::string &error) {
+onnx::TensorProto protoOf(StringRef name, const Tensor &tensor) {
   onnx::TensorProto proto;
   int64_t dataType = onnxDataType(tensor.type.getElementType());
   proto.set_name(name.str());
@@ -199,7 +226,12 @@ bool writeTensorProto(StringRef path, StringRef name, const Tensor &tensor,
     proto.set_raw_data(packed(tensor, bits));
   else
     proto.set_raw_data(tensor.bytes.data(), tensor.bytes.size());
-  return writeFile(path, proto.SerializeAsString(), "", error);
+  return proto;
+}
+
+bool writeTensorProto(StringRef path, StringRef name, const Tensor &tensor,
+                      std::string &error) {
+  return writeProto(path, protoOf(name, tensor), error);
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,8 +11,13 @@
 
 #include <optional>
 
+namespace google::protobuf {
+class MessageLite;
+} // namespace google::protobuf
 namespace onnx {
 class ModelProto;
+class TensorProto;
+class TypeProto;
 } // namespace onnx
 
 namespace ingot {
@@ -36,14 +41,19 @@ struct Tensor {
 /// A copy of a string that is never freed; equal strings have one address.
 const char *intern(llvm::StringRef string);
 
+/// A tensor that a caller feeds: an input, or a part of one (ValueFile.h).
 struct GraphInput {
   std::string name;
   /// Null if it is no tensor of a type that Ingot has.
   mlir::Type elementType;
   /// Whether the model says its rank and all its sizes.
   bool hasShape = false;
+  /// Which of the inputs it is of, what that is called, and what the model says of it.
+  size_t value = 0;
+  std::string valueName;
+  const onnx::TypeProto *type = nullptr;
 };
-/// The inputs that a caller feeds (those without an initializer).
+/// The tensors of the inputs that a caller feeds (those without an initializer).
 std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
                                   mlir::MLIRContext *context);
 std::vector<std::string> outputNames(const onnx::ModelProto &model);
@@ -54,6 +64,17 @@ std::optional<Tensor> readTensorProto(llvm::StringRef path,
                                       std::string &error);
 bool writeTensorProto(llvm::StringRef path, llvm::StringRef name,
                       const Tensor &tensor, std::string &error);
+
+/// As messages. nullopt with what is wrong with the tensor.
+std::optional<Tensor> tensorFrom(const onnx::TensorProto &proto,
+                                 mlir::MLIRContext *context,
+                                 std::string &error);
+onnx::TensorProto protoOf(llvm::StringRef name, const Tensor &tensor);
+/// False with the reason, which is empty if the file is no such message.
+bool parseFile(llvm::StringRef path, google::protobuf::MessageLite &proto,
+               std::string &error);
+bool writeProto(llvm::StringRef path,
+                const google::protobuf::MessageLite &proto, std::string &error);
 
 /// `elementType` tells types apart that NumPy lacks (bfloat16, float8: their
 /// bits as unsigned integers or raw bytes).

@@ -61,24 +61,74 @@ Tolerance readTolerance(StringRef folder) {
   return tolerance;
 }
 
+/// Which fed tensors are of the same input: the first of each, and one behind all.
+static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
+  std::vector<size_t> firsts;
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (firsts.size() == input.value)
+      firsts.push_back(i);
+  firsts.push_back(inputs.size());
+  return firsts;
+}
+
+/// Reads a file into the tensors of one input.
+static bool readInput(const GraphInput &input, StringRef path,
+                      MutableArrayRef<std::optional<Tensor>> data,
+                      MLIRContext *context, std::string &error) {
+  auto parts = readParts(path, *input.type, context, error);
+  if (!parts)
+    return false;
+  for (auto [part, tensor] : llvm::zip_equal(data, *parts))
+    part = std::move(tensor);
+  return true;
+}
+
+bool readValues(Compilation &compilation, StringRef folder,
+                std::vector<ModelValue> &values) {
+  ModelFile *file = compilation.open();
+  if (!file)
+    return false;
+  MLIRContext *context = &compilation.context();
+  std::vector<GraphInput> inputs = fedInputs(file->model(), context);
+  values.clear();
+  std::vector<size_t> firsts = firstOfEach(inputs);
+  for (size_t first : ArrayRef(firsts).drop_back()) {
+    const GraphInput &input = inputs[first];
+    std::string error;
+    auto value =
+        readValue(inFolder(folder, "input_" + Twine(values.size()) + ".pb"),
+                  emptyValue(*input.type), context, error);
+    if (!value) {
+      compilation.getDiagnostics().report(
+          DiagnosticId::CannotRead,
+          "the input `" + printable(input.valueName) + "`: " + error);
+      return false;
+    }
+    values.push_back(std::move(*value));
+  }
+  return true;
+}
+
 bool readInputFolder(Compilation &compilation, StringRef folder,
                      InputData &data) {
   ModelFile *file = compilation.open();
   if (!file)
     return false;
-  std::vector<GraphInput> inputs =
-      fedInputs(file->model(), &compilation.context());
+  MLIRContext *context = &compilation.context();
+  std::vector<GraphInput> inputs = fedInputs(file->model(), context);
   data.assign(inputs.size(), std::nullopt);
-  for (auto [i, input] : llvm::enumerate(inputs)) {
+  std::vector<size_t> firsts = firstOfEach(inputs);
+  for (size_t i = 0; i + 1 < firsts.size(); ++i) {
+    size_t first = firsts[i], count = firsts[i + 1] - first;
     std::string path = inFolder(folder, "input_" + Twine(i) + ".pb"), error;
-    // What is no tensor the importer refuses, with a better reason.
-    if (input.elementType)
-      data[i] = readTensorProto(path, &compilation.context(), error);
-    if (!input.elementType || data[i])
+    // What Ingot does not take the importer refuses, with a better reason.
+    if (!inputs[first].elementType ||
+        readInput(inputs[first], path,
+                  MutableArrayRef(data).slice(first, count), context, error))
       continue;
-    compilation.getDiagnostics().report(DiagnosticId::CannotRead,
-                                        "the input `" + printable(input.name) +
-                                            "`: " + error);
+    compilation.getDiagnostics().report(
+        DiagnosticId::CannotRead,
+        "the input `" + printable(inputs[first].valueName) + "`: " + error);
     return false;
   }
   return true;
@@ -109,7 +159,19 @@ bool readInputFiles(Compilation &compilation,
       continue;
     }
     std::optional<Tensor> &tensor = data[input - inputs.begin()];
-    if (StringRef(path).ends_with(".pb"))
+    size_t parts = llvm::count_if(inputs, [&](const GraphInput &other) {
+      return other.value == input->value;
+    });
+    auto first = llvm::find_if(inputs, [&](const GraphInput &other) {
+      return other.value == input->value;
+    });
+    // The file of a whole value; or of one of its tensors.
+    if (StringRef(path).ends_with(".pb") && name == input->valueName &&
+        input->elementType) {
+      size_t from = first - inputs.begin();
+      (void)readInput(*input, path, MutableArrayRef(data).slice(from, parts),
+                      &compilation.context(), error);
+    } else if (StringRef(path).ends_with(".pb"))
       tensor = readTensorProto(path, &compilation.context(), error);
     else if (input->elementType)
       tensor = readNpy(path, input->elementType, error);
@@ -185,7 +247,42 @@ bool DataRunner::fits(const InputData &data) const {
   });
 }
 
-bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
+std::vector<ModelValue> joinOutputs(ArrayRef<InterfaceTensor> tensors,
+                                    ArrayRef<Tensor> outputs) {
+  std::vector<ModelValue> values;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    ModelValue value;
+    std::optional<bool> present;
+    if (tensors[i].part == kernel::kPresentPart)
+      present = outputs[i++].bytes[0] != 0;
+    if (tensors[i].part == kernel::kElementsPart) {
+      const auto &shape = tensors[i].element;
+      value = joinSequence(
+          outputs[i], shape ? std::optional(ArrayRef(*shape)) : std::nullopt,
+          shape ? nullptr : &outputs[i + 1]);
+      i += !shape;
+    } else {
+      value.tensors.push_back(outputs[i]);
+    }
+    value.isOptional = present.has_value();
+    value.isPresent = present.value_or(true);
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+void widenRows(ArrayRef<InterfaceTensor> inputs,
+               ArrayRef<RankedTensorType> types, InputData &data) {
+  for (auto [input, type, tensor] : llvm::zip(inputs, types, data))
+    if (input.part == kernel::kElementsPart && tensor &&
+        tensor->type.getRank() == 2 &&
+        tensor->type.getElementType() == type.getElementType() &&
+        tensor->type.getDimSize(1) < type.getDimSize(1))
+      tensor = withRowsOf(*tensor, type.getDimSize(1));
+}
+
+bool DataRunner::run(const InputData &given, std::vector<Tensor> &outputs) {
+  InputData data = given;
   if (!fits(data)) {
     if (!dynamic)
       bindData(fresh(), data);
@@ -196,6 +293,7 @@ bool DataRunner::run(const InputData &data, std::vector<Tensor> &outputs) {
       return false;
     noteBound();
   }
+  widenRows(model->inputs(), model->inputTypes(), data);
   SmallVector<const Tensor *> inputs;
   for (auto [i, type] : llvm::enumerate(model->inputTypes())) {
     if (!data[i] || !takes(type, data[i]->type)) {

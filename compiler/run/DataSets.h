@@ -3,6 +3,7 @@
 #ifndef INGOT_COMPILER_RUN_DATASETS_H
 #define INGOT_COMPILER_RUN_DATASETS_H
 
+#include "compiler/import/ValueFile.h"
 #include "compiler/run/BuiltModel.h"
 #include "compiler/run/Compare.h"
 
@@ -21,13 +22,23 @@ Tolerance readTolerance(llvm::StringRef folder);
 /// The path of output_<index>.pb.
 std::string outputFile(llvm::StringRef folder, size_t index);
 
-/// input_0.pb, input_1.pb, ... of a folder.
+/// The values of a data set: input_0.pb, input_1.pb, ... of a folder.
+bool readValues(Compilation &compilation, llvm::StringRef folder,
+                std::vector<ModelValue> &values);
+/// The tensors that they are passed as.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
 /// NAME=FILE pairs; all inputs must be given.
 bool readInputFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);
+
+/// Outputs of the model, from the tensors that they are returned as.
+std::vector<ModelValue> joinOutputs(llvm::ArrayRef<InterfaceTensor> tensors,
+                                    llvm::ArrayRef<Tensor> outputs);
+/// Gives the rows of sequences the length that the compiled model takes.
+void widenRows(llvm::ArrayRef<InterfaceTensor> inputs,
+               llvm::ArrayRef<mlir::RankedTensorType> types, InputData &data);
 
 /// Fills a tensor with numbers between 0 and 1 (small integers, false and true), the
 /// same ones for the same seed: no denormals or NaN that would slow a network down.
@@ -48,6 +59,10 @@ public:
   Compilation &fresh();
   /// Runs on data that was read with fresh().
   bool run(const InputData &data, std::vector<Tensor> &outputs);
+  /// What the outputs of a run are called, and which parts of values they are.
+  const std::vector<InterfaceTensor> &outputs() const {
+    return model->outputs();
+  }
 
 private:
   bool fits(const InputData &data) const;

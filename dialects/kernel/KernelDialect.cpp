@@ -115,6 +115,16 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
                ? success()
                : refuse("must have the shape of what it is the value of");
   }
+  if (name == kPartAttr) {
+    auto part = dyn_cast<StringAttr>(attr.getValue());
+    return part && llvm::is_contained(
+                       {kElementsPart, kShapesPart, kPresentPart}, part)
+               ? success()
+               : refuse("must be `elements`, `shapes` or `present`");
+  }
+  if (name == kElementAttr)
+    return isa<SizesAttr>(attr.getValue()) ? success()
+                                           : refuse("must be sizes");
   return refuse("is unknown on an argument or result");
 }
 

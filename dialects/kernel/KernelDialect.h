@@ -51,6 +51,12 @@ inline constexpr llvm::StringLiteral kOnnxTypeAttr = "kernel.onnx_type";
 inline constexpr llvm::StringLiteral kOutputAttr = "kernel.output";
 inline constexpr llvm::StringLiteral kBoundAttr = "kernel.bound";
 inline constexpr llvm::StringLiteral kSizesAttr = "kernel.sizes";
+inline constexpr llvm::StringLiteral kPartAttr = "kernel.part";
+inline constexpr llvm::StringLiteral kElementAttr = "kernel.element";
+/// What kPartAttr can say.
+inline constexpr llvm::StringLiteral kElementsPart = "elements";
+inline constexpr llvm::StringLiteral kShapesPart = "shapes";
+inline constexpr llvm::StringLiteral kPresentPart = "present";
 
 /// How far the parallel loop of a kernel goes, if it has one.
 std::optional<Dim> extentOf(FuncOp kernel);

@@ -47,6 +47,12 @@ def Kernel_Dialect : Dialect {
     - `kernel.bound` (elements): the only value that the caller may pass.
     - `kernel.sizes` (sizes): of a buffer, whose type says the most: the sizes at
       run time.
+    - `kernel.part` (string): what the tensor is of a value that is a sequence or
+      optional: `elements` (a matrix with a row for each element, which lies at the
+      beginning of its row), `shapes` (their shapes, a row each) or `present`
+      (whether an optional value is there).
+    - `kernel.element` (sizes): the shape of all elements of a sequence, which has
+      no `shapes` then.
   }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

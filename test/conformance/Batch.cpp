@@ -212,24 +212,30 @@ int64_t Batch::boundFor(const Unit &unit) {
   options.model = caseFolder(unit) + "/declared/model.onnx";
   options.target = settings.target;
   Compilation compilation(options, *context, diagnostics);
-  InputData data;
+  std::vector<ModelValue> values;
   bool isBoard = !settings.target->programText.empty();
   int64_t ofInputs = 1, needed = 1, rank = 0;
-  auto widen = [&](const std::optional<Tensor> &tensor) {
-    if (!tensor)
-      return;
-    rank = std::max(rank, tensor->type.getRank());
-    for (int64_t size : tensor->type.getShape())
-      needed = std::max(needed, size);
+  auto widen = [&](const ModelValue &value) {
+    needed = std::max<int64_t>(needed, value.tensors.size());
+    for (const Tensor &tensor : value.tensors) {
+      rank = std::max(rank, tensor.type.getRank() + value.isSequence);
+      for (int64_t size : tensor.type.getShape())
+        needed = std::max(needed, size);
+    }
   };
-  if (readInputFolder(compilation, caseFolder(unit), data))
-    llvm::for_each(data, widen);
+  if (readValues(compilation, caseFolder(unit), values))
+    llvm::for_each(values, widen);
   ofInputs = needed;
-  for (size_t i = 0; i < unit.outputs.size(); ++i)
-    if (std::string error; unit.outputs[i] == 't')
-      widen(readTensorProto(caseFolder(unit) + "/output_" + llvm::utostr(i) +
-                                ".pb",
-                            context.get(), error));
+  for (size_t i = 0; i < unit.outputs.size(); ++i) {
+    ModelValue like;
+    like.isSequence = unit.outputs[i] == 's';
+    like.isOptional = unit.outputs[i] == 'o';
+    std::string error;
+    if (auto value =
+            readValue(caseFolder(unit) + "/output_" + llvm::utostr(i) + ".pb",
+                      like, context.get(), error))
+      widen(*value);
+  }
   if (isBoard)
     return needed;
   int64_t bound = std::max<int64_t>(64, ofInputs);
@@ -296,6 +302,10 @@ void Batch::prepare(int number) {
   prepared.signature.arenaBytes = interface.arenaBytes;
   prepared.signature.arenaAlign = interface.arenaAlign;
   prepared.signature.sizes = interface.sizes;
+  for (const InterfaceTensor &tensor : interface.tensors)
+    (tensor.isOutput ? prepared.signature.outputTensors
+                     : prepared.signature.inputTensors)
+        .push_back(tensor);
   ready.push_back(prepared);
   imported.push_back({text, prepared});
 }
@@ -395,11 +405,15 @@ bool Batch::readData(const Prepared &prepared, InputData &data,
   const Unit &unit = units[prepared.unit];
   Diagnostics diagnostics;
   CompileOptions options;
-  options.model = caseFolder(unit) + "/declared/model.onnx";
+  StringRef form = unit.mode;
+  form.consume_front("dynamic-");
+  options.model = caseFolder(unit) + "/" + form.str() + "/model.onnx";
   options.target = settings.target;
   Compilation compilation(options, *context, diagnostics);
-  if (readInputFolder(compilation, caseFolder(unit), data))
+  if (readInputFolder(compilation, caseFolder(unit), data)) {
+    widenRows(prepared.signature.inputTensors, prepared.signature.inputs, data);
     return fitsInputs(prepared.signature, data, reason);
+  }
   reason = firstReason(diagnostics);
   return false;
 }

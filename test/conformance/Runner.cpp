@@ -60,34 +60,57 @@ static SmallVector<int64_t> sizesOf(ArrayRef<RankedTensorType> types) {
 SmallVector<int64_t> Signature::inputBytes() const { return sizesOf(inputs); }
 SmallVector<int64_t> Signature::outputBytes() const { return sizesOf(outputs); }
 
-static Status compareOutput(const Tensor &got, const Unit &unit, unsigned index,
-                            StringRef caseFolder, MLIRContext *context,
-                            std::string &reason) {
+static Status compareTensor(const Tensor &got, const Tensor &want,
+                            Tolerance tolerance, llvm::raw_ostream &os) {
+  if (got.type != want.type) {
+    os << describe(got.type) << ", expected " << describe(want.type);
+    return Status::Mismatch;
+  }
+  Difference difference = compare(got, want, tolerance);
+  if (difference.same())
+    return Status::Pass;
+  os << difference.wrong << " of " << want.elements() << " differ, first at "
+     << difference.firstWrong << ": " << got.text(difference.firstWrong)
+     << ", expected " << want.text(difference.firstWrong);
+  return Status::Mismatch;
+}
+
+static Status compareOutput(const ModelValue &got, const Unit &unit,
+                            unsigned index, StringRef caseFolder,
+                            MLIRContext *context, std::string &reason) {
   llvm::raw_string_ostream os(reason);
   os << "output " << index << ": ";
-  if (index >= unit.outputs.size() || unit.outputs[index] != 't') {
-    os << "a tensor where none was expected";
+  ModelValue like;
+  like.isSequence = unit.outputs[index] == 's';
+  like.isOptional = unit.outputs[index] == 'o';
+  if ((unit.outputs[index] != 't' && !like.isSequence && !like.isOptional) ||
+      got.isOptional != like.isOptional ||
+      (!like.isOptional && got.isSequence != like.isSequence)) {
+    os << "another kind of value than was expected";
     return Status::Mismatch;
   }
   SmallString<256> path(caseFolder);
   llvm::sys::path::append(path, "output_" + Twine(index) + ".pb");
   std::string error;
-  std::optional<Tensor> want = readTensorProto(path, context, error);
+  std::optional<ModelValue> want = readValue(path, like, context, error);
   if (!want) {
     os << "the expected value cannot be read: " << error;
     return Status::Error;
   }
-  if (got.type != want->type) {
-    os << describe(got.type) << ", expected " << describe(want->type);
+  if (got.isPresent != want->isPresent ||
+      (got.isPresent && (got.isSequence != want->isSequence ||
+                         got.tensors.size() != want->tensors.size()))) {
+    os << (got.isPresent ? "a value of " : "no value of ") << got.tensors.size()
+       << " tensors, expected " << (want->isPresent ? "one of " : "none of ")
+       << want->tensors.size();
     return Status::Mismatch;
   }
-  Difference difference = compare(got, *want, unit.tolerance);
-  if (difference.same())
-    return Status::Pass;
-  os << difference.wrong << " of " << want->elements() << " differ, first at "
-     << difference.firstWrong << ": " << got.text(difference.firstWrong)
-     << ", expected " << want->text(difference.firstWrong);
-  return Status::Mismatch;
+  for (size_t i = 0; got.isPresent && i < got.tensors.size(); ++i)
+    if (Status result =
+            compareTensor(got.tensors[i], want->tensors[i], unit.tolerance, os);
+        result != Status::Pass)
+      return result;
+  return Status::Pass;
 }
 
 bool fitsInputs(const Signature &signature, const InputData &data,
@@ -124,13 +147,17 @@ Status compareOutputs(std::vector<std::vector<char>> outputs,
                       const Signature &signature, const Unit &unit,
                       StringRef caseFolder, MLIRContext *context,
                       std::string &reason) {
-  if (signature.outputs.size() != unit.outputs.size()) {
-    reason = llvm::utostr(signature.outputs.size()) + " outputs, expected " +
+  std::vector<Tensor> tensors;
+  for (auto [type, bytes] : llvm::zip(signature.outputs, outputs))
+    tensors.push_back({type, std::move(bytes)});
+  std::vector<ModelValue> values =
+      joinOutputs(signature.outputTensors, tensors);
+  if (values.size() != unit.outputs.size()) {
+    reason = llvm::utostr(values.size()) + " outputs, expected " +
              llvm::utostr(unit.outputs.size());
     return Status::Mismatch;
   }
-  for (auto [i, type] : llvm::enumerate(signature.outputs)) {
-    Tensor got{type, std::move(outputs[i])};
+  for (auto [i, got] : llvm::enumerate(values)) {
     Status result = compareOutput(got, unit, i, caseFolder, context, reason);
     if (result != Status::Pass)
       return result;

@@ -17,6 +17,8 @@ struct Signature {
   /// The sizes that each run names, first in the io struct.
   std::vector<InterfaceSize> sizes;
   llvm::SmallVector<mlir::RankedTensorType> inputs, outputs;
+  /// What these are of values that are more than a tensor.
+  std::vector<InterfaceTensor> inputTensors, outputTensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
 
   llvm::SmallVector<int64_t> inputBytes() const;

@@ -205,10 +205,13 @@ ImportResult sliceByInput(OnnxNode &node) {
 }
 
 ImportResult splitByInput(OnnxNode &node, int64_t axis) {
+  return splitToLengths(node, axis, node.numOutputs());
+}
+
+ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts) {
   RunTimeInts ints(node);
   Value x = node.input(0), split = ints.input(1);
   Dim size = dimsOf(x)[axis];
-  int64_t parts = node.numOutputs();
   if (shapeOf(split)[0] != parts)
     return node.invalid("split has " + Twine(shapeOf(split)[0]) +
                         " entries for " + Twine(parts) + " outputs");

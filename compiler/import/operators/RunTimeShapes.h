@@ -114,6 +114,8 @@ ImportResult expandByInput(OnnxNode &node);
 ImportResult tileByInput(OnnxNode &node);
 ImportResult sliceByInput(OnnxNode &node);
 ImportResult splitByInput(OnnxNode &node, int64_t axis);
+/// The same into as many parts as input 1 has to have elements.
+ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
 /// `x` with `low` more elements in front of an axis (fewer if negative), and `size` in
 /// all.
 mlir::Value padAlong(OnnxNode &node, mlir::Value x, int64_t axis,

@@ -14,26 +14,27 @@ using namespace mlir;
 
 namespace ingot {
 
-static void writeOutputs(const Arguments &arguments, StringRef folder,
-                         ArrayRef<std::string> names, ArrayRef<Tensor> outputs,
-                         Diagnostics &diagnostics) {
-  std::string error;
-  bool isProto = arguments.inputs.empty() && arguments.positional.size() > 1;
+/// As ONNX has them: a file for each output of the model.
+static bool writeProtos(StringRef folder, ArrayRef<std::string> names,
+                        ArrayRef<ModelValue> values, std::string &error) {
+  for (auto [i, value] : llvm::enumerate(values))
+    if (!writeValue(outputFile(folder, i), names[i], value, error))
+      return false;
+  return true;
+}
+
+/// As NumPy has them: a file for each tensor.
+static bool writeArrays(StringRef folder, ArrayRef<InterfaceTensor> tensors,
+                        ArrayRef<Tensor> outputs, std::string &error) {
   NameScope files;
-  for (auto [i, output] : llvm::enumerate(outputs)) {
-    std::string path = isProto
-                           ? inFolder(folder, "output_" + Twine(i) + ".pb")
-                           : inFolder(folder, files.unique(names[i]) + ".npy");
-    bool written = isProto ? writeTensorProto(path, names[i], output, error)
-                           : writeNpy(path, output, error);
-    if (!written) {
-      diagnostics.report(DiagnosticId::CannotWrite, error);
-      return;
-    }
-    if (!isProto)
-      llvm::outs() << printable(names[i]) << ": " << describe(output.type)
-                   << " -> " << path << "\n";
+  for (auto [tensor, output] : llvm::zip(tensors, outputs)) {
+    std::string path = inFolder(folder, files.unique(tensor.onnxName) + ".npy");
+    if (!writeNpy(path, output, error))
+      return false;
+    llvm::outs() << printable(tensor.onnxName) << ": " << describe(output.type)
+                 << " -> " << path << "\n";
   }
+  return true;
 }
 
 int runCommand(Arguments &arguments, Diagnostics &diagnostics) {
@@ -64,12 +65,19 @@ int runCommand(Arguments &arguments, Diagnostics &diagnostics) {
   std::vector<Tensor> outputs;
   if (!runner.run(data, outputs))
     return diagnostics.exitCode();
-  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+  if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
     diagnostics.report(DiagnosticId::CannotWrite,
                        "`" + printable(folder) +
                            "` cannot be made: " + error.message());
-  else
-    writeOutputs(arguments, folder, names, outputs, diagnostics);
+    return diagnostics.exitCode();
+  }
+  std::string error;
+  bool written =
+      folders ? writeProtos(folder, names,
+                            joinOutputs(runner.outputs(), outputs), error)
+              : writeArrays(folder, runner.outputs(), outputs, error);
+  if (!written)
+    diagnostics.report(DiagnosticId::CannotWrite, error);
   return diagnostics.exitCode();
 }
 

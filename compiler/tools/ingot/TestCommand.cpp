@@ -41,6 +41,37 @@ static bool printComparison(StringRef set, StringRef name, const Tensor &got,
   return false;
 }
 
+/// A line for each tensor of a value.
+static bool printComparisons(StringRef set, const std::string &name,
+                             const ModelValue &got, const ModelValue &want,
+                             Tolerance tolerance) {
+  if (!got.isSequence && !want.isSequence && got.isPresent && want.isPresent)
+    return printComparison(set, name, got.tensors[0], want.tensors[0],
+                           tolerance);
+  if (got.isPresent != want.isPresent ||
+      (got.isPresent && (got.isSequence != want.isSequence ||
+                         got.tensors.size() != want.tensors.size()))) {
+    auto text = [](const ModelValue &value) {
+      return !value.isPresent ? std::string("nothing")
+             : value.isSequence
+                 ? "a sequence of " + std::to_string(value.tensors.size())
+                 : std::string("a tensor");
+    };
+    llvm::outs() << set << ": " << printable(name) << " " << text(want)
+                 << ": WRONG, it is " << text(got) << "\n";
+    return false;
+  }
+  bool good = true;
+  size_t count = got.isPresent ? got.tensors.size() : 0;
+  for (size_t i = 0; i < count; ++i)
+    good &= printComparison(set, name + "[" + std::to_string(i) + "]",
+                            got.tensors[i], want.tensors[i], tolerance);
+  if (count == 0)
+    llvm::outs() << set << ": " << printable(name) << " "
+                 << (got.isPresent ? "without elements" : "absent") << ": ok\n";
+  return good;
+}
+
 static bool runSet(DataRunner &runner, StringRef folder,
                    ArrayRef<std::string> names, Tolerance tolerance,
                    Diagnostics &diagnostics) {
@@ -50,18 +81,19 @@ static bool runSet(DataRunner &runner, StringRef folder,
       !runner.run(data, outputs))
     return false;
   bool good = true;
-  for (auto [i, output] : llvm::enumerate(outputs)) {
+  for (auto [i, output] :
+       llvm::enumerate(joinOutputs(runner.outputs(), outputs))) {
     std::string error;
-    auto want =
-        readTensorProto(outputFile(folder, i), output.type.getContext(), error);
+    auto want = readValue(outputFile(folder, i), output,
+                          &runner.fresh().context(), error);
     if (!want) {
       diagnostics.report(DiagnosticId::CannotRead, "the expected output `" +
                                                        printable(names[i]) +
                                                        "`: " + error);
       return false;
     }
-    good &= printComparison(llvm::sys::path::filename(folder), names[i], output,
-                            *want, tolerance);
+    good &= printComparisons(llvm::sys::path::filename(folder), names[i],
+                             output, *want, tolerance);
   }
   return good;
 }

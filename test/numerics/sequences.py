@@ -1,0 +1,249 @@
+"""Sequences and optional values: as inputs and outputs, in loops and branches. Beside ONNX Runtime.
+
+    sequences.py --ingot INGOT
+
+Each model is compiled once, without its data, and run on sequences of several lengths, of elements of several sizes. Lists that
+are longer than their bound, and positions beyond their end, are refused.
+"""
+import argparse
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+F, I, B, S = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.STRING
+rng = np.random.default_rng(13)
+failures = []
+
+
+def node(op, inputs, outputs=("y",), **attributes):
+    return helper.make_node(op, inputs, list(outputs), **attributes)
+
+
+def tensor(name, kind, shape=None):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def sequence(name, kind, shape=None):
+    return helper.make_tensor_sequence_value_info(name, kind, shape)
+
+
+def optional(name, inner):
+    return helper.make_value_info(name, helper.make_optional_type_proto(inner.type))
+
+
+def model(nodes, inputs, outputs, weights={}):
+    graph = helper.make_graph(nodes, "network", inputs, outputs,
+                              [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def normal(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def lists(*counts, most=6, rank=1):
+    """A sequence of each of these lengths."""
+    return [[normal(*rng.integers(1, most + 1, rank)) for _ in range(count)] for count in counts]
+
+
+def message(value, info):
+    kind = info.type.WhichOneof("value")
+    if kind == "tensor_type":
+        return numpy_helper.from_array(np.asarray(value), info.name)
+    inner = info.type.optional_type.elem_type if kind == "optional_type" else info.type
+    proto = onnx.SequenceProto(name=info.name, elem_type=onnx.SequenceProto.TENSOR) if inner.HasField("sequence_type") else None
+    if proto is not None and value is not None:
+        proto.tensor_values.extend(numpy_helper.from_array(np.asarray(each)) for each in value)
+    if kind == "sequence_type":
+        return proto
+    if value is None:
+        return onnx.OptionalProto(name=info.name)
+    if proto is not None:
+        return onnx.OptionalProto(name=info.name, elem_type=onnx.OptionalProto.SEQUENCE, sequence_value=proto)
+    return onnx.OptionalProto(name=info.name, elem_type=onnx.OptionalProto.TENSOR, tensor_value=numpy_helper.from_array(np.asarray(value)))
+
+
+def write(folder, number, infos, values, kind):
+    path = os.path.join(folder, f"test_data_set_{number}")
+    os.makedirs(path, exist_ok=True)
+    for i, (info, value) in enumerate(zip(infos, values)):
+        with open(os.path.join(path, f"{kind}_{i}.pb"), "wb") as file:
+            file.write(message(value, info).SerializeToString())
+
+
+def check(ingot, name, network, runs, dims=("*=0..8",), refused=(), want=None):
+    """`runs` and `refused` are dicts of inputs; `want` computes the outputs where ONNX Runtime does not."""
+    inputs, outputs = network.graph.input, network.graph.output
+    if want is None:
+        session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
+        want = lambda values: session.run(None, values)  # noqa: E731
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.onnx")
+        onnx.save(network, path)
+        for sets, each_run in (("fits", runs), ("refused", refused)):
+            os.makedirs(os.path.join(folder, sets))
+            for number, values in enumerate(each_run):
+                write(os.path.join(folder, sets), number, inputs, [values[each.name] for each in inputs], "input")
+                results = want(values) if sets == "fits" else [None if each.type.HasField("optional_type") else np.zeros(1, np.float32)
+                                                               if each.type.HasField("tensor_type") else [] for each in outputs]
+                write(os.path.join(folder, sets), number, outputs, results, "output")
+
+        def test(sets, *more):
+            command = [ingot, "test", path, os.path.join(folder, sets), *more]
+            return subprocess.run(command, capture_output=True, text=True)
+
+        options = ["--dynamic", *(word for dim in dims for word in ("--dim", dim))]
+        for more in (options, [*options, "--optimize=size"], []):
+            result = test("fits", *more)
+            if result.returncode or "WRONG" in result.stdout or "ok" not in result.stdout:
+                failures.append(f"{name} {more}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+        for number in range(len(refused)):
+            result = test(os.path.join("refused", f"test_data_set_{number}"), *options)
+            if result.returncode != 1 or "input-mismatch" not in result.stderr:
+                failures.append(f"{name} takes what it should refuse, {number}\n{result.stdout}{result.stderr}")
+    print(f"{name}: {len(runs)} runs of one compiled model agree")
+
+
+def operators(ingot):
+    """Each operator, on sequences that are inputs."""
+    x, at = sequence("x", F, ["n"]), tensor("at", I, [])
+    position = lambda value: np.array(value, np.int64)  # noqa: E731
+    check(ingot, "SequenceAt", model([node("SequenceAt", ["x", "at"])], [x, at], [tensor("y", F)]),
+          [{"x": each, "at": position(p)} for each, p in zip(lists(1, 3, 8), (0, -3, 7))],
+          refused=[{"x": each, "at": position(p)} for each, p in zip(lists(0, 3, 3, 9), (0, 3, -4, 0))])
+    check(ingot, "SequenceAt of matrices", model([node("SequenceAt", ["x", "at"]), node("Shape", ["y"], ["s"]), node("SequenceLength", ["x"], ["l"])],
+                                                 [sequence("x", F, ["n", 3, "m"]), at], [tensor("y", F), tensor("s", I), tensor("l", I)]),
+          [{"x": [normal(n, 3, m) for n, m in sizes], "at": position(p)} for sizes, p in (([(2, 5)], 0), ([(1, 8), (8, 1), (4, 4)], 1))],
+          refused=[{"x": [normal(2, 3, 9)], "at": position(0)}])
+    length = model([node("SequenceLength", ["x"])], [x], [tensor("y", I)])
+    check(ingot, "SequenceLength", length, [{"x": each} for each in lists(0, 1, 8)], refused=[{"x": lists(9)[0]}])
+    insert = [sequence("x", F, ["n"]), tensor("t", F, ["k"]), tensor("at", I, [])]
+    check(ingot, "SequenceInsert", model([node("SequenceInsert", ["x", "t", "at"])], insert, [sequence("y", F)]),
+          [{"x": each, "t": normal(k), "at": position(p)} for each, k, p in zip(lists(1, 3, 3, 8), (1, 8, 2, 5), (1, 0, -2, 3))],
+          refused=[{"x": each, "t": normal(2), "at": position(p)} for each, p in zip(lists(2, 2), (3, -3))])
+    check(ingot, "SequenceInsert at the end", model([node("SequenceInsert", ["x", "t"])], insert[:2], [sequence("y", F)]),
+          [{"x": each, "t": normal(k)} for each, k in zip(lists(1, 8), (8, 3))])
+    check(ingot, "SequenceErase", model([node("SequenceErase", ["x", "at"])], [x, at], [sequence("y", F)]),
+          [{"x": each, "at": position(p)} for each, p in zip(lists(2, 3, 8), (0, -1, 4))],
+          refused=[{"x": each, "at": position(p)} for each, p in zip(lists(0, 3), (0, 3))])
+    check(ingot, "SequenceErase of the last", model([node("SequenceErase", ["x"])], [x], [sequence("y", F)]), [{"x": each} for each in lists(2, 7)])
+    two = sequence("x", F, ["n", "m"])
+    for axis in (0, 1, -1):
+        def alike(count, axis=axis):
+            return [normal(*(rng.integers(1, 7) if k == axis % 2 else 5 for k in range(2))) for _ in range(count)]
+        check(ingot, f"ConcatFromSequence, axis={axis}", model([node("ConcatFromSequence", ["x"], axis=axis)], [two], [tensor("y", F)]),
+              [{"x": alike(count)} for count in (1, 2, 8)], refused=[{"x": []}, {"x": [normal(2, 3), normal(4, 5)]}])
+    for axis in (0, 1, 2, -1):
+        check(ingot, f"ConcatFromSequence, new axis {axis}", model([node("ConcatFromSequence", ["x"], axis=axis, new_axis=1)], [two], [tensor("y", F)]),
+              [{"x": [normal(4, 3) for _ in range(count)]} for count in (1, 5)], refused=[{"x": [normal(4, 3), normal(4, 2)]}])
+    matrix, split = tensor("x", F, ["n", "m"]), tensor("s", I, [])
+    for axis in (0, 1):
+        check(ingot, f"SplitToSequence, axis={axis}", model([node("SplitToSequence", ["x", "s"], axis=axis)], [matrix, split], [sequence("y", F)]),
+              [{"x": normal(n, m), "s": position(s)} for n, m, s in ((8, 8, 3), (5, 7, 1), (6, 4, 2), (3, 3, 8))],
+              refused=[{"x": normal(4, 4), "s": position(s)} for s in (0, -1)])
+        check(ingot, f"SplitToSequence, axis={axis}, without it", model([node("SplitToSequence", ["x"], axis=axis, keepdims=0)], [matrix], [sequence("y", F)]),
+              [{"x": normal(n, m)} for n, m in ((8, 5), (1, 3))])
+    check(ingot, "SplitToSequence by lengths", model([node("SplitToSequence", ["x", "s"], axis=1)], [matrix, tensor("s", I, [3])], [sequence("y", F)]),
+          [{"x": normal(4, 8), "s": np.array(s, np.int64)} for s in ((1, 2, 5), (4, 0, 4))], refused=[{"x": normal(4, 8), "s": np.array([1, 2, 4], np.int64)}])
+    check(ingot, "a position in a list", model([node("Exp", ["a"], ["e"]), node("SequenceConstruct", ["a", "e", "b"], ["l"]), node("SequenceAt", ["l", "at"])],
+                                               [tensor("a", F, [3]), tensor("b", F, [5]), at], [tensor("y", F)]),
+          [{"a": normal(3), "b": normal(5), "at": position(p)} for p in (0, 1, 2, -1)],
+          refused=[{"a": normal(3), "b": normal(5), "at": position(3)}])
+
+
+def bodies(ingot):
+    """Sequences that loops carry and branches result in."""
+    def body(nodes, carried, result, extra=()):
+        return helper.make_graph([*nodes, node("Identity", ["on"], ["still"])], "body", [tensor("i", I, []), tensor("on", B, []), carried],
+                                 [tensor("still", B, []), result, *extra])
+    x = sequence("x", F, ["n"])
+    grow = body([node("SequenceAt", ["x", "i"], ["e"]), node("Mul", ["e", "e"], ["q"]), node("SequenceInsert", ["s", "q"], ["t"])],
+                sequence("s", F), sequence("t", F))
+    start = node("SequenceEmpty", [], ["none"], dtype=F)
+    check(ingot, "a loop over a sequence", model([node("SequenceLength", ["x"], ["l"]), start, node("Loop", ["l", "", "none"], ["y"], body=grow)], [x], [sequence("y", F)]),
+          [{"x": each} for each in lists(1, 3, 8)])
+    rows = body([node("Gather", ["m", "i"], ["r"], axis=0), node("Greater", ["r", "zero"], ["c"]), node("Compress", ["r", "c"], ["k"]),
+                 node("SequenceInsert", ["s", "k"], ["t"])], sequence("s", F), sequence("t", F))
+    check(ingot, "what a loop keeps of each row", model([start, node("Loop", ["n", "", "none"], ["l"], body=rows), node("ConcatFromSequence", ["l"], axis=0)],
+                                                       [tensor("m", F, [6, 7]), tensor("n", I, [])], [sequence("l", F), tensor("y", F)], {"zero": np.float32(0)}),
+          [{"m": normal(6, 7), "n": np.array(n, np.int64)} for n in (1, 4, 6)])
+    halves = body([node("SequenceErase", ["s", "zero"], ["t"]), node("SequenceAt", ["t", "zero"], ["e"]), node("ReduceSum", ["e"], ["p"], keepdims=0)],
+                  sequence("s", F), sequence("t", F), [tensor("p", F, [])])
+    check(ingot, "a loop that takes elements off", model([node("Loop", ["k", "", "x"], ["y", "p"], body=halves)], [x], [sequence("y", F), tensor("p", F)],
+                                                        {"zero": np.int64(0), "k": np.int64(3)}),
+          [{"x": each} for each in lists(4, 5, 8)], refused=[{"x": each} for each in lists(2, 3)])
+    branch = [helper.make_graph(nodes, name, [], [sequence(name, F)]) for name, nodes in (
+        ("then", [node("SequenceInsert", ["x", "t"], ["then"])]), ("else", [node("SequenceConstruct", ["t", "t"], ["else"])]))]
+    check(ingot, "branches of several lengths", model([node("If", ["c"], then_branch=branch[0], else_branch=branch[1])],
+                                                      [x, tensor("t", F, [4]), tensor("c", B, [])], [sequence("y", F)]),
+          [{"x": each, "t": normal(4), "c": np.array(c)} for each, c in zip(lists(2, 1, 8), (True, False, True))])
+    square = helper.make_graph([node("Mul", ["e", "e"], ["q"]), node("Add", ["q", "t"], ["u"]), node("Shape", ["e"], ["z"])], "map",
+                               [tensor("e", F, None)], [tensor("u", F, None), tensor("z", I, None)])
+    network = model([node("SequenceMap", ["x"], ["y", "z"], body=square)], [x, tensor("t", F, [1])], [sequence("y", F), sequence("z", I)])
+    check(ingot, "SequenceMap", network, [{"x": each, "t": normal(1)} for each in lists(1, 4, 8)],
+          want=lambda run: [[e * e + run["t"] for e in run["x"]], [np.array(e.shape, np.int64) for e in run["x"]]])
+
+
+def interfaces(ingot):
+    """Inputs that are outputs, several types, optional values."""
+    text = [["", "Köln"], ["a", "b", "c"], ["x" * 50]]
+    words = [np.array(each, object) for each in text]
+    check(ingot, "strings", model([node("SequenceAt", ["x", "at"])], [sequence("x", S, ["n"]), tensor("at", I, [])], [tensor("y", S)]),
+          [{"x": words[:count], "at": np.array(p, np.int64)} for count, p in ((1, 0), (3, 1), (3, -1))])
+    for kind in (np.int8, np.float16, np.float64, np.bool_):
+        check(ingot, f"sequences of {np.dtype(kind).name}", model([node("Identity", ["x"])], [sequence("x", helper.np_dtype_to_tensor_dtype(np.dtype(kind)), ["n", 2])],
+                                                                  [sequence("y", helper.np_dtype_to_tensor_dtype(np.dtype(kind)))]),
+              [{"x": [normal(n, 2).astype(kind) for n in sizes]} for sizes in ((), (3,), (1, 8, 2))], want=lambda run: [run["x"]])
+    seen = [node("OptionalHasElement", ["x"], ["has"]), node("If", ["has"], then_branch=helper.make_graph(
+        [node("OptionalGetElement", ["x"], ["e"]), node("Neg", ["e"], ["then"])], "then", [], [tensor("then", F, [4])]),
+        else_branch=helper.make_graph([node("Identity", ["other"], ["else"])], "else", [], [tensor("else", F, [4])]))]
+    check(ingot, "an optional tensor", model(seen, [optional("x", tensor("x", F, [4])), tensor("other", F, [4])], [tensor("y", F), tensor("has", B)]),
+          [{"x": x, "other": normal(4)} for x in (None, normal(4))],
+          want=lambda run: [run["other"] if run["x"] is None else -run["x"], np.array(run["x"] is not None)])
+    get = model([node("OptionalGetElement", ["x"], ["e"]), node("SequenceLength", ["e"])], [optional("x", sequence("x", F, ["n"]))], [tensor("y", I)])
+    check(ingot, "an optional sequence", get, [{"x": each} for each in lists(0, 3)], want=lambda run: [np.array(len(run["x"]), np.int64)], refused=[{"x": None}])
+    check(ingot, "an optional value as it is", model([node("Identity", ["x"])], [optional("x", sequence("x", F, [3]))], [optional("y", sequence("y", F, [3]))]),
+          [{"x": x} for x in (None, [], [normal(3), normal(3)])], want=lambda run: [run["x"]])
+
+
+def check_tables(ingot):
+    """The generated code itself refuses shapes that its table has but no row has room for."""
+    class Io(ctypes.Structure):
+        _fields_ = [("x_count", ctypes.c_ssize_t), ("y_count", ctypes.POINTER(ctypes.c_ssize_t)), ("x", ctypes.POINTER(ctypes.c_float)),
+                    ("x_shapes", ctypes.POINTER(ctypes.c_int64)), ("y", ctypes.POINTER(ctypes.c_float))]
+
+    network = model([node("SequenceAt", ["x", "zero"])], [sequence("x", F, ["n"])], [tensor("y", F)], {"zero": np.int64(0)})
+    with tempfile.TemporaryDirectory() as folder:
+        path, source, library = (os.path.join(folder, name) for name in ("net.onnx", "net.cpp", "net.so"))
+        onnx.save(network, path)
+        subprocess.run([ingot, path, "-o", source, "--dim", "x_count=0..4", "--dim", "x:0=0..5"], check=True)
+        subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", source, "-o", library], check=True)
+        run = ctypes.CDLL(library).net_run
+        arena = ctypes.create_string_buffer(1 << 16)
+        aligned = (ctypes.addressof(arena) + 63) // 64 * 64
+        for count, size, status in ((2, 5, 0), (4, 0, 0), (0, 5, 6), (5, 5, 6), (-1, 5, 6), (2, 6, 6), (2, -1, 6), (2, 2**62, 6)):
+            made, x, y = ctypes.c_ssize_t(-7), (ctypes.c_float * 20)(*range(20)), (ctypes.c_float * 5)(*[-1] * 5)
+            table = (ctypes.c_int64 * 4)(*[size] * 4)
+            got = run(ctypes.byref(Io(count, ctypes.pointer(made), x, table, y)), ctypes.c_void_p(aligned), None)
+            if got != status or (status and any(value != -1 for value in y)) or (not status and (made.value != size or list(y)[:size] != list(range(size)))):
+                failures.append(f"{count} elements of {size}: status {got}")
+    print("tables that no row has room for are refused by the generated code")
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--ingot", required=True)
+parser.add_argument("--program")
+args = parser.parse_args()
+operators(args.ingot)
+bodies(args.ingot)
+interfaces(args.ingot)
+check_tables(args.ingot)
+if failures:
+    sys.exit("\n".join(failures))
