@@ -16,6 +16,9 @@ namespace ingot {
 const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
   using G = GraphImporter;
   constexpr auto may = Special::May, only = Special::Only;
+  constexpr StringLiteral lists = "several operators",
+                          mixed = "elements of several types or ranks, where "
+                                  "only the run knows how many there are";
   static const llvm::StringMap<Special> table = {
       {"Identity", {&G::importIdentity, "", may}},
       {"Constant", {&G::importConstant, ""}},
@@ -28,20 +31,21 @@ const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
         may, "if"}},
       {"Loop",
        {&G::importLoop,
-        "outputs of as many iterations as are only known at run time", may,
-        "loop"}},
+        "outputs of as many iterations as are only known at run time; optional "
+        "values that are carried",
+        may, "loop"}},
       {"Scan", {&G::importScan, "sequence_lens", Special::No, "loop"}},
-      {"SequenceEmpty", {&G::importSequenceConstruct, "", only}},
-      {"SequenceConstruct", {&G::importSequenceConstruct, "", only}},
-      {"SequenceInsert", {&G::importSequenceInsert, "", only}},
-      {"SequenceErase", {&G::importSequenceErase, "", only}},
-      {"SequenceAt", {&G::importSequenceAt, "", only}},
-      {"SequenceLength", {&G::importSequenceLength, "", only}},
-      {"SplitToSequence", {&G::importSplitToSequence, "", only}},
-      {"ConcatFromSequence", {&G::importConcatFromSequence, "", only}},
+      {"SequenceEmpty", {&G::importSequenceConstruct, "", only, lists}},
+      {"SequenceConstruct", {&G::importSequenceConstruct, "", only, lists}},
+      {"SequenceInsert", {&G::importSequenceInsert, mixed, only, lists}},
+      {"SequenceErase", {&G::importSequenceErase, mixed, only, lists}},
+      {"SequenceAt", {&G::importSequenceAt, mixed, only, lists}},
+      {"SequenceLength", {&G::importSequenceLength, "", only, lists}},
+      {"SplitToSequence", {&G::importSplitToSequence, "", only, lists}},
+      {"ConcatFromSequence", {&G::importConcatFromSequence, "", only, lists}},
       {"Optional", {&G::importOptional, "", only}},
-      {"OptionalHasElement", {&G::importOptionalHasElement, "", only}},
-      {"OptionalGetElement", {&G::importOptionalGetElement, "", only}},
+      {"OptionalHasElement", {&G::importOptionalHasElement, "", only, lists}},
+      {"OptionalGetElement", {&G::importOptionalGetElement, "", only, lists}},
   };
   return table;
 }
@@ -58,10 +62,6 @@ std::optional<ResolvedOperator> GraphImporter::resolvedOf(StringRef domain,
   const Special *special = lookupSpecial(domain, name);
   if (!special)
     return std::nullopt;
-  // The interface has tensors only.
-  if (special->sequences == Special::Only)
-    return ResolvedOperator{
-        "sequences and optional values as inputs or outputs of the model", ""};
   return ResolvedOperator{special->limits, special->graphOperator};
 }
 

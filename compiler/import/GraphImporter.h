@@ -255,7 +255,8 @@ private:
     /// Whether operands may be sequences; Only: ONNX's type rules, which would
     /// have to be told of those, are not asked.
     enum { No, May, Only } sequences = No;
-    /// The operator of the graph dialect that it is where the run decides.
+    /// The operator of the graph dialect that it is where the run decides, or that it
+    /// is several.
     llvm::StringRef graphOperator = "";
   };
   static const llvm::StringMap<Special> &specials();

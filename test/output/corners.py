@@ -64,6 +64,23 @@ def made_sizes(path):
     save(path, nodes, {"x": (TensorProto.FLOAT, (3, 4, 5)), "axes": (TensorProto.INT64, (2,))}, ["out"], {})
 
 
+def sequence_of_a_loop(path):
+    """A loop that keeps a part of each row, as long as the run finds, in a sequence."""
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Gather", ["x", "i"], ["row"], axis=0), helper.make_node("Greater", ["row", "zero"], ["c"]),
+         helper.make_node("Compress", ["row", "c"], ["kept"]), helper.make_node("SequenceInsert", ["s", "kept"], ["t"]),
+         helper.make_node("Identity", ["on"], ["still"])], "body",
+        [info("i", TensorProto.INT64, []), info("on", TensorProto.BOOL, []), helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None)],
+        [info("still", TensorProto.BOOL, []), helper.make_tensor_sequence_value_info("t", TensorProto.FLOAT, None)])
+    nodes = [helper.make_node("SequenceEmpty", [], ["none"], dtype=TensorProto.FLOAT), helper.make_node("Loop", ["n", "", "none"], ["all"], body=body),
+             helper.make_node("ConcatFromSequence", ["all"], ["out"], axis=0)]
+    graph = helper.make_graph(nodes, "corner", [info("x", TensorProto.FLOAT, (40, 7))],
+                              [info("out", TensorProto.FLOAT, None), helper.make_tensor_sequence_value_info("all", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(np.array(value), name) for name, value in (("zero", np.float32(0)), ("n", np.int64(40)))])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+
+
 def long_names(path):
     """Names of tensors and nodes as exporters and quantizers write them, beyond where names are cut."""
     stem = "StatefulPartitionedCall/functional_1/block_12_expand_relu/Relu6_of_the_quantized_model__{}/QuantizeLinear:0"
@@ -75,7 +92,7 @@ def long_names(path):
 
 def write(folder):
     os.makedirs(folder, exist_ok=True)
-    models = {"one_step": one_step, "scattered": scattered, "made_sizes": made_sizes,
+    models = {"one_step": one_step, "scattered": scattered, "made_sizes": made_sizes, "sequence_of_a_loop": sequence_of_a_loop,
               "the_name_of_a_model_that_is_longer_than_a_name_in_c_may_be_and_so_is_cut": long_names}
     paths = []
     for name, build in models.items():

@@ -1,0 +1,123 @@
+// Whether what a node has become is what ONNX's own rules infer.
+
+#include "compiler/import/GraphImporter.h"
+#include "compiler/import/TensorData.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// The static shape that ONNX's rule infers, if it infers all of it.
+static std::optional<SmallVector<int64_t>>
+staticShape(const onnx::TypeProto &type) {
+  if (!type.has_tensor_type() || !type.tensor_type().has_shape())
+    return std::nullopt;
+  SmallVector<int64_t> shape;
+  for (const auto &dim : type.tensor_type().shape().dim()) {
+    if (!dim.has_dim_value())
+      return std::nullopt;
+    shape.push_back(dim.dim_value());
+  }
+  return shape;
+}
+
+/// Whether ONNX's rule may infer another shape than the operator's text says. Of pools
+/// with `ceil_mode` it counted windows that begin behind the input until opset 22, which
+/// text, reference and ONNX Runtime leave out; of a LinearClassifier it counts the
+/// intercepts, which may be left out; of a ConvTranspose it ends half-way where
+/// output_shape is smaller than the input.
+static bool isInferredWrong(const NodePlace &at) {
+  auto attribute = [&](StringRef name) {
+    return llvm::find_if(at.node.attribute(), [&](const auto &attribute) {
+      return attribute.name() == name;
+    });
+  };
+  auto none = at.node.attribute().end();
+  StringRef type = at.node.op_type();
+  if (type == "LinearClassifier") {
+    auto intercepts = attribute("intercepts");
+    return intercepts == none || intercepts->floats().empty();
+  }
+  if (type == "ConvTranspose" && attribute("output_shape") != none)
+    return true;
+  constexpr int64_t corrected = 22;
+  auto ceilMode = attribute("ceil_mode");
+  return type.ends_with("Pool") && at.opset < corrected && ceilMode != none &&
+         ceilMode->i() != 0;
+}
+
+bool GraphImporter::checkResults(NodePlace &at, ArrayRef<Binding> results) {
+  for (int i = 0; i < at.node.output_size(); ++i) {
+    if (at.node.output(i).empty())
+      continue;
+    Binding binding = i < int(results.size()) ? results[i] : Binding();
+    if (binding.kind == Binding::Sequence || binding.kind == Binding::Absent)
+      continue;
+    Value result = binding.value;
+    auto type = result ? dyn_cast<RankedTensorType>(result.getType())
+                       : RankedTensorType();
+    if (!type) {
+      report(DiagnosticId::UnsupportedForm,
+             "the output " + Twine(i) + " of `" + at.node.op_type() +
+                 "` is not implemented",
+             at);
+      return false;
+    }
+    if (!fitsAtBounds(at, type))
+      return false;
+    if (!checkedElements(type.getShape(),
+                         8 * elementBytes(type.getElementType()))) {
+      report(DiagnosticId::InvalidShape,
+             "`" + at.node.op_type() +
+                 "`: the result has the impossible shape " + describe(type),
+             at);
+      return false;
+    }
+    if (i >= int(at.inferred.size()))
+      continue;
+    // ONNX's rule is a second opinion; where the two differ, one of us is
+    // wrong.
+    int64_t dataType = at.inferred[i].tensor_type().elem_type();
+    auto shape = staticShape(at.inferred[i]);
+    if (isInferredWrong(at))
+      shape.reset();
+    bool differs =
+        (dataType && dataType != onnxDataType(type.getElementType())) ||
+        (shape && ArrayRef(*shape) != type.getShape());
+    // A shape rule that says less than the operator's text: parameters that
+    // would broadcast the input.
+    static const llvm::StringSet<> unidirectional{"PRelu",
+                                                  "BatchNormalization",
+                                                  "InstanceNormalization",
+                                                  "LayerNormalization",
+                                                  "RMSNormalization",
+                                                  "GroupNormalization"};
+    // ONNX's own body of an operator can only contradict ONNX's shape rule if
+    // the operands contradict each other.
+    if (differs &&
+        (at.isExpanded || unidirectional.contains(at.node.op_type()))) {
+      report(DiagnosticId::InvalidNode,
+             "`" + at.node.op_type() +
+                 "`: the shapes of the inputs contradict each other: the "
+                 "output " +
+                 Twine(i) + " would be " + describe(type),
+             at);
+      return false;
+    }
+    if (differs) {
+      std::string want = describe(RankedTensorType::get(
+          shape ? *shape : SmallVector<int64_t>(type.getShape()),
+          elementType(dataType, &context) ? elementType(dataType, &context)
+                                          : type.getElementType()));
+      report(DiagnosticId::Internal,
+             "the output " + Twine(i) + " of `" + at.node.op_type() +
+                 "` was built as " + describe(type) + ", but ONNX infers " +
+                 want,
+             at);
+      return false;
+    }
+  }
+  return true;
+}
+
+} // namespace ingot
