@@ -285,6 +285,12 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
                         {condition});
       return failure();
     }
+    // A size that a branch makes is known outside as what the branch has made.
+    for (auto [body, result] :
+         {std::pair(bodies[0].function, x), std::pair(bodies[1].function, y)})
+      if (form->tensor && result.kind == Binding::Known &&
+          isMadeIn(body, form->tensor))
+        form = boxOf(form->tensor);
     forms.push_back(std::move(*form));
   }
   for (BodyFunction &body : bodies)
@@ -298,8 +304,12 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
   SmallVector<Value> results(choice.getResults());
   ArrayRef<Value> rest = results;
   SmallVector<Binding> bindings;
-  for (const CarriedForm &form : forms)
-    bindings.push_back(form.take(rest));
+  for (const CarriedForm &form : forms) {
+    auto binding = takeTensors(at, form, rest);
+    if (failed(binding))
+      return failure();
+    bindings.push_back(std::move(*binding));
+  }
   return bindings;
 }
 

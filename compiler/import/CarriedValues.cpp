@@ -2,7 +2,8 @@
 //
 // Functions have tensors only: such a value is a few of them (RunTimeSequence.h, and
 // whether it is there). All values that a loop carries, or that two branches result in,
-// have one form, with room for each.
+// have one form, with room for each. So has a tensor that is not always of one shape: it
+// is carried as a sequence of one.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
@@ -25,34 +26,44 @@ void Binding::forEachValue(llvm::function_ref<void(Value &)> use) {
   useIfAny(present);
 }
 
-SmallVector<Type> GraphImporter::CarriedForm::types() const {
-  SmallVector<Type> types =
-      sequence ? sequence->types() : SmallVector<Type>{tensor};
-  if (hasPresent)
-    types.push_back(RankedTensorType::get(
-        {}, IntegerType::get(types.front().getContext(), 1)));
-  return types;
-}
-
-Binding GraphImporter::CarriedForm::take(ArrayRef<Value> &values) const {
+FailureOr<Binding> GraphImporter::takeTensors(NodePlace &at,
+                                              const CarriedForm &form,
+                                              ArrayRef<Value> &values) {
   auto next = [&] {
     Value value = values.front();
     values = values.drop_front();
     return value;
   };
   Binding binding;
-  if (sequence) {
-    RunTimeSequence list{sequence->sizes, next()};
-    if (!sequence->isFixed())
+  if (form.sequence) {
+    RunTimeSequence list{form.sequence->sizes, next()};
+    if (!form.sequence->isFixed())
       list.shapes = next();
-    list.count = next();
+    if (!form.isBox)
+      list.count = next();
     binding = Binding::sequence(std::move(list));
   } else {
     binding = Binding::known(next());
   }
-  if (hasPresent)
+  if (form.isBox) {
+    auto value = SequenceBuilder(*this, at).single(*binding.list);
+    if (failed(value))
+      return failure();
+    binding = Binding::known(*value);
+  }
+  if (form.hasPresent)
     binding.present = next();
   return binding;
+}
+
+GraphImporter::CarriedForm GraphImporter::boxOf(Type type) {
+  SequenceForm form{cast<RankedTensorType>(type).getElementType(), {}, 1};
+  for (const graph::Dim &size : graph::dimsOf(cast<RankedTensorType>(type)))
+    form.sizes.push_back(SizeRange(size.least(), size.most()));
+  CarriedForm box;
+  box.sequence = std::move(form);
+  box.isBox = true;
+  return box;
 }
 
 std::optional<GraphImporter::CarriedForm>
@@ -75,10 +86,15 @@ GraphImporter::formOf(const Binding &binding) {
 std::optional<GraphImporter::CarriedForm>
 GraphImporter::join(const CarriedForm &a, const CarriedForm &b) {
   CarriedForm both = a;
-  both.hasPresent |= b.hasPresent;
-  if (a.tensor || b.tensor)
-    return a.tensor == b.tensor ? std::optional(both) : std::nullopt;
-  both.sequence = SequenceForm::join(*a.sequence, *b.sequence);
+  if (a.tensor && a.tensor != b.tensor)
+    both = boxOf(a.tensor);
+  both.hasPresent = a.hasPresent || b.hasPresent;
+  if (both.tensor)
+    return both;
+  CarriedForm other = b.tensor ? boxOf(b.tensor) : b;
+  if (both.isBox != other.isBox)
+    return std::nullopt;
+  both.sequence = SequenceForm::join(*both.sequence, *other.sequence);
   return both.sequence ? std::optional(both) : std::nullopt;
 }
 
@@ -107,7 +123,23 @@ bool GraphImporter::appendTensors(NodePlace &at, const Binding &binding,
                                   SmallVectorImpl<Value> &values) {
   SequenceBuilder sequences(*this, at);
   bool isAbsent = binding.kind == Binding::Absent;
-  if (form.sequence) {
+  if (form.isBox && !isAbsent) {
+    auto packed = sequences.pack({binding.value}, *form.sequence);
+    if (failed(packed))
+      return false;
+    values.push_back(packed->rows);
+    if (packed->shapes)
+      values.push_back(packed->shapes);
+  } else if (form.isBox) {
+    // As small as it can be.
+    const SequenceForm &box = *form.sequence;
+    SmallVector<int64_t> least;
+    for (SizeRange size : box.sizes)
+      least.push_back(size.least);
+    values.push_back(sequences.filled(box.element, {1, box.width()}));
+    if (!box.isFixed())
+      values.push_back(integers(at, {1, int64_t(least.size())}, least));
+  } else if (form.sequence) {
     RunTimeSequence list;
     if (binding.list) {
       list = *binding.list;

@@ -313,12 +313,17 @@ private:
     /// Of a sequence; of a tensor its type.
     std::optional<SequenceForm> sequence = {};
     mlir::Type tensor = {};
+    /// It is a tensor whose sizes are not always the same: a sequence of one.
+    bool isBox = false;
     bool hasPresent = false;
-
-    llvm::SmallVector<mlir::Type> types() const;
-    /// The value whose tensors these are; takes them off the front.
-    Binding take(llvm::ArrayRef<mlir::Value> &values) const;
   };
+  /// The value whose tensors these are; takes them off the front.
+  mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
+                                       llvm::ArrayRef<mlir::Value> &values);
+  /// The form of a tensor whose sizes are not always those of `type`.
+  static CarriedForm boxOf(mlir::Type type);
+  /// Whether a size of the type is one that each run of the body makes.
+  bool isMadeIn(mlir::func::FuncOp body, mlir::Type type) const;
   /// None if a value has no such form.
   static std::optional<CarriedForm> formOf(const Binding &binding);
   /// The form that has room for both; none if there is none.
@@ -327,6 +332,11 @@ private:
   /// The same of values of which one may not be there.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
+  /// How large something can get in a loop that makes it larger by `more` each time.
+  std::optional<int64_t> mostAfter(const NodePlace &at,
+                                   const std::optional<graph::Dim> &count,
+                                   int64_t first, int64_t more,
+                                   const std::string &name);
   /// Appends the tensors of a value in a form with room for it.
   bool appendTensors(NodePlace &at, const Binding &binding,
                      const CarriedForm &form,

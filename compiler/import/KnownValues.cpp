@@ -49,6 +49,22 @@ static bool collectArguments(Value value, func::FuncOp main,
   return true;
 }
 
+/// Integers that follow from sizes and are the same whatever these are; null if some are
+/// not.
+static DenseElementsAttr numbersIn(ArrayRef<graph::Dim> sizes,
+                                   RankedTensorType type) {
+  SmallVector<APInt> numbers;
+  for (const graph::Dim &size : sizes) {
+    auto number = size.known();
+    if (!number)
+      return {};
+    numbers.push_back(APInt(type.getElementTypeBitWidth(),
+                            static_cast<uint64_t>(*number), /*isSigned=*/true,
+                            /*implicitTrunc=*/true));
+  }
+  return DenseElementsAttr::get(type, numbers);
+}
+
 DenseElementsAttr GraphImporter::constantOf(Value value) {
   value = resolve(value);
   if (auto op = value.getDefiningOp<graph::ConstantOp>())
@@ -58,15 +74,15 @@ DenseElementsAttr GraphImporter::constantOf(Value value) {
       notConstant.contains(value))
     return {};
   auto type = cast<RankedTensorType>(value.getType());
-  if (type.getNumElements() > maxEvaluatedElements ||
-      !collectArguments(value, main, arguments) || !arguments.empty()) {
-    notConstant.insert(value);
-    return {};
-  }
-  auto evaluated = options.evaluate({value});
   DenseElementsAttr known;
-  if (succeeded(evaluated) && evaluated->size() == 1)
-    known = toDense(evaluated->front());
+  if (type.getNumElements() <= maxEvaluatedElements &&
+      collectArguments(value, main, arguments) && arguments.empty()) {
+    auto evaluated = options.evaluate({value});
+    if (succeeded(evaluated) && evaluated->size() == 1)
+      known = toDense(evaluated->front());
+  } else if (auto sizes = sizesIn(value)) {
+    known = numbersIn(*sizes, type);
+  }
   if (!known || known.getType() != type) {
     notConstant.insert(value);
     return {};

@@ -101,7 +101,8 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
   CarriedForms forms;
   for (const Binding &state : states)
     forms.push_back(formOf(state));
-  // What a sequence holds is known after an iteration, how much of it after another.
+  // What a sequence holds is known after an iteration, and that a tensor changes its
+  // shape; how large it gets after another.
   for (int tries = 0; tries < 4; ++tries) {
     bool grown = false;
     Diagnostics why;
@@ -118,48 +119,76 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
       "a sequence whose elements grow with each iteration");
 }
 
+std::optional<int64_t>
+GraphImporter::mostAfter(const NodePlace &at,
+                         const std::optional<graph::Dim> &count, int64_t first,
+                         int64_t more, const std::string &name) {
+  int64_t most;
+  if (count && !llvm::MulOverflow(more, count->most(), most) &&
+      !llvm::AddOverflow(most, first, most))
+    return most;
+  made.insert(name);
+  if (auto bound = boundOf(name))
+    return std::max(first, bound->most);
+  report(DiagnosticId::RuntimeShape,
+         "`" + at.node.op_type() + "`: nothing says how large `" +
+             printable(name) +
+             "` can get in iterations of which only the run "
+             "knows how many there are",
+         at, "", "give a bound with --dim " + printable(name) + "=0..MOST");
+  return std::nullopt;
+}
+
 bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
                               ArrayRef<Binding> results,
                               const std::optional<graph::Dim> &count,
                               CarriedForms &forms, bool &grown) {
   ProtoNode node(*this, at);
   for (size_t k = 0; k < states.size(); ++k) {
-    if (states[k].kind != Binding::Sequence)
+    std::string name = at.node.output(k);
+    auto own = formOf(results[k]), initial = formOf(states[k]);
+    bool isSame =
+        own && initial && own->tensor && own->tensor == initial->tensor;
+    if (!own || (isSame && forms[k]->tensor))
       continue;
-    auto own = formOf(results[k]);
-    if (!own)
-      continue;
+    if (forms[k] && forms[k]->tensor)
+      forms[k]->tensor = initial->tensor;
     std::optional<CarriedForm> wanted = forms[k] ? join(*forms[k], *own) : own;
     if (!wanted || !wanted->sequence || wanted->hasPresent) {
-      (void)node.unsupported("a sequence that changes the type or the rank of "
-                             "its elements");
+      (void)node.unsupported("a value is carried that changes its kind, its "
+                             "type or its rank");
       return false;
     }
-    auto capacity = [](const std::optional<CarriedForm> &form) {
-      return form && form->sequence ? form->sequence->capacity : 0;
-    };
-    int64_t first = capacity(formOf(states[k])),
-            more = capacity(own) - capacity(forms[k]);
-    if (more <= 0) {
-      wanted->sequence->capacity = std::max(first, capacity(forms[k]));
-    } else if (count) {
-      wanted->sequence->capacity = first + more * count->most();
-    } else {
-      std::string name = at.node.output(k) + "_count";
-      auto bound = boundOf(name);
-      made.insert(name);
-      if (!bound) {
-        report(DiagnosticId::RuntimeShape,
-               "`" + at.node.op_type() +
-                   "`: nothing says how long the sequence `" +
-                   printable(at.node.output(k)) + "` can get",
-               at, "",
-               "give a bound with --dim " + printable(name) + "=0..MOST");
+    // By how much an iteration makes it larger.
+    CarriedForm before = forms[k] ? *forms[k] : *wanted,
+                first = initial ? *initial : before;
+    if (first.tensor)
+      first = boxOf(first.tensor);
+    if (before.tensor)
+      before = boxOf(before.tensor);
+    for (auto [axis, size] : llvm::enumerate(wanted->sequence->sizes)) {
+      int64_t more = size.most - before.sequence->sizes[axis].most;
+      if (!wanted->isBox || more <= 0)
+        continue;
+      auto most = mostAfter(at, count, first.sequence->sizes[axis].most, more,
+                            name + "_" + std::to_string(axis));
+      if (!most)
         return false;
-      }
-      wanted->sequence->capacity = std::max(first, bound->most);
+      size.most = *most;
     }
-    if (forms[k] && *wanted->sequence == *forms[k]->sequence)
+    int64_t capacity = forms[k] ? before.sequence->capacity : 0,
+            more = own->sequence ? own->sequence->capacity - capacity : 0,
+            least = initial ? first.sequence->capacity : 0;
+    if (!wanted->isBox && more > 0) {
+      auto most = mostAfter(at, count, least, more, name + "_count");
+      if (!most)
+        return false;
+      wanted->sequence->capacity = *most;
+    } else if (!wanted->isBox) {
+      wanted->sequence->capacity = std::max(least, capacity);
+    }
+    if (forms[k] && forms[k]->sequence &&
+        *wanted->sequence == *forms[k]->sequence)
       continue;
     forms[k] = wanted;
     grown = true;
@@ -211,9 +240,11 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
                                 Binding::known(boolean(at, true))};
     SmallVector<Value> arguments(llvm::drop_begin(block.getArguments()));
     ArrayRef<Value> rest = arguments;
-    for (const auto &form : forms)
-      inputs.push_back(form ? form->take(rest)
-                            : Binding::sequence(std::vector<Value>()));
+    for (const auto &form : forms) {
+      auto input = form ? takeTensors(at, *form, rest)
+                        : Binding::sequence(std::vector<Value>());
+      inputs.push_back(succeeded(input) ? *input : Binding::poisoned());
+    }
     return inputs;
   });
   if (failed(opened) ||
@@ -228,11 +259,13 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     bool isState = k > 0 && k <= states.size();
     if (isState && !forms[k - 1])
       continue;
-    bool isSequence = isState && forms[k - 1]->sequence;
+    const CarriedForm *own =
+        isState && forms[k - 1]->sequence ? &*forms[k - 1] : nullptr;
+    bool isSequence = own && !own->isBox;
     if (result.kind != (isSequence ? Binding::Sequence : Binding::Known))
       return node.unsupported("a body that results in a sequence or in nothing "
                               "where it is no sequence that is carried");
-    resultForms.push_back(isSequence ? *forms[k - 1] : *formOf(result));
+    resultForms.push_back(own ? *own : *formOf(result));
     tensors.push_back(result);
     tensorNames.push_back(opened->names[k]);
   }
@@ -335,9 +368,10 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   SmallVector<Binding> bindings;
   ArrayRef<Value> rest = finals;
   for (auto [state, form] : llvm::zip(states, forms)) {
-    if (form && form->tensor)
-      form->tensor = rest.front().getType();
-    bindings.push_back(form ? form->take(rest) : state);
+    auto binding = form ? takeTensors(at, *form, rest) : state;
+    if (failed(binding))
+      return failure();
+    bindings.push_back(std::move(*binding));
   }
   for (Value stacked : loop.getStacked())
     bindings.push_back(Binding::known(stacked));

@@ -27,29 +27,39 @@ static std::vector<std::string> namesOf(const llvm::StringSet<> &set) {
   return names;
 }
 
+/// A size that each run of the body makes and that the type has; null if there is none.
+static kernel::SymbolAttr madeIn(func::FuncOp body, Type type) {
+  auto sizes = kernel::SizesAttr::of(type);
+  if (!sizes)
+    return {};
+  llvm::DenseSet<kernel::SymbolAttr> inside, outside;
+  body->getParentOp()->walk([&](ReadSizesOp read) {
+    auto &known = read->getParentOp() == body ? inside : outside;
+    known.insert_range(read.getSizes().getSymbols());
+  });
+  for (kernel::SymbolAttr symbol : sizes.getSymbols())
+    if (inside.contains(symbol) && !outside.contains(symbol))
+      return symbol;
+  return {};
+}
+
+bool GraphImporter::isMadeIn(func::FuncOp body, Type type) const {
+  kernel::SymbolAttr symbol = madeIn(body, type);
+  return symbol && isMade(symbol);
+}
+
 bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
                                      ArrayRef<Value> results) {
-  llvm::DenseSet<kernel::SymbolAttr> inside, outside;
-  main->getParentOp()->walk([&](ReadSizesOp read) {
-    auto &known = read->getParentOp() == body ? inside : outside;
-    for (kernel::SymbolAttr symbol : read.getSizes().getSymbols())
-      if (isMade(symbol))
-        known.insert(symbol);
-  });
   for (Value result : results) {
-    auto sizes = kernel::SizesAttr::of(result.getType());
-    for (kernel::SymbolAttr symbol :
-         sizes ? sizes.getSymbols() : ArrayRef<kernel::SymbolAttr>()) {
-      if (!inside.contains(symbol) || outside.contains(symbol))
-        continue;
-      std::string name = printable(symbol.getName());
-      report(DiagnosticId::UnsupportedForm,
-             "`" + printable(at.node.op_type()) + "`: its body results in " +
-                 describe(result.getType()) + ", of a size `" + name +
-                 "` that each run of the body makes",
-             at, "", "give one size: --dim " + name + "=SIZE");
-      return false;
-    }
+    if (!isMadeIn(body, result.getType()))
+      continue;
+    std::string name = printable(madeIn(body, result.getType()).getName());
+    report(DiagnosticId::UnsupportedForm,
+           "`" + printable(at.node.op_type()) + "`: its body results in " +
+               describe(result.getType()) + ", of a size `" + name +
+               "` that each run of the body makes",
+           at, "", "give one size: --dim " + name + "=SIZE");
+    return false;
   }
   return true;
 }

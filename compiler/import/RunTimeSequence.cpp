@@ -237,11 +237,8 @@ FailureOr<Dims> SequenceBuilder::sizesIn(const RunTimeSequence &sequence,
   return sizes;
 }
 
-FailureOr<Value> SequenceBuilder::elementAt(const RunTimeSequence &sequence,
-                                            Value position) {
-  RunTimeInts ints(*node);
-  Value count = ints.vector(length(sequence));
-  position = wrapped(position, count, count);
+FailureOr<Value> SequenceBuilder::row(const RunTimeSequence &sequence,
+                                      Value position) {
   auto sizes = sizesIn(sequence, position);
   if (failed(sizes))
     return failure();
@@ -249,6 +246,16 @@ FailureOr<Value> SequenceBuilder::elementAt(const RunTimeSequence &sequence,
   Dim elements = product(ArrayRef<Dim>(*sizes));
   row = resizedFlat(*node, node->reshape(row, {shapeOf(row)[1]}), elements);
   return node->reshape(row, ArrayRef<Dim>(*sizes));
+}
+
+FailureOr<Value> SequenceBuilder::single(const RunTimeSequence &sequence) {
+  return row(sequence, RunTimeInts(*node).numbers({0}));
+}
+
+FailureOr<Value> SequenceBuilder::elementAt(const RunTimeSequence &sequence,
+                                            Value position) {
+  Value count = RunTimeInts(*node).vector(length(sequence));
+  return row(sequence, wrapped(position, count, count));
 }
 
 FailureOr<RunTimeSequence>

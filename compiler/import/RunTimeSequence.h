@@ -71,6 +71,8 @@ public:
   mlir::FailureOr<graph::Dim> size(const RunTimeSequence &sequence);
   mlir::FailureOr<mlir::Value> elementAt(const RunTimeSequence &sequence,
                                          mlir::Value position);
+  /// The element of a sequence of one.
+  mlir::FailureOr<mlir::Value> single(const RunTimeSequence &sequence);
   /// At the end without a position.
   mlir::FailureOr<RunTimeSequence> insert(const RunTimeSequence &sequence,
                                           mlir::Value x, mlir::Value position);
@@ -94,6 +96,8 @@ private:
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);
   mlir::Value withColumns(mlir::Value matrix, int64_t width);
+  mlir::FailureOr<mlir::Value> row(const RunTimeSequence &sequence,
+                                   mlir::Value position);
   mlir::FailureOr<graph::Dims> sizesIn(const RunTimeSequence &sequence,
                                        mlir::Value position);
   /// Ends the run with an error unless all elements have one size along these axes.
