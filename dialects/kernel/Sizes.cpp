@@ -7,6 +7,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace ingot::kernel;
@@ -81,6 +82,90 @@ static AffineExpr inOrder(AffineExpr value) {
       kind, result, getAffineConstantExpr(number, value.getContext()));
 }
 
+namespace {
+/// (c0 * s0 + c1 * s1 + ... + constant) / divisor
+struct Linear {
+  SmallVector<int64_t> factors;
+  int64_t constant = 0, divisor = 1;
+  bool overflows = false;
+
+  Linear &times(int64_t by) {
+    for (int64_t &factor : factors)
+      overflows |= llvm::MulOverflow(factor, by, factor) != 0;
+    overflows |= llvm::MulOverflow(constant, by, constant) != 0;
+    return *this;
+  }
+  Linear &over(int64_t by) {
+    overflows |= llvm::MulOverflow(divisor, by, divisor) != 0;
+    return *this;
+  }
+  Linear &plus(Linear other) {
+    int64_t own = divisor;
+    times(other.divisor).over(other.divisor);
+    other.times(own);
+    for (auto [factor, more] : llvm::zip_equal(factors, other.factors))
+      overflows |= llvm::AddOverflow(factor, more, factor) != 0;
+    overflows |= llvm::AddOverflow(constant, other.constant, constant) != 0;
+    overflows |= other.overflows;
+    return *this;
+  }
+};
+
+/// What an expression is at least and at most, as linear functions of its symbols: a
+/// quotient is less than 1 below the fraction. Tells that s0 - s0 floordiv 2 is not
+/// negative, which bounds of the parts do not.
+struct LinearBounds {
+  Linear least, most;
+
+  static std::optional<LinearBounds> of(AffineExpr value, size_t symbols) {
+    Linear zero{SmallVector<int64_t>(symbols, 0)};
+    LinearBounds bounds{zero, zero};
+    if (auto number = dyn_cast<AffineConstantExpr>(value)) {
+      bounds.least.constant = bounds.most.constant = number.getValue();
+      return bounds;
+    }
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(value)) {
+      bounds.least.factors[symbol.getPosition()] = 1;
+      bounds.most.factors[symbol.getPosition()] = 1;
+      return bounds;
+    }
+    auto parts = cast<AffineBinaryOpExpr>(value);
+    auto x = of(parts.getLHS(), symbols), y = of(parts.getRHS(), symbols);
+    if (!x || !y)
+      return std::nullopt;
+    if (value.getKind() == AffineExprKind::Add)
+      return LinearBounds{x->least.plus(y->least), x->most.plus(y->most)};
+    auto number = dyn_cast<AffineConstantExpr>(parts.getRHS());
+    int64_t by = number ? number.getValue() : 0;
+    if (value.getKind() == AffineExprKind::Mul && number) {
+      x->least.times(by);
+      x->most.times(by);
+      if (by < 0)
+        std::swap(x->least, x->most);
+      return x;
+    }
+    if (value.getKind() != AffineExprKind::FloorDiv || by <= 0)
+      return std::nullopt;
+    zero.constant = 1 - by;
+    return LinearBounds{x->least.plus(zero).over(by), x->most.over(by)};
+  }
+
+  static std::optional<int64_t> atBounds(Linear x, ArrayRef<SymbolAttr> symbols,
+                                         bool isLeast) {
+    for (auto [factor, symbol] : llvm::zip_equal(x.factors, symbols)) {
+      int64_t value =
+          (factor > 0) == isLeast ? symbol.getLeast() : symbol.getMost();
+      x.overflows |= llvm::MulOverflow(factor, value, value) != 0 ||
+                     llvm::AddOverflow(x.constant, value, x.constant) != 0;
+    }
+    if (x.overflows)
+      return std::nullopt;
+    return isLeast ? llvm::divideCeilSigned(x.constant, x.divisor)
+                   : llvm::divideFloorSigned(x.constant, x.divisor);
+  }
+};
+} // namespace
+
 /// Keeps of the symbols those that the expression has.
 Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   value = simplifyAffineExpr(expression, 0, symbols.size());
@@ -94,6 +179,12 @@ Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   if (used.size() > 1)
     value = inOrder(value);
   range = rangeOf(value, used);
+  if (auto bounds = LinearBounds::of(value, used.size())) {
+    auto least = LinearBounds::atBounds(bounds->least, used, true),
+         most = LinearBounds::atBounds(bounds->most, used, false);
+    range = {std::max(range.least, least.value_or(range.least)),
+             std::min(range.most, most.value_or(range.most))};
+  }
   if (auto number = dyn_cast<AffineConstantExpr>(value)) {
     range = {number.getValue(), number.getValue()};
     value = {};
