@@ -84,6 +84,16 @@ std::optional<std::vector<int64_t>> valuesOf(ArrayRef<InterfaceSize> sizes,
   return values;
 }
 
+std::vector<int64_t> largestValues(ArrayRef<InterfaceSize> sizes) {
+  std::vector<int64_t> values;
+  for (const InterfaceSize &size : sizes)
+    values.push_back(size.symbol.getMost());
+  for (auto [own, value] : llvm::zip(sizes, values))
+    if (own.equalTo)
+      value = sizeAt(*own.equalTo, sizes, values);
+  return values;
+}
+
 std::vector<void *> fieldsOf(ArrayRef<InterfaceSize> sizes,
                              MutableArrayRef<int64_t> values) {
   static_assert(sizeof(ptrdiff_t) == sizeof(int64_t));

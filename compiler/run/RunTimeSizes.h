@@ -28,6 +28,9 @@ valuesOf(llvm::ArrayRef<InterfaceSize> sizes,
          llvm::ArrayRef<mlir::RankedTensorType> types,
          llvm::ArrayRef<mlir::RankedTensorType> data, std::string &why);
 
+/// The values of `sizes` where each is as large as it can be.
+std::vector<int64_t> largestValues(llvm::ArrayRef<InterfaceSize> sizes);
+
 /// What the io struct has of `sizes`: values, and of those that the run makes where in
 /// `values` it puts them.
 std::vector<void *> fieldsOf(llvm::ArrayRef<InterfaceSize> sizes,
