@@ -209,8 +209,11 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   llvm::StringSet<> madeBefore = made;
   graph::Dims checkedBefore = checked;
   size_t functions = llvm::range_size(module.getOps<func::FuncOp>());
-  Block *block = builder.getInsertionBlock();
-  Operation *last = block->empty() ? nullptr : &block->back();
+  SmallVector<std::pair<Block *, Operation *>> ends;
+  for (Block *block : {builder.getInsertionBlock(), &main.getBody().front()})
+    ends.push_back({block, block->empty() ? nullptr : &block->back()});
+  graph::Dims checkedBefore = checked;
+  size_t wholesBefore = wholes.size();
   // A body may read what has failed already, and was reported then.
   bool wasPoisoned = std::exchange(at.poisoned, false);
   NodeResults results = build();
@@ -225,12 +228,19 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
       llvm::drop_begin(module.getOps<func::FuncOp>(), functions));
   for (func::FuncOp function : llvm::reverse(made))
     dropBody(function);
-  while (!block->empty() && &block->back() != last &&
-         block->back().use_empty()) {
-    Operation *op = &block->back();
-    forget([&](Value value) { return value.getDefiningOp() == op; });
-    op->erase();
-  }
+  for (auto [block, last] : ends)
+    while (!block->empty() && &block->back() != last &&
+           block->back().use_empty()) {
+      Operation *op = &block->back();
+      forget([&](Value value) { return value.getDefiningOp() == op; });
+      op->erase();
+    }
+  // What is checked and made where a run begins is still there.
+  checked = checkedBefore;
+  size_t number = 0;
+  llvm::erase_if(wholes, [&](const Whole &whole) {
+    return number++ >= wholesBefore && !whole.isFirst;
+  });
   return failure();
 }
 
@@ -258,8 +268,10 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
                         " elements");
   SmallVector<BodyFunction, 2> bodies;
   for (StringRef branch : {"then_branch", "else_branch"}) {
+    ++branchDepth;
     auto opened = openBody(at, branch, {},
                            [](Block &) { return SmallVector<Binding>(); });
+    --branchDepth;
     if (failed(opened))
       return failure();
     bodies.push_back(std::move(*opened));

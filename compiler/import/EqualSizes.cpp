@@ -1,13 +1,13 @@
 // Sizes that a model needs to be equal.
 //
-// An exporter may name the batch of one input `batch` and that of another `N`, and add
+// An exporter may name the batch of one input `batch` and that of another `N`, and join
 // the two. The program is built as if there were one size; the interface keeps both,
 // and a run in which they differ is refused before anything is written.
 //
-// Where an operator has no other meaning (the channels of a convolution, the heads that a
-// size is divided into), a size may also have to be a number, a multiple of one, or a
-// multiple of another size. It is never assumed to be a number where it could have been
-// meant to broadcast: the user can say so.
+// A size may also have to be a number (the channels of a convolution), a multiple of one,
+// or a multiple of another size (the heads that it is divided into). Nothing is assumed of
+// sizes that may broadcast, since each may be 1: see MadeSizes.cpp. With --dim N=2..64 the
+// user says that one cannot be.
 
 #include "compiler/import/GraphImporter.h"
 
@@ -192,12 +192,8 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
 /// Assumes of sizes that are known only at run time what the rule of the operator's
 /// inputs needs.
 void GraphImporter::assumeFitting(const NodePlace &at) {
-  auto now = [&](const Dim &size) {
-    return size.with(
-        [&](kernel::SymbolAttr symbol) { return sizeInProgram(symbol); });
-  };
   for (const auto &[x, y] : neededSizes(at.node, *at.schema, at.inputs))
-    if (!requireEqual(now(x), now(y)))
+    if (!requireEqual(inProgram(x), inProgram(y)))
       return;
 }
 
@@ -233,6 +229,11 @@ void GraphImporter::foldSizes() {
 Dim GraphImporter::sizeInProgram(kernel::SymbolAttr symbol) const {
   auto it = assumed.find(symbol.getName().str());
   return it == assumed.end() ? Dim(symbol) : it->second;
+}
+
+Dim GraphImporter::inProgram(const Dim &size) const {
+  return size.with(
+      [&](kernel::SymbolAttr symbol) { return sizeInProgram(symbol); });
 }
 
 void GraphImporter::describeInputSizes() {

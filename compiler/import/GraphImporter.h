@@ -112,6 +112,14 @@ public:
   /// Refuses a result of a body that has a size which each run of the body makes.
   bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
                         llvm::ArrayRef<mlir::Value> results);
+  /// The size that two sizes have together of which either may be 1. A run ends with an
+  /// error if neither is 1 and they differ.
+  graph::Dim wholeOf(NodePlace &at, const graph::Dim &x, const graph::Dim &y);
+  /// Moves the builder out of the bodies that it is in, if a size is known around them.
+  /// What branches ask of sizes, a run of the other branch does not need: not out of these.
+  void leaveBodies(const graph::Dim &size);
+  /// Moves the builder to the first place in main where a size is known.
+  void moveToSize(const graph::Dim &size);
   void buildCheck(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   bool isMade(kernel::SymbolAttr symbol) const;
@@ -412,6 +420,7 @@ private:
   /// Makes constants of sizes that are numbers by now.
   void foldSizes();
   graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
+  graph::Dim inProgram(const graph::Dim &size) const;
   /// States the sizes of inputs where types in the program have others, and which
   /// sizes have to be equal.
   void describeInputSizes();
@@ -421,8 +430,24 @@ private:
   llvm::StringSet<> unbound;
   /// Names of the sizes that runs make.
   llvm::StringSet<> made;
+  /// Returns a name that no size has yet.
+  std::string nameSize(const NodePlace &at, const llvm::Twine &suffix);
+  /// Whether a size is 1 or `whole` in every run since `whole` was made of it.
+  /// Of what wholeOf has made, only the first `number` are asked.
+  bool isPart(const graph::Dim &size, const graph::Dim &whole,
+              size_t number) const;
   /// What checkOneOr has a check of.
   graph::Dims checked;
+  /// What wholeOf has made, of what.
+  struct Whole {
+    graph::Dim size, x, y;
+    mlir::Block *block;
+    /// It is made where a run begins.
+    bool isFirst;
+  };
+  std::vector<Whole> wholes;
+  /// Names of the sizes that runs of bodies make.
+  llvm::StringSet<> madeInBodies;
   /// Names of main's arguments.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
@@ -433,6 +458,8 @@ private:
   /// multiply.
   llvm::SmallVector<const onnx::FunctionProto *> callStack;
   unsigned callDepth = 0;
+  /// How many branches of `If` the builder is in.
+  unsigned branchDepth = 0;
   size_t importedNodes = 0;
   bool exhausted = false;
 };

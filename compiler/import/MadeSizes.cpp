@@ -2,10 +2,12 @@
 //
 // A count (of NonZero) or a shape that is a tensor of the run: its elements become symbols,
 // with bounds that follow from the operands or that the user gives. From then on they are
-// sizes like those of inputs.
+// sizes like those of inputs. So is the size that two broadcast to of which each may be 1.
 
 #include "compiler/import/GraphImporter.h"
+#include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -64,19 +66,26 @@ bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
   return true;
 }
 
+std::string GraphImporter::nameSize(const NodePlace &at, const Twine &suffix) {
+  std::string name = at.node.output_size() && !at.node.output(0).empty()
+                         ? at.node.output(0)
+                         : at.node.op_type();
+  name += "_" + suffix.str();
+  while (symbols.count(name) || !made.insert(name).second)
+    name += "_";
+  if (builder.getInsertionBlock() != &main.getBody().front())
+    madeInBodies.insert(name);
+  return name;
+}
+
 FailureOr<Dims>
 GraphImporter::readSizes(const NodePlace &at, Value counts,
                          ArrayRef<std::optional<int64_t>> most) {
   std::string what = "`" + printable(at.node.op_type()) + "`: ";
-  std::string base = at.node.output_size() && !at.node.output(0).empty()
-                         ? at.node.output(0)
-                         : at.node.op_type();
   Dims sizes;
   for (auto [i, bound] : llvm::enumerate(most)) {
     std::string name =
-        base + "_" + (most.size() == 1 ? "count" : std::to_string(i));
-    while (symbols.count(name) || !made.insert(name).second)
-      name += "_";
+        nameSize(at, most.size() == 1 ? Twine("count") : Twine(i));
     // A bound that follows is better than one for all sizes.
     std::optional<SizeRange> range = bound && !options.dims.count(name)
                                          ? SizeRange(0, *bound)
@@ -109,9 +118,9 @@ void GraphImporter::checkEqual(const NodePlace &at, const Dim &x,
 void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
                                const Dim &other) {
   Dim distance = (size - 1) * (size - other);
-  auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   if (llvm::is_contained(checked, distance))
     return;
+  auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   OpBuilder::InsertionGuard guard(builder);
   if (!llvm::any_of(distance.symbols(), isOfRun))
     builder.setInsertionPointToStart(&main.getBody().front());
@@ -119,6 +128,70 @@ void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
   if (builder.getInsertionBlock() == &main.getBody().front())
     checked.push_back(distance);
   buildCheck(at, distance, 0);
+}
+
+void GraphImporter::leaveBodies(const Dim &size) {
+  auto isInside = [&](kernel::SymbolAttr symbol) {
+    return madeInBodies.contains(symbol.getName());
+  };
+  Block &block = main.getBody().front();
+  if (builder.getInsertionBlock() != &block && branchDepth == 0 &&
+      !llvm::any_of(size.symbols(), isInside))
+    builder.setInsertionPointToEnd(&block);
+}
+
+void GraphImporter::moveToSize(const Dim &size) {
+  auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
+  if (llvm::any_of(size.symbols(), isOfRun))
+    return leaveBodies(size);
+  builder.setInsertionPointToStart(&main.getBody().front());
+}
+
+bool GraphImporter::isPart(const Dim &size, const Dim &whole,
+                           size_t number) const {
+  if (size == whole)
+    return true;
+  // A size is made of such as were made before.
+  for (size_t i = number; i-- > 0;)
+    if (inProgram(wholes[i].size) == whole &&
+        (isPart(size, inProgram(wholes[i].x), i) ||
+         isPart(size, inProgram(wholes[i].y), i)))
+      return true;
+  return false;
+}
+
+Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
+  if (isPart(x, y, wholes.size()))
+    return y;
+  if (isPart(y, x, wholes.size()))
+    return x;
+  Block *block = &main.getBody().front();
+  for (const Whole &whole : wholes) {
+    Dim a = inProgram(whole.x), b = inProgram(whole.y);
+    bool isHere =
+        whole.block == block || whole.block == builder.getInsertionBlock();
+    if (!isHere)
+      continue;
+    if ((a == x && b == y) || (a == y && b == x))
+      return inProgram(whole.size);
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  moveToSize(x + y);
+  bool isFirst = builder.getInsertionPoint() != builder.getBlock()->end();
+  block = builder.getInsertionBlock();
+  ProtoNode node(*this, at);
+  RunTimeInts ints(node);
+  Value counts = ints.where(ints.equal(ints.sizes(x), ints.number(1)),
+                            ints.sizes(y), ints.sizes(x));
+  Dim whole =
+      dimOf(nameSize(at, "size"), SizeRange(std::min(x.least(), y.least()),
+                                            std::max(x.most(), y.most())));
+  ReadSizesOp::create(builder, locationOf(at), counts,
+                      kernel::sizesAttr(whole, &context),
+                      /*equal=*/kernel::SizesAttr());
+  buildCheck(at, (y - 1) * (y - whole), 0);
+  wholes.push_back({whole, x, y, block, isFirst});
+  return whole;
 }
 
 void GraphImporter::buildCheck(const NodePlace &at, const Dim &x,

@@ -49,6 +49,10 @@ public:
   void checkOneOr(const graph::Dim &size, const graph::Dim &other) override {
     importer.checkOneOr(at, size, other);
   }
+  void leaveBodies() override { importer.leaveBodies(); }
+  graph::Dim wholeOf(const graph::Dim &x, const graph::Dim &y) override {
+    return importer.wholeOf(at, x, y);
+  }
   bool requireMultiple(const graph::Dim &x, int64_t divisor) override {
     return importer.requireMultiple(x, divisor);
   }

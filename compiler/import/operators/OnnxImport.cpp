@@ -99,16 +99,26 @@ static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   return sizes;
 }
 
-/// The size that operands with `sizes` along an axis have together: of those that are
-/// not 1 one that cannot be, or else the first.
-static Dim broadcastSize(ArrayRef<Dim> sizes) {
+/// The size that operands with `sizes` have together along an axis: one that cannot be 1
+/// in any run; empty if each can be.
+static std::optional<Dim> fixedSize(ArrayRef<Dim> sizes) {
   for (const Dim &size : sizes)
-    if (size.known())
+    if (size.known() && size != 1)
       return size;
   for (const Dim &size : sizes)
     if (size.least() > 1)
       return size;
-  return sizes.empty() ? Dim(1) : sizes.front();
+  return std::nullopt;
+}
+
+Dim OnnxNode::wholeSize(ArrayRef<Dim> sizes) {
+  if (auto fixed = fixedSize(sizes))
+    return *fixed;
+  Dim whole = 1;
+  for (const Dim &size : sizes)
+    if (size != 1)
+      whole = whole == 1 ? size : wholeOf(whole, size);
+  return whole;
 }
 
 std::optional<Dims> OnnxNode::broadcast(MutableArrayRef<Value> operands,
@@ -120,12 +130,13 @@ std::optional<Dims> OnnxNode::broadcast(MutableArrayRef<Value> operands,
   for (size_t axis = others + 1; axis <= rank; ++axis)
     for (size_t i = 0; i < sizesAlong(operands, axis).size(); ++i) {
       Dims sizes = sizesAlong(operands, axis);
-      if (Dim whole = broadcastSize(sizes); sizes[i] != whole)
-        (void)assumeEqual(sizes[i], whole);
+      if (auto whole = fixedSize(sizes);
+          whole && sizes[i] != *whole && sizes[i].least() > 1)
+        (void)assumeEqual(sizes[i], *whole);
     }
   Dims result;
   for (size_t axis = rank; axis > others; --axis)
-    result.push_back(broadcastSize(sizesAlong(operands, axis)));
+    result.push_back(wholeSize(sizesAlong(operands, axis)));
   for (Value &operand : operands) {
     Dims sizes = dimsOf(operand);
     if (sizes.size() <= others)

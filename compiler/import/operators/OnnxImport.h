@@ -79,12 +79,14 @@ public:
   /// As requireEqual, for all sizes of two tensors; their ranks are equal too.
   mlir::LogicalResult requireAlike(mlir::Value x, mlir::Value y,
                                    const llvm::Twine &what);
-  /// Broadcasts the shapes of operands. Symbols of sizes along one axis are assumed to be
-  /// equal; else the first size is the result's, unless another cannot be 1, and an
-  /// operand that may have to grow to it in a run becomes the one that has. Empty if
+  /// Broadcasts the shapes of operands. Sizes along one axis that cannot be 1 are assumed
+  /// to be equal, and are the result's; where each may be 1, the run says which one is.
+  /// An operand that may have to grow in a run becomes the one that has. Empty if
   /// the shapes do not fit. The last `others` axes are left out.
   std::optional<Dims> broadcast(llvm::MutableArrayRef<mlir::Value> operands,
                                 size_t others = 0);
+  /// The size that operands with `sizes` have together along an axis.
+  Dim wholeSize(llvm::ArrayRef<Dim> sizes);
   /// `x` with the sizes of a result: each of its own is that size, or 1, or may be
   /// either. Null without a diagnostic if it is neither.
   mlir::Value broadcastTo(mlir::Value x, llvm::ArrayRef<Dim> sizes);
@@ -98,10 +100,15 @@ public:
   virtual mlir::FailureOr<Dims>
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) = 0;
+  /// Moves the builder to where integers that follow from sizes can be read.
+  virtual void leaveBodies() = 0;
   /// Has a run end with an error where two sizes differ that it has read.
   virtual void checkEqual(const Dim &x, const Dim &y) = 0;
   /// The same where a size is neither 1 nor another one.
   virtual void checkOneOr(const Dim &size, const Dim &other) = 0;
+  /// The size that two sizes have together of which either may be 1: a run in which
+  /// they do not broadcast ends with an error.
+  virtual Dim wholeOf(const Dim &x, const Dim &y) = 0;
 
   /// Diagnostics; both return failure, so `return node.unsupported(...)`. The
   /// node's name, operator, operand types are added by the importer.
