@@ -198,6 +198,9 @@ void GraphImporter::dropBody(func::FuncOp function) {
   forget([&](Value value) {
     return value.getParentRegion() == &function.getBody();
   });
+  llvm::erase_if(wholes, [&](const Whole &whole) {
+    return whole.block->getParent() == &function.getBody();
+  });
   function.walk([](Operation *op) { op->dropAllReferences(); });
   function.erase();
 }
@@ -212,7 +215,6 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   SmallVector<std::pair<Block *, Operation *>> ends;
   for (Block *block : {builder.getInsertionBlock(), &main.getBody().front()})
     ends.push_back({block, block->empty() ? nullptr : &block->back()});
-  graph::Dims checkedBefore = checked;
   size_t wholesBefore = wholes.size();
   // A body may read what has failed already, and was reported then.
   bool wasPoisoned = std::exchange(at.poisoned, false);
@@ -235,12 +237,13 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
       forget([&](Value value) { return value.getDefiningOp() == op; });
       op->erase();
     }
-  // What is checked and made where a run begins is still there.
-  checked = checkedBefore;
+  // What is made where a run begins is still there.
   size_t number = 0;
   llvm::erase_if(wholes, [&](const Whole &whole) {
     return number++ >= wholesBefore && !whole.isFirst;
   });
+  for (const Whole &whole : wholes)
+    this->made.insert(whole.size.symbols().front().getName());
   return failure();
 }
 

@@ -46,7 +46,11 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
     return false;
   // Both are what comes first by name, within the bounds of both; or what the caller
   // gives, which is known from the beginning.
-  bool isFirst = isMade(a) == isMade(b) ? a.getName() < b.getName() : isMade(b);
+  auto rank = [&](kernel::SymbolAttr symbol) {
+    return isMade(symbol) + madeInBodies.contains(symbol.getName());
+  };
+  bool isFirst = rank(a) == rank(b) ? a.getName() < b.getName()
+                                    : rank(a) < rank(b);
   std::optional<Dim> common =
       narrowed(isFirst ? a : b, std::max(x.least(), y.least()),
                std::min(x.most(), y.most()));

@@ -49,7 +49,9 @@ public:
   void checkOneOr(const graph::Dim &size, const graph::Dim &other) override {
     importer.checkOneOr(at, size, other);
   }
-  void leaveBodies() override { importer.leaveBodies(); }
+  void leaveBodies(const graph::Dim &size) override {
+    importer.leaveBodies(size);
+  }
   graph::Dim wholeOf(const graph::Dim &x, const graph::Dim &y) override {
     return importer.wholeOf(at, x, y);
   }

@@ -33,6 +33,12 @@ static Value at(OpBuilder &builder, Location loc, Value x, int64_t axis,
                              graph::slice(builder, loc, x, axis, i, 1), shape);
 }
 
+/// The length of the first scan input.
+static graph::Dim lengthOf(const ScanForm &form) {
+  return graph::dimsOf(
+      form.values[form.states])[form.batched + form.inputAxes.front()];
+}
+
 static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
                                     const onnx::GraphProto &body) {
   ScanForm form;
@@ -77,9 +83,9 @@ static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
     if (shape.size() < size_t(form.batched) + isScanned)
       return node.invalid("input " + Twine(k) + " has too few axes");
     if (form.batched) {
-      form.batch = graph::dimsOf(values[0])[0];
-      if (shape[0] != form.batch)
-        return node.invalid("the inputs differ in their batch");
+      if (failed(node.requireEqual(shape[0], graph::dimsOf(values[0])[0],
+                                   "the inputs differ in their batch")))
+        return failure();
       shape = shape.drop_front();
     }
     if (!isScanned)
@@ -89,11 +95,14 @@ static FailureOr<ScanForm> readForm(ProtoNode &node, const NodePlace &place,
     if (failed(normal))
       return failure();
     axis = *normal;
-    if (form.count != -1 && shape[axis] != form.count &&
-        !node.assumeEqual(shape[axis], form.count))
-      return node.invalid("the scan inputs differ in their length");
-    form.count = shape[axis];
+    if (failed(node.requireEqual(shape[axis], lengthOf(form),
+                                 "the scan inputs differ in their length")))
+      return failure();
   }
+  // Types change where sizes are taken to be equal.
+  if (form.batched)
+    form.batch = graph::dimsOf(values[0])[0];
+  form.count = lengthOf(form);
   return form;
 }
 
@@ -201,13 +210,21 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
   if (failed(opened))
     return failure();
   SmallVector<CarriedForm> forms;
-  for (const Binding &result : opened->bindings) {
+  for (auto [k, result] : llvm::enumerate(opened->bindings)) {
     if (result.kind != Binding::Known)
       return node.unsupported("a body that results in a sequence");
-    forms.push_back(*formOf(result));
+    // A state keeps its shape.
+    if (k < form.states && result.value.getType() != states[k].getType() &&
+        graph::elementOf(result.value) == graph::elementOf(states[k]) &&
+        failed(node.requireAlike(result.value, states[k],
+                                 "a state changes its shape")))
+      return failure();
   }
+  for (const Binding &result : opened->bindings)
+    forms.push_back(*formOf(result));
   if (!closeResults(place, *opened, forms))
     return failure();
+  form.count = lengthOf(form);
   SmallVector<Type> results;
   for (auto [k, result] : llvm::enumerate(opened->results)) {
     bool isState = k < form.states;

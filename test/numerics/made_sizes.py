@@ -184,6 +184,7 @@ def broadcast(ingot):
           [{"x": normal(3, 4), "b": normal(n, 4)} for n in (1, 3)], ["n=0..4"], [{"x": normal(3, 4), "b": normal(n, 4)} for n in (2, 0, 4)])
     check(ingot, "Add along the last axis", model([node("Add", ["x", "b"])], [("x", F, [3, 20]), ("b", F, [3, "n"])], [("y", F)]),
           [{"x": normal(3, 20), "b": normal(3, n)} for n in (1, 20)], ["n=1..20"], [{"x": normal(3, 20), "b": normal(3, 19)}])
+    either(ingot)
     check(ingot, "MatMul of one matrix or of all", model([node("MatMul", ["x", "b"])], [("x", F, [5, 4, 3]), ("b", F, ["n", 3, 6])], [("y", F)]),
           [{"x": normal(5, 4, 3), "b": normal(n, 3, 6)} for n in (1, 5)], ["n=1..5"], [{"x": normal(5, 4, 3), "b": normal(2, 3, 6)}])
     check(ingot, "Gemm", model([node("Gemm", ["a", "b", "c"], alpha=0.5, beta=2.0)],
@@ -206,6 +207,72 @@ def broadcast(ingot):
                                                  [(n, F, [f"{n}{i}" for i in range(len(s))]) for n, s in zip(names, sizes)], [("r", F)]),
               [{n: normal(*(size[c] for c in s)) for n, s in zip(names, sizes)}
                for size in ({"b": 2, "i": 3, "j": 4, "k": 5}, {"b": 1, "i": 6, "j": 1, "k": 2})], ["*=1..6"])
+
+
+def either(ingot):
+    """Sizes of other names that broadcast: any may be 1."""
+    both = [("x", F, ["n", "m"]), ("y", F, ["k", "l"])]
+    shapes = (((3, 1), (1, 4)), ((1, 1), (2, 5)), ((3, 4), (3, 4)), ((2, 3), (1, 1)), ((5, 20), (5, 1)), ((1, 20), (5, 20)))
+    apart = [{"x": normal(3, 4), "y": normal(2, 4)}, {"x": normal(1, 4), "y": normal(2, 3)}]
+    check(ingot, "Add of sizes that may each be 1",
+          model([node("Add", ["x", "y"], ["s"]), node("Mul", ["s", "x"], ["p"]), node("Sub", ["y", "p"], ["z"])], both, [("s", F), ("z", F)]),
+          [{"x": normal(*a), "y": normal(*b)} for a, b in shapes], ["*=1..20"], apart)
+    check(ingot, "sizes that may also be 0", model([node("Add", ["x", "y"], ["s"])], both, [("s", F)]),
+          [{"x": normal(*a), "y": normal(*b)} for a, b in (*shapes, ((0, 1), (1, 3)), ((1, 2), (0, 2)), ((0, 0), (1, 1)))], ["*=0..20"],
+          [*apart, {"x": normal(0, 3), "y": normal(2, 3)}])
+    check(ingot, "sizes that a later node needs to be equal",
+          model([node("Add", ["x", "y"], ["s"]), node("Concat", ["s", "y"], ["z"], axis=1)], both, [("z", F)]),
+          [{"x": normal(*a), "y": normal(*b)} for a, b in (((3, 4), (3, 4)), ((1, 4), (3, 4)), ((1, 1), (2, 5)))], ["*=1..6"],
+          [{"x": normal(3, 4), "y": normal(1, 4)}])
+    check(ingot, "Where of three sizes", model([node("Less", ["x", "y"], ["c"]), node("Where", ["c", "x", "w"], ["z"])],
+                                               [*both, ("w", F, ["i", 1, "j"])], [("z", F)]),
+          [{"x": normal(*a), "y": normal(*b), "w": normal(i, 1, j)} for (a, b), i, j in zip(shapes[:4], (2, 1, 3, 1), (4, 1, 1, 3))], ["*=1..5"],
+          [{"x": normal(2, 3), "y": normal(1, 1), "w": normal(2, 1, 4)}])
+    check(ingot, "MatMul of batches", model([node("MatMul", ["x", "y"], ["z"])], [("x", F, ["b", "n", 4]), ("y", F, ["c", 4, "m"])], [("z", F)]),
+          [{"x": normal(b, 3, 4), "y": normal(c, 4, 5)} for b, c in ((1, 3), (3, 1), (2, 2), (1, 1))], ["*=1..5"],
+          [{"x": normal(2, 3, 4), "y": normal(3, 4, 5)}])
+    check(ingot, "Expand to the sizes of another", model([node("Shape", ["y"], ["s"]), node("Expand", ["x", "s"], ["z"])], both, [("z", F)]),
+          [{"x": normal(*a), "y": normal(*b)} for a, b in shapes], ["*=1..20"], apart)
+    step = helper.make_graph(
+        [node("Mul", ["s", "d"], ["h"]), node("Add", ["h", "e"], ["next"]), node("Mul", ["next", "e"], ["out"])], "step",
+        [helper.make_tensor_value_info(name, F, None) for name in ("s", "d", "e")],
+        [helper.make_tensor_value_info(name, F, None) for name in ("next", "out")])
+    check(ingot, "Scan of sizes that may be 1", model([node("Scan", ["h0", "d0", "e0"], ["last", "all"], body=step, num_scan_inputs=2)],
+                                                      [("h0", F, ["n", "m"]), ("d0", F, ["t", "a", 1]), ("e0", F, ["u", "b", "c"])],
+                                                      [("last", F), ("all", F)]),
+          [{"h0": normal(n, m), "d0": normal(t, a, 1), "e0": normal(t, b, c)}
+           for n, m, t, a, b, c in ((3, 4, 5, 3, 3, 4), (3, 4, 2, 1, 1, 4), (1, 1, 3, 1, 1, 1))], ["*=1..6"],
+          [{"h0": normal(3, 4), "d0": normal(2, 1, 1), "e0": normal(3, 1, 4)}, {"h0": normal(1, 4), "d0": normal(2, 1, 1), "e0": normal(2, 3, 4)}])
+
+
+def parts(ingot):
+    """Parts and shapes that follow from sizes."""
+    for count, sizes, beyond in ((2, (2, 7, 8), ()), (4, (7, 8, 13), (5, 2))):
+        names = [f"y{i}" for i in range(count)]
+        check(ingot, f"Split into {count} parts, of which the last is smaller", model([node("Split", ["x"], names, num_outputs=count)],
+                                                                                     [("x", F, ["n", 2])], [(name, F) for name in names]),
+              [{"x": normal(n, 2)} for n in sizes], ["n=0..16"], [{"x": normal(n, 2)} for n in beyond])
+    check(ingot, "Split at a number", model(
+        [node("Shape", ["x"], ["n"], start=1), node("Sub", ["n", "three"], ["rest"]), node("Concat", ["three", "rest"], ["s"], axis=0),
+         node("Split", ["x", "s"], ["a", "b"], axis=1), node("Concat", ["b", "a"], ["z"], axis=1)],
+        [("x", F, [2, "n"])], [("a", F), ("b", F), ("z", F)], {"three": ints(3)}),
+          [{"x": normal(2, n)} for n in (3, 4, 11)], ["n=1..12"], [{"x": normal(2, 2)}])
+    check(ingot, "every second element", model(
+        [node("Slice", ["x", "zero", "end", "one", "two"], ["a"]), node("Slice", ["x", "one", "end", "one", "two"], ["b"])],
+        [("x", F, [2, "n"])], [("a", F), ("b", F)],
+        {"zero": ints(0), "one": ints(1), "two": ints(2), "end": ints(2**62)}),
+          [{"x": normal(2, n)} for n in (1, 2, 7)], ["n=1..12"])
+    check(ingot, "Reshape to sizes of another", model(
+        [node("Shape", ["y"], ["n"], start=0, end=1), node("Concat", ["n", "four", "minus"], ["s"], axis=0), node("Reshape", ["x", "s"], ["z"]),
+         node("Add", ["z", "y"], ["r"])],
+        [("x", F, ["a", "b"]), ("y", F, ["n", 4, "k"])], [("z", F), ("r", F)], {"four": ints(4), "minus": ints(-1)}),
+          [{"x": normal(6, 8), "y": normal(n, 4, k)} for n, k in ((2, 6), (3, 1), (12, 1))], ["*=1..12", "z_count=1..144"],
+          [{"x": normal(6, 8), "y": normal(5, 4, 1)}, {"x": normal(6, 8), "y": normal(2, 4, 5)}])
+    check(ingot, "Pad to the size of another", model(
+        [node("Shape", ["x"], ["n"], start=1), node("Shape", ["y"], ["m"], start=1), node("Sub", ["m", "n"], ["d"]),
+         node("Concat", ["none", "none", "none", "d"], ["p"], axis=0), node("Pad", ["x", "p"], ["z"]), node("Add", ["z", "y"], ["r"])],
+        [("x", F, [2, "n"]), ("y", F, [2, "m"])], [("r", F)], {"none": ints(0)}),
+          [{"x": normal(2, n), "y": normal(2, m)} for n, m in ((3, 5), (4, 4), (5, 3))], ["*=1..6"])
 
 
 def sampled(ingot):
@@ -282,6 +349,7 @@ boxes(args.ingot)
 shapes(args.ingot)
 resized(args.ingot)
 broadcast(args.ingot)
+parts(args.ingot)
 sampled(args.ingot)
 beyond(args.ingot)
 bodies(args.ingot)

@@ -139,8 +139,7 @@ static ImportResult importReshape(OnnxNode &node) {
   // Sizes that only the run can compare.
   bool isKnown = count.known() && (inferred || product(to).known());
   if (product(to) != count && !isKnown)
-    return inferred ? reshapeByInput(node)
-                    : one(reshapeAtRunTime(node, node.input(0), to));
+    return reshapeInferring(node, to, inferred);
   if (product(to) != count)
     return node.invalid("shape has " + kernel::sizeText(product(to)) +
                         " elements, the input " + kernel::sizeText(count));
@@ -355,14 +354,24 @@ static ImportResult importSlice(OnnxNode &node) {
 }
 
 /// How an axis is split where the node does not say: into parts of one size, of which
-/// the last one may be smaller. Where the size is known only at run time, no part is.
+/// the last one may be smaller; before opset 18 none is.
 static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   Dim size = dimsOf(node.input(0))[axis];
+  if (!size.known() && size.divisor() % parts != 0 && node.opset >= 18) {
+    Dims split(parts, (size + (parts - 1)).floorDiv(parts));
+    if (parts == 2) {
+      split.back() = size.floorDiv(2);
+      return split;
+    }
+    auto last = checkedSize(node, size - split.front() * (parts - 1));
+    if (failed(last))
+      return failure();
+    split.back() = *last;
+    return split;
+  }
   if (!size.known()) {
     if (!node.requireMultiple(size, parts))
-      return node.unsupported("parts of an axis of a size known only at run "
-                              "time, which may be no multiple of " +
-                              Twine(parts));
+      node.checkEqual(size.floorDiv(parts) * parts, size);
     return Dims(parts, dimsOf(node.input(0))[axis].floorDiv(parts));
   }
   int64_t each = (*size.known() + parts - 1) / parts, rest = *size.known();
@@ -372,13 +381,45 @@ static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   return split;
 }
 
+/// The lengths of parts that a node gives. They add up to the axis, and none is negative.
+static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
+  auto split = sizesFromAttrOrInput(node, "split", 0, 1);
+  if (failed(split) || split->empty())
+    return split;
+  for (size_t i = 0; i < split->size(); ++i) {
+    Dim length = (*split)[i];
+    if (length.most() < 0)
+      return node.invalid("split does not add up to the axis");
+    // Symbols change where they are taken to be something else.
+    if (length.least() < 0 && node.requireAtLeast(length, 0))
+      split = sizesFromAttrOrInput(node, "split", 0, 1);
+  }
+  Dim all = 0;
+  for (const Dim &length : *split)
+    all += length;
+  if (failed(node.requireEqual(dimsOf(node.input(0))[axis], all,
+                               "split does not add up to the axis")))
+    return failure();
+  split = sizesFromAttrOrInput(node, "split", 0, 1);
+  for (Dim &length : *split) {
+    FailureOr<Dim> checked =
+        length.least() < 0 ? checkedSize(node, length) : length;
+    if (failed(checked))
+      return failure();
+    length = *checked;
+  }
+  return split;
+}
+
 static ImportResult importSplit(OnnxNode &node) {
   Value x = node.input(0);
   auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
   if (succeeded(axis) && node.hasInput(1) && !node.isKnown(1))
     return splitByInput(node, *axis);
-  auto split = sizesFromAttrOrInput(node, "split", 0, 1);
-  if (failed(axis) || failed(split))
+  if (failed(axis))
+    return failure();
+  auto split = givenParts(node, *axis);
+  if (failed(split))
     return failure();
   int64_t parts = node.numOutputs();
   if (node.intAttr("num_outputs", parts) != parts)
@@ -389,15 +430,6 @@ static ImportResult importSplit(OnnxNode &node) {
   if (static_cast<int64_t>(split->size()) != parts)
     return node.invalid("split has " + Twine(split->size()) + " entries for " +
                         Twine(parts) + " outputs");
-  Dim all = 0;
-  for (const Dim &length : *split) {
-    if (length.least() < 0)
-      return node.invalid("split does not add up to the axis");
-    all += length;
-  }
-  if (failed(node.requireEqual(dimsOf(x)[*axis], all,
-                               "split does not add up to the axis")))
-    return failure();
   SmallVector<Value> results;
   Dim start = 0;
   for (const Dim &length : *split) {
@@ -541,12 +573,26 @@ static ImportResult importExpand(OnnxNode &node) {
   auto shape = node.requireSizes(1, "shape");
   if (failed(shape))
     return failure();
-  Dims from = dimsOf(node.input(0));
-  auto result = broadcastShapes({ArrayRef(from), ArrayRef(*shape)});
-  if (!result)
+  Dims from = dimsOf(node.input(0)), to;
+  size_t rank = std::max(from.size(), shape->size());
+  for (size_t axis = rank; axis > 0; --axis) {
+    Dims sizes;
+    for (const Dims &each : {from, *shape})
+      sizes.push_back(axis <= each.size() ? each.end()[-int64_t(axis)]
+                                          : Dim(1));
+    to.push_back(node.wholeSize(sizes));
+    if (axis <= shape->size() && !sizes[1].known() && sizes[1] != to.back())
+      node.checkOneOr(sizes[1], to.back());
+  }
+  Value result = node.broadcastTo(node.input(0), to);
+  bool fits = llvm::all_of(
+      llvm::zip(*shape, ArrayRef(to).take_back(shape->size())), [](auto pair) {
+        auto [size, whole] = pair;
+        return !size.known() || size == 1 || size == whole;
+      });
+  if (!result || !fits)
     return node.invalid("the input does not broadcast to the shape");
-  return SmallVector<Value>{node.builder.createOrFold<ExpandOp>(
-      node.loc, node.input(0), ArrayRef(*result))};
+  return one(result);
 }
 
 static ImportResult importTile(OnnxNode &node) {

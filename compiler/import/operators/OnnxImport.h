@@ -100,8 +100,9 @@ public:
   virtual mlir::FailureOr<Dims>
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) = 0;
-  /// Moves the builder to where integers that follow from sizes can be read.
-  virtual void leaveBodies() = 0;
+  /// Moves the builder out of bodies where integers that follow from a size can be read
+  /// around them.
+  virtual void leaveBodies(const Dim &size) = 0;
   /// Has a run end with an error where two sizes differ that it has read.
   virtual void checkEqual(const Dim &x, const Dim &y) = 0;
   /// The same where a size is neither 1 nor another one.

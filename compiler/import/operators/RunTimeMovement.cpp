@@ -48,6 +48,24 @@ ImportResult reshapeByInput(OnnxNode &node) {
   return one(reshapeAtRunTime(node, x, *to));
 }
 
+ImportResult reshapeInferring(OnnxNode &node, Dims to,
+                              std::optional<size_t> inferred) {
+  Value x = node.input(0);
+  if (inferred) {
+    OpBuilder::InsertionGuard guard(node.builder);
+    node.leaveBodies();
+    RunTimeInts ints(node);
+    to[*inferred] = 1;
+    Value others = ints.max(ints.sizes(product(to)), ints.number(1));
+    auto size = readBoundedSizes(
+        node, ints.div(ints.sizes(product(dimsOf(x))), others));
+    if (failed(size))
+      return failure();
+    to[*inferred] = size->front();
+  }
+  return one(reshapeAtRunTime(node, x, to));
+}
+
 ImportResult squeezeByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), axes = ints.input(1);
@@ -253,6 +271,22 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
   return node.elementwise<WhereOp>({inside, y, value});
 }
 
+/// The sizes that pads make of `from`, where they follow from sizes.
+static FailureOr<Dims> paddedSizes(OnnxNode &node, ArrayRef<Dim> from) {
+  auto pads = node.requireSizes(1, "pads");
+  if (failed(pads))
+    return failure();
+  Dims to(from);
+  for (auto [axis, size] : llvm::enumerate(to)) {
+    size = size + (*pads)[axis] + (*pads)[from.size() + axis];
+    FailureOr<Dim> checked = size.least() < 0 ? checkedSize(node, size) : size;
+    if (failed(checked))
+      return failure();
+    size = *checked;
+  }
+  return to;
+}
+
 ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
   RunTimeInts ints(node);
   Value x = node.input(0), pads = ints.input(1);
@@ -270,8 +304,11 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
     low = ints.put(none, axes, low);
     high = ints.put(none, axes, high);
   }
-  auto to =
-      readBoundedSizes(node, ints.add(ints.sizes(from), ints.add(low, high)));
+  FailureOr<Dims> to =
+      node.isKnown(1) && !hasAxes
+          ? paddedSizes(node, from)
+          : readBoundedSizes(node,
+                             ints.add(ints.sizes(from), ints.add(low, high)));
   if (failed(to))
     return failure();
   for (auto [axis, size] : llvm::enumerate(*to))

@@ -108,6 +108,10 @@ private:
 
 // RunTimeMovement.cpp: operators whose shapes or places are tensors of the run.
 ImportResult reshapeByInput(OnnxNode &node);
+/// To sizes that only the run can compare with those that the input has; one may follow
+/// from the others.
+ImportResult reshapeInferring(OnnxNode &node, Dims to,
+                              std::optional<size_t> inferred);
 ImportResult squeezeByInput(OnnxNode &node);
 ImportResult unsqueezeByInput(OnnxNode &node);
 ImportResult expandByInput(OnnxNode &node);
