@@ -351,6 +351,23 @@ static ImportResult importNonZero(OnnxNode &node) {
       ints(node, {static_cast<int64_t>(shape.size()), count}, all))};
 }
 
+/// 1 for each element of a vector that is another than the one before, else 0.
+static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
+  RunTimeInts ints(node);
+  if (auto count = all.known()) {
+    Value same = node.elementwise<EqualOp>(
+        {slice(node.builder, node.loc, x, 0, 1, *count - 1),
+         slice(node.builder, node.loc, x, 0, 0, *count - 1)});
+    return ints.joined(
+        {ints.numbers({1}), ints.sub(ints.number(1), ints.vector(same))});
+  }
+  Value places = node.countTo(all);
+  Value last = gatherAlong(node, x, 0, ints.sub(places, ints.number(1)));
+  Value same = ints.vector(node.elementwise<EqualOp>({x, last}));
+  return ints.where(ints.equal(places, ints.number(0)), ints.number(1),
+                    ints.sub(ints.number(1), same));
+}
+
 /// The elements in order, and for each of these whether it differs from the one before.
 /// Of equal ones the first is the first; so groups of them begin with their first place.
 static ImportResult uniqueByInput(OnnxNode &node) {
@@ -360,33 +377,29 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   if (node.hasAttr("axis") && shapeOf(x).size() != 1)
     return node.unsupported("distinct parts along an axis, of an input that is "
                             "known only at run time");
-  if (!all.known() || all == 0)
-    return node.unsupported("an input of a size known only at run time, or "
-                            "without elements");
-  int64_t count = *all.known();
+  if (all == 0)
+    return node.unsupported("an input without elements");
   x = node.reshape(x, ArrayRef<Dim>(all));
   auto sort = [&](Value v) {
-    auto type = RankedTensorType::get({count}, elementOf(v));
-    return TopKOp::create(node.builder, node.loc, type,
-                          RankedTensorType::get({count}, int64(node)), v,
+    return TopKOp::create(node.builder, node.loc,
+                          tensorOf(ArrayRef(all), elementOf(v)),
+                          tensorOf(ArrayRef(all), int64(node)), v,
                           /*axis=*/0, /*largest=*/false);
   };
   TopKOp sorted = sort(x);
-  Value same = node.elementwise<EqualOp>(
-      {slice(node.builder, node.loc, sorted.getValues(), 0, 1, count - 1),
-       slice(node.builder, node.loc, sorted.getValues(), 0, 0, count - 1)});
-  Value isFirst = ints.joined(
-      {ints.numbers({1}), ints.sub(ints.number(1), ints.vector(same))});
+  Value isFirst = differsFromLast(node, sorted.getValues(), all);
   // Which group each sorted element is in, and where each group begins.
-  Value group =
-      ints.sub(ints.sums(isFirst, /*exclusive=*/false), ints.number(1));
-  Value zeros = node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(all));
-  Value counts = node.build<ScatterElementsOp>(
-      zeros, group, node.build<ExpandOp>(ints.number(1), ArrayRef<Dim>(all)),
-      "add", 0);
-  Value firsts = node.build<ScatterElementsOp>(
-      node.build<ExpandOp>(ints.number(count), ArrayRef<Dim>(all)), group,
-      sorted.getIndices(), "min", 0);
+  Value number = ints.sums(isFirst, /*exclusive=*/false);
+  Value group = ints.sub(number, ints.number(1));
+  auto filled = [&](const Dim &value) {
+    return node.build<ExpandOp>(node.reshape(ints.sizes(value), {}),
+                                ArrayRef<Dim>(all));
+  };
+  Value zeros = filled(0);
+  Value counts =
+      node.build<ScatterElementsOp>(zeros, group, filled(1), "add", 0);
+  Value firsts = node.build<ScatterElementsOp>(filled(all), group,
+                                               sorted.getIndices(), "min", 0);
   if (!node.intAttr("sorted", 1)) {
     // Groups in the order of their first places; `firsts` of none are behind all.
     TopKOp order = sort(firsts);
@@ -396,19 +409,16 @@ static ImportResult uniqueByInput(OnnxNode &node) {
                       group);
   }
   Value inverse = ints.put(zeros, sorted.getIndices(), group);
-  Value number =
-      ints.add(ints.part(ints.sums(isFirst, /*exclusive=*/true), count - 1),
-               ints.part(isFirst, count - 1));
-  auto distinct = node.readSizes(number, {count});
+  Value count = all.known() ? ints.part(number, *all.known() - 1)
+                            : Value(node.build<ReduceMaxOp>(
+                                  ints.joined({ints.numbers({0}), number}),
+                                  ArrayRef<int64_t>{0}));
+  auto distinct = node.readSizes(count, {all.most()});
   if (failed(distinct))
     return failure();
-  auto found = [&](Value v) {
-    return node.build<SliceOp>(v, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1},
-                               ArrayRef<Dim>(*distinct));
-  };
-  firsts = found(firsts);
+  firsts = resizedFlat(node, firsts, distinct->front());
   return SmallVector<Value>{ints.take(x, firsts), firsts, inverse,
-                            found(counts)};
+                            resizedFlat(node, counts, distinct->front())};
 }
 
 /// What is distinct is decided here; the elements are then gathered.

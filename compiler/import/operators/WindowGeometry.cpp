@@ -38,8 +38,11 @@ static std::optional<Dim> countWindows(const Dim &size, int64_t low,
                                                              : count;
   // At most the last `stride - 1` elements are in a window of its own: it starts inside
   // if the kernel is longer than what is padded behind.
-  return (extent - high).least() >= stride ? std::optional(count)
-                                           : std::nullopt;
+  if ((extent - high).least() >= stride)
+    return count;
+  // Else there are as many as starts inside.
+  return extent.known() ? std::optional((size + (low - 1)).floorDiv(stride) + 1)
+                        : std::nullopt;
 }
 
 LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
