@@ -57,18 +57,20 @@ bool GraphImporter::checkEqualShapes(NodePlace &at) {
 /// last axes.
 bool GraphImporter::alignSecond(NodePlace &at) {
   ProtoNode view(*this, at);
-  ArrayRef<int64_t> first = graph::shapeOf(at.inputs[0]),
-                    second = graph::shapeOf(at.inputs[1]), rest = second;
+  graph::Dims second = graph::dimsOf(at.inputs[1]);
+  ArrayRef<graph::Dim> rest = second;
   auto refuse = [&](const Twine &why) {
     report(DiagnosticId::InvalidNode, "`" + at.node.op_type() + "`: " + why,
            at);
     return false;
   };
   if (!view.intAttr("broadcast", 0))
-    return first == second ||
-           refuse("shapes that differ need `broadcast=1` before opset 7");
+    return succeeded(view.requireAlike(
+        at.inputs[0], at.inputs[1],
+        "shapes that differ need `broadcast=1` before opset 7"));
   // Exporters of the time gave also leading dimensions of 1 that reach beyond
   // the first operand's.
+  graph::Dims first = graph::dimsOf(at.inputs[0]);
   int64_t rank = first.size(), axis = view.intAttr("axis", 0);
   if (axis < 0)
     axis += rank;
@@ -78,15 +80,20 @@ bool GraphImporter::alignSecond(NodePlace &at) {
     rest = rest.drop_front();
   if (axis < 0 || int64_t(rest.size()) > room())
     return refuse("the second input does not fit at `axis`");
-  SmallVector<int64_t> aligned(rank, 1);
+  graph::Dims aligned(rank, 1), whole(first);
   llvm::copy(rest,
              hasAxis ? aligned.begin() + axis : aligned.end() - rest.size());
-  for (auto [mine, its] : llvm::zip_equal(aligned, first))
-    if (mine != 1 && mine != its)
+  for (auto [mine, its, size] : llvm::zip_equal(aligned, first, whole)) {
+    if (mine.known() && mine != 1 && mine != its)
       return refuse("the second input does not broadcast to the first");
-  if (ArrayRef<int64_t>(aligned) != second)
-    at.inputs[1] = graph::ReshapeOp::create(builder, locationOf(at),
-                                            at.inputs[1], aligned);
+    if (mine == 1)
+      size = 1;
+  }
+  Value grown =
+      view.broadcastTo(view.reshape(at.inputs[1], ArrayRef(aligned)), whole);
+  if (!grown)
+    return refuse("the second input does not broadcast to the first");
+  at.inputs[1] = grown;
   return true;
 }
 

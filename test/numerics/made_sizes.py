@@ -275,6 +275,35 @@ def parts(ingot):
           [{"x": normal(2, n), "y": normal(2, m)} for n, m in ((3, 5), (4, 4), (5, 3))], ["*=1..6"])
 
 
+def others(ingot):
+    """Operators whose inputs have sizes of other names."""
+    check(ingot, "parameters of a normalization", model([node("LayerNormalization", ["x", "s", "b"], ["z"])],
+                                                        [("x", F, ["n", "c"]), ("s", F, ["k"]), ("b", F, ["l"])], [("z", F)]),
+          [{"x": normal(n, c), "s": normal(c), "b": normal(c)} for n, c in ((3, 5), (1, 8))], ["*=1..8"],
+          [{"x": normal(3, 5), "s": normal(4), "b": normal(5)}])
+    check(ingot, "PRelu of one slope or of all", model([node("PRelu", ["x", "s"], ["z"])], [("x", F, ["n", "c", 3]), ("s", F, ["k", 1])], [("z", F)]),
+          [{"x": normal(2, c, 3), "s": normal(k, 1)} for c, k in ((5, 1), (5, 5), (1, 1))], ["*=1..8"],
+          [{"x": normal(2, 1, 3), "s": normal(4, 1)}, {"x": normal(2, 5, 3), "s": normal(4, 1)}])
+    groups = model([node("GroupNormalization", ["x", "s", "b"], ["z"], num_groups=2)], [("x", F, ["n", "c", "h"]), ("s", F, ["k"]), ("b", F, ["l"])],
+                   [("z", F)])
+    groups.opset_import[0].version = 21
+    check(ingot, "GroupNormalization", groups, [{"x": normal(n, c, h), "s": normal(c), "b": normal(c)} for n, c, h in ((3, 4, 5), (1, 8, 1))], ["*=1..8"],
+          [{"x": normal(1, 6, 2), "s": normal(3), "b": normal(6)}, {"x": normal(1, 5, 2), "s": normal(5), "b": normal(5)}])
+    check(ingot, "pools whose last window may start in the padding",
+          model([node("MaxPool", ["x"], ["y"], kernel_shape=[2], strides=[3], pads=[1, 1], ceil_mode=1),
+                 node("AveragePool", ["x"], ["z"], kernel_shape=[2], strides=[3], pads=[1, 1], ceil_mode=1)],
+                [("x", F, [1, 2, "h"])], [("y", F), ("z", F)]), [{"x": normal(1, 2, h)} for h in (1, 2, 3, 4, 5, 6, 7, 8)], ["h=1..8"])
+    for order in (0, 1):
+        check(ingot, f"Unique, sorted={order}", model([node("Unique", ["x"], ["y", "i", "j", "k"], sorted=order)], [("x", F, ["n", "m"])],
+                                                      [("y", F), ("i", I), ("j", I), ("k", I)]),
+              [{"x": rng.integers(0, 4, (n, m)).astype(np.float32)} for n, m in ((3, 5), (1, 1), (6, 6), (1, 6))], ["*=1..6"])
+    check(ingot, "indices as a negative start", model([node("Slice", ["x", "s", "e"], ["z"])], [("x", F, ["n"])], [("z", F)], {"s": ints(-3), "e": ints(-1)}),
+          [{"x": normal(n)} for n in (1, 2, 3, 7)], ["n=1..8"])
+    check(ingot, "SplitToSequence at numbers", model([node("SplitToSequence", ["x", "s"], ["q"]), node("SequenceAt", ["q", "one"], ["z"])],
+                                                     [("x", F, ["n", "m"])], [("z", F)], {"s": ints(2, 3), "one": np.array(1, np.int64)}),
+          [{"x": normal(5, m)} for m in (1, 4)], ["*=1..8"], [{"x": normal(6, 2)}])
+
+
 def sampled(ingot):
     for mode, padding, corners in (("linear", "zeros", 0), ("cubic", "border", 1), ("nearest", "reflection", 0), ("linear", "reflection", 1)):
         network = model([node("GridSample", ["x", "g"], mode={"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode), padding_mode=padding,
@@ -350,6 +379,7 @@ shapes(args.ingot)
 resized(args.ingot)
 broadcast(args.ingot)
 parts(args.ingot)
+others(args.ingot)
 sampled(args.ingot)
 beyond(args.ingot)
 bodies(args.ingot)

@@ -1,6 +1,6 @@
 // Imports of the irregular elementwise operators.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Strings.h"
 
 using namespace mlir;
@@ -59,6 +59,16 @@ static ImportResult importPRelu(OnnxNode &node) {
   int64_t rank = shapeOf(x).size();
   if (node.opset < 7 && rank > 1 && shapeOf(slope).size() == 1)
     slope = node.alignAt(slope, 1, rank);
+  // The slope broadcasts to x, and not x to it.
+  Dims own = dimsOf(slope), sizes = dimsOf(x);
+  if (own.size() <= sizes.size() && hasRunTimeSizes(slope.getType())) {
+    for (auto [size, whole] :
+         llvm::zip(own, ArrayRef(sizes).take_back(own.size())))
+      size = size == 1 ? size : whole;
+    slope = node.broadcastTo(slope, own);
+    if (!slope)
+      return node.invalid("the slope does not broadcast to the input");
+  }
   return one(node.elementwise<PReluOp>({x, slope}));
 }
 
@@ -130,6 +140,26 @@ static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
   return node.build<SliceOp>(parameter, starts, steps, shape);
 }
 
+/// Each element of a scale as often as `block_size` says, up to the size of the axis.
+static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
+                                          int64_t axis) {
+  int64_t block = node.intAttr("block_size", 0);
+  if (block < 1)
+    return node.unsupported("blocks of sizes that are known only at run time, "
+                            "without block_size",
+                            "give them one size with --dim");
+  auto size = [&](int64_t i) { return dimsOf(node.input(0))[i]; };
+  for (int64_t i = 0; i < int64_t(shapeOf(parameter).size()); ++i)
+    if (failed(node.requireEqual(
+            dimsOf(parameter)[i],
+            i == axis ? (size(i) + (block - 1)).floorDiv(block) : size(i),
+            "the blocks of the scale cover the axis")))
+      return failure();
+  RunTimeInts ints(node);
+  return gatherAlong(node, parameter, axis,
+                     ints.div(node.countTo(size(axis)), ints.number(block)));
+}
+
 /// `parameter` (a scale or zero point) shaped to broadcast against `x`, which
 /// is reshaped too where one value serves a block along `axis`.
 static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
@@ -161,8 +191,7 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   if (static_cast<int64_t>(given.size()) != rank)
     return node.invalid("the rank of the scale fits no granularity");
   if (atRunTime)
-    return node.unsupported("blocks of sizes that are known only at run time",
-                            "give them one size with --dim");
+    return repeatedAtRunTime(node, parameter, *axis);
   int64_t blocks = given[*axis], size = shape[*axis];
   int64_t block = node.intAttr("block_size", 0);
   if (block <= 0 && blocks > 0 && size % blocks == 0)

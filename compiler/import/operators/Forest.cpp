@@ -39,6 +39,9 @@ public:
   Value build(Value x, int64_t targets, StringRef aggregate,
               ArrayRef<double> base, Type type);
 
+  /// Of as many features as only the run says those that nodes ask for.
+  Value withFeatures(Value x);
+
   std::vector<TreeNode> nodes;
   SmallVector<int64_t> roots, depths;
 
@@ -138,8 +141,22 @@ LogicalResult Forest::check(int64_t features, int64_t targets) {
   return success();
 }
 
+Value Forest::withFeatures(Value x) {
+  if (dimsOf(x)[1].known())
+    return x;
+  int64_t asked = 1;
+  for (const TreeNode &n : nodes)
+    if (!n.isLeaf)
+      asked = std::max(asked, n.feature + 1);
+  if (!node.requireAtLeast(dimsOf(x)[1], asked))
+    (void)node.invalid("a node asks for feature " + Twine(asked - 1) +
+                       ", the input has " + kernel::sizeText(dimsOf(x)[1]));
+  return slice(node.builder, node.loc, x, 1, 0, asked);
+}
+
 Value Forest::build(Value x, int64_t targets, StringRef aggregate,
                     ArrayRef<double> base, Type type) {
+  x = withFeatures(x);
   int64_t count = nodes.size();
   std::vector<int32_t> feature, next, first, target;
   std::vector<double> threshold, weight;

@@ -310,8 +310,10 @@ static ImportResult importScatterND(OnnxNode &node) {
 /// Scatters into zeros the size that the pool had; a larger output_shape pads.
 static ImportResult importMaxUnpool(OnnxNode &node) {
   Value x = node.input(0);
-  SmallVector<int64_t> kernel = node.intsAttr("kernel_shape"),
-                       shape(shapeOf(x));
+  SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");
+  if (failed(node.requireAlike(x, node.input(1), "elements and indices")))
+    return failure();
+  Dims shape = dimsOf(x);
   size_t spatial = kernel.size();
   SmallVector<int64_t> strides =
       node.intsAttr("strides", SmallVector<int64_t>(spatial, 1));
@@ -324,14 +326,22 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
   for (size_t i = 0; i < spatial; ++i)
     shape[i + 2] = (shape[i + 2] - 1) * strides[i] - pads[i] -
                    pads[spatial + i] + kernel[i];
-  int64_t count = tensorType(x).getNumElements();
-  Value zeros = node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
-                                     product(shape));
-  Value indices = node.reshape(node.input(1), {count}),
-        updates = node.reshape(x, {count});
+  for (Dim &size : shape) {
+    FailureOr<Dim> checked =
+        size.least() < 0 && !size.known() ? checkedSize(node, size) : size;
+    if (failed(checked))
+      return failure();
+    size = *checked;
+  }
+  Dim count = product(ArrayRef<Dim>(dimsOf(x)));
+  Value zeros =
+      node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
+                           ArrayRef<Dim>(product(ArrayRef<Dim>(shape))));
+  Value indices = node.reshape(node.input(1), ArrayRef<Dim>(count)),
+        updates = node.reshape(x, ArrayRef<Dim>(count));
   Value result =
       node.build<ScatterElementsOp>(zeros, indices, updates, "none", 0);
-  result = node.reshape(result, shape);
+  result = node.reshape(result, ArrayRef<Dim>(shape));
   if (!node.hasInput(2))
     return SmallVector<Value>{result};
   auto target = node.requireInts(2, "output_shape");
@@ -341,7 +351,10 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
     return node.invalid("output_shape differs in rank from the input");
   SmallVector<int64_t> low(shape.size(), 0), high(*target);
   for (auto [after, size] : llvm::zip(high, shape)) {
-    after -= size;
+    if (!size.known())
+      return node.unsupported("output_shape where sizes are known only at run "
+                              "time");
+    after -= *size.known();
     if (after < 0)
       return node.invalid("output_shape is smaller than what was pooled");
   }

@@ -335,11 +335,8 @@ static ImportResult importSlice(OnnxNode &node) {
       return node.invalid("a step is 0");
     auto part = sliceOfAxis(sizes[axis], start, end, step);
     // How many elements there are depends on sizes in more than one way.
-    if (!part && node.opset >= 10)
-      return sliceByInput(node);
     if (!part)
-      return node.unsupported("how many elements there are depends on sizes in "
-                              "more than one way");
+      return sliceByInput(node);
     if (auto first = part->first.known()) {
       sizes[axis] = part->count;
       from[axis] = part->count == 0 ? 0 : *first;
@@ -456,8 +453,12 @@ static ImportResult importConcat(OnnxNode &node) {
     return failure();
   for (Value part : ArrayRef(inputs).drop_front())
     for (int64_t i = 0; i < rank && shapeOf(part).size() == size_t(rank); ++i)
-      if (i != *axis && dimsOf(part)[i] != dimsOf(inputs[0])[i])
-        (void)node.assumeEqual(dimsOf(part)[i], dimsOf(inputs[0])[i]);
+      if (Dim size = dimsOf(part)[i], first = dimsOf(inputs[0])[i];
+          i != *axis && size != first && !(size.known() && first.known()) &&
+          failed(node.requireEqual(size, first,
+                                   "the inputs differ in another axis than " +
+                                       Twine(*axis))))
+        return failure();
   auto sizes =
       llvm::map_to_vector(inputs, [](Value part) { return dimsOf(part); });
   if (!concatenated(SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()),

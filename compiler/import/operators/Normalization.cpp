@@ -46,14 +46,24 @@ Value deviation(OnnxNode &node, Value variance, double epsilon) {
   return node.elementwise<SqrtOp>(sum);
 }
 
+/// Takes the sizes of a parameter, where the run says them, to be those that `x` has from
+/// `axis` on: a parameter does not broadcast `x`.
+static void assumeSizes(OnnxNode &node, Value x, Value parameter,
+                        int64_t axis) {
+  for (size_t i = 0; parameter && axis >= 0 && i < shapeOf(parameter).size() &&
+                     axis + i < shapeOf(x).size();
+       ++i)
+    if (Dim own = dimsOf(x)[axis + i]; own != dimsOf(parameter)[i])
+      (void)node.assumeEqual(own, dimsOf(parameter)[i]);
+}
+
 Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
                     const RowNorm &norm) {
-  // Sizes known only at run time are taken to be those of the parameters.
   for (Value parameter : {scale, bias})
-    if (parameter) {
-      SmallVector<Value> both{x, parameter};
-      (void)node.broadcast(both);
-    }
+    if (parameter)
+      assumeSizes(node, x, parameter,
+                  int64_t(shapeOf(x).size()) -
+                      int64_t(shapeOf(parameter).size()));
   Dims shape = dimsOf(x);
   ArrayRef<Dim> normalized = ArrayRef(shape).drop_front(norm.axis);
   Dim length = product(normalized);
@@ -154,6 +164,8 @@ static ImportResult importBatchNorm(OnnxNode &node) {
          momentum = node.floatAttr("momentum", 0.9);
   if (node.opset < 9 && node.intAttr("spatial", 1) == 0)
     return node.unsupported("`spatial` = 0");
+  for (unsigned i = 1; i < 5; ++i)
+    assumeSizes(node, x, node.input(i), 1);
   bool training = node.opset >= 14 && node.intAttr("training_mode", 0);
   Value mean = node.input(3), variance = node.input(4);
   SmallVector<Value> running;
@@ -203,6 +215,8 @@ static ImportResult importBatchNorm(OnnxNode &node) {
 static ImportResult importInstanceNorm(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
+  for (unsigned i : {1u, 2u})
+    assumeSizes(node, x, node.input(i), 1);
   Moments moments = momentsOver(node, x, allAxesBut(rank, {0, 1}));
   Value scale = node.elementwise<DivOp>(
       {node.alignAt(node.input(1), 1, rank),
@@ -214,25 +228,28 @@ static ImportResult importInstanceNorm(OnnxNode &node) {
 
 FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
                                  Value scale, Value bias, double epsilon) {
-  SmallVector<int64_t> shape(shapeOf(x));
-  int64_t rank = shape.size();
-  if (rank < 2 || groups <= 0 || shape[1] % groups != 0)
+  if (shapeOf(x).size() < 2 || !node.requireMultiple(dimsOf(x)[1], groups))
     return node.invalid("the number of groups must divide the channels");
-  for (Value parameter : {scale, bias})
-    if (ArrayRef<int64_t> per = shapeOf(parameter);
-        per.size() != 1 || (per[0] != groups && per[0] != shape[1]))
+  for (Value parameter : {scale, bias}) {
+    if (shapeOf(parameter).size() != 1)
       return node.invalid(
           "scale and bias must have one element for each channel or group");
-  int64_t inGroup =
-      tensorType(x).getNumElements() / std::max<int64_t>(1, shape[0] * groups);
+    if (dimsOf(parameter)[0] != groups &&
+        failed(node.requireEqual(dimsOf(parameter)[0], dimsOf(x)[1],
+                                 "channels, and elements of scale and bias")))
+      return failure();
+  }
+  Dims shape = dimsOf(x);
+  Dim inGroup =
+      shape[1].floorDiv(groups) * product(ArrayRef(shape).drop_front(2));
   Type type = elementOf(x);
-  Value rows = node.reshape(x, {shape[0], groups, inGroup});
+  Value rows = node.reshape(x, Dims{shape[0], groups, inGroup});
   Value y = node.build<LayerNormOp>(rows, ValueRange{},
                                     node.builder.getF32FloatAttr(epsilon),
                                     node.builder.getBoolAttr(true));
   scale = node.cast(scale, type);
   bias = node.cast(bias, type);
-  bool perGroup = shapeOf(scale)[0] == groups && groups != shape[1];
+  bool perGroup = dimsOf(scale)[0] == groups && shape[1] != groups;
   if (!perGroup)
     y = node.reshape(y, shape);
   y = node.elementwise<MulOp>({y, node.alignAt(scale, 1, shapeOf(y).size())});
@@ -242,6 +259,15 @@ FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
 
 /// Scale and bias are per group up to opset 20, per channel later.
 static ImportResult importGroupNorm(OnnxNode &node) {
+  // Parameters of a size known only at run time are what the opset says.
+  for (unsigned i : {1u, 2u})
+    if (Value given = node.input(i);
+        node.opset < 21 && hasRunTimeSizes(given.getType()) &&
+        shapeOf(given).size() == 1 &&
+        failed(node.requireEqual(dimsOf(given)[0],
+                                 node.intAttr("num_groups", 0),
+                                 "groups, and elements of scale and bias")))
+      return failure();
   FailureOr<Value> y = normalizeGroups(
       node, node.input(0), node.intAttr("num_groups", 0), node.input(1),
       node.input(2), node.floatAttr("epsilon", 1e-5));

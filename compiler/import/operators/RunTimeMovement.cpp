@@ -53,9 +53,9 @@ ImportResult reshapeInferring(OnnxNode &node, Dims to,
   Value x = node.input(0);
   if (inferred) {
     OpBuilder::InsertionGuard guard(node.builder);
-    node.leaveBodies();
-    RunTimeInts ints(node);
     to[*inferred] = 1;
+    node.leaveBodies(product(to) + product(dimsOf(x)));
+    RunTimeInts ints(node);
     Value others = ints.max(ints.sizes(product(to)), ints.number(1));
     auto size = readBoundedSizes(
         node, ints.div(ints.sizes(product(dimsOf(x))), others));
@@ -180,12 +180,18 @@ ImportResult sliceByInput(OnnxNode &node) {
   Value x = node.input(0);
   Dims from = dimsOf(x);
   int64_t rank = from.size();
-  Value starts = ints.input(1), ends = ints.input(2);
+  auto given = [&](unsigned i, StringRef name) -> Value {
+    if (node.opset < 10)
+      return node.hasAttr(name) ? ints.numbers(node.intsAttr(name)) : Value();
+    return node.hasInput(i) ? ints.input(i) : Value();
+  };
+  Value starts = given(1, "starts"), ends = given(2, "ends"),
+        axes = given(3, "axes");
+  if (!starts || !ends)
+    return node.invalid("starts or ends are missing");
   int64_t count = shapeOf(starts)[0];
-  Value axes =
-      node.hasInput(3)
-          ? ints.input(3)
-          : ints.numbers(llvm::to_vector(llvm::seq<int64_t>(0, count)));
+  if (!axes)
+    axes = ints.numbers(llvm::to_vector(llvm::seq<int64_t>(0, count)));
   if (shapeOf(ends)[0] != count || shapeOf(axes)[0] != count ||
       (node.hasInput(4) && shapeOf(ints.input(4))[0] != count) || rank == 0)
     return node.invalid("starts, ends, axes and steps differ in length");

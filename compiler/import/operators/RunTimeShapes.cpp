@@ -141,7 +141,7 @@ Value reshapeAtRunTime(OnnxNode &node, Value x, ArrayRef<Dim> sizes) {
 
 FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size) {
   OpBuilder::InsertionGuard guard(node.builder);
-  node.leaveBodies();
+  node.leaveBodies(size);
   auto read = node.readSizes(RunTimeInts(node).sizes(size), {size.most()});
   if (failed(read))
     return failure();
