@@ -69,8 +69,18 @@ static AffineExpr inOrder(AffineExpr value) {
                                  inOrder(whole.getRHS()));
   SmallVector<AffineExpr> parts, ordered;
   int64_t number = partsOf(value, kind, parts);
-  for (AffineExpr part : parts)
-    ordered.push_back(inOrder(part));
+  for (AffineExpr part : parts) {
+    part = inOrder(part);
+    // What all parts of a sum have in common is a factor of its own: MLIR multiplies
+    // numbers into sums, depending on which comes first.
+    int64_t common = part.getLargestKnownDivisor();
+    if (kind == AffineExprKind::Mul && part.getKind() == AffineExprKind::Add &&
+        common > 1) {
+      part = inOrder(part.floorDiv(common));
+      number *= common;
+    }
+    ordered.push_back(part);
+  }
   llvm::stable_sort(ordered, [](AffineExpr x, AffineExpr y) {
     return textOf(x) < textOf(y);
   });
@@ -176,7 +186,7 @@ Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
       used.push_back(symbol);
     }
   value = value.replaceSymbols(numbers);
-  if (used.size() > 1)
+  if (used.size() > 1 || !value.isPureAffine())
     value = inOrder(value);
   range = rangeOf(value, used);
   if (auto bounds = LinearBounds::of(value, used.size())) {
@@ -267,6 +277,11 @@ static int64_t factorsOf(AffineExpr product, SmallVectorImpl<AffineExpr> &to) {
   auto parts = dyn_cast<AffineBinaryOpExpr>(product);
   if (parts && parts.getKind() == AffineExprKind::Mul)
     return factorsOf(parts.getLHS(), to) * factorsOf(parts.getRHS(), to);
+  int64_t common = product.getLargestKnownDivisor();
+  if (parts && parts.getKind() == AffineExprKind::Add && common > 1) {
+    to.push_back(product.floorDiv(common));
+    return common;
+  }
   to.push_back(product);
   return 1;
 }

@@ -29,6 +29,17 @@ TEST_CASE("parts of a size are not larger than it", "[sizes]") {
   CHECK((n - n.floorDiv(8) * 8).most() == 7);
 }
 
+TEST_CASE("a product is the same in any order", "[sizes]") {
+  Symbols symbols;
+  Dim n = symbols.symbol("n", 0, 100), m = symbols.symbol("m", 0, 100);
+  for (Dim other : {m, n}) {
+    Dim rows = n + 1, columns = (other - 1).floorDiv(2) + 1;
+    CHECK(rows * 112 * columns == rows * columns * 112);
+    CHECK((rows * 4) * (columns * 28) == columns * 112 * rows);
+    CHECK((rows * columns * 112).dividedBy(rows * 56) == columns * 2);
+  }
+}
+
 TEST_CASE("a size is within its bounds", "[sizes]") {
   Symbols symbols;
   std::mt19937 random(7);
