@@ -6,7 +6,7 @@
 //   count[p] = sum over i of (x[i] == pool[p][0] and x[i + d] == pool[p][1]
 //   ...)
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/graph/ops/Strings.h"
 
@@ -20,9 +20,20 @@ namespace ingot::graph {
 static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
                         ArrayRef<std::string> strings, int64_t n,
                         int64_t distance) {
-  int64_t rows = shapeOf(x)[0], places = shapeOf(x)[1] - (n - 1) * distance,
-          grams = int64_t(pool.size()) / n;
+  int64_t grams = int64_t(pool.size()) / n, reach = (n - 1) * distance;
+  Dim rows = dimsOf(x)[0], length = dimsOf(x)[1];
+  // Of rows as long as the run says, places from which n-grams would reach beyond the end
+  // are left out below.
+  Dim places = length.known() ? length - reach : length;
   Type type = elementOf(x);
+  if (!length.known() && reach > 0) {
+    Value more = strings.empty() ? node.scalarConstant(0, type)
+                                 : buildStrings(node.builder, node.loc, {},
+                                                {std::string()});
+    x = node.builder.createOrFold<PadOp>(node.loc, x, more,
+                                         ArrayRef<int64_t>{0, 0},
+                                         ArrayRef<int64_t>{0, reach});
+  }
   Value found;
   for (int64_t item = 0; item < n; ++item) {
     SmallVector<Attribute> column;
@@ -39,16 +50,23 @@ static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
             ? node.constant(DenseElementsAttr::get(
                   RankedTensorType::get({1, 1, grams}, type), column))
             : buildStrings(node.builder, node.loc, {1, 1, grams}, words);
-    Value has = node.reshape(
-        slice(node.builder, node.loc, x, 1, item * distance, places),
-        {rows, places, 1});
+    Value part = node.builder.createOrFold<SliceOp>(
+        node.loc, x, ArrayRef<int64_t>{0, item * distance},
+        ArrayRef<int64_t>{1, 1}, ArrayRef<Dim>({rows, places}));
+    Value has = node.reshape(part, Dims{rows, places, 1});
     Value same = node.elementwise<EqualOp>({has, wanted});
     found = found ? node.elementwise<AndOp>({found, same}) : same;
+  }
+  if (!length.known()) {
+    RunTimeInts ints(node);
+    Value isInside =
+        ints.less(node.countTo(places), ints.sizes(length - reach));
+    found = node.elementwise<AndOp>({found, node.alignAt(isInside, 1, 3)});
   }
   Type f32 = node.builder.getF32Type();
   Value sum = node.build<ReduceSumOp>(node.cast(found, f32),
                                       node.builder.getDenseI64ArrayAttr({1}));
-  return node.reshape(sum, {rows, grams});
+  return node.reshape(sum, Dims{rows, grams});
 }
 
 static ImportResult importTfIdf(OnnxNode &node) {
@@ -86,16 +104,18 @@ static ImportResult importTfIdf(OnnxNode &node) {
                         " entries for " + Twine(indexes.size()) + " n-grams");
 
   Value x = node.input(0);
-  int64_t length = shape.back(), rows = shape.size() == 2 ? shape[0] : 1;
-  x = node.reshape(x, {rows, length});
+  Dim length = dimsOf(x).back(), rows = shape.size() == 2 ? dimsOf(x)[0] : 1;
+  x = node.reshape(x, Dims{rows, length});
   Type f32 = node.builder.getF32Type();
-  auto zeros = [&](int64_t columns) {
-    return node.constant(DenseElementsAttr::get(
-        RankedTensorType::get({rows, columns}, f32), 0.0f));
-  };
   // Where in the counted columns each output is; column 0 counts nothing.
   SmallVector<int64_t> place(outputs, 0);
-  SmallVector<Value> counts{zeros(1)};
+  SmallVector<Value> counts;
+  if (auto known = rows.known())
+    counts.push_back(node.constant(
+        DenseElementsAttr::get(RankedTensorType::get({*known, 1}, f32), 0.0f)));
+  else
+    counts.push_back(node.build<ExpandOp>(node.scalarConstant(0, f32),
+                                          ArrayRef<Dim>({rows, 1})));
   int64_t columns = 1;
   size_t gram = 0;
   for (int64_t n = 1; n <= int64_t(starts.size()); ++n) {
@@ -115,7 +135,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
     // The distance matters only between items.
     for (int64_t distance = 1; distance <= (n == 1 ? 1 : skips + 1);
          ++distance) {
-      if (length - (n - 1) * distance < 1)
+      if ((length - (n - 1) * distance).most() < 1)
         break;
       Value count =
           countGrams(node, x, ArrayRef<int64_t>(pool).slice(begin, end - begin),
@@ -148,9 +168,8 @@ static ImportResult importTfIdf(OnnxNode &node) {
     y = node.elementwise<MulOp>(
         {y, floatConstant(node, {outputs}, byOutput, f32)});
   }
-  return SmallVector<Value>{
-      node.reshape(y, shape.size() == 1 ? SmallVector<int64_t>{outputs}
-                                        : SmallVector<int64_t>{rows, outputs})};
+  return one(
+      node.reshape(y, shape.size() == 1 ? Dims{outputs} : Dims{rows, outputs}));
 }
 
 void registerTextImports(OnnxRegistry &registry) {
