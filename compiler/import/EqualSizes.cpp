@@ -107,23 +107,19 @@ bool GraphImporter::solve(const Dim &size, int64_t number) {
     return false;
   kernel::SymbolAttr a = size.symbols().front();
   Dim own = sizeInProgram(a);
-  std::optional<int64_t> found, last;
+  std::optional<int64_t> found;
   for (int64_t value = a.getLeast(); value <= a.getMost(); ++value) {
     auto valueOf = [&](kernel::SymbolAttr) { return value; };
     bool isPossible = own.symbols().size() != 1 || own.at(valueOf) == value;
     if (!isPossible || size.at(valueOf) != number)
       continue;
-    found = found.value_or(value);
-    last = value;
+    if (found)
+      return false;
+    found = value;
   }
-  if (!found)
-    return false;
-  // Several values, if the size is the number for all between the first and the last.
-  Dim taken = *found == *last ? Dim(*found) : *narrowed(a, *found, *last);
-  if (size.with([&](kernel::SymbolAttr) { return taken; }) != number)
-    return false;
-  takeAs({{a, taken}});
-  return true;
+  if (found)
+    takeAs({{a, *found}});
+  return found.has_value();
 }
 
 bool GraphImporter::requireMultiple(const Dim &x, int64_t divisor) {

@@ -413,8 +413,7 @@ private:
   std::map<std::string, graph::Dim> symbols;
   /// What symbols are in the program, where that is assumed.
   std::map<std::string, graph::Dim> assumed;
-  /// Takes the symbol of a size to be the value, or between the values, for which the
-  /// size is a number.
+  /// Takes the symbol of a size to be the one value for which the size is a number.
   bool solve(const graph::Dim &size, int64_t number);
   /// Takes symbols to be these sizes, in all that has been built.
   void takeAs(llvm::ArrayRef<std::pair<kernel::SymbolAttr, graph::Dim>> sizes);

@@ -112,6 +112,10 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
 
 void GraphImporter::checkEqual(const NodePlace &at, const Dim &x,
                                const Dim &y) {
+  OpBuilder::InsertionGuard guard(builder);
+  // What a body needs, a run needs that enters it.
+  if (builder.getInsertionBlock() == &main.getBody().front())
+    moveToSize(x + y);
   buildCheck(at, x, y);
 }
 

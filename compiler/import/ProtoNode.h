@@ -39,6 +39,9 @@ public:
     return importer.assumeEqual(x, y) ||
            (x.least() > 1 && y.least() > 1 && importer.requireEqual(x, y));
   }
+  bool takeEqual(const graph::Dim &x, const graph::Dim &y) override {
+    return importer.requireEqual(x, y);
+  }
   mlir::LogicalResult requireEqual(const graph::Dim &x, const graph::Dim &y,
                                    const llvm::Twine &what) override;
   bool isKnown(unsigned i) override;

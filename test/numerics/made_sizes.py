@@ -304,6 +304,32 @@ def others(ingot):
           [{"x": normal(5, m)} for m in (1, 4)], ["*=1..8"], [{"x": normal(6, 2)}])
 
 
+def windows(ingot):
+    """Padding that depends on a size in more than one way."""
+    for same in ("SAME_UPPER", "SAME_LOWER"):
+        window = {"kernel_shape": [3, 2], "strides": [2, 3], "auto_pad": same}
+        check(ingot, f"windows of {same} with strides",
+              model([node("MaxPool", ["x"], ["a"], **window), node("AveragePool", ["x"], ["b"], **window),
+                     node("AveragePool", ["x"], ["c"], count_include_pad=1, **window),
+                     node("Conv", ["x", "w"], ["d"], strides=[2, 3], auto_pad=same)],
+                    [("x", F, [1, 2, "h", "w"])], [(name, F) for name in "abcd"], {"w": normal(3, 2, 3, 2)}),
+              [{"x": normal(1, 2, h, w)} for h, w in ((1, 1), (5, 7), (6, 8), (2, 8), (8, 5))], ["*=1..8"])
+        check(ingot, f"ConvTranspose of {same} and of an output_shape",
+              model([node("ConvTranspose", ["x", "w", "b"], ["y"], strides=[2], auto_pad=same),
+                     node("ConvTranspose", ["x", "w", "b"], ["z"], strides=[2], output_shape=[9], auto_pad=same)],
+                    [("x", F, [1, 2, "h"]), ("w", F, [2, 3, "k"]), ("b", F, [3])], [("y", F), ("z", F)]),
+              [{"x": normal(1, 2, h), "w": normal(2, 3, k), "b": normal(3)} for h, k in ((4, 3), (5, 4), (6, 2))], ["*=1..8"])
+    check(ingot, "Concat of windows whose number is not always one", model(
+        [node("MaxPool", ["x"], ["a"], kernel_shape=[2], strides=[2]), node("MaxPool", ["x"], ["b"], kernel_shape=[1], strides=[2]),
+         node("Concat", ["a", "b"], ["z"], axis=1)], [("x", F, [1, 2, "h"])], [("z", F)]),
+          [{"x": normal(1, 2, h)} for h in (2, 6, 8)], ["h=2..8"], [{"x": normal(1, 2, 5)}])
+    for skips in (0, 2):
+        check(ingot, f"TfIdfVectorizer, skips={skips}", model(
+            [node("TfIdfVectorizer", ["x"], ["z"], mode="TF", min_gram_length=1, max_gram_length=2, max_skip_count=skips, ngram_counts=[0, 2],
+                  ngram_indexes=[0, 1, 2, 3], pool_int64s=[2, 0, 2, 3, 0, 2])], [("x", I, ["n", "t"])], [("z", F)]),
+              [{"x": rng.integers(0, 4, (n, t))} for n, t in ((1, 1), (3, 2), (2, 9), (4, 4))], ["*=1..9"])
+
+
 def sampled(ingot):
     for mode, padding, corners in (("linear", "zeros", 0), ("cubic", "border", 1), ("nearest", "reflection", 0), ("linear", "reflection", 1)):
         network = model([node("GridSample", ["x", "g"], mode={"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode), padding_mode=padding,
@@ -380,6 +406,7 @@ resized(args.ingot)
 broadcast(args.ingot)
 parts(args.ingot)
 others(args.ingot)
+windows(args.ingot)
 sampled(args.ingot)
 beyond(args.ingot)
 bodies(args.ingot)

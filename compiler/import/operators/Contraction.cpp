@@ -141,15 +141,33 @@ FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
                         " channels of the result, which " + Twine(groups) +
                         " groups do not divide");
   Dims kernel(ArrayRef<Dim>(dimsOf(w)).drop_front(2));
-  auto geometry = WindowGeometry::read(node, x, ArrayRef<Dim>(kernel));
+  auto geometry =
+      WindowGeometry::read(node, x, ArrayRef<Dim>(kernel), /*pads=*/true);
   if (failed(geometry))
     return failure();
-  Value y = node.build<ConvOp>(geometry->resultType(x, dimsOf(w)[0]),
-                               toChannelsLast(node, x), kernelLast(node, w),
-                               OnnxNode::unlessZeros(bias), geometry->strides,
-                               geometry->dilations, geometry->low, groups,
-                               /*x_zero=*/0);
+  Value inside = geometry->pad(node, x, /*fill=*/0);
+  Value y = node.build<ConvOp>(
+      geometry->resultType(x, dimsOf(w)[0]), toChannelsLast(node, inside),
+      kernelLast(node, w), OnnxNode::unlessZeros(bias), geometry->strides,
+      geometry->dilations, geometry->low, groups,
+      /*x_zero=*/0);
   return toChannelsFirst(node, y);
+}
+
+/// Crops axes to sizes, of which half is in front, or adds zeros behind.
+static Value cropAtRunTime(OnnxNode &node, Value y,
+                           ArrayRef<WindowGeometry::Padded> axes) {
+  RunTimeInts ints(node);
+  for (const auto &[axis, size, isUpper] : axes) {
+    Value beyond =
+        ints.max(ints.number(0),
+                 ints.sub(ints.sizes(dimsOf(y)[axis]), ints.sizes(size)));
+    Value before = ints.div(ints.add(beyond, ints.number(isUpper ? 0 : 1)),
+                            ints.number(2));
+    y = padAlong(node, y, axis, ints.sub(ints.number(0), before), size,
+                 "constant", node.scalarConstant(0, elementOf(y)));
+  }
+  return y;
 }
 
 static ImportResult importConvTranspose(OnnxNode &node) {
@@ -190,6 +208,8 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   if (failed(autoPad))
     return failure();
   SmallVector<int64_t> low;
+  // What of an axis is cropped, or added behind, where only the run says how much.
+  SmallVector<WindowGeometry::Padded> cropped;
   Dims shape{xs[0]};
   for (size_t i = 0; i < rank; ++i) {
     if (strides[i] < 1 || dilations[i] < 1 || ws[2 + i].least() < 1)
@@ -202,14 +222,16 @@ static ImportResult importConvTranspose(OnnxNode &node) {
         *autoPad == AutoPad::SameUpper || *autoPad == AutoPad::SameLower;
     if (!wanted.empty() || same) {
       Dim size = wanted.empty() ? xs[2 + i] * strides[i] : Dim(wanted[i]);
+      bool isUpper = *autoPad == AutoPad::SameUpper;
+      if (size.least() < 1)
+        return node.invalid("the output would be empty on spatial axis " +
+                            Twine(i));
       std::optional<int64_t> missing = (full - size).known();
+      int64_t total = std::max<int64_t>(0, missing.value_or(0));
+      low.push_back(isUpper ? total / 2 : total - total / 2);
+      shape.push_back(missing ? size : full);
       if (!missing)
-        return node.unsupported("output_shape for a size that is known only at "
-                                "run time");
-      int64_t total = std::max<int64_t>(0, *missing);
-      low.push_back(*autoPad == AutoPad::SameUpper ? total / 2
-                                                   : total - total / 2);
-      shape.push_back(size);
+        cropped.push_back({2 + i, size, isUpper});
     } else {
       low.push_back(*autoPad == AutoPad::Valid ? 0 : pads[i]);
       shape.push_back(*autoPad == AutoPad::Valid ? full : given);
@@ -232,11 +254,16 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   for (size_t i = 0; i < rank; ++i)
     perm.push_back(2 + i);
   perm.append({0, 1});
+  bias = OnnxNode::unlessZeros(bias);
   Value y = node.build<ConvTransposeOp>(
       tensorOf(shape, elementOf(x)), toChannelsLast(node, x),
       buildTranspose(node.builder, node.loc, w, perm),
-      OnnxNode::unlessZeros(bias), strides, dilations, low, groups);
-  return SmallVector<Value>{toChannelsFirst(node, y)};
+      cropped.empty() ? bias : Value(), strides, dilations, low, groups);
+  y = cropAtRunTime(node, toChannelsFirst(node, y), cropped);
+  // Also what is added has the bias.
+  if (bias && !cropped.empty())
+    y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, shapeOf(y).size())});
+  return one(y);
 }
 
 void registerContractionImports(OnnxRegistry &registry) {

@@ -443,6 +443,25 @@ static ImportResult importSplit(OnnxNode &node) {
   return results;
 }
 
+/// `part` with the sizes of `first` along all axes but one. What cannot be taken to be
+/// equal before the run is compared in it.
+static Value joinable(OnnxNode &node, Value part, Value first, size_t axis) {
+  bool isChecked = false;
+  for (size_t i = 0; i < shapeOf(part).size(); ++i) {
+    Dim own = dimsOf(part)[i], other = dimsOf(first)[i];
+    if (i == axis || own == other || (own.known() && other.known()) ||
+        node.takeEqual(own, other))
+      continue;
+    node.checkEqual(own, other);
+    isChecked = true;
+  }
+  if (!isChecked)
+    return part;
+  Dims sizes = dimsOf(first);
+  sizes[axis] = dimsOf(part)[axis];
+  return reshapeAtRunTime(node, part, sizes);
+}
+
 static ImportResult importConcat(OnnxNode &node) {
   SmallVector<Value> inputs;
   for (unsigned i = 0; i < node.numInputs(); ++i)
@@ -451,14 +470,9 @@ static ImportResult importConcat(OnnxNode &node) {
   auto axis = node.axisAttr("axis", 1, rank);
   if (failed(axis))
     return failure();
-  for (Value part : ArrayRef(inputs).drop_front())
-    for (int64_t i = 0; i < rank && shapeOf(part).size() == size_t(rank); ++i)
-      if (Dim size = dimsOf(part)[i], first = dimsOf(inputs[0])[i];
-          i != *axis && size != first && !(size.known() && first.known()) &&
-          failed(node.requireEqual(size, first,
-                                   "the inputs differ in another axis than " +
-                                       Twine(*axis))))
-        return failure();
+  for (Value &part : MutableArrayRef(inputs).drop_front())
+    if (shapeOf(part).size() == size_t(rank))
+      part = joinable(node, part, inputs[0], *axis);
   auto sizes =
       llvm::map_to_vector(inputs, [](Value part) { return dimsOf(part); });
   if (!concatenated(SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()),

@@ -69,7 +69,9 @@ public:
   /// generated code refuses other sizes. Types of values change.
   virtual bool assumeEqual(const Dim &x, const Dim &y) = 0;
   /// The same where the sizes cannot be meant to differ: one of them may also have to
-  /// be a number or a product. Fails with a diagnostic that names `what`.
+  /// be a number or a product.
+  virtual bool takeEqual(const Dim &x, const Dim &y) = 0;
+  /// The same; fails with a diagnostic that names `what`.
   virtual mlir::LogicalResult requireEqual(const Dim &x, const Dim &y,
                                            const llvm::Twine &what) = 0;
   /// Takes a size to be a multiple of a number, and to be as large as one; fails

@@ -6,29 +6,42 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// `build` gets the channels-last input, the geometry and the result type.
-static FailureOr<Value> importPool(
-    OnnxNode &node,
-    llvm::function_ref<Value(Value x, const WindowGeometry &, RankedTensorType)>
-        build) {
-  Value x = node.input(0);
+using BuildPool = llvm::function_ref<Value(Value x, const WindowGeometry &,
+                                           RankedTensorType)>;
+
+/// `build` gets the channels-last input, the geometry and the result type. With `fill`,
+/// that is around the input where only the run says how much of it.
+static FailureOr<Value> importPool(OnnxNode &node, std::optional<double> fill,
+                                   BuildPool build, Value x = {}) {
+  if (!x)
+    x = node.input(0);
   if (shapeOf(x).size() < 3)
     return node.invalid("pooling needs an input of rank 3 or more");
   SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");
-  auto geometry = WindowGeometry::read(node, x, kernel);
+  auto geometry = WindowGeometry::read(node, x, kernel, fill.has_value());
   if (failed(geometry))
     return failure();
-  Value y = build(toChannelsLast(node, x), *geometry,
-                  geometry->resultType(x, dimsOf(x)[1]));
-  return toChannelsFirst(node, y);
+  RankedTensorType type = geometry->resultType(x, dimsOf(x)[1]);
+  if (fill)
+    x = geometry->pad(node, x, *fill);
+  return toChannelsFirst(node, build(toChannelsLast(node, x), *geometry, type));
+}
+
+/// What no element is less than.
+static double leastNumber(Type type) {
+  if (isa<FloatType>(type))
+    return -INFINITY;
+  bool isSigned = !type.isUnsignedInteger() && !type.isInteger(1);
+  return isSigned ? -std::ldexp(1.0, int(type.getIntOrFloatBitWidth()) - 1) : 0;
 }
 
 static ImportResult importMaxPool(OnnxNode &node) {
-  FailureOr<Value> values = importPool(
-      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-        return node.build<MaxPoolOp>(type, x, g.knownKernel(), g.strides,
-                                     g.dilations, g.low);
-      });
+  FailureOr<Value> values =
+      importPool(node, leastNumber(elementOf(node.input(0))),
+                 [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+                   return node.build<MaxPoolOp>(type, x, g.knownKernel(),
+                                                g.strides, g.dilations, g.low);
+                 });
   if (failed(values))
     return failure();
   SmallVector<Value> results{*values};
@@ -36,7 +49,8 @@ static ImportResult importMaxPool(OnnxNode &node) {
     auto i64 =
         IntegerType::get(node.builder.getContext(), 64, IntegerType::Signed);
     FailureOr<Value> indices = importPool(
-        node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+        node, /*fill=*/std::nullopt,
+        [&](Value x, const WindowGeometry &g, RankedTensorType type) {
           return node.build<MaxPoolIndexOp>(
               tensorOf(dimsOf(type), i64), x, g.knownKernel(), g.strides,
               g.dilations, g.low, node.intAttr("storage_order", 0));
@@ -49,20 +63,32 @@ static ImportResult importMaxPool(OnnxNode &node) {
 }
 
 static ImportResult importAveragePool(OnnxNode &node) {
-  FailureOr<Value> y = importPool(
-      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
-        return node.build<AveragePoolOp>(
-            type, x, g.knownKernel(), g.strides, g.dilations, g.low,
-            node.intAttr("count_include_pad", 0) != 0, g.high);
-      });
-  if (failed(y))
+  Value x = node.input(0);
+  bool countsAll = node.intAttr("count_include_pad", 0) != 0, isPadded = false;
+  auto average = [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+    isPadded = !g.padded.empty();
+    return node.build<AveragePoolOp>(type, x, g.knownKernel(), g.strides,
+                                     g.dilations, g.low, countsAll || isPadded,
+                                     g.high);
+  };
+  FailureOr<Value> y = importPool(node, /*fill=*/0, average);
+  if (failed(y) || !isPadded || countsAll)
+    return one(y);
+  // What each window has of the input follows from an input of ones.
+  Dims sizes = dimsOf(x);
+  sizes[0] = sizes[1] = 1;
+  Value ones = node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
+                                    ArrayRef<Dim>(sizes));
+  FailureOr<Value> share = importPool(node, /*fill=*/0, average, ones);
+  if (failed(share))
     return failure();
-  return SmallVector<Value>{*y};
+  return one(node.elementwise<DivOp>({*y, *share}));
 }
 
 static ImportResult importLpPool(OnnxNode &node) {
   FailureOr<Value> y = importPool(
-      node, [&](Value x, const WindowGeometry &g, RankedTensorType type) {
+      node, /*fill=*/0,
+      [&](Value x, const WindowGeometry &g, RankedTensorType type) {
         return node.build<LpPoolOp>(type, x, g.knownKernel(), g.strides,
                                     g.dilations, g.low, node.intAttr("p", 2));
       });

@@ -47,7 +47,7 @@ static std::optional<Dim> countWindows(const Dim &size, int64_t low,
 
 LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
                                        AutoPad autoPad, int64_t before,
-                                       int64_t after) {
+                                       int64_t after, bool pads) {
   constexpr int64_t most = int64_t(1) << 31;
   int64_t stride = strides[axis], dilation = dilations[axis];
   if (stride < 1 || dilation < 1 || kernel[axis].least() < 1)
@@ -63,11 +63,19 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   if (autoPad == AutoPad::SameUpper || autoPad == AutoPad::SameLower) {
     count = (size() + (stride - 1)).floorDiv(stride);
     // With a stride of 1 it does not depend on the size.
+    bool isUpper = autoPad == AutoPad::SameUpper;
     auto missing = ((count - 1) * stride + extent - size()).known();
-    if (!missing)
+    if (!missing && !pads)
       return node.unsupported(
           "auto_pad with a stride, for a size that is known "
           "only at run time");
+    if (!missing) {
+      if (!node.requireAtLeast(size(), 1))
+        return node.invalid("auto_pad of an empty axis");
+      count = (size() + (stride - 1)).floorDiv(stride);
+      padded.push_back({2 + axis, (count - 1) * stride + extent, isUpper});
+      missing = 0;
+    }
     int64_t total = std::max<int64_t>(0, *missing);
     ahead = autoPad == AutoPad::SameUpper ? total / 2 : total - total / 2;
     behind = total - ahead;
@@ -105,7 +113,8 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
 }
 
 FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
-                                               ArrayRef<Dim> kernel) {
+                                               ArrayRef<Dim> kernel,
+                                               bool mayPad) {
   size_t rank = shapeOf(x).size() - 2;
   WindowGeometry g;
   g.kernel.assign(kernel.begin(), kernel.end());
@@ -125,9 +134,25 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
   if (ceil != 0 && ceil != 1)
     return node.invalid("ceil_mode must be 0 or 1, not " + Twine(ceil));
   for (size_t i = 0; i < rank; ++i)
-    if (failed(g.readAxis(node, x, i, *autoPad, pads[i], pads[rank + i])))
+    if (failed(
+            g.readAxis(node, x, i, *autoPad, pads[i], pads[rank + i], mayPad)))
       return failure();
   return g;
+}
+
+Value WindowGeometry::pad(OnnxNode &node, Value x, double fill) const {
+  RunTimeInts ints(node);
+  for (const Padded &each : padded) {
+    Value missing =
+        ints.max(ints.number(0), ints.sub(ints.sizes(each.size),
+                                          ints.sizes(dimsOf(x)[each.axis])));
+    // The odd element is behind, or in front of all.
+    Value before = ints.div(
+        ints.add(missing, ints.number(each.isUpper ? 0 : 1)), ints.number(2));
+    x = padAlong(node, x, each.axis, before, each.size, "constant",
+                 node.scalarConstant(fill, elementOf(x)));
+  }
+  return x;
 }
 
 Value toChannelsLast(OnnxNode &node, Value x) {
