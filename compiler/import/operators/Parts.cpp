@@ -1,0 +1,274 @@
+// Slice, Split and Concat.
+
+#include "compiler/import/operators/RunTimeShapes.h"
+#include "compiler/import/operators/ShapeArguments.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// Returns `x` limited to [low, high]; empty where that depends on a size that is
+/// known only at run time.
+static std::optional<Dim> clamped(const Dim &x, const Dim &low,
+                                  const Dim &high) {
+  if ((x - low).most() <= 0)
+    return low;
+  if ((high - x).most() <= 0)
+    return high;
+  return (x - low).least() >= 0 && (high - x).least() >= 0 ? std::optional(x)
+                                                           : std::nullopt;
+}
+
+namespace {
+/// What a slice takes of one axis.
+struct SlicedAxis {
+  Dim first, count;
+  int64_t step;
+};
+} // namespace
+
+/// What start, end and step take of an axis of `size`; empty where that depends on a
+/// size that is known only at run time.
+static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
+                                             Dim end, int64_t step) {
+  // Exporters write the largest integer for the end; a step that leaves the axis at
+  // once is as good as any larger one.
+  constexpr int64_t most = int64_t(1) << 40;
+  auto fromFront = [&](const Dim &x) -> std::optional<Dim> {
+    Dim near = x;
+    if (auto known = x.known())
+      near = std::clamp(*known, -most, most);
+    if (near.most() < 0)
+      return near + size;
+    return near.least() >= 0 ? std::optional(near) : std::nullopt;
+  };
+  step = std::clamp(step, -size.most() - 1, size.most() + 1);
+  bool isForward = step > 0;
+  auto front = fromFront(start), behind = fromFront(end);
+  if (!front || !behind || (!isForward && !size.known() && size.least() < 1))
+    return std::nullopt;
+  Dim high = isForward ? size : size - 1;
+  auto first = clamped(*front, size == 0 && !isForward ? -1 : 0, high),
+       last = clamped(*behind, isForward ? 0 : -1, high);
+  if (!first || !last)
+    return std::nullopt;
+  Dim distance = isForward ? *last - *first : *first - *last;
+  if (distance.most() <= 0)
+    return SlicedAxis{0, 0, 1};
+  int64_t stride = std::abs(step);
+  if (distance.least() < 0)
+    return std::nullopt;
+  return SlicedAxis{*first, (distance + (stride - 1)).floorDiv(stride), step};
+}
+
+/// The elements of `x` at `count` places of an axis, of which the first is known only
+/// at run time.
+static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
+                        const SlicedAxis &part) {
+  MLIRContext *context = node.builder.getContext();
+  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  constexpr int64_t fewPlaces = 64;
+  Value indices;
+  if (part.count.known().value_or(INT64_MAX) <= fewPlaces) {
+    Dims places;
+    for (int64_t i = 0; i < *part.count.known(); ++i)
+      places.push_back(part.first + i * part.step);
+    indices = node.build<SizesOp>(
+        RankedTensorType::get({int64_t(places.size())}, i64),
+        kernel::sizesAttr(places, context));
+  } else {
+    Value first = node.build<SizesOp>(RankedTensorType::get({}, i64),
+                                      kernel::sizesAttr(part.first, context));
+    Value places = node.countTo(part.count);
+    if (part.step != 1)
+      places = node.elementwise<MulOp>(
+          {places, node.scalarConstant(double(part.step), i64)});
+    indices = node.elementwise<AddOp>({places, first});
+  }
+  return node.build<GatherOp>(x, indices, axis, /*in_range=*/true);
+}
+
+static ImportResult importSlice(OnnxNode &node) {
+  for (unsigned i = 1; node.opset >= 10 && i < node.numInputs(); ++i)
+    if (node.hasInput(i) && !node.isKnown(i))
+      return sliceByInput(node);
+  Value x = node.input(0);
+  Dims sizes = dimsOf(x);
+  SmallVector<int64_t> from(sizes.size(), 0), by(sizes.size(), 1);
+  auto starts = sizesFromAttrOrInput(node, "starts", 10, 1);
+  auto ends = sizesFromAttrOrInput(node, "ends", 10, 2);
+  if (failed(starts) || failed(ends))
+    return failure();
+  auto axes = attrOrInput(node, "axes", 10, 3, iota(starts->size()));
+  auto steps = attrOrInput(node, "steps", 10, 4,
+                           SmallVector<int64_t>(starts->size(), 1));
+  if (failed(axes) || failed(steps))
+    return failure();
+  if (ends->size() != starts->size() || axes->size() != starts->size() ||
+      steps->size() != starts->size())
+    return node.invalid("starts, ends, axes and steps differ in length");
+  auto normal = normalizeAxes(node, *axes, sizes.size());
+  if (failed(normal))
+    return failure();
+  for (auto [axis, start, end, step] :
+       llvm::zip(*normal, *starts, *ends, *steps)) {
+    if (step == 0)
+      return node.invalid("a step is 0");
+    auto part = sliceOfAxis(sizes[axis], start, end, step);
+    // How many elements there are depends on sizes in more than one way.
+    if (!part)
+      return sliceByInput(node);
+    if (auto first = part->first.known()) {
+      sizes[axis] = part->count;
+      from[axis] = part->count == 0 ? 0 : *first;
+      by[axis] = part->step;
+      continue;
+    }
+    x = gatherFrom(node, x, axis, *part);
+    sizes[axis] = part->count;
+  }
+  return SmallVector<Value>{node.builder.createOrFold<SliceOp>(
+      node.loc, x, from, by, ArrayRef(sizes))};
+}
+
+/// How an axis is split where the node does not say: into parts of one size, of which
+/// the last one may be smaller; before opset 18 none is.
+static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
+  Dim size = dimsOf(node.input(0))[axis];
+  if (!size.known() && size.divisor() % parts != 0 && node.opset >= 18) {
+    Dims split(parts, (size + (parts - 1)).floorDiv(parts));
+    if (parts == 2) {
+      split.back() = size.floorDiv(2);
+      return split;
+    }
+    auto last = checkedSize(node, size - split.front() * (parts - 1));
+    if (failed(last))
+      return failure();
+    split.back() = *last;
+    return split;
+  }
+  if (!size.known()) {
+    if (!node.requireMultiple(size, parts))
+      node.checkEqual(size.floorDiv(parts) * parts, size);
+    return Dims(parts, dimsOf(node.input(0))[axis].floorDiv(parts));
+  }
+  int64_t each = (*size.known() + parts - 1) / parts, rest = *size.known();
+  Dims split;
+  for (int64_t i = 0; i < parts; ++i, rest -= *split.back().known())
+    split.push_back(std::min(each, rest));
+  return split;
+}
+
+/// The lengths of parts that a node gives. They add up to the axis, and none is negative.
+static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
+  auto split = sizesFromAttrOrInput(node, "split", 0, 1);
+  if (failed(split) || split->empty())
+    return split;
+  for (size_t i = 0; i < split->size(); ++i) {
+    Dim length = (*split)[i];
+    if (length.most() < 0)
+      return node.invalid("split does not add up to the axis");
+    // Symbols change where they are taken to be something else.
+    if (length.least() < 0 && node.requireAtLeast(length, 0))
+      split = sizesFromAttrOrInput(node, "split", 0, 1);
+  }
+  Dim all = 0;
+  for (const Dim &length : *split)
+    all += length;
+  if (failed(node.requireEqual(dimsOf(node.input(0))[axis], all,
+                               "split does not add up to the axis")))
+    return failure();
+  split = sizesFromAttrOrInput(node, "split", 0, 1);
+  for (Dim &length : *split) {
+    FailureOr<Dim> checked =
+        length.least() < 0 ? checkedSize(node, length) : length;
+    if (failed(checked))
+      return failure();
+    length = *checked;
+  }
+  return split;
+}
+
+static ImportResult importSplit(OnnxNode &node) {
+  Value x = node.input(0);
+  auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
+  if (succeeded(axis) && node.hasInput(1) && !node.isKnown(1))
+    return splitByInput(node, *axis);
+  if (failed(axis))
+    return failure();
+  auto split = givenParts(node, *axis);
+  if (failed(split))
+    return failure();
+  int64_t parts = node.numOutputs();
+  if (node.intAttr("num_outputs", parts) != parts)
+    return node.invalid("num_outputs is not the number of outputs");
+  if (split->empty())
+    if (split = evenParts(node, *axis, parts); failed(split))
+      return failure();
+  if (static_cast<int64_t>(split->size()) != parts)
+    return node.invalid("split has " + Twine(split->size()) + " entries for " +
+                        Twine(parts) + " outputs");
+  SmallVector<Value> results;
+  Dim start = 0;
+  for (const Dim &length : *split) {
+    Dims sizes = dimsOf(x);
+    SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
+    sizes[*axis] = length;
+    starts[*axis] = start.known().value_or(0);
+    results.push_back(start.known()
+                          ? node.builder.createOrFold<SliceOp>(
+                                node.loc, x, starts, steps, ArrayRef(sizes))
+                          : gatherFrom(node, x, *axis, {start, length, 1}));
+    start += length;
+  }
+  return results;
+}
+
+/// `part` with the sizes of `first` along all axes but one. What cannot be taken to be
+/// equal before the run is compared in it.
+static Value joinable(OnnxNode &node, Value part, Value first, size_t axis) {
+  bool isChecked = false;
+  for (size_t i = 0; i < shapeOf(part).size(); ++i) {
+    Dim own = dimsOf(part)[i], other = dimsOf(first)[i];
+    if (i == axis || own == other || (own.known() && other.known()) ||
+        node.takeEqual(own, other))
+      continue;
+    node.checkEqual(own, other);
+    isChecked = true;
+  }
+  if (!isChecked)
+    return part;
+  Dims sizes = dimsOf(first);
+  sizes[axis] = dimsOf(part)[axis];
+  return reshapeAtRunTime(node, part, sizes);
+}
+
+static ImportResult importConcat(OnnxNode &node) {
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    inputs.push_back(node.input(i));
+  int64_t rank = shapeOf(inputs[0]).size();
+  auto axis = node.axisAttr("axis", 1, rank);
+  if (failed(axis))
+    return failure();
+  for (Value &part : MutableArrayRef(inputs).drop_front())
+    if (shapeOf(part).size() == size_t(rank))
+      part = joinable(node, part, inputs[0], *axis);
+  auto sizes =
+      llvm::map_to_vector(inputs, [](Value part) { return dimsOf(part); });
+  if (!concatenated(SmallVector<ArrayRef<Dim>>(sizes.begin(), sizes.end()),
+                    *axis))
+    return node.invalid("the inputs differ in another axis than " +
+                        Twine(*axis));
+  return SmallVector<Value>{
+      node.builder.createOrFold<ConcatOp>(node.loc, inputs, *axis)};
+}
+
+void registerPartsImports(OnnxRegistry &registry) {
+  registry.add("Slice", importSlice);
+  registry.add("Split", importSplit);
+  registry.add("Concat", importConcat);
+}
+
+} // namespace ingot::graph
