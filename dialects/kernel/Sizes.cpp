@@ -189,12 +189,6 @@ Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   if (used.size() > 1 || !value.isPureAffine())
     value = inOrder(value);
   range = rangeOf(value, used);
-  if (auto bounds = LinearBounds::of(value, used.size())) {
-    auto least = LinearBounds::atBounds(bounds->least, used, true),
-         most = LinearBounds::atBounds(bounds->most, used, false);
-    range = {std::max(range.least, least.value_or(range.least)),
-             std::min(range.most, most.value_or(range.most))};
-  }
   if (auto number = dyn_cast<AffineConstantExpr>(value)) {
     range = {number.getValue(), number.getValue()};
     value = {};
@@ -215,8 +209,16 @@ Dim::Range Dim::rangeOf(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
   Range x = rangeOf(parts.getLHS(), symbols),
         y = rangeOf(parts.getRHS(), symbols);
   switch (value.getKind()) {
-  case AffineExprKind::Add:
-    return {x.least + y.least, x.most + y.most};
+  case AffineExprKind::Add: {
+    Range sum{x.least + y.least, x.most + y.most};
+    if (auto bounds = LinearBounds::of(value, symbols.size())) {
+      auto least = LinearBounds::atBounds(bounds->least, symbols, true),
+           most = LinearBounds::atBounds(bounds->most, symbols, false);
+      sum.least = std::max(sum.least, least.value_or(sum.least));
+      sum.most = std::min(sum.most, most.value_or(sum.most));
+    }
+    return sum;
+  }
   case AffineExprKind::Mul: {
     auto [least, most] = std::minmax({x.least * y.least, x.least * y.most,
                                       x.most * y.least, x.most * y.most});

@@ -27,6 +27,8 @@ TEST_CASE("parts of a size are not larger than it", "[sizes]") {
   // The last of four parts: 1 - 3 * 1 is the least.
   CHECK((n - (n + 3).floorDiv(4) * 3).least() == -2);
   CHECK((n - n.floorDiv(8) * 8).most() == 7);
+  Dim m = symbols.symbol("m", 0, 10);
+  CHECK(((n - n.floorDiv(2)) * m).most() == 5000);
 }
 
 TEST_CASE("a product is the same in any order", "[sizes]") {
