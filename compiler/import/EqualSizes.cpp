@@ -36,6 +36,34 @@ static std::optional<Dim> narrowed(kernel::SymbolAttr symbol, int64_t least,
                                      least, most));
 }
 
+/// The symbol of a size that grows with it, where the size is between two numbers; empty
+/// if that is not known of it.
+static std::optional<Dim> boundedBy(kernel::SymbolAttr symbol, const Dim &size,
+                                    int64_t least, int64_t most) {
+  auto at = [&](int64_t value) {
+    return size.at([&](kernel::SymbolAttr) { return value; });
+  };
+  // The first value from which on the size is as large.
+  auto firstWith = [&](int64_t wanted) {
+    int64_t low = symbol.getLeast(), high = symbol.getMost() + 1;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      if (at(middle) >= wanted)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
+  };
+  std::optional<Dim> fitting =
+      narrowed(symbol, firstWith(least), firstWith(most + 1) - 1);
+  if (!fitting)
+    return std::nullopt;
+  Dim within = size.with([&](kernel::SymbolAttr) { return *fitting; });
+  return within.least() >= least && within.most() <= most ? fitting
+                                                          : std::nullopt;
+}
+
 bool GraphImporter::isMade(kernel::SymbolAttr symbol) const {
   return made.contains(symbol.getName());
 }
@@ -81,24 +109,19 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
   if (llvm::is_contained(y.symbols(), a))
     return y == x.floorDiv(y.divisor()) * y.divisor() &&
            requireMultiple(x, y.divisor());
-  // Of a multiple of one symbol, that symbol has narrower bounds.
-  if (y.symbols().size() == 1) {
-    kernel::SymbolAttr b = y.symbols().front();
-    std::optional<Dim> factor = y.dividedBy(Dim(b));
-    if (factor && factor->known().value_or(0) > 0) {
-      int64_t times = *factor->known();
-      std::optional<Dim> fitting =
-          narrowed(b, llvm::divideCeilSigned(a.getLeast(), times),
-                   llvm::divideFloorSigned(a.getMost(), times));
-      if (!fitting)
-        return false;
-      takeAs({{a, *fitting * times}, {b, *fitting}});
-      return true;
-    }
+  if (y.least() >= a.getLeast() && y.most() <= a.getMost()) {
+    takeAs({{a, y}});
+    return true;
   }
-  if (y.least() < a.getLeast() || y.most() > a.getMost())
+  // Where it follows from one symbol, that has narrower bounds.
+  if (y.symbols().size() != 1)
     return false;
-  takeAs({{a, y}});
+  kernel::SymbolAttr b = y.symbols().front();
+  std::optional<Dim> fitting = boundedBy(b, y, a.getLeast(), a.getMost());
+  if (!fitting)
+    return false;
+  takeAs({{a, y.with([&](kernel::SymbolAttr) { return *fitting; })},
+          {b, *fitting}});
   return true;
 }
 

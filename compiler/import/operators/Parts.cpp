@@ -137,11 +137,9 @@ static ImportResult importSlice(OnnxNode &node) {
 static FailureOr<Dims> evenParts(OnnxNode &node, int64_t axis, int64_t parts) {
   Dim size = dimsOf(node.input(0))[axis];
   if (!size.known() && size.divisor() % parts != 0 && node.opset >= 18) {
+    if (parts == 2)
+      return Dims{size - size.floorDiv(2), size.floorDiv(2)};
     Dims split(parts, (size + (parts - 1)).floorDiv(parts));
-    if (parts == 2) {
-      split.back() = size.floorDiv(2);
-      return split;
-    }
     auto last = checkedSize(node, size - split.front() * (parts - 1));
     if (failed(last))
       return failure();
