@@ -77,8 +77,8 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   auto rank = [&](kernel::SymbolAttr symbol) {
     return isMade(symbol) + madeInBodies.contains(symbol.getName());
   };
-  bool isFirst = rank(a) == rank(b) ? a.getName() < b.getName()
-                                    : rank(a) < rank(b);
+  bool isFirst =
+      rank(a) == rank(b) ? a.getName() < b.getName() : rank(a) < rank(b);
   std::optional<Dim> common =
       narrowed(isFirst ? a : b, std::max(x.least(), y.least()),
                std::min(x.most(), y.most()));

@@ -323,6 +323,18 @@ def windows(ingot):
         [node("MaxPool", ["x"], ["a"], kernel_shape=[2], strides=[2]), node("MaxPool", ["x"], ["b"], kernel_shape=[1], strides=[2]),
          node("Concat", ["a", "b"], ["z"], axis=1)], [("x", F, [1, 2, "h"])], [("z", F)]),
           [{"x": normal(1, 2, h)} for h in (2, 6, 8)], ["h=2..8"], [{"x": normal(1, 2, 5)}])
+    check(ingot, "Concat of a window and an input that has its size", model(
+        [node("MaxPool", ["x"], ["a"], kernel_shape=[2], pads=[1, 1]), node("Concat", ["a", "y"], ["z"], axis=1)],
+        [("x", F, [1, 2, "h"]), ("y", F, [1, 3, "k"])], [("z", F)]),
+          [{"x": normal(1, 2, h), "y": normal(1, 3, h + 1)} for h in (1, 4, 7)], ["*=1..8"], [{"x": normal(1, 2, 4), "y": normal(1, 3, 4)}])
+    deform = model([node("DeformConv", ["x", "w", "o", "b", "m"], ["z"], kernel_shape=[2, 3], strides=[2, 1], pads=[1, 0, 0, 2], offset_group=2)],
+                   [("x", F, ["n", 4, "h", "t"]), ("w", F, ["v", 4, "k", "l"]), ("o", F, ["i", 24, "p", "q"]), ("b", F, ["u"]),
+                    ("m", F, ["g", 12, "d", "e"])], [("z", F)])
+    deform.opset_import[0].version = 22
+    check(ingot, "DeformConv", deform,
+          [{"x": normal(n, 4, h, t), "w": normal(5, 4, 2, 3), "o": normal(n, 24, (h + 1) // 2, t), "b": normal(5), "m": normal(n, 12, (h + 1) // 2, t)}
+           for n, h, t in ((1, 4, 5), (2, 7, 3))], ["*=1..8"],
+          [{"x": normal(1, 4, 4, 5), "w": normal(5, 4, 2, 3), "o": normal(1, 24, 3, 5), "b": normal(5), "m": normal(1, 12, 2, 5)}])
     for skips in (0, 2):
         check(ingot, f"TfIdfVectorizer, skips={skips}", model(
             [node("TfIdfVectorizer", ["x"], ["z"], mode="TF", min_gram_length=1, max_gram_length=2, max_skip_count=skips, ngram_counts=[0, 2],

@@ -7,7 +7,7 @@
 //   samples [N, offset group, kernel position, place, channel] (* mask)
 //     -> [N, group, place, kernel position * channel] x weights + bias
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -18,20 +18,21 @@ namespace ingot::graph {
 namespace {
 /// The sizes of one node: a 2-D convolution.
 struct Sizes {
-  int64_t batch, channels, outputs, groups, offsetGroups, kernel, places;
+  Dim batch, channels, outputs;
+  int64_t groups, offsetGroups, kernel;
+  Dim places;
 };
 } // namespace
 
-/// One coordinate (0: y, 1: x) of all samples, from -1 to 1 over the input:
-/// [N * offset groups, kernel, places, 1].
-static Value coordinates(OnnxNode &node, const Sizes &sizes,
-                         const WindowGeometry &geometry, Value offset,
-                         int64_t size, int64_t axis) {
-  // Pixel p has its centre at (2 p + 1) / size - 1.
+/// One coordinate (0: y, 1: x) of all samples that are not moved, from -1 to 1 over the
+/// input: [kernel, places, 1].
+static Value startsOf(OnnxNode &node, const Sizes &sizes,
+                      const WindowGeometry &geometry, int64_t size,
+                      int64_t axis) {
   double scale = 2.0 / static_cast<double>(size);
   std::vector<double> start;
   for (int64_t k = 0; k < sizes.kernel; ++k)
-    for (int64_t place = 0; place < sizes.places; ++place) {
+    for (int64_t place = 0; place < *sizes.places.known(); ++place) {
       int64_t inner = *geometry.output[1].known(),
               taps = *geometry.kernel[1].known();
       int64_t o = axis ? place % inner : place / inner,
@@ -41,87 +42,192 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
                               tap * geometry.dilations[axis]);
       start.push_back((p + 0.5) * scale - 1);
     }
+  return floatConstant(node, {sizes.kernel, *sizes.places.known(), 1}, start,
+                       node.builder.getF32Type());
+}
+
+/// The same where the run says how many places there are; `scale` is 2 / size, in double
+/// precision as above.
+static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
+                             const WindowGeometry &geometry, Value scale,
+                             int64_t axis) {
+  Type f64 = node.builder.getF64Type();
+  std::vector<double> taps;
+  for (int64_t k = 0, inner = *geometry.kernel[1].known(); k < sizes.kernel;
+       ++k)
+    taps.push_back(static_cast<double>((axis ? k % inner : k / inner) *
+                                           geometry.dilations[axis] -
+                                       geometry.low[axis]) +
+                   0.5);
+  Dims along{1, 1, 1, 1},
+      all{sizes.kernel, geometry.output[0], geometry.output[1], 1};
+  along[1 + axis] = all[1 + axis];
+  Value places = node.elementwise<MulOp>(
+      {node.cast(node.countTo(all[1 + axis]), f64),
+       node.scalarConstant(static_cast<double>(geometry.strides[axis]), f64)});
+  Value p = node.elementwise<AddOp>(
+      {node.reshape(places, along),
+       floatConstant(node, {sizes.kernel, 1, 1, 1}, taps, f64)});
+  p = node.elementwise<SubOp>(
+      {node.elementwise<MulOp>({p, scale}), node.scalarConstant(1, f64)});
+  return node.reshape(
+      node.build<ExpandOp>(node.cast(p, node.builder.getF32Type()),
+                           ArrayRef<Dim>(all)),
+      Dims{sizes.kernel, sizes.places, 1});
+}
+
+/// One coordinate of all samples: [N * offset groups, kernel, places, 1].
+static Value coordinates(OnnxNode &node, const Sizes &sizes,
+                         const WindowGeometry &geometry, Value offset,
+                         const Dim &size, int64_t axis) {
+  // Pixel p has its centre at (2 p + 1) / size - 1.
   Type f32 = node.builder.getF32Type();
+  Value scale, from;
+  if (size.known() && sizes.places.known()) {
+    scale = node.scalarConstant(2.0 / static_cast<double>(*size.known()), f32);
+    from = startsOf(node, sizes, geometry, *size.known(), axis);
+  } else {
+    Value length = node.reshape(RunTimeInts(node).sizes(size), {});
+    Type f64 = node.builder.getF64Type();
+    scale = node.elementwise<DivOp>(
+        {node.scalarConstant(2, f64), node.cast(length, f64)});
+    from = startsAtRunTime(node, sizes, geometry, scale, axis);
+    scale = node.cast(scale, f32);
+  }
   Value moved = slice(node.builder, node.loc, offset, 2, axis, 1);
-  moved = node.reshape(
-      moved, {sizes.batch * sizes.offsetGroups, sizes.kernel, sizes.places, 1});
-  Value from = floatConstant(node, {sizes.kernel, sizes.places, 1}, start, f32);
+  moved = node.reshape(moved, Dims{sizes.batch * sizes.offsetGroups,
+                                   sizes.kernel, sizes.places, 1});
   return node.elementwise<AddOp>(
-      {node.elementwise<MulOp>(
-           {node.cast(moved, f32), node.scalarConstant(scale, f32)}),
-       from});
+      {node.elementwise<MulOp>({node.cast(moved, f32), scale}), from});
+}
+
+/// The kernel, which kernel_shape says where the run would; empty with a diagnostic if
+/// the two differ or nothing says it.
+static std::optional<SmallVector<int64_t>> kernelOf(OnnxNode &node, Value w) {
+  SmallVector<int64_t> declared =
+      node.intsAttr("kernel_shape", shapeOf(w).drop_front(2));
+  for (size_t i = 0; i < 2; ++i) {
+    Dim size = dimsOf(w)[2 + i];
+    if (declared.size() == 2 && !size.known() && node.hasAttr("kernel_shape") &&
+        failed(node.requireEqual(size, declared[i],
+                                 "kernel_shape and the weights' shape")))
+      return std::nullopt;
+    if (!dimsOf(w)[2 + i].known()) {
+      (void)node.unsupported("a kernel that is known only at run time",
+                             "give its sizes with --dim");
+      return std::nullopt;
+    }
+  }
+  if (ArrayRef<int64_t>(declared) == shapeOf(w).drop_front(2))
+    return declared;
+  (void)node.invalid("kernel_shape contradicts the weights' shape");
+  return std::nullopt;
+}
+
+/// Requires a tensor that has `each` numbers for each group, kernel position and place.
+static LogicalResult requirePlaces(OnnxNode &node, Value tensor,
+                                   const Dims &perPlace, const Twine &what) {
+  if (shapeOf(tensor).size() != perPlace.size())
+    return node.invalid(what);
+  for (auto [axis, size] : llvm::enumerate(perPlace))
+    if (failed(node.requireEqual(dimsOf(tensor)[axis], size, what)))
+      return failure();
+  return success();
+}
+
+/// The sizes, all of which fit each other.
+static FailureOr<Sizes> readSizes(OnnxNode &node, WindowGeometry &geometry) {
+  Value x = node.input(0), w = node.input(1), offset = node.input(2),
+        mask = node.input(4);
+  if (shapeOf(x).size() != 4 || shapeOf(w).size() != 4 ||
+      shapeOf(offset).size() != 4)
+    return node.unsupported("other than two spatial axes");
+  auto kernel = kernelOf(node, w);
+  if (!kernel)
+    return failure();
+  int64_t groups = node.intAttr("group", 1),
+          own = node.intAttr("offset_group", 1),
+          taps = (*kernel)[0] * (*kernel)[1];
+  if (groups < 1 || own < 1 || !node.requireMultiple(dimsOf(w)[0], groups) ||
+      !node.requireMultiple(dimsOf(x)[1], own))
+    return node.invalid("the groups do not divide the channels");
+  if (!node.requireAtLeast(dimsOf(x)[2], 1) ||
+      !node.requireAtLeast(dimsOf(x)[3], 1))
+    return node.invalid("samples an empty axis");
+  // Symbols change where sizes are taken to be equal.
+  auto perPlace = [&](int64_t each) -> FailureOr<Dims> {
+    auto read = WindowGeometry::read(node, x, *kernel);
+    if (failed(read))
+      return failure();
+    geometry = *read;
+    return Dims{dimsOf(x)[0], each * own * taps, geometry.output[0],
+                geometry.output[1]};
+  };
+  for (auto [tensor, each, what] :
+       {std::make_tuple(mask, 1, "the mask does not fit the output"),
+        std::make_tuple(offset, 2, "the offsets do not fit the output")}) {
+    if (!tensor)
+      continue;
+    auto needed = perPlace(each);
+    if (failed(needed) || failed(requirePlaces(node, tensor, *needed, what)))
+      return failure();
+  }
+  if (failed(perPlace(1)))
+    return failure();
+  return Sizes{dimsOf(x)[0],
+               dimsOf(x)[1],
+               dimsOf(w)[0],
+               groups,
+               own,
+               taps,
+               geometry.output[0] * geometry.output[1]};
 }
 
 static ImportResult importDeformConv(OnnxNode &node) {
+  WindowGeometry geometry;
+  FailureOr<Sizes> read = readSizes(node, geometry);
+  if (failed(read))
+    return failure();
+  const Sizes &sizes = *read;
   Value x = node.input(0), w = node.input(1), offset = node.input(2),
         bias = node.input(3), mask = node.input(4);
-  ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w), os = shapeOf(offset);
-  if (xs.size() != 4 || ws.size() != 4 || os.size() != 4)
-    return node.unsupported("other than two spatial axes");
-  SmallVector<int64_t> declared =
-      node.intsAttr("kernel_shape", ws.drop_front(2));
-  if (ArrayRef<int64_t>(declared) != ws.drop_front(2))
-    return node.invalid("kernel_shape contradicts the weights' shape");
-  for (Value tensor : {x, w, offset, bias, mask})
-    if (tensor && hasRunTimeSizes(tensor.getType()))
-      return node.unsupported("sizes that are known only at run time",
-                              "give them one size with --dim");
-  auto geometry = WindowGeometry::read(node, x, ws.drop_front(2));
-  if (failed(geometry))
-    return failure();
-  int64_t height = *geometry->output[0].known(),
-          width = *geometry->output[1].known();
-  Sizes sizes{xs[0],
-              xs[1],
-              ws[0],
-              node.intAttr("group", 1),
-              node.intAttr("offset_group", 1),
-              ws[2] * ws[3],
-              height * width};
+  Dim height = dimsOf(x)[2], width = dimsOf(x)[3];
   int64_t own = sizes.offsetGroups;
-  if (sizes.groups < 1 || own < 1 || ws[0] % sizes.groups || xs[1] % own)
-    return node.invalid("the groups do not divide the channels");
-  if (xs[2] == 0 || xs[3] == 0)
-    return node.invalid("samples an empty axis");
-  SmallVector<int64_t> perPlace{xs[0], own * sizes.kernel, height, width};
-  if (mask && shapeOf(mask) != ArrayRef<int64_t>(perPlace))
-    return node.invalid("the mask does not fit the output");
-  perPlace[1] *= 2;
-  if (os != ArrayRef<int64_t>(perPlace))
-    return node.invalid("the offsets do not fit the output");
 
   OpBuilder &b = node.builder;
-  int64_t each = sizes.channels / own, images = sizes.batch * own;
-  offset = node.reshape(offset, {images, sizes.kernel, 2, sizes.places});
+  Dim each = sizes.channels.floorDiv(own), images = sizes.batch * own;
+  offset = node.reshape(offset, Dims{images, sizes.kernel, 2, sizes.places});
   Value grid = ConcatOp::create(
       b, node.loc,
-      ValueRange{coordinates(node, sizes, *geometry, offset, xs[3], 1),
-                 coordinates(node, sizes, *geometry, offset, xs[2], 0)},
+      ValueRange{coordinates(node, sizes, geometry, offset, width, 1),
+                 coordinates(node, sizes, geometry, offset, height, 0)},
       3);
   Value image =
-      toChannelsLast(node, node.reshape(x, {images, each, xs[2], xs[3]}));
+      toChannelsLast(node, node.reshape(x, Dims{images, each, height, width}));
   Value samples =
       node.build<GridSampleOp>(image, grid, "linear", "zeros", false);
   if (mask)
     samples = node.elementwise<MulOp>(
-        {samples, node.reshape(mask, {images, sizes.kernel, sizes.places, 1})});
+        {samples,
+         node.reshape(mask, Dims{images, sizes.kernel, sizes.places, 1})});
   // All channels of a kernel position side by side, then by groups.
-  int64_t inGroup = sizes.channels / sizes.groups,
-          outGroup = sizes.outputs / sizes.groups;
-  samples = node.reshape(samples,
-                         {sizes.batch, own, sizes.kernel, sizes.places, each});
+  Dim inGroup = sizes.channels.floorDiv(sizes.groups),
+      outGroup = sizes.outputs.floorDiv(sizes.groups);
+  samples = node.reshape(
+      samples, Dims{sizes.batch, own, sizes.kernel, sizes.places, each});
   samples = buildTranspose(b, node.loc, samples, {0, 3, 2, 1, 4});
-  samples = node.reshape(samples, {sizes.batch, sizes.places, sizes.kernel,
-                                   sizes.groups, inGroup});
+  samples = node.reshape(samples, Dims{sizes.batch, sizes.places, sizes.kernel,
+                                       sizes.groups, inGroup});
   samples = buildTranspose(b, node.loc, samples, {0, 3, 1, 2, 4});
-  samples = node.reshape(samples, {sizes.batch, sizes.groups, sizes.places,
-                                   sizes.kernel * inGroup});
-  w = node.reshape(w, {sizes.groups, outGroup, inGroup, sizes.kernel});
+  samples = node.reshape(samples, Dims{sizes.batch, sizes.groups, sizes.places,
+                                       inGroup * sizes.kernel});
+  w = node.reshape(w, Dims{sizes.groups, outGroup, inGroup, sizes.kernel});
   w = buildTranspose(b, node.loc, w, {0, 3, 2, 1});
-  w = node.reshape(w, {sizes.groups, sizes.kernel * inGroup, outGroup});
+  w = node.reshape(w, Dims{sizes.groups, inGroup * sizes.kernel, outGroup});
   Value y = node.build<MatMulOp>(samples, w);
   y = buildTranspose(b, node.loc, y, {0, 1, 3, 2});
-  y = node.reshape(y, {sizes.batch, sizes.outputs, height, width});
+  y = node.reshape(y, Dims{sizes.batch, sizes.outputs, geometry.output[0],
+                           geometry.output[1]});
   if (OnnxNode::unlessZeros(bias))
     y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, 4)});
   return SmallVector<Value>{y};
