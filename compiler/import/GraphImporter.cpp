@@ -256,6 +256,8 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
              at);
     return bindAll(node, scope, Binding::poisoned());
   }
+  for (Binding &result : *results)
+    foldPartOfShape(result);
   for (int i = 0; i < node.output_size(); ++i)
     if (!node.output(i).empty())
       scope.bindings[node.output(i)] = (*results)[i];

@@ -99,7 +99,11 @@ public:
   /// The elements of a tensor of integers as numbers and expressions of sizes that
   /// are known only at run time; empty where some element is neither.
   std::optional<graph::Dims> sizesIn(mlir::Value value);
-  /// The sizes that integers of the run are: see RunTimeSizes.cpp.
+  /// The elements of a vector that are such.
+  llvm::SmallVector<std::optional<graph::Dim>> elementsIn(mlir::Value value);
+  /// Makes a constant of a part of a shape that is the same in each run.
+  void foldPartOfShape(Binding &result);
+  /// The sizes that integers of the run are: see MadeSizes.cpp.
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);

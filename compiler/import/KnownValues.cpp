@@ -95,6 +95,14 @@ DenseElementsAttr GraphImporter::constantOf(Value value) {
   return known;
 }
 
+void GraphImporter::foldPartOfShape(Binding &result) {
+  Operation *part = result.value ? result.value.getDefiningOp() : nullptr;
+  if (isa_and_nonnull<graph::GatherOp, graph::SliceOp>(part) &&
+      part->getOperand(0).getDefiningOp<graph::SizesOp>() &&
+      constantOf(result.value))
+    result.value = resolve(result.value);
+}
+
 std::optional<graph::Dims> GraphImporter::sizesIn(Value value) {
   return valuesOfSizes(resolve(value));
 }

@@ -66,6 +66,23 @@ bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
   return true;
 }
 
+SmallVector<std::optional<Dim>> GraphImporter::elementsIn(Value value) {
+  value = resolve(value);
+  SmallVector<std::optional<Dim>> elements(tensorType(value).getNumElements());
+  if (auto all = sizesIn(value)) {
+    llvm::copy(*all, elements.begin());
+  } else if (auto concat = value.getDefiningOp<ConcatOp>();
+             concat && tensorType(value).getRank() == 1) {
+    elements.clear();
+    for (Value part : concat.getInputs())
+      llvm::append_range(elements, elementsIn(part));
+  } else if (auto cast = value.getDefiningOp<CastOp>();
+             cast && elementOf(cast->getOperand(0)).isInteger(64)) {
+    return elementsIn(cast->getOperand(0));
+  }
+  return elements;
+}
+
 std::string GraphImporter::nameSize(const NodePlace &at, const Twine &suffix) {
   std::string name = at.node.output_size() && !at.node.output(0).empty()
                          ? at.node.output(0)
@@ -83,7 +100,13 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
                          ArrayRef<std::optional<int64_t>> most) {
   std::string what = "`" + printable(at.node.op_type()) + "`: ";
   Dims sizes;
+  SmallVector<std::optional<Dim>> known = elementsIn(counts);
   for (auto [i, bound] : llvm::enumerate(most)) {
+    // Some elements follow from other sizes, where all do not.
+    if (known[i] && known[i]->least() >= 0) {
+      sizes.push_back(*known[i]);
+      continue;
+    }
     std::string name =
         nameSize(at, most.size() == 1 ? Twine("count") : Twine(i));
     // A bound that follows is better than one for all sizes.
