@@ -31,8 +31,8 @@ const llvm::StringMap<GraphImporter::Special> &GraphImporter::specials() {
         may, "if"}},
       {"Loop",
        {&G::importLoop,
-        "outputs of as many iterations as are only known at run time; optional "
-        "values that are carried",
+        "outputs of as many iterations as a condition of the run allows; "
+        "optional values that are carried",
         may, "loop"}},
       {"Scan", {&G::importScan, "sequence_lens", Special::No, "loop"}},
       {"SequenceEmpty", {&G::importSequenceConstruct, "", only, lists}},

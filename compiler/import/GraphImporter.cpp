@@ -271,8 +271,9 @@ bool GraphImporter::checkRunTimeSizes(const NodePlace &at,
                                       Operation *before) {
   if (runTimeSizes(at).empty())
     return true;
-  bool knows =
-      llvm::is_contained({"Shape", "Size", "CastLike"}, at.node.op_type());
+  bool knows = llvm::is_contained(
+      {"Shape", "Size", "CastLike", "SequenceLength", "OptionalHasElement"},
+      at.node.op_type());
   bool holds = knows || llvm::all_of(results, [](const Binding &result) {
                  return !result.value || !isComputable(result.value);
                });

@@ -4,6 +4,7 @@
 // them the arguments of main.
 
 #include "compiler/import/GraphImporter.h"
+#include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/report/Suggest.h"
 #include "dialects/graph/ops/Movement.h"
@@ -433,14 +434,14 @@ void GraphImporter::bindOption(const std::string &name,
   bindInput(argument, DenseElementsAttr::get(type, values));
 }
 
-/// Compares the type of an output with what the model declares for it. A shape that
-/// differs is a warning: converters of tree models declare that of one row. So are
-/// maps from labels to scores: the tensor has a column for each label.
 /// Whether a size is a number, or may be when the program runs.
 static bool mayBe(const Dim &size, int64_t number) {
   return size.least() <= number && number <= size.most();
 }
 
+/// Compares the type of an output with what the model declares for it. A shape that
+/// differs is a warning: converters of tree models declare that of one row. So are
+/// maps from labels to scores: the tensor has a column for each label.
 void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
                                   RankedTensorType type) {
   const onnx::TypeProto &declared = output.type();
@@ -449,27 +450,19 @@ void GraphImporter::checkDeclared(const onnx::ValueInfoProto &output,
   bool isMaps = declared.has_sequence_type() &&
                 declared.sequence_type().elem_type().has_map_type();
   bool hasElement = isMaps, hasShape = !isMaps;
-  std::string text = isMaps ? "a sequence of maps" : kindOfType(declared);
+  std::string text = isMaps                       ? "a sequence of maps"
+                     : declared.has_tensor_type() ? typeText(declared)
+                                                  : kindOfType(declared);
   if (declared.has_tensor_type()) {
     int64_t dataType = declared.tensor_type().elem_type();
     hasElement = !dataType || dataType == onnxDataType(type.getElementType());
-    text = dataTypeName(dataType).str();
   }
   if (declared.has_tensor_type() && declared.tensor_type().has_shape()) {
     const auto &dims = declared.tensor_type().shape().dim();
     hasShape = dims.size() == type.getRank();
-    std::vector<std::string> sizes;
-    for (int i = 0; i < dims.size(); ++i) {
-      hasShape &= !dims[i].has_dim_value() || dims[i].dim_value() == -1 ||
-                  i >= type.getRank() ||
-                  mayBe(dimsOf(type)[i], dims[i].dim_value());
-      sizes.push_back(dims[i].has_dim_value()
-                          ? std::to_string(dims[i].dim_value())
-                          : printable(dims[i].dim_param().empty()
-                                          ? "?"
-                                          : dims[i].dim_param()));
-    }
-    text += "[" + llvm::join(sizes, ",") + "]";
+    for (int i = 0; i < dims.size() && hasShape; ++i)
+      hasShape = !dims[i].has_dim_value() || dims[i].dim_value() == -1 ||
+                 mayBe(dimsOf(type)[i], dims[i].dim_value());
   }
   if (hasElement && hasShape)
     return;

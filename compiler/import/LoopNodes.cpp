@@ -9,6 +9,7 @@
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -130,12 +131,17 @@ GraphImporter::mostAfter(const NodePlace &at,
   made.insert(name);
   if (auto bound = boundOf(name))
     return std::max(first, bound->most);
-  report(DiagnosticId::RuntimeShape,
+  std::vector<std::string> inputs =
+      at.inputs[0] ? bindableInputs(at.inputs[0]) : std::vector<std::string>();
+  report(inputs.empty() ? DiagnosticId::RuntimeShape
+                        : DiagnosticId::UnboundValue,
          "`" + at.node.op_type() + "`: nothing says how large `" +
              printable(name) +
              "` can get in iterations of which only the run "
              "knows how many there are",
-         at, "", "give a bound with --dim " + printable(name) + "=0..MOST");
+         at, "",
+         "give a bound with --dim " + printable(name) + "=0..MOST" +
+             (inputs.empty() ? "" : ", or " + bindHint(inputs)));
   return std::nullopt;
 }
 
@@ -314,6 +320,19 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   SmallVector<Type> results;
   for (Value initial : carried)
     results.push_back(initial.getType());
+  if (!parts.empty() && isOpen && !conditional && limit && !count) {
+    // How many parts there are is known before the first, and is a size.
+    graph::RunTimeInts ints(node);
+    Value often = ints.max(ints.vector(limit), ints.number(0));
+    if (condition)
+      often = ints.where(node.reshape(condition, {1}), often, ints.number(0));
+    auto read = readSizes(at, often, {std::nullopt});
+    if (failed(read))
+      return failure();
+    count = read->front();
+    limit = condition = {};
+    isOpen = false;
+  }
   if (!parts.empty() && count != graph::Dim(0)) {
     if (isOpen || !count || count->least() < 0) {
       reportUnlessKnown(at,

@@ -5,6 +5,7 @@
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
+#include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -251,6 +252,12 @@ bool GraphImporter::addSequence(const onnx::ValueInfoProto &output,
   SequenceBuilder sequences(*this, at);
   std::string shown = "the output `" + printable(output.name()) + "`";
   const onnx::TypeProto_Tensor *declared = tensorIn(output.type());
+  if (declared && !emptyValue(output.type()).isSequence) {
+    diagnostics.report(DiagnosticId::OutputMismatch,
+                       shown + " is declared as " + typeText(output.type()) +
+                           ", but is a sequence");
+    return false;
+  }
   std::optional<SequenceForm> form;
   RunTimeSequence list;
   std::vector<Value> elements = value.elements;

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace ingot {
 
-static std::string typeText(const onnx::TypeProto &type) {
+std::string typeText(const onnx::TypeProto &type) {
   switch (type.value_case()) {
   case onnx::TypeProto::kTensorType:
     break;

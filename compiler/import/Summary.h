@@ -12,6 +12,7 @@
 
 namespace onnx {
 class ModelProto;
+class TypeProto;
 } // namespace onnx
 
 namespace ingot {
@@ -31,6 +32,9 @@ struct ModelSummary {
   std::map<std::string, int64_t> operators;
   int64_t initializers = 0, initializerBytes = 0;
 };
+
+/// "float32[1,?]", "sequence of float32[n]".
+std::string typeText(const onnx::TypeProto &type);
 
 ModelSummary summarize(const onnx::ModelProto &model);
 

@@ -394,17 +394,6 @@ def bounds_the_wrong_way_around(folder):
     return unbound_dimension(folder)
 
 
-@case("unsupported-form", node="the_node", code=3, args=["--dim", "batch=1..9"], text="--dim batch=SIZE")
-def unpooling_of_an_open_size(folder):
-    return model([node("MaxUnpool", ["x", "i"], kernel_shape=[2, 2])],
-                 inputs=[info("x", ("batch", 1, 2, 2)), info("i", ("batch", 1, 2, 2), I64)], outputs=[info("y", None)])
-
-
-@case("unsupported-form", code=3, args=["--dim", "n=1..9"], node="the_node", text="in more than one way")
-def slice_that_open_sizes_may_end(folder):
-    return model([node("Slice", starts=[0], ends=[5])], inputs=[info("x", ("n", 4))], outputs=[info("y", None)], opset=9)
-
-
 @case("unsupported-form", code=3, args=["--dim", "n=2..9", "--dim", "m=10..20"], node="the_node")
 def sizes_that_cannot_be_equal(folder):
     return model([node("Add", ["a", "b"])], inputs=[info("a", ("n", 4)), info("b", ("m", 4))], outputs=[info("y", None)])

@@ -91,7 +91,7 @@ def loop_without_end(folder):
     return loop(body, ("", "c", "x"), inits=[numpy_helper.from_array(np.array(True), "c")])
 
 
-@case("unsupported-form", node="the_node", code=3, text="--bind m=VALUES")
+@case("unbound-value", node="the_node", text="--dim y_0=0..MOST, or give the values with --bind m=VALUES")
 def loop_that_grows_as_often_as_an_input_says(folder):
     body = [helper.make_node("Concat", ["s_in", "s_in"], ["s_out"], axis=0), helper.make_node("Identity", ["c_in"], ["c_out"])]
     m = loop(body, ("m", "", "x"))
@@ -124,8 +124,8 @@ def relu_of_a_sequence(folder):
     return model([helper.make_node("SequenceConstruct", ["x", "x"], ["s"]), node("Relu", ["s"])])
 
 
-@case("unsupported-type", code=3, text="is a sequence")
-def sequence_as_output(folder):
+@case("output-mismatch", text="is declared as float32[1,4], but is a sequence")
+def sequence_declared_as_a_tensor(folder):
     return model([helper.make_node("SequenceConstruct", ["x", "x"], ["y"])])
 
 

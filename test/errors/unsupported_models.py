@@ -56,15 +56,15 @@ def scale_of_integers(folder):
                  outputs=[info("y", None, TensorProto.UINT8)], opset=23)
 
 
-@case("unsupported-type", code=3)
-def sequence_input(folder):
+@case("unbound-dimension", text="--dim x:0=0..16")
+def sequence_of_tensors_of_unknown_rank(folder):
     return model([node("SequenceLength")], inputs=[helper.make_tensor_sequence_value_info("x", F, None)], outputs=[info("y", [], I64)])
 
 
 @case("unsupported-form", node="the_node", code=3, text="--bind c=VALUES")
 def branches_of_unlike_shapes_at_run_time(folder):
     branch = helper.make_graph([node("Relu", ["x"], ["t"])], "b", [], [info("t")])
-    larger = helper.make_graph([node("Concat", ["x", "x"], ["t"], axis=0)], "b", [], [info("t")])
+    larger = helper.make_graph([node("ReduceSum", ["x"], ["t"], keepdims=0)], "b", [], [info("t")])
     return model([node("If", ["c"], then_branch=branch, else_branch=larger)],
                  inputs=[info("x"), info("c", [], TensorProto.BOOL)])
 

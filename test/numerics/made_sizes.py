@@ -405,6 +405,35 @@ def bodies(ingot):
     check(ingot, "NonZero in a branch", model([node("If", ["c"], then_branch=branch[0], else_branch=branch[1])],
                                               [("x", F, [3, 5]), ("c", TensorProto.BOOL, [])], [("y", F)]),
           [{"x": normal(3, 5).round(), "c": np.array(c)} for c in (True, False)])
+    # Branches of unlike sizes: a number, what the branch makes, none at all.
+    few = {"then": [node("Slice", ["x", "zero64", "two"], ["then"])],
+           "else": [node("Greater", ["x", "zero"], ["above"]), node("Compress", ["x", "above"], ["kept1"]), node("Exp", ["kept1"], ["else"])]}
+    none = {"then": [node("Constant", [], ["then"], value=numpy_helper.from_array(np.zeros(0, np.float32)))], "else": [node("Neg", ["x"], ["else"])]}
+    for title, each in (("few or those above", few), ("none or all", none)):
+        branch = [helper.make_graph(nodes, name, [], [info(name, F)]) for name, nodes in each.items()]
+        check(ingot, f"branches of unlike sizes, {title}",
+              model([node("If", ["c"], ["z"], then_branch=branch[0], else_branch=branch[1]), node("Concat", ["z", "x"], axis=0)],
+                    [("x", F, [6]), ("c", TensorProto.BOOL, [])], [("y", F), ("z", F)],
+                    {"zero": np.float32(0), "zero64": ints(0), "two": ints(2)}),
+              [{"x": x, "c": np.array(c)} for c, x in ((True, normal(6)), (False, normal(6)), (False, np.abs(normal(6))), (False, -np.abs(normal(6))))])
+    # What a loop carries gets longer.
+    longer = [node("ReduceMean", ["carry"], ["m"], keepdims=1), node("Concat", ["carry", "m"], ["u"], axis=0)]
+    grow = helper.make_graph([*longer, node("Identity", ["on3"], ["still3"])], "grow", [info("j", I), info("on3", TensorProto.BOOL), info("carry", F, None)],
+                             [info("still3", TensorProto.BOOL), info("u", F, None)])
+    often = np.array(30, np.int64)
+    check(ingot, "a loop that appends", model([node("Loop", ["k", "", "x"], ["y"], body=grow)], [("x", F, ["n"])], [("y", F)], {"k": often}),
+          [{"x": normal(n)} for n in (1, 4, 9)], ["n=1..9"])
+    check(ingot, "a loop that appends as often as an input says",
+          model([node("Loop", ["k", "", "x"], ["y"], body=grow)], [("x", F, ["n"]), ("k", I, [])], [("y", F)]),
+          [{"x": normal(n), "k": np.array(k, np.int64)} for n, k in ((1, 0), (4, 16), (9, 11))], ["n=1..9", "y_0=0..20"],
+          [{"x": normal(9), "k": np.array(12, np.int64)}])
+    # A part of a shape is a number, others are not.
+    check(ingot, "Resize of sizes of which two are known",
+          model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero64", "two"], ["front"]), node("Concat", ["front", "at"], ["sizes"], axis=0),
+                 node("Resize", ["x", "", "", "sizes"], mode="linear")], [("x", F, [1, 3, "h", "w"]), ("at", I, [2])], [("y", F)],
+                {"zero64": ints(0), "two": ints(2)}),
+          [{"x": normal(1, 3, h, w), "at": ints(*at)} for h, w, at in ((4, 4, (8, 8)), (3, 5, (7, 2)))], ["h=1..8", "w=1..8", "y_2=1..8", "y_3=1..8"],
+          [{"x": normal(1, 3, 4, 4), "at": ints(9, 4)}])
 
 
 parser = argparse.ArgumentParser(description=__doc__)

@@ -374,9 +374,12 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
   Dim all = product(ArrayRef<Dim>(dimsOf(x)));
-  if (node.hasAttr("axis") && shapeOf(x).size() != 1)
-    return node.unsupported("distinct parts along an axis, of an input that is "
-                            "known only at run time");
+  if (node.hasAttr("axis") && shapeOf(x).size() != 1) {
+    auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
+    if (failed(axis))
+      return failure();
+    return uniqueAlong(node, *axis);
+  }
   if (all == 0)
     return node.unsupported("an input without elements");
   x = node.reshape(x, ArrayRef<Dim>(all));
@@ -483,9 +486,7 @@ void registerGenerationImports(OnnxRegistry &registry) {
   registry.add("OneHot", importOneHot, "a depth of the run without a bound");
   registry.add("Trilu", importTrilu);
   registry.add("NonZero", importNonZero);
-  registry.add("Unique", importUnique,
-               "distinct parts along an axis, of what is known only at run "
-               "time");
+  registry.add("Unique", importUnique);
 }
 
 } // namespace ingot::graph

@@ -307,6 +307,31 @@ static ImportResult importScatterND(OnnxNode &node) {
       node.build<ScatterNDOp>(x, indices, updates, *reduction)};
 }
 
+/// The elements of `x` with zeros behind them, up to the sizes that input 2 has.
+static ImportResult padToInput(OnnxNode &node, Value x) {
+  RunTimeInts ints(node);
+  Dims from = dimsOf(x);
+  Value target = ints.input(2);
+  if (shapeOf(target)[0] != int64_t(from.size()))
+    return node.invalid("output_shape differs in rank from the input");
+  FailureOr<Dims> to = node.isKnown(2) ? node.requireSizes(2, "output_shape")
+                                       : readBoundedSizes(node, target);
+  if (failed(to))
+    return failure();
+  Value zero = node.scalarConstant(0, elementOf(x));
+  for (auto [axis, size] : llvm::enumerate(*to)) {
+    Dim more = size - from[axis];
+    if (more.most() < 0)
+      return node.invalid("output_shape is smaller than what was pooled");
+    if (more == 0)
+      continue;
+    if (more.least() < 0 && failed(checkedSize(node, more)))
+      return failure();
+    x = padAlong(node, x, axis, ints.number(0), size, "constant", zero);
+  }
+  return one(x);
+}
+
 /// Scatters into zeros the size that the pool had; a larger output_shape pads.
 static ImportResult importMaxUnpool(OnnxNode &node) {
   Value x = node.input(0);
@@ -344,17 +369,17 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
   result = node.reshape(result, ArrayRef<Dim>(shape));
   if (!node.hasInput(2))
     return SmallVector<Value>{result};
+  if (hasRunTimeSizes(result.getType()) || !node.isKnown(2) ||
+      !node.constantInput(2))
+    return padToInput(node, result);
   auto target = node.requireInts(2, "output_shape");
   if (failed(target))
     return failure();
   if (target->size() != shape.size())
     return node.invalid("output_shape differs in rank from the input");
   SmallVector<int64_t> low(shape.size(), 0), high(*target);
-  for (auto [after, size] : llvm::zip(high, shape)) {
-    if (!size.known())
-      return node.unsupported("output_shape where sizes are known only at run "
-                              "time");
-    after -= *size.known();
+  for (auto [after, size] : llvm::zip(high, shapeOf(result))) {
+    after -= size;
     if (after < 0)
       return node.invalid("output_shape is smaller than what was pooled");
   }
@@ -398,6 +423,9 @@ static ImportResult importTopK(OnnxNode &node) {
 
 static ImportResult importCol2Im(OnnxNode &node) {
   Value x = node.input(0);
+  if (hasRunTimeSizes(x.getType()) || !node.isKnown(1) || !node.isKnown(2) ||
+      !node.constantInput(1) || !node.constantInput(2))
+    return col2ImByInput(node);
   auto image = node.requireInts(1, "image_shape"),
        block = node.requireInts(2, "block_shape");
   if (failed(image) || failed(block))

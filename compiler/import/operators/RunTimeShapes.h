@@ -129,6 +129,10 @@ ImportResult padByInput(OnnxNode &node, llvm::StringRef mode,
                         mlir::Value value);
 ImportResult centerCropPadByInput(OnnxNode &node, llvm::ArrayRef<int64_t> axes);
 
+// RunTimeIndexing.cpp: the same of operators that scatter and sort.
+ImportResult col2ImByInput(OnnxNode &node);
+ImportResult uniqueAlong(OnnxNode &node, int64_t axis);
+
 } // namespace ingot::graph
 
 #endif // INGOT_COMPILER_IMPORT_OPERATORS_RUNTIMESHAPES_H

@@ -1,0 +1,253 @@
+// Operators that scatter or compare parts whose places are known only at run time.
+
+#include "compiler/import/operators/RunTimeShapes.h"
+#include "dialects/graph/ops/Movement.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+//===----------------------------------------------------------------------===//
+// Col2Im
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Col2Im of shapes that are tensors of the run: each element of the input is added to
+/// the place of the image that it came from.
+class BlocksOfRun {
+public:
+  explicit BlocksOfRun(OnnxNode &node) : node(node), ints(node) {}
+  ImportResult apply();
+
+private:
+  LogicalResult prepare();
+  Value places();
+  /// What an attribute says for each axis of the image.
+  Value attribute(StringRef name, int64_t otherwise, int64_t count) {
+    auto numbers = node.intsAttr(name, SmallVector<int64_t>(count, otherwise));
+    return int64_t(numbers.size()) == count ? ints.numbers(numbers) : Value();
+  }
+  /// Element `axis` of a vector as a number.
+  Value number(Value vector, int64_t axis) {
+    return node.reshape(ints.part(vector, axis), {});
+  }
+
+  OnnxNode &node;
+  RunTimeInts ints;
+  int64_t spatial = 0;
+  Dims image;
+  Dim channels;
+  /// Vectors with an element for each axis of the image.
+  Value block, counts, strides, dilations, pads;
+};
+} // namespace
+
+/// The sizes that input `i` has the elements of.
+static FailureOr<Dims> sizesOf(OnnxNode &node, unsigned i, StringRef what,
+                               std::optional<int64_t> most) {
+  if (node.isKnown(i))
+    return node.requireSizes(i, what);
+  Value given = RunTimeInts(node).input(i);
+  return node.readSizes(
+      given, SmallVector<std::optional<int64_t>>(shapeOf(given)[0], most));
+}
+
+LogicalResult BlocksOfRun::prepare() {
+  Value x = node.input(0);
+  if (shapeOf(x).size() != 3)
+    return node.invalid("the input is not made of blocks of that shape");
+  Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
+  auto sizes = sizesOf(node, 1, "image_shape", std::nullopt),
+       blocks =
+           sizesOf(node, 2, "block_shape", std::max<int64_t>(rows.most(), 1));
+  if (failed(sizes) || failed(blocks))
+    return failure();
+  image = *sizes;
+  spatial = image.size();
+  Value both = attribute("pads", 0, 2 * spatial);
+  strides = attribute("strides", 1, spatial);
+  dilations = attribute("dilations", 1, spatial);
+  if (int64_t(blocks->size()) != spatial || !both || !strides || !dilations ||
+      spatial == 0)
+    return node.invalid("image_shape, block_shape, strides, dilations and pads "
+                        "differ in length");
+  for (int64_t stride : node.intsAttr("strides"))
+    if (stride < 1)
+      return node.invalid("a stride is not positive");
+  block = ints.sizes(*blocks);
+  pads = ints.part(both, 0, spatial);
+  // How often the block fits along each axis; of a wrong one, less often than never.
+  Value one = ints.number(1), padded = ints.add(ints.sizes(image), pads);
+  padded = ints.add(padded, ints.part(both, spatial, spatial));
+  Value room = ints.sub(
+      padded, ints.add(ints.mul(dilations, ints.sub(block, one)), one));
+  counts = ints.add(ints.div(room, strides), one);
+  Value isWrong = node.elementwise<OrOp>(
+      {ints.less(room, ints.number(0)), ints.less(block, one)});
+  Value wrong =
+      node.build<ReduceMaxOp>(ints.vector(isWrong), ArrayRef<int64_t>{0});
+  Value size = ints.product(block), fits = ints.product(counts);
+  Value isFit = ints.equal(wrong, ints.number(0));
+  fits = ints.where(isFit, fits, ints.number(-1));
+  auto read = node.readSizes(
+      ints.joined({ints.div(ints.sizes(rows), size), size, fits}),
+      {rows.most(), std::max<int64_t>(rows.most(), 1), columns.most()});
+  if (failed(read))
+    return failure();
+  channels = (*read)[0];
+  node.checkEqual((*read)[0] * (*read)[1], rows);
+  node.checkEqual((*read)[2], columns);
+  return success();
+}
+
+/// Where in a flat image of all channels each element goes, [rows, columns]: those beside
+/// the image behind it.
+Value BlocksOfRun::places() {
+  Value x = node.input(0);
+  Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
+  Value row = node.reshape(node.countTo(rows), Dims{rows, 1}),
+        column = node.reshape(node.countTo(columns), Dims{1, columns});
+  Value place, isInside;
+  Dim stride = 1;
+  for (int64_t axis = spatial - 1; axis >= 0; --axis) {
+    Value size = number(block, axis), count = number(counts, axis);
+    Value at = ints.sub(
+        ints.add(ints.mul(ints.modulo(row, size), number(dilations, axis)),
+                 ints.mul(ints.modulo(column, count), number(strides, axis))),
+        number(pads, axis));
+    row = ints.div(row, size);
+    column = ints.div(column, count);
+    Value inside = node.elementwise<AndOp>(
+        {ints.less(ints.number(-1), at),
+         ints.less(at, node.reshape(ints.sizes(image[axis]), {}))});
+    isInside = isInside ? node.elementwise<AndOp>({isInside, inside}) : inside;
+    Value along = ints.mul(at, node.reshape(ints.sizes(stride), {}));
+    place = place ? ints.add(place, along) : along;
+    stride = stride * image[axis];
+  }
+  place = ints.add(place, ints.mul(row, node.reshape(ints.sizes(stride), {})));
+  return ints.where(isInside, place,
+                    node.reshape(ints.sizes(stride * channels), {}));
+}
+
+ImportResult BlocksOfRun::apply() {
+  if (failed(prepare()))
+    return failure();
+  Value x = node.input(0);
+  Dims from = dimsOf(x);
+  Dim batch = from[0], each = from[1] * from[2];
+  Dim all = channels * product(ArrayRef<Dim>(image));
+  Value at = node.build<ExpandOp>(node.reshape(places(), Dims{1, each}),
+                                  ArrayRef<Dim>{batch, each});
+  Value zeros = node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
+                                     ArrayRef<Dim>{batch, all + 1});
+  Value sums = node.build<ScatterElementsOp>(
+      zeros, at, node.reshape(x, Dims{batch, each}), "add", 1);
+  sums =
+      node.build<SliceOp>(sums, ArrayRef<int64_t>{0, 0},
+                          ArrayRef<int64_t>{1, 1}, ArrayRef<Dim>{batch, all});
+  Dims to{batch, channels};
+  llvm::append_range(to, image);
+  return one(node.reshape(sums, to));
+}
+
+ImportResult col2ImByInput(OnnxNode &node) { return BlocksOfRun(node).apply(); }
+
+//===----------------------------------------------------------------------===//
+// Unique
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The parts of a tensor along its first axis, each compared with each.
+class ComparedParts {
+public:
+  ComparedParts(OnnxNode &node, Value rows)
+      : node(node), ints(node), count(dimsOf(rows)[0]) {
+    Dim width = dimsOf(rows)[1];
+    Value mine = node.reshape(rows, Dims{count, 1, width}),
+          other = node.reshape(rows, Dims{1, count, width});
+    // The first place where they differ, twice, and 1 more where `mine` is larger.
+    Value isMore = ints.less(other, mine), isLess = ints.less(mine, other);
+    Value place = ints.add(ints.mul(node.countTo(width), ints.number(2)),
+                           asNumber(isMore));
+    Value none = node.reshape(ints.sizes(width * 2), {});
+    Value first = node.build<ReduceMinOp>(
+        ints.where(node.elementwise<OrOp>({isLess, isMore}), place, none),
+        ArrayRef<int64_t>{2});
+    first = ints.min(node.reshape(first, Dims{count, count}), none);
+    alike = ints.equal(first, none);
+    isLarger = ints.equal(ints.modulo(first, ints.number(2)), ints.number(1));
+  }
+
+  Value asNumber(Value truths) {
+    return node.cast(truths, node.builder.getIntegerType(64, true));
+  }
+  /// How many of the parts hold, for each part: `truths` [part, other part].
+  Value howMany(Value truths) {
+    return node.reshape(
+        node.build<ReduceSumOp>(asNumber(truths), ArrayRef<int64_t>{1}),
+        Dims{count});
+  }
+  Value both(Value x, Value y) { return node.elementwise<AndOp>({x, y}); }
+
+  OnnxNode &node;
+  RunTimeInts ints;
+  Dim count;
+  /// [part, other part].
+  Value alike, isLarger;
+};
+} // namespace
+
+/// Each part is compared with each: general, and not fast.
+ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
+  RunTimeInts ints(node);
+  Value x = node.input(0);
+  Dims sizes = dimsOf(x);
+  Dim count = sizes[axis];
+  SmallVector<int64_t> order{axis};
+  Dim width = 1;
+  for (int64_t other = 0; other < int64_t(sizes.size()); ++other)
+    if (other != axis) {
+      order.push_back(other);
+      width = width * sizes[other];
+    }
+  ComparedParts parts(
+      node, node.reshape(buildTranspose(node.builder, node.loc, x, order),
+                         Dims{count, width}));
+  Value number = node.countTo(count);
+  Value row = node.reshape(number, Dims{count, 1}),
+        column = node.reshape(number, Dims{1, count});
+  // The first of those that are alike stands for all of them.
+  Value before = parts.both(parts.alike, ints.less(column, row));
+  Value isFirst = ints.equal(parts.howMany(before), ints.number(0));
+  Value firsts = node.reshape(isFirst, Dims{1, count});
+  Value comesBefore = parts.isLarger;
+  if (!node.intAttr("sorted", 1)) {
+    Value last = node.reshape(ints.sizes(count), {});
+    Value first = node.build<ReduceMinOp>(ints.where(parts.alike, column, last),
+                                          ArrayRef<int64_t>{1});
+    comesBefore = ints.less(column, first);
+  }
+  Value group = parts.howMany(parts.both(comesBefore, firsts));
+  Value found = node.reshape(
+      node.build<ReduceSumOp>(parts.asNumber(isFirst), ArrayRef<int64_t>{0}),
+      {1});
+  auto distinct = node.readSizes(found, {count.most()});
+  if (failed(distinct))
+    return failure();
+  auto zeros = [&](const Dim &size) {
+    return node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(size));
+  };
+  // Those that are not first are put behind all.
+  Value last = node.reshape(ints.sizes(count), {});
+  Value places = node.build<ScatterElementsOp>(
+      zeros(count + 1), ints.where(isFirst, group, last), number, "none", 0);
+  Value counts = node.build<ScatterElementsOp>(
+      zeros(count), group,
+      node.build<ExpandOp>(ints.number(1), ArrayRef<Dim>(count)), "add", 0);
+  places = resizedFlat(node, places, distinct->front());
+  return SmallVector<Value>{gatherAlong(node, x, axis, places), places, group,
+                            resizedFlat(node, counts, distinct->front())};
+}
+
+} // namespace ingot::graph
