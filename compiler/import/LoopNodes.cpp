@@ -68,6 +68,14 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   const onnx::GraphProto *body = bodyOf(at, "body");
   if (!body)
     return failure();
+  // ONNX's own rules are not asked where sequences are carried.
+  for (auto [i, bits] : {std::pair(0, 64), std::pair(1, 1)})
+    if (i < int(at.inputs.size()) && at.inputs[i] &&
+        !graph::elementOf(at.inputs[i]).isInteger(bits)) {
+      (void)ProtoNode(*this, at).invalid(
+          "the trip count is no int64 or the condition no truth value");
+      return failure();
+    }
   auto isKnown = [&](size_t i) {
     return i >= at.inputs.size() || !at.inputs[i] || constantOf(at.inputs[i]);
   };

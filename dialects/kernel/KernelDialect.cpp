@@ -88,7 +88,8 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
                                           NamedAttribute attr) {
   StringRef name = attr.getName();
   auto refuse = [&](StringRef what) {
-    return op->emitOpError() << "attribute '" << name << "' " << what;
+    return op->emitOpError() << "attribute '" << name << "' " << what
+                             << ", not " << attr.getValue() << " of " << type;
   };
   if (name == kNameAttr || name == kOnnxNameAttr || name == kOnnxTypeAttr)
     return isa<StringAttr>(attr.getValue()) ? success()
@@ -104,7 +105,8 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
     int64_t elements = 1;
     for (const Dim &size : sizes ? dimsOf(sizes) : Dims())
       elements *= size.most();
-    return sizes && shaped && shaped.getNumElements() == elements
+    // A product of sizes may be bounded less closely than each of them.
+    return sizes && shaped && shaped.getNumElements() >= elements
                ? success()
                : refuse("must be the sizes of a buffer");
   }

@@ -469,6 +469,10 @@ static ImportResult importDet(OnnxNode &node) {
   if (sizes.size() < 2 || sizes.back() != sizes.end()[-2] ||
       !isa<FloatType>(elementOf(x)))
     return node.invalid("needs square matrices of floats");
+  // That of a matrix without elements is a product of none.
+  if (sizes.back() == 0)
+    return one(node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
+                                    ArrayRef<Dim>(sizes).drop_back(2)));
   auto op = DetOp::create(node.builder, node.loc, x);
   return SmallVector<Value>{op.getResult()};
 }

@@ -36,6 +36,15 @@ Value RunTimeInts::vector(Value value) {
                       graph::product(ArrayRef<Dim>(dimsOf(value))));
 }
 
+Value RunTimeInts::input(unsigned i) {
+  Value value = node.input(i);
+  if (!hasRunTimeSizes(value.getType()))
+    return vector(value);
+  (void)node.unsupported("sizes, axes or places of which only the run knows "
+                         "how many there are");
+  return numbers(SmallVector<int64_t>(tensorType(value).getNumElements(), 0));
+}
+
 Value RunTimeInts::part(Value vector, int64_t first, int64_t count) {
   return slice(node.builder, node.loc, vector, 0, first, count);
 }

@@ -25,9 +25,10 @@ public:
     return sizes(llvm::ArrayRef<Dim>(size));
   }
   /// A tensor of integers, or input `i`, as a vector; the operand's elements in any type
-  /// of integers or truth values.
+  /// of integers or truth values. An input of a length that is known only at run time is
+  /// an error: it would be the rank of something.
   mlir::Value vector(mlir::Value value);
-  mlir::Value input(unsigned i) { return vector(node.input(i)); }
+  mlir::Value input(unsigned i);
   /// Elements [first, first + count) of a vector.
   mlir::Value part(mlir::Value vector, int64_t first, int64_t count = 1);
   mlir::Value joined(llvm::ArrayRef<mlir::Value> vectors);
