@@ -207,7 +207,7 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
   for (Value value : wanted)
     elements += tensorType(value).getNumElements();
   FailureOr<std::unique_ptr<Jit>> jit =
-      Jit::compile(*module, /*optimize=*/elements > 100'000);
+      Jit::compile(*module, /*optimize=*/elements > 400'000);
   if (failed(jit))
     return failure();
   SmallVector<int64_t> bytes;
