@@ -72,6 +72,20 @@ static FailureOr<Value> runTimePosition(ProtoNode &node, unsigned i) {
   return node.input(i);
 }
 
+/// The node's sequence, with room for `also`, and input `i`, a position in it.
+static LogicalResult readBoth(ProtoNode &node, SequenceBuilder &sequences,
+                              const NodePlace &at, unsigned i,
+                              RunTimeSequence &list, Value &place,
+                              Value also = {}) {
+  auto given = atRunTime(node, sequences, at, also);
+  auto position = runTimePosition(node, i);
+  if (failed(given) || failed(position))
+    return failure();
+  list = std::move(*given);
+  place = *position;
+  return success();
+}
+
 static NodeResults oneResult(FailureOr<RunTimeSequence> list) {
   if (failed(list))
     return failure();
@@ -103,11 +117,11 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
     return node.invalid("there is no tensor to insert");
   if (!isListed(node, at, 2)) {
     SequenceBuilder sequences(*this, at);
-    auto list = atRunTime(node, sequences, at, at.inputs[1]);
-    auto place = runTimePosition(node, 2);
-    if (failed(list) || failed(place))
+    RunTimeSequence list;
+    Value place;
+    if (failed(readBoth(node, sequences, at, 2, list, place, at.inputs[1])))
       return failure();
-    return oneResult(sequences.insert(*list, at.inputs[1], *place));
+    return oneResult(sequences.insert(list, at.inputs[1], place));
   }
   std::vector<Value> elements = at.bindings[0].elements;
   int64_t place = elements.size();
@@ -132,11 +146,11 @@ NodeResults GraphImporter::importSequenceErase(NodePlace &at) {
     return failure();
   if (!isListed(node, at, 1)) {
     SequenceBuilder sequences(*this, at);
-    auto list = atRunTime(node, sequences, at);
-    auto place = runTimePosition(node, 1);
-    if (failed(list) || failed(place))
+    RunTimeSequence list;
+    Value place;
+    if (failed(readBoth(node, sequences, at, 1, list, place)))
       return failure();
-    return oneResult(sequences.erase(*list, *place));
+    return oneResult(sequences.erase(list, place));
   }
   std::vector<Value> elements = at.bindings[0].elements;
   FailureOr<int64_t> place = int64_t(elements.size()) - 1;
@@ -156,11 +170,11 @@ NodeResults GraphImporter::importSequenceAt(NodePlace &at) {
     return failure();
   if (!isListed(node, at, 1)) {
     SequenceBuilder sequences(*this, at);
-    auto list = atRunTime(node, sequences, at);
-    auto place = runTimePosition(node, 1);
-    if (failed(list) || failed(place))
+    RunTimeSequence list;
+    Value place;
+    if (failed(readBoth(node, sequences, at, 1, list, place)))
       return failure();
-    return oneResult(sequences.elementAt(*list, *place));
+    return oneResult(sequences.elementAt(list, place));
   }
   const std::vector<Value> &elements = at.bindings[0].elements;
   auto place = position(node, 1, elements.size());
