@@ -196,6 +196,8 @@ static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
     Type f32 = node.builder.getF32Type();
     Value lengths = node.elementwise<MulOp>(
         {node.cast(ints.sizes(from), f32), node.cast(in.scales, f32)});
+    if (!lengths)
+      return failure();
     return readBoundedSizes(node, ints.vector(node.build<FloorOp>(lengths)));
   }
   if (mode.policy == "stretch")
@@ -205,6 +207,8 @@ static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
   Type f64 = node.builder.getF64Type();
   Value own = node.cast(ints.sizes(from), f64);
   Value ratios = node.elementwise<DivOp>({node.cast(in.sizes, f64), own});
+  if (!ratios)
+    return failure();
   Value one =
       mode.policy == "not_larger"
           ? Value(node.build<ReduceMinOp>(ratios, ArrayRef<int64_t>{0}))
@@ -219,6 +223,13 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
                            const ResizeInputs &in) {
   RunTimeInts ints(node);
   Value x = node.input(0), scales = in.scales;
+  auto differs = [&](Value vector, size_t length) {
+    return vector && (hasRunTimeSizes(vector.getType()) ||
+                      shapeOf(vector) != ArrayRef<int64_t>(length));
+  };
+  if (differs(scales, in.axes.size()) || differs(in.sizes, in.axes.size()) ||
+      differs(in.roi, 2 * in.axes.size()))
+    return node.invalid("roi, scales or sizes differ in length from the axes");
   Dims from;
   for (int64_t axis : in.axes)
     from.push_back(dimsOf(x)[axis]);
