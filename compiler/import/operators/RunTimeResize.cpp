@@ -230,6 +230,8 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
   if (differs(scales, in.axes.size()) || differs(in.sizes, in.axes.size()) ||
       differs(in.roi, 2 * in.axes.size()))
     return node.invalid("roi, scales or sizes differ in length from the axes");
+  if (mode.coordinates == "tf_crop_and_resize" && !in.roi)
+    return node.invalid("tf_crop_and_resize needs a roi");
   Dims from;
   for (int64_t axis : in.axes)
     from.push_back(dimsOf(x)[axis]);
