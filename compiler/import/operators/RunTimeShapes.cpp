@@ -38,11 +38,17 @@ Value RunTimeInts::vector(Value value) {
 
 Value RunTimeInts::input(unsigned i) {
   Value value = node.input(i);
-  if (!hasRunTimeSizes(value.getType()))
+  // No tensor has as many axes, and no node as many outputs.
+  constexpr int64_t mostListed = 4096;
+  int64_t count = tensorType(value).getNumElements();
+  if (!hasRunTimeSizes(value.getType()) && count <= mostListed)
     return vector(value);
-  (void)node.unsupported("sizes, axes or places of which only the run knows "
-                         "how many there are");
-  return numbers(SmallVector<int64_t>(tensorType(value).getNumElements(), 0));
+  (void)node.unsupported(
+      count > mostListed
+          ? "a list of " + std::to_string(count) + " sizes, axes or places"
+          : "sizes, axes or places of which only the run knows "
+            "how many there are");
+  return numbers(SmallVector<int64_t>(std::min(count, mostListed), 0));
 }
 
 Value RunTimeInts::part(Value vector, int64_t first, int64_t count) {
