@@ -304,7 +304,7 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
     for (auto [body, result] :
          {std::pair(bodies[0].function, x), std::pair(bodies[1].function, y)})
       if (form->tensor && result.kind == Binding::Known &&
-          isMadeIn(body, form->tensor))
+          madeIn(body, form->tensor))
         form = boxOf(form->tensor);
     forms.push_back(std::move(*form));
   }

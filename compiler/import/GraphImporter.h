@@ -334,8 +334,8 @@ private:
                                        llvm::ArrayRef<mlir::Value> &values);
   /// The form of a tensor whose sizes are not always those of `type`.
   static CarriedForm boxOf(mlir::Type type);
-  /// Whether a size of the type is one that each run of the body makes.
-  bool isMadeIn(mlir::func::FuncOp body, mlir::Type type) const;
+  /// A size of the type that each run of the body makes; null if there is none.
+  kernel::SymbolAttr madeIn(mlir::func::FuncOp body, mlir::Type type) const;
   /// None if a value has no such form.
   static std::optional<CarriedForm> formOf(const Binding &binding);
   /// The form that has room for both; none if there is none.

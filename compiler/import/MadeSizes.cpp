@@ -29,33 +29,32 @@ static std::vector<std::string> namesOf(const llvm::StringSet<> &set) {
   return names;
 }
 
-/// A size that each run of the body makes and that the type has; null if there is none.
-static kernel::SymbolAttr madeIn(func::FuncOp body, Type type) {
-  auto sizes = kernel::SizesAttr::of(type);
-  if (!sizes)
-    return {};
-  llvm::DenseSet<kernel::SymbolAttr> inside, outside;
-  body->getParentOp()->walk([&](ReadSizesOp read) {
-    auto &known = read->getParentOp() == body ? inside : outside;
-    known.insert_range(read.getSizes().getSymbols());
+static bool reads(func::FuncOp function, kernel::SymbolAttr symbol) {
+  return llvm::any_of(function.getOps<ReadSizesOp>(), [&](ReadSizesOp read) {
+    return llvm::is_contained(read.getSizes().getSymbols(), symbol);
   });
-  for (kernel::SymbolAttr symbol : sizes.getSymbols())
-    if (inside.contains(symbol) && !outside.contains(symbol))
-      return symbol;
-  return {};
 }
 
-bool GraphImporter::isMadeIn(func::FuncOp body, Type type) const {
-  kernel::SymbolAttr symbol = madeIn(body, type);
-  return symbol && isMade(symbol);
+kernel::SymbolAttr GraphImporter::madeIn(func::FuncOp body, Type type) const {
+  auto sizes = kernel::SizesAttr::of(type);
+  auto module = cast<ModuleOp>(body->getParentOp());
+  for (kernel::SymbolAttr symbol :
+       sizes ? sizes.getSymbols() : ArrayRef<kernel::SymbolAttr>())
+    if (isMade(symbol) && reads(body, symbol) &&
+        llvm::none_of(module.getOps<func::FuncOp>(), [&](func::FuncOp other) {
+          return other != body && reads(other, symbol);
+        }))
+      return symbol;
+  return {};
 }
 
 bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
                                      ArrayRef<Value> results) {
   for (Value result : results) {
-    if (!isMadeIn(body, result.getType()))
+    kernel::SymbolAttr size = madeIn(body, result.getType());
+    if (!size)
       continue;
-    std::string name = printable(madeIn(body, result.getType()).getName());
+    std::string name = printable(size.getName());
     report(DiagnosticId::UnsupportedForm,
            "`" + printable(at.node.op_type()) + "`: its body results in " +
                describe(result.getType()) + ", of a size `" + name +

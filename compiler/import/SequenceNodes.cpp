@@ -72,18 +72,23 @@ static FailureOr<Value> runTimePosition(ProtoNode &node, unsigned i) {
   return node.input(i);
 }
 
+namespace {
+struct ListAndPlace {
+  RunTimeSequence list;
+  Value place;
+};
+} // namespace
+
 /// The node's sequence, with room for `also`, and input `i`, a position in it.
-static LogicalResult readBoth(ProtoNode &node, SequenceBuilder &sequences,
-                              const NodePlace &at, unsigned i,
-                              RunTimeSequence &list, Value &place,
-                              Value also = {}) {
-  auto given = atRunTime(node, sequences, at, also);
-  auto position = runTimePosition(node, i);
-  if (failed(given) || failed(position))
+static FailureOr<ListAndPlace> listAndPlace(ProtoNode &node,
+                                            SequenceBuilder &sequences,
+                                            const NodePlace &at, unsigned i,
+                                            Value also = {}) {
+  auto list = atRunTime(node, sequences, at, also);
+  auto place = runTimePosition(node, i);
+  if (failed(list) || failed(place))
     return failure();
-  list = std::move(*given);
-  place = *position;
-  return success();
+  return ListAndPlace{std::move(*list), *place};
 }
 
 static NodeResults oneResult(FailureOr<RunTimeSequence> list) {
@@ -117,11 +122,10 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
     return node.invalid("there is no tensor to insert");
   if (!isListed(node, at, 2)) {
     SequenceBuilder sequences(*this, at);
-    RunTimeSequence list;
-    Value place;
-    if (failed(readBoth(node, sequences, at, 2, list, place, at.inputs[1])))
+    auto given = listAndPlace(node, sequences, at, 2, at.inputs[1]);
+    if (failed(given))
       return failure();
-    return oneResult(sequences.insert(list, at.inputs[1], place));
+    return oneResult(sequences.insert(given->list, at.inputs[1], given->place));
   }
   std::vector<Value> elements = at.bindings[0].elements;
   int64_t place = elements.size();
@@ -146,11 +150,10 @@ NodeResults GraphImporter::importSequenceErase(NodePlace &at) {
     return failure();
   if (!isListed(node, at, 1)) {
     SequenceBuilder sequences(*this, at);
-    RunTimeSequence list;
-    Value place;
-    if (failed(readBoth(node, sequences, at, 1, list, place)))
+    auto given = listAndPlace(node, sequences, at, 1);
+    if (failed(given))
       return failure();
-    return oneResult(sequences.erase(list, place));
+    return oneResult(sequences.erase(given->list, given->place));
   }
   std::vector<Value> elements = at.bindings[0].elements;
   FailureOr<int64_t> place = int64_t(elements.size()) - 1;
@@ -170,11 +173,10 @@ NodeResults GraphImporter::importSequenceAt(NodePlace &at) {
     return failure();
   if (!isListed(node, at, 1)) {
     SequenceBuilder sequences(*this, at);
-    RunTimeSequence list;
-    Value place;
-    if (failed(readBoth(node, sequences, at, 1, list, place)))
+    auto given = listAndPlace(node, sequences, at, 1);
+    if (failed(given))
       return failure();
-    return oneResult(sequences.elementAt(list, place));
+    return oneResult(sequences.elementAt(given->list, given->place));
   }
   const std::vector<Value> &elements = at.bindings[0].elements;
   auto place = position(node, 1, elements.size());

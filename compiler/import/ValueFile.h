@@ -37,6 +37,13 @@ const onnx::TypeProto_Tensor *tensorIn(const onnx::TypeProto &type);
 struct ModelValue {
   bool isSequence = false, isOptional = false, isPresent = true;
   std::vector<Tensor> tensors;
+
+  /// Whether both are there or neither, and have tensors that can be compared.
+  bool matches(const ModelValue &other) const {
+    return isPresent == other.isPresent &&
+           (!isPresent || (isSequence == other.isSequence &&
+                           tensors.size() == other.tensors.size()));
+  }
 };
 
 /// Reads a value of the kind of `like`: of an optional value the file says whether it

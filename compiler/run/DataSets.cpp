@@ -144,6 +144,7 @@ bool readInputFiles(Compilation &compilation,
   std::vector<GraphInput> inputs =
       fedInputs(file->model(), &compilation.context());
   data.assign(inputs.size(), std::nullopt);
+  std::vector<size_t> firsts = firstOfEach(inputs);
   std::vector<std::string> names;
   names.reserve(inputs.size());
   for (const GraphInput &input : inputs)
@@ -159,17 +160,12 @@ bool readInputFiles(Compilation &compilation,
       continue;
     }
     std::optional<Tensor> &tensor = data[input - inputs.begin()];
-    size_t parts = llvm::count_if(inputs, [&](const GraphInput &other) {
-      return other.value == input->value;
-    });
-    auto first = llvm::find_if(inputs, [&](const GraphInput &other) {
-      return other.value == input->value;
-    });
     // The file of a whole value; or of one of its tensors.
     if (StringRef(path).ends_with(".pb") && name == input->valueName &&
         input->elementType) {
-      size_t from = first - inputs.begin();
-      (void)readInput(*input, path, MutableArrayRef(data).slice(from, parts),
+      size_t first = firsts[input->value],
+             count = firsts[input->value + 1] - first;
+      (void)readInput(*input, path, MutableArrayRef(data).slice(first, count),
                       &compilation.context(), error);
     } else if (StringRef(path).ends_with(".pb"))
       tensor = readTensorProto(path, &compilation.context(), error);
@@ -281,8 +277,7 @@ void widenRows(ArrayRef<InterfaceTensor> inputs,
       tensor = withRowsOf(*tensor, type.getDimSize(1));
 }
 
-bool DataRunner::run(const InputData &given, std::vector<Tensor> &outputs) {
-  InputData data = given;
+bool DataRunner::run(InputData data, std::vector<Tensor> &outputs) {
   if (!fits(data)) {
     if (!dynamic)
       bindData(fresh(), data);

@@ -58,7 +58,7 @@ public:
   /// For reading the data; not compiled yet.
   Compilation &fresh();
   /// Runs on data that was read with fresh().
-  bool run(const InputData &data, std::vector<Tensor> &outputs);
+  bool run(InputData data, std::vector<Tensor> &outputs);
   /// What the outputs of a run are called, and which parts of values they are.
   const std::vector<InterfaceTensor> &outputs() const {
     return model->outputs();

@@ -97,9 +97,7 @@ static Status compareOutput(const ModelValue &got, const Unit &unit,
     os << "the expected value cannot be read: " << error;
     return Status::Error;
   }
-  if (got.isPresent != want->isPresent ||
-      (got.isPresent && (got.isSequence != want->isSequence ||
-                         got.tensors.size() != want->tensors.size()))) {
+  if (!got.matches(*want)) {
     os << (got.isPresent ? "a value of " : "no value of ") << got.tensors.size()
        << " tensors, expected " << (want->isPresent ? "one of " : "none of ")
        << want->tensors.size();

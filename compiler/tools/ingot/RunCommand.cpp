@@ -63,7 +63,7 @@ int runCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return diagnostics.exitCode();
   std::vector<std::string> names = outputNames(runner.fresh().open()->model());
   std::vector<Tensor> outputs;
-  if (!runner.run(data, outputs))
+  if (!runner.run(std::move(data), outputs))
     return diagnostics.exitCode();
   if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
     diagnostics.report(DiagnosticId::CannotWrite,

@@ -48,9 +48,7 @@ static bool printComparisons(StringRef set, const std::string &name,
   if (!got.isSequence && !want.isSequence && got.isPresent && want.isPresent)
     return printComparison(set, name, got.tensors[0], want.tensors[0],
                            tolerance);
-  if (got.isPresent != want.isPresent ||
-      (got.isPresent && (got.isSequence != want.isSequence ||
-                         got.tensors.size() != want.tensors.size()))) {
+  if (!got.matches(want)) {
     auto text = [](const ModelValue &value) {
       return !value.isPresent ? std::string("nothing")
              : value.isSequence
@@ -78,7 +76,7 @@ static bool runSet(DataRunner &runner, StringRef folder,
   InputData data;
   std::vector<Tensor> outputs;
   if (!readInputFolder(runner.fresh(), folder, data) ||
-      !runner.run(data, outputs))
+      !runner.run(std::move(data), outputs))
     return false;
   bool good = true;
   for (auto [i, output] :
