@@ -164,7 +164,13 @@ FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size) {
 }
 
 FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
-  SmallVector<std::optional<int64_t>> most(shapeOf(counts)[0]);
+  // Products of more sizes take long, and no network has them.
+  constexpr int64_t mostAxes = 64;
+  int64_t count = shapeOf(counts)[0];
+  if (count > mostAxes)
+    return node.unsupported(std::to_string(count) +
+                            " sizes that are known only at run time");
+  SmallVector<std::optional<int64_t>> most(count);
   return node.readSizes(counts, most);
 }
 
