@@ -110,6 +110,19 @@ def movements():
                          "last": [-1], "flat": [3, -1]}, ("x", [3, "n", 5]))
 
 
+def ranges():
+    """Numbers between sizes: what starts at one, steps up and down, is empty in some runs, has fractions."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["size"]), helper.make_node("Split", ["size"], ["p1", "n1"], num_outputs=2),
+        helper.make_node("Squeeze", ["p1"], ["p"]), helper.make_node("Squeeze", ["n1"], ["n"]), helper.make_node("Add", ["p", "n"], ["t"]),
+        helper.make_node("Cast", ["t"], ["tf"], to=TensorProto.FLOAT)]
+    bounds = ("p", "t", "one"), ("zero", "t", "three"), ("t", "zero", "down"), ("p", "n", "one"), ("n", "t", "p"), ("half", "tf", "half")
+    nodes += [helper.make_node("Range", each, [f"r{i}"]) for i, each in enumerate(bounds)]
+    nodes += [helper.make_node("Cast", [f"r{i}"], [f"f{i}"], to=TensorProto.FLOAT) for i in range(len(bounds))]
+    nodes += [helper.make_node("Concat", [f"f{i}" for i in range(len(bounds))], ["y"], axis=0)]
+    return model(nodes, {"zero": np.array(0), "one": np.array(1), "three": np.array(3), "down": np.array(-2), "half": np.array(0.5)}, ("x", ["p", "n"]))
+
+
 def few():
     """A size of which there is at most one: its axis is not one of size 1."""
     return model([helper.make_node("Transpose", ["x"], ["t"], perm=[2, 0, 1]), helper.make_node("Add", ["t", "b"], ["y"])],
@@ -236,6 +249,8 @@ check(args.ingot, "fused operators", fused(), ("n=1..64", "b=1..4"), [{"n": n, "
 check(args.ingot, "step of a decoder", decoder_step(), ("p=1..63", "t=1..64"), [{"p": p, "t": p + 1} for p in (1, 2, 7, 33, 63)],
       [{"p": 64, "t": 64}])
 check(args.ingot, "movements", movements())
+check(args.ingot, "ranges", ranges(), ("p=1..9", "n=0..9", "*=0..64"), [{"p": p, "n": n} for p, n in ((1, 0), (2, 7), (9, 3), (9, 9))],
+      [{"p": 0, "n": 3}])
 check(args.ingot, "at most one", few(), ("n=0..1", "k=0..4"), [{"n": n, "k": k} for n, k in ((0, 4), (1, 4), (1, 2), (1, 0), (0, 0))],
       [{"n": 2, "k": 4}])
 check(args.ingot, "equal sizes", equal(), ("n=1..64", "m=4..80"), [{"n": n, "m": n} for n in (4, 5, 64)],

@@ -119,33 +119,29 @@ static ImportResult importEyeLike(OnnxNode &node) {
 // Of numbers
 //===----------------------------------------------------------------------===//
 
-/// A range whose limit follows from sizes that are known only at run time: a part
-/// of the longest one. Empty if its length is a number.
+/// A range whose bounds follow from sizes, so that its length does too. Empty if the
+/// length could be negative, or if the step is known only at run time.
 static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
-  Type type = elementOf(node.input(0));
   auto start = node.requireSizes(0, "start"),
        limit = node.requireSizes(1, "limit"),
        delta = node.requireSizes(2, "delta");
   if (failed(start) || failed(limit) || failed(delta))
     return ImportResult(failure());
-  auto first = start->front().known(), step = delta->front().known();
-  Dim count = limit->front() - start->front();
-  if (count.known() || !first || !step)
+  Dim first = start->front(), distance = limit->front() - first;
+  int64_t step = delta->front().known().value_or(0);
+  if (step < 0)
+    distance = distance * -1;
+  if (step == 0 || step == std::numeric_limits<int64_t>::min() ||
+      distance.least() < 0)
     return std::nullopt;
-  if (*step != 1 || count.least() < 0)
-    return ImportResult(node.unsupported("a limit known only at run time needs "
-                                         "a delta of 1, and a start that is "
-                                         "below the limit at all sizes"));
-  auto whole = node.constant(DenseElementsAttr::get(
-      RankedTensorType::get({count.most()}, type),
-      llvm::map_to_vector(
-          llvm::seq<int64_t>(0, count.most()), [&](int64_t i) -> Attribute {
-            return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(),
-                                                *first + i, /*isSigned=*/true,
-                                                /*implicitTrunc=*/true));
-          })));
-  return ImportResult(SmallVector<Value>{node.build<SliceOp>(
-      whole, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1}, ArrayRef(count))});
+  RunTimeInts ints(node);
+  Value numbers =
+      node.countTo((distance + (std::abs(step) - 1)).floorDiv(std::abs(step)));
+  if (step != 1)
+    numbers = ints.mul(numbers, ints.number(step));
+  if (first != 0)
+    numbers = ints.add(numbers, ints.sizes(first));
+  return one(node.cast(numbers, elementOf(node.input(0))));
 }
 
 /// A range whose bounds are tensors of the run.
@@ -182,9 +178,16 @@ static ImportResult importRange(OnnxNode &node) {
   for (unsigned i = 0; i < 3; ++i)
     if (tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid("start, limit and delta have one element each");
-  for (unsigned i = 0; i < 3; ++i)
+  bool isConstant = true;
+  for (unsigned i = 0; i < 3; ++i) {
     if (!node.isKnown(i))
       return rangeByInput(node);
+    isConstant &= bool(node.constantInput(i));
+  }
+  if (!isConstant) {
+    auto range = rangeOfSizes(node);
+    return range ? *range : rangeByInput(node);
+  }
   // What is longer would not be a shape or a table of positions.
   constexpr int64_t maxCount = int64_t(1) << 26;
   auto make =
@@ -196,9 +199,6 @@ static ImportResult importRange(OnnxNode &node) {
     return SmallVector<Value>{node.constant(DenseElementsAttr::get(
         RankedTensorType::get({count}, type), elements))};
   };
-  if (isa<IntegerType>(type) && !node.constantInput(1))
-    if (auto sizes = rangeOfSizes(node))
-      return *sizes;
   if (isa<IntegerType>(type)) {
     auto start = node.requireInts(0, "start"),
          limit = node.requireInts(1, "limit"),
