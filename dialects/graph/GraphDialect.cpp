@@ -168,7 +168,7 @@ Operation *buildPermutedAxes(Operation *op, OpBuilder &builder,
 bool hasAxesOfResult(Operation *op, unsigned i) {
   return shapeOf(op->getOperand(i)).size() ==
              shapeOf(op->getResult(0)).size() &&
-         tensorType(op->getOperand(i)).getNumElements() > 1;
+         tensorType(op->getOperand(i)).getNumElements() != 1;
 }
 
 bool readsStrings(Operation *op) {
@@ -181,7 +181,7 @@ Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder,
                                     ArrayRef<int64_t> perm,
                                     ValueRange operands) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (!hasAxesOfResult(op, i) && tensorType(operand).getNumElements() > 1)
+    if (!hasAxesOfResult(op, i) && tensorType(operand).getNumElements() != 1)
       return nullptr; // a lower rank aligned at the right; the caller reshapes
                       // it first
   Operation *copy = builder.clone(*op);

@@ -96,3 +96,13 @@ func.func @small_beside_large_constant(%x: tensor<1x2x3x4xf32>) -> tensor<8x4x2x
   %y = graph.less_or_equal %t, %c : (tensor<1x4x2x3xf32>, tensor<8x4x2x3xf32>) -> tensor<8x4x2x3xi1>
   return %y : tensor<8x4x2x3xi1>
 }
+
+// A tensor without elements has axes that move, too.
+// CHECK-LABEL: @nothing(
+// CHECK: graph.transpose %arg1
+// CHECK: graph.mul %{{.*}} : (tensor<1x1x1x8xf32>, tensor<0x4x4x8xf32>) -> tensor<0x4x4x8xf32>
+func.func @nothing(%x: tensor<1x1x1x8xf32>, %n: tensor<0x8x4x4xf32>) -> tensor<0x8x4x4xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x1x1x8xf32>) -> tensor<1x8x1x1xf32>
+  %y = graph.mul %t, %n : (tensor<1x8x1x1xf32>, tensor<0x8x4x4xf32>) -> tensor<0x8x4x4xf32>
+  return %y : tensor<0x8x4x4xf32>
+}
