@@ -210,6 +210,7 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   auto module = cast<ModuleOp>(main->getParentOp());
   Diagnostics before = diagnostics;
   llvm::StringSet<> madeBefore = made;
+  llvm::StringMap<unsigned> timesBefore = timesMade;
   graph::Dims checkedBefore = checked;
   size_t functions = llvm::range_size(module.getOps<func::FuncOp>());
   SmallVector<std::pair<Block *, Operation *>> ends;
@@ -223,6 +224,7 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
     return results;
   why = std::exchange(diagnostics, before);
   made = std::move(madeBefore);
+  timesMade = std::move(timesBefore);
   checked = std::move(checkedBefore);
   at.poisoned |= wasPoisoned;
   // Bodies of bodies come later, and are read by nothing else.
@@ -243,7 +245,7 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
     return number++ >= wholesBefore && !whole.isFirst;
   });
   for (const Whole &whole : wholes)
-    this->made.insert(whole.size.symbols().front().getName());
+    this->made.insert(whole.name);
   return failure();
 }
 

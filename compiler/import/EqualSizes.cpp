@@ -192,6 +192,9 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
     size = size.with(sizeOf);
   for (const auto &[from, to] : sizes)
     assumed[from.getName().str()] = to;
+  for (Whole &whole : wholes)
+    for (Dim *size : {&whole.size, &whole.x, &whole.y})
+      *size = size->with(sizeOf);
 
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {

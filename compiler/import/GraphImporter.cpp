@@ -127,14 +127,12 @@ Location GraphImporter::locationOf(const NodePlace &at) {
 }
 
 /// The sizes of a node's operands that are known only at run time.
-static SmallVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
-  SmallVector<kernel::SymbolAttr> found;
+static llvm::SetVector<kernel::SymbolAttr> runTimeSizes(const NodePlace &at) {
+  llvm::SetVector<kernel::SymbolAttr> found;
   auto add = [&](Value input) {
     if (auto sizes = input ? kernel::SizesAttr::of(input.getType())
                            : kernel::SizesAttr())
-      for (kernel::SymbolAttr symbol : sizes.getSymbols())
-        if (!llvm::is_contained(found, symbol))
-          found.push_back(symbol);
+      found.insert_range(sizes.getSymbols());
   };
   llvm::for_each(at.inputs, add);
   for (Binding binding : at.bindings)

@@ -434,16 +434,17 @@ private:
   llvm::StringSet<> unbound;
   /// Names of the sizes that runs make.
   llvm::StringSet<> made;
+  /// How often a name was asked for again: the next of that name ends with a number.
+  llvm::StringMap<unsigned> timesMade;
   /// Returns a name that no size has yet.
   std::string nameSize(const NodePlace &at, const llvm::Twine &suffix);
   /// Whether a size is 1 or `whole` in every run since `whole` was made of it.
-  /// Of what wholeOf has made, only the first `number` are asked.
-  bool isPart(const graph::Dim &size, const graph::Dim &whole,
-              size_t number) const;
+  bool isPart(const graph::Dim &size, const graph::Dim &whole) const;
   /// What checkOneOr has a check of.
   graph::Dims checked;
   /// What wholeOf has made, of what.
   struct Whole {
+    std::string name;
     graph::Dim size, x, y;
     mlir::Block *block;
     /// It is made where a run begins.

@@ -69,9 +69,10 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   if (!body)
     return failure();
   // ONNX's own rules are not asked where sequences are carried.
-  for (auto [i, bits] : {std::pair(0, 64), std::pair(1, 1)})
-    if (i < int(at.inputs.size()) && at.inputs[i] &&
-        !graph::elementOf(at.inputs[i]).isInteger(bits)) {
+  for (size_t i = 0; i < std::min<size_t>(2, at.bindings.size()); ++i)
+    if (at.bindings[i].kind == Binding::Sequence ||
+        (at.inputs[i] &&
+         !graph::elementOf(at.inputs[i]).isInteger(i == 0 ? 64 : 1))) {
       (void)ProtoNode(*this, at).invalid(
           "the trip count is no int64 or the condition no truth value");
       return failure();

@@ -87,8 +87,9 @@ std::string GraphImporter::nameSize(const NodePlace &at, const Twine &suffix) {
                          ? at.node.output(0)
                          : at.node.op_type();
   name += "_" + suffix.str();
+  std::string first = name;
   while (symbols.count(name) || !made.insert(name).second)
-    name += "_";
+    name = first + "_" + std::to_string(++timesMade[first] + 1);
   if (builder.getInsertionBlock() != &main.getBody().front())
     madeInBodies.insert(name);
   return name;
@@ -173,33 +174,30 @@ void GraphImporter::moveToSize(const Dim &size) {
   builder.setInsertionPointToStart(&main.getBody().front());
 }
 
-bool GraphImporter::isPart(const Dim &size, const Dim &whole,
-                           size_t number) const {
-  if (size == whole)
-    return true;
+bool GraphImporter::isPart(const Dim &size, const Dim &whole) const {
+  SmallVector<Dim> parts{whole};
   // A size is made of such as were made before.
-  for (size_t i = number; i-- > 0;)
-    if (inProgram(wholes[i].size) == whole &&
-        (isPart(size, inProgram(wholes[i].x), i) ||
-         isPart(size, inProgram(wholes[i].y), i)))
-      return true;
-  return false;
+  for (const Whole &each : llvm::reverse(wholes))
+    if (llvm::is_contained(parts, each.size))
+      for (const Dim &part : {each.x, each.y})
+        if (!llvm::is_contained(parts, part))
+          parts.push_back(part);
+  return llvm::is_contained(parts, size);
 }
 
 Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
-  if (isPart(x, y, wholes.size()))
+  if (isPart(x, y))
     return y;
-  if (isPart(y, x, wholes.size()))
+  if (isPart(y, x))
     return x;
   Block *block = &main.getBody().front();
   for (const Whole &whole : wholes) {
-    Dim a = inProgram(whole.x), b = inProgram(whole.y);
     bool isHere =
         whole.block == block || whole.block == builder.getInsertionBlock();
-    if (!isHere)
-      continue;
-    if ((a == x && b == y) || (a == y && b == x))
-      return inProgram(whole.size);
+    bool isSame =
+        (whole.x == x && whole.y == y) || (whole.x == y && whole.y == x);
+    if (isHere && isSame)
+      return whole.size;
   }
   OpBuilder::InsertionGuard guard(builder);
   moveToSize(x + y);
@@ -209,14 +207,14 @@ Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
   RunTimeInts ints(node);
   Value counts = ints.where(ints.equal(ints.sizes(x), ints.number(1)),
                             ints.sizes(y), ints.sizes(x));
-  Dim whole =
-      dimOf(nameSize(at, "size"), SizeRange(std::min(x.least(), y.least()),
-                                            std::max(x.most(), y.most())));
+  std::string name = nameSize(at, "size");
+  Dim whole = dimOf(name, SizeRange(std::min(x.least(), y.least()),
+                                    std::max(x.most(), y.most())));
   ReadSizesOp::create(builder, locationOf(at), counts,
                       kernel::sizesAttr(whole, &context),
                       /*equal=*/kernel::SizesAttr());
   buildCheck(at, (y - 1) * (y - whole), 0);
-  wholes.push_back({whole, x, y, block, isFirst});
+  wholes.push_back({name, whole, x, y, block, isFirst});
   return whole;
 }
 
