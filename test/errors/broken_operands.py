@@ -116,6 +116,18 @@ def gathered_beyond_the_data(folder):
                  outputs=[info("y", (2, 6))])
 
 
+@case("invalid-node", node="the_node", text="a window a vector")
+def frames_of_a_window_without_axes(folder):
+    return model([node("STFT", ["x", "s", "w"])], inputs=[info("x", (1, 128, 1)), info("s", (), TensorProto.INT64), info("w", ())],
+                 outputs=[info("y", None)], opset=17)
+
+
+@case("invalid-node", node="the_node", text="frame_step is not one number")
+def frames_of_two_steps(folder):
+    return model([node("STFT", ["x", "s"])], inputs=[info("x", (1, 128, 1)), info("s", (2,), TensorProto.INT64)],
+                 outputs=[info("y", None)], opset=17)
+
+
 @case("invalid-node", node="the_node", text="string attribute that is one of: none, tanh")
 def approximate_by_something_else(folder):
     return model([node("Gelu", approximate="erf")], opset=20)

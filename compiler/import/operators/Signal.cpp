@@ -287,6 +287,14 @@ static ImportResult importDFT(OnnxNode &node) {
 
 static ImportResult importSTFT(OnnxNode &node) {
   Value x = node.input(0), window = node.input(2);
+  ArrayRef<int64_t> signal = shapeOf(x);
+  if ((signal.size() != 2 && signal.size() != 3) ||
+      (window && shapeOf(window).size() != 1))
+    return node.invalid("the signal is [batches, samples] or [batches, "
+                        "samples, parts], a window a vector");
+  for (auto [i, what] : {std::pair(1, "frame_step"), {3, "frame_length"}})
+    if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
+      return node.invalid(Twine(what) + " is not one number");
   if (hasRunTimeSizes(x.getType()) || !isNumber(node, 1) ||
       !isNumber(node, 3) || (window && hasRunTimeSizes(window.getType())))
     return stftAtRunTime(node);
