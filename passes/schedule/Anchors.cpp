@@ -51,8 +51,8 @@ int64_t ConvolutionAnchor::weightBytes() {
 }
 
 bool ConvolutionAnchor::isPointwise() {
-  ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
-                    y = shapeOf(conv.getResult());
+  Dims x = dimsOf(conv.getX()), y = dimsOf(conv.getResult());
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
   for (size_t i = 0; i + 2 < x.size(); ++i)
     if (w[i] != 1 || x[1 + i] != y[1 + i] || conv.getStrides()[i] != 1 ||
         conv.getLow()[i] != 0)
@@ -85,8 +85,7 @@ static bool isOfKnownSize(Value image) {
 
 bool isDepthwise(ConvOp conv) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
-  return isOfKnownSize(conv.getX()) && isOfKnownSize(conv.getResult()) &&
-         !hasRunTimeSizes(conv.getW().getType()) &&
+  return !hasRunTimeSizes(conv.getW().getType()) &&
          isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
          w[w.size() - 2] == 1 && conv.getGroups() > 1 &&
          w.back() == static_cast<int64_t>(conv.getGroups());
@@ -110,8 +109,8 @@ bool isNarrowing(Operation *op) {
 
 bool isFusableConvolution(Operation *op, bool packs) {
   auto conv = dyn_cast<ConvOp>(op);
-  return conv && isOfKnownSize(conv.getX()) &&
-         isOfKnownSize(conv.getResult()) &&
+  return conv && dimsOf(conv.getX()).back().known() &&
+         !hasRunTimeSizes(conv.getW().getType()) &&
          (isa<Float32Type, Float64Type>(elementOf(conv.getX())) ||
           (conv.isWidening() && conv.getXZero() == 0)) &&
          conv.getGroups() == 1 && mayBeInPanels(conv.getW(), packs);

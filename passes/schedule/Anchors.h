@@ -45,7 +45,9 @@ struct ConvolutionAnchor {
   /// Output and input positions of the convolution correspond one to one.
   bool isPointwise();
   /// All positions are rows of one matrix.
-  bool isMatrix() { return isPointwise() && !pool; }
+  bool isMatrix() {
+    return isPointwise() && !pool && graph::isCompact(graph::dimsOf(result()));
+  }
   /// The rows of the product: all positions, or those of a row of the image.
   graph::Dim positions();
 };

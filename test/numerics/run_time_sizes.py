@@ -62,6 +62,23 @@ def cnn():
          "w2": normal(12, 5)}, ("x", ["n", 3, 14, 14]))
 
 
+def images():
+    """Windows over height and width: borders of one and more columns, strides, gaps, channels apart, none in place of what is read again."""
+    def conv(x, w, y, **attributes):
+        return helper.make_node("Conv", [x, w, "b"], [y], **attributes)
+    nodes = [
+        conv("x", "w3", "c1", pads=[1, 1, 1, 1]), conv("c1", "w5", "c2", pads=[2, 2, 2, 2]), helper.make_node("Add", ["c2", "c1"], ["s"]),
+        helper.make_node("Relu", ["s"], ["r"]), conv("r", "w3", "c3", pads=[2, 2, 2, 2], dilations=[2, 2]),
+        conv("c3", "w1", "c4"), helper.make_node("Add", ["c4", "r"], ["s4"]), conv("s4", "d3", "c5", pads=[1, 1, 1, 1], group=20),
+        conv("c5", "w3", "y1", pads=[1, 0, 0, 1], strides=[2, 2]), conv("c5", "d5", "y2", pads=[2, 2, 1, 2], strides=[2, 2], group=20),
+        conv("c5", "w5", "y3", auto_pad="SAME_UPPER", strides=[3, 3]), conv("c5", "w3", "y4"), conv("c5", "w1", "y5", strides=[2, 2]),
+        conv("c5", "w5", "y6", pads=[0, 4, 0, 0], strides=[1, 2]), helper.make_node("GlobalMaxPool", ["y6"], ["g"])]
+    nodes += [helper.make_node("Reshape", [f"y{i}", "flat"], [f"f{i}"]) for i in range(1, 7)]
+    nodes += [helper.make_node("Concat", [*(f"f{i}" for i in range(1, 7))], ["y"], axis=1)]
+    return model(nodes, {"w3": normal(20, 20, 3, 3), "w5": normal(20, 20, 5, 5), "w1": normal(20, 20, 1, 1), "d3": normal(20, 1, 3, 3),
+                         "d5": normal(20, 1, 5, 5), "b": normal(20), "flat": [20, -1]}, ("x", [1, 20, "h", "w"]))
+
+
 def rows():
     """What computes whole rows: norms, softmax, reductions; and a reshape to a size that follows."""
     return model([
@@ -249,6 +266,8 @@ check(args.ingot, "fused operators", fused(), ("n=1..64", "b=1..4"), [{"n": n, "
 check(args.ingot, "step of a decoder", decoder_step(), ("p=1..63", "t=1..64"), [{"p": p, "t": p + 1} for p in (1, 2, 7, 33, 63)],
       [{"p": 64, "t": 64}])
 check(args.ingot, "movements", movements())
+check(args.ingot, "images", images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (7, 12), (20, 31), (21, 32), (40, 70))],
+      [{"h": 5, "w": 5}])
 check(args.ingot, "ranges", ranges(), ("p=1..9", "n=0..9", "*=0..64"), [{"p": p, "n": n} for p, n in ((1, 0), (2, 7), (9, 3), (9, 9))],
       [{"p": 0, "n": 3}])
 check(args.ingot, "at most one", few(), ("n=0..1", "k=0..4"), [{"n": n, "k": k} for n, k in ((0, 4), (1, 4), (1, 2), (1, 0), (0, 0))],

@@ -145,11 +145,15 @@ TEST_CASE("what a kernel position reads inside the input", "[kernel]") {
           WindowAxis axis{input, output, kernel, stride, dilation, low};
           INFO("stride " << stride << ", dilation " << dilation << ", kernel "
                          << kernel << ", low " << low);
+          int64_t leading = 0, trailing = 0;
           for (int64_t first = 0; first < output; ++first) {
+            int64_t start = first * stride - low;
+            leading += start < 0;
+            trailing += start + reach >= input;
             int64_t count = std::min<int64_t>(4, output - first);
             bool all = true;
             for (int64_t k = 0; k < kernel; ++k) {
-              auto [lo, hi] = axis.inside(k, first, count);
+              auto [lo, hi] = axis.inside(k, {start, start - input}, count);
               for (int64_t o = 0; o < count; ++o) {
                 int64_t at = (first + o) * stride - low + k * dilation;
                 bool inside = at >= 0 && at < input;
@@ -157,7 +161,11 @@ TEST_CASE("what a kernel position reads inside the input", "[kernel]") {
                 all &= inside;
               }
             }
-            CHECK(axis.isInterior(first, count) == all);
+            TilePlace place = axis.placeOf(first, count);
+            CHECK((!place.fromStart && !place.fromEnd) == all);
           }
+          CHECK(std::min(axis.leading(), output) == leading);
+          CHECK(axis.trailing() == trailing);
+          CHECK(axis.hasNoBorders() == (leading == 0 && trailing == 0));
         }
 }

@@ -76,10 +76,11 @@ public:
     prepareScratch();
     int64_t outer = ShapedType::getNumElements(result.drop_back(2));
     auto row = [&](Expr number) {
-      Exprs position = rowPosition(b, number, result);
+      Exprs position =
+          rowPosition(b, number, Dims(result.begin(), result.end()));
       if (isBand)
         fillBand(position);
-      forCoveringTiles(b, columns.output, positionsTogether(), "column",
+      forCoveringTiles(b, columns.output.most(), positionsTogether(), "column",
                        [&](Expr first) {
                          panels.forEach([&](const Panel &panel) {
                            tileAt(position, first, panel);
@@ -108,7 +109,7 @@ private:
            (axes[0].kernel - 1) * axes[0].dilation + 1;
   }
   int64_t bandColumns() const {
-    return (columns.output - 1) * columns.stride + columns.kernel;
+    return (columns.output.most() - 1) * columns.stride + columns.kernel;
   }
 
   void prepareScratch() {
@@ -142,7 +143,7 @@ private:
   /// columns in the padding stay zero.
   void fillBand(ArrayRef<Expr> position) {
     int64_t width = bandColumns() * channels;
-    int64_t count = std::min(columns.input, bandColumns() - columns.low);
+    int64_t count = std::min(columns.input.most(), bandColumns() - columns.low);
     b.loop(bandRows(), {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
       named(i, "band_row");
       Exprs at{position[0]};
@@ -162,13 +163,13 @@ private:
         copy();
         return {};
       }
-      b.branch(b.wrap(isInside(at[1], axes[0].input), b.builder.getI1Type()),
-               copy, [&] {
-                 b.forRange(b.index(0), b.index(width), [&](Expr j) {
-                   b.store(band, b.constant(0, type),
-                           {i, named(j, "band_column")});
-                 });
-               });
+      b.branch(
+          b.wrap(isInside(at[1], axes[0].input.most()), b.builder.getI1Type()),
+          copy, [&] {
+            b.forRange(b.index(0), b.index(width), [&](Expr j) {
+              b.store(band, b.constant(0, type), {i, named(j, "band_column")});
+            });
+          });
       return {};
     });
   }
@@ -257,7 +258,7 @@ private:
                   from.append({column, b.index(0)});
                   cursors.push_back(
                       cursorAt(b, buffer, from, "next_x_" + std::to_string(row),
-                               isInside(column, columns.input), zeros));
+                               isInside(column, columns.input.most()), zeros));
                 }
                 accumulateNext(b, part, panels.terms, trips, choice, cursors,
                                weights);
@@ -274,7 +275,8 @@ private:
     int64_t trips = channels / choice.stepsOfTrip();
     std::pair<Expr, Expr> one{b.index(1), b.index(columns.kernel * trips)},
         each{b.index(columns.kernel), b.index(trips)};
-    int64_t last = columns.input - columns.kernel - (rows - 1) * columns.stride;
+    int64_t last =
+        columns.input.most() - columns.kernel - (rows - 1) * columns.stride;
     if (columns.dilation != 1 || last < 0)
       return each;
     Expr inside = named(

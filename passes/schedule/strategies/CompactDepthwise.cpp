@@ -36,7 +36,7 @@ public:
   bool isPossible() {
     return axes.size() == 2 && target.maxLanes(type) == 1 &&
            kernelSize() <= mostTaps &&
-           (axes[1].output >= fewColumns || conv.getX().getDefiningOp());
+           (axes[1].output.most() >= fewColumns || conv.getX().getDefiningOp());
   }
 
   /// Estimates the cycles for a position in tiles of `width` positions, and what
@@ -62,7 +62,8 @@ public:
     // one serves those layers with the same code.
     double cost = 0;
     int64_t sizes = 0;
-    for (int64_t size = axes[1].output; size >= width && sizes < 3; size /= 2) {
+    for (int64_t size = axes[1].output.most(); size >= width && sizes < 3;
+         size /= 2) {
       cost += static_cast<double>(llvm::divideCeil(size, width) * tile) /
               static_cast<double>(size);
       ++sizes;
@@ -74,7 +75,7 @@ public:
   /// Widths of tiles, the best first.
   std::vector<int64_t> rankedWidths() const {
     Ranking<int64_t> ranking;
-    int64_t widest = target.smallestCode ? 1 : axes[1].output;
+    int64_t widest = target.smallestCode ? 1 : axes[1].output.most();
     for (int64_t width = 1; width <= widest && std::isfinite(cost(width));
          ++width)
       ranking.add(width, cost(width));
@@ -83,10 +84,10 @@ public:
 
   /// The most rows that fit into the scratch memory and divide the result's.
   int64_t stripRows() const {
-    int64_t rows = axes[0].output;
+    int64_t rows = axes[0].output.most();
     int64_t bytes = type.getIntOrFloatBitWidth() / 8;
     while (rows > 1 &&
-           (axes[0].output % rows != 0 ||
+           (axes[0].output.most() % rows != 0 ||
             planeRows(rows) * planeColumns() * bytes > mostScratchBytes))
       --rows;
     return rows;
@@ -101,7 +102,7 @@ public:
     return (positions - 1) * axes[1].stride +
            (axes[1].kernel - 1) * axes[1].dilation + 1;
   }
-  int64_t planeColumns() const { return seenColumns(axes[1].output); }
+  int64_t planeColumns() const { return seenColumns(axes[1].output.most()); }
 
   ConvOp conv;
   const TargetDescription &target;
@@ -136,7 +137,7 @@ public:
     // The same loops whatever the shape: kernels can be shared then.
     b.forEach({y[0]}, [&](ArrayRef<Expr> batch) {
       named(batch[0], "batch");
-      forAlways(b, axes[0].output / rows, [&](Expr strip) {
+      forAlways(b, axes[0].output.most() / rows, [&](Expr strip) {
         Expr firstRow =
             named(named(strip, "strip") * double(rows), "first_row");
         forAlways(b, y.back(), [&](Expr channel) {
@@ -150,7 +151,7 @@ public:
 
   void copyChannel(Expr batch, Expr top, Expr channel) {
     int64_t low = axes[0].low, left = axes[1].low;
-    int64_t count = std::min(axes[1].input, planeColumns() - left);
+    int64_t count = std::min(axes[1].input.most(), planeColumns() - left);
     // So many columns at once: the loop costs more than the copying.
     int64_t together = 6;
     while (count % together != 0)
@@ -158,9 +159,9 @@ public:
     forAlways(b, planeRows(rows), [&](Expr row) {
       Expr from =
           named(top + named(row, "plane_row") - double(low), "input_row");
-      Value inside =
-          arith::CmpIOp::create(b.builder, b.loc, arith::CmpIPredicate::ult,
-                                from.value, b.index(axes[0].input).value);
+      Value inside = arith::CmpIOp::create(
+          b.builder, b.loc, arith::CmpIPredicate::ult, from.value,
+          b.index(axes[0].input.most()).value);
       auto copy = [&] {
         forCoveringTiles(b, count, together, "column", [&](Expr column) {
           for (int64_t n = 0; n < together; ++n)
@@ -192,18 +193,20 @@ public:
                                 : b.constant(0, type);
     forAlways(b, rows, [&](Expr row) {
       named(row, "strip_row");
-      forCoveringTiles(b, axes[1].output, width, "column", [&](Expr column) {
-        Exprs sums(width, first);
-        for (int64_t k = 0; k < axes[0].kernel; ++k)
-          addKernelRow(row, column, k, taps, sums);
-        for (int64_t n = 0; n < width; ++n) {
-          Exprs at{batch, named(firstRow + row, "row"),
-                   named(column + double(n), "column_" + Twine(n)), channel};
-          b.bindElement(conv.getResult(), sums[n]);
-          b.store(0u, b.load(b.result(), at), at);
-        }
-        b.unbindElement(conv.getResult());
-      });
+      forCoveringTiles(
+          b, axes[1].output.most(), width, "column", [&](Expr column) {
+            Exprs sums(width, first);
+            for (int64_t k = 0; k < axes[0].kernel; ++k)
+              addKernelRow(row, column, k, taps, sums);
+            for (int64_t n = 0; n < width; ++n) {
+              Exprs at{batch, named(firstRow + row, "row"),
+                       named(column + double(n), "column_" + Twine(n)),
+                       channel};
+              b.bindElement(conv.getResult(), sums[n]);
+              b.store(0u, b.load(b.result(), at), at);
+            }
+            b.unbindElement(conv.getResult());
+          });
     });
   }
 
@@ -268,7 +271,8 @@ public:
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
     DepthwiseShape shape(depthwiseOf(group), target);
-    int64_t rows = shape.axes[0].output, columns = shape.axes[1].output;
+    int64_t rows = shape.axes[0].output.most(),
+            columns = shape.axes[1].output.most();
     if (plan.number("columns") <= columns && rows % plan.number("rows") == 0)
       return "";
     return "a result of " + std::to_string(rows) + " x " +

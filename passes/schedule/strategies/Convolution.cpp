@@ -18,6 +18,7 @@
 // Small weights: for each tile of positions all panels (the input is read
 // once). Large weights: for each panel all positions (the weights are).
 
+#include "dialects/graph/ops/Window.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
@@ -61,7 +62,7 @@ public:
                           const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
     ConvolutionTiles model(anchor, target);
-    int64_t lanes = model.lanes(), across = anchor.across();
+    int64_t lanes = model.lanes();
     UnpackPanelsOp packed = anchor.weights();
     std::vector<TileChoice> tiles = model.ranked();
     if (packed)
@@ -80,7 +81,7 @@ public:
       Plan plan(group.block->getParentOp()->getContext(),
                 {{"columns",
                   packed ? int64_t(packed.getPanel()) : tile.vectors * lanes},
-                 {"rows", std::max(across, tile.rows / across * across)},
+                 {"rows", rowsOf(anchor, tile.rows)},
                  {"splits", isSplit ? tile.splits : 1}},
                 {{"order", panelsOutside ? "panels" : "tiles"}});
       if (plans.size() < mostPlans && !llvm::is_contained(plans, plan))
@@ -158,6 +159,14 @@ public:
   }
 
 private:
+  static int64_t rowsOf(ConvolutionAnchor anchor, int64_t rows) {
+    int64_t whole =
+        std::max(anchor.across(), rows / anchor.across() * anchor.across());
+    return anchor.isMatrix()
+               ? whole
+               : evenColumnTile(windowAxes(anchor.conv).back(), whole);
+  }
+
   struct Emitter {
     KernelBuilder &b;
     ConvOp conv;
@@ -186,11 +195,13 @@ private:
     void emit() {
       if (pool)
         return pooled();
-      allowInPlace();
+      bool isMatrix = ConvolutionAnchor{conv, pool}.isMatrix();
+      if (isMatrix || !columns.mayOverlap())
+        allowInPlace();
       Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
       bool panelsOutside = b.plan.word("order") == "panels";
-      if (ConvolutionAnchor anchor{conv, pool}; anchor.isMatrix())
-        return matrix(anchor.positions(), panelsOutside);
+      if (isMatrix)
+        return matrix(ConvolutionAnchor{conv, pool}.positions(), panelsOutside);
       if (panelsOutside)
         return forPanels([&](Panel panel) {
           b.forRange(b.index(0), b.size(outer),
@@ -438,24 +449,22 @@ private:
 
     /// One row of output positions; all panels unless one is given.
     void window(Expr row, std::optional<Panel> only) {
-      Exprs outer = rowPosition(b, row, y);
-      forColumnTiles(
-          b, columns, rows,
-          [&](Expr first, std::optional<int64_t> known, int64_t count) {
-            auto one = [&](const Panel &panel) {
-              windowTile(outer, first, known, count, panel);
-            };
-            if (only)
-              one(*only);
-            else
-              forPanelsHere(one);
-          });
+      Exprs outer = rowPosition(b, row, dimsOf(conv.getResult()));
+      forColumnTiles(b, columns, rows,
+                     [&](Expr first, TilePlace place, int64_t count) {
+                       auto one = [&](const Panel &panel) {
+                         windowTile(outer, first, place, count, panel);
+                       };
+                       if (only)
+                         one(*only);
+                       else
+                         forPanelsHere(one);
+                     });
     }
 
-    void windowTile(ArrayRef<Expr> outer, Expr first,
-                    std::optional<int64_t> known, int64_t count,
-                    const Panel &panel) {
-      Tile tile = sumsOf(outer, first, known, count, panel);
+    void windowTile(ArrayRef<Expr> outer, Expr first, const TilePlace &place,
+                    int64_t count, const Panel &panel) {
+      Tile tile = sumsOf(outer, first, place, count, panel);
       finish(tile, panel, [&](int64_t position, Expr column) {
         Exprs at(outer.begin(), outer.end());
         at.push_back(
@@ -465,7 +474,7 @@ private:
       });
     }
 
-    Tile sumsOf(ArrayRef<Expr> outer, Expr first, std::optional<int64_t> known,
+    Tile sumsOf(ArrayRef<Expr> outer, Expr first, const TilePlace &place,
                 int64_t count, const Panel &panel) {
       Tile tile = firstSums(count, panel);
       tile.sums = overKernel(
@@ -473,7 +482,7 @@ private:
           [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
             Tile part = tile;
             part.sums.assign(sums.begin(), sums.end());
-            kernelColumns(part, kernelRow, at, first, known, panel);
+            kernelColumns(part, kernelRow, at, first, place, panel);
             return part.sums;
           });
       return tile;
@@ -484,37 +493,32 @@ private:
     //===------------------------------------------------------------------===//
 
     void pooled() {
-      ArrayRef<int64_t> out = shapeOf(pool->getResult(0));
-      columns.output = out[out.size() - 2] * windowOf(pool).back();
-      b.parallelFor(
-          product(ArrayRef(dimsOf(pool->getResult(0))).drop_back(2)),
-          [&](Expr row) {
-            Exprs position = rowPosition(b, row, out);
-            forColumnTiles(
-                b, columns, rows,
-                [&](Expr first, std::optional<int64_t> known, int64_t count) {
-                  forPanelsHere([&](const Panel &panel) {
-                    pooledTile(position, first, known, count, panel);
-                  });
-                });
-          });
+      Dims out = dimsOf(pool->getResult(0));
+      columns.output = out.end()[-2] * windowOf(pool).back();
+      b.parallelFor(product(ArrayRef(out).drop_back(2)), [&](Expr row) {
+        Exprs position = rowPosition(b, row, out);
+        forColumnTiles(b, columns, rows,
+                       [&](Expr first, TilePlace place, int64_t count) {
+                         forPanelsHere([&](const Panel &panel) {
+                           pooledTile(position, first, place, count, panel);
+                         });
+                       });
+      });
     }
 
-    void pooledTile(ArrayRef<Expr> position, Expr first,
-                    std::optional<int64_t> known, int64_t count,
-                    const Panel &panel) {
+    void pooledTile(ArrayRef<Expr> position, Expr first, const TilePlace &place,
+                    int64_t count, const Panel &panel) {
       emitPooledTile(
           b, conv, pool, position, first, count, panel.vectors,
           panel.firstColumn,
           [&](ArrayRef<Expr> outer, Expr start) {
-            return sumsOf(outer, start, known, count, panel);
+            return sumsOf(outer, start, place, count, panel);
           },
           laterBias(panel));
     }
 
     void kernelColumns(Tile &tile, Expr kernelRow, ArrayRef<Expr> at,
-                       Expr first, std::optional<int64_t> known,
-                       const Panel &panel) {
+                       Expr first, const TilePlace &place, const Panel &panel) {
       Expr start = named(first * double(columns.stride) - double(columns.low),
                          "first_input_column");
       Value buffer = b.bufferOf(conv.getX());
@@ -543,15 +547,15 @@ private:
                   firstName()),
             "input_channel");
       };
-      if (known) {
+      if (place.fromStart || place.fromEnd) {
         for (int64_t k = 0; k < columns.kernel; ++k) {
-          auto [lo, hi] = columns.inside(k, *known, tile.rows);
+          auto [lo, hi] = columns.inside(k, place, tile.rows);
           column(tile, b.index(k), lo, hi);
         }
         return;
       }
-      if (byRows || (buffer && columns.dilation == 1 && columns.kernel > 1 &&
-                     channels < 16)) {
+      if (byRows || (buffer && !place.isAnywhere && columns.dilation == 1 &&
+                     columns.kernel > 1 && channels < 16)) {
         // Kernel columns and channels lie one after the other in memory, in the
         // input as in the weights: one loop.
         SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);
@@ -572,14 +576,20 @@ private:
             "tap");
         return;
       }
-      tile.sums = b.loop(columns.kernel, tile.sums,
-                         [&](Expr k, ArrayRef<Expr> carried) {
-                           named(k, "kernel_column");
-                           Tile part = tile;
-                           part.sums.assign(carried.begin(), carried.end());
-                           column(part, k, 0, tile.rows);
-                           return part.sums;
-                         });
+      auto oneColumn = [&](Expr k, ArrayRef<Expr> carried) {
+        named(k, "kernel_column");
+        Tile part = tile;
+        part.sums.assign(carried.begin(), carried.end());
+        column(part, k, 0, tile.rows);
+        return part.sums;
+      };
+      if (!place.isAnywhere) {
+        tile.sums = b.loop(columns.kernel, tile.sums, oneColumn);
+        return;
+      }
+      auto [lo, hi] =
+          insideWindow(start, columns.kernel, columns.dilation, columns.input);
+      tile.sums = b.loop(lo, hi, 1, tile.sums, oneColumn);
     }
   };
 };

@@ -5,6 +5,7 @@
 // registers over all kernel positions, and each input vector is loaded once per
 // kernel row.
 
+#include "dialects/graph/ops/Window.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
@@ -34,7 +35,8 @@ public:
     WindowAxis axis = windowAxes(conv).back();
     Ranking<int64_t> ranking(/*tolerance=*/0.001);
     for (int64_t width = 1;
-         width <= std::min(mostColumns(axis, target), axis.output); ++width)
+         width <= std::min(mostColumns(axis, target), widestColumnTile(axis));
+         ++width)
       ranking.add(width, rowCycles(axis, width, target));
     SmallVector<Plan> plans;
     for (int64_t width : std::move(ranking).ranked(1))
@@ -70,10 +72,9 @@ public:
     bool startsWithBias = bias && !b.group.isStrict();
 
     b.parallelFor(outer, [&](Expr row) {
-      Exprs position = rowPosition(b, row, y);
+      Exprs position = rowPosition(b, row, dimsOf(conv.getResult()));
       forColumnTiles(
-          b, columns, width,
-          [&](Expr first, std::optional<int64_t> known, int64_t count) {
+          b, columns, width, [&](Expr first, TilePlace place, int64_t count) {
             b.forLanes(y.back(), type, [&](Expr channel, int64_t lanes) {
               named(channel, "channel");
               Expr start = startsWithBias
@@ -85,7 +86,7 @@ public:
                              [&](Expr kernelRow, ArrayRef<Expr> at,
                                  ArrayRef<Expr> carried) {
                                return rowOfTaps(b, conv, columns, kernelRow, at,
-                                                first, known, channel, carried);
+                                                first, place, channel, carried);
                              });
               for (int64_t p = 0; p < count; ++p) {
                 Expr sum = bias && !startsWithBias
@@ -130,9 +131,10 @@ private:
                        target.rates.multiplyAddLatency}) +
              1;
     };
-    double total = static_cast<double>(axis.output / width) * ofTile(width);
-    if (axis.output % width)
-      total += ofTile(axis.output % width) * 1.05;
+    double total =
+        static_cast<double>(axis.output.most() / width) * ofTile(width);
+    if (axis.output.most() % width)
+      total += ofTile(axis.output.most() % width) * 1.05;
     return total;
   }
 
@@ -140,9 +142,8 @@ private:
   /// columns that see them.
   static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv,
                          const WindowAxis &columns, Expr kernelRow,
-                         ArrayRef<Expr> at, Expr first,
-                         std::optional<int64_t> known, Expr channel,
-                         ArrayRef<Expr> carried) {
+                         ArrayRef<Expr> at, Expr first, const TilePlace &place,
+                         Expr channel, ArrayRef<Expr> carried) {
     Exprs sums(carried.begin(), carried.end());
     int64_t count = sums.size();
     Type type = elementOf(conv.getX());
@@ -153,10 +154,25 @@ private:
         b.view(b.bufferOf(conv.getW()), {rows, columns.kernel, w.back()});
     Expr start = named(first * double(columns.stride) - double(columns.low),
                        "first_input_column");
+    if (place.isAnywhere) {
+      auto [lo, hi] =
+          insideWindow(start, columns.kernel, columns.dilation, columns.input);
+      return b.loop(
+          named(lo, "first_kernel_column"), named(hi, "end_kernel_column"), 1,
+          carried, [&](Expr k, ArrayRef<Expr> sums) -> Exprs {
+            named(k, "kernel_column");
+            Exprs xAt(at.begin(), at.end());
+            xAt.push_back(
+                named(start + k * double(columns.dilation), "input_column"));
+            xAt.push_back(channel);
+            return {fma(b.load(conv.getX(), xAt),
+                        b.loadFrom(weights, type, {kernelRow, k, channel}),
+                        sums[0])};
+          });
+    }
     std::map<int64_t, Expr> loaded;
     for (int64_t k = 0; k < columns.kernel; ++k) {
-      auto [lo, hi] = known ? columns.inside(k, *known, count)
-                            : std::make_pair(int64_t(0), count);
+      auto [lo, hi] = columns.inside(k, place, count);
       if (lo >= hi)
         continue;
       Expr weight =

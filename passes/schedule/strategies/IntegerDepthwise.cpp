@@ -39,9 +39,9 @@ public:
   void emit() {
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     b.parallelFor(ShapedType::getNumElements(y.drop_back(2)), [&](Expr row) {
-      Exprs position = rowPosition(b, row, y);
+      Exprs position = rowPosition(b, row, dimsOf(conv.getResult()));
       if (channels >= lanes)
-        b.forRange(b.index(0), b.index(columns.output), [&](Expr column) {
+        b.forRange(b.index(0), b.size(columns.output), [&](Expr column) {
           named(column, "column");
           overRegisters(channels, lanes, "channel", [&](Expr channel) {
             inRegister(position, column, channel);
@@ -49,7 +49,7 @@ public:
         });
       else
         overRegisters(
-            columns.output, lanes / channels, "column",
+            columns.output.most(), lanes / channels, "column",
             [&](Expr column) { inRegister(position, column, b.index(0)); });
     });
   }
@@ -179,10 +179,9 @@ public:
            !group.hasRunTimeSizes() && isa<BlockArgument>(conv.getX()) &&
            mayBeInPanels(conv.getW(), group.packs) &&
            (isa<BlockArgument>(conv.getW()) || conv.getW().getDefiningOp()) &&
-           llvm::all_of(windowAxes(conv),
-                        [](const WindowAxis &axis) {
-                          return axis.isInterior(0, axis.output);
-                        }) &&
+           llvm::all_of(
+               windowAxes(conv),
+               [](const WindowAxis &axis) { return axis.hasNoBorders(); }) &&
            shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
   }
 

@@ -2,34 +2,164 @@
 
 #include "dialects/graph/ops/Window.h"
 #include "passes/schedule/tiles/CursorTile.h"
+#include "passes/schedule/tiles/RowTiles.h"
 
 using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-void forColumnTiles(
-    KernelBuilder &b, const WindowAxis &axis, int64_t width,
-    llvm::function_ref<void(Expr, std::optional<int64_t>, int64_t)> body) {
-  for (int64_t at = 0; at < axis.output;) {
-    int64_t count = std::min(width, axis.output - at);
+std::pair<int64_t, int64_t>
+WindowAxis::inside(int64_t k, const TilePlace &place, int64_t count) const {
+  auto isInside = [&](int64_t position) {
+    int64_t at = position * stride + k * dilation;
+    return (!place.fromStart || *place.fromStart + at >= 0) &&
+           (!place.fromEnd || *place.fromEnd + at < 0);
+  };
+  int64_t lo = 0, hi = count;
+  while (lo < hi && !isInside(lo))
+    ++lo;
+  while (hi > lo && !isInside(hi - 1))
+    --hi;
+  return {lo, hi};
+}
+
+TilePlace WindowAxis::placeOf(int64_t first, int64_t count) const {
+  int64_t start = first * stride - low;
+  TilePlace place{start, start - input.most()};
+  for (int64_t k = 0; k < kernel; ++k)
+    if (inside(k, place, count) != std::make_pair(int64_t(0), count))
+      return place;
+  return {};
+}
+
+bool WindowAxis::hasNoBorders() const {
+  return low == 0 && (input - (output - 1) * stride).least() > reach();
+}
+
+namespace {
+
+using TileBody = llvm::function_ref<void(Expr, TilePlace, int64_t)>;
+
+/// The tiles of a row whose length is known only at run time.
+class OpenColumns {
+public:
+  OpenColumns(KernelBuilder &b, const WindowAxis &axis, int64_t width)
+      : b(b), axis(axis), width(width), leading(axis.leading()),
+        trailing(axis.trailing()),
+        excess(axis.output * axis.stride - axis.low - axis.input) {}
+
+  void emit(TileBody body) {
+    // Each end is one tile, built for each place that it can have.
+    if (leading > width || trailing > width ||
+        excess.most() - excess.least() >= axis.stride)
+      return overPositions(body);
+    Expr end = b.size(trailing == 0 ? axis.output : axis.inner());
+    if (trailing > 0 && (axis.output - axis.inner()).least() < 0)
+      end = min(end, b.size(axis.output));
+    named(end, "end_of_inner");
+    b.branch(
+        end >= double(width + leading), [&] { overTiles(end, body); },
+        [&] { overPositions(body); });
+  }
+
+private:
+  void overTiles(Expr end, TileBody body) {
+    Expr first = b.index(0);
+    if (leading > 0) {
+      body(first, {-axis.low, std::nullopt}, width);
+      first = b.index(width);
+    }
+    Expr covered =
+        named(end - (end - first) % double(width), "end_of_whole_tiles");
+    b.loop(first, covered, width, {},
+           [&](Expr column, ArrayRef<Expr>) -> Exprs {
+             body(named(column, "column"), {}, width);
+             return {};
+           });
+    Expr last = named(b.size(axis.output) - double(width), "last_column_tile");
+    // What lies between the whole tiles and the last one.
+    if (trailing > 1)
+      b.when(covered < last,
+             [&] { body(named(end - double(width), "column"), {}, width); });
+    b.when(covered < b.size(axis.output), [&] {
+      if (trailing == 0)
+        return body(last, {}, width);
+      for (int64_t at = excess.least(); at <= excess.most(); ++at) {
+        auto tile = [&] {
+          body(last, {std::nullopt, at - width * axis.stride}, width);
+        };
+        if (excess.known())
+          tile();
+        else
+          b.when(equal(b.size(excess), double(at)), tile);
+      }
+    });
+  }
+
+  void overPositions(TileBody body) {
+    TilePlace anywhere;
+    anywhere.isAnywhere = true;
+    b.forRange(b.index(0), b.size(axis.output), [&](Expr column) {
+      body(named(column, "column"), anywhere, 1);
+    });
+  }
+
+  KernelBuilder &b;
+  const WindowAxis &axis;
+  int64_t width, leading, trailing;
+  /// Where the window behind the last one would begin, from behind the input's end.
+  Dim excess;
+};
+
+} // namespace
+
+int64_t widestColumnTile(const WindowAxis &axis) {
+  int64_t most = axis.output.most();
+  if (axis.mayOverlap())
+    most -= axis.leading() + axis.trailing();
+  return std::max<int64_t>(1, most);
+}
+
+int64_t evenColumnTile(const WindowAxis &axis, int64_t width) {
+  if (!axis.mayOverlap())
+    return width;
+  int64_t all = axis.output.most(),
+          tiles =
+              llvm::divideCeil(all, std::min(width, widestColumnTile(axis)));
+  return llvm::divideCeil(all, tiles);
+}
+
+void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
+                    TileBody body) {
+  if (axis.mayOverlap())
+    return OpenColumns(b, axis, width).emit(body);
+  if (!axis.output.known())
+    return forRowTiles(b, axis.output, width, [&](Expr first, int64_t count) {
+      body(named(first, "column"), {}, count);
+    });
+  int64_t output = axis.output.most();
+  for (int64_t at = 0; at < output;) {
+    int64_t count = std::min(width, output - at);
     // As many interior tiles of this width as follow one another.
+    auto isInner = [&](int64_t first) {
+      TilePlace place = axis.placeOf(first, width);
+      return !place.fromStart && !place.fromEnd;
+    };
     int64_t tiles = 0;
-    while (count == width && at + (tiles + 1) * width <= axis.output &&
-           axis.isInterior(at + tiles * width, width))
+    while (count == width && at + (tiles + 1) * width <= output &&
+           isInner(at + tiles * width))
       ++tiles;
     if (tiles == 0) {
-      bool interior = axis.isInterior(at, count);
-      body(b.index(at), interior ? std::nullopt : std::optional<int64_t>(at),
-           count);
+      body(b.index(at), axis.placeOf(at, count), count);
       at += count;
     } else if (tiles == 1) {
-      body(b.index(at), std::nullopt, width);
+      body(b.index(at), {}, width);
       at += width;
     } else {
       b.loop(b.index(at), b.index(at + tiles * width), width, {},
              [&](Expr first, ArrayRef<Expr>) -> Exprs {
-               body(named(first, "column"), std::nullopt, width);
+               body(named(first, "column"), {}, width);
                return {};
              });
       at += tiles * width;
@@ -37,18 +167,18 @@ void forColumnTiles(
   }
 }
 
-Exprs rowPosition(KernelBuilder &b, Expr row, ArrayRef<int64_t> shape) {
-  Exprs position = b.delinearize(row, shape.drop_back(2));
+Exprs rowPosition(KernelBuilder &b, Expr row, ArrayRef<Dim> sizes) {
+  Exprs position = b.delinearize(row, sizes.drop_back(2));
   for (auto [axis, i] : llvm::enumerate(position))
-    named(i, imageAxisName(axis, shape.size()));
+    named(i, imageAxisName(axis, sizes.size()));
   // Rows of several images are counted through.
   named(row, "row_of_all");
   return position;
 }
 
 SmallVector<WindowAxis> windowAxes(ConvOp conv) {
-  ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
-                    y = shapeOf(conv.getResult());
+  Dims x = dimsOf(conv.getX()), y = dimsOf(conv.getResult());
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
   SmallVector<WindowAxis> axes;
   for (size_t i = 0; i + 2 < x.size(); ++i)
     axes.push_back({x[1 + i], y[1 + i], w[i], conv.getStrides()[i],
@@ -83,7 +213,7 @@ Exprs overKernelFrom(KernelBuilder &b, ArrayRef<WindowAxis> axes,
         named(kernel * double(axis.kernel) + k, "kernel_position"), next,
         carried, body, alike);
   };
-  if (!alike && axis.isInterior(0, axis.output))
+  if (!alike && axis.hasNoBorders())
     return b.loop(axis.kernel, sums, inner);
   auto [lo, hi] = insideWindow(start, axis.kernel, axis.dilation, axis.input);
   named(lo, "first_kernel_" + name);

@@ -3,6 +3,10 @@
 // Convolutions compute several neighbouring output positions of a row together.
 // Where a tile lies decides which kernel positions fall into the padding; tiles
 // at the two ends are built for just that, the ones between share a loop.
+//
+// Of a row whose length is known only at run time, the last tile is that of the last
+// positions: it may compute some again that the tile before has computed. Rows too
+// short for both ends are computed position by position.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_COLUMNTILES_H
 #define INGOT_PASSES_SCHEDULE_TILES_COLUMNTILES_H
@@ -11,46 +15,64 @@
 
 namespace ingot::schedule {
 
+/// Where the first window of a tile begins, on the input: counted from its first
+/// column, and from behind its last one. Empty for an end that no window of the tile
+/// reaches.
+struct TilePlace {
+  std::optional<int64_t> fromStart, fromEnd;
+  /// A single window that may lie anywhere.
+  bool isAnywhere = false;
+};
+
 /// One axis of a convolution.
 struct WindowAxis {
-  int64_t input, output, kernel, stride, dilation, low;
+  graph::Dim input, output;
+  int64_t kernel, stride, dilation, low;
 
-  /// The output positions [lo, hi) of [first, first + count), relative to
-  /// first, at which kernel position `k` reads inside the input.
-  std::pair<int64_t, int64_t> inside(int64_t k, int64_t first,
-                                     int64_t count) const {
-    auto valid = [&](int64_t o) {
-      int64_t at = (first + o) * stride - low + k * dilation;
-      return at >= 0 && at < input;
-    };
-    int64_t lo = 0, hi = count;
-    while (lo < hi && !valid(lo))
-      ++lo;
-    while (hi > lo && !valid(hi - 1))
-      --hi;
-    return {lo, hi};
+  /// From the first column of a window to the last one.
+  int64_t reach() const { return (kernel - 1) * dilation; }
+  /// The output positions [lo, hi) of a tile of `count` at which kernel position `k`
+  /// reads inside the input.
+  std::pair<int64_t, int64_t> inside(int64_t k, const TilePlace &place,
+                                     int64_t count) const;
+  /// The place of the tile whose first output position is `first`, on an axis of a known
+  /// size.
+  TilePlace placeOf(int64_t first, int64_t count) const;
+  /// Windows that begin in front of the input.
+  int64_t leading() const { return llvm::divideCeilSigned(low, stride); }
+  /// How many windows, from the first one on, end inside of the input: also of those
+  /// behind the last one.
+  graph::Dim inner() const {
+    return (input + (low - reach() - 1 + stride)).floorDiv(stride);
   }
-  bool isInterior(int64_t first, int64_t count) const {
-    for (int64_t k = 0; k < kernel; ++k)
-      if (inside(k, first, count) != std::make_pair(int64_t(0), count))
-        return false;
-    return true;
+  /// Windows that end behind the input, at most.
+  int64_t trailing() const {
+    return std::max<int64_t>(0, (output - inner()).most());
+  }
+  /// Whether no window reaches into padding.
+  bool hasNoBorders() const;
+  /// Whether a tile may compute positions that another one has computed.
+  bool mayOverlap() const {
+    return !hasNoBorders() && !(input.known() && output.known());
   }
 };
 
-/// Calls `body(first, known, count)` for tiles of `width` positions over the
-/// axis: `known` is the first position where it is a constant (tiles that touch
-/// the padding), and empty in the loop over interior tiles.
+/// The widest tile that rows of the axis' largest size have room for, with borders.
+int64_t widestColumnTile(const WindowAxis &axis);
+/// At most `width`: tiles that may overlap are the fewest, and not wider than these need.
+int64_t evenColumnTile(const WindowAxis &axis, int64_t width);
+
+/// Calls `body(first, place, count)` for tiles of `width` positions over the axis, and
+/// fewer where that is all there is.
 void forColumnTiles(
     KernelBuilder &b, const WindowAxis &axis, int64_t width,
-    llvm::function_ref<void(graph::Expr first, std::optional<int64_t> known,
-                            int64_t count)>
+    llvm::function_ref<void(graph::Expr first, TilePlace place, int64_t count)>
         body);
 
 /// Returns the batch and the position on the spatial axes but the last of the
-/// row number `row` of all rows of a result, which is of `shape`.
+/// row number `row` of all rows of a result, which has `sizes`.
 graph::Exprs rowPosition(KernelBuilder &b, graph::Expr row,
-                         llvm::ArrayRef<int64_t> shape);
+                         llvm::ArrayRef<graph::Dim> sizes);
 
 /// All spatial axes of a convolution.
 llvm::SmallVector<WindowAxis> windowAxes(graph::ConvOp conv);

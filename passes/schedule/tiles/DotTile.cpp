@@ -96,10 +96,11 @@ bool groupsKernelRows(ConvOp conv, const DotForm &form) {
 
 /// Whether no window reaches into padding along a row.
 static bool hasWholeRows(ConvOp conv) {
-  ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW()),
-                    y = shapeOf(conv.getResult());
-  int64_t reach = (y.end()[-2] - 1) * conv.getStrides().back() + w.end()[-3];
-  return conv.getLow().back() == 0 && reach <= x.end()[-2];
+  Dim input = dimsOf(conv.getX()).end()[-2],
+      output = dimsOf(conv.getResult()).end()[-2];
+  return conv.getLow().back() == 0 &&
+         (input - (output - 1) * conv.getStrides().back()).least() >=
+             shapeOf(conv.getW()).end()[-3];
 }
 
 std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
