@@ -63,20 +63,20 @@ def cnn():
 
 
 def images():
-    """Windows over height and width: borders of one and more columns, strides, gaps, channels apart, none in place of what is read again."""
+    """Windows over height and width: borders of one and more columns, strides, gaps, channels apart, Winograd's algorithm."""
     def conv(x, w, y, **attributes):
         return helper.make_node("Conv", [x, w, "b"], [y], **attributes)
     nodes = [
         conv("x", "w3", "c1", pads=[1, 1, 1, 1]), conv("c1", "w5", "c2", pads=[2, 2, 2, 2]), helper.make_node("Add", ["c2", "c1"], ["s"]),
         helper.make_node("Relu", ["s"], ["r"]), conv("r", "w3", "c3", pads=[2, 2, 2, 2], dilations=[2, 2]),
-        conv("c3", "w1", "c4"), helper.make_node("Add", ["c4", "r"], ["s4"]), conv("s4", "d3", "c5", pads=[1, 1, 1, 1], group=20),
-        conv("c5", "w3", "y1", pads=[1, 0, 0, 1], strides=[2, 2]), conv("c5", "d5", "y2", pads=[2, 2, 1, 2], strides=[2, 2], group=20),
+        conv("c3", "w1", "c4"), helper.make_node("Add", ["c4", "r"], ["s4"]), conv("s4", "d3", "c5", pads=[1, 1, 1, 1], group=24),
+        conv("c5", "w3", "y1", pads=[1, 0, 0, 1], strides=[2, 2]), conv("c5", "d5", "y2", pads=[2, 2, 1, 2], strides=[2, 2], group=24),
         conv("c5", "w5", "y3", auto_pad="SAME_UPPER", strides=[3, 3]), conv("c5", "w3", "y4"), conv("c5", "w1", "y5", strides=[2, 2]),
-        conv("c5", "w5", "y6", pads=[0, 4, 0, 0], strides=[1, 2]), helper.make_node("GlobalMaxPool", ["y6"], ["g"])]
+        conv("c5", "w5", "y6", pads=[0, 4, 0, 0], strides=[1, 2])]
     nodes += [helper.make_node("Reshape", [f"y{i}", "flat"], [f"f{i}"]) for i in range(1, 7)]
     nodes += [helper.make_node("Concat", [*(f"f{i}" for i in range(1, 7))], ["y"], axis=1)]
-    return model(nodes, {"w3": normal(20, 20, 3, 3), "w5": normal(20, 20, 5, 5), "w1": normal(20, 20, 1, 1), "d3": normal(20, 1, 3, 3),
-                         "d5": normal(20, 1, 5, 5), "b": normal(20), "flat": [20, -1]}, ("x", [1, 20, "h", "w"]))
+    return model(nodes, {"w3": normal(24, 24, 3, 3), "w5": normal(24, 24, 5, 5), "w1": normal(24, 24, 1, 1), "d3": normal(24, 1, 3, 3),
+                         "d5": normal(24, 1, 5, 5), "b": normal(24), "flat": [24, -1]}, ("x", [1, 24, "h", "w"]))
 
 
 def rows():

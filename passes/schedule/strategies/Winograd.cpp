@@ -111,6 +111,8 @@ public:
     return plain.conv && !choices(group, plain, target).empty();
   }
 
+  bool takesRunTimeSizes() const override { return true; }
+
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {{"block", 1, 1 << 16},
                                    {"columns", 1, 1 << 16},

@@ -15,26 +15,28 @@ public:
       : b(b), conv(anchor.conv), pool(anchor.pool),
         form(sampledWeights(conv).getSize()),
         panels(*PackedPanels::of(b, sampledWeights(conv).getValues())),
-        type(elementOf(conv.getX())), x(shapeOf(conv.getX())),
-        y(shapeOf(conv.getResult())), channels(x[3]),
-        down(llvm::divideCeil(y[1], form.size)),
-        across(llvm::divideCeil(y[2], form.size)), tiles(y[0] * down * across),
-        block(b.plan.number("block")), rows(b.plan.number("rows")) {}
+        type(elementOf(conv.getX())), x(dimsOf(conv.getX())),
+        y(dimsOf(conv.getResult())), channels(x[3].most()),
+        down((y[1] + (form.size - 1)).floorDiv(form.size)),
+        across((y[2] + (form.size - 1)).floorDiv(form.size)),
+        tiles(y[0] * down * across), block(b.plan.number("block")),
+        rows(b.plan.number("rows")) {}
 
   void emit() {
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
       if (!pool && mayBecomeResult(b.group, input))
         b.allowInPlace(0, i);
-    int64_t blocks = llvm::divideCeil(tiles, block),
-            parts = b.plan.number("parts");
+    Dim blocks = (tiles + (block - 1)).floorDiv(block);
+    int64_t parts = b.plan.number("parts");
     int64_t width = std::max(panels.panelWidth, panels.tailWidth);
     if (panels.fullPanels == 0)
       width = panels.tailWidth;
     points = b.scratch({parts, pointCount(), block, channels}, type);
     products = b.scratch({parts, pointCount(), block, width}, type);
     // Few blocks are divided further, into panels.
-    perBlock = blocks >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
-    int64_t units = blocks * perBlock;
+    perBlock =
+        blocks.most() >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
+    Dim units = blocks * perBlock;
     auto over = [&](Expr first, Expr last) {
       if (blocks == 1)
         return ofBlock(b.index(0), first, last);
@@ -46,7 +48,7 @@ public:
     };
     own = b.index(0);
     if (parts == 1)
-      return over(b.index(0), b.index(units));
+      return over(b.index(0), b.size(units));
     b.forPart(parts, [&](Expr begin, Expr end) {
       own = begin;
       over(unitOf(begin, units, parts), unitOf(end, units, parts));
@@ -66,16 +68,18 @@ private:
 
   int64_t pointCount() const { return form.points * form.points; }
 
-  Expr unitOf(Expr part, int64_t units, int64_t parts) {
-    return units == parts ? part : part * double(units) / double(parts);
+  Expr unitOf(Expr part, const Dim &units, int64_t parts) {
+    return units == parts ? part : part * b.size(units) / double(parts);
   }
+  /// Whether all tiles are in groups of so many.
+  bool comesIn(int64_t group) const { return tiles.divisor() % group == 0; }
 
   void ofBlock(Expr number, Expr firstUnit, Expr lastUnit) {
     named(number, "block");
     Expr first = named(number * double(block), "first_tile");
     Expr count = b.index(block), sampledCount = count;
-    if (tiles % block != 0) {
-      count = named(min(double(tiles) - first, double(block)), "tiles");
+    if (!comesIn(block)) {
+      count = named(min(b.size(tiles) - first, double(block)), "tiles");
       sampledCount =
           named((count + double(rows - 1)) / double(rows) * double(rows),
                 "tiles_with_rest");
@@ -113,7 +117,7 @@ private:
   }
 
   Place placeOf(Expr tile) {
-    Exprs at = b.delinearize(tile, {y[0], down, across});
+    Exprs at = b.delinearize(tile, ArrayRef<Dim>{y[0], down, across});
     return {named(at[0], "image"),
             named(at[1] * double(form.size), "first_row"),
             named(at[2] * double(form.size), "first_column")};
@@ -126,30 +130,30 @@ private:
   /// Whether a tile that starts at output `first` reads inside the input alone.
   bool isInside(int64_t first, size_t axis) {
     int64_t start = first - conv.getLow()[axis];
-    return start >= 0 && start + form.points <= x[1 + axis];
+    return start >= 0 && start + form.points <= x[1 + axis].most();
   }
-  /// How many of the tiles along an axis do.
-  int64_t insideAlong(size_t axis, int64_t count) {
+  /// Whether all of the tiles along an axis do, or none.
+  std::pair<bool, bool> insideAlong(size_t axis, const Dim &count) {
+    if (!count.known() || !x[1 + axis].known())
+      return {false, false};
     int64_t inside = 0;
-    for (int64_t tile = 0; tile < count; ++tile)
+    for (int64_t tile = 0; tile < count.most(); ++tile)
       inside += isInside(tile * form.size, axis);
-    return inside;
+    return {inside == count.most(), inside == 0};
   }
 
   void sample(Expr tile, Expr inBlock) {
     // Tiles behind the last one only fill up the products.
-    bool mayBeBeyond = tiles % rows != 0;
+    bool mayBeBeyond = !comesIn(rows);
     Expr isThere;
     Expr image = tile;
     if (mayBeBeyond) {
-      isThere = named(tile < double(tiles), "is_there");
+      isThere = named(tile < b.size(tiles), "is_there");
       image = select(isThere, tile, 0);
     }
     Place place = placeOf(image);
-    int64_t insideDown = insideAlong(0, down),
-            insideAcross = insideAlong(1, across);
-    bool all = insideDown == down && insideAcross == across && !mayBeBeyond,
-         none = insideDown == 0 || insideAcross == 0;
+    auto [allDown, noneDown] = insideAlong(0, down);
+    auto [allAcross, noneAcross] = insideAlong(1, across);
     Expr row = named(place.row - double(conv.getLow()[0]), "first_input_row"),
          column = named(place.column - double(conv.getLow()[1]),
                         "first_input_column");
@@ -162,12 +166,12 @@ private:
     auto safe = [&] {
       sampleAtEdge(place.image, row, column, isThere, inBlock);
     };
-    if (all)
+    if (allDown && allAcross && !mayBeBeyond)
       return fast();
-    if (none)
+    if (noneDown || noneAcross)
       return safe();
     auto within = [&](Expr start, size_t axis) {
-      return (start >= 0) & (start <= double(x[1 + axis] - form.points));
+      return (start >= 0) & (start <= b.size(x[1 + axis] - form.points));
     };
     Expr inside = within(row, 0) & within(column, 1);
     if (mayBeBeyond)
@@ -192,11 +196,11 @@ private:
       SmallVector<Position> found;
       for (int64_t i = 0; i < form.points; ++i) {
         Expr at = axis == 0 ? inputRow(first, i) : inputColumn(first, i);
-        Expr inside = (at >= 0) & (at < double(x[1 + axis]));
+        Expr inside = (at >= 0) & (at < b.size(x[1 + axis]));
         if (isThere && axis == 0)
           inside = inside & isThere;
         found.push_back(
-            {named(min(max(at, 0), double(x[1 + axis] - 1)),
+            {named(min(max(at, 0), b.size(x[1 + axis] - 1)),
                    (axis ? "near_column_" : "near_row_") + Twine(i)),
              named(inside, (axis ? "has_column_" : "has_row_") + Twine(i))});
       }
@@ -357,13 +361,13 @@ private:
 
   /// Builds what is done with output `i` of those of a tile along an axis with `size`
   /// outputs in all, `at` being its number: behind the last one there is none.
-  void whenThere(Expr at, int64_t i, int64_t size,
+  void whenThere(Expr at, int64_t i, const Dim &size,
                  llvm::function_ref<void()> body) {
-    int64_t left = size % form.size;
-    if (left == 0 || i < left)
+    int64_t left = size.known() ? size.most() % form.size : 1;
+    if (size.divisor() % form.size == 0 || i < left)
       return body();
-    if (size > form.size)
-      b.when(at < double(size), body);
+    if (size.most() > form.size || !size.known())
+      b.when(at < b.size(size), body);
   }
 
   /// Combines the outputs in each window of the pool, and stores what follows it.
@@ -459,8 +463,10 @@ private:
   Winograd form;
   PackedPanels panels;
   Type type;
-  ArrayRef<int64_t> x, y;
-  int64_t channels, down, across, tiles, block, rows;
+  Dims x, y;
+  int64_t channels;
+  Dim down, across, tiles;
+  int64_t block, rows;
   /// Panels that are divided among parts; 1 if blocks are enough.
   int64_t perBlock = 1;
   /// What the parts have of their own, and which of it this part has.
