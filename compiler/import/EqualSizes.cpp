@@ -216,6 +216,14 @@ void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
                                         /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
+  // What two sizes have together is known where one is.
+  for (const Whole &whole : wholes)
+    if (kernel::SymbolAttr symbol = symbolOf(whole.size))
+      for (auto [part, other] :
+           {std::pair(whole.x, whole.y), std::pair(whole.y, whole.x)})
+        if (Dim size = part == 1 ? other : part;
+            part.known() && size != whole.size)
+          return takeAs({{symbol, size}});
   foldSizes();
 }
 

@@ -224,6 +224,10 @@ def either(ingot):
           model([node("Add", ["x", "y"], ["s"]), node("Concat", ["s", "y"], ["z"], axis=1)], both, [("z", F)]),
           [{"x": normal(*a), "y": normal(*b)} for a, b in (((3, 4), (3, 4)), ((1, 4), (3, 4)), ((1, 1), (2, 5)))], ["*=1..6"],
           [{"x": normal(3, 4), "y": normal(1, 4)}])
+    check(ingot, "a size that a later node needs to be a number",
+          model([node("Add", ["x", "y"], ["s"]), node("MatMul", ["x", "w"], ["z"])], both, [("s", F), ("z", F)], {"w": normal(2, 3)}),
+          [{"x": normal(*a), "y": normal(*b)} for a, b in (((3, 2), (1, 1)), ((1, 2), (4, 2)))], ["*=0..4"],
+          [{"x": normal(3, 2), "y": normal(3, 3)}])
     check(ingot, "Where of three sizes", model([node("Less", ["x", "y"], ["c"]), node("Where", ["c", "x", "w"], ["z"])],
                                                [*both, ("w", F, ["i", 1, "j"])], [("z", F)]),
           [{"x": normal(*a), "y": normal(*b), "w": normal(i, 1, j)} for (a, b), i, j in zip(shapes[:4], (2, 1, 3, 1), (4, 1, 1, 3))], ["*=1..5"],
