@@ -31,6 +31,7 @@
 // With a filter for each channel, the input gets all that its windows reach.
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Contraction.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/tiles/DotTile.h"
@@ -62,8 +63,7 @@ protected:
         wide(builder.getIntegerType(32, /*isSigned=*/true)) {}
 
   Value cast(Value v, Type type) {
-    return CastOp::create(builder, loc, RankedTensorType::get(shapeOf(v), type),
-                          v);
+    return CastOp::create(builder, loc, tensorOf(dimsOf(v), type), v);
   }
 
   Value number(int64_t value, Type type) {
@@ -82,9 +82,8 @@ protected:
   }
 
   template <typename OpT> Value elementwise(Value x, Value y) {
-    auto shape = broadcastShapes({shapeOf(x), shapeOf(y)});
-    return OpT::create(builder, loc,
-                       TypeRange{RankedTensorType::get(*shape, elementOf(x))},
+    auto sizes = broadcastShapes({dimsOf(x), dimsOf(y)});
+    return OpT::create(builder, loc, TypeRange{tensorOf(*sizes, elementOf(x))},
                        ValueRange{x, y})
         .getResult();
   }
@@ -92,11 +91,10 @@ protected:
   /// The sums over some axes, which stay with size 1.
   Value sum(Value v, ArrayRef<int64_t> axes) {
     v = cast(v, wide);
-    SmallVector<int64_t> shape(shapeOf(v));
+    Dims sizes = dimsOf(v);
     for (int64_t axis : axes)
-      shape[axis] = 1;
-    return ReduceSumOp::create(builder, loc, RankedTensorType::get(shape, wide),
-                               v, axes);
+      sizes[axis] = 1;
+    return ReduceSumOp::create(builder, loc, tensorOf(sizes, wide), v, axes);
   }
 
   /// How much less the numbers are once they have the other sign.
@@ -155,10 +153,10 @@ private:
   };
 
   Value rowSums(Value rows, Type type) {
-    SmallVector<int64_t> shape(shapeOf(rows));
-    int64_t steps = std::exchange(shape.back(), 1);
-    return MatMulOp::create(builder, loc, RankedTensorType::get(shape, wide),
-                            rows, filled({steps, 1}, 1, type));
+    Dims sizes = dimsOf(rows);
+    sizes.back() = 1;
+    return MatMulOp::create(builder, loc, tensorOf(sizes, wide), rows,
+                            filled({shapeOf(rows).back(), 1}, 1, type));
   }
 
   Operand centered(Value values, Value zero, bool flip) {
@@ -202,11 +200,8 @@ public:
       if (zero == 0 && !isRow)
         continue;
       int64_t kernel = isRow ? kernelColumns : shapeOf(w)[i];
-      int64_t reach =
-          (shapeOf(conv.getResult())[1 + i] - 1) * conv.getStrides()[i] +
-          (kernel - 1) * conv.getDilations()[i] + 1;
       xLow[1 + i] = low[i];
-      xHigh[1 + i] = std::max<int64_t>(reach - low[i] - shapeOf(x)[1 + i], 0);
+      xHigh[1 + i] = highOf(i, kernel);
       low[i] = 0;
     }
     if (zero != 0) {
@@ -235,12 +230,8 @@ public:
     size_t rank = windows.size(), axes = rank - 2;
     SmallVector<int64_t> low(rank), high(rank), inside(axes);
     for (size_t i = 0; i < axes; ++i) {
-      int64_t reach =
-          (shapeOf(conv.getResult())[1 + i] - 1) * conv.getStrides()[i] +
-          (windows[i] - 1) * conv.getDilations()[i] + 1;
       low[1 + i] = conv.getLow()[i];
-      high[1 + i] =
-          std::max<int64_t>(reach - low[1 + i] - shapeOf(x)[1 + i], 0);
+      high[1 + i] = highOf(i, windows[i]);
     }
     if (int64_t zero = conv.getXZero())
       bias = withoutZero(w, bias, zero);
@@ -254,6 +245,17 @@ public:
   }
 
 private:
+  /// How far the last window along an axis reaches behind the input, at most, with so
+  /// many kernel positions.
+  int64_t highOf(size_t axis, int64_t kernel) {
+    Dim input = dimsOf(conv.getX())[1 + axis],
+        last =
+            (dimsOf(conv.getResult())[1 + axis] - 1) * conv.getStrides()[axis];
+    int64_t reach = (kernel - 1) * conv.getDilations()[axis] + 1;
+    return std::max<int64_t>(
+        (last - input).most() + reach - conv.getLow()[axis], 0);
+  }
+
   /// The bias that takes the zero point of the input off.
   Value withoutZero(Value w, Value bias, int64_t zero) {
     auto steps = llvm::to_vector(
@@ -267,10 +269,10 @@ private:
 
   /// The convolution's windows over another input, with other weights.
   Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low) {
-    SmallVector<int64_t> shape(shapeOf(conv.getResult()));
-    shape.back() = shapeOf(w).back();
-    return ConvOp::create(builder, loc, RankedTensorType::get(shape, wide), x,
-                          w, bias, conv.getStrides(), conv.getDilations(), low,
+    Dims sizes = dimsOf(conv.getResult());
+    sizes.back() = shapeOf(w).back();
+    return ConvOp::create(builder, loc, tensorOf(sizes, wide), x, w, bias,
+                          conv.getStrides(), conv.getDilations(), low,
                           /*groups=*/1, /*x_zero=*/0);
   }
 
@@ -278,7 +280,8 @@ private:
   /// of each pixel first.
   Value windowSums(Value x, Value w, ArrayRef<int64_t> low,
                    double stepsPerCycle) {
-    SmallVector<int64_t> window(shapeOf(w)), pixels(shapeOf(x));
+    SmallVector<int64_t> window(shapeOf(w));
+    Dims pixels = dimsOf(x);
     window.back() = 1;
     size_t axes = window.size() - 2;
     int64_t channels = window[axes];
@@ -290,8 +293,8 @@ private:
     auto outputs =
         double(count(ArrayRef(shapeOf(conv.getResult())).drop_back()));
     auto positions = double(count(ArrayRef(window).take_front(axes)));
-    double ofPixels = double(count(ArrayRef(pixels).drop_back())) *
-                          double(channels) / stepsPerCycle +
+    double ofPixels = double(count(shapeOf(x).drop_back())) * double(channels) /
+                          stepsPerCycle +
                       outputs * positions * cyclesOfSum,
            ofWindows = outputs * positions * double(channels) / stepsPerCycle;
     if (ofWindows <= ofPixels)
@@ -300,7 +303,7 @@ private:
     kernel.append({channels, 1});
     pixels.back() = 1;
     Value sums =
-        ConvOp::create(builder, loc, RankedTensorType::get(pixels, wide), x,
+        ConvOp::create(builder, loc, tensorOf(pixels, wide), x,
                        filled(kernel, 1, elementOf(w)), Value(), one, one, none,
                        /*groups=*/1, /*x_zero=*/0);
     window[axes] = 1;
@@ -327,7 +330,7 @@ struct FormIntegerProductsPass
     const TargetDescription &target = *lookupTarget(targetName);
     SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {
-      if (isa<MatMulOp, ConvOp>(op) && !hasRunTimeSizes(op) &&
+      if (isa<MatMulOp, ConvOp>(op) && hasKnownSteps(op) &&
           tensorType(op->getResult(0)).getNumElements() > 0)
         contractions.push_back(op);
     });

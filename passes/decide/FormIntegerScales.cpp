@@ -50,7 +50,7 @@ public:
     auto type = dyn_cast<IntegerType>(elementOf(op.getResult()));
     auto scale = Numbers::of(op.getScale()), zero = Numbers::of(op.getZero());
     if (!type || type.getWidth() > 16 || type.getWidth() < 8 || !scale ||
-        !zero || zero->values.size() != 1 || hasRunTimeSizes(op) ||
+        !zero || zero->values.size() != 1 ||
         llvm::any_of(scale->values, [](double s) { return s <= 0; }))
       return;
     auto sum =
@@ -81,7 +81,7 @@ private:
   bool isSame(const Sum &sum, double zero) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         elementOf(sum.terms[0].integer) != elementOf(op.getResult()) ||
-        shapeOf(sum.terms[0].integer) != shapeOf(op.getResult()))
+        dimsOf(sum.terms[0].integer) != dimsOf(op.getResult()))
       return false;
     // Far below a step for any integer of the type.
     constexpr double nothing = 0x1p-24;
@@ -232,9 +232,8 @@ private:
 
   template <typename OpT>
   Value binary(Value x, Value y, StringRef direction = "") {
-    auto shape = broadcastShapes({shapeOf(x), shapeOf(y)});
-    auto made = OpT::create(builder, loc,
-                            TypeRange{RankedTensorType::get(*shape, si32)},
+    auto sizes = broadcastShapes({dimsOf(x), dimsOf(y)});
+    auto made = OpT::create(builder, loc, TypeRange{tensorOf(*sizes, si32)},
                             ValueRange{x, y});
     if (!direction.empty())
       made->setAttr("direction", builder.getStringAttr(direction));
@@ -266,7 +265,7 @@ private:
 QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   auto pool = op.getX().getDefiningOp<MaxPoolOp>();
   auto scale = Numbers::of(op.getScale()), zero = Numbers::of(op.getZero());
-  if (!pool || !pool->hasOneUse() || hasRunTimeSizes(op) || !scale || !zero ||
+  if (!pool || !pool->hasOneUse() || !scale || !zero ||
       scale->values.size() != 1 || scale->values[0] <= 0 ||
       zero->values.size() != 1)
     return op;
@@ -277,8 +276,7 @@ QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   OpBuilder builder(op);
   Type type = elementOf(op.getResult());
   auto before = QuantizeOp::create(
-      builder, op.getLoc(),
-      TypeRange{RankedTensorType::get(shapeOf(pool.getX()), type)},
+      builder, op.getLoc(), TypeRange{tensorOf(dimsOf(pool.getX()), type)},
       ValueRange{pool.getX(), op.getScale(), op.getZero()}, op->getAttrs());
   op.replaceAllUsesWith(
       MaxPoolOp::create(builder, pool.getLoc(), TypeRange{op.getType()},

@@ -239,8 +239,13 @@ private:
       return;
     auto reduction = cast<ReductionOpInterface>(op);
     float count = 1;
-    for (int64_t axis : reduction.getAxes())
-      count *= shapeOf(op->getOperand(0))[axis];
+    for (int64_t axis : reduction.getAxes()) {
+      Dim size = dimsOf(op->getOperand(0))[axis];
+      // A count of the run is no number in a scale.
+      if (isa<ReduceMeanOp>(op) && !size.known())
+        return;
+      count *= size.most();
+    }
     float scale = isa<ReduceMeanOp>(op) ? x->scales[0] / count : x->scales[0];
     OpBuilder builder(op);
     auto sum = ReduceSumOp::create(builder, op->getLoc(), integers(*x),

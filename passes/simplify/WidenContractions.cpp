@@ -17,6 +17,7 @@
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Contraction.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/simplify/Moves.h"
@@ -101,7 +102,7 @@ struct Centered {
     builder.setInsertionPointAfterValue(bytes);
     Location loc = bytes.getLoc();
     Type type = builder.getIntegerType(8, /*isSigned=*/true);
-    auto all = RankedTensorType::get(shapeOf(bytes), type);
+    auto all = tensorOf(dimsOf(bytes), type);
     Value high = ConstantOp::create(
         builder, loc,
         DenseElementsAttr::get(RankedTensorType::get({}, type), APInt(8, 128)));
@@ -152,7 +153,7 @@ public:
     Value y = op->getResult(0);
     Type type = elementOf(y);
     bool isFloat = type.isF32();
-    if (hasRunTimeSizes(op) || (!isFloat && !type.isSignedInteger(32)))
+    if (!hasKnownSteps(op) || (!isFloat && !type.isSignedInteger(32)))
       return false;
     std::optional<Centered> a = Centered::match(op->getOperand(0)),
                             b = Centered::match(op->getOperand(1));
@@ -226,9 +227,11 @@ private:
       return ConstantOp::create(builder, loc,
                                 DenseElementsAttr::get(type, bits));
     };
-    SmallVector<int64_t> window(shapeOf(weights)), shape(shapeOf(sums));
-    window.back() = shape.back() = 1;
-    auto type = RankedTensorType::get(shape, elementOf(sums));
+    SmallVector<int64_t> window(shapeOf(weights));
+    Dims sizes = dimsOf(sums);
+    window.back() = 1;
+    sizes.back() = 1;
+    auto type = tensorOf(sizes, elementOf(sums));
     Value seen =
         sumsWith(all(RankedTensorType::get(window, elementOf(weights)), 1),
                  Value(), type);
@@ -244,8 +247,8 @@ private:
   }
 
   Type sumType() {
-    return RankedTensorType::get(shapeOf(op->getResult(0)),
-                                 builder.getIntegerType(32, /*isSigned=*/true));
+    return tensorOf(dimsOf(op->getResult(0)),
+                    builder.getIntegerType(32, /*isSigned=*/true));
   }
 
   /// Puts the sums, as the type of the result and with `bias`, in its place.

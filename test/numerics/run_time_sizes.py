@@ -29,7 +29,8 @@ def model(nodes, weights, *inputs, integers=()):
 
     def tensor(name, value):
         value = np.asarray(value)
-        return numpy_helper.from_array(value.astype(np.int64 if value.dtype.kind == "i" else np.float32), name)
+        isByte = value.dtype in (np.int8, np.uint8)
+        return numpy_helper.from_array(value if isByte else value.astype(np.int64 if value.dtype.kind == "i" else np.float32), name)
 
     graph = helper.make_graph(
         nodes, "network", [info(*each) for each in inputs],
@@ -77,6 +78,35 @@ def images():
     nodes += [helper.make_node("Concat", [*(f"f{i}" for i in range(1, 7))], ["y"], axis=1)]
     return model(nodes, {"w3": normal(24, 24, 3, 3), "w5": normal(24, 24, 5, 5), "w1": normal(24, 24, 1, 1), "d3": normal(24, 1, 3, 3),
                          "d5": normal(24, 1, 5, 5), "b": normal(24), "flat": [24, -1]}, ("x", [1, 24, "h", "w"]))
+
+
+def bytes_of_images():
+    """Quantized convolutions of all kinds, a pool and a product. A result is a seventh of a whole number: rounding has no ties."""
+    nodes, last = [helper.make_node("QuantizeLinear", ["x", "s0", "z0"], ["q0"]), helper.make_node("DequantizeLinear", ["q0", "s0", "z0"], ["d0"])], 0
+
+    def then(op, w, **attributes):
+        nonlocal last
+        nodes.append(helper.make_node("DequantizeLinear", [w, "one", "none"], [f"w{last}"]))
+        nodes.append(helper.make_node(op, [f"d{last}", f"w{last}"], [f"y{last + 1}"], **attributes))
+        last += 1
+        nodes.append(helper.make_node("QuantizeLinear", [f"y{last}", f"s{last}", "z"], [f"q{last}"]))
+        nodes.append(helper.make_node("DequantizeLinear", [f"q{last}", f"s{last}", "z"], [f"d{last}"]))
+
+    then("Conv", "c3", pads=[1, 1, 1, 1])
+    then("Conv", "dw", pads=[1, 1, 1, 1], group=24)
+    nodes.append(helper.make_node("MaxPool", ["d2"], ["p2"], kernel_shape=[2, 2], pads=[0, 0, 1, 1]))
+    nodes[-1].output[0], nodes[-2].output[0], nodes[-1].input[0] = "d2", "d2_", "d2_"
+    then("Conv", "c5", pads=[2, 0, 2, 1], strides=[2, 2])
+    nodes.append(helper.make_node("Transpose", ["d3"], ["t3"], perm=[0, 2, 3, 1]))
+    nodes[-1].output[0], nodes[-2].output[0], nodes[-1].input[0] = "d3", "d3_", "d3_"
+    then("MatMul", "m")
+    nodes += [helper.make_node("ReduceMean", ["d4", "axis"], ["mean"], keepdims=1), helper.make_node("Add", ["d4", "mean"], ["y"])]
+
+    def signs(*shape):
+        return rng.integers(-1, 2, shape).astype(np.int8)
+    scales = {f"s{i}": np.array(0.5 * 7**i) for i in range(5)}
+    return model(nodes, scales | {"z0": np.uint8(130), "z": np.uint8(120), "one": np.array(1.0), "none": np.int8(0), "axis": [1], "c3": signs(24, 24, 3, 3),
+                                  "dw": signs(24, 1, 3, 3), "c5": signs(20, 24, 5, 2), "m": signs(20, 9)}, ("x", [1, 24, "h", "w"]))
 
 
 def rows():
@@ -267,6 +297,8 @@ check(args.ingot, "step of a decoder", decoder_step(), ("p=1..63", "t=1..64"), [
       [{"p": 64, "t": 64}])
 check(args.ingot, "movements", movements())
 check(args.ingot, "images", images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (7, 12), (20, 31), (21, 32), (40, 70))],
+      [{"h": 5, "w": 5}])
+check(args.ingot, "bytes of images", bytes_of_images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (21, 32), (40, 70))],
       [{"h": 5, "w": 5}])
 check(args.ingot, "ranges", ranges(), ("p=1..9", "n=0..9", "*=0..64"), [{"p": p, "n": n} for p, n in ((1, 0), (2, 7), (9, 3), (9, 9))],
       [{"p": 0, "n": 3}])

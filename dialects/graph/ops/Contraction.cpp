@@ -1,5 +1,6 @@
 // Matrix products and convolutions.
 
+#include "dialects/graph/ops/Contraction.h"
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Window.h"
@@ -157,6 +158,11 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                       y = y - *bZero;
                     return named(fma(x, y, acc), "sum");
                   });
+}
+
+bool hasKnownSteps(Operation *op) {
+  return isa<ConvOp>(op) ? !hasRunTimeSizes(op->getOperand(1).getType())
+                         : dimsOf(op->getOperand(0)).back().known().has_value();
 }
 
 bool MatMulOp::isWidening() {
