@@ -73,9 +73,11 @@ def images():
         conv("c3", "w1", "c4"), helper.make_node("Add", ["c4", "r"], ["s4"]), conv("s4", "d3", "c5", pads=[1, 1, 1, 1], group=24),
         conv("c5", "w3", "y1", pads=[1, 0, 0, 1], strides=[2, 2]), conv("c5", "d5", "y2", pads=[2, 2, 1, 2], strides=[2, 2], group=24),
         conv("c5", "w5", "y3", auto_pad="SAME_UPPER", strides=[3, 3]), conv("c5", "w3", "y4"), conv("c5", "w1", "y5", strides=[2, 2]),
-        conv("c5", "w5", "y6", pads=[0, 4, 0, 0], strides=[1, 2])]
-    nodes += [helper.make_node("Reshape", [f"y{i}", "flat"], [f"f{i}"]) for i in range(1, 7)]
-    nodes += [helper.make_node("Concat", [*(f"f{i}" for i in range(1, 7))], ["y"], axis=1)]
+        conv("c5", "w5", "y6", pads=[0, 4, 0, 0], strides=[1, 2]),
+        # Rows of one window at most, and of a few.
+        conv("c5", "w3", "y7", pads=[1, 1, 1, 1], strides=[1, 70]), conv("c5", "w3", "y8", pads=[1, 1, 1, 1], strides=[1, 25])]
+    nodes += [helper.make_node("Reshape", [f"y{i}", "flat"], [f"f{i}"]) for i in range(1, 9)]
+    nodes += [helper.make_node("Concat", [*(f"f{i}" for i in range(1, 9))], ["y"], axis=1)]
     return model(nodes, {"w3": normal(24, 24, 3, 3), "w5": normal(24, 24, 5, 5), "w1": normal(24, 24, 1, 1), "d3": normal(24, 1, 3, 3),
                          "d5": normal(24, 1, 5, 5), "b": normal(24), "flat": [24, -1]}, ("x", [1, 24, "h", "w"]))
 

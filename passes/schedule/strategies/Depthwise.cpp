@@ -35,9 +35,10 @@ public:
     WindowAxis axis = windowAxes(conv).back();
     Ranking<int64_t> ranking(/*tolerance=*/0.001);
     for (int64_t width = 1;
-         width <= std::min(mostColumns(axis, target), widestColumnTile(axis));
+         width <= std::min(mostColumns(axis, target), axis.output.most());
          ++width)
-      ranking.add(width, rowCycles(axis, width, target));
+      if (evenColumnTile(axis, width) == width)
+        ranking.add(width, rowCycles(axis, width, target));
     SmallVector<Plan> plans;
     for (int64_t width : std::move(ranking).ranked(1))
       if (plans.size() < mostPlans)

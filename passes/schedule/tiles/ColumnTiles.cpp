@@ -50,6 +50,28 @@ public:
         excess(axis.output * axis.stride - axis.low - axis.input) {}
 
   void emit(TileBody body) {
+    // A row of the largest size that is one tile.
+    int64_t most = axis.output.most();
+    if (width < most)
+      return overRow(body);
+    Expr isLongest = equal(b.size(axis.input), double(axis.input.most())) &
+                     equal(b.size(axis.output), double(most));
+    b.branch(
+        named(isLongest, "is_longest"),
+        [&] {
+          WindowAxis longest = axis;
+          longest.input = axis.input.most();
+          body(b.index(0), longest.placeOf(0, most), most);
+        },
+        [&] {
+          OpenColumns(b, axis,
+                      evenColumnTile(axis, std::max<int64_t>(1, most - 1)))
+              .overRow(body);
+        });
+  }
+
+private:
+  void overRow(TileBody body) {
     // Each end is one tile, built for each place that it can have.
     if (leading > width || trailing > width ||
         excess.most() - excess.least() >= axis.stride)
@@ -63,7 +85,6 @@ public:
         [&] { overPositions(body); });
   }
 
-private:
   void overTiles(Expr end, TileBody body) {
     Expr first = b.index(0);
     if (leading > 0) {
@@ -114,20 +135,15 @@ private:
 
 } // namespace
 
-int64_t widestColumnTile(const WindowAxis &axis) {
-  int64_t most = axis.output.most();
-  if (axis.mayOverlap())
-    most -= axis.leading() + axis.trailing();
-  return std::max<int64_t>(1, most);
-}
-
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width) {
   if (!axis.mayOverlap())
     return width;
-  int64_t all = axis.output.most(),
-          tiles =
-              llvm::divideCeil(all, std::min(width, widestColumnTile(axis)));
-  return llvm::divideCeil(all, tiles);
+  int64_t all = axis.output.most();
+  if (all <= width)
+    return all;
+  // There is room for one inside of the borders of the longest row.
+  int64_t widest = std::max<int64_t>(1, all - axis.leading() - axis.trailing());
+  return llvm::divideCeil(all, llvm::divideCeil(all, std::min(width, widest)));
 }
 
 void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,

@@ -57,9 +57,8 @@ struct WindowAxis {
   }
 };
 
-/// The widest tile that rows of the axis' largest size have room for, with borders.
-int64_t widestColumnTile(const WindowAxis &axis);
 /// At most `width`: tiles that may overlap are the fewest, and not wider than these need.
+/// One that is the whole row at its largest size is for that size alone.
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width);
 
 /// Calls `body(first, place, count)` for tiles of `width` positions over the axis, and
