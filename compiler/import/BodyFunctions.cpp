@@ -77,14 +77,15 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
 }
 
 /// The operations that compute `value` from constants alone, operands first; empty if
-/// it depends on anything else, or on a lot.
+/// it depends on anything else, or on a lot, or is random numbers, which nothing folds.
 static SmallVector<Operation *> constantCone(Value value) {
   constexpr size_t mostOperations = 200;
   llvm::SetVector<Operation *> cone;
   SmallVector<Value> pending{value};
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val().getDefiningOp();
-    if (!op || !isPure(op) || cone.size() > mostOperations)
+    if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op) ||
+        cone.size() > mostOperations)
       return {};
     // Those that are found again are operands of something later.
     cone.remove(op);

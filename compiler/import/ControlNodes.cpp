@@ -213,6 +213,7 @@ Scope GraphImporter::bodyScope(NodePlace &at, StringRef name,
   setNode(where, at.node, at.index, 0);
   scope.inside =
       ", inside `" + name.str() + "` of " + where.node + at.scope.inside;
+  scope.place = placeOf(at, name);
   importInitializers(body, scope);
   return scope;
 }
@@ -235,6 +236,7 @@ NodeResults GraphImporter::runBody(NodePlace &at, const Scope &shared,
   scope.callIndex = shared.callIndex;
   scope.callOpset = shared.callOpset;
   scope.inside = shared.inside;
+  scope.place = shared.place;
   for (auto [input, argument] : llvm::zip_equal(body.input(), arguments))
     scope.bindings[input.name()] = argument;
   importNodes(body.node(), scope);

@@ -457,6 +457,7 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
   body.call = at.scope.call ? at.scope.call : &at.node;
   body.callIndex = at.scope.call ? at.scope.callIndex : at.index;
   body.callOpset = at.scope.call ? at.scope.callOpset : at.opset;
+  body.place = placeOf(at);
   for (int i = 0; i < function.input_size(); ++i)
     body.bindings[function.input(i)] =
         i < int(at.bindings.size()) ? at.bindings[i] : Binding::absent();

@@ -60,6 +60,8 @@ struct Scope {
   const onnx::NodeProto *call = nullptr;
   int64_t callIndex = -1, callOpset = 0;
   std::string inside = {};
+  /// A number that no other scope of the model has: see RandomKeys.cpp.
+  uint64_t place = 0;
 
   Binding lookup(llvm::StringRef name) const;
 };
@@ -83,6 +85,26 @@ struct NodePlace {
 };
 
 struct ScanForm;
+
+/// While it lives, or until it is left, the builder is in an iteration of a loop.
+class InIteration {
+public:
+  explicit InIteration(llvm::SmallVectorImpl<mlir::Value> &iterations,
+                       mlir::Value number = {})
+      : iterations(iterations), depth(iterations.size()) {
+    if (number)
+      enter(number);
+  }
+  ~InIteration() { leave(); }
+  InIteration(const InIteration &) = delete;
+
+  void enter(mlir::Value number) { iterations.push_back(number); }
+  void leave() { iterations.truncate(depth); }
+
+private:
+  llvm::SmallVectorImpl<mlir::Value> &iterations;
+  size_t depth;
+};
 
 class GraphImporter {
 public:
@@ -161,6 +183,8 @@ public:
                          llvm::ArrayRef<mlir::Value> values);
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location locationOf(const NodePlace &at);
+  /// As OnnxNode::randomKey.
+  mlir::Value randomKey(NodePlace &at, std::optional<uint64_t> seed);
   ModelFile &getFile() { return file; }
   /// The limits of an operator that is resolved here; none of any other.
   static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
@@ -288,6 +312,9 @@ private:
   NodeResults runBody(NodePlace &at, const Scope &shared,
                       const onnx::GraphProto &body,
                       llvm::ArrayRef<Binding> arguments);
+
+  /// The number of a scope that a node opens: of its body `name`, or of a call of it.
+  static uint64_t placeOf(const NodePlace &at, llvm::StringRef name = "");
 
   // BodyFunctions.cpp: bodies that become functions of their own.
   struct BodyFunction {
@@ -463,6 +490,8 @@ private:
   /// multiply.
   llvm::SmallVector<const onnx::FunctionProto *> callStack;
   unsigned callDepth = 0;
+  /// The numbers of the iterations that the builder is in, outermost first.
+  llvm::SmallVector<mlir::Value> iterations;
   /// How many branches of `If` the builder is in.
   unsigned branchDepth = 0;
   size_t importedNodes = 0;

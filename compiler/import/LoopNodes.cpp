@@ -250,7 +250,9 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     if (form && !appendTensors(at, state, *form, initials))
       return failure();
   llvm::append_range(types, ValueRange(initials).getTypes());
+  InIteration iteration(iterations);
   auto opened = openBody(at, "body", types, [&](Block &block) {
+    iteration.enter(block.getArgument(0));
     SmallVector<Binding> inputs{Binding::known(block.getArgument(0)),
                                 Binding::known(boolean(at, true))};
     SmallVector<Value> arguments(llvm::drop_begin(block.getArguments()));
@@ -262,6 +264,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     }
     return inputs;
   });
+  iteration.leave();
   if (failed(opened) ||
       !growForms(at, states, ArrayRef(opened->bindings).slice(1, states.size()),
                  count, forms, grown))
@@ -456,10 +459,13 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
     }
     if (!checkUnrolled(at, *body, count == INT64_MAX ? i + 1 : count))
       return failure();
-    SmallVector<Binding> arguments{Binding::known(integers(at, {}, i)),
+    Value number = integers(at, {}, i);
+    SmallVector<Binding> arguments{Binding::known(number),
                                    Binding::known(boolean(at, true))};
     llvm::append_range(arguments, states);
+    InIteration iteration(iterations, number);
     NodeResults results = runBody(at, shared, *body, arguments);
+    iteration.leave();
     if (failed(results))
       return failure();
     // Without a condition to begin with, only the count ends the loop.

@@ -58,6 +58,9 @@ public:
   graph::Dim wholeOf(const graph::Dim &x, const graph::Dim &y) override {
     return importer.wholeOf(at, x, y);
   }
+  mlir::Value randomKey(std::optional<uint64_t> seed) override {
+    return importer.randomKey(at, seed);
+  }
   bool requireMultiple(const graph::Dim &x, int64_t divisor) override {
     return importer.requireMultiple(x, divisor);
   }

@@ -136,7 +136,9 @@ NodeResults GraphImporter::unrollScan(NodePlace &place, const ScanForm &form) {
         arguments.push_back(Binding::known(
             at(builder, loc, own[form.states + k], form.inputAxes[k],
                form.inputReversed[k] ? count - 1 - i : i)));
+      InIteration iteration(iterations, integers(place, {}, b * count + i));
       NodeResults results = runBody(place, shared, *body, arguments);
+      iteration.leave();
       if (failed(results))
         return failure();
       for (size_t k = 0; k < form.states; ++k)
@@ -194,7 +196,9 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
     return failure();
   ArrayRef<Value> states = ArrayRef(form.values).take_front(form.states);
   SmallVector<Value> sliced;
-  SmallVector<Type> types(ValueRange(states).getTypes());
+  SmallVector<Type> types{
+      RankedTensorType::get({}, builder.getIntegerType(64, /*isSigned=*/true))};
+  llvm::append_range(types, ValueRange(states).getTypes());
   for (size_t k = 0; k < form.inputs; ++k) {
     Value x = form.values[form.states + k];
     sliced.push_back(withAxisFirst(builder, loc, x, form.inputAxes[k]));
@@ -202,11 +206,14 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
     types.push_back(
         graph::tensorOf(ArrayRef(sizes).drop_front(), graph::elementOf(x)));
   }
-  auto opened = openBody(place, "body", types, [](Block &block) {
-    return llvm::map_to_vector(block.getArguments(), [](Value argument) {
-      return Binding::known(argument);
-    });
+  InIteration iteration(iterations);
+  auto opened = openBody(place, "body", types, [&](Block &block) {
+    iteration.enter(block.getArgument(0));
+    return llvm::map_to_vector(
+        block.getArguments().drop_front(),
+        [](Value argument) { return Binding::known(argument); });
   });
+  iteration.leave();
   if (failed(opened))
     return failure();
   SmallVector<CarriedForm> forms;
@@ -267,10 +274,13 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
        llvm::concat<int64_t>(form.inputReversed, form.outputReversed))
     reversed.push_back(backwards != 0);
   bool anyReversed = llvm::is_contained(reversed, true);
+  bool counted = !opened->function.getArgument(0).use_empty();
+  if (!counted)
+    (void)opened->function.eraseArgument(0);
   SmallVector<Value> shared = closeBodies(MutableArrayRef(*opened));
   auto loop = graph::LoopOp::create(
       builder, loc, results, opened->function.getName(),
-      kernel::sizesAttr(form.count, &context), /*counted=*/false,
+      kernel::sizesAttr(form.count, &context), counted,
       /*conditional=*/false,
       anyReversed ? builder.getDenseBoolArrayAttr(reversed)
                   : DenseBoolArrayAttr(),

@@ -82,6 +82,7 @@ include "dialects/graph/ops/Reduction.td"
 include "dialects/graph/ops/Contraction.td"
 include "dialects/graph/ops/Window.td"
 include "dialects/graph/ops/Normalization.td"
+include "dialects/graph/ops/Random.td"
 include "dialects/graph/ops/Strings.td"
 include "dialects/graph/ops/Structure.td"
 

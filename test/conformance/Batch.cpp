@@ -16,6 +16,7 @@
 #include "compiler/Faults.h"
 #include "compiler/run/EmulatedProgram.h"
 #include "compiler/run/RunTimeSizes.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
@@ -295,6 +296,8 @@ void Batch::prepare(int number) {
   auto main = compilation.module().lookupSymbol<func::FuncOp>("main");
   llvm::append_range(prepared.signature.inputs, inputTypesOf(main));
   llvm::append_range(prepared.signature.outputs, outputTypesOf(main));
+  compilation.module().walk(
+      [&](graph::RandomBitsOp) { prepared.signature.isRandom = true; });
   prepared.text = addText(compilation, number);
   if (prepared.text < 0)
     return refused();

@@ -20,6 +20,8 @@ struct Signature {
   /// What these are of values that are more than a tensor.
   std::vector<InterfaceTensor> inputTensors, outputTensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
+  /// It has random numbers, which are not those of NumPy.
+  bool isRandom = false;
 
   llvm::SmallVector<int64_t> inputBytes() const;
   llvm::SmallVector<int64_t> outputBytes() const;

@@ -335,3 +335,19 @@ TEST_CASE_METHOD(Values, "softmax does not overflow") {
       CHECK(std::isnan(v));
   }
 }
+
+TEST_CASE_METHOD(Values, "random bits are those of Philox 4x32-10") {
+  // The known answers that come with the paper's implementation.
+  auto bits = [&](uint64_t key, const char *result, const char *attributes) {
+    auto scalar = RankedTensorType::get({}, type("ui64"));
+    return evaluate(std::string("graph.random_bits ") + attributes,
+                    DenseElementsAttr::get(scalar, APInt(64, key)),
+                    cast<RankedTensorType>(type(result)));
+  };
+  CHECK(bits(0, "tensor<1xui32>", "{stream = 0 : i64, bits = 32 : i64}") ==
+        std::vector<double>{0x6627e8d5});
+  CHECK(bits(0, "tensor<1xui64>", "{stream = 0 : i64, bits = 53 : i64}") ==
+        std::vector<double>{double(0x6627e8d5e169c58d >> 11)});
+  CHECK(bits(0, "tensor<ui32>", "{stream = 0 : i64, bits = 8 : i64}") ==
+        std::vector<double>{0x66});
+}

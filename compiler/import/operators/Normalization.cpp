@@ -324,45 +324,6 @@ static ImportResult importLRN(OnnxNode &node) {
       number("alpha", 1e-4), number("beta", 0.75), number("bias", 1))};
 }
 
-//===----------------------------------------------------------------------===//
-// Dropout
-//===----------------------------------------------------------------------===//
-
-/// Inference: the input, and a mask of ones.
-static ImportResult importDropout(OnnxNode &node) {
-  Value x = node.input(0);
-  if (node.opset >= 12 && node.hasInput(2)) {
-    auto training = node.requireInts(2, "training_mode");
-    if (failed(training))
-      return failure();
-    double ratio = 0.5;
-    if (node.hasInput(1) && !training->empty() && training->front()) {
-      auto given = node.requireFloats(1, "ratio");
-      if (failed(given))
-        return failure();
-      ratio = given->empty() ? 0.5 : given->front();
-    }
-    if (!training->empty() && training->front() && ratio != 0)
-      return node.unsupported("dropout while training",
-                              "export the model for inference");
-  }
-  SmallVector<Value> results{x};
-  if (node.numOutputs() > 1) {
-    Type type = node.opset < 10 ? elementOf(x) : node.builder.getI1Type();
-    Attribute one = isa<FloatType>(type) ? Attribute(FloatAttr::get(type, 1.0))
-                                         : node.builder.getBoolAttr(true);
-    auto ones = [&](ArrayRef<int64_t> shape) {
-      return node.constant(
-          DenseElementsAttr::get(RankedTensorType::get(shape, type), one));
-    };
-    Dims sizes = dimsOf(x);
-    results.push_back(hasRunTimeSizes(x.getType())
-                          ? node.build<ExpandOp>(ones({}), ArrayRef(sizes))
-                          : ones(shapeOf(x)));
-  }
-  return results;
-}
-
 void registerNormalizationImports(OnnxRegistry &registry) {
   registry.add("Softmax", importSoftmax<SoftmaxOp>);
   registry.add("LogSoftmax", importSoftmax<LogSoftmaxOp>);
@@ -376,7 +337,6 @@ void registerNormalizationImports(OnnxRegistry &registry) {
   registry.add("MeanVarianceNormalization", importMeanVarianceNormalization);
   registry.add("LpNormalization", importLpNormalization);
   registry.add("LRN", importLRN);
-  registry.add("Dropout", importDropout, "training");
 }
 
 } // namespace ingot::graph

@@ -113,6 +113,10 @@ public:
   /// they do not broadcast ends with an error.
   virtual Dim wholeOf(const Dim &x, const Dim &y) = 0;
 
+  /// The key (a scalar, ui64) of the node's random numbers: `seed`, or where in the
+  /// model the node is; in a loop another one in each iteration.
+  virtual mlir::Value randomKey(std::optional<uint64_t> seed) = 0;
+
   /// Diagnostics; both return failure, so `return node.unsupported(...)`. The
   /// node's name, operator, operand types are added by the importer.
   virtual mlir::LogicalResult unsupported(const llvm::Twine &reason,

@@ -1,0 +1,273 @@
+// ONNX operators that make random numbers, and dropout.
+//
+// All are made of graph.random_bits, a function of a key and of places: a program has no
+// state, so each run of it has the same numbers. The key follows from the node's seed, or
+// from where in the model the node is, and from the iterations of the loops around it.
+
+#include "compiler/import/operators/OnnxImport.h"
+#include "dialects/graph/ops/Movement.h"
+
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+namespace {
+/// The random numbers of one node.
+class RandomNumbers {
+public:
+  /// With the node's attribute `seed`, if it has one: a float, and Dropout's an integer.
+  explicit RandomNumbers(OnnxNode &node, bool isInteger = false) : node(node) {
+    std::optional<uint64_t> seed;
+    if (node.hasAttr("seed"))
+      seed = isInteger ? static_cast<uint64_t>(node.intAttr("seed", 0))
+                       : llvm::bit_cast<uint32_t>(
+                             static_cast<float>(node.floatAttr("seed", 0)));
+    key = node.randomKey(seed);
+  }
+
+  /// In [0, 1): multiples of 2^-24 in single precision; of other types as many bits as
+  /// these have.
+  Value uniform(ArrayRef<Dim> sizes, FloatType type, int64_t stream = 0) {
+    int64_t bits = type.getFPMantissaWidth();
+    return node.elementwise<MulOp>(
+        {node.cast(raw(sizes, type, bits, stream), type),
+         node.scalarConstant(std::ldexp(1, -static_cast<int>(bits)), type)});
+  }
+  /// Of mean 0 and variance 1 (Box, Muller: A Note on the Generation of Random Normal
+  /// Deviates, 1958), in single or double precision.
+  Value normal(ArrayRef<Dim> sizes, FloatType type) {
+    auto number = [&](double value) {
+      return node.scalarConstant(value, type);
+    };
+    // In (0, 1], since 0 has no logarithm.
+    int64_t bits = type.getWidth();
+    Value share = node.cast(raw(sizes, type, bits, /*stream=*/1), type);
+    share = node.elementwise<AddOp>({share, number(0.5)});
+    share = mul(share, number(std::ldexp(1, -static_cast<int>(bits))));
+    Value radius =
+        node.build<SqrtOp>(mul(node.build<LogOp>(share), number(-2)));
+    Value angle = mul(uniform(sizes, type, /*stream=*/2),
+                      number(2 * 3.14159265358979323846));
+    return mul(radius, node.build<CosOp>(angle));
+  }
+
+private:
+  Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
+
+  /// Integers below 2^bits, in words of the type's precision.
+  Value raw(ArrayRef<Dim> sizes, FloatType type, int64_t bits, int64_t stream) {
+    Type word = node.builder.getIntegerType(type.isF64() ? 64 : 32,
+                                            /*isSigned=*/false);
+    return node.build<RandomBitsOp>(tensorOf(sizes, word), key, stream, bits);
+  }
+
+  OnnxNode &node;
+  Value key;
+};
+} // namespace
+
+/// The type that numbers are computed in.
+static FloatType computedIn(OnnxNode &node, FloatType type) {
+  return type.isF64() ? type : FloatType(node.builder.getF32Type());
+}
+
+/// `x` * slope + offset, as `type`.
+static Value scaled(OnnxNode &node, Value x, double slope, double offset,
+                    Type type) {
+  auto number = [&](double value) {
+    return node.scalarConstant(value, elementOf(x));
+  };
+  if (slope != 1)
+    x = node.elementwise<MulOp>({x, number(slope)});
+  if (offset != 0)
+    x = node.elementwise<AddOp>({x, number(offset)});
+  return node.cast(x, type);
+}
+
+/// Numbers of `sizes`, uniform between `low` and `high` or normal.
+static ImportResult randomOf(OnnxNode &node, ArrayRef<Dim> sizes, Type element,
+                             bool isNormal) {
+  auto type = dyn_cast_or_null<FloatType>(element);
+  if (!type || type.getWidth() < 16)
+    return node.unsupported("random numbers of this element type",
+                            "give a `dtype` of floats of 16 bits or more");
+  RandomNumbers numbers(node);
+  FloatType computed = computedIn(node, type);
+  if (isNormal)
+    return one(scaled(node, numbers.normal(sizes, computed),
+                      node.floatAttr("scale", 1), node.floatAttr("mean", 0),
+                      type));
+  double low = node.floatAttr("low", 0), high = node.floatAttr("high", 1);
+  // Below 1 in the type itself, so that nothing is rounded up to 1.
+  bool isUnit = low == 0 && high == 1;
+  return one(scaled(node, numbers.uniform(sizes, isUnit ? type : computed),
+                    high - low, low, type));
+}
+
+template <bool isNormal> static ImportResult importRandom(OnnxNode &node) {
+  Dims sizes;
+  for (int64_t size : node.intsAttr("shape")) {
+    if (size < 0)
+      return node.invalid("a size is negative");
+    sizes.push_back(size);
+  }
+  return randomOf(node, sizes, node.elementType(node.intAttr("dtype", 1)),
+                  isNormal);
+}
+
+template <bool isNormal> static ImportResult importRandomLike(OnnxNode &node) {
+  Value like = node.input(0);
+  return randomOf(node, dimsOf(like),
+                  node.hasAttr("dtype")
+                      ? node.elementType(node.intAttr("dtype", 1))
+                      : elementOf(like),
+                  isNormal);
+}
+
+/// 1 where a number in [0, 1) is below the probability. (ONNX's own definition makes
+/// such numbers in the type of `x`: of half precision there are too few.)
+static ImportResult importBernoulli(OnnxNode &node) {
+  Value x = node.input(0);
+  auto given = dyn_cast<FloatType>(elementOf(x));
+  Type type = node.hasAttr("dtype") ? node.elementType(node.intAttr("dtype", 1))
+                                    : elementOf(x);
+  if (!given || !type)
+    return node.unsupported("numbers of this element type");
+  FloatType real = computedIn(node, given);
+  Value numbers = RandomNumbers(node).uniform(dimsOf(x), real);
+  return one(
+      node.cast(node.elementwise<LessOp>({numbers, node.cast(x, real)}), type));
+}
+
+/// The class in whose part of the sum of all probabilities a number is.
+static ImportResult importMultinomial(OnnxNode &node) {
+  Type type = node.elementType(node.intAttr("dtype", 6));
+  int64_t samples = node.intAttr("sample_size", 1);
+  if (shapeOf(node.input(0)).size() != 2 ||
+      !isa<FloatType>(elementOf(node.input(0))) ||
+      !isa_and_nonnull<IntegerType>(type) || samples < 0)
+    return node.invalid("needs logarithms of probabilities [batch, classes], "
+                        "a dtype of integers and a number of samples");
+  Dim classes = dimsOf(node.input(0))[1];
+  if (classes.least() < 1 && !node.requireAtLeast(classes, 1))
+    return node.invalid("there are no classes");
+  // Types change where sizes are taken to be larger.
+  Value x = node.input(0);
+  Dim batch = dimsOf(x)[0];
+  classes = dimsOf(x)[1];
+  FloatType real = computedIn(node, cast<FloatType>(elementOf(x)));
+  x = node.cast(x, real);
+  Value most = node.build<ReduceMaxOp>(x, ArrayRef<int64_t>{1});
+  Value sums = node.build<CumSumOp>(
+      node.build<ExpOp>(node.elementwise<SubOp>({x, most})), /*axis=*/1,
+      /*exclusive=*/false, /*reverse=*/false);
+  // A number below 1, times the sum of all, is below that sum, also rounded.
+  Value all = node.build<ReduceMaxOp>(sums, ArrayRef<int64_t>{1});
+  Value at = node.elementwise<MulOp>(
+      {RandomNumbers(node).uniform(Dims{batch, samples}, real), all});
+  Value isBehind = node.elementwise<LessOrEqualOp>(
+      {node.reshape(sums, Dims{batch, 1, classes}),
+       node.reshape(at, Dims{batch, samples, 1})});
+  Value chosen = node.build<ReduceSumOp>(
+      node.cast(isBehind, node.builder.getIntegerType(64, /*isSigned=*/true)),
+      ArrayRef<int64_t>{2});
+  return one(node.cast(node.reshape(chosen, Dims{batch, samples}), type));
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+/// Inference: the input, and a mask of ones.
+static ImportResult keepAll(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<Value> results{x};
+  if (node.numOutputs() > 1) {
+    Type type = node.opset < 10 ? elementOf(x) : node.builder.getI1Type();
+    Attribute one = isa<FloatType>(type) ? Attribute(FloatAttr::get(type, 1.0))
+                                         : node.builder.getBoolAttr(true);
+    auto ones = [&](ArrayRef<int64_t> shape) {
+      return node.constant(
+          DenseElementsAttr::get(RankedTensorType::get(shape, type), one));
+    };
+    Dims sizes = dimsOf(x);
+    results.push_back(hasRunTimeSizes(x.getType())
+                          ? node.build<ExpandOp>(ones({}), ArrayRef(sizes))
+                          : ones(shapeOf(x)));
+  }
+  return results;
+}
+
+/// Training: what a random number is below the ratio for is 0, and the rest is as much
+/// larger. `isTraining` is null where that is known to hold.
+static ImportResult dropOut(OnnxNode &node, Value ratio, Value isTraining) {
+  Value x = node.input(0);
+  Type type = elementOf(x);
+  FloatType real = node.builder.getF32Type();
+  Value one = node.scalarConstant(1, real);
+  ratio = node.cast(ratio, real);
+  Value numbers =
+      RandomNumbers(node, /*isInteger=*/true).uniform(dimsOf(x), real);
+  Value isKept = node.elementwise<GreaterOrEqualOp>({numbers, ratio});
+  Value scale =
+      node.elementwise<DivOp>({one, node.elementwise<SubOp>({one, ratio})});
+  if (isTraining) {
+    isKept = node.elementwise<OrOp>({isKept, node.build<NotOp>(isTraining)});
+    scale = node.elementwise<WhereOp>({isTraining, scale, one});
+  }
+  Value y = node.elementwise<WhereOp>(
+      {isKept, node.elementwise<MulOp>({x, node.cast(scale, type)}),
+       node.scalarConstant(0, type)});
+  return SmallVector<Value>{y, isKept};
+}
+
+static ImportResult importDropout(OnnxNode &node) {
+  if (node.opset < 12 || !node.hasInput(2))
+    return keepAll(node);
+  for (unsigned i : {1u, 2u})
+    if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
+      return node.invalid("ratio and training_mode are one element each");
+  auto scalar = [&](unsigned i) {
+    return node.reshape(node.input(i), ArrayRef<Dim>());
+  };
+  Value isTraining;
+  if (node.isKnown(2)) {
+    auto given = node.requireInts(2, "training_mode");
+    if (failed(given))
+      return failure();
+    if (!given->front())
+      return keepAll(node);
+  } else {
+    isTraining = scalar(2);
+  }
+  if (node.hasInput(1) && !node.isKnown(1))
+    return dropOut(node, scalar(1), isTraining);
+  double ratio = 0.5;
+  if (node.hasInput(1)) {
+    auto given = node.requireFloats(1, "ratio");
+    if (failed(given))
+      return failure();
+    ratio = given->front();
+  }
+  if (ratio == 0)
+    return keepAll(node);
+  if (!(ratio > 0 && ratio < 1))
+    return node.invalid("the ratio " + Twine(std::to_string(ratio)) +
+                        " is not in [0, 1)");
+  return dropOut(node, node.scalarConstant(ratio, node.builder.getF32Type()),
+                 isTraining);
+}
+
+void registerRandomImports(OnnxRegistry &registry) {
+  registry.add("RandomUniform", importRandom</*isNormal=*/false>);
+  registry.add("RandomNormal", importRandom</*isNormal=*/true>);
+  registry.add("RandomUniformLike", importRandomLike</*isNormal=*/false>);
+  registry.add("RandomNormalLike", importRandomLike</*isNormal=*/true>);
+  registry.add("Bernoulli", importBernoulli);
+  registry.add("Multinomial", importMultinomial);
+  registry.add("Dropout", importDropout);
+}
+
+} // namespace ingot::graph
