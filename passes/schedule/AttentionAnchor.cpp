@@ -31,11 +31,10 @@ static MatMulOp elementwiseFrom(Value v,
 }
 
 /// Whether it is a product of floats whose matrices come in as many axes as the result
-/// has, with sizes that are known.
+/// has.
 static bool isPlain(MatMulOp product) {
   size_t rank = shapeOf(product.getResult()).size();
   return rank >= 3 && product.getZeros().empty() &&
-         !hasRunTimeSizes(product.getOperation()) &&
          llvm::all_of(product->getOperands(), [&](Value v) {
            return shapeOf(v).size() == rank && elementOf(v).isF32() &&
                   tensorType(v).getNumElements() > 0;
@@ -50,8 +49,10 @@ AttentionAnchor AttentionAnchor::of(MatMulOp product) {
     return {};
   MatMulOp scores = elementwiseFrom(softmax.getInput(), found.between);
   if (!scores || !isPlain(scores) ||
-      shapeOf(scores.getResult()).drop_back() !=
-          shapeOf(product.getResult()).drop_back())
+      ArrayRef(dimsOf(scores)).drop_back() !=
+          ArrayRef(dimsOf(product)).drop_back() ||
+      !dimsOf(scores.getA()).back().known() ||
+      !dimsOf(product).back().known() || dimsOf(scores).back().least() < 1)
     return {};
   found.product = product;
   found.softmax = softmax;

@@ -13,6 +13,7 @@ namespace ingot::schedule {
 
 struct AttentionAnchor {
   /// Queries [..., M, D] by keys [..., D, N], their softmax, and by values [..., N, E].
+  /// D and E are numbers, and there is at least one key.
   graph::MatMulOp scores;
   graph::SoftmaxOp softmax;
   graph::MatMulOp product;
@@ -29,21 +30,18 @@ struct AttentionAnchor {
   static AttentionAnchor of(GroupView group);
 
   /// Sizes of one pair of matrices, and how many pairs there are.
-  int64_t queries() { return shape(scores.getResult()).end()[-2]; }
-  int64_t keys() { return shape(scores.getResult()).back(); }
-  int64_t depth() { return shape(scores.getA()).back(); }
-  int64_t width() { return shape(product.getResult()).back(); }
-  llvm::ArrayRef<int64_t> batches() {
-    return shape(product.getResult()).drop_back(2);
+  graph::Dim queries() { return graph::dimsOf(scores.getResult()).end()[-2]; }
+  graph::Dim keys() { return graph::dimsOf(scores.getResult()).back(); }
+  int64_t depth() { return graph::shapeOf(scores.getA()).back(); }
+  int64_t width() { return graph::shapeOf(product.getResult()).back(); }
+  graph::Dims batches() {
+    graph::Dims sizes = graph::dimsOf(product.getResult());
+    sizes.pop_back_n(2);
+    return sizes;
   }
 
   /// For each axis of `result` (of the group), the axis of the product that it is.
   llvm::SmallVector<int64_t> axesOf(mlir::Value result);
-
-private:
-  static llvm::ArrayRef<int64_t> shape(mlir::Value v) {
-    return graph::shapeOf(v);
-  }
 };
 
 /// Whether the only reader of an operator's result passes it on element by element, to

@@ -49,6 +49,16 @@ void forRowTiles(KernelBuilder &b, const Dim &rows, int64_t tileRows,
               std::gcd(tileRows, rows.divisor()), tile);
 }
 
+void forRowTiles(KernelBuilder &b, Expr rows, int64_t tileRows, RowTile tile) {
+  Expr left = rows % double(tileRows);
+  b.loop(b.index(0), rows - left, tileRows, {},
+         [&](Expr first, ArrayRef<Expr>) -> Exprs {
+           tile(first, tileRows);
+           return {};
+         });
+  forRowsLeft(b, rows, left, tileRows, /*unit=*/1, tile);
+}
+
 void forRowTilesParallel(KernelBuilder &b, const Dim &rows, int64_t tileRows,
                          RowTile tile) {
   Dim tiles = rows.floorDiv(tileRows);

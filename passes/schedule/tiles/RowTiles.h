@@ -21,6 +21,9 @@ using RowTile = llvm::function_ref<void(graph::Expr first, int64_t count)>;
 /// [0, rows).
 void forRowTiles(KernelBuilder &b, const graph::Dim &rows, int64_t tileRows,
                  RowTile tile);
+/// The same for a number of rows that code has computed.
+void forRowTiles(KernelBuilder &b, graph::Expr rows, int64_t tileRows,
+                 RowTile tile);
 /// As forRowTiles, with the tiles divided among threads: see parallelFor.
 void forRowTilesParallel(KernelBuilder &b, const graph::Dim &rows,
                          int64_t tileRows, RowTile tile);

@@ -1,0 +1,412 @@
+#include "passes/schedule/tiles/AttentionLoops.h"
+
+#include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/RowTiles.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// NaN is ignored: the total will find it.
+Expr larger(Expr x, Expr y) { return named(select(y > x, y, x), "largest"); }
+Expr plus(Expr x, Expr y) { return named(x + y, "total"); }
+
+/// How many queries a block has: a number, or one that is known only at run time.
+struct Rows {
+  std::optional<int64_t> known;
+  Expr count;
+};
+
+class AttentionLoops {
+public:
+  AttentionLoops(KernelBuilder &b, AttentionAnchor anchor)
+      : b(b), anchor(anchor), axes(anchor.axesOf(b.result())),
+        type(b.builder.getF32Type()), lanes(b.target.maxLanes(type)),
+        block(b.plan.number("queries")),
+        keys(std::min(b.plan.number("keys"), anchor.keys().most())),
+        isOnline(keys < anchor.keys().most()) {}
+
+  void emit() {
+    b.vectorLanes = lanes;
+    auto array = [&](ArrayRef<int64_t> shape, StringRef name) {
+      return kernel::nameValue(b.stack(shape, type), name);
+    };
+    queries = array({block, anchor.depth()}, "queries");
+    weights = array({block, int64_t(llvm::alignTo(keys, lanes))}, "weights");
+    totals = array({block}, "totals");
+    if (isOnline) {
+      largest = array({block}, "largest");
+      sums = array({block, anchor.width()}, "sums");
+    }
+    Dims parts = anchor.batches();
+    Dim all = anchor.queries(), left = all - all.floorDiv(block) * block,
+        blocks = (all + (block - 1)).floorDiv(block);
+    parts.push_back(blocks);
+    b.parallelFor(product(ArrayRef<Dim>(parts)), [&](Expr part) {
+      batch = b.delinearize(named(part, "part"), parts);
+      Expr number = batch.pop_back_val();
+      for (auto [axis, i] : llvm::enumerate(batch))
+        named(i, axisName(axis, parts.size() + 1));
+      named(number, "block");
+      firstQuery = named(number * double(block), "first_query");
+      auto overKnown = [&](int64_t count) {
+        overKeys({count, b.index(count)});
+      };
+      if (left == 0)
+        return overKnown(block);
+      if (!left.known())
+        return overKeys({std::nullopt, queriesHere()});
+      if (blocks == 1)
+        return overKnown(*left.known());
+      b.branch(
+          isLast(number, *blocks.known()), [&] { overKnown(*left.known()); },
+          [&] { overKnown(block); });
+    });
+  }
+
+private:
+  /// How many queries the block has of those that are known only at run time.
+  Expr queriesHere() {
+    Dim all = anchor.queries();
+    return all.most() <= block
+               ? b.size(all)
+               : named(min(b.size(all) - firstQuery, double(block)), "count");
+  }
+
+  /// All that is computed for the queries of a block.
+  void overKeys(const Rows &rows) {
+    overElements(rows, anchor.depth(), [&](Expr row, Expr k) {
+      Value q = anchor.scores.getA();
+      b.store(queries, b.load(q, operandAt(q, queryAt(row), k)), {row, k});
+    });
+    if (!isOnline)
+      return overBlock(rows, b.index(0), anchor.keys());
+    begin(rows);
+    overBlocks(rows);
+    finish(rows);
+  }
+
+  /// All blocks of keys, for the first `rows` queries.
+  void overBlocks(const Rows &rows) {
+    Dim blocks = anchor.keys().floorDiv(keys),
+        left = anchor.keys() - blocks * keys;
+    if (blocks == 1)
+      overBlock(rows, b.index(0), keys);
+    else
+      b.forRange(b.index(0), b.size(blocks), [&](Expr number) {
+        named(number, "block_of_keys");
+        overBlock(rows, named(number * double(keys), "first_key"), keys);
+      });
+    if (left == 0)
+      return;
+    auto overLeft = [&] { overBlock(rows, b.size(blocks * keys), left); };
+    if (left.known())
+      overLeft();
+    else
+      b.when(named(b.size(left), "keys_left") > 0.0, overLeft);
+  }
+
+  /// One block of `count` keys, for the first `rows` queries.
+  void overBlock(const Rows &rows, Expr firstKey, const Dim &count) {
+    hideBehind(rows, count);
+    overTiles(rows, count, "score",
+              [&](Expr row, int64_t rows, Expr column, int64_t columns) {
+                scoreTile(row, rows, firstKey, column, columns);
+              });
+    overRows(rows, [&](Expr row) { weigh(row, count); });
+    overTiles(rows, anchor.width(), "value",
+              [&](Expr row, int64_t rows, Expr column, int64_t columns) {
+                valueTile(row, rows, firstKey, count, column, columns);
+              });
+  }
+
+  /// Lanes behind the last of `count` keys count as keys that nothing sees.
+  void hideBehind(const Rows &rows, const Dim &count) {
+    Dim whole = wholeVectors(count);
+    if (whole == count)
+      return;
+    auto hide = [&] {
+      overRows(rows, [&](Expr row) {
+        b.withLanes(lanes, [&] {
+          Expr hidden = b.broadcast(lowest(b, type), lanes);
+          b.store(weights, hidden, {row, b.size(whole)});
+          return hidden;
+        });
+      });
+    };
+    if (count.known())
+      hide();
+    else
+      b.when(named(b.size(whole), "in_vectors") < b.size(count), hide);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Loops and places
+  //===--------------------------------------------------------------------===//
+
+  /// As many of `count` elements as are in whole vectors.
+  Dim wholeVectors(const Dim &count) { return count.floorDiv(lanes) * lanes; }
+
+  void overRange(const Dim &count, StringRef name,
+                 llvm::function_ref<void(Expr)> body) {
+    b.loop(count, {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
+      body(named(i, name));
+      return {};
+    });
+  }
+
+  void overRows(const Rows &rows, llvm::function_ref<void(Expr)> body) {
+    if (rows.known)
+      return overRange(*rows.known, "row", body);
+    b.forRange(b.index(0), rows.count,
+               [&](Expr row) { body(named(row, "row")); });
+  }
+
+  /// Runs `body` for the elements of `rows` of `columns`, in lanes.
+  void overElements(const Rows &rows, int64_t columns,
+                    llvm::function_ref<void(Expr, Expr)> body) {
+    overRows(rows, [&](Expr row) {
+      b.KernelBuilder::forLanes(columns, type, [&](Expr i, int64_t) {
+        body(row, named(i, "element"));
+      });
+    });
+  }
+
+  /// Covers `rows` x `columns` with the plan's tiles for `what`, panel by panel.
+  void overTiles(const Rows &rows, const Dim &columns, const std::string &what,
+                 llvm::function_ref<void(Expr, int64_t, Expr, int64_t)> tile) {
+    int64_t width = b.plan.number(what + "_columns");
+    Dim panels = columns.floorDiv(width), left = columns - panels * width;
+    auto panel = [&](Expr column, int64_t count) {
+      int64_t tileRows = b.plan.number(what + "_rows");
+      auto rowTile = [&](Expr row, int64_t rowCount) {
+        tile(named(row, "row"), rowCount, column, count);
+      };
+      if (rows.known)
+        forRowTiles(b, *rows.known, tileRows, rowTile);
+      else
+        forRowTiles(b, rows.count, tileRows, rowTile);
+    };
+    if (panels != 0)
+      overRange(panels, "panel", [&](Expr number) {
+        panel(named(number * double(width), "column"), width);
+      });
+    if (left == 0)
+      return;
+    if (left.known())
+      return panel(b.size(panels * width), *left.known());
+    auto vectors = [&] {
+      Expr last = named(b.size(columns) - double(lanes), "last_vector");
+      b.loop(b.size(panels * width), b.size(columns), lanes, {},
+             [&](Expr column, ArrayRef<Expr>) -> Exprs {
+               panel(named(min(column, last), "column"), lanes);
+               return {};
+             });
+    };
+    if (columns.least() >= lanes)
+      return vectors();
+    b.branch(b.size(columns) >= double(lanes), vectors, [&] {
+      overRows(rows, [&](Expr row) {
+        overRange(columns, "column",
+                  [&](Expr column) { tile(row, 1, column, 1); });
+      });
+    });
+  }
+
+  Expr queryAt(Expr row) { return named(firstQuery + row, "query"); }
+
+  /// Where an operand of a product has the element (row, column) of this head.
+  Exprs operandAt(Value operand, Expr row, Expr column) {
+    Exprs at;
+    for (auto [size, i] : llvm::zip(shapeOf(operand), batch))
+      at.push_back(size == 1 ? b.index(0) : i);
+    at.push_back(row);
+    at.push_back(column);
+    return at;
+  }
+
+  /// Calls `body` in the lanes of each vector of a tile, with its place and its sum.
+  void overVectors(Tile &tile, Expr row, Expr column,
+                   llvm::function_ref<void(Expr, Expr, Expr &)> body) {
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      int64_t offset = 0;
+      for (size_t v = 0; v < tile.columns.lanes.size(); ++v) {
+        b.withLanes(tile.columns.lanes[v], [&]() -> Expr {
+          body(named(row + double(i), "row_" + Twine(i)),
+               named(column + double(offset), "column_" + Twine(offset)),
+               tile.at(i, v));
+          return {};
+        });
+        offset += tile.columns.lanes[v];
+      }
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Steps
+  //===--------------------------------------------------------------------===//
+
+  void begin(const Rows &rows) {
+    overElements(rows, anchor.width(), [&](Expr row, Expr i) {
+      b.store(sums, b.constant(0, type), {row, i});
+    });
+    overRows(rows, [&](Expr row) {
+      b.store(largest, lowest(b, type), {row});
+      b.store(totals, b.constant(0, type), {row});
+    });
+  }
+
+  void scoreTile(Expr row, int64_t rows, Expr firstKey, Expr column,
+                 int64_t columns) {
+    Tile tile = zeroTile(b, rows, cover(columns), type);
+    Value k = anchor.scores.getB();
+    accumulate(
+        b, tile, 0, rows, anchor.depth(), /*splits=*/1,
+        [&](int64_t i, Expr step) {
+          return b.loadFrom(queries, type, {row + double(i), step});
+        },
+        [&](Expr step, size_t v) {
+          return loadVector(k, step, firstKey + column, tile.columns, v);
+        });
+    Value product = anchor.scores.getResult();
+    overVectors(tile, row, column, [&](Expr r, Expr c, Expr sum) {
+      b.bindElement(product, sum);
+      Exprs at(batch);
+      at.push_back(queryAt(r));
+      at.push_back(named(firstKey + c, "key"));
+      Expr score = b.load(anchor.softmax.getInput(), at);
+      b.store(weights, score, {r, c});
+    });
+    b.unbindElement(product);
+  }
+
+  /// Turns the scores of a query and `count` keys into weights.
+  void weigh(Expr row, const Dim &count) {
+    Dim padded = wholeVectors(count + (lanes - 1));
+    auto score = [&](Expr i) {
+      return b.loadFrom(weights, type, {row, named(i, "key")});
+    };
+    Expr top = b.reduceLanes(
+        padded, lowest(b, type),
+        [&](Expr i, Expr acc) { return larger(acc, score(i)); }, larger);
+    Expr before;
+    if (isOnline) {
+      before = named(b.loadFrom(largest, type, {row}), "before");
+      top = larger(before, top);
+      b.store(largest, top, {row});
+    }
+    // Of a query that has seen no key yet, -inf - -inf would be no number.
+    Expr shift = named(select(top > lowest(b, type), top, 0.0), "shift");
+    Expr total = b.reduceLanes(
+        padded, b.constant(0, type),
+        [&](Expr i, Expr acc) {
+          Expr weight = named(expOrZero(score(i) - shift), "weight");
+          b.store(weights, weight, {row, i});
+          return plus(acc, weight);
+        },
+        plus);
+    if (!isOnline)
+      return b.store(totals, named(1.0 / total, "factor"), {row});
+    Expr correction = named(expOrZero(before - shift), "correction");
+    Expr corrected = fma(b.loadFrom(totals, type, {row}), correction, total);
+    b.store(totals, named(corrected, "corrected"), {row});
+    b.KernelBuilder::forLanes(anchor.width(), type, [&](Expr i, int64_t) {
+      named(i, "element");
+      b.store(sums, b.loadFrom(sums, type, {row, i}) * correction, {row, i});
+    });
+  }
+
+  void valueTile(Expr row, int64_t rows, Expr firstKey, const Dim &count,
+                 Expr column, int64_t columns) {
+    Tile tile = zeroTile(b, rows, cover(columns), type);
+    if (isOnline)
+      overVectors(tile, row, column, [&](Expr r, Expr c, Expr &sum) {
+        sum = b.loadFrom(sums, type, {r, c});
+      });
+    Value v = anchor.product.getB();
+    accumulate(
+        b, tile, 0, rows, count, /*splits=*/1,
+        [&](int64_t i, Expr key) {
+          return b.loadFrom(weights, type, {row + double(i), key});
+        },
+        [&](Expr key, size_t vector) {
+          return loadVector(v, firstKey + key, column, tile.columns, vector);
+        },
+        "key");
+    overVectors(tile, row, column, [&](Expr r, Expr c, Expr sum) {
+      if (isOnline)
+        b.store(sums, sum, {r, c});
+      else
+        storeResult(sum, factorOf(r), r, c);
+    });
+  }
+
+  void finish(const Rows &rows) {
+    overRows(rows, [&](Expr row) {
+      Expr total = b.loadFrom(totals, type, {row});
+      b.store(totals, named(1.0 / total, "factor"), {row});
+    });
+    overElements(rows, anchor.width(), [&](Expr row, Expr i) {
+      storeResult(b.loadFrom(sums, type, {row, i}), factorOf(row), row, i);
+    });
+  }
+
+  Expr factorOf(Expr row) {
+    return b.withLanes(1, [&] { return b.loadFrom(totals, type, {row}); });
+  }
+
+  /// Stores the weighed sum of values, with all that follows in the group.
+  void storeResult(Expr sum, Expr factor, Expr row, Expr column) {
+    Expr y = named(sum * factor, "attention");
+    // No key is seen, or a score is no number: the total is 0 or NaN.
+    if (anchor.softmax.getZeroNan())
+      y = select(b.broadcast(factor < highest(b, type), b.lanes()), y, 0.0);
+    Value product = anchor.product.getResult();
+    b.bindElement(product, y);
+    Exprs own(batch), at;
+    own.push_back(queryAt(row));
+    own.push_back(column);
+    for (int64_t axis : axes)
+      at.push_back(own[axis]);
+    b.store(0u, b.load(b.result(), at), at);
+    b.unbindElement(product);
+  }
+
+  ColumnVectors cover(int64_t columns) {
+    return ColumnVectors::cover(columns, b.target, type, /*padded=*/false);
+  }
+
+  /// The vector `v` of a row of `operand`, of those from `column` on.
+  Expr loadVector(Value operand, Expr row, Expr column,
+                  const ColumnVectors &vectors, size_t v) {
+    int64_t offset = 0;
+    for (int64_t lanes : ArrayRef(vectors.lanes).take_front(v))
+      offset += lanes;
+    return b.withLanes(vectors.lanes[v], [&] {
+      return b.load(operand, operandAt(operand, row, column + double(offset)));
+    });
+  }
+
+  KernelBuilder &b;
+  AttentionAnchor anchor;
+  SmallVector<int64_t> axes;
+  Type type;
+  int64_t lanes, block, keys;
+  bool isOnline;
+  /// For each query of a block: itself; its scores, which become weights; the sum of
+  /// all weights, and at the end its inverse; the largest score and the weighed values so
+  /// far.
+  Value queries, weights, totals, largest, sums;
+  Exprs batch;
+  Expr firstQuery;
+};
+
+} // namespace
+
+void buildAttention(KernelBuilder &b, AttentionAnchor anchor) {
+  AttentionLoops(b, anchor).emit();
+}
+
+} // namespace ingot::schedule
