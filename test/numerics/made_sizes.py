@@ -6,19 +6,15 @@ Each model is compiled once, without its data, and run on several inputs beside 
 bounds are refused.
 """
 import argparse
-import os
-import subprocess
-import sys
-import tempfile
 
 import numpy as np
-import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+import compiled_once
 
 F, I = TensorProto.FLOAT, TensorProto.INT64
 rng = np.random.default_rng(5)
-checked, failures = [], []
+checked = []
 
 
 def node(op, inputs, outputs=("y",), **attributes):
@@ -42,46 +38,11 @@ def ints(*values):
     return np.array(values, np.int64)
 
 
-def write(folder, number, inputs, outputs):
-    path = os.path.join(folder, f"test_data_set_{number}")
-    os.makedirs(path)
-    for kind, values in (("input", inputs), ("output", outputs)):
-        for i, (name, value) in enumerate(values):
-            with open(os.path.join(path, f"{kind}_{i}.pb"), "wb") as file:
-                file.write(numpy_helper.from_array(value, name).SerializeToString())
-
-
 def check(ingot, name, network, runs, dims=(), refused=()):
-    """`runs` and `refused` are dicts of inputs."""
-    session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
-    names = [output.name for output in network.graph.output]
-    options = [word for dim in dims for word in ("--dim", dim)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.onnx")
-        onnx.save(network, path)
-        for sets, all_runs in (("fits", runs), ("refused", refused)):
-            os.makedirs(os.path.join(folder, sets))
-            with open(os.path.join(folder, sets, "case.json"), "w") as file:
-                file.write('{"rtol": 1e-4, "atol": 1e-5}')
-            for number, inputs in enumerate(all_runs):
-                # What is refused may be wrong for ONNX Runtime too.
-                results = session.run(None, inputs) if sets == "fits" else [np.zeros(1, np.float32) for _ in names]
-                write(os.path.join(folder, sets), number, inputs.items(), zip(names, results))
-
-        def test(sets, *more):
-            return subprocess.run([ingot, "test", path, os.path.join(folder, sets), "--dynamic", *options, *more],
-                                  capture_output=True, text=True)
-        # Small code takes other strategies: every third model.
-        checked.append(name)
-        for more in ([], ["--optimize=size"])[:1 + (len(checked) % 3 == 1)]:
-            result = test("fits", *more)
-            if result.returncode or result.stdout.count(", ok") != len(runs) * len(names):
-                failures.append(f"{name} {more}: exit {result.returncode}\n{result.stdout}{result.stderr}")
-        if refused:
-            result = test("refused")
-            if result.returncode != 1 or "input-mismatch" not in result.stderr:
-                failures.append(f"{name} takes what it should refuse\n{result.stdout}{result.stderr}")
-    print(f"{name}: {len(runs)} runs of one compiled model agree")
+    # Small code takes other strategies: every third model.
+    checked.append(name)
+    more = [["--dynamic", "--optimize=size"]] if len(checked) % 3 == 1 else []
+    compiled_once.check(ingot, name, network, runs, dims, refused, variants=[["--dynamic"], *more])
 
 
 def found(ingot):
@@ -455,5 +416,4 @@ windows(args.ingot)
 sampled(args.ingot)
 beyond(args.ingot)
 bodies(args.ingot)
-if failures:
-    sys.exit("\n".join(failures))
+compiled_once.finish()

@@ -15,8 +15,9 @@ import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+import compiled_once
 
 SIZES = (1, 2, 7, 33, 64)
 rng = np.random.default_rng(11)
@@ -143,6 +144,15 @@ def transformer(batch):
         ("ids", [batch, "n"]), integers=("ids",))
 
 
+def attention():
+    """Of more keys than a block has, with a mask, as many queries as keys or not."""
+    nodes = [
+        helper.make_node("Transpose", ["k"], ["kt"], perm=[0, 2, 1]), helper.make_node("MatMul", ["q", "kt"], ["scores"]),
+        helper.make_node("Add", ["scores", "mask"], ["masked"]), helper.make_node("Softmax", ["masked"], ["weights"]),
+        helper.make_node("MatMul", ["weights", "v"], ["mixed"]), helper.make_node("Mul", ["mixed", "half"], ["y"])]
+    return model(nodes, {"half": np.array(0.5)}, ("q", [2, "m", 24]), ("k", [2, "n", 24]), ("v", [2, "n", 20]), ("mask", ["m", "n"]))
+
+
 def movements():
     """Open sizes behind another axis: parts, joints, padding, and what is reduced along them."""
     nodes = [
@@ -185,51 +195,17 @@ def equal():
                  {"w": normal(6, 7)}, ("a", ["n", 6]), ("b", ["m", 6]))
 
 
-def data(folder, number, inputs, outputs):
-    path = os.path.join(folder, f"test_data_set_{number}")
-    os.makedirs(path)
-    for kind, values in (("input", inputs), ("output", outputs)):
-        for i, (name, value) in enumerate(values):
-            with open(os.path.join(path, f"{kind}_{i}.pb"), "wb") as file:
-                file.write(numpy_helper.from_array(value, name).SerializeToString())
+def check(ingot, name, network, dims=("n=1..64",), sizes=tuple({"n": size} for size in SIZES), refused=({"n": 65},)):
+    def random(value, at):
+        shape = [at[d.dim_param] if d.dim_param else d.dim_value for d in value.type.tensor_type.shape.dim]
+        isInteger = value.type.tensor_type.elem_type == TensorProto.INT64
+        return rng.integers(0, 50, shape) if isInteger else rng.standard_normal(shape).astype(np.float32)
 
+    def inputs(sizes):
+        return [{value.name: random(value, at) for value in network.graph.input} for at in sizes]
 
-def check(ingot, name, onnx_model, dims=("n=1..64",), sizes=tuple({"n": size} for size in SIZES), refused=({"n": 65},)):
-    session = onnxruntime.InferenceSession(onnx_model.SerializeToString(), providers=["CPUExecutionProvider"])
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.onnx")
-        onnx.save(onnx_model, path)
-
-        for sets in ("fits", "refused"):
-            os.makedirs(os.path.join(folder, sets))
-            with open(os.path.join(folder, sets, "case.json"), "w") as file:
-                file.write('{"rtol": 1e-3, "atol": 1e-5}')
-
-        def random(value, at):
-            shape = [at[d.dim_param] if d.dim_param else d.dim_value for d in value.type.tensor_type.shape.dim]
-            isInteger = value.type.tensor_type.elem_type == TensorProto.INT64
-            return rng.integers(0, 50, shape) if isInteger else rng.standard_normal(shape).astype(np.float32)
-
-        for sets, all in (("fits", sizes), ("refused", refused)):
-            for number, at in enumerate(all):
-                inputs = {value.name: random(value, at) for value in onnx_model.graph.input}
-                outputs = session.run(None, inputs) if sets == "fits" else [np.zeros(1, np.float32)]
-                data(os.path.join(folder, sets), number, inputs.items(), [("y", outputs[0])])
-
-        def test(sets, *more):
-            command = [ingot, "test", path, os.path.join(folder, sets), "--dynamic", *more]
-            for dim in dims:
-                command += ["--dim", dim]
-            return subprocess.run(command, capture_output=True, text=True)
-
-        for more in ([], ["--strict"], ["--optimize=size"]):
-            result = test("fits", *more)
-            if result.returncode or result.stdout.count(", ok") != len(sizes):
-                sys.exit(f"{name} {more}: exit {result.returncode}\n{result.stdout}{result.stderr}")
-        result = test("refused")
-        if result.returncode != 1 or "input-mismatch" not in result.stderr:
-            sys.exit(f"{name} takes sizes that it should refuse\n{result.stdout}{result.stderr}")
-    print(f"{name}: {len(sizes)} sizes of one compiled model agree")
+    compiled_once.check(ingot, name, network, inputs(sizes), dims, inputs(refused), tolerance=(1e-3, 1e-5),
+                        variants=[["--dynamic", *more] for more in ([], ["--strict"], ["--optimize=size"])])
 
 
 def check_refusal(ingot, onnx_model):
@@ -297,6 +273,8 @@ check(args.ingot, "fused operators", fused(), ("n=1..64", "b=1..4"), [{"n": n, "
       [{"n": 65, "b": 1}])
 check(args.ingot, "step of a decoder", decoder_step(), ("p=1..63", "t=1..64"), [{"p": p, "t": p + 1} for p in (1, 2, 7, 33, 63)],
       [{"p": 64, "t": 64}])
+check(args.ingot, "attention", attention(), ("m=1..70", "n=1..300"),
+      [{"m": m, "n": n} for m, n in ((1, 1), (70, 300), (7, 15), (69, 17), (33, 64), (24, 129), (2, 299), (70, 96), (48, 31))], [{"m": 3, "n": 301}])
 check(args.ingot, "movements", movements())
 check(args.ingot, "images", images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (7, 12), (20, 31), (21, 32), (40, 70))],
       [{"h": 5, "w": 5}])
@@ -309,3 +287,4 @@ check(args.ingot, "at most one", few(), ("n=0..1", "k=0..4"), [{"n": n, "k": k} 
 check(args.ingot, "equal sizes", equal(), ("n=1..64", "m=4..80"), [{"n": n, "m": n} for n in (4, 5, 64)],
       [{"n": 5, "m": 6}, {"n": 3, "m": 3}, {"n": 65, "m": 65}])
 check_refusal(args.ingot, equal())
+compiled_once.finish()

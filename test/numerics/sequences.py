@@ -9,17 +9,17 @@ import argparse
 import ctypes
 import os
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+import compiled_once
 
 F, I, B, S = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.STRING
 rng = np.random.default_rng(13)
-checked, failures = [], []
+checked = []
 
 
 def node(op, inputs, outputs=("y",), **attributes):
@@ -53,64 +53,11 @@ def lists(*counts, most=6, rank=1):
     return [[normal(*rng.integers(1, most + 1, rank)) for _ in range(count)] for count in counts]
 
 
-def message(value, info):
-    kind = info.type.WhichOneof("value")
-    if kind == "tensor_type":
-        return numpy_helper.from_array(np.asarray(value), info.name)
-    inner = info.type.optional_type.elem_type if kind == "optional_type" else info.type
-    proto = onnx.SequenceProto(name=info.name, elem_type=onnx.SequenceProto.TENSOR) if inner.HasField("sequence_type") else None
-    if proto is not None and value is not None:
-        proto.tensor_values.extend(numpy_helper.from_array(np.asarray(each)) for each in value)
-    if kind == "sequence_type":
-        return proto
-    if value is None:
-        return onnx.OptionalProto(name=info.name)
-    if proto is not None:
-        return onnx.OptionalProto(name=info.name, elem_type=onnx.OptionalProto.SEQUENCE, sequence_value=proto)
-    return onnx.OptionalProto(name=info.name, elem_type=onnx.OptionalProto.TENSOR, tensor_value=numpy_helper.from_array(np.asarray(value)))
-
-
-def write(folder, number, infos, values, kind):
-    path = os.path.join(folder, f"test_data_set_{number}")
-    os.makedirs(path, exist_ok=True)
-    for i, (info, value) in enumerate(zip(infos, values)):
-        with open(os.path.join(path, f"{kind}_{i}.pb"), "wb") as file:
-            file.write(message(value, info).SerializeToString())
-
-
 def check(ingot, name, network, runs, dims=("*=0..8",), refused=(), want=None):
-    """`runs` and `refused` are dicts of inputs; `want` computes the outputs where ONNX Runtime does not."""
-    inputs, outputs = network.graph.input, network.graph.output
-    if want is None:
-        session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
-        want = lambda values: session.run(None, values)  # noqa: E731
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.onnx")
-        onnx.save(network, path)
-        for sets, each_run in (("fits", runs), ("refused", refused)):
-            os.makedirs(os.path.join(folder, sets))
-            for number, values in enumerate(each_run):
-                write(os.path.join(folder, sets), number, inputs, [values[each.name] for each in inputs], "input")
-                results = want(values) if sets == "fits" else [None if each.type.HasField("optional_type") else np.zeros(1, np.float32)
-                                                               if each.type.HasField("tensor_type") else [] for each in outputs]
-                write(os.path.join(folder, sets), number, outputs, results, "output")
-
-        def test(sets, *more):
-            command = [ingot, "test", path, os.path.join(folder, sets), *more]
-            return subprocess.run(command, capture_output=True, text=True)
-
-        options = ["--dynamic", *(word for dim in dims for word in ("--dim", dim))]
-        # Small code takes other strategies, data gives lists: every third model each.
-        checked.append(name)
-        for more in [options, *[[[*options, "--optimize=size"]], [[]], []][len(checked) % 3]]:
-            result = test("fits", *more)
-            if result.returncode or "WRONG" in result.stdout or "ok" not in result.stdout:
-                failures.append(f"{name} {more}: exit {result.returncode}\n{result.stdout}{result.stderr}")
-        for number in range(len(refused)):
-            result = test(os.path.join("refused", f"test_data_set_{number}"), *options)
-            if result.returncode != 1 or "input-mismatch" not in result.stderr:
-                failures.append(f"{name} takes what it should refuse, {number}\n{result.stdout}{result.stderr}")
-    print(f"{name}: {len(runs)} runs of one compiled model agree")
+    # Small code takes other strategies, data gives lists: every third model each.
+    checked.append(name)
+    more = [[["--dynamic", "--optimize=size"]], [[]], []][len(checked) % 3]
+    compiled_once.check(ingot, name, network, runs, dims, refused, want, [["--dynamic"], *more])
 
 
 def operators(ingot):
@@ -235,7 +182,7 @@ def check_tables(ingot):
             table = (ctypes.c_int64 * 4)(*[size] * 4)
             got = run(ctypes.byref(Io(count, ctypes.pointer(made), x, table, y)), ctypes.c_void_p(aligned), None)
             if got != status or (status and any(value != -1 for value in y)) or (not status and (made.value != size or list(y)[:size] != list(range(size)))):
-                failures.append(f"{count} elements of {size}: status {got}")
+                compiled_once.failures.append(f"{count} elements of {size}: status {got}")
     print("tables that no row has room for are refused by the generated code")
 
 
@@ -247,5 +194,4 @@ operators(args.ingot)
 bodies(args.ingot)
 interfaces(args.ingot)
 check_tables(args.ingot)
-if failures:
-    sys.exit("\n".join(failures))
+compiled_once.finish()

@@ -45,3 +45,9 @@ onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], 
 wide = rng.standard_normal((2, 5)).astype(np.float32)
 for name, value in (("wide", wide), ("big_endian", wide.astype(">f4")), ("double", wide.astype(np.float64))):
     np.save(os.path.join(folder, name + ".npy"), value)
+for number, rows in enumerate((2, 3, 1)):
+    own = os.path.join(folder, "sets", f"test_data_set_{number}")
+    os.makedirs(own, exist_ok=True)
+    for name in ("input_0", "output_0"):
+        with open(os.path.join(own, name + ".pb"), "wb") as f:
+            f.write(numpy_helper.from_array(np.ones((rows, 5), np.float32)).SerializeToString())
