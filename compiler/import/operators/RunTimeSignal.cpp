@@ -262,4 +262,97 @@ ImportResult stftAtRunTime(OnnxNode &node) {
                                 node.intAttr("onesided", 1) != 0));
 }
 
+//===----------------------------------------------------------------------===//
+// Mel weights
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Arithmetic in double precision.
+struct Doubles {
+  OnnxNode &node;
+  Type real = node.builder.getF64Type();
+
+  Value number(double value) { return node.scalarConstant(value, real); }
+  Value of(Value x) { return node.cast(x, real); }
+  Value add(Value x, Value y) { return node.elementwise<AddOp>({x, y}); }
+  Value sub(Value x, Value y) { return node.elementwise<SubOp>({x, y}); }
+  Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
+  Value div(Value x, Value y) { return node.elementwise<DivOp>({x, y}); }
+  /// Frequencies in mel, and back.
+  Value toMel(Value hertz) {
+    return mul(number(2595 / 2.30258509299404568402),
+               node.build<LogOp>(add(number(1), div(hertz, number(700)))));
+  }
+  Value toHertz(Value mel) {
+    Value power =
+        node.build<ExpOp>(mul(mel, number(2.30258509299404568402 / 2595)));
+    return mul(number(700), sub(power, number(1)));
+  }
+};
+} // namespace
+
+/// The bins [count + 2] where bands begin, are highest, and end.
+static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
+  RunTimeInts ints(node);
+  Doubles d{node};
+  auto scalar = [&](unsigned i) { return node.reshape(node.input(i), {}); };
+  Value first = d.toMel(d.of(scalar(3)));
+  Value step = d.div(d.sub(d.toMel(d.of(scalar(4))), first),
+                     d.of(node.reshape(ints.sizes(count + 2), {})));
+  Value hertz =
+      d.toHertz(d.add(first, d.mul(d.of(node.countTo(count + 2)), step)));
+  Value bin = node.build<FloorOp>(d.div(
+      d.mul(d.of(ints.add(length, ints.number(1))), hertz), d.of(scalar(2))));
+  return node.cast(bin, node.builder.getIntegerType(64, /*isSigned=*/true));
+}
+
+ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    if (tensorType(node.input(i)).getNumElements() != 1)
+      return node.invalid("its inputs are one number each");
+  RunTimeInts ints(node);
+  Doubles d{node};
+  Value length = node.reshape(ints.input(1), {});
+  Value one = ints.number(1);
+  auto sizes = readBoundedSizes(
+      node,
+      ints.joined({ints.vector(ints.add(ints.div(length, ints.number(2)), one)),
+                   ints.input(0)}));
+  if (failed(sizes))
+    return failure();
+  Dim bins = (*sizes)[0], count = (*sizes)[1];
+  Value edges = melEdges(node, count, length);
+  // A run ends with an error if an edge is beyond the spectrum.
+  Value isWrong =
+      node.elementwise<OrOp>({ints.less(edges, ints.number(0)),
+                              ints.less(ints.sizes(bins - 1), edges)});
+  Value wrong = node.build<ReduceSumOp>(node.cast(isWrong, elementOf(edges)),
+                                        ArrayRef<int64_t>{0});
+  auto none = node.readSizes(wrong, {0});
+  if (failed(none))
+    return failure();
+  auto edgesFrom = [&](int64_t begin) {
+    return Value(node.build<SliceOp>(edges, ArrayRef<int64_t>{begin},
+                                     ArrayRef<int64_t>{1},
+                                     ArrayRef<Dim>(count)));
+  };
+  Value left = edgesFrom(0), centre = edgesFrom(1), right = edgesFrom(2);
+  Value bin = node.reshape(node.countTo(bins), ArrayRef<Dim>{bins, 1});
+  auto share = [&](Value part, Value whole) {
+    // Where the whole is 0, another case holds.
+    return d.div(d.of(part), d.of(ints.max(whole, one)));
+  };
+  Value rising = ints.where(ints.equal(left, centre), d.number(1),
+                            share(ints.sub(bin, left), ints.sub(centre, left)));
+  Value falling = share(ints.sub(right, bin), ints.sub(right, centre));
+  Value isRising =
+      node.elementwise<AndOp>({ints.less(bin, ints.add(centre, one)),
+                               ints.less(ints.sub(left, one), bin)});
+  Value isFalling = node.elementwise<AndOp>(
+      {ints.less(bin, right), ints.less(ints.sub(centre, one), bin)});
+  Value weights =
+      ints.where(isFalling, falling, ints.where(isRising, rising, d.number(0)));
+  return ingot::graph::one(node.cast(weights, type));
+}
+
 } // namespace ingot::graph

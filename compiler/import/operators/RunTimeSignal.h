@@ -11,6 +11,8 @@ namespace ingot::graph {
 /// DFT along `axis`; along the one that input 2 names where it is none.
 ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis);
 ImportResult stftAtRunTime(OnnxNode &node);
+/// MelWeightMatrix, in `type`.
+ImportResult melWeightsAtRunTime(OnnxNode &node, mlir::FloatType type);
 /// Transforms `axis` of x [..., parts] to a length.
 mlir::FailureOr<mlir::Value> transformAtRunTime(OnnxNode &node, mlir::Value x,
                                                 int64_t axis, const Dim &length,

@@ -335,6 +335,12 @@ static ImportResult importSTFT(OnnxNode &node) {
 
 /// Triangles in the spectrum that are equally wide in mel.
 static ImportResult importMelWeightMatrix(OnnxNode &node) {
+  Type type = node.elementType(node.intAttr("output_datatype", 1));
+  if (!isa_and_nonnull<FloatType>(type))
+    return node.invalid("needs a float type");
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    if (!node.isKnown(i) || !node.constantInput(i))
+      return melWeightsAtRunTime(node, cast<FloatType>(type));
   auto bands = node.requireInts(0, "num_mel_bins"),
        length = node.requireInts(1, "dft_length"),
        rate = node.requireInts(2, "sample_rate");
@@ -343,11 +349,9 @@ static ImportResult importMelWeightMatrix(OnnxNode &node) {
   if (failed(bands) || failed(length) || failed(rate) || failed(low) ||
       failed(high))
     return failure();
-  Type type = node.elementType(node.intAttr("output_datatype", 1));
   int64_t count = bands->front(), bins = length->front() / 2 + 1;
-  if (!isa_and_nonnull<FloatType>(type) || count < 0 || bins < 1 ||
-      rate->front() < 1)
-    return node.invalid("needs a float type and positive sizes");
+  if (count < 0 || bins < 1 || rate->front() < 1)
+    return node.invalid("needs positive sizes");
   auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   double first = mel(low->front()),
          step = (mel(high->front()) - first) / static_cast<double>(count + 2);
@@ -384,7 +388,7 @@ void registerSignalImports(OnnxRegistry &registry) {
       "known only at run time");
   registry.add("STFT", importSTFT, "frames of the run without a bound");
   registry.add("MelWeightMatrix", importMelWeightMatrix,
-               "all inputs must be known when compiling");
+               "sizes of the run without a bound");
 }
 
 } // namespace ingot::graph
