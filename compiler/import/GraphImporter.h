@@ -135,6 +135,8 @@ public:
   /// beginning, if both are known there.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
+  /// Whether a size is a number, or may be when the program runs.
+  static bool mayBe(const graph::Dim &size, int64_t number);
   /// Refuses a result of a body that has a size which each run of the body makes.
   bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
                         llvm::ArrayRef<mlir::Value> results);
@@ -363,6 +365,10 @@ private:
   static CarriedForm boxOf(mlir::Type type);
   /// A size of the type that each run of the body makes; null if there is none.
   kernel::SymbolAttr madeIn(mlir::func::FuncOp body, mlir::Type type) const;
+  /// Gives a result of a body the sizes that the body declares for it, in place of those
+  /// that each run of the body makes; a run that makes others ends with an error.
+  void takeAsDeclared(NodePlace &at, BodyFunction &body, size_t result,
+                      const onnx::ValueInfoProto &declared);
   /// None if a value has no such form.
   static std::optional<CarriedForm> formOf(const Binding &binding);
   /// The form that has room for both; none if there is none.

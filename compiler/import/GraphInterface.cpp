@@ -434,11 +434,6 @@ void GraphImporter::bindOption(const std::string &name,
   bindInput(argument, DenseElementsAttr::get(type, values));
 }
 
-/// Whether a size is a number, or may be when the program runs.
-static bool mayBe(const Dim &size, int64_t number) {
-  return size.least() <= number && number <= size.most();
-}
-
 /// Compares the type of an output with what the model declares for it. A shape that
 /// differs is a warning: converters of tree models declare that of one row. So are
 /// maps from labels to scores: the tensor has a column for each label.

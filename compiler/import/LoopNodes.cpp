@@ -277,6 +277,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     bool isState = k > 0 && k <= states.size();
     if (isState && !forms[k - 1])
       continue;
+    if (k > states.size())
+      takeAsDeclared(at, *opened, k, body->output(static_cast<int>(k)));
     const CarriedForm *own =
         isState && forms[k - 1]->sequence ? &*forms[k - 1] : nullptr;
     bool isSequence = own && !own->isBox;

@@ -48,6 +48,37 @@ kernel::SymbolAttr GraphImporter::madeIn(func::FuncOp body, Type type) const {
   return {};
 }
 
+bool GraphImporter::mayBe(const Dim &size, int64_t number) {
+  return size.least() <= number && number <= size.most();
+}
+
+void GraphImporter::takeAsDeclared(NodePlace &at, BodyFunction &body,
+                                   size_t result,
+                                   const onnx::ValueInfoProto &declared) {
+  Binding &binding = body.bindings[result];
+  const auto &dims = declared.type().tensor_type().shape().dim();
+  if (binding.kind != Binding::Known ||
+      !madeIn(body.function, binding.value.getType()) ||
+      dims.size() != tensorType(binding.value).getRank())
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&body.function.getBody().front());
+  Dims sizes = dimsOf(binding.value);
+  Dim count = product(ArrayRef<Dim>(sizes));
+  for (auto [size, given] : llvm::zip(sizes, dims))
+    if (!size.known() && given.dim_value() > 0 &&
+        mayBe(size, given.dim_value())) {
+      checkEqual(at, size, given.dim_value());
+      size = given.dim_value();
+    }
+  if (sizes == dimsOf(binding.value))
+    return;
+  ProtoNode node(*this, at);
+  Value flat = node.reshape(binding.value, ArrayRef<Dim>(count));
+  binding.value = node.reshape(
+      resizedFlat(node, flat, product(ArrayRef<Dim>(sizes))), sizes);
+}
+
 bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
                                      ArrayRef<Value> results) {
   for (Value result : results) {

@@ -227,6 +227,9 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
                                  "a state changes its shape")))
       return failure();
   }
+  const onnx::GraphProto &body = *bodyOf(place, "body");
+  for (size_t k = form.states; k < opened->bindings.size(); ++k)
+    takeAsDeclared(place, *opened, k, body.output(static_cast<int>(k)));
   for (const Binding &result : opened->bindings)
     forms.push_back(*formOf(result));
   if (!closeResults(place, *opened, forms))

@@ -322,6 +322,11 @@ def sampled(ingot):
         check(ingot, f"DFT, onesided={onesided}", model([node("DFT", ["x", "n"], axis=1, onesided=onesided)],
                                                         [("x", F, ["b", "t", parts]), ("n", I, [])], [("y", F)]),
               [{"x": normal(b, t, parts), "n": np.array(n, np.int64)} for b, t, n in ((1, 8, 8), (3, 5, 7), (2, 6, 4))], ["*=1..8"])
+    rates = [("bands", I, []), ("length", I, []), ("rate", I, []), ("low", F, []), ("high", F, [])]
+    runs = [dict(zip((name for name, _, _ in rates), [*(np.array(n, np.int64) for n in each[:3]), *(np.array(f, np.float32) for f in each[3:])]))
+            for each in ((8, 16, 8192, 0, 4096), (20, 64, 8000, 100, 3000), (1, 7, 100, 0, 40), (4, 64, 8000, 100, 9000))]
+    check(ingot, "MelWeightMatrix", model([node("MelWeightMatrix", [name for name, _, _ in rates])], rates, [("y", F)]), runs[:3],
+          ["y_0=1..33", "y_1=1..20"], runs[3:])
 
 
 def beyond(ingot):
@@ -335,11 +340,11 @@ def bodies(ingot):
     def info(name, kind, shape=()):
         return helper.make_tensor_value_info(name, kind, shape)
 
-    def loop(nodes, count, carried, collected=(), result="sum"):
-        """Carries `result` from `carried`."""
+    def loop(nodes, count, carried, collected={}, result="sum"):
+        """Carries `result` from `carried`; `collected` are names and declared shapes."""
         body = helper.make_graph([*nodes, node("Identity", ["on"], ["still"])], "body",
                                  [info("i", I), info("on", TensorProto.BOOL), info(carried, F)],
-                                 [info("still", TensorProto.BOOL), info(result, F), *[info(name, F) for name in collected]])
+                                 [info("still", TensorProto.BOOL), info(result, F), *[info(name, F, shape) for name, shape in collected.items()]])
         return node("Loop", [count, "", "zero"], ["y", *["all_" + name for name in collected]], body=body)
 
     # The row i of x without what is negative: how many there are differs.
@@ -347,9 +352,15 @@ def bodies(ingot):
     sums = [*row, node("ReduceSum", ["kept"], ["part"], keepdims=0), node("Mul", ["part", "part"], ["square"]), node("Add", ["before", "square"], ["sum"])]
     weights = {"zero": np.array(0, np.float32), "n": np.array(40, np.int64)}
     inputs = [{"x": normal(40, 7)}, {"x": -np.abs(normal(40, 7))}, {"x": np.abs(normal(40, 7))}]
-    check(ingot, "Compress in a loop", model([loop(sums, "n", "before", ["part"])], [("x", F, [40, 7])], [("y", F), ("all_part", F)], weights), inputs)
+    check(ingot, "Compress in a loop", model([loop(sums, "n", "before", {"part": ()})], [("x", F, [40, 7])], [("y", F), ("all_part", F)], weights), inputs)
     check(ingot, "Compress in a loop as often as an input says", model([loop(sums, "k", "before")], [("x", F, [40, 7]), ("k", I, [])], [("y", F)], weights),
           [{**each, "k": np.array(k, np.int64)} for each, k in zip(inputs, (40, 0, 3))])
+    # A body that declares how long its results are is taken at its word, and checked.
+    three = np.array([[1, 2, 3, -1, -2, -3, 0]], np.float32)
+    check(ingot, "results of a loop as long as its body declares", model([loop(sums, "k", "before", {"kept": (3,)})], [("x", F, [40, 7]), ("k", I, [])],
+                                                                         [("y", F), ("all_kept", F)], weights),
+          [{"x": rng.permuted(np.repeat(three, 40, 0), axis=1), "k": np.array(k, np.int64)} for k in (40, 3)], ["y_count=0..40"],
+          [{"x": x, "k": np.array(40, np.int64)} for x in (normal(40, 7), np.abs(normal(40, 7)))])
     # What one iteration keeps has to be as long as that of another input.
     both = [*row, node("Gather", ["z", "i"], ["other"], axis=0), node("Greater", ["other", "zero"], ["d"]), node("Compress", ["other", "d"], ["left"]),
             node("Mul", ["kept", "left"], ["products"]), node("ReduceSum", ["products"], ["part"], keepdims=0), node("Add", ["before", "part"], ["sum"])]
