@@ -46,6 +46,7 @@ MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
       addSizes(extent, needs);
     } else if (auto loop = dyn_cast<kernel::LoopOp>(op)) {
       addSizes(loop.getCountAttr(), needs);
+      addSizes(loop.getElementsAttr(), needs);
     } else if (auto read = dyn_cast<kernel::ReadSizesOp>(op)) {
       needs.checks = true;
       addSizes(read.getSizes(), needs);
@@ -291,12 +292,14 @@ void MainPrinter::printLoop(kernel::LoopOp loop) {
   for (auto [i, state] : llvm::enumerate(states)) {
     if (!mayBeNone)
       break;
-    int64_t elements =
+    kernel::Dim elements =
         cast<MemRefType>(loop.getCarried()[i].getType()).getNumElements();
+    if (auto counts = loop.getElementsAttr())
+      elements = kernel::dimsOf(counts)[i];
     std::string result = state.buffers + "[" + std::to_string(resultTurn) + "]";
     out.open("if (" + state.name + " != " + result + ") {");
-    out.open("for (ptrdiff_t element = 0; element < " + Twine(elements) +
-             "; ++element) {");
+    out.open("for (ptrdiff_t element = 0; element < " +
+             interface.sizeText(elements, "io->") + "; ++element) {");
     out.line(result + "[element] = " + state.name + "[element];");
     out.close();
     out.close();

@@ -277,6 +277,7 @@ Expression KernelPrinter::ofOperation(Operation *op) {
                     address(o.getCharacters(), o.getPosition()),
                 Binding::Unary};
       })
+      .Case([&](kernel::EmptyStringOp) -> Expression { return {"\"\""}; })
       .Case([&](kernel::CharacterOp o) -> Expression {
         return {"(int8_t)" + within(value(o.getString()), Binding::Primary) +
                     "[" + value(o.getPosition()).text + "]",

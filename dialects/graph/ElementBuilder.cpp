@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/SizeDivision.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -36,6 +37,12 @@ MemRefType storageType(RankedTensorType type) {
 //===----------------------------------------------------------------------===//
 // Constants and lanes
 //===----------------------------------------------------------------------===//
+
+Expr ElementBuilder::zero(Type type) {
+  if (isa<kernel::StringType>(type))
+    return {this, kernel::EmptyStringOp::create(builder, loc, type), type};
+  return constant(0, type);
+}
 
 Expr ElementBuilder::constant(double value, Type type) {
   Type compute = computeType(type);

@@ -46,6 +46,8 @@ public:
   Expr loadBroadcast(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
 
   Expr constant(double value, mlir::Type type);
+  /// 0, or the empty string.
+  Expr zero(mlir::Type type);
   Expr constantInt(int64_t value, mlir::Type type);
   Expr index(int64_t value);
   /// A size: a constant, or computed from the symbols bound at this place.

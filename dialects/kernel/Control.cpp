@@ -116,6 +116,8 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   }
   if (count < carried)
     return emitOpError("has fewer results than it carries");
+  if (getElements() && getElements()->getSizes().size() != carried)
+    return emitOpError("says how many elements other tensors have");
   Builder b(getContext());
   auto number = [&](Type element) -> Type {
     if (onBuffers)

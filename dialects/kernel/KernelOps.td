@@ -291,7 +291,8 @@ def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
     what is carried after the last iteration and what is stacked; then a second buffer
     for each carried tensor, since iterations write to these two in turn; then the
     frame, if the body takes any memory. Parts of sliced and stacked tensors are
-    pointers into these.
+    pointers into these. `elements` has the number of elements of each carried tensor,
+    which are copied where there is no iteration; all, if it is left out.
 
         kernel.loop @step count #kernel.sizes<64> carried(%h0) sliced(%x) shared(%w)
             to (%h, %all, %other_h, %frame) : (..) -> ()
@@ -302,7 +303,8 @@ def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
     OptionalAttr<DenseBoolArrayAttr>:$reversed,
     Optional<Kernel_Value>:$limit, Optional<Kernel_Value>:$condition,
     Variadic<Kernel_Value>:$carried, Variadic<Kernel_Value>:$sliced,
-    Variadic<Kernel_Value>:$shared, Variadic<AnyStaticShapeMemRef>:$outputs);
+    Variadic<Kernel_Value>:$shared, Variadic<AnyStaticShapeMemRef>:$outputs,
+    OptionalAttr<Kernel_SizesAttr>:$elements);
   let assemblyFormat = [{
     $body (`count` $count^)? (`counted` $counted^)? (`conditional` $conditional^)?
     (`reversed` $reversed^)? (`limit` `(` $limit^ `)`)? (`if` `(` $condition^ `)`)?

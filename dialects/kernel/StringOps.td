@@ -25,6 +25,12 @@ def Kernel_StringAtOp : Kernel_Op<"string_at", [Pure]> {
   let assemblyFormat = "$characters `[` $position `]` attr-dict `:` type($characters)";
 }
 
+def Kernel_EmptyStringOp : Kernel_Op<"empty_string", [Pure]> {
+  let summary = "The string without characters";
+  let results = (outs Kernel_String:$result);
+  let assemblyFormat = "attr-dict";
+}
+
 def Kernel_CharacterOp : Kernel_Op<"character", [MemoryEffects<[MemRead]>]> {
   let summary = "A byte of a string";
   let description = [{

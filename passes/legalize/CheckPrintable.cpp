@@ -75,6 +75,7 @@ static constexpr StringLiteral knownOperations[] = {
     "kernel.load_next",
     "kernel.view",
     "kernel.string_at",
+    "kernel.empty_string",
     "kernel.character",
     "vector.load",
     "vector.store",

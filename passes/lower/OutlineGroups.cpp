@@ -190,6 +190,21 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     terminator->erase();
   }
 
+  /// How many elements each of the carried tensors has; null if these are numbers.
+  static kernel::SizesAttr elementsOf(ValueRange carried) {
+    kernel::Dims counts;
+    for (Value v : carried) {
+      kernel::Dims sizes = kernel::dimsOf(cast<RankedTensorType>(v.getType()));
+      // With gaps between its elements, a tensor is planned for its largest size.
+      counts.push_back(kernel::isCompact(sizes)
+                           ? graph::product(ArrayRef<kernel::Dim>(sizes))
+                           : graph::tensorType(v).getNumElements());
+    }
+    return llvm::all_of(counts, [](const auto &n) { return n.known(); })
+               ? kernel::SizesAttr()
+               : kernel::sizesAttr(counts, carried[0].getContext());
+  }
+
   /// Ifs and loops as operations of programs; graph and kernel dialect have them
   /// in one form.
   static void replaceControl(kernel::ProgramOp program) {
@@ -208,7 +223,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
             loop.getCountAttr(), loop.getCountedAttr(),
             loop.getConditionalAttr(), loop.getReversedAttr(), loop.getLimit(),
             loop.getCondition(), loop.getCarried(), loop.getSliced(),
-            loop.getShared(), /*outputs=*/ValueRange());
+            loop.getShared(), /*outputs=*/ValueRange(),
+            elementsOf(loop.getCarried()));
       else if (auto read = dyn_cast<graph::ReadSizesOp>(op))
         made = kernel::ReadSizesOp::create(
             builder, op.getLoc(), read.getCounts(), read.getSizesAttr(),

@@ -141,6 +141,16 @@ FailureOr<Value> transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
   return node.reshape(y, sizes);
 }
 
+/// How long the signal of so many samples is: `length`, if it is given. A run without
+/// the samples of half a spectrum ends with an error.
+static FailureOr<Dim> signalLength(OnnxNode &node, std::optional<Dim> length,
+                                   const Dim &samples, bool isHalf) {
+  if (length || !isHalf)
+    return length.value_or(samples);
+  Dim whole = (samples - 1) * 2;
+  return whole.least() < 0 ? checkedSize(node, whole) : whole;
+}
+
 /// Along the axis that input 2 names.
 static ImportResult transformAlongInput(OnnxNode &node,
                                         std::optional<Dim> length, bool inverse,
@@ -164,11 +174,10 @@ static ImportResult transformAlongInput(OnnxNode &node,
   if (failed(read))
     return failure();
   Dim outer = (*read)[0], samples = (*read)[1], inner = (*read)[2];
-  TransformOfRun transform(node,
-                           length                ? *length
-                           : inverse && onesided ? (samples - 1) * 2
-                                                 : samples,
-                           inverse, onesided);
+  auto whole = signalLength(node, length, samples, inverse && onesided);
+  if (failed(whole))
+    return failure();
+  TransformOfRun transform(node, *whole, inverse, onesided);
   Value y = transform.apply(reshapeAtRunTime(
       node, x, ArrayRef<Dim>{outer, samples, inner, sizes.back()}));
   if (!y)
@@ -217,10 +226,11 @@ ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis) {
   }
   if (!axis)
     return transformAlongInput(node, length, inverse, onesided);
-  Dim samples = dimsOf(x)[*axis];
-  if (!length)
-    length = inverse && onesided ? (samples - 1) * 2 : samples;
-  return one(transformAtRunTime(node, x, *axis, *length, inverse, onesided));
+  auto whole =
+      signalLength(node, length, dimsOf(x)[*axis], inverse && onesided);
+  if (failed(whole))
+    return failure();
+  return one(transformAtRunTime(node, x, *axis, *whole, inverse, onesided));
 }
 
 ImportResult stftAtRunTime(OnnxNode &node) {

@@ -31,9 +31,9 @@ LogicalResult GatherElementsOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 Expr GatherElementsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Exprs at(idx);
-  at[getAxis()] =
-      wrapIndex(b, b.load(getIndices(), idx), dimsOf(getX())[getAxis()]);
-  return b.load(getX(), at);
+  Dim size = dimsOf(getX())[getAxis()];
+  at[getAxis()] = wrapIndex(b, b.load(getIndices(), idx), size);
+  return loadIfAny(b, getX(), at, size);
 }
 
 bool GatherElementsOp::passesLanes() { return false; }
@@ -56,14 +56,16 @@ LogicalResult GatherNDOp::inferTypes(Adaptor op, TypeRule &rule) {
 Expr GatherNDOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   size_t batch = getBatchDims(), outer = shapeOf(getIndices()).size() - 1;
   Exprs at(idx.take_front(batch)), from(idx.take_front(outer));
+  Dims sizes = dimsOf(getX());
+  ArrayRef<Dim> axes =
+      ArrayRef(sizes).slice(batch, shapeOf(getIndices()).back());
   from.push_back({});
-  for (int64_t k = 0; k < shapeOf(getIndices()).back(); ++k) {
+  for (auto [k, size] : llvm::enumerate(axes)) {
     from.back() = b.index(k);
-    at.push_back(wrapIndex(b, b.loadScalar(getIndices(), from),
-                           dimsOf(getX())[batch + k]));
+    at.push_back(wrapIndex(b, b.loadScalar(getIndices(), from), size));
   }
   llvm::append_range(at, idx.drop_front(outer));
-  return b.load(getX(), at);
+  return loadIfAny(b, getX(), at, axes);
 }
 
 bool GatherNDOp::passesLanes() {
@@ -247,6 +249,15 @@ static void copyThrough(BodyBuilder &b, Value x) {
             [&](ArrayRef<Expr> idx) { b.store(0, b.load(x, idx), idx); });
 }
 
+/// Runs `body` unless there is no element along one of `axes` to combine anything with.
+static void ifAny(BodyBuilder &b, ArrayRef<Dim> axes,
+                  llvm::function_ref<void()> body) {
+  if (Expr any = haveElements(b, axes))
+    b.when(any, body);
+  else
+    body();
+}
+
 static void combineInto(BodyBuilder &b, StringRef reduction, Expr update,
                         ArrayRef<Expr> at) {
   if (reduction != "none") {
@@ -271,11 +282,13 @@ LogicalResult ScatterElementsOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 void ScatterElementsOp::emitBody(BodyBuilder &b) {
   copyThrough(b, getX());
-  b.forEach(dimsOf(getIndices()), [&](ArrayRef<Expr> idx) {
-    Exprs at(idx);
-    at[getAxis()] =
-        wrapIndex(b, b.load(getIndices(), idx), dimsOf(getX())[getAxis()]);
-    combineInto(b, getReduction(), b.load(getUpdates(), idx), at);
+  Dim size = dimsOf(getX())[getAxis()];
+  ifAny(b, size, [&] {
+    b.forEach(dimsOf(getIndices()), [&](ArrayRef<Expr> idx) {
+      Exprs at(idx);
+      at[getAxis()] = wrapIndex(b, b.load(getIndices(), idx), size);
+      combineInto(b, getReduction(), b.load(getUpdates(), idx), at);
+    });
   });
 }
 
@@ -299,20 +312,22 @@ void ScatterNDOp::emitBody(BodyBuilder &b) {
   Dims tuples = dimsOf(getIndices()), rest = dimsOf(getX());
   tuples.pop_back();
   int64_t components = shapeOf(getIndices()).back();
+  Dims axes(ArrayRef(rest).take_front(components));
   rest.erase(rest.begin(), rest.begin() + components);
-  b.forEach(tuples, [&](ArrayRef<Expr> tuple) {
-    Exprs where;
-    for (int64_t k = 0; k < components; ++k) {
-      Exprs from(tuple);
-      from.push_back(b.index(k));
-      where.push_back(
-          wrapIndex(b, b.load(getIndices(), from), dimsOf(getX())[k]));
-    }
-    b.forEach(rest, [&](ArrayRef<Expr> inner) {
-      Exprs at(where), from(tuple);
-      llvm::append_range(at, inner);
-      llvm::append_range(from, inner);
-      combineInto(b, getReduction(), b.load(getUpdates(), from), at);
+  ifAny(b, axes, [&] {
+    b.forEach(tuples, [&](ArrayRef<Expr> tuple) {
+      Exprs where;
+      for (auto [k, size] : llvm::enumerate(axes)) {
+        Exprs from(tuple);
+        from.push_back(b.index(k));
+        where.push_back(wrapIndex(b, b.load(getIndices(), from), size));
+      }
+      b.forEach(rest, [&](ArrayRef<Expr> inner) {
+        Exprs at(where), from(tuple);
+        llvm::append_range(at, inner);
+        llvm::append_range(from, inner);
+        combineInto(b, getReduction(), b.load(getUpdates(), from), at);
+      });
     });
   });
 }
@@ -401,7 +416,7 @@ void TopKOp::emitBody(BodyBuilder &b) {
   if (most == 0)
     return;
   Type indexType = elementOf(getIndices());
-  b.forIndependent(outer, [&](ArrayRef<Expr> row) {
+  auto select = [&](ArrayRef<Expr> row) {
     WorstFirstHeap heap{*this, b, Exprs(row)};
     auto element = [&](Expr i) -> WorstFirstHeap::Item {
       Exprs at(row);
@@ -430,7 +445,10 @@ void TopKOp::emitBody(BodyBuilder &b) {
         heap.store(heap.load(zero), last);
         heap.sift(item, zero, last, most);
       });
-  });
+  };
+  // A heap without a slot has no worst element.
+  b.forIndependent(
+      outer, [&](ArrayRef<Expr> row) { ifAny(b, k, [&] { select(row); }); });
 }
 
 //===----------------------------------------------------------------------===//

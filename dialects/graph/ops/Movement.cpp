@@ -49,6 +49,24 @@ Expr wrapIndex(ElementBuilder &b, Expr i, const Dim &size) {
   return max(min(at, b.size(size - 1)), b.index(0));
 }
 
+Expr haveElements(ElementBuilder &b, ArrayRef<Dim> sizes) {
+  Expr all;
+  for (const Dim &size : sizes)
+    if (size.least() < 1) {
+      Expr any = b.size(size) > 0.0;
+      all = all ? all & any : any;
+    }
+  return all;
+}
+
+Expr loadIfAny(ElementBuilder &b, Value x, ArrayRef<Expr> at,
+               ArrayRef<Dim> axes) {
+  auto load = [&] { return b.load(x, at); };
+  Expr any = haveElements(b, axes);
+  return any ? b.ifElse(any, load, [&] { return b.zero(elementOf(x)); })
+             : load();
+}
+
 //===----------------------------------------------------------------------===//
 // Transpose
 //===----------------------------------------------------------------------===//
@@ -498,7 +516,8 @@ Expr GatherOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Exprs at(idx.take_front(axis));
   at.push_back(i);
   llvm::append_range(at, idx.drop_front(axis + count));
-  return b.load(getX(), at);
+  return getInRange() ? b.load(getX(), at)
+                      : loadIfAny(b, getX(), at, dimsOf(getX())[axis]);
 }
 
 bool GatherOp::passesLanes() { return getAxis() + 1 < shapeOf(getX()).size(); }

@@ -18,6 +18,12 @@ int64_t permutedAxis(int64_t axis, llvm::ArrayRef<int64_t> perm);
 /// The index of the element that ONNX means by `i` along an axis of `size`:
 /// negative counts from the end, anything else out of range is clamped.
 Expr wrapIndex(ElementBuilder &b, Expr i, const Dim &size);
+/// Whether there are elements along all of these axes; null if there always are. Where
+/// there are none, no index is that of an element.
+Expr haveElements(ElementBuilder &b, llvm::ArrayRef<Dim> sizes);
+/// The element at `at`; 0 where a run has none along one of `axes`.
+Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
+               llvm::ArrayRef<Dim> axes);
 
 /// The part of `x` along one axis; `x` itself if it is all of it.
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,

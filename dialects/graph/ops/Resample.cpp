@@ -302,6 +302,7 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
             weight, inside};
   };
 
+  Expr any = haveElements(b, ArrayRef(sizes).drop_back());
   Expr zero = b.broadcast(b.constant(0, real), b.lanes());
   Expr first =
       getMaximum() ? b.broadcast(b.constant(-INFINITY, real), b.lanes()) : zero;
@@ -325,8 +326,9 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                        ? max(max(parts[0], parts[1]), max(parts[2], parts[3]))
                        : (parts[0] + parts[1]) + (parts[2] + parts[3]);
           };
-          Expr value =
-              b.ifElse(y.inside & x.inside, sample, [&] { return zero; });
+          Expr inside = y.inside & x.inside;
+          Expr value = b.ifElse(any ? inside & any : inside, sample,
+                                [&] { return zero; });
           return {getMaximum() ? max(carried[0], value) : carried[0] + value};
         })[0];
   };

@@ -458,3 +458,23 @@ func.func @length_of_number(%x: i64) {
   %n = "kernel.string_length"(%x) : (i64) -> index
   return
 }
+
+// -----
+
+func.func @empty_number() {
+  // expected-error @+1 {{result #0 must be The address of characters that end with a zero}}
+  %s = "kernel.empty_string"() : () -> i64
+  return
+}
+
+// -----
+
+kernel.program private @step(%x: memref<4xf32>, %y: memref<4xf32>) {
+  kernel.return
+}
+kernel.program @counts_of_others(%x: memref<4xf32>, %y: memref<4xf32>, %other: memref<4xf32>) {
+  // expected-error @+1 {{says how many elements other tensors have}}
+  kernel.loop @step count #kernel.sizes<3> carried(%x) to (%y, %other) {elements = #kernel.sizes<3, 4>}
+      : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
+  kernel.return
+}
