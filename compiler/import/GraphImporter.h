@@ -129,6 +129,13 @@ public:
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
+  /// A size that the node makes of values of the run, at most `most` where that follows.
+  mlir::FailureOr<graph::Dim> madeSize(const NodePlace &at,
+                                       const llvm::Twine &suffix,
+                                       std::optional<int64_t> most,
+                                       llvm::ArrayRef<mlir::Value> from);
+  /// Has the run read such a size.
+  void readSize(const NodePlace &at, mlir::Value count, const graph::Dim &size);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   /// Has a run end with an error where a size is neither 1 nor another one: at its

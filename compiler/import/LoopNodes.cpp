@@ -211,6 +211,58 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
   return !grown;
 }
 
+namespace {
+/// What a loop collects that a condition of its body ends. The results are stacked with
+/// room for the most iterations; how many there were is carried through the loop, and
+/// whether there would have been another one: with that, a run ends with an error if the
+/// room was too little.
+struct OpenParts {
+  graph::Dim made;
+  /// How often the loop runs at most; null if nothing but the condition says.
+  Value limit;
+
+  static SmallVector<Value> initials(ProtoNode &node) {
+    graph::RunTimeInts ints(node);
+    return {node.reshape(ints.number(0), ArrayRef<int64_t>()),
+            node.scalarConstant(1, node.builder.getI1Type())};
+  }
+  /// The same behind an iteration, given the body's last two arguments; these themselves
+  /// if it is not its condition that ends the loop.
+  static SmallVector<Value> carried(ProtoNode &node, func::FuncOp body,
+                                    Value goesOn) {
+    OpBuilder::InsertionGuard guard(node.builder);
+    node.builder.setInsertionPointToEnd(&body.getBody().front());
+    if (!goesOn)
+      return llvm::to_vector_of<Value>(body.getArguments().take_back(2));
+    graph::RunTimeInts ints(node);
+    return {ints.add(body.getArgument(0),
+                     node.reshape(ints.number(1), ArrayRef<int64_t>())),
+            node.reshape(goesOn, ArrayRef<int64_t>())};
+  }
+
+  /// How many parts there are, given what was carried; one too many if there was no room
+  /// for the next one.
+  Value count(ProtoNode &node, Value done, Value goesOn) const {
+    graph::RunTimeInts ints(node);
+    done = ints.vector(done);
+    Value isFull = ints.equal(done, ints.number(made.most()));
+    Value lacks =
+        node.elementwise<graph::AndOp>({isFull, node.reshape(goesOn, {1})});
+    if (limit)
+      lacks = node.elementwise<graph::AndOp>(
+          {lacks, ints.less(done, ints.vector(limit))});
+    return ints.where(lacks, ints.number(made.most() + 1), done);
+  }
+  Value existing(ProtoNode &node, Value stacked) const {
+    graph::Dims sizes = graph::dimsOf(stacked);
+    sizes[0] = made;
+    return node.build<graph::SliceOp>(
+        stacked, SmallVector<int64_t>(sizes.size(), 0),
+        SmallVector<int64_t>(sizes.size(), 1), sizes);
+  }
+};
+} // namespace
+
 NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
                                      bool &grown) {
   ProtoNode node(*this, at);
@@ -249,6 +301,9 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   for (auto [state, form] : llvm::zip(states, forms))
     if (form && !appendTensors(at, state, *form, initials))
       return failure();
+  bool collects = size_t(body->output_size()) > 1 + states.size();
+  if (collects)
+    llvm::append_range(initials, OpenParts::initials(node));
   llvm::append_range(types, ValueRange(initials).getTypes());
   InIteration iteration(iterations);
   auto opened = openBody(at, "body", types, [&](Block &block) {
@@ -302,6 +357,15 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   bool conditional = !alwaysGoesOn || !*alwaysGoesOn.getValues<bool>().begin();
 
   func::FuncOp function = opened->function;
+  if (collects) {
+    SmallVector<Value> last =
+        OpenParts::carried(node, function, conditional ? goesOn : Value());
+    opened->results.insert(opened->results.begin() + (stateCount - 1),
+                           last.begin(), last.end());
+    std::string names[] = {"iterations", "goes_on"};
+    opened->names.insert(opened->names.begin() + (stateCount - 1),
+                         std::begin(names), std::end(names));
+  }
   SmallVector<Value> carried, returned, finals(stateCount);
   SmallVector<std::string> names;
   SmallVector<unsigned> places;
@@ -334,27 +398,32 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   SmallVector<Type> results;
   for (Value initial : carried)
     results.push_back(initial.getType());
-  if (!parts.empty() && isOpen && !conditional && limit && !count) {
+  if (!parts.empty() && isOpen && !conditional && limit) {
     // How many parts there are is known before the first, and is a size.
     graph::RunTimeInts ints(node);
     Value often = ints.max(ints.vector(limit), ints.number(0));
     if (condition)
       often = ints.where(node.reshape(condition, {1}), often, ints.number(0));
-    auto read = readSizes(at, often, {std::nullopt});
+    auto read = readSizes(
+        at, often, {count ? std::optional(count->most()) : std::nullopt});
     if (failed(read))
       return failure();
     count = read->front();
     limit = condition = {};
     isOpen = false;
   }
-  if (!parts.empty() && count != graph::Dim(0)) {
-    if (isOpen || !count || count->least() < 0) {
-      reportUnlessKnown(at,
-                        "it collects outputs of as many iterations as are only "
-                        "known at run time",
-                        {limit, condition});
+  std::optional<OpenParts> open;
+  if (!parts.empty() && isOpen && count != graph::Dim(0)) {
+    SmallVector<Value> from;
+    for (Value value : {limit, condition})
+      if (value)
+        from.push_back(value);
+    auto made = madeSize(
+        at, "count", count ? std::optional(count->most()) : std::nullopt, from);
+    if (failed(made))
       return failure();
-    }
+    open = OpenParts{*made, limit};
+    count = made->most();
   }
   for (auto [k, part] : llvm::enumerate(parts)) {
     graph::Dims sizes = graph::dimsOf(part);
@@ -394,8 +463,9 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   auto loop = graph::LoopOp::create(
       builder, locationOf(at), results, function.getName(),
       count ? kernel::sizesAttr(*count, &context) : kernel::SizesAttr(),
-      counted, conditional, DenseBoolArrayAttr(), count ? Value() : limit,
-      condition, carried, /*sliced=*/ValueRange(), shared);
+      counted, conditional, DenseBoolArrayAttr(),
+      count && !open ? Value() : limit, condition, carried,
+      /*sliced=*/ValueRange(), shared);
   for (auto [i, place] : llvm::enumerate(places))
     finals[place] = loop.getResult(i);
   SmallVector<Binding> bindings;
@@ -406,8 +476,12 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
       return failure();
     bindings.push_back(std::move(*binding));
   }
+  if (open)
+    readSize(at, open->count(node, finals.end()[-2], finals.back()),
+             open->made);
   for (Value stacked : loop.getStacked())
-    bindings.push_back(Binding::known(stacked));
+    bindings.push_back(
+        Binding::known(open ? open->existing(node, stacked) : stacked));
   return bindings;
 }
 

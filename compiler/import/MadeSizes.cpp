@@ -126,10 +126,39 @@ std::string GraphImporter::nameSize(const NodePlace &at, const Twine &suffix) {
   return name;
 }
 
+FailureOr<Dim> GraphImporter::madeSize(const NodePlace &at, const Twine &suffix,
+                                       std::optional<int64_t> most,
+                                       ArrayRef<Value> from) {
+  std::string name = nameSize(at, suffix);
+  // A bound that follows is better than one for all sizes.
+  std::optional<SizeRange> range =
+      most && !options.dims.count(name) ? SizeRange(0, *most) : boundOf(name);
+  if (range)
+    return dimOf(name, *range);
+  std::vector<std::string> inputs;
+  for (Value value : from)
+    llvm::append_range(inputs, bindableInputs(value));
+  report(inputs.empty() ? DiagnosticId::RuntimeShape
+                        : DiagnosticId::UnboundValue,
+         "`" + printable(at.node.op_type()) + "`: nothing says how large `" +
+             printable(name) +
+             "` can be, a size of its result that is only known at run time",
+         at, "",
+         "give a bound with --dim " + printable(name) + "=0..MOST" +
+             (inputs.empty() ? "" : ", or " + bindHint(inputs)));
+  return failure();
+}
+
+void GraphImporter::readSize(const NodePlace &at, Value count,
+                             const Dim &size) {
+  ReadSizesOp::create(builder, locationOf(at), count,
+                      kernel::sizesAttr(size, &context),
+                      /*equal=*/kernel::SizesAttr());
+}
+
 FailureOr<Dims>
 GraphImporter::readSizes(const NodePlace &at, Value counts,
                          ArrayRef<std::optional<int64_t>> most) {
-  std::string what = "`" + printable(at.node.op_type()) + "`: ";
   Dims sizes;
   SmallVector<std::optional<Dim>> known = elementsIn(counts);
   for (auto [i, bound] : llvm::enumerate(most)) {
@@ -138,25 +167,11 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
       sizes.push_back(*known[i]);
       continue;
     }
-    std::string name =
-        nameSize(at, most.size() == 1 ? Twine("count") : Twine(i));
-    // A bound that follows is better than one for all sizes.
-    std::optional<SizeRange> range = bound && !options.dims.count(name)
-                                         ? SizeRange(0, *bound)
-                                         : boundOf(name);
-    if (range) {
-      sizes.push_back(dimOf(name, *range));
-      continue;
-    }
-    std::vector<std::string> inputs = bindableInputs(counts);
-    report(inputs.empty() ? DiagnosticId::RuntimeShape
-                          : DiagnosticId::UnboundValue,
-           what + "nothing says how large `" + printable(name) +
-               "` can be, a size of its result that is only known at run time",
-           at, "",
-           "give a bound with --dim " + printable(name) + "=0..MOST" +
-               (inputs.empty() ? "" : ", or " + bindHint(inputs)));
-    return failure();
+    auto size = madeSize(at, most.size() == 1 ? Twine("count") : Twine(i),
+                         bound, counts);
+    if (failed(size))
+      return failure();
+    sizes.push_back(*size);
   }
   ReadSizesOp::create(builder, locationOf(at), counts,
                       kernel::sizesAttr(sizes, &context),

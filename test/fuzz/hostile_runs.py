@@ -72,6 +72,11 @@ def models():
     yield "collected", model([node("Loop", ["k", "", "x"], ["y", "all"], body=body)], [x, k], [info("y", F), info("all", F)])
     body = helper.make_graph([node("Less", ["i", "five"], ["still"]), node("Sin", ["a"], ["b"])], "body",
                              [info("i", I, []), info("on", B, []), info("a", F, ["n"])], [info("still", B, []), info("b", F, ["n"])])
+    until = helper.make_graph([node("ReduceSum", ["a"], ["t"], keepdims=0), node("Less", ["t", "four"], ["still"]), node("Add", ["a", "x"], ["b"])], "until",
+                              [info("i", I, []), info("on", B, []), info("a", F, ["n"])],
+                              [info("still", B, []), info("b", F, ["n"]), info("a", F, ["n"])])
+    yield "until", model([node("Loop", ["k", "on", "x"], ["y", "all"], body=until)], [x, k, info("on", B, [])], [info("y", F), info("all", F)],
+                         {"four": np.array(4, np.float32)})
     yield "repeated", model([node("Loop", ["k", "on", "x"], body=body)], [x, k, info("on", B, [])], [info("y", F, ["n"])], {"five": np.array(5)})
     # Lists and strings.
     lists = [sequence("l", F, ["n"]), k]

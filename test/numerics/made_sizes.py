@@ -403,6 +403,19 @@ def bodies(ingot):
           model([node("Loop", ["k", "", "x"], ["y"], body=grow)], [("x", F, ["n"]), ("k", I, [])], [("y", F)]),
           [{"x": normal(n), "k": np.array(k, np.int64)} for n, k in ((1, 0), (4, 16), (9, 11))], ["n=1..9", "y_0=0..20"],
           [{"x": normal(9), "k": np.array(12, np.int64)}])
+    # What is collected until the body's condition ends the loop: there is room for 12 parts.
+    until = helper.make_graph([node("Add", ["a", "x"], ["b"]), node("ReduceSum", ["b"], ["t"], keepdims=0), node("Less", ["t", "limit"], ["more"])], "until",
+                              [info("i", I), info("on4", TensorProto.BOOL), info("a", F, ["n"])],
+                              [info("more", TensorProto.BOOL), info("b", F, ["n"]), info("a", F, ["n"])])
+    small, runs = np.array([0.1], np.float32), [{"x": np.abs(normal(n)) + np.float32(least)} for n, least in ((1, 4), (4, 0.5), (9, 1))]
+    limit = {"limit": np.array(20, np.float32), "k": np.array(12, np.int64), "go": np.array(True)}
+    collect, results = (lambda k, go: node("Loop", [k, go, "x"], ["y", "all"], body=until)), [("y", F), ("all", F)]
+    check(ingot, "parts until a condition", model([collect("", "go")], [("x", F, ["n"])], results, limit), runs, ["n=1..9", "y_count=0..12"], [{"x": small}])
+    check(ingot, "parts until a condition or a count", model([collect("k", "go")], [("x", F, ["n"]), ("k", I, []), ("go", TensorProto.BOOL, [])], results,
+                                                             {"limit": limit["limit"]}),
+          [{"x": x, "k": np.array(k, np.int64), "go": np.array(True)} for x, k in ((runs[0]["x"], 2), (runs[2]["x"], 2**62), (small, 12))], ["n=1..9", "y_count=0..12"],
+          [{"x": small, "k": np.array(13, np.int64), "go": np.array(True)}])
+    check(ingot, "parts until a condition, at most 12", model([collect("k", "")], [("x", F, ["n"])], results, limit), [*runs, {"x": small}], ["n=1..9"])
     # A part of a shape is a number, others are not.
     check(ingot, "Resize of sizes of which two are known",
           model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero64", "two"], ["front"]), node("Concat", ["front", "at"], ["sizes"], axis=0),

@@ -41,8 +41,8 @@ LogicalResult LoopOp::verify() {
     return emitOpError("does not begin its results with what it carries");
   bool isOpen = getLimit() || getCondition() || getConditional();
   bool hasParts = !getSliced().empty() || !getStacked().empty();
-  if (hasParts && (isOpen || !getCount()))
-    return emitOpError("slices or stacks tensors, and is not of one length");
+  if (hasParts && !getCount())
+    return emitOpError("slices or stacks tensors, and has no count");
   if (!isOpen && !getCount())
     return emitOpError("has no end");
   if (getCount() && getCountAttr().getSizes().size() != 1)

@@ -109,8 +109,8 @@ def Graph_LoopOp : Graph_ControlOp<"loop", [AttrSizedOperandSegments]> {
     `counted`, and returns whether another iteration follows if it is `conditional`.
 
     At most `count` iterations run, at most `limit` if that is given, none if the
-    `condition` does not hold. Stacked tensors are as long as `count`: such a loop has
-    neither a limit nor a condition.
+    `condition` does not hold. Stacked tensors are as long as `count`; where a loop ends
+    earlier, what is behind the parts of its iterations is any numbers.
 
         %h, %all = graph.loop @step count #kernel.sizes<64> carried(%h0) sliced(%x)
             shared(%w) : (tensor<8xf32>, tensor<64x8xf32>, tensor<8xf32>)

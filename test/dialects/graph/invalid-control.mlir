@@ -77,7 +77,7 @@ func.func @short_parts(%x: tensor<3x4xf32>) {
 
 func.func private @step(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
 func.func @open_parts(%n: tensor<si64>, %x: tensor<3x4xf32>) {
-  // expected-error @+1 {{slices or stacks tensors, and is not of one length}}
+  // expected-error @+1 {{slices or stacks tensors, and has no count}}
   %r = graph.loop @step limit(%n) sliced(%x) : (tensor<si64>, tensor<3x4xf32>) -> tensor<3x4xf32>
   return
 }
