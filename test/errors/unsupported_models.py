@@ -88,10 +88,25 @@ def trained(op, inputs, version=3, outputs=("y",), **attrs):
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", version)])
 
 
-@case("unsupported-form", node="the_node", code=3, text="probabilities of more than two classes")
-def probabilities_of_three_classes(folder):
+@case("unsupported-form", node="the_node", code=3, text="probabilities of more than 64 classes")
+def probabilities_of_many_classes(folder):
+    pairs = 65 * 64 // 2
+    return trained("SVMClassifier", [info("x", (2, 1))], outputs=("label", "y"), support_vectors=[1.0] * 65, coefficients=[1.0] * (65 * 64),
+                   vectors_per_class=[1] * 65, rho=[0.0] * pairs, prob_a=[1.0] * pairs, prob_b=[0.0] * pairs, classlabels_ints=list(range(65)))
+
+
+@case("invalid-node", node="the_node", text="`prob_a` and `prob_b` need a number for each of 3 pairs of classes")
+def probabilities_of_other_classes(folder):
     return trained("SVMClassifier", [info("x", (2, 1))], outputs=("label", "y"), support_vectors=[1.0, 2.0, 3.0], coefficients=[1.0] * 6, vectors_per_class=[1, 1, 1],
-                   rho=[0.0] * 3, prob_a=[1.0] * 3, prob_b=[0.0] * 3, classlabels_ints=[0, 1, 2])
+                   rho=[0.0] * 3, prob_a=[1.0] * 2, prob_b=[0.0] * 3, classlabels_ints=[0, 1, 2])
+
+
+@case("invalid-node", node="the_node", text="there is no post_transform 7")
+def trees_with_an_unknown_transform(folder):
+    tensor = lambda values, dtype=np.float32: numpy_helper.from_array(np.array(values, dtype))
+    return trained("TreeEnsemble", [info("x", (2, 1))], version=5, nodes_featureids=[0], nodes_splits=tensor([0.5]), nodes_modes=tensor([0], np.uint8),
+                   nodes_truenodeids=[0], nodes_falsenodeids=[1], nodes_trueleafs=[1], nodes_falseleafs=[1], leaf_targetids=[0, 0],
+                   leaf_weights=tensor([1.0, 2.0]), tree_roots=[0], post_transform=7)
 
 
 @case("invalid-node", node="the_node", text="there are 3 coefficients for 1 targets of 4 features")

@@ -43,9 +43,12 @@ def features():
         yield case(f"vectorizer-three-{name}", "FeatureVectorizer", {"x": x, "x2": table(dtype)[:, :2].copy(), "x3": table(dtype)[:, :1].copy()},
                    inputdimensions=[FEATURES, 2, 1])
     x = table(np.float32)
-    yield case("binarizer", "Binarizer", {"x": x}, threshold=0.5)
     missing = x.copy()
     missing[rng.random(x.shape) < 0.3] = np.nan
+    for threshold in (0.5, 0.0, -1.25):
+        yield case(f"binarizer-{threshold}", "Binarizer", {"x": x}, threshold=threshold)
+    for name, of in (("row", x[0]), ("cube", x.reshape(7, 1, FEATURES)), ("many", table(np.float32, 256))):
+        yield case(f"binarizer-{name}", "Binarizer", {"x": of})
     for values in ([1.5], each):
         yield case(f"imputer-nan-{len(values)}", "Imputer", {"x": missing}, imputed_value_floats=values, replaced_value_float=float("nan"))
         yield case(f"imputer-zero-{len(values)}", "Imputer", {"x": x}, imputed_value_floats=values, replaced_value_float=0.0)
@@ -55,9 +58,11 @@ def features():
     indices = np.array([3, 0, 3])
     extract = helper.make_node("ArrayFeatureExtractor", ["x", "i"], ["y"], domain="ai.onnx.ml")
     for dtype in NUMBERS:
-        result = Case(f"extract-{np.dtype(dtype).name}", [extract], {"x": table(dtype)}, {"i": indices}, outputs=("y",))
-        result.model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
-        yield result
+        for name, of in (("", table(dtype)), ("-row", table(dtype)[0]), ("-cube", table(dtype, 6).reshape(2, 3, FEATURES))):
+            result = Case(f"extract-{np.dtype(dtype).name}{name}", [extract], {"x": of}, {"i": indices}, outputs=("y",))
+            result.model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+            yield result
+    yield case("extract-at", "ArrayFeatureExtractor", {"x": table(np.float32), "i": indices})
 
 
 def linear():
@@ -103,6 +108,12 @@ def machines():
                "prob_a": [-1.5], "prob_b": [0.2], "classlabels_ints": [4, 9]}
         # ONNX Runtime ends its search for them early.
         yield case(f"svc-{kernel}-probabilities", "SVMClassifier", {"x": x}, ("label", "scores"), tolerance=5e-3, **two, **common)
+        for perClass in ([2, 1, 3], [1, 2, 1, 2], [1] * 10):
+            n, classes = sum(perClass), len(perClass)
+            pairs = classes * (classes - 1) // 2
+            more = {"support_vectors": numbers(n * FEATURES), "coefficients": numbers(n * (classes - 1)), "vectors_per_class": perClass, "rho": numbers(pairs),
+                    "prob_a": [-abs(v) - 0.5 for v in numbers(pairs)], "prob_b": numbers(pairs), "classlabels_ints": list(range(classes))}
+            yield case(f"svc-{kernel}-probabilities-{classes}", "SVMClassifier", {"x": x}, ("label", "scores"), tolerance=5e-3, **more, **common)
         linear = {"coefficients": numbers(3 * FEATURES), "rho": [0.5], "classlabels_ints": [4, 9, 1]}
         yield case(f"svc-{kernel}-no-vectors", "SVMClassifier", {"x": x}, ("label", "scores"), tolerance=1e-4, **linear, **common)
     for dtype in (np.float64, np.int64, np.int32):
@@ -130,9 +141,9 @@ def labels():
             continue  # ONNX Runtime has no kernel
         yield case(f"one-hot-{np.dtype(dtype).name}", "OneHotEncoder", {"x": x}, cats_int64s=[4, 0, 2], zeros=1)
         yield case(f"one-hot-row-{np.dtype(dtype).name}", "OneHotEncoder", {"x": x[0]}, cats_int64s=[4, 0, 2], zeros=1)
-    scores = data((5, 3))
-    for labels in ({"classlabels_int64s": [3, 7, 5]}, {"classlabels_strings": ["a", "b", "c"]}):
-        yield case(f"zip-{next(iter(labels))}", "ZipMap", {"x": scores}, want=[scores], **labels)
+    for labels, rows in itertools.product(({"classlabels_int64s": [3, 7, 5]}, {"classlabels_strings": ["a", "b", "c"]}), (1, 5, 256)):
+        scores = data((rows, 3))
+        yield case(f"zip-{next(iter(labels))}-{rows}", "ZipMap", {"x": scores}, want=[scores], **labels)
 
 
 if __name__ == "__main__":

@@ -203,17 +203,101 @@ static FailureOr<Value> votes(VectorMachine &machine, Value scores,
   return node.elementwise<AddOp>({*first, *second});
 }
 
-/// The probabilities of two classes: of the first, 1 / (1 + exp(a * score + b)).
-static Value probabilities(VectorMachine &machine, Value score, double a,
-                           double b) {
+/// Of the pairs r(i, j): the matrix of them [rows, classes, classes], with
+/// r(j, i) = 1 - r(i, j) and 0 on the diagonal.
+static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
+                           int64_t classes) {
   OnnxNode &node = machine.node;
-  Value inner = node.elementwise<AddOp>(
-      {node.elementwise<MulOp>({score, machine.number(-a)}),
-       machine.number(-b)});
-  Value first = node.elementwise<SigmoidOp>({inner});
-  Value second = node.elementwise<SubOp>({machine.number(1), first});
-  return node.build<ConcatOp>(ValueRange{first, second}, 1);
+  int64_t pairs = classes * (classes - 1) / 2, pair = 0;
+  std::vector<int64_t> places(classes * classes, 2 * pairs);
+  for (int64_t i = 0; i < classes; ++i)
+    for (int64_t j = i + 1; j < classes; ++j, ++pair) {
+      places[i * classes + j] = pair;
+      places[j * classes + i] = pairs + pair;
+    }
+  Value nothing = node.build<ExpandOp>(machine.number(0),
+                                       ArrayRef<Dim>{dimsOf(first)[0], 1});
+  Value all = node.build<ConcatOp>(ValueRange{first, second, nothing}, 1);
+  auto type = RankedTensorType::get(
+      {classes, classes}, node.builder.getIntegerType(64, /*isSigned=*/true));
+  Value table =
+      node.constant(DenseElementsAttr::get(type, ArrayRef<int64_t>(places)));
+  return node.build<GatherOp>(all, table, 1, /*inRange=*/true);
 }
+
+/// The probabilities p of more than two classes that fit those of the pairs best: where
+/// the sum of (r(j, i) p(i) - r(i, j) p(j))^2 is least and p adds up to 1 (Wu, Lin and
+/// Weng 2004, the second approach). With Q the matrix of that sum and E of ones, p is in
+/// the direction of (Q + E)^-1 1: Gauss's elimination, whose pivots are positive since
+/// the matrix is. ONNX Runtime's iteration ends on the way there.
+static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
+  OnnxNode &node = machine.node;
+  auto minus = [&](Value a, Value b) {
+    return node.elementwise<SubOp>({a, b});
+  };
+  auto part = [&](Value of, int64_t axis, int64_t at) {
+    return slice(node.builder, node.loc, of, axis, at, 1);
+  };
+  Value swapped = buildTranspose(node.builder, node.loc, pairs, {0, 2, 1});
+  Value system =
+      minus(machine.number(1), node.elementwise<MulOp>({pairs, swapped}));
+  Value diagonal =
+      node.reshape(node.build<ReduceSumSquareOp>(swapped, ArrayRef<int64_t>{2}),
+                   ArrayRef<Dim>{dimsOf(pairs)[0], classes, 1});
+  SmallVector<double> unit(classes * classes, 0);
+  for (int64_t i = 0; i < classes; ++i)
+    unit[i * classes + i] = 1;
+  system = node.elementwise<AddOp>(
+      {system, node.elementwise<MulOp>(
+                   {diagonal, machine.matrix(unit, classes, classes)})});
+  Value ones = node.build<ExpandOp>(
+      machine.number(1), ArrayRef<Dim>{dimsOf(pairs)[0], classes, 1});
+  system = node.build<ConcatOp>(ValueRange{system, ones}, 2);
+  for (int64_t i = 0; i < classes; ++i) {
+    Value row = part(system, 1, i);
+    row = node.elementwise<DivOp>({row, part(row, 2, i)});
+    Value column = minus(
+        part(system, 2, i),
+        machine.matrix(ArrayRef(unit).slice(i * classes, classes), classes, 1));
+    system = minus(system, node.elementwise<MulOp>({column, row}));
+  }
+  Value solution = node.reshape(part(system, 2, classes),
+                                ArrayRef<Dim>{dimsOf(pairs)[0], classes});
+  Value sum = node.build<ReduceSumOp>(solution, ArrayRef<int64_t>{1});
+  return node.elementwise<DivOp>({solution, sum});
+}
+
+/// The probabilities of the classes. That of the first of a pair is
+/// 1 / (1 + exp(a * score + b)).
+static Value probabilities(VectorMachine &machine, Value scores,
+                           ArrayRef<double> a, ArrayRef<double> b,
+                           int64_t classes) {
+  OnnxNode &node = machine.node;
+  int64_t pairs = classes * (classes - 1) / 2;
+  if (int64_t(a.size()) != pairs || int64_t(b.size()) != pairs) {
+    (void)node.invalid("`prob_a` and `prob_b` need a number for each of " +
+                       Twine(pairs) + " pairs of classes");
+    return {};
+  }
+  Value inner = node.elementwise<AddOp>(
+      {node.elementwise<MulOp>({scores, machine.matrix(a, 1, pairs)}),
+       machine.matrix(b, 1, pairs)});
+  Value first = node.elementwise<SigmoidOp>({node.elementwise<NegOp>({inner})});
+  if (classes > 2) {
+    constexpr double least = 1e-7;
+    first = node.elementwise<MinimumOp>(
+        {node.elementwise<MaximumOp>({first, machine.number(least)}),
+         machine.number(1 - least)});
+  }
+  Value second = node.elementwise<SubOp>({machine.number(1), first});
+  if (classes == 2)
+    return node.build<ConcatOp>(ValueRange{first, second}, 1);
+  return fitPairs(machine, matrixOfPairs(machine, first, second, classes),
+                  classes);
+}
+
+/// Each class is a step of the elimination that finds probabilities.
+constexpr int64_t mostWithProbabilities = 64;
 
 static ImportResult importSVMClassifier(OnnxNode &node) {
   VectorMachine machine(node);
@@ -229,7 +313,8 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
     return labelsAt(node, *labels, node.build<ArgMaxOp>(of, 1, /*last=*/false));
   };
   if (classes < 2)
-    return node.unsupported("a single class");
+    return node.unsupported("a single class",
+                            "remove the node: its label is always the same");
   if (perClass.empty()) {
     // One vector of coefficients for each class.
     Value scores =
@@ -254,12 +339,11 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
     return failure();
   Value y;
   if (!a.empty() || !b.empty()) {
-    if (classes != 2)
-      return node.unsupported("probabilities of more than two classes",
+    if (classes > mostWithProbabilities)
+      return node.unsupported("probabilities of more than " +
+                                  Twine(mostWithProbabilities) + " classes",
                               "export the model without probabilities");
-    if (a.size() != 1 || b.size() != 1)
-      return node.invalid("`prob_a` and `prob_b` need one number each");
-    y = transformScores(node, probabilities(machine, *scores, a[0], b[0]),
+    y = transformScores(node, probabilities(machine, *scores, a, b, classes),
                         transform);
   } else if (classes == 2) {
     y = bothScores(node, *scores, transform, /*negates=*/transform == "NONE");
@@ -275,8 +359,7 @@ void registerVectorMachineImports(OnnxRegistry &registry) {
   StringRef domain = "ai.onnx.ml";
   registry.add("SVMRegressor", importSVMRegressor, "", domain);
   registry.add("SVMClassifier", importSVMClassifier,
-               "probabilities of more than two classes; a single class",
-               domain);
+               "probabilities of more than 64 classes; a single class", domain);
 }
 
 } // namespace ingot::graph
