@@ -10,9 +10,9 @@ import sys
 
 import numpy as np
 
-from beside_onnxruntime import compare, contrib, data
+from beside_onnxruntime import compare, contrib, data, one, run
 
-erf = np.vectorize(math.erf, otypes=[np.float32])
+erf = np.vectorize(math.erf, otypes=[np.float64])
 HALF = 5e-3  # of half floats
 
 
@@ -21,11 +21,11 @@ def tolerance(dtype, single=1e-5):
 
 
 def gelu(x):
-    return (x * (1 + erf(x / np.sqrt(2))) / 2).astype(np.float32)
+    return (x * (1 + erf(x / np.sqrt(2))) / 2).astype(x.dtype)
 
 
 def gelu_tanh(x):
-    return (x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3))) / 2).astype(np.float32)
+    return (x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3))) / 2).astype(x.dtype)
 
 
 def activations():
@@ -40,10 +40,18 @@ def activations():
             yield contrib(f"quick-gelu-{name}-{alpha}", "QuickGelu", {"x": x}, alpha=alpha)
     half = data((3, 37), np.float16)
     yield contrib("fast-gelu-half", "FastGelu", {"x": half}, {"b": data((37,), np.float16)}, tolerance=HALF)
-    x, b, skip = data((2, 5, 38)), data((38,)), data((2, 5, 38))
-    left, right = np.split(x + b, 2, axis=-1)
-    yield contrib("bias-split-gelu", "BiasSplitGelu", {"x": x}, {"b": b}, want=[left * gelu(right)])
-    yield contrib("bias-add", "BiasAdd", {"x": x}, {"b": b, "skip": skip}, want=[x + b + skip])
+    for dtype in (np.float16, np.float64):
+        x, b, name, near = data((3, 37), dtype), data((37,), dtype), np.dtype(dtype).name, {"tolerance": tolerance(dtype)}
+        wide, bias = x.astype(np.float64), b.astype(np.float64)
+        yield contrib(f"gelu-{name}", "Gelu", {"x": x}, want=[gelu(wide).astype(dtype)], **near)
+        yield contrib(f"bias-gelu-{name}", "BiasGelu", {"x": x}, {"b": b}, want=[gelu(wide + bias).astype(dtype)], **near)
+        yield contrib(f"quick-gelu-{name}", "QuickGelu", {"x": x}, want=[(wide / (1 + np.exp(-1.702 * wide))).astype(dtype)], **near)
+    for dtype, shape in itertools.product((np.float32, np.float16), ((2, 5, 38), (1, 1, 2), (3, 4, 128))):
+        x, b, skip = data(shape, dtype), data(shape[-1:], dtype), data(shape, dtype)
+        left, right = np.split((x + b).astype(np.float64), 2, axis=-1)
+        name = f"{np.dtype(dtype).name}-{shape[-1]}"
+        yield contrib(f"bias-split-gelu-{name}", "BiasSplitGelu", {"x": x}, {"b": b}, want=[(left * gelu(right)).astype(dtype)], tolerance=tolerance(dtype))
+        yield contrib(f"bias-add-{name}", "BiasAdd", {"x": x}, {"b": b, "skip": skip}, want=[x + b + skip], tolerance=tolerance(dtype))
 
 
 def layer_norms():
@@ -134,7 +142,9 @@ def products():
     yield contrib("fused-matmul-2d", "FusedMatMul", {"x": data((19, 7)), "y": data((23, 19))}, transA=1, transB=1)
     yield contrib("fused-matmul-vector", "FusedMatMul", {"x": data((19,)), "y": data((19, 5))}, alpha=-2.0)
     yield contrib("fused-matmul-double", "FusedMatMul", {"x": data((3, 19), np.float64), "y": data((5, 19), np.float64)}, transB=1)
-    yield contrib("transpose-matmul", "TransposeMatMul", {"x": data((2, 19, 7)), "y": data((2, 5, 19))}, transA=1, transB=1, alpha=0.5)
+    for a, b, batch in itertools.product((0, 1), (0, 1), ((2, 1), ())):
+        x, y = data((*batch, 19, 7) if a else (*batch, 7, 19)), data((3, 5, 19) if b else (3, 19, 5))
+        yield contrib(f"transpose-matmul-{a}{b}-{len(batch)}", "TransposeMatMul", {"x": x, "y": y}, transA=a, transB=b, alpha=0.5)
     x, w, c = data((9, 19)), data((23, 19)), data((23,))
     for name, numbers in (ACTIVATIONS | {"Elu": {"alpha": 0.7}, "Softplus": {}, "Softsign": {}, "ThresholdedRelu": {"alpha": 0.4},
                                          "Selu": {"alpha": 1.5, "gamma": 1.1}, "Celu": {"alpha": 1.3}}).items():
@@ -142,9 +152,20 @@ def products():
         yield contrib(f"fused-gemm-{name}", "FusedGemm", {"x": x}, {"w": w, "c": c}, transB=1, alpha=0.5, beta=2.0, activation=name, **attributes)
     yield contrib("fused-gemm-plain", "FusedGemm", {"x": x.T.copy()}, {"w": w.T.copy()}, transA=1, activation="Relu")
     product = x @ w.T
-    yield contrib("matmul-activation", "FusedMatMulActivation", {"x": x}, {"w": w}, transB=1, activation="LeakyRelu", activation_alpha=0.3,
-                  want=[np.where(product < 0, np.float32(0.3) * product, product)])
-    yield contrib("gemm-fast-gelu", "GemmFastGelu", {"x": x}, {"w": w.T.copy(), "c": c}, want=[gelu_tanh(product + c)])
+    functions = {"LeakyRelu": lambda v: np.where(v < 0, np.float32(0.3) * v, v), "Relu": lambda v: np.maximum(v, 0), "Tanh": np.tanh,
+                 "Sigmoid": lambda v: 1 / (1 + np.exp(-v))}
+    for name, function in functions.items():
+        attributes = {"activation_alpha": 0.3} if name == "LeakyRelu" else {}
+        yield contrib(f"matmul-activation-{name}", "FusedMatMulActivation", {"x": x}, {"w": w}, transB=1, activation=name, **attributes,
+                      want=[function(product)])
+    for a, alpha in ((0, 0.5), (1, -2.0)):
+        yield contrib(f"matmul-activation-{a}", "FusedMatMulActivation", {"x": x.T.copy() if a else x}, {"w": w.T.copy()}, transA=a, alpha=alpha,
+                      activation="Tanh", want=[np.tanh(alpha * product).astype(np.float32)])
+    for dtype, rows, bias in itertools.product((np.float32, np.float16), ((9,), (2, 3, 4)), (False, True)):
+        x, w, c = data((*rows, 19), dtype), (data((19, 23)) / 4).astype(dtype), data((23,), dtype)
+        want = gelu_tanh(x.astype(np.float64) @ w.astype(np.float64) + (c if bias else 0)).astype(dtype)
+        yield contrib(f"gemm-fast-gelu-{np.dtype(dtype).name}-{len(rows)}{int(bias)}", "GemmFastGelu", {"x": x}, {"w": w} | ({"c": c} if bias else {}),
+                      want=[want], tolerance=tolerance(dtype))
 
 
 def convolutions():
@@ -157,13 +178,16 @@ def convolutions():
     grouped = {"group": 3, "auto_pad": "SAME_UPPER", "activation": "Relu"}
     yield contrib("fused-conv-groups", "FusedConv", {"x": x}, {"w": data((9, 2, 3, 3))}, **grouped)
     yield contrib("fused-conv-1d", "FusedConv", {"x": data((1, 4, 19))}, {"w": data((5, 4, 3)), "b": data((5,))}, dilations=[2], activation="Tanh")
-    # Channels last: Conv of the transposed, computed by NumPy.
-    image, w, b, z = data((2, 7, 6, 5)), data((4, 5, 3, 3)), data((4,)), data((2, 5, 4, 4))
-    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), axis=(1, 2))
-    sums = (np.einsum("nhwcij,mcij->nhwm", windows, w) + b).astype(np.float32)
-    yield contrib("nhwc-conv", "NhwcConv", {"x": image}, {"w": np.moveaxis(w, 1, -1).copy(), "b": b}, want=[sums])
-    yield contrib("nhwc-fused-conv", "NhwcFusedConv", {"x": image, "z": z}, {"w": w, "b": b}, order=["x", "w", "b", "z"], activation="Relu",
-                  want=[np.maximum(sums + z, 0)])
+    # Channels last: Conv of the transposed.
+    for i, attributes in enumerate(({}, {"pads": [1, 0, 1, 2]}, {"strides": [2, 1]}, {"dilations": [2, 2]}, {"group": 2}, {"auto_pad": "SAME_UPPER", "strides": [2, 2]})):
+        image, w, b = data((2, 7, 6, 6)), data((4, 6 // attributes.get("group", 1), 3, 3)), data((4,))
+        biased = {"b": b} if i % 2 == 0 else {}
+        sums = np.moveaxis(run(one("conv", "Conv", {"x": np.moveaxis(image, -1, 1).copy()}, {"w": w} | biased, **attributes))[0], 1, -1).copy()
+        yield contrib(f"nhwc-conv-{i}", "NhwcConv", {"x": image}, {"w": np.moveaxis(w, 1, -1).copy()} | biased, want=[sums], **attributes)
+        z = data(sums.shape)
+        yield contrib(f"nhwc-fused-conv-{i}", "NhwcFusedConv", {"x": image} | ({"z": z} if i % 3 else {}), {"w": w} | biased,
+                      order=["x", "w", "b" if biased else "", *("z" if i % 3 else "")], activation="Relu" if i % 3 else "Tanh",
+                      want=[np.maximum(sums + z, 0) if i % 3 else np.tanh(sums)], **attributes)
     for dtype, attributes in itertools.product((np.int8, np.uint8), ({}, {"pads": [1, 1, 0, 0]}, {"auto_pad": "SAME_LOWER"}, {"ceil_mode": 1, "dilations": [1, 2]})):
         yield contrib(f"nhwc-max-pool-{np.dtype(dtype).name}-{'-'.join(attributes)}", "NhwcMaxPool", {"x": data((1, 9, 8, 5), dtype)},
                       kernel_shape=[3, 2], strides=[2, 2], **attributes)

@@ -76,6 +76,9 @@ def pools():
         constants = {"xs": scale(0.05), "xz": dtype(7), "ys": scale(0.04), "yz": dtype(99)}
         name = f"{name_of(dtype)}-{last}"
         yield contrib(f"global-{name}", "QLinearGlobalAveragePool", {"x": numbers(shape, dtype)}, constants, channels_last=last, **NEXT)
+        for sizes in ((1, 1), (7,), (3, 4, 5)):
+            some = (2, *sizes, 5) if last else (2, 5, *sizes)
+            yield contrib(f"global-{name}-{'x'.join(map(str, sizes))}", "QLinearGlobalAveragePool", {"x": numbers(some, dtype)}, constants, channels_last=last, **NEXT)
         for attributes in ({}, {"pads": [1, 1, 0, 1]}, {"pads": [1, 0, 1, 0], "count_include_pad": 1}, {"auto_pad": "SAME_UPPER"}, {"ceil_mode": 1}):
             yield contrib(f"average-{name}-{'-'.join(attributes)}", "QLinearAveragePool", {"x": numbers(shape, dtype)}, constants,
                           kernel_shape=[3, 2], strides=[2, 1], channels_last=last, **attributes, **NEXT)

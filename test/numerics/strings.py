@@ -61,6 +61,13 @@ def encoders():
     yield ml("classes-to-string", "LabelEncoder", {"x": numbers}, version=1, classes_strings=["zero", "one", "two"], default_string="?")
     yield ml("map-to-int", "CategoryMapper", {"x": words(3, 5)}, version=1, cats_strings=["a", "abcd", ""], cats_int64s=[10, 20, 30])
     yield ml("map-to-string", "CategoryMapper", {"x": numbers}, version=1, cats_strings=["a", "abcd", ""], cats_int64s=[1, 2, 3])
+    yield ml("classes-again", "LabelEncoder", {"x": words(9)}, version=1, classes_strings=["abc", "a", "abc", "a"])
+    # The same text or number twice, defaults, no rows.
+    again = {"cats_strings": ["a", "abcd", "a"], "cats_int64s": [1, 2, 2]}
+    for shape in ((7,), (1,), (2, 1, 3), (0, 3)):
+        name = "x".join(map(str, shape))
+        yield ml(f"map-to-int-{name}", "CategoryMapper", {"x": words(*shape)}, version=1, default_int64=-9, **again)
+        yield ml(f"map-to-string-{name}", "CategoryMapper", {"x": rng.integers(0, 4, shape)}, version=1, default_string="none", **again)
     yield ml("one-hot", "OneHotEncoder", {"x": words(3, 5)}, version=1, cats_strings=["a", "Köln", "", "abcd"])
     for mode in ("TF", "IDF", "TFIDF"):
         yield one(f"tfidf-{mode}", "TfIdfVectorizer", {"x": words(3, 12)}, mode=mode, min_gram_length=1, max_gram_length=2, max_skip_count=1,

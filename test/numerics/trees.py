@@ -8,11 +8,12 @@ often equal thresholds. Inputs come from a fixed seed.
 import sys
 
 import numpy as np
-from onnx import helper
+from onnx import helper, numpy_helper
 
-from beside_onnxruntime import Case, compare, rng
+from beside_onnxruntime import Case, compare, rng, run
 
 FEATURES = 6
+MEMBER = 6  # the mode of sets
 
 
 def forest(kind, trees, depth, targets, modes, missing, at_leaf=2):
@@ -44,13 +45,13 @@ def forest(kind, trees, depth, targets, modes, missing, at_leaf=2):
     return {**{f"nodes_{k}": v for k, v in a.items()}, **{f"{kind}_{k}": v for k, v in c.items()}}
 
 
-def case(name, op, rows, outputs, **attributes):
-    x = rng.integers(-3, 4, (rows, FEATURES)).astype(np.float32) / 2
+def case(name, op, rows, outputs, version=3, dtype=np.float32, above=4, **attributes):
+    x = rng.integers(-3, above, (rows, FEATURES)).astype(dtype) / 2
     if "missing" in name:
         x[rng.random(x.shape) < 0.2] = np.nan
     node = helper.make_node(op, ["x"], outputs, domain="ai.onnx.ml", **attributes)
     result = Case(name, [node], {"x": x}, outputs=outputs)
-    result.model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    result.model.opset_import.append(helper.make_opsetid("ai.onnx.ml", version))
     return result
 
 
@@ -81,5 +82,66 @@ def ensembles():
                    post_transform=transform, base_values=[0.25], **forest("class", 9, 6, 1, every, False))
 
 
+def ensemble(trees, depth, targets, modes, missing, dtype):
+    """The attributes of random trees of version 5: decisions and leaves apart, sets of values to be a member of.
+
+    Only sets of integers above 0 are right in ONNX Runtime."""
+    nodes = {k: [] for k in ("featureids", "splits", "modes", "truenodeids", "falsenodeids", "trueleafs", "falseleafs", "missing_value_tracks_true")}
+    leaves, members, roots = {"targetids": [], "weights": []}, [], []
+
+    def way(level):
+        if level == depth or (level > 1 and rng.random() < 0.2):
+            leaves["targetids"].append(int(rng.integers(targets)))
+            leaves["weights"].append(rng.standard_normal())
+            return len(leaves["weights"]) - 1, 1
+        return decide(level), 0
+
+    def decide(level):
+        mode, place = int(rng.choice(modes)), len(nodes["modes"])
+        for key, value in (("featureids", int(rng.integers(FEATURES))), ("splits", rng.integers(-3, 4) / 2), ("modes", mode),
+                           ("missing_value_tracks_true", int(missing and rng.random() < 0.5)), ("truenodeids", 0), ("falsenodeids", 0),
+                           ("trueleafs", 0), ("falseleafs", 0)):
+            nodes[key].append(value)
+        if mode == MEMBER:
+            members.extend([*rng.choice(np.arange(1, 6), int(rng.integers(1, 5)), replace=False), np.nan])
+        for side in ("true", "false"):
+            nodes[f"{side}nodeids"][place], nodes[f"{side}leafs"][place] = way(level + 1)
+        return place
+
+    roots = [decide(0) for _ in range(trees)]
+    tensor = lambda values, kind=dtype: numpy_helper.from_array(np.array(values, kind))
+    return {f"nodes_{k}": v for k, v in nodes.items()} | {
+        "nodes_splits": tensor(nodes["splits"]), "nodes_modes": tensor(nodes["modes"], np.uint8), "leaf_targetids": leaves["targetids"],
+        "leaf_weights": tensor(leaves["weights"]), "tree_roots": roots, "n_targets": targets} | (
+        {"membership_values": tensor(members)} if members else {})
+
+
+def joined():
+    """Version 5, in which all kinds are one operator."""
+    for mode in range(MEMBER + 1):
+        yield case(f"joined-mode-{mode}-missing", "TreeEnsemble", 50, ["y"], version=5, above=12, **ensemble(3, 4, 1, [mode], True, np.float32))
+    for dtype, rows in ((np.float32, 1), (np.float32, 256), (np.float64, 1), (np.float64, 256)):
+        for targets in (1, 3):
+            yield case(f"joined-{np.dtype(dtype).name}-{rows}-{targets}", "TreeEnsemble", rows, ["y"], version=5, dtype=dtype, above=12,
+                       **ensemble(20, 6, targets, range(MEMBER + 1), False, dtype))
+    for aggregate in range(4):
+        yield case(f"joined-aggregate-{aggregate}", "TreeEnsemble", 30, ["y"], version=5, aggregate_function=aggregate,
+                   **ensemble(9, 5, 3, [0], False, np.float32))
+    # ONNX Runtime takes the standard's number of one for the other, and leaves single targets as they are.
+    for transform, function in ((1, softmax), (2, lambda x: 1 / (1 + np.exp(-x)))):
+        for targets in (1, 3):
+            attributes = ensemble(9, 4, targets, [0], False, np.float32)
+            result = case(f"joined-transform-{transform}-{targets}", "TreeEnsemble", 30, ["y"], version=5, **attributes)
+            result.want = [function(run(result)[0])]
+            result.model.graph.node[0].attribute.append(helper.make_attribute("post_transform", transform))
+            yield result
+    yield case("joined-transform-3", "TreeEnsemble", 30, ["y"], version=5, post_transform=3, **ensemble(9, 4, 3, [0], False, np.float32))
+
+
+def softmax(x):
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, ensembles()))
+    sys.exit(compare(__doc__, ensembles(), joined()))

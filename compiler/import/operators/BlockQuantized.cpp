@@ -212,7 +212,8 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   if (failed(axis) || failed(along))
     return failure();
   if (*axis == *along)
-    return node.unsupported("blocks along the axis that is gathered from");
+    return node.unsupported("blocks along the axis that is gathered from",
+                            "quantize along another axis");
   bool isPacked = elementOf(data).getIntOrFloatBitWidth() == 8;
   int64_t bits = isPacked ? node.intAttr("bits", 4) : 4;
   if (failed(checkBits(node, bits, block)))

@@ -347,11 +347,14 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
       scores = node.elementwise<SigmoidOp>({scores});
     else if (transform != "NONE" && transform != "LOGISTIC" &&
              transform != "SOFTMAX")
-      return node.unsupported("post_transform `" + transform + "`");
+      return node.unsupported(
+          "post_transform `" + transform + "` of two classes with one score",
+          "export the model with post_transform NONE, LOGISTIC or SOFTMAX");
     return SmallVector<Value>{labelAt(index), scores};
   }
   if (classes < 2)
-    return node.unsupported("a single class");
+    return node.unsupported("a single class",
+                            "remove the node: its label is always the same");
   Value scores = forest.build(x, classes, "SUM", base, f32);
   Value index = node.build<ArgMaxOp>(scores, 1, /*last=*/false);
   Value result = transformScores(node, scores, transform);
@@ -462,8 +465,9 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   const char *aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   const char *transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
                               "PROBIT"};
-  int64_t transform =
-      std::clamp<int64_t>(node.intAttr("post_transform", 0), 0, 4);
+  int64_t transform = node.intAttr("post_transform", 0);
+  if (transform < 0 || transform >= int64_t(std::size(transforms)))
+    return node.invalid("there is no post_transform " + Twine(transform));
   Value scores =
       forest.build(x, targetCount, aggregates[aggregate], {}, elementOf(x));
   Value result = transformScores(node, scores, transforms[transform]);
@@ -474,8 +478,8 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
 
 void registerForestImports(OnnxRegistry &registry) {
   registry.add("TreeEnsemble", importTreeEnsemble, "", "ai.onnx.ml");
-  registry.add("TreeEnsembleRegressor", importTreeEnsembleRegressor,
-               "not SOFTMAX_ZERO, PROBIT", "ai.onnx.ml");
+  registry.add("TreeEnsembleRegressor", importTreeEnsembleRegressor, "",
+               "ai.onnx.ml");
   registry.add("TreeEnsembleClassifier", importTreeEnsembleClassifier,
                "a single class", "ai.onnx.ml");
 }

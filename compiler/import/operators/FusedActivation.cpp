@@ -50,7 +50,8 @@ Value activate(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
   if (name == "Relu")
     return node.elementwise<ReluOp>({x});
   if (!isa<FloatType>(elementOf(x))) {
-    (void)node.unsupported("the activation `" + name + "` of integers");
+    (void)node.unsupported("the activation `" + name + "` of integers",
+                           "optimize the model without fusing activations");
     return {};
   }
   if (name == "Tanh")

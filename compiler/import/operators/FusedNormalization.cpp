@@ -24,7 +24,8 @@ static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
                node.floatAttr("epsilon", 1e-12), center};
   SmallVector<Value> results{normalizeRows(node, sum, scale, bias, norm)};
   if (node.wantsOutput(1) && !center)
-    return node.unsupported("a mean, which RMS normalization does not have");
+    return node.unsupported("a mean, which RMS normalization does not have",
+                            "remove the second output");
   if (node.wantsOutput(1) || node.wantsOutput(2)) {
     auto [mean, inverse] =
         statisticsOfRows(node, sum, norm, node.builder.getF32Type());

@@ -146,7 +146,8 @@ static LogicalResult checkGrouped(OnnxNode &node) {
   for (unsigned i : {3, 4})
     if (node.hasInput(i) &&
         elementOf(node.input(i)) != elementOf(node.input(0)))
-      return node.unsupported("a cache of another type than the queries");
+      return node.unsupported("a cache of another type than the queries",
+                              "export the model with a cache of their type");
   if (node.hasInput(3) != node.hasInput(4))
     return node.invalid("past_key and past_value belong together");
   if (node.hasInput(1) != node.hasInput(2))

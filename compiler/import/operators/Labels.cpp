@@ -116,9 +116,12 @@ static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   return one(node.build<GatherOp>(table, place, 0, /*inRange=*/true));
 }
 
-/// Strings become integers, and integers strings.
-static ImportResult mappedToOther(OnnxNode &node, ArrayRef<std::string> names,
-                                  ArrayRef<int64_t> numbers) {
+/// Strings become integers, and integers strings; of equal keys the last counts.
+static ImportResult mappedToOther(OnnxNode &node,
+                                  SmallVector<std::string> names,
+                                  SmallVector<int64_t> numbers) {
+  std::reverse(names.begin(), names.end());
+  std::reverse(numbers.begin(), numbers.end());
   Value first = strings(node, names), second = integers(node, numbers);
   return isOfStrings(node.input(0)) ? mapped(node, first, second)
                                     : mapped(node, second, first);

@@ -176,7 +176,8 @@ static ImportResult importConvInteger(OnnxNode &node) {
 static ImportResult importQLinearMatMul(OnnxNode &node) {
   Value a = node.input(0), b = node.input(3);
   if (!isa<IntegerType>(elementOf(a)) || !isa<IntegerType>(elementOf(b)))
-    return node.unsupported("operands of floats");
+    return node.unsupported("operands of floats",
+                            "quantize to bytes, or export MatMul");
   auto acc = importIntegerProduct(node, a, node.input(2), b, node.input(5));
   if (failed(acc))
     return failure();

@@ -96,7 +96,8 @@ static ImportResult importTfIdf(OnnxNode &node) {
     if (index < 0 || index > 1 << 24)
       return node.invalid("ngram_indexes has " + Twine(index));
     if (!seen.insert(index).second)
-      return node.unsupported("n-grams that share an output");
+      return node.unsupported("n-grams that share an output",
+                              "export the model with an output for each");
     outputs = std::max(outputs, index + 1);
   }
   if (!weights.empty() && weights.size() != indexes.size())
