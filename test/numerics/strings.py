@@ -17,9 +17,9 @@ def words(*shape):
     return np.array(WORDS, object)[rng.integers(0, len(WORDS), shape)]
 
 
-def ml(name, op, inputs, outputs=("y",), version=2, want=None, **attributes):
+def ml(name, op, inputs, outputs=("y",), version=2, want=None, tolerance=1e-5, **attributes):
     node = helper.make_node(op, list(inputs), list(outputs), domain="ai.onnx.ml", **attributes)
-    result = Case(name, [node], inputs, outputs=outputs, want=want)
+    result = Case(name, [node], inputs, outputs=outputs, want=want, tolerance=tolerance)
     result.model.opset_import.append(helper.make_opsetid("ai.onnx.ml", version))
     return result
 
@@ -80,6 +80,14 @@ def classifiers():
     for names in (["cat", "dog"], ["cat", "", "Köln"]):
         yield ml(f"linear-{len(names)}", "LinearClassifier", {"x": x}, ("label", "scores"), 1, classlabels_strings=names, post_transform="SOFTMAX",
                  coefficients=rng.standard_normal(4 * len(names)).astype(np.float32).tolist(), intercepts=[0.1] * len(names))
+    for names, rows in itertools.product((["cat", "dog"], ["cat", "", "Köln"]), (1, 256)):
+        x, vectors = rng.standard_normal((rows, 4)).astype(np.float32), 2 * len(names)
+        count, pairs = vectors * (len(names) - 1), len(names) * (len(names) - 1) // 2
+        for more in ({}, {"prob_a": [-1.5] * pairs, "prob_b": [0.25] * pairs}):
+            yield ml(f"vectors-{len(names)}-{rows}-{len(more)}", "SVMClassifier", {"x": x}, ("label", "scores"), 1, classlabels_strings=names,
+                     kernel_type="RBF", kernel_params=[0.3, 0.0, 0.0], support_vectors=rng.standard_normal(4 * vectors).astype(np.float32).tolist(),
+                     coefficients=rng.standard_normal(count).astype(np.float32).tolist(), vectors_per_class=[2] * len(names),
+                     rho=[0.1] * pairs, tolerance=5e-3 if more else 1e-5, **more)
     tree = dict(nodes_treeids=[0] * 5, nodes_nodeids=list(range(5)), nodes_featureids=[0, 1, 0, 0, 0], nodes_values=[0.1, -0.2, 0.0, 0.0, 0.0],
                 nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF", "LEAF", "LEAF"], nodes_truenodeids=[1, 3, 0, 0, 0],
                 nodes_falsenodeids=[2, 4, 0, 0, 0], class_treeids=[0] * 3, class_nodeids=[2, 3, 4], class_ids=[0, 1, 2], class_weights=[1.0, 1.0, 1.0])
