@@ -245,6 +245,15 @@ def fused():
                          "b1": normal(24), "first": [3], "cos": np.cos(angles), "sin": np.sin(angles)}, ("x", ["b", "n", 24]))
 
 
+def labels():
+    """The labels of as many rows as there are, as skl2onnx writes most classifiers."""
+    network = model([helper.make_node("ArgMax", ["x"], ["best"], axis=1, keepdims=1),
+                     helper.make_node("ArrayFeatureExtractor", ["table", "best"], ["y"], domain="ai.onnx.ml")],
+                    {"table": normal(20)}, ("x", ["n", 20]))
+    network.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    return network
+
+
 def decoder_step():
     """A step of a decoder with a cache of p steps, and a mask of the p + 1 that there are with it: sizes of which nothing is known."""
     nodes = [
@@ -275,6 +284,7 @@ check(args.ingot, "step of a decoder", decoder_step(), ("p=1..63", "t=1..64"), [
       [{"p": 64, "t": 64}])
 check(args.ingot, "attention", attention(), ("m=1..70", "n=1..300"),
       [{"m": m, "n": n} for m, n in ((1, 1), (70, 300), (7, 15), (69, 17), (33, 64), (24, 129), (2, 299), (70, 96), (48, 31))], [{"m": 3, "n": 301}])
+check(args.ingot, "labels", labels())
 check(args.ingot, "movements", movements())
 check(args.ingot, "images", images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (7, 12), (20, 31), (21, 32), (40, 70))],
       [{"h": 5, "w": 5}])

@@ -133,12 +133,12 @@ static ImportResult importGatherND(OnnxNode &node) {
 
 static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1);
-  int64_t count = tensorType(indices).getNumElements();
-  if (shapeOf(x).empty() || (shapeOf(x).back() == 0 && count != 0))
+  Dim count = product(ArrayRef<Dim>(dimsOf(indices)));
+  if (shapeOf(x).empty() || (shapeOf(x).back() == 0 && count.most() != 0))
     return node.invalid("X is a scalar or empty");
   if (shapeOf(x).size() < 2)
-    x = node.reshape(x, {1, tensorType(x).getNumElements()});
-  indices = node.reshape(indices, {count});
+    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
+  indices = node.reshape(indices, ArrayRef<Dim>(count));
   return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
                                              shapeOf(x).size() - 1)};
 }
