@@ -7,6 +7,7 @@
 #include "compiler/import/TensorData.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/evaluate/Evaluate.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -396,21 +397,37 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
   return failure();
 }
 
+/// A way out of an operator that is not implemented; empty if none is known.
+static StringRef wayOutOf(const onnx::NodeProto &node) {
+  // Their weights are in blocks whose size the file does not tell.
+  if (node.domain() == "com.microsoft.nchwc")
+    return "ONNX Runtime wrote the model for one kind of processor: have it "
+           "optimize to ORT_ENABLE_EXTENDED, or without NchwcTransformer";
+  StringRef none,
+      search = "compile the decoder of its body as a model of its "
+               "own, and choose tokens in the program that calls it",
+      packing = "optimize the model without packing mode",
+      map = "a map is no tensor: export the model with features "
+            "that are tensors";
+  return llvm::StringSwitch<StringRef>(node.op_type())
+      .Cases({"BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"},
+             search)
+      .Cases({"PackedAttention", "PackedMultiHeadAttention", "RemovePadding",
+              "RestorePadding"},
+             packing)
+      .Cases({"CastMap", "DictVectorizer"}, map)
+      .Default(none);
+}
+
 void GraphImporter::reportUnimplemented(const NodePlace &at) {
   const onnx::NodeProto &node = at.node;
-  // Their weights are in blocks whose size the file does not tell.
-  bool isBlocked = node.domain() == "com.microsoft.nchwc";
   report(DiagnosticId::UnsupportedOperator,
          "the operator `" + printable(node.op_type()) + "`" +
              (canonicalDomain(node.domain()).empty()
                   ? ""
                   : " of " + printable(node.domain(), 60)) +
              " is not implemented",
-         at, "",
-         isBlocked ? "ONNX Runtime wrote the model for one kind of processor: "
-                     "have it optimize to ORT_ENABLE_EXTENDED, or without "
-                     "NchwcTransformer"
-                   : "");
+         at, "", wayOutOf(node).str());
 }
 
 void GraphImporter::reportIfUnimplemented(const NodePlace &at) {

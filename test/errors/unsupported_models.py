@@ -17,6 +17,44 @@ def operator_of_one_processor(folder):
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft.nchwc", 1)])
 
 
+@case("unsupported-operator", node="the_node", code=3, text="optimize the model without packing mode")
+def packed_attention(folder):
+    return model([node("PackedAttention", ["x", "x", "x", "x", "x"], domain="com.microsoft", num_heads=1)],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+
+
+@case("unsupported-operator", node="the_node", code=3, text="choose tokens in the program that calls it")
+def search_of_beams(folder):
+    return model([node("BeamSearch", ["x", "x", "x"], domain="com.microsoft")],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+
+
+def tokens(shape=(2,), **attrs):
+    attributes = {"mark": 0, "mincharnum": 1, "pad_value": "#"} | attrs
+    return model([node("Tokenizer", ["x"], domain="com.microsoft", **attributes)], inputs=[info("x", shape, TensorProto.STRING)],
+                 outputs=[info("y", None, TensorProto.STRING)], imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+
+
+@case("unsupported-form", node="the_node", code=3, text="an anchor or an edge of words")
+def tokens_between_edges(folder):
+    return tokens(tokenexp=r"\b\w+\b")
+
+
+@case("unsupported-form", node="the_node", code=3, text="export the model with `tokenexp`")
+def tokens_between_separators(folder):
+    return tokens(separators=[" ", ","])
+
+
+@case("unsupported-form", node="the_node", code=3, text="export the model with mark=0")
+def tokens_with_marks(folder):
+    return tokens(tokenexp="a", mark=1)
+
+
+@case("invalid-node", node="the_node", text="it needs `separators` or `tokenexp`, and not both")
+def tokens_of_nothing(folder):
+    return tokens()
+
+
 @case("unsupported-operator", node="first", code=3, text="is not implemented (2 nodes; the first is shown)")
 def two_unsupported_operators(folder):
     return model([node("ImageDecoder", ["d"], ["a"], name="first"), node("ImageDecoder", ["d"], ["b"], name="second"),

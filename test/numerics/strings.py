@@ -8,7 +8,7 @@ import sys
 import numpy as np
 from onnx import helper, numpy_helper
 
-from beside_onnxruntime import Case, compare, data, one, rng
+from beside_onnxruntime import Case, compare, contrib, data, one, rng
 
 WORDS = ["", "a", "abc", "abcd", "Köln", "東京", "x" * 300, "ab\ncd", '"\\%s']
 
@@ -117,11 +117,22 @@ def text():
     for i, attributes in enumerate(({"delimiter": ","}, {"delimiter": ",,"}, {}, {"delimiter": ",", "maxsplit": 1}, {"maxsplit": 2})):
         yield one(f"split-{i}", "StringSplit", {"x": lines}, outputs=("pieces", "counts"), opset=20, **attributes)
     yield one("split-rows", "StringSplit", {"x": strings("a b", "c", "d e f", "").reshape(2, 2)}, outputs=("pieces", "counts"), opset=20)
+    yield from tokens()
     samples = strings("", "a", "ab", "aab", "www.google.com", "account@gmail.com", "Ä", "äö", "2024-01-31", "0x1F", "a\nb", "aaaa", "x-y_z", "]", "\\")
     patterns = ["", "a*b", r"www\.[\w.-]+\.\bcom\b", r"(\W|^)[\w.\-]{0,25}@(yahoo|gmail)\.com(\W|$)", r".", r"..?", r"\d{4}-\d\d-\d{2}",
                 r"0x[0-9A-Fa-f]+", r"(a|b|\n)+", r"a{2,}", r"a{1,3}?", r"[^a]*", r"[\]\\]", r"[a-z_-]+", r"^(?:ä|ö){2}$", r"\W", r"(a?){5}", r"(^a|b$)+", r"(\b\w+\b\W*)*", r"\w\B\w", r"a\Bb|\b"]
     for i, pattern in enumerate(patterns):
         yield one(f"regex-{i}", "RegexFullMatch", {"x": samples}, opset=20, pattern=pattern)
+
+
+def tokens():
+    """The longest match counts, from where the one before ends; some begin and come to nothing."""
+    lines = strings("The cat, the DOG_7", "", "aaab aa aab", "Köln und 東京", "ababc abcd ab", "a\nb  c!")
+    for i, (pattern, least) in enumerate((("[a-zA-Z0-9_]+", 1), (r"\w\w+", 1), (".", 1), ("a+b|a", 1), ("a+b", 1), ("([a-z]|ö|京|東)+", 3), ("(ab)+(c|cde)?", 2), ("[^ ]*", 1), ("q+", 1))):
+        for shape in ((6,), (2, 3)):
+            yield contrib(f"tokens-{i}-{len(shape)}", "Tokenizer", {"x": lines.reshape(shape)}, mark=0, mincharnum=least, pad_value="#", tokenexp=pattern)
+    yield contrib("tokens-characters", "Tokenizer", {"x": lines}, mark=0, mincharnum=1, pad_value="", separators=[""])
+    yield contrib("tokens-pad", "Tokenizer", {"x": lines[:1]}, mark=0, mincharnum=4, pad_value="none of it", tokenexp="[a-z]+")
 
 
 sys.exit(compare(__doc__, moves(), encoders(), classifiers(), text()))

@@ -47,8 +47,10 @@ struct Part {
 
 class Parser {
 public:
-  Parser(StringRef pattern, Machine &machine, std::string &error)
-      : rest(pattern), machine(machine), error(error) {}
+  Parser(StringRef pattern, Machine &machine, std::string &error,
+         bool dotIsNewline)
+      : rest(pattern), machine(machine), error(error),
+        dotIsNewline(dotIsNewline) {}
 
   std::optional<Part> parse() {
     auto all = alternatives();
@@ -217,7 +219,8 @@ private:
     if (c == '.') {
       rest = rest.drop_front();
       Bytes ascii = range(0, 127);
-      ascii.reset('\n');
+      if (!dotIsNewline)
+        ascii.reset('\n');
       return anyOf(ascii, /*beyond=*/true);
     }
     if (c == '\\') {
@@ -398,6 +401,7 @@ private:
   StringRef rest;
   Machine &machine;
   std::string &error;
+  bool dotIsNewline;
   int depth = 0;
 };
 
@@ -439,14 +443,21 @@ bool isOfWord(unsigned byte) {
 
 } // namespace
 
-std::optional<Automaton> compilePattern(StringRef pattern, std::string &error) {
+std::optional<Automaton> compilePattern(StringRef pattern, std::string &error,
+                                        bool isInText) {
   Machine machine;
-  std::optional<Part> whole = Parser(pattern, machine, error).parse();
+  std::optional<Part> whole = Parser(pattern, machine, error, isInText).parse();
   if (!whole || !error.empty())
     return std::nullopt;
   bool hasEdges = llvm::any_of(machine.nodes, [](const Machine::Node &node) {
     return !node.atEdge.empty() || !node.inside.empty();
   });
+  if (isInText && (hasEdges || llvm::any_of(machine.nodes, [](auto &node) {
+                     return !node.atStart.empty() || !node.atEnd.empty();
+                   }))) {
+    error = "an anchor or an edge of words";
+    return std::nullopt;
+  }
   // A node of its own tells the first set from those that bytes lead to.
   int start = machine.add();
   machine.nodes[start].jumps.push_back(whole->first);

@@ -20,8 +20,11 @@ struct Automaton {
 
 /// The automaton of a pattern in RE2's syntax, of strings that match as a whole; nothing
 /// with the reason in `error` for what is not regular or not supported.
+/// With `isInText`, of parts of a text: anchors, for which their surroundings count, are
+/// not supported, and a dot is a newline, too.
 std::optional<Automaton> compilePattern(llvm::StringRef pattern,
-                                        std::string &error);
+                                        std::string &error,
+                                        bool isInText = false);
 
 } // namespace ingot::graph
 

@@ -1,6 +1,6 @@
-// StringConcat, StringNormalizer, StringSplit; RegexFullMatch as an automaton.
+// StringConcat, StringNormalizer, StringSplit; RegexFullMatch and Tokenizer as automata.
 //
-// The first three make strings: characters in the arena, the places where they begin, and a count
+// All but RegexFullMatch make strings: characters in the arena, the places where they begin, and a count
 // of what was needed, which the run checks against the room.
 
 #include "dialects/graph/ops/Strings.h"
@@ -116,14 +116,36 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
   return one(x);
 }
 
+/// As many pieces of a string as a line of text has words.
+static constexpr int64_t mostPieces = 64;
+
+/// The pieces that `op` finds, which has room for so many of so many bytes in all: of
+/// the string that has the most as many as the run finds there.
+template <typename OP>
+static FailureOr<Value> readPieces(OnnxNode &node, OP op, int64_t pieces,
+                                   int64_t room) {
+  auto used = node.readSizes(op.getUsed(), {pieces, room});
+  if (failed(used))
+    return failure();
+  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Dims sizes = dimsOf(op.getX());
+  op.getCharacters().setType(characters(node, (*used)[1].most()));
+  sizes.push_back((*used)[0].most());
+  op.getBegins().setType(tensorOf(sizes, i64));
+  SmallVector<int64_t> starts(sizes.size()), steps(sizes.size(), 1);
+  sizes.back() = (*used)[0];
+  Value begins =
+      node.build<SliceOp>(op.getBegins(), starts, steps, ArrayRef<Dim>(sizes));
+  return node.build<StringsOp>(op.getCharacters(), begins);
+}
+
 static ImportResult importStringSplit(OnnxNode &node) {
   Value x = node.input(0);
   Type i64 = integer(node, 64, /*isSigned=*/true);
   int64_t room = 2 * roomFor(x), splits = node.intAttr("maxsplit", -1);
   if (node.hasAttr("maxsplit") && splits < 0)
     splits = -1;
-  // As many pieces as are wanted at most; else as a line of text has words.
-  constexpr int64_t mostPieces = 64;
+  // As many pieces as are wanted at most.
   int64_t pieces = splits < 0 ? mostPieces : std::min(splits + 1, mostPieces);
   Dims sizes = dimsOf(x);
   if (tensorType(x).getNumElements() == 0) {
@@ -142,19 +164,22 @@ static ImportResult importStringSplit(OnnxNode &node) {
       TypeRange{characters(node, room), tensorOf(sizes, i64),
                 tensorOf(dimsOf(x), i64), RankedTensorType::get({2}, i64)},
       x, node.stringAttr("delimiter", ""), splits);
-  auto used = node.readSizes(split.getUsed(), {pieces, room});
-  if (failed(used))
+  auto found = readPieces(node, split, pieces, room);
+  if (failed(found))
     return failure();
-  split.getCharacters().setType(characters(node, (*used)[1].most()));
-  sizes.back() = (*used)[0].most();
-  split.getBegins().setType(tensorOf(sizes, i64));
-  // The pieces of the string that has the most.
-  SmallVector<int64_t> starts(sizes.size()), steps(sizes.size(), 1);
-  sizes.back() = (*used)[0];
-  Value begins = node.build<SliceOp>(split.getBegins(), starts, steps,
-                                     ArrayRef<Dim>(sizes));
-  return SmallVector<Value>{
-      node.build<StringsOp>(split.getCharacters(), begins), split.getCounts()};
+  return SmallVector<Value>{*found, split.getCounts()};
+}
+
+/// The table of an automaton's next states, and where it accepts.
+static std::pair<Value, Value> tablesOf(OnnxNode &node,
+                                        const Automaton &automaton) {
+  int64_t states = automaton.accepts.size();
+  auto next = RankedTensorType::get({states, 256},
+                                    integer(node, 16, /*isSigned=*/false));
+  auto accepts = RankedTensorType::get({states}, node.builder.getI1Type());
+  SmallVector<bool> ends(automaton.accepts.begin(), automaton.accepts.end());
+  return {node.constant(DenseElementsAttr::get(next, ArrayRef(automaton.next))),
+          node.constant(DenseElementsAttr::get(accepts, ArrayRef(ends)))};
 }
 
 static ImportResult importRegexFullMatch(OnnxNode &node) {
@@ -162,15 +187,63 @@ static ImportResult importRegexFullMatch(OnnxNode &node) {
   std::optional<Automaton> automaton = compilePattern(pattern, error);
   if (!automaton)
     return node.unsupported("the pattern has " + error);
-  int64_t states = automaton->accepts.size();
-  auto next = RankedTensorType::get({states, 256},
-                                    integer(node, 16, /*isSigned=*/false));
-  auto accepts = RankedTensorType::get({states}, node.builder.getI1Type());
-  SmallVector<bool> ends(automaton->accepts.begin(), automaton->accepts.end());
-  return one(node.build<MatchStringOp>(
-      node.input(0),
-      node.constant(DenseElementsAttr::get(next, ArrayRef(automaton->next))),
-      node.constant(DenseElementsAttr::get(accepts, ArrayRef(ends)))));
+  auto [next, accepts] = tablesOf(node, *automaton);
+  return one(node.build<MatchStringOp>(node.input(0), next, accepts));
+}
+
+/// The state that leads to itself alone and accepts nothing; one that there is not if
+/// the automaton has none.
+static int64_t deadState(const Automaton &automaton) {
+  int64_t states = automaton.accepts.size();
+  for (int64_t state = 0; state < states; ++state) {
+    auto next = ArrayRef(automaton.next).slice(state * 256, 256);
+    if (!automaton.accepts[state] && llvm::all_equal(next) &&
+        next.front() == state)
+      return state;
+  }
+  return states;
+}
+
+static ImportResult importTokenizer(OnnxNode &node) {
+  Value x = node.input(0);
+  SmallVector<std::string> separators = node.stringsAttr("separators");
+  std::string pattern = node.stringAttr("tokenexp", ""), error;
+  std::string pad = node.stringAttr("pad_value", "");
+  int64_t least = node.intAttr("mincharnum", 1);
+  bool isOfCharacters = separators.size() == 1 && separators[0].empty();
+  if (shapeOf(x).empty() || shapeOf(x).size() > 2)
+    return node.invalid("the input is neither [C] nor [N, C]");
+  if (least < 1)
+    return node.invalid("`mincharnum` is below 1");
+  if (separators.empty() == pattern.empty())
+    return node.invalid("it needs `separators` or `tokenexp`, and not both");
+  if (node.intAttr("mark", 0))
+    return node.unsupported("marks at the start and the end",
+                            "export the model with mark=0");
+  if (!separators.empty() && !isOfCharacters)
+    return node.unsupported("separators",
+                            "export the model with `tokenexp`, the pattern of "
+                            "tokens");
+  if (pad.find('\0') != std::string::npos)
+    return node.unsupported("a zero in `pad_value`", "use another text");
+  auto automaton = compilePattern(isOfCharacters ? "." : pattern, error,
+                                  /*isInText=*/true);
+  if (!automaton)
+    return node.unsupported("`tokenexp` has " + error,
+                            "export the model with a pattern without it");
+  int64_t room = 2 * roomFor(x) + int64_t(pad.size()) + 1;
+  Dims sizes = dimsOf(x);
+  Type i64 = integer(node, 64, /*isSigned=*/true);
+  if (tensorType(x).getNumElements() == 0)
+    return node.unsupported("no strings", "give at least one");
+  auto [next, accepts] = tablesOf(node, *automaton);
+  sizes.push_back(mostPieces);
+  auto tokens = FindTokensOp::create(
+      node.builder, node.loc,
+      TypeRange{characters(node, room), tensorOf(sizes, i64),
+                tensorOf(dimsOf(x), i64), RankedTensorType::get({2}, i64)},
+      x, next, accepts, deadState(*automaton), least, pad);
+  return one(readPieces(node, tokens, mostPieces, room));
 }
 
 void registerStringsImports(OnnxRegistry &registry) {
@@ -178,6 +251,9 @@ void registerStringsImports(OnnxRegistry &registry) {
   registry.add("StringNormalizer", importStringNormalizer,
                "letters beyond ASCII keep their case");
   registry.add("StringSplit", importStringSplit);
+  registry.add("Tokenizer", importTokenizer,
+               "marks; separators; anchors and edges of words in `tokenexp`",
+               "com.microsoft");
   registry.add("RegexFullMatch", importRegexFullMatch,
                "flags, classes by name");
 }

@@ -5,6 +5,7 @@
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -87,12 +88,17 @@ Expr StringsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                 string);
 }
 
+static LogicalResult requireAutomaton(Value table, Value accepts,
+                                      TypeRule &rule) {
+  ArrayRef<int64_t> next = shapeOf(table);
+  return rule.require(next.size() == 2 && next[0] > 0 && next[1] == 256 &&
+                          shapeOf(accepts) == next.take_front(1),
+                      "has no next state for each state and byte");
+}
+
 LogicalResult MatchStringOp::inferTypes(Adaptor op, TypeRule &rule) {
-  ArrayRef<int64_t> next = shapeOf(op.getNext());
   if (failed(rule.require(holdsStrings(op.getX()), "reads no strings")) ||
-      failed(rule.require(next.size() == 2 && next[0] > 0 && next[1] == 256 &&
-                              shapeOf(op.getAccepts()) == next.take_front(1),
-                          "has no next state for each state and byte")))
+      failed(requireAutomaton(op.getNext(), op.getAccepts(), rule)))
     return failure();
   return rule.result(dimsOf(op.getX()),
                      IntegerType::get(op.getX().getContext(), 1));
@@ -211,11 +217,12 @@ void JoinStringsOp::emitBody(BodyBuilder &b) {
   b.store(2u, writer.number(used), {b.index(0)});
 }
 
-LogicalResult SplitStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
-  if (failed(rule.require(holdsStrings(op.getX()), "splits no strings")) ||
+/// Of an operator that takes strings to pieces.
+static LogicalResult inferPieces(Value x, TypeRule &rule) {
+  if (failed(rule.require(holdsStrings(x), "splits no strings")) ||
       failed(requireRoom(rule)))
     return failure();
-  Dims pieces = dimsOf(op.getX());
+  Dims pieces = dimsOf(x);
   if (failed(rule.require(rule.stated(1).size() == pieces.size() + 1 &&
                               rule.stated(1).back() > 0,
                           "has no room for pieces")))
@@ -224,9 +231,44 @@ LogicalResult SplitStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
   Type i64 = si64(rule.statedElement(0).getContext());
   (void)rule.result(rule.stated(0), rule.statedElement(0));
   (void)rule.result(pieces, i64);
-  (void)rule.result(dimsOf(op.getX()), i64);
+  (void)rule.result(dimsOf(x), i64);
   return rule.result({2}, i64);
 }
+
+LogicalResult SplitStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
+  return inferPieces(op.getX(), rule);
+}
+
+namespace {
+
+/// The places of one string's pieces.
+struct Pieces {
+  /// The string `nothing` begins at all of them.
+  void clear(Expr nothing) {
+    b.forEach({room}, [&](ArrayRef<Expr> piece) {
+      b.store(1u, writer.number(nothing), at(piece[0]));
+    });
+  }
+  /// Writes the characters [from, to) of the string to `place`, as piece `count`;
+  /// returns the place behind them.
+  Expr write(Expr string, Expr from, Expr to, Expr count, Expr place) {
+    b.when(count < double(room),
+           [&] { b.store(1u, writer.begin(place), at(count)); });
+    return writer.copy(string, from, to, place);
+  }
+  Exprs at(Expr piece) {
+    Exprs place(row);
+    place.push_back(piece);
+    return place;
+  }
+
+  BodyBuilder &b;
+  Writer &writer;
+  int64_t room;
+  Exprs row;
+};
+
+} // namespace
 
 /// Whether there is a delimiter at `i` of a string of `length` bytes.
 static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
@@ -265,20 +307,8 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
     Exprs at = b.delinearize(row, sizes);
     Expr string = b.load(getX(), at),
          length = named(lengthOf(b, string), "length");
-    auto pieceAt = [&](Expr piece) {
-      Exprs place(at);
-      place.push_back(piece);
-      return place;
-    };
-    b.forEach({room}, [&](ArrayRef<Expr> piece) {
-      b.store(1u, writer.number(none), pieceAt(piece[0]));
-    });
-    // Writes the characters [from, to) as the next piece.
-    auto write = [&](Expr from, Expr to, Expr count, Expr place) {
-      b.when(count < double(room),
-             [&] { b.store(1u, writer.begin(place), pieceAt(count)); });
-      return writer.copy(string, from, to, place);
-    };
+    Pieces pieces{b, writer, room, at};
+    pieces.clear(none);
     auto mayGoOn = [&](Expr count) {
       return splits < 0 ? b.constantInt(1, b.builder.getI1Type())
                         : count < double(splits);
@@ -296,7 +326,8 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
                        isDelimiter(b, string, length, i, getDelimiter());
           Expr writes = spaces ? parts & (begins <= length) : parts;
           Expr next = b.ifElse(
-              writes, [&] { return write(begins, i, count, place); },
+              writes,
+              [&] { return pieces.write(string, begins, i, count, place); },
               [&] { return place; });
           Expr started =
               spaces ? select(parts, outside,
@@ -311,13 +342,116 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
     Expr rest =
         spaces ? begins <= length : b.constantInt(1, b.builder.getI1Type());
     place = b.ifElse(
-        rest, [&] { return write(begins, length, count, place); },
+        rest,
+        [&] { return pieces.write(string, begins, length, count, place); },
         [&] { return place; });
     count = select(rest, count + 1.0, count);
     b.store(2u, writer.number(count), at);
     return {place, max(carried[1], count)};
   };
   Exprs all = b.loop(product(sizes), {one, none}, every);
+  b.store(3u, writer.number(all[1]), {none});
+  b.store(3u, writer.number(all[0]), {one});
+}
+
+LogicalResult FindTokensOp::inferTypes(Adaptor op, TypeRule &rule) {
+  if (failed(requireAutomaton(op.getNext(), op.getAccepts(), rule)))
+    return failure();
+  return inferPieces(op.getX(), rule);
+}
+
+/// Up to where the longest token reaches that begins at `from` of a string of `length`
+/// bytes; `from` itself where none does.
+static Expr endOfToken(BodyBuilder &b, FindTokensOp op, Expr string,
+                       Expr length, Expr from) {
+  Type index = b.builder.getIndexType();
+  Expr dead = b.index(static_cast<int64_t>(op.getDead()));
+  auto inside = [&](OpBuilder &nested, ValueRange carried, auto build) {
+    OpBuilder::InsertionGuard guard(b.builder);
+    b.builder.restoreInsertionPoint(nested.saveInsertionPoint());
+    build(named(b.wrap(carried[0], index), "position"),
+          named(b.wrap(carried[1], index), "state"),
+          named(b.wrap(carried[2], index), "end"));
+  };
+  auto loop = scf::WhileOp::create(
+      b.builder, b.loc, TypeRange{index, index, index},
+      ValueRange{from.value, b.index(0).value, from.value},
+      [&](OpBuilder &nested, Location loc, ValueRange carried) {
+        inside(nested, carried, [&](Expr position, Expr state, Expr) {
+          Expr goesOn = (position < length) & ~equal(state, dead);
+          scf::ConditionOp::create(b.builder, loc, goesOn.value, carried);
+        });
+      },
+      [&](OpBuilder &nested, Location loc, ValueRange carried) {
+        inside(nested, carried, [&](Expr position, Expr state, Expr end) {
+          Expr byte = convert(characterOf(b, string, position), index);
+          Expr next = convert(b.load(op.getNext(), {state, byte}), index);
+          Expr behind = position + 1.0;
+          Expr reached = select(b.load(op.getAccepts(), {next}), behind, end);
+          scf::YieldOp::create(
+              b.builder, loc,
+              ValueRange{behind.value, next.value, reached.value});
+        });
+      });
+  return b.wrap(loop.getResult(2), index);
+}
+
+/// Whether [from, to) has that many characters: bytes that do not go on with one.
+static Expr hasCharacters(BodyBuilder &b, Expr string, Expr from, Expr to,
+                          int64_t least) {
+  if (least <= 1)
+    return from < to;
+  Expr count = b.loop(from, to, 1, {b.index(0)},
+                      [&](Expr i, ArrayRef<Expr> carried) -> Exprs {
+                        Expr c = characterOf(b, string, i);
+                        Expr begins = (c < 128.0) | (c >= 192.0);
+                        return {select(begins, carried[0] + 1.0, carried[0])};
+                      })[0];
+  return count >= double(least);
+}
+
+void FindTokensOp::emitBody(BodyBuilder &b) {
+  Writer writer(b, getCharacters());
+  Dims sizes = dimsOf(getX());
+  int64_t room = shapeOf(getBegins()).back(),
+          least = static_cast<int64_t>(getLeast());
+  Expr none = b.index(0), one = b.index(1);
+  StringRef pad = getPad();
+  for (auto [i, c] : llvm::enumerate(pad))
+    writer.put(b.index(i),
+               b.constantInt(static_cast<uint8_t>(c), byte(getContext())));
+  writer.end(b.index(pad.size()));
+  auto every = [&](Expr row, ArrayRef<Expr> carried) -> Exprs {
+    Exprs at = b.delinearize(row, sizes);
+    Expr string = b.load(getX(), at),
+         length = named(lengthOf(b, string), "length");
+    Pieces pieces{b, writer, room, at};
+    pieces.clear(none);
+    // Carried: how many tokens there are, where the next one is written, and up to where
+    // characters belong to the last one.
+    Exprs state = b.loop(
+        none, length, 1, {none, carried[0], none},
+        [&](Expr i, ArrayRef<Expr> s) -> Exprs {
+          Expr count = named(s[0], "count"), place = named(s[1], "place"),
+               skip = named(s[2], "skip");
+          Expr end = b.ifElse(
+              i >= skip,
+              [&] { return endOfToken(b, *this, string, length, i); },
+              [&] { return i; });
+          Expr counts =
+              named(hasCharacters(b, string, i, end, least), "counts");
+          Expr next = b.ifElse(
+              counts,
+              [&] { return pieces.write(string, i, end, count, place); },
+              [&] { return place; });
+          return {select(counts, count + 1.0, count), next, max(end, skip)};
+        });
+    b.store(2u, writer.number(state[0]), at);
+    return {state[1], max(carried[1], state[0])};
+  };
+  Exprs all =
+      b.loop(product(sizes),
+             {b.index(static_cast<int64_t>(pad.size()) + 1), none}, every);
   b.store(3u, writer.number(all[1]), {none});
   b.store(3u, writer.number(all[0]), {one});
 }

@@ -43,3 +43,18 @@ def Graph_SplitStringsOp : Graph_BodyOp<"split_strings", [Graph_RunTimeSizes], G
   let results = (outs Graph_Integers:$characters, Graph_Integers:$begins, Graph_Integers:$counts,
                       Graph_Integers:$used);
 }
+
+def Graph_FindTokensOp : Graph_BodyOp<"find_tokens", [Graph_RunTimeSizes], Graph_StatedTypes> {
+  let summary = "The parts of strings that an automaton accepts";
+  let description = [{
+    Each token begins where the one before ends, or behind that where none begins there,
+    and is as long as possible. `next` and `accepts` are those of graph.match_string;
+    nothing is accepted behind state `dead`. Tokens of fewer than `least` characters are
+    left out. The results are those of graph.split_strings, with the string `pad` behind
+    the tokens of each string.
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_Integers:$next, Graph_Truths:$accepts, I64Attr:$dead,
+                       I64Attr:$least, StrAttr:$pad);
+  let results = (outs Graph_Integers:$characters, Graph_Integers:$begins, Graph_Integers:$counts,
+                      Graph_Integers:$used);
+}

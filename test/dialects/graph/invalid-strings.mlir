@@ -49,3 +49,21 @@ func.func @split_without_room(%x: tensor<4x!kernel.string>) {
       : (tensor<4x!kernel.string>) -> (tensor<64xui8>, tensor<4xsi64>, tensor<4xsi64>, tensor<2xsi64>)
   return
 }
+
+// -----
+
+func.func @tokens_of_some_bytes(%x: tensor<4x!kernel.string>, %next: tensor<3x128xui16>, %accepts: tensor<3xi1>) {
+  // expected-error @+1 {{has no next state for each state and byte}}
+  %c, %b, %n, %u = graph.find_tokens %x, %next, %accepts {dead = 2 : i64, least = 1 : i64, pad = ""}
+      : (tensor<4x!kernel.string>, tensor<3x128xui16>, tensor<3xi1>) -> (tensor<64xui8>, tensor<4x8xsi64>, tensor<4xsi64>, tensor<2xsi64>)
+  return
+}
+
+// -----
+
+func.func @tokens_without_room(%x: tensor<4x!kernel.string>, %next: tensor<3x256xui16>, %accepts: tensor<3xi1>) {
+  // expected-error @+1 {{has no room for pieces}}
+  %c, %b, %n, %u = graph.find_tokens %x, %next, %accepts {dead = 2 : i64, least = 1 : i64, pad = ""}
+      : (tensor<4x!kernel.string>, tensor<3x256xui16>, tensor<3xi1>) -> (tensor<64xui8>, tensor<4x0xsi64>, tensor<4xsi64>, tensor<2xsi64>)
+  return
+}
