@@ -224,6 +224,12 @@ LogicalResult ProtoNode::requireEqual(const graph::Dim &x, const graph::Dim &y,
                  kernel::sizeText(y) + " would have to be equal");
 }
 
+void ProtoNode::warnOfReadings(const Twine &difference, const Twine &wayOut) {
+  importer.report(DiagnosticId::TwoReadings,
+                  "`" + printable(at.node.op_type()) + "`: " + difference, at,
+                  /*supported=*/"", wayOut.str());
+}
+
 LogicalResult ProtoNode::invalid(const Twine &reason) {
   importer.report(DiagnosticId::InvalidNode,
                   "`" + printable(at.node.op_type()) + "`: " + reason, at);

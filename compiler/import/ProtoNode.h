@@ -70,6 +70,8 @@ public:
   mlir::LogicalResult unsupported(const llvm::Twine &reason,
                                   const llvm::Twine &hint = "") override;
   mlir::LogicalResult invalid(const llvm::Twine &reason) override;
+  void warnOfReadings(const llvm::Twine &difference,
+                      const llvm::Twine &wayOut) override;
 
 private:
   const onnx::AttributeProto *find(llvm::StringRef name) const;

@@ -162,6 +162,13 @@ def keys_without_values(folder):
     return trained("LabelEncoder", [info("x", (2, 4))], keys_floats=[1.0, 2.0], values_floats=[3.0])
 
 
+@case("two-readings", code=0, node="the_node", text="the length 7 of axis 3 times its scale is no whole number")
+def corners_of_a_length_that_is_rounded(folder):
+    scales = numpy_helper.from_array(np.array([1, 1, 1, 1.5], np.float32), "scales")
+    return model([node("Resize", ["x", "", "scales"], mode="linear", coordinate_transformation_mode="align_corners")],
+                 inputs=[info("x", (1, 1, 4, 7))], outputs=[info("y", None)], initializers=[scales])
+
+
 @case("declared-shape", code=0, text="is declared as a sequence of maps, but is computed as f32[2,2]")
 def maps_as_a_result(folder):
     maps = helper.make_sequence_type_proto(helper.make_map_type_proto(I64, helper.make_tensor_type_proto(F, [])))

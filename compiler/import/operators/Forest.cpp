@@ -468,6 +468,11 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   int64_t transform = node.intAttr("post_transform", 0);
   if (transform < 0 || transform >= int64_t(std::size(transforms)))
     return node.invalid("there is no post_transform " + Twine(transform));
+  if (transform == 1 || transform == 2)
+    node.warnOfReadings("post_transform " + Twine(transform) + " is " +
+                            transforms[transform] + " in ONNX, and " +
+                            transforms[3 - transform] + " in ONNX Runtime",
+                        "use post_transform 0 with an operator behind it");
   Value scores =
       forest.build(x, targetCount, aggregates[aggregate], {}, elementOf(x));
   Value result = transformScores(node, scores, transforms[transform]);

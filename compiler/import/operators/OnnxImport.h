@@ -122,6 +122,9 @@ public:
   virtual mlir::LogicalResult unsupported(const llvm::Twine &reason,
                                           const llvm::Twine &hint = "") = 0;
   virtual mlir::LogicalResult invalid(const llvm::Twine &reason) = 0;
+  /// A warning that ONNX Runtime reads the standard otherwise than its own tests.
+  virtual void warnOfReadings(const llvm::Twine &difference,
+                              const llvm::Twine &wayOut) = 0;
 
   /// A constant, e.g. a default operand.
   mlir::Value constant(mlir::DenseElementsAttr value) {

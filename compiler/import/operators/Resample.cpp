@@ -256,6 +256,33 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   return resizeByInput(node, mode, in);
 }
 
+/// With aligned corners, ONNX's tests divide by the length before it was rounded, less
+/// one; ONNX Runtime and PyTorch by the result's length less one.
+static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
+                         ArrayRef<int64_t> axes, unsigned scalesInput) {
+  if (mode.coordinates != "align_corners" || !node.constantInput(scalesInput))
+    return;
+  auto scales = node.requireFloats(scalesInput, "scales");
+  if (failed(scales) || scales->size() != axes.size())
+    return;
+  Dims sizes = dimsOf(node.input(0));
+  for (auto [axis, scale] : llvm::zip(axes, *scales)) {
+    const Dim &size = sizes[axis];
+    // Of sizes of the run, some make no whole number.
+    double length =
+        size.known() ? scale * static_cast<double>(*size.known()) : scale;
+    if (length == std::floor(length) || size == 1)
+      continue;
+    node.warnOfReadings(
+        "the length " + kernel::sizeText(size) + " of axis " + Twine(axis) +
+            " times its scale is no whole number: ONNX's tests divide "
+            "positions by that less one, ONNX Runtime and PyTorch by the "
+            "result's length less one",
+        "give `sizes` in place of `scales`, which all read alike");
+    return;
+  }
+}
+
 /// Opset 10: X, scales; since 11: X, roi, scales, sizes.
 static ImportResult importResize(OnnxNode &node) {
   Value x = node.input(0);
@@ -286,6 +313,8 @@ static ImportResult importResize(OnnxNode &node) {
   };
   unsigned scalesInput = node.opset < 11 ? 1 : 2;
   unsigned byInput = node.opset >= 11 && isGiven(3) ? 3 : scalesInput;
+  if (byInput == scalesInput && node.hasInput(byInput))
+    warnOfScales(node, mode, axes, scalesInput);
   if (node.hasInput(byInput) &&
       (hasRunTimeSizes(x.getType()) || !node.constantInput(byInput) ||
        (mode.crops() && node.hasInput(1) && !node.constantInput(1))))
