@@ -205,6 +205,18 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
                : kernel::sizesAttr(counts, carried[0].getContext());
   }
 
+  /// Whether nothing is read, and what has to be equal is.
+  static bool holdsAlways(graph::ReadSizesOp read) {
+    if (!read.getSizes().getSizes().empty())
+      return false;
+    kernel::Dims pairs =
+        read.getEqual() ? kernel::dimsOf(*read.getEqual()) : kernel::Dims();
+    for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (pairs[i] != pairs[i + 1])
+        return false;
+    return true;
+  }
+
   /// Ifs and loops as operations of programs; graph and kernel dialect have them
   /// in one form.
   static void replaceControl(kernel::ProgramOp program) {
@@ -212,6 +224,11 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
          llvm::make_early_inc_range(program.getBody().front())) {
       OpBuilder builder(&op);
       Operation *made = nullptr;
+      if (auto read = dyn_cast<graph::ReadSizesOp>(op);
+          read && holdsAlways(read)) {
+        read.erase();
+        continue;
+      }
       if (auto choice = dyn_cast<graph::IfOp>(op))
         made = kernel::IfOp::create(builder, op.getLoc(), op.getResultTypes(),
                                     choice.getCondition(), choice.getThenBody(),
