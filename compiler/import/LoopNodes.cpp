@@ -398,14 +398,17 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   SmallVector<Type> results;
   for (Value initial : carried)
     results.push_back(initial.getType());
-  if (!parts.empty() && isOpen && !conditional && limit) {
+  std::optional<int64_t> most;
+  if (count)
+    most = std::max<int64_t>(count->most(), 0);
+  bool mayBeNegative = count && count->least() < 0;
+  if (!parts.empty() && (isOpen || mayBeNegative) && !conditional && limit) {
     // How many parts there are is known before the first, and is a size.
     graph::RunTimeInts ints(node);
     Value often = ints.max(ints.vector(limit), ints.number(0));
     if (condition)
       often = ints.where(node.reshape(condition, {1}), often, ints.number(0));
-    auto read = readSizes(
-        at, often, {count ? std::optional(count->most()) : std::nullopt});
+    auto read = readSizes(at, often, most);
     if (failed(read))
       return failure();
     count = read->front();
@@ -418,8 +421,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     for (Value value : {limit, condition})
       if (value)
         from.push_back(value);
-    auto made = madeSize(
-        at, "count", count ? std::optional(count->most()) : std::nullopt, from);
+    auto made = madeSize(at, "count", most, from);
     if (failed(made))
       return failure();
     open = OpenParts{*made, limit};

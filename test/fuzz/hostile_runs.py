@@ -70,6 +70,8 @@ def models():
     body = helper.make_graph([node("Gather", ["x", "i"], ["one"]), node("Add", ["a", "one"], ["b"]), node("Identity", ["b"], ["c"]), node("Identity", ["on"], ["still"])],
                              "body", [info("i", I, []), info("on", B, []), info("a", F, ["n"])], [info("still", B, []), info("b", F, ["n"]), info("c", F, ["n"])])
     yield "collected", model([node("Loop", ["k", "", "x"], ["y", "all"], body=body)], [x, k], [info("y", F), info("all", F)])
+    yield "fewer", model([node("Shape", ["x"], ["s"]), node("Sub", ["s", "three"], ["d"]), node("Squeeze", ["d"], ["k"]),
+                          node("Loop", ["k", "", "x"], ["y", "all"], body=body)], [x], [info("y", F), info("all", F)], {"three": np.array([3])})
     body = helper.make_graph([node("Less", ["i", "five"], ["still"]), node("Sin", ["a"], ["b"])], "body",
                              [info("i", I, []), info("on", B, []), info("a", F, ["n"])], [info("still", B, []), info("b", F, ["n"])])
     until = helper.make_graph([node("ReduceSum", ["a"], ["t"], keepdims=0), node("Less", ["t", "four"], ["still"]), node("Add", ["a", "x"], ["b"])], "until",

@@ -415,6 +415,12 @@ def bodies(ingot):
                                                              {"limit": limit["limit"]}),
           [{"x": x, "k": np.array(k, np.int64), "go": np.array(True)} for x, k in ((runs[0]["x"], 2), (runs[2]["x"], 2**62), (small, 12))], ["n=1..9", "y_count=0..12"],
           [{"x": small, "k": np.array(13, np.int64), "go": np.array(True)}])
+    # As many parts as a size less a number: where that is negative, none.
+    few = helper.make_graph([node("Add", ["a", "x"], ["b"]), node("Identity", ["on5"], ["still5"])], "few",
+                            [info("i", I), info("on5", TensorProto.BOOL), info("a", F, ["n"])], [info("still5", TensorProto.BOOL), info("b", F, ["n"]), info("a", F, ["n"])])
+    check(ingot, "parts of a size less three", model(
+        [node("Shape", ["x"], ["s"]), node("Sub", ["s", "three"], ["d"]), node("Squeeze", ["d"], ["k"]), node("Loop", ["k", "", "x"], ["y", "all"], body=few)],
+        [("x", F, ["n"])], results, {"three": ints(3)}), [{"x": normal(n)} for n in (4, 8, 5)], ["n=1..8"])
     check(ingot, "parts until a condition, at most 12", model([collect("k", "")], [("x", F, ["n"])], results, limit), [*runs, {"x": small}], ["n=1..9"])
     # A part of a shape is a number, others are not.
     check(ingot, "Resize of sizes of which two are known",

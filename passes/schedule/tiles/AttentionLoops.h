@@ -24,7 +24,6 @@
 // scores is that of its last keys: it may compute some again that the vector before has
 // computed. Fewer keys than a vector has lanes are scored one by one.
 
-
 #ifndef INGOT_PASSES_SCHEDULE_TILES_ATTENTIONLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_ATTENTIONLOOPS_H
 
