@@ -165,7 +165,8 @@ static bool checkDevice(ModuleOp module, const TargetDescription &target,
   if (!target.isDevice())
     return true;
   module.walk([&](Operation *op) {
-    bool readsSizes = isa<graph::ReadSizesOp, kernel::ReadSizesOp>(op);
+    bool readsSizes = isa<graph::ReadSizesOp, graph::CheckSizesOp,
+                          kernel::ReadSizesOp, kernel::CheckSizesOp>(op);
     if (!readsSizes &&
         !isa<graph::IfOp, graph::LoopOp, kernel::IfOp, kernel::LoopOp>(op))
       return;

@@ -94,7 +94,8 @@ private:
         checkDecision(group, &group.getBody().front(), group.getStrategy(),
                       group.getPlanAttr());
       else if (stage == Stage::Decide && !group && !isData(&op) &&
-               !isa<graph::IfOp, graph::LoopOp, graph::ReadSizesOp>(op))
+               !isa<graph::IfOp, graph::LoopOp, graph::ReadSizesOp,
+                    graph::CheckSizesOp>(op))
         refuse(&op, "is in no group");
     }
   }
@@ -151,7 +152,7 @@ private:
         refuse(&op, "has results that have no place");
       else if (!isPlanned && !isData(&op) &&
                !isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp,
-                    kernel::ReadSizesOp>(op))
+                    kernel::ReadSizesOp, kernel::CheckSizesOp>(op))
         refuse(&op, "is neither a launch nor data, and runs no program");
     }
   }

@@ -50,13 +50,15 @@ MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
     } else if (auto read = dyn_cast<kernel::ReadSizesOp>(op)) {
       needs.checks = true;
       addSizes(read.getSizes(), needs);
-      addSizes(read.getEqual().value_or(kernel::SizesAttr()), needs);
       needs.makesSizes |=
           llvm::any_of(interface.madeSizes, [&](const InterfaceSize &made) {
             return made.maker == program &&
                    llvm::is_contained(read.getSizes().getSymbols(),
                                       made.symbol);
           });
+    } else if (auto check = dyn_cast<kernel::CheckSizesOp>(op)) {
+      needs.checks = true;
+      addSizes(check.getPairs(), needs);
     }
     for (kernel::ProgramOp callee : kernel::programsRunBy(op)) {
       Needs own = needsOf(callee);

@@ -86,6 +86,8 @@ void MainPrinter::printOperations(kernel::ProgramOp program) {
       printLoop(loop);
     else if (auto read = dyn_cast<kernel::ReadSizesOp>(op))
       printReadSizes(read);
+    else if (auto check = dyn_cast<kernel::CheckSizesOp>(op))
+      printCheckSizes(check);
     else if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
       printRequireEqual(require, pointer(require.getInput()).text);
     else if (auto buffer = dyn_cast<kernel::ArenaOp>(op);

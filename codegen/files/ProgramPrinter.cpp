@@ -124,9 +124,10 @@ void ProgramPrinter::printReadSizes(kernel::ReadSizesOp read) {
       if (own.isMade && own.symbol == size.symbols().front())
         out.line("*io->" + own.field + " = " + text + ";");
   }
-  if (!read.getEqual())
-    return;
-  kernel::Dims pairs = kernel::dimsOf(*read.getEqual());
+}
+
+void ProgramPrinter::printCheckSizes(kernel::CheckSizesOp check) {
+  kernel::Dims pairs = kernel::dimsOf(check.getPairs());
   for (size_t i = 0; i < pairs.size(); i += 2)
     returnIf(interface.sizeText(pairs[i], "io->") +
                  " != " + interface.sizeText(pairs[i + 1], "io->"),
@@ -186,12 +187,7 @@ const Weight &ProgramPrinter::weightOf(memref::GetGlobalOp op) const {
 }
 
 bool ProgramPrinter::isNamedWeight(memref::GetGlobalOp op) const {
-  // No size is read from a tensor without elements.
-  auto names = [](Operation *user) {
-    auto read = dyn_cast<kernel::ReadSizesOp>(user);
-    return !read || !kernel::dimsOf(read.getSizes()).empty();
-  };
-  return weightOf(op).offset >= 0 && llvm::any_of(op->getUsers(), names);
+  return weightOf(op).offset >= 0 && !op->use_empty();
 }
 
 ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {

@@ -40,6 +40,7 @@ protected:
   void printStringChecks();
   /// Reads sizes that the run has made.
   void printReadSizes(kernel::ReadSizesOp read);
+  void printCheckSizes(kernel::CheckSizesOp check);
   void printArenaValue(kernel::ArenaOp buffer);
   /// Declares a pointer for each weight of a program that lies behind `base`.
   void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base);

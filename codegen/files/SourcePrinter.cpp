@@ -225,28 +225,14 @@ private:
            (weight.offset < 0 || interface.weightsMode == WeightsMode::Source);
   }
 
-  /// The constants without elements that code names: a check of sizes has one that it
-  /// does not read.
-  llvm::StringSet<> namedEmpty() const {
-    llvm::StringSet<> names;
-    module->walk([&](memref::GetGlobalOp get) {
-      if (!llvm::all_of(get->getUsers(), llvm::IsaPred<kernel::ReadSizesOp>))
-        names.insert(get.getName());
-    });
-    return names;
-  }
-
   void printArray(memref::GlobalOp global) {
     printWeightArray(global, context.globals[global.getSymName()], out);
   }
 
   void printTables() {
-    llvm::StringSet<> names = namedEmpty();
     auto inSource = llvm::filter_to_vector(
-        module.getOps<memref::GlobalOp>(), [&](memref::GlobalOp global) {
-          return isInSource(global) && (global.getType().getNumElements() > 0 ||
-                                        names.contains(global.getSymName()));
-        });
+        module.getOps<memref::GlobalOp>(),
+        [&](memref::GlobalOp global) { return isInSource(global); });
     if (!target.isDevice()) {
       llvm::for_each(inSource, [&](auto global) { printArray(global); });
       return;

@@ -152,14 +152,15 @@ FailureOr<Dim> GraphImporter::madeSize(const NodePlace &at, const Twine &suffix,
 void GraphImporter::readSize(const NodePlace &at, Value count,
                              const Dim &size) {
   ReadSizesOp::create(builder, locationOf(at), count,
-                      kernel::sizesAttr(size, &context),
-                      /*equal=*/kernel::SizesAttr());
+                      kernel::sizesAttr(size, &context));
 }
 
 FailureOr<Dims>
 GraphImporter::readSizes(const NodePlace &at, Value counts,
                          ArrayRef<std::optional<int64_t>> most) {
   Dims sizes;
+  if (most.empty())
+    return sizes;
   SmallVector<std::optional<Dim>> known = elementsIn(counts);
   for (auto [i, bound] : llvm::enumerate(most)) {
     // Some elements follow from other sizes, where all do not.
@@ -174,8 +175,7 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     sizes.push_back(*size);
   }
   ReadSizesOp::create(builder, locationOf(at), counts,
-                      kernel::sizesAttr(sizes, &context),
-                      /*equal=*/kernel::SizesAttr());
+                      kernel::sizesAttr(sizes, &context));
   return sizes;
 }
 
@@ -257,8 +257,7 @@ Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
   Dim whole = dimOf(name, SizeRange(std::min(x.least(), y.least()),
                                     std::max(x.most(), y.most())));
   ReadSizesOp::create(builder, locationOf(at), counts,
-                      kernel::sizesAttr(whole, &context),
-                      /*equal=*/kernel::SizesAttr());
+                      kernel::sizesAttr(whole, &context));
   buildCheck(at, (y - 1) * (y - whole), 0);
   wholes.push_back({name, whole, x, y, block, isFirst});
   return whole;
@@ -266,13 +265,8 @@ Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
 
 void GraphImporter::buildCheck(const NodePlace &at, const Dim &x,
                                const Dim &y) {
-  auto none =
-      RankedTensorType::get({0}, builder.getIntegerType(64, /*isSigned=*/true));
-  Value nothing = constant(DenseElementsAttr::get(none, ArrayRef<int64_t>()),
-                           locationOf(at));
-  ReadSizesOp::create(builder, locationOf(at), nothing,
-                      kernel::sizesAttr(Dims(), &context),
-                      kernel::sizesAttr(Dims{x, y}, &context));
+  CheckSizesOp::create(builder, locationOf(at),
+                       kernel::sizesAttr(Dims{x, y}, &context));
 }
 
 bool GraphImporter::fitsAtBounds(const NodePlace &at, RankedTensorType type) {

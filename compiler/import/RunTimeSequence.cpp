@@ -179,8 +179,7 @@ void SequenceBuilder::require(Value truths) {
   Value number = node->build<ReduceSumOp>(wrong, ArrayRef<int64_t>{0});
   MLIRContext *context = node->builder.getContext();
   ReadSizesOp::create(node->builder, node->loc, ints.vector(number),
-                      kernel::sizesAttr(Dims{Dim(0)}, context),
-                      /*equal=*/kernel::SizesAttr());
+                      kernel::sizesAttr(Dims{Dim(0)}, context));
 }
 
 Value SequenceBuilder::wrapped(Value position, Value count, Value end) {

@@ -53,7 +53,11 @@ bool SizesOp::passesLanes() { return getSizes().getSizes().size() == 1; }
 
 LogicalResult ReadSizesOp::verify() {
   return kernel::verifyReadSizes(
-      *this, tensorType(getCounts()).getNumElements(), getSizes(), getEqual());
+      *this, tensorType(getCounts()).getNumElements(), getSizes());
+}
+
+LogicalResult CheckSizesOp::verify() {
+  return kernel::verifyPairs(*this, getPairs());
 }
 
 LogicalResult GroupOp::verifyRegions() {

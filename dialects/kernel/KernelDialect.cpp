@@ -307,7 +307,7 @@ LogicalResult ProgramOp::verify() {
       !llvm::all_of(getArgumentTypes(), llvm::IsaPred<MemRefType>))
     return emitOpError("on buffers takes all of them as arguments");
   for (Operation &op : getBody().front())
-    if (!isa<ArenaOp, ViewOp, LaunchOp, IfOp, LoopOp, ReadSizesOp,
+    if (!isa<ArenaOp, ViewOp, LaunchOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp,
              RequireEqualOp, memref::GetGlobalOp, ReturnOp>(op))
       return op.emitOpError("is not of the kernel level; a program only "
                             "launches kernels and runs programs");
@@ -318,8 +318,10 @@ LogicalResult ReadSizesOp::verify() {
   auto type = cast<ShapedType>(getCounts().getType());
   if (type.getElementTypeBitWidth() != 64)
     return emitOpError("reads other integers than those of 64 bits");
-  return verifyReadSizes(*this, type.getNumElements(), getSizes(), getEqual());
+  return verifyReadSizes(*this, type.getNumElements(), getSizes());
 }
+
+LogicalResult CheckSizesOp::verify() { return verifyPairs(*this, getPairs()); }
 
 LogicalResult ReturnOp::verify() {
   auto function = cast<FunctionOpInterface>((*this)->getParentOp());

@@ -323,8 +323,20 @@ def Kernel_ReadSizesOp : Kernel_Op<"read_sizes", [MemoryEffects<[MemRead, MemWri
 
         kernel.read_sizes %count : memref<1xi64> as #kernel.sizes<"found" in 0 to 64 : s0>
   }];
-  let arguments = (ins Kernel_Value:$counts, Kernel_SizesAttr:$sizes, OptionalAttr<Kernel_SizesAttr>:$equal);
-  let assemblyFormat = "$counts `:` type($counts) `as` $sizes (`equal` $equal^)? attr-dict";
+  let arguments = (ins Kernel_Value:$counts, Kernel_SizesAttr:$sizes);
+  let assemblyFormat = "$counts `:` type($counts) `as` $sizes attr-dict";
+  let hasVerifier = 1;
+}
+
+def Kernel_CheckSizesOp : Kernel_Op<"check_sizes", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Sizes of the run that have to be equal";
+  let description = [{
+    As `graph.check_sizes`: a run in which the two of a pair differ ends with INGOT_ERROR_SHAPE.
+
+        kernel.check_sizes #kernel.sizes<"m" in 1 to 8, "n" in 1 to 8 : s0, s1>
+  }];
+  let arguments = (ins Kernel_SizesAttr:$pairs);
+  let assemblyFormat = "$pairs attr-dict";
   let hasVerifier = 1;
 }
 

@@ -444,15 +444,19 @@ Dims dimsOf(RankedTensorType type) {
   return Dims(type.getShape().begin(), type.getShape().end());
 }
 
-LogicalResult verifyReadSizes(Operation *op, int64_t integers, SizesAttr sizes,
-                              std::optional<SizesAttr> equal) {
+LogicalResult verifyReadSizes(Operation *op, int64_t integers,
+                              SizesAttr sizes) {
   Dims dims = dimsOf(sizes);
   if (int64_t(dims.size()) != integers)
     return op->emitOpError() << "reads " << dims.size() << " sizes from "
                              << integers << " integers";
-  if (equal && equal->getSizes().size() % 2 != 0)
-    return op->emitOpError() << "needs sizes to be equal that are no pairs";
   return success();
+}
+
+LogicalResult verifyPairs(Operation *op, SizesAttr pairs) {
+  return pairs.getSizes().size() % 2 == 0
+             ? success()
+             : op->emitOpError("needs sizes to be equal that are no pairs");
 }
 
 bool isCompact(ArrayRef<Dim> sizes) {

@@ -88,11 +88,11 @@ mlir::RankedTensorType tensorOf(llvm::ArrayRef<Dim> sizes, mlir::Type element);
 /// These sizes as one attribute.
 SizesAttr sizesAttr(llvm::ArrayRef<Dim> sizes, mlir::MLIRContext *context);
 Dims dimsOf(SizesAttr sizes);
-/// Refuses sizes that integers cannot be read as, since there are not as many, and sizes
-/// in `equal` that are no pairs.
+/// Refuses sizes that integers cannot be read as, since there are not as many.
 llvm::LogicalResult verifyReadSizes(mlir::Operation *op, int64_t integers,
-                                    SizesAttr sizes,
-                                    std::optional<SizesAttr> equal);
+                                    SizesAttr sizes);
+/// Refuses sizes that are no pairs.
+llvm::LogicalResult verifyPairs(mlir::Operation *op, SizesAttr pairs);
 inline bool hasRunTimeSizes(mlir::Type type) {
   return static_cast<bool>(SizesAttr::of(type));
 }

@@ -73,7 +73,8 @@ public:
       operations.push_back(&op);
     for (Operation *op : llvm::reverse(operations))
       if (!grouped.contains(op) &&
-          !isa<ConstantOp, GroupOp, IfOp, LoopOp, ReadSizesOp>(op) &&
+          !isa<ConstantOp, GroupOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp>(
+              op) &&
           !isView(op) && !placed.contains(op))
         build(collect(op), op);
     // What is concatenated in place knows where its parts lie.

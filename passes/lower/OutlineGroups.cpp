@@ -205,13 +205,9 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
                : kernel::sizesAttr(counts, carried[0].getContext());
   }
 
-  /// Whether nothing is read, and what has to be equal is.
-  static bool holdsAlways(graph::ReadSizesOp read) {
-    if (!read.getSizes().getSizes().empty())
-      return false;
-    kernel::Dims pairs =
-        read.getEqual() ? kernel::dimsOf(*read.getEqual()) : kernel::Dims();
-    for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+  static bool holdsAlways(graph::CheckSizesOp check) {
+    kernel::Dims pairs = kernel::dimsOf(check.getPairs());
+    for (size_t i = 0; i < pairs.size(); i += 2)
       if (pairs[i] != pairs[i + 1])
         return false;
     return true;
@@ -224,9 +220,10 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
          llvm::make_early_inc_range(program.getBody().front())) {
       OpBuilder builder(&op);
       Operation *made = nullptr;
-      if (auto read = dyn_cast<graph::ReadSizesOp>(op);
-          read && holdsAlways(read)) {
-        read.erase();
+      if (auto check = dyn_cast<graph::CheckSizesOp>(op)) {
+        if (!holdsAlways(check))
+          kernel::CheckSizesOp::create(builder, op.getLoc(), check.getPairs());
+        check.erase();
         continue;
       }
       if (auto choice = dyn_cast<graph::IfOp>(op))
@@ -244,8 +241,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
             elementsOf(loop.getCarried()));
       else if (auto read = dyn_cast<graph::ReadSizesOp>(op))
         made = kernel::ReadSizesOp::create(
-            builder, op.getLoc(), read.getCounts(), read.getSizesAttr(),
-            read.getEqualAttr());
+            builder, op.getLoc(), read.getCounts(), read.getSizesAttr());
       if (!made)
         continue;
       op.replaceAllUsesWith(made);

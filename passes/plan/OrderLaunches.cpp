@@ -67,10 +67,12 @@ public:
       for (Value result : op->getResults())
         touch(i, result);
     }
-    // Sizes are known behind the step that reads them.
+    // Sizes are known behind the step that reads them, and right behind a check.
     for (auto [i, op] : llvm::enumerate(steps))
       for (unsigned later = i + 1;
-           isa<kernel::ReadSizesOp>(op) && later < steps.size(); ++later) {
+           isa<kernel::ReadSizesOp, kernel::CheckSizesOp>(op) &&
+           later < steps.size();
+           ++later) {
         nodes[i].users.push_back(later);
         ++nodes[later].waitsFor;
       }

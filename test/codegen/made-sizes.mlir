@@ -32,7 +32,8 @@ module {
   }
   kernel.program @main(%n: memref<3xi64> {kernel.onnx_name = "n"},
                        %y: memref<8xf32> {kernel.onnx_name = "y", kernel.output, kernel.sizes = #kernel.sizes<"kept" in 0 to 8 : s0>}) {
-    kernel.read_sizes %n : memref<3xi64> as #kernel.sizes<"inner" in 1 to 4, "kept" in 0 to 8 : s1, s0, 3> equal #kernel.sizes<"inner" in 1 to 4, "kept" in 0 to 8 : s1, s0 * 2>
+    kernel.read_sizes %n : memref<3xi64> as #kernel.sizes<"inner" in 1 to 4, "kept" in 0 to 8 : s1, s0, 3>
+    kernel.check_sizes #kernel.sizes<"inner" in 1 to 4, "kept" in 0 to 8 : s1, s0 * 2>
     kernel.launch @fill(%y) : (memref<8xf32>) -> ()
     kernel.return
   }

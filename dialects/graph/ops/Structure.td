@@ -30,15 +30,25 @@ def Graph_ReadSizesOp : Graph_Op<"read_sizes", [MemoryEffects<[MemWrite]>]> {
   let description = [{
     The elements of `counts` are, in row-major order, the `sizes`: a symbol that nothing has
     given a value yet has it from here on, and anything else has to be equal. A run ends
-    with an error if it is not, if a symbol is out of its bounds, or if two of the pairs of
-    sizes in `equal` differ. Symbols of inputs
+    with an error if it is not, or if a symbol is out of its bounds. Symbols of inputs
     have their values from the beginning; these are the others: what is counted (NonZero),
     and shapes that are tensors.
 
         graph.read_sizes %count {sizes = #kernel.sizes<"found" in 0 to 64 : s0>} : (tensor<1xsi64>) -> ()
   }];
-  let arguments = (ins StaticShapeTensorOf<[SI64]>:$counts, Graph_SizesAttr:$sizes,
-                       OptionalAttr<Graph_SizesAttr>:$equal);
+  let arguments = (ins StaticShapeTensorOf<[SI64]>:$counts, Graph_SizesAttr:$sizes);
+  let hasVerifier = 1;
+}
+
+def Graph_CheckSizesOp : Graph_Op<"check_sizes", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Sizes of the run that have to be equal";
+  let description = [{
+    A run ends here with an error if the two of a pair differ: the first size and the second
+    one, the third and the fourth, and so on.
+
+        graph.check_sizes {pairs = #kernel.sizes<"m" in 1 to 8, "n" in 1 to 8 : s0, s1>} : () -> ()
+  }];
+  let arguments = (ins Graph_SizesAttr:$pairs);
   let hasVerifier = 1;
 }
 

@@ -217,8 +217,8 @@ func.func @too_few(%count: tensor<2xsi64>) {
 
 // -----
 
-func.func @no_pair(%count: tensor<1xsi64>) {
+func.func @no_pair() {
   // expected-error @+1 {{needs sizes to be equal that are no pairs}}
-  graph.read_sizes %count {sizes = #kernel.sizes<"n" in 1 to 64 : s0>, equal = #kernel.sizes<"n" in 1 to 64 : s0>} : (tensor<1xsi64>) -> ()
+  graph.check_sizes {pairs = #kernel.sizes<"n" in 1 to 64 : s0>} : () -> ()
   return
 }

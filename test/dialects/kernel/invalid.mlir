@@ -349,6 +349,14 @@ kernel.program @narrow_sizes(%x: memref<1xi32>) {
 
 // -----
 
+kernel.program @no_pair() {
+  // expected-error @+1 {{needs sizes to be equal that are no pairs}}
+  kernel.check_sizes #kernel.sizes<"n" in 1 to 64 : s0, 2, 3>
+  kernel.return
+}
+
+// -----
+
 func.func @own_memory(%x: memref<8x8xf16>, %i: index) {
   // expected-error @+1 {{which is not shared by the block}}
   %a:4 = kernel.load_matrices %x[%i, %i] : memref<8x8xf16> to i32, i32, i32, i32

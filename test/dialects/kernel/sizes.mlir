@@ -124,10 +124,12 @@ func.func @expanded(%x: tensor<64xf32, #kernel.sizes<"n" in 1 to 64 : s0>>, %y: 
 // A run reads its own counts: what comes behind has them as sizes.
 // CHECK-LABEL: func.func @made
 // CHECK: graph.read_sizes %{{.*}} {sizes = #kernel.sizes<"found" in 0 to 8 : s0>} : (tensor<1xsi64>) -> ()
-// CHECK: graph.read_sizes %{{.*}} {equal = #kernel.sizes<"found" in 0 to 8, "n" in 1 to 8 : s0, s1>, sizes = #kernel.sizes<3>} : (tensor<1xsi64>) -> ()
+// CHECK: graph.read_sizes %{{.*}} {sizes = #kernel.sizes<3>} : (tensor<1xsi64>) -> ()
+// CHECK: graph.check_sizes {pairs = #kernel.sizes<"found" in 0 to 8, "n" in 1 to 8 : s0, s1>} : () -> ()
 func.func @made(%count: tensor<1xsi64>, %x: tensor<8xf32>) -> tensor<8xf32, #kernel.sizes<"found" in 0 to 8 : s0>> {
   graph.read_sizes %count {sizes = #kernel.sizes<"found" in 0 to 8 : s0>} : (tensor<1xsi64>) -> ()
-  graph.read_sizes %count {sizes = #kernel.sizes<3>, equal = #kernel.sizes<"found" in 0 to 8, "n" in 1 to 8 : s0, s1>} : (tensor<1xsi64>) -> ()
+  graph.read_sizes %count {sizes = #kernel.sizes<3>} : (tensor<1xsi64>) -> ()
+  graph.check_sizes {pairs = #kernel.sizes<"found" in 0 to 8, "n" in 1 to 8 : s0, s1>} : () -> ()
   %y = graph.slice %x {starts = array<i64: 0>, steps = array<i64: 1>} : (tensor<8xf32>) -> tensor<8xf32, #kernel.sizes<"found" in 0 to 8 : s0>>
   return %y : tensor<8xf32, #kernel.sizes<"found" in 0 to 8 : s0>>
 }
