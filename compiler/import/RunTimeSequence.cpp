@@ -112,6 +112,18 @@ Value SequenceBuilder::withRows(Value matrix, int64_t count) {
                               ArrayRef<Dim>{Dim(count), width});
 }
 
+Value SequenceBuilder::inRoom(Value flat, int64_t width) {
+  // Truths and strings that are none are not even to be copied along.
+  Type element = elementOf(flat);
+  Dim own = dimsOf(flat)[0];
+  if (own == width)
+    return flat;
+  if (own.most() > width || isa<kernel::StringType>(element) ||
+      element.isInteger(1))
+    return resizedFlat(*node, flat, Dim(width));
+  return node->build<WithRoomOp>(RankedTensorType::get({width}, element), flat);
+}
+
 FailureOr<RunTimeSequence> SequenceBuilder::pack(ArrayRef<Value> elements,
                                                  const SequenceForm &form) {
   RunTimeInts ints(*node);
@@ -120,8 +132,8 @@ FailureOr<RunTimeSequence> SequenceBuilder::pack(ArrayRef<Value> elements,
   for (Value element : elements) {
     Dims sizes = dimsOf(element);
     Dim count = product(ArrayRef<Dim>(sizes));
-    Value flat = resizedFlat(
-        *node, node->reshape(element, ArrayRef<Dim>(count)), Dim(form.width()));
+    Value flat =
+        inRoom(node->reshape(element, ArrayRef<Dim>(count)), form.width());
     rows.push_back(node->reshape(flat, {1, form.width()}));
     if (!form.isFixed())
       shapes.push_back(node->reshape(ints.sizes(sizes), {1, rank}));

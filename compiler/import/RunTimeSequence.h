@@ -95,6 +95,9 @@ private:
   mlir::Value wrapped(mlir::Value position, mlir::Value count, mlir::Value end);
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);
+  /// A row of `width` elements that begins with those of `flat`; what is behind them
+  /// has no meaning.
+  mlir::Value inRoom(mlir::Value flat, int64_t width);
   mlir::Value withColumns(mlir::Value matrix, int64_t width);
   mlir::FailureOr<mlir::Value> row(const RunTimeSequence &sequence,
                                    mlir::Value position);

@@ -27,7 +27,7 @@ FoldableValues findFoldableValues(Block &body) {
     if (given ? hasData(given.getValue())
               : isPure(&op) && !isa<UnpackPanelsOp, GroupOp>(op) &&
                     !hasRunTimeSizes(&op) && !isLarge(&op) &&
-                    !isa<StringsOp, RandomBitsOp>(op) &&
+                    !isa<StringsOp, RandomBitsOp, WithRoomOp>(op) &&
                     llvm::all_of(op.getOperands(), isConstant))
       found.operations.insert(&op);
   }

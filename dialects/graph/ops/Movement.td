@@ -42,6 +42,18 @@ def Graph_RefillOp : Graph_Move<"refill", [Graph_RunTimeSizes], Graph_StatedType
   let hasFolder = 1;
 }
 
+def Graph_WithRoomOp : Graph_BodyOp<"with_room", [Graph_RunTimeSizes], Graph_StatedTypes> {
+  let summary = "The operand's elements, and behind them room that nothing is written to";
+  let description = [{
+    For a value that is as large as the run makes it where a type of one size is needed (what
+    one of two branches results in): only what is there is copied. Nothing may read the room.
+
+        graph.with_room %x : (tensor<64xf32, #kernel.sizes<"n" in 0 to 64 : s0>>) -> tensor<300xf32>
+  }];
+  let arguments = (ins Graph_Tensor:$x);
+  let results = (outs Graph_Tensor:$result);
+}
+
 def Graph_SliceOp : Graph_AxisMove<"slice", [Graph_RunTimeSizes], Graph_StatedTypes> {
   let summary = "Elements starts[k] + i * steps[k] of each axis k; steps may be negative";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps);

@@ -146,6 +146,24 @@ OpFoldResult RefillOp::fold(FoldAdaptor) {
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// With room
+//===----------------------------------------------------------------------===//
+
+LogicalResult WithRoomOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Dims own = dimsOf(op.getX()), stated = rule.statedDims();
+  if (own.size() != 1 || stated.size() != 1 || !stated[0].known() ||
+      own[0].most() > *stated[0].known())
+    return rule.refuse("needs one axis, and a known size that the operand's "
+                       "elements fit into");
+  return rule.result(stated, elementOf(op.getX()));
+}
+
+void WithRoomOp::emitBody(BodyBuilder &b) {
+  b.forLanes(dimsOf(getX())[0],
+             [&](Expr i) { b.store(0, b.load(getX(), {i}), {i}); });
+}
+
 Value buildReshape(OpBuilder &builder, Location loc, Value x,
                    ArrayRef<int64_t> shape) {
   return ReshapeOp::create(builder, loc, x, shape);

@@ -27,6 +27,22 @@ func.func @reshape(%x: tensor<2x3xf32>) {
 
 // -----
 
+func.func @room(%x: tensor<8xf32, #kernel.sizes<"n" in 1 to 8 : s0>>) {
+  // expected-error @+1 {{a known size that the operand's elements fit into}}
+  %r = graph.with_room %x : (tensor<8xf32, #kernel.sizes<"n" in 1 to 8 : s0>>) -> tensor<7xf32>
+  return
+}
+
+// -----
+
+func.func @room_of_rows(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{needs one axis}}
+  %r = graph.with_room %x : (tensor<2x3xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @reshape_2(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{where its operands and attributes make 'tensor<6xf32>'}}
   %r = graph.reshape %x : (tensor<2x3xf32>) -> tensor<6xf16>
