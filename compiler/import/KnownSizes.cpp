@@ -80,21 +80,23 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The elements of tensors, in row-major order.
+/// The elements of tensors, in row-major order. None of a tensor that is too large for a
+/// shape or not of integers.
 class SizeValues {
 public:
-  using Elements = std::optional<Dims>;
-
-  Elements of(Value value) {
-    auto [known, isNew] = all.try_emplace(value);
-    if (!isNew)
-      return known->second;
-    Elements elements = compute(value);
-    return all[value] = elements;
+  const KnownElements &of(Value value) {
+    auto [place, isNew] = all.try_emplace(value);
+    if (isNew) {
+      KnownElements elements = compute(value);
+      for (Known &x : elements)
+        x = inRange(x);
+      all[value] = std::move(elements);
+    }
+    return all[value];
   }
 
 private:
-  Elements compute(Value value) {
+  KnownElements compute(Value value) {
     Operation *op = value.getDefiningOp();
     Type element = elementOf(value);
     bool isWide =
@@ -102,34 +104,36 @@ private:
         (element.isInteger(1) || element.getIntOrFloatBitWidth() >= 32);
     // What is longer is no shape.
     constexpr int64_t mostElements = 256;
-    if (!op || !isWide || hasRunTimeSizes(value.getType()) ||
-        tensorType(value).getNumElements() > mostElements)
-      return std::nullopt;
+    if (hasRunTimeSizes(value.getType()) || !isWide ||
+        elementsOf(value) > mostElements)
+      return {};
+    KnownElements unknown(elementsOf(value));
+    if (!op)
+      return unknown;
     if (auto constant = dyn_cast<ConstantOp>(op)) {
       if (!hasData(constant.getValue()))
-        return std::nullopt;
+        return unknown;
       SmallVector<int64_t> numbers = elementsAsInts(constant.getValue());
-      return inRange(Dims(numbers.begin(), numbers.end()));
+      return KnownElements(numbers.begin(), numbers.end());
     }
-    if (auto sizes = dyn_cast<SizesOp>(op))
-      return dimsOf(sizes.getSizes());
-    SmallVector<Dims> operands;
+    if (auto sizes = dyn_cast<SizesOp>(op)) {
+      Dims dims = dimsOf(sizes.getSizes());
+      return KnownElements(dims.begin(), dims.end());
+    }
+    SmallVector<KnownElements> operands;
     for (Value operand : op->getOperands()) {
-      Elements elements = of(operand);
-      if (!elements)
-        return std::nullopt;
-      operands.push_back(std::move(*elements));
+      operands.push_back(of(operand));
+      if (elementsOf(operand) != int64_t(operands.back().size()))
+        return unknown;
     }
-    return inRange(result(op, operands));
+    return result(op, operands).value_or(unknown);
   }
 
   /// Larger numbers (as Slice takes them for "all") are not computed with.
-  static Elements inRange(Elements elements) {
+  static Known inRange(const Known &x) {
     constexpr int64_t bound = int64_t(1) << 40;
-    for (const Dim &x : elements ? *elements : Dims())
-      if (!x.known() && (x.least() < -bound || x.most() > bound))
-        return std::nullopt;
-    return elements;
+    bool isFar = x && !x->known() && (x->least() < -bound || x->most() > bound);
+    return isFar ? std::nullopt : x;
   }
 
   static bool isSmall(const Dim &x) {
@@ -137,7 +141,9 @@ private:
     return x.least() >= -bound && x.most() <= bound;
   }
 
-  Elements result(Operation *op, ArrayRef<Dims> operands) {
+  /// Empty for other operators than these.
+  std::optional<KnownElements> result(Operation *op,
+                                      ArrayRef<KnownElements> operands) {
     if (isa<ReshapeOp>(op))
       return operands[0];
     if (isa<ElementwiseOpInterface>(op))
@@ -148,6 +154,12 @@ private:
              llvm::zip(at, slice.getStarts(), slice.getSteps()))
           i = start + i * step;
       });
+    if (auto transpose = dyn_cast<TransposeOp>(op))
+      return moved(op, operands[0], [&](MutableArrayRef<int64_t> at) {
+        SmallVector<int64_t> own(at);
+        for (auto [i, axis] : llvm::zip(own, transpose.getPerm()))
+          at[axis] = i;
+      });
     if (isa<ExpandOp>(op))
       return moved(op, operands[0], [](MutableArrayRef<int64_t>) {});
     if (auto gather = dyn_cast<GatherOp>(op))
@@ -155,14 +167,15 @@ private:
     if (auto concat = dyn_cast<ConcatOp>(op)) {
       if (concat.getType().getRank() != 1)
         return std::nullopt;
-      Dims joined;
-      for (const Dims &part : operands)
+      KnownElements joined;
+      for (const KnownElements &part : operands)
         llvm::append_range(joined, part);
       return joined;
     }
-    if (auto product = dyn_cast<ReduceProdOp>(op))
-      if (elementsOf(product.getResult()) == 1)
-        return Dims{graph::product(operands[0])};
+    if (auto product = dyn_cast<ReduceProdOp>(op);
+        product && elementsOf(product.getResult()) == 1)
+      if (auto factors = allOf(operands[0]))
+        return KnownElements{graph::product(ArrayRef<Dim>(*factors))};
     return std::nullopt;
   }
 
@@ -179,8 +192,8 @@ private:
   }
 
   /// The element of an operand at a place, by broadcasting.
-  static const Dim &elementAt(const Dims &elements, ArrayRef<int64_t> shape,
-                              ArrayRef<int64_t> at) {
+  static const Known &elementAt(const KnownElements &elements,
+                                ArrayRef<int64_t> shape, ArrayRef<int64_t> at) {
     int64_t number = 0;
     for (auto [axis, size] : llvm::enumerate(shape)) {
       int64_t i = at[at.size() - shape.size() + axis];
@@ -190,10 +203,10 @@ private:
   }
 
   /// The elements of `x` at the places that `from` makes of the result's.
-  static Elements
-  moved(Operation *op, const Dims &x,
+  static KnownElements
+  moved(Operation *op, const KnownElements &x,
         llvm::function_ref<void(MutableArrayRef<int64_t>)> from) {
-    Dims elements;
+    KnownElements elements;
     Value result = op->getResult(0);
     for (int64_t i = 0; i < elementsOf(result); ++i) {
       SmallVector<int64_t> at = placeOf(i, shapeOf(result));
@@ -203,47 +216,66 @@ private:
     return elements;
   }
 
-  static Elements gathered(GatherOp gather, const Dims &x,
-                           const Dims &indices) {
+  static std::optional<KnownElements> gathered(GatherOp gather,
+                                               const KnownElements &x,
+                                               const KnownElements &indices) {
     ArrayRef<int64_t> from = shapeOf(gather.getX());
     if (from.size() != 1)
       return std::nullopt;
-    Dims elements;
-    for (const Dim &index : indices) {
-      auto i = index.known();
-      if (!i || *i < -from[0] || *i >= from[0])
-        return std::nullopt;
-      elements.push_back(x[*i < 0 ? *i + from[0] : *i]);
+    KnownElements elements;
+    for (const Known &index : indices) {
+      auto i = index ? index->known() : std::nullopt;
+      bool isInside = i && *i >= -from[0] && *i < from[0];
+      elements.push_back(isInside ? x[*i < 0 ? *i + from[0] : *i]
+                                  : std::nullopt);
     }
     return elements;
   }
 
-  static Elements elementwise(Operation *op, ArrayRef<Dims> operands) {
-    Dims elements;
+  static KnownElements elementwise(Operation *op,
+                                   ArrayRef<KnownElements> operands) {
+    KnownElements elements;
     Value result = op->getResult(0);
+    bool isArithmetic = !isa<WhereOp, CastOp>(op);
     for (int64_t i = 0; i < elementsOf(result); ++i) {
       SmallVector<int64_t> at = placeOf(i, shapeOf(result));
-      Dims in;
+      KnownElements in;
       for (auto [operand, x] : llvm::zip(op->getOperands(), operands))
         in.push_back(elementAt(x, shapeOf(operand), at));
-      bool isArithmetic = !isa<WhereOp, CastOp>(op);
-      if (isArithmetic && !llvm::all_of(in, isSmall))
-        return std::nullopt;
-      Known element = elementOfResult(op, in);
-      if (!element)
-        return std::nullopt;
-      elements.push_back(*element);
+      auto all = allOf(in);
+      if (all && isArithmetic && !llvm::all_of(*all, isSmall))
+        all.reset();
+      elements.push_back(all ? elementOfResult(op, *all) : std::nullopt);
     }
     return elements;
   }
 
-  llvm::DenseMap<Value, Elements> all;
+  llvm::DenseMap<Value, KnownElements> all;
 };
 
 } // namespace
 
+std::optional<Dims> allOf(ArrayRef<std::optional<Dim>> elements) {
+  Dims all;
+  for (const std::optional<Dim> &x : elements) {
+    if (!x)
+      return std::nullopt;
+    all.push_back(*x);
+  }
+  return all;
+}
+
+KnownElements elementsOfSizes(Value value) {
+  KnownElements elements = SizeValues().of(value);
+  elements.resize(tensorType(value).getNumElements());
+  return elements;
+}
+
 std::optional<Dims> valuesOfSizes(Value value) {
-  return SizeValues().of(value);
+  KnownElements elements = SizeValues().of(value);
+  bool isRead = elementOf(value).isIntOrIndex() &&
+                tensorType(value).getNumElements() == int64_t(elements.size());
+  return isRead ? allOf(elements) : std::nullopt;
 }
 
 } // namespace ingot

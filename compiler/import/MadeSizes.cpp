@@ -5,6 +5,7 @@
 // sizes like those of inputs. So is the size that two broadcast to of which each may be 1.
 
 #include "compiler/import/GraphImporter.h"
+#include "compiler/import/KnownSizes.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/operators/RunTimeShapes.h"
@@ -97,20 +98,7 @@ bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
 }
 
 SmallVector<std::optional<Dim>> GraphImporter::elementsIn(Value value) {
-  value = resolve(value);
-  SmallVector<std::optional<Dim>> elements(tensorType(value).getNumElements());
-  if (auto all = sizesIn(value)) {
-    llvm::copy(*all, elements.begin());
-  } else if (auto concat = value.getDefiningOp<ConcatOp>();
-             concat && tensorType(value).getRank() == 1) {
-    elements.clear();
-    for (Value part : concat.getInputs())
-      llvm::append_range(elements, elementsIn(part));
-  } else if (auto cast = value.getDefiningOp<CastOp>();
-             cast && elementOf(cast->getOperand(0)).isInteger(64)) {
-    return elementsIn(cast->getOperand(0));
-  }
-  return elements;
+  return elementsOfSizes(resolve(value));
 }
 
 std::string GraphImporter::nameSize(const NodePlace &at, const Twine &suffix) {

@@ -45,6 +45,10 @@ public:
   mlir::LogicalResult requireEqual(const graph::Dim &x, const graph::Dim &y,
                                    const llvm::Twine &what) override;
   bool isKnown(unsigned i) override;
+  llvm::SmallVector<std::optional<graph::Dim>>
+  elementsIn(mlir::Value value) override {
+    return importer.elementsIn(value);
+  }
   mlir::FailureOr<graph::Dims>
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) override;

@@ -96,6 +96,10 @@ public:
   /// Whether the value of input `i` is known when compiling, or follows from sizes.
   /// (Inputs of the model that there are data for may be bound to them.)
   virtual bool isKnown(unsigned i) = 0;
+  /// The elements of a tensor of integers: numbers and expressions of sizes, or nothing
+  /// for those that are neither.
+  virtual llvm::SmallVector<std::optional<Dim>>
+  elementsIn(mlir::Value value) = 0;
   /// The sizes that the elements of `counts` (si64) are in a run, each at most what
   /// `most` says; where that is empty, what the user says. A run with others ends with
   /// an error.

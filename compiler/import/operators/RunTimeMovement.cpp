@@ -317,9 +317,23 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
                              ints.add(ints.sizes(from), ints.add(low, high)));
   if (failed(to))
     return failure();
-  for (auto [axis, size] : llvm::enumerate(*to))
-    x = padAlong(node, x, axis, ints.part(low, axis), size, mode, value);
-  return one(x);
+  SmallVector<std::optional<Dim>> before = node.elementsIn(low);
+  SmallVector<int64_t> known(rank, 0), behind(rank, 0), starts(rank, 0),
+      steps(rank, 1);
+  for (auto [axis, size] : llvm::enumerate(*to)) {
+    auto first = before[axis] ? before[axis]->known() : std::nullopt;
+    if (mode == "constant" && first && *first >= 0) {
+      // Padded as far as it can be, of which only what is asked for is computed.
+      known[axis] = *first;
+      behind[axis] =
+          std::max<int64_t>(0, size.most() - from[axis].least() - *first);
+    } else {
+      x = padAlong(node, x, axis, ints.part(low, axis), size, mode, value);
+    }
+  }
+  x = node.builder.createOrFold<PadOp>(node.loc, x, value, known, behind);
+  return one(node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
+                                                ArrayRef<Dim>(*to)));
 }
 
 ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
