@@ -268,6 +268,16 @@ def decoder_step():
                  ("v", [1, 1, 32]), ("pk", [1, 2, "p", 16]), ("pv", [1, 2, "p", 16]), ("mask", [1, "t"]), integers=("mask",))
 
 
+def paddings():
+    """Axes of which no size is known, padded by what they hold: less than the least size of them, and more."""
+    pads = {"few": [0, 0, 2, 1, 0, 0, 1, 4], "left": [0, 0, 0, 3, 0, 0, 0, 0], "many": [0, 0, 9, 1, 0, 0, 0, 8]}
+    modes = [("reflect", "few"), ("reflect", "left"), ("edge", "few"), ("edge", "many"), ("constant", "many"), ("wrap", "few")]
+    nodes = [helper.make_node("Pad", ["x", pads], [f"p{i}"], mode=mode) for i, (mode, pads) in enumerate(modes)]
+    nodes += [helper.make_node("Reshape", [f"p{i}", "flat"], [f"f{i}"]) for i in range(len(modes))]
+    nodes.append(helper.make_node("Concat", [f"f{i}" for i in range(len(modes))], ["y"], axis=0))
+    return model(nodes, {**pads, "flat": [-1]}, ("x", [1, 3, "h", "w"]))
+
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--ingot", required=True)
 parser.add_argument("--program")
@@ -288,6 +298,7 @@ check(args.ingot, "labels", labels())
 check(args.ingot, "movements", movements())
 check(args.ingot, "images", images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (7, 12), (20, 31), (21, 32), (40, 70))],
       [{"h": 5, "w": 5}])
+check(args.ingot, "paddings", paddings(), ("h=4..20", "w=5..33"), [{"h": h, "w": w} for h, w in ((4, 5), (7, 12), (20, 33))], [{"h": 3, "w": 5}])
 check(args.ingot, "bytes of images", bytes_of_images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (21, 32), (40, 70))],
       [{"h": 5, "w": 5}])
 check(args.ingot, "ranges", ranges(), ("p=1..9", "n=0..9", "*=0..64"), [{"p": p, "n": n} for p, n in ((1, 0), (2, 7), (9, 3), (9, 9))],

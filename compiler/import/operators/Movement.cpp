@@ -205,7 +205,8 @@ static Value padOrCrop(OnnxNode &node, Value x, Value value,
                                          ArrayRef(sizes));
   // What is repeated depends on the size.
   for (size_t axis = 0; axis < sizes.size() && mode != "constant"; ++axis)
-    if (!sizes[axis].known() && (low[axis] || high[axis])) {
+    if ((low[axis] || high[axis]) &&
+        !repeatsKnown(sizes[axis], low[axis], high[axis], mode)) {
       x = padAlong(node, x, axis, RunTimeInts(node).number(low[axis]),
                    sizes[axis] + (low[axis] + high[axis]), mode, value);
       low[axis] = high[axis] = 0;

@@ -291,6 +291,12 @@ void PadOp::build(OpBuilder &builder, OperationState &state, Value x,
   state.addTypes(withShape(x, sizes));
 }
 
+bool repeatsKnown(const Dim &size, int64_t low, int64_t high, StringRef mode) {
+  return mode == "constant" || size.known() ||
+         (mode == "edge" && size.least() > 0) ||
+         (mode == "reflect" && size.least() > std::max(low, high));
+}
+
 LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (!shapeOf(op.getValue()).empty() ||
       elementOf(op.getValue()) != elementOf(op.getX()))
@@ -303,7 +309,11 @@ LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
       return rule.refuse("crops");
     if (size == 0 && padded != 0 && op.getMode() != "constant")
       return rule.refuse("repeats an empty axis");
+    Dim high = padded - size - low;
     if (size != padded && op.getMode() != "constant")
+      rule.needKnown(high, "repeats an axis as often as only the run knows");
+    if (size != padded && high.known() &&
+        !repeatsKnown(size, low, *high.known(), op.getMode()))
       rule.needKnown(size, "repeats an axis of a size known only at run time");
   }
   return rule.result(to, elementOf(op.getX()));
@@ -311,24 +321,24 @@ LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 /// The operand's index for index `i` (counted from the operand's first element)
 /// of an axis that is padded by repeating.
-static Expr repeatedIndex(ElementBuilder &b, Expr i, int64_t size, int64_t low,
-                          int64_t high, StringRef mode) {
-  Expr last = b.index(size - 1), zero = b.index(0);
+static Expr repeatedIndex(ElementBuilder &b, Expr i, const Dim &size,
+                          int64_t low, int64_t high, StringRef mode) {
+  Expr last = b.size(size - 1), zero = b.index(0);
   if (mode == "edge" || size == 1)
     return max(min(i, last), zero);
+  if (mode == "reflect" && size.least() > std::max(low, high)) {
+    Expr r = low > 0 ? select(i < 0.0, -i, i) : i;
+    return high > 0 ? select(r > last, b.size(size * 2 - 2) - r, r) : r;
+  }
+  int64_t known = *size.known();
   if (mode == "wrap") {
     Expr r = i;
     if (low > 0)
-      r = r + static_cast<double>(llvm::alignTo(low, size));
-    return r % static_cast<double>(size);
-  }
-  if (low < size && high < size) {
-    Expr r = low > 0 ? select(i < 0.0, -i, i) : i;
-    return high > 0 ? select(r > last, static_cast<double>(2 * size - 2) - r, r)
-                    : r;
+      r = r + static_cast<double>(llvm::alignTo(low, known));
+    return r % static_cast<double>(known);
   }
   // Bounces back and forth more than once.
-  int64_t period = 2 * size - 2;
+  int64_t period = 2 * known - 2;
   Expr r = (i + static_cast<double>(llvm::alignTo(low, period))) %
            static_cast<double>(period);
   return min(r, static_cast<double>(period) - r);
@@ -346,7 +356,7 @@ Expr PadOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     Dim high = to[axis] - low - size;
     Expr i = low == 0 ? idx[axis] : idx[axis] - static_cast<double>(low);
     if (getMode() != "constant" && (low > 0 || high != 0) && size != 0) {
-      i = repeatedIndex(b, i, *size.known(), low, *high.known(), getMode());
+      i = repeatedIndex(b, i, size, low, *high.known(), getMode());
     } else {
       if (low > 0)
         require(i >= 0.0);

@@ -25,6 +25,11 @@ Expr haveElements(ElementBuilder &b, llvm::ArrayRef<Dim> sizes);
 Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
                llvm::ArrayRef<Dim> axes);
 
+/// Whether graph.pad can repeat an axis of this size: one that only the run knows where
+/// nothing is repeated twice.
+bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
+                  llvm::StringRef mode);
+
 /// The part of `x` along one axis; `x` itself if it is all of it.
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                   int64_t axis, int64_t start, int64_t size, int64_t step = 1);
