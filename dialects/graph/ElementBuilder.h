@@ -193,6 +193,11 @@ public:
   llvm::SmallVector<mlir::Value> outputs;
   /// How many elements at a time pay off on the target: a power of two.
   int64_t vectorLanes = 1;
+  /// How many vectors of sums hide the latency of one.
+  static constexpr int64_t sumsAtOnce = 8;
+  /// Whether every other step of a recurrence reads its weights from the last to the
+  /// first: what the step before has read last is in the cache still.
+  bool alternates = false;
 
 protected:
   /// Where threads share a row: how many, and the number of this one.

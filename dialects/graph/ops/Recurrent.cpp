@@ -73,51 +73,76 @@ public:
   }
 
   /// Row of gates [first, first + count) = start(column) + sum over k of
-  /// x(k) * r[k, column]. Eight vectors at a time hide the latency of their
-  /// sums.
-  void product(int64_t first, int64_t count,
+  /// x(k) * r[k, column], at step `t`.
+  void product(Expr t, int64_t first, int64_t count,
                llvm::function_ref<Expr(Expr)> start,
                llvm::function_ref<Expr(Expr)> x) {
-    constexpr int64_t vectors = 8;
-    int64_t lanes = b.vectorLanes, block = lanes * vectors,
-            blocked = count * hidden / block * block;
-    auto columns = [&](Expr at, int64_t many) {
+    int64_t lanes = b.vectorLanes, block = lanes * BodyBuilder::sumsAtOnce,
+            begin = first * hidden, blocks = count * hidden / block;
+    // Where they are packed for these loops, weights are read in their order.
+    auto packed = op.getR().template getDefiningOp<UnpackPanelsOp>();
+    bool inPanels = packed && int64_t(packed.getPanel()) == block &&
+                    begin % block == 0 && count * hidden % block == 0;
+    auto columns = [&](Expr panel, Expr at, int64_t many) {
       Exprs sums;
       auto offset = [&](int64_t v) {
         return v == 0 ? at
                       : named(at + static_cast<double>(v * b.lanes()),
                               "column_" + llvm::Twine(v));
       };
+      auto weight = [&](Expr k, int64_t v) {
+        if (!inPanels)
+          return b.load(op.getR(), {k, offset(v)});
+        Expr row = (panel + double(begin / block)) * double(hidden) + k;
+        return b.load(
+            packed.getPacked(),
+            {named(row * double(block), "weights_of_row") + double(v * lanes)});
+      };
       for (int64_t v = 0; v < many; ++v)
         sums.push_back(b.broadcast(start(offset(v)), b.lanes()));
-      sums = b.loop(
-          b.index(0), b.index(hidden), 1, sums,
-          [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
-            named(k, "hidden");
-            Expr factor = b.broadcast(named(x(k), "state"), b.lanes());
-            Exprs next;
-            for (int64_t v = 0; v < many; ++v)
-              next.push_back(named(
-                  fma(factor, convert(b.load(op.getR(), {k, offset(v)}), real),
-                      carried[v]),
-                  many == 1 ? "sum" : "sum_" + llvm::Twine(v)));
-            return next;
-          });
+      sums =
+          b.loop(b.index(0), b.index(hidden), 1, sums,
+                 [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
+                   named(k, "hidden");
+                   Expr factor = b.broadcast(named(x(k), "state"), b.lanes());
+                   Exprs next;
+                   for (int64_t v = 0; v < many; ++v)
+                     next.push_back(named(
+                         fma(factor, convert(weight(k, v), real), carried[v]),
+                         many == 1 ? "sum" : "sum_" + llvm::Twine(v)));
+                   return next;
+                 });
       for (int64_t v = 0; v < many; ++v)
         b.store(scratch, sums[v], {offset(v)});
     };
-    double base = static_cast<double>(first * hidden);
-    if (blocked > 0)
+    auto panels = [&] {
+      b.loop(b.index(0), b.index(blocks), 1, {},
+             [&](Expr panel, ArrayRef<Expr>) -> Exprs {
+               named(panel, "panel");
+               if (b.alternates)
+                 panel = named(select(equal(t % 2.0, 0.0), panel,
+                                      double(blocks - 1) - panel),
+                               "alternating_panel");
+               columns(panel,
+                       named(panel * double(block) + double(begin), "column"),
+                       BodyBuilder::sumsAtOnce);
+               return {};
+             });
+    };
+    auto inPlace = [&] {
+      b.loop(b.index(begin), b.index(begin + blocks * block), block, {},
+             [&](Expr at, ArrayRef<Expr>) -> Exprs {
+               columns({}, named(at, "column"), BodyBuilder::sumsAtOnce);
+               return {};
+             });
+    };
+    if (blocks > 0)
       (void)b.withLanes(lanes, [&]() -> Expr {
-        b.loop(b.index(first * hidden), b.index(first * hidden + blocked),
-               block, {}, [&](Expr at, ArrayRef<Expr>) -> Exprs {
-                 columns(named(at, "column"), vectors);
-                 return {};
-               });
+        inPanels ? panels() : inPlace();
         return {};
       });
-    b.forLanes(count * hidden - blocked, [&](Expr i) {
-      columns(named(i + (base + static_cast<double>(blocked)), "column"), 1);
+    b.forLanes(count * hidden - blocks * block, [&](Expr i) {
+      columns({}, named(i + double(begin + blocks * block), "column"), 1);
     });
   }
 
@@ -237,7 +262,7 @@ void RNNOp::emitBody(BodyBuilder &b) {
   r.copyState(getH0(), 1);
   r.steps([&](Expr t, Expr batch) {
     r.product(
-        0, 1, [&](Expr column) { return r.input(t, batch, column); },
+        t, 0, 1, [&](Expr column) { return r.input(t, batch, column); },
         [&](Expr k) { return r.scalarState(batch, k); });
     b.forLanes(r.hidden, [&](Expr i) {
       r.storeStep(t, batch, i, r.activate(0, r.gate(0, i)));
@@ -253,11 +278,11 @@ void GRUOp::emitBody(BodyBuilder &b) {
   };
   r.steps([&](Expr t, Expr batch) {
     auto state = [&](Expr k) { return r.scalarState(batch, k); };
-    r.product(0, 2, input(t, batch), state);
+    r.product(t, 0, 2, input(t, batch), state);
     if (getBias()) {
       // The sum alone; what comes from the input joins after the reset gate.
       r.product(
-          2, 1,
+          t, 2, 1,
           [&](Expr column) {
             return convert(
                 b.load(getBias(), {column - static_cast<double>(2 * r.hidden)}),
@@ -270,7 +295,7 @@ void GRUOp::emitBody(BodyBuilder &b) {
         b.store(r.scratch, r.activate(0, r.gate(1, i)) * r.state(batch, i),
                 {r.column(1, i)});
       });
-      r.product(2, 1, input(t, batch), [&](Expr k) {
+      r.product(t, 2, 1, input(t, batch), [&](Expr k) {
         Expr x;
         (void)b.withLanes(1, [&] { return x = r.gate(1, k); });
         return x;
@@ -295,7 +320,7 @@ void LSTMOp::emitBody(BodyBuilder &b) {
   Type cellType = elementOf(getC());
   r.steps([&](Expr t, Expr batch) {
     r.product(
-        0, 4, [&](Expr column) { return r.input(t, batch, column); },
+        t, 0, 4, [&](Expr column) { return r.input(t, batch, column); },
         [&](Expr k) { return r.scalarState(batch, k); });
     b.forLanes(r.hidden, [&](Expr i) {
       Expr cell =

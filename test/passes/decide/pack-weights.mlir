@@ -100,3 +100,35 @@ func.func @bytes(%x: tensor<5x6xui8>) -> tensor<5x40xsi32> {
   %y = graph.matmul %x, %w : (tensor<5x6xui8>, tensor<6x40xsi8>) -> tensor<5x40xsi32>
   return %y : tensor<5x40xsi32>
 }
+
+// Each step of a recurrence reads all of its weights, eight vectors of columns at a time.
+// Those of a megabyte leave the cache in between: every other step begins at the other end.
+// CHECK-LABEL: @recurrence(
+// CHECK: %[[P:.*]] = graph.pack_panels %{{.*}} {panel = 128 : i64, tail = 0 : i64} : (tensor<256x1024xf32>) -> tensor<262144xf32>
+// CHECK-NEXT: graph.group "recurrence"({{.*}}%[[P]], {{.*}}) {plan = {columns = 128 : i64, order = "alternating"}}
+// CHECK: graph.unpack_panels
+// CHECK: graph.lstm
+// SCALAR-LABEL: @recurrence(
+// SCALAR: graph.group "body"
+func.func @recurrence(%gates: tensor<9x1x1024xf32>, %h: tensor<1x256xf32>, %c: tensor<1x256xf32>) -> tensor<9x1x256xf32> {
+  %r = graph.constant dense_resource<recurrent_weights> : tensor<256x1024xf32> : tensor<256x1024xf32>
+  %y:4 = graph.lstm %gates, %r, %h, %c {activations = ["Sigmoid", "Tanh", "Tanh"], alpha = array<f64: 0.0, 0.0, 0.0>, beta = array<f64: 0.0, 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>} : (tensor<9x1x1024xf32>, tensor<256x1024xf32>, tensor<1x256xf32>, tensor<1x256xf32>) -> (tensor<9x1x256xf32>, tensor<1x256xf32>, tensor<1x256xf32>, tensor<1024xf32>)
+  return %y#0 : tensor<9x1x256xf32>
+}
+
+// Smaller ones stay there. A GRU sums its last gate by itself, here in fewer columns than a
+// panel has: not packed.
+// CHECK-LABEL: @gru(
+// CHECK: graph.group "recurrence"({{.*}}) {plan = {columns = 128 : i64, order = "forward"}}
+// CHECK-LABEL: @gru_of_few(
+// CHECK: graph.group "body"
+func.func @gru(%gates: tensor<9x1x384xf32>, %h: tensor<1x128xf32>) -> tensor<9x1x128xf32> {
+  %r = graph.constant dense_resource<weights_of_a_gru> : tensor<128x384xf32> : tensor<128x384xf32>
+  %y:3 = graph.gru %gates, %r, %h {activations = ["Sigmoid", "Tanh"], alpha = array<f64: 0.0, 0.0>, beta = array<f64: 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<9x1x384xf32>, tensor<128x384xf32>, tensor<1x128xf32>) -> (tensor<9x1x128xf32>, tensor<1x128xf32>, tensor<384xf32>)
+  return %y#0 : tensor<9x1x128xf32>
+}
+func.func @gru_of_few(%gates: tensor<9x1x192xf32>, %h: tensor<1x64xf32>) -> tensor<9x1x64xf32> {
+  %r = graph.constant dense_resource<few_weights> : tensor<64x192xf32> : tensor<64x192xf32>
+  %y:3 = graph.gru %gates, %r, %h {activations = ["Sigmoid", "Tanh"], alpha = array<f64: 0.0, 0.0>, beta = array<f64: 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<9x1x192xf32>, tensor<64x192xf32>, tensor<1x64xf32>) -> (tensor<9x1x64xf32>, tensor<1x64xf32>, tensor<192xf32>)
+  return %y#0 : tensor<9x1x64xf32>
+}

@@ -177,3 +177,12 @@ kernel.func @f(%x: tensor<1x8x8x8xf32>, %p: tensor<2304xf32>) -> tensor<1x8x8x32
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<3x3x8x32xf32>) -> tensor<1x8x8x32xf32>
   kernel.return %y : tensor<1x8x8x32xf32>
 }
+
+// -----
+
+// expected-error @+1 {{its plan has columns = 64, but it sums 128 at a time}}
+kernel.func @f(%gates: tensor<9x1x384xf32>, %p: tensor<49152xf32>, %h: tensor<1x128xf32>) -> (tensor<9x1x128xf32>, tensor<1x128xf32>, tensor<384xf32>) attributes {strategy = "recurrence", plan = {columns = 64, order = "forward"}} {
+  %r = graph.unpack_panels %p {panel = 128 : i64, tail = 0 : i64} : (tensor<49152xf32>) -> tensor<128x384xf32>
+  %y:3 = graph.gru %gates, %r, %h {activations = ["Sigmoid", "Tanh"], alpha = array<f64: 0.0, 0.0>, beta = array<f64: 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<9x1x384xf32>, tensor<128x384xf32>, tensor<1x128xf32>) -> (tensor<9x1x128xf32>, tensor<1x128xf32>, tensor<384xf32>)
+  kernel.return %y#0, %y#1, %y#2 : tensor<9x1x128xf32>, tensor<1x128xf32>, tensor<384xf32>
+}

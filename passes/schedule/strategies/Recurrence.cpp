@@ -1,0 +1,101 @@
+// Recurrent layers whose weights are known.
+//
+// Each step reads all of the recurrent weights once: they are put into panels of as many
+// columns as a sweep sums at a time, so that memory is read in its order. Weights that
+// the second cache does not hold are read from the last panel to the first in every
+// other step: what was read last is in the cache still.
+
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/PanelKernel.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class RecurrenceStrategy : public Strategy {
+public:
+  StringRef name() const override { return "recurrence"; }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    Operation *anchor = group.anchor();
+    if (!isa_and_nonnull<RNNOp, GRUOp, LSTMOp>(anchor) || group.isStrict() ||
+        group.results() != anchor->getResults())
+      return false;
+    Value weights = weightsOf(anchor).get();
+    // The last gate of a GRU is summed by itself.
+    int64_t width =
+        isa<GRUOp>(anchor) ? shapeOf(weights).front() : shapeOf(weights).back();
+    return isa<Float32Type>(elementOf(weights)) &&
+           mayBeInPanels(weights, group.packs) &&
+           target.maxLanes(elementOf(weights)) > 1 &&
+           width % panelColumns(weights, target) == 0;
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static constexpr StringLiteral orders[] = {"forward", "alternating"};
+    static const PlanKey keys[] = {{"columns", 1, 1 << 16},
+                                   {"order", 0, 0, orders}};
+    return keys;
+  }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    Value weights = weightsOf(group.anchor()).get();
+    auto plan = [&](StringRef order) {
+      return Plan(weights.getContext(),
+                  {{"columns", panelColumns(weights, target)}},
+                  {{"order", order}});
+    };
+    SmallVector<Plan> plans{plan("forward"), plan("alternating")};
+    int64_t bytes =
+        tensorType(weights).getNumElements() * int64_t(sizeof(float));
+    if (4 * bytes > 3 * target.l2Bytes)
+      std::swap(plans[0], plans[1]);
+    return plans;
+  }
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    Value weights = weightsOf(group.anchor()).get();
+    int64_t columns = panelColumns(weights, target);
+    if (plan.number("columns") != columns)
+      return "its plan has columns = " +
+             std::to_string(plan.number("columns")) + ", but it sums " +
+             std::to_string(columns) + " at a time";
+    return refusePanels(columns, columns,
+                        weights.getDefiningOp<UnpackPanelsOp>());
+  }
+
+  void pack(GroupOp group, const Plan &plan,
+            const TargetDescription &) const override {
+    packPanels(group, weightsOf(GroupView{&group.getBody().front()}.anchor()),
+               plan.number("columns"), /*tail=*/0, /*steps=*/1);
+  }
+
+  bool takesRunTimeSizes() const override { return true; }
+
+  void emit(KernelBuilder &b) const override {
+    Operation *anchor = b.group.anchor();
+    b.vectorLanes = b.plan.number("columns") / BodyBuilder::sumsAtOnce;
+    b.alternates = b.plan.word("order") == "alternating";
+    cast<BodyOpInterface>(anchor).emitBody(b);
+  }
+
+private:
+  static OpOperand &weightsOf(Operation *anchor) {
+    return anchor->getOpOperand(1);
+  }
+  static int64_t panelColumns(Value weights, const TargetDescription &target) {
+    return target.maxLanes(elementOf(weights)) * BodyBuilder::sumsAtOnce;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createRecurrenceStrategy() {
+  return std::make_unique<RecurrenceStrategy>();
+}
+
+} // namespace ingot::schedule
