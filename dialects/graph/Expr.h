@@ -114,6 +114,8 @@ Expr isInf(Expr x);
 
 // Composed of the above (ExprFunctions.cpp).
 Expr sigmoid(Expr x);
+/// factor * sigmoid(x), in one division.
+Expr timesSigmoid(Expr factor, Expr x);
 /// The remainder with the sign of the divisor (Python's `%`).
 Expr floorMod(Expr x, Expr y);
 /// ONNX Pow: as pow, with the type of `x`, whatever the type of `y`; constant

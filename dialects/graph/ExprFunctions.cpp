@@ -8,6 +8,9 @@ using namespace mlir;
 namespace ingot::graph {
 
 // e^-x may overflow to infinity, which gives the right limit 0.
+Expr timesSigmoid(Expr factor, Expr x) {
+  return factor / (expOrZero(-x) + 1.0);
+}
 Expr sigmoid(Expr x) { return 1.0 / (expOrZero(-x) + 1.0); }
 
 Expr floorMod(Expr x, Expr y) {

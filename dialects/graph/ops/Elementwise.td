@@ -154,7 +154,7 @@ def Graph_HardSigmoidOp : Graph_Function<"hard_sigmoid", "HardSigmoid", [{
 def Graph_HardSwishOp : Graph_Function<"hard_swish", "HardSwish",
     [{ return x * max(min(x * (1.0 / 6.0) + 0.5, 1.0), 0.0); }]>;
 def Graph_SwishOp : Graph_Function<"swish", "Swish",
-    [{ return x * sigmoid(x * getAlpha().convertToDouble()); }], (ins Graph_Float<"1.0">:$alpha)>;
+    [{ return timesSigmoid(x, x * getAlpha().convertToDouble()); }], (ins Graph_Float<"1.0">:$alpha)>;
 def Graph_EluOp : Graph_Function<"elu", "Elu",
     [{ return select(x > 0.0, x, expm1(x) * getAlpha().convertToDouble()); }], (ins Graph_Float<"1.0">:$alpha)>;
 def Graph_CeluOp : Graph_Function<"celu", "Celu", [{
@@ -177,7 +177,7 @@ def Graph_MishOp : Graph_Function<"mish", "Mish", [{
 // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u) saves the tanh.
 def Graph_GeluOp : Graph_Function<"gelu", "Gelu", [{
       if (getApproximate() == "tanh")
-        return x * sigmoid((x + x * x * x * 0.044715) * (2.0 * 0.79788456080286535588));
+        return timesSigmoid(x, (x + x * x * x * 0.044715) * (2.0 * 0.79788456080286535588));
       return x * 0.5 * (erf(x * 0.70710678118654752440) + 1.0);
     }], (ins Graph_Text<"none", ["none", "tanh"]>:$approximate)>;
 def Graph_ShrinkOp : Graph_Unary<"shrink", "Shrink", [{

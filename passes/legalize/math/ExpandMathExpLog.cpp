@@ -42,11 +42,11 @@ Scaled roundAndScale(Num x, double factor) {
           named(fromBits(bitsOf(t) << b.mantissaBits()), "power")};
 }
 
-/// r = x - m * 2 ln 2.
-Num reduce(Num x, Num m) {
+/// r = x - m * share * 2 ln 2.
+Num reduce(Num x, Num m, double share = 1) {
   auto [high, low] = twoLn2(*x.b);
-  Num r = fma(m, x.b->constant(-high), x);
-  return named(fma(m, x.b->constant(-low), r), "rest");
+  Num r = fma(m, x.b->constant(-high * share), x);
+  return named(fma(m, x.b->constant(-low * share), r), "rest");
 }
 
 } // namespace
@@ -78,7 +78,12 @@ Num expandExpOrZero(Num x) {
   MathBuilder &b = *x.b;
   // A share of it, as softmax takes them, is not subnormal either.
   double least = b.pick(-80.0, -700.0);
-  Num result = expOfLimited(clamp(x, least, mostExponent(b)), {}, 1);
+  // Without subnormal results one factor 2^m does, with m the nearest integer to
+  // x / ln 2; it is infinite a little below the largest number.
+  Num limited = clamp(x, least, b.pick(89.0, 710.0));
+  auto [m, power] = roundAndScale(limited, kLog2E);
+  Num r = reduce(limited, m, 0.5);
+  Num result = fma(r, polynomial(r, kExpOfHalf), b.constant(1)) * power;
   return select(x < least, 0, named(result, "power"));
 }
 

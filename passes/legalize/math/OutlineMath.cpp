@@ -57,7 +57,8 @@ static std::string commentOf(const MathFunction &function, bool isDouble,
     os << "within " << llvm::format("%g", ulps)
        << (ulps == 1 ? " unit" : " units") << " in the last place";
   if (isOrZero)
-    os << (isDouble ? "; 0 below e^-700" : "; 0 below e^-80");
+    os << (isDouble ? "; 0 below e^-700, infinite from e^709.4 on"
+                    : "; 0 below e^-80, infinite from e^88.4 on");
   if (std::isfinite(function.limit))
     os << " up to |x| = " << llvm::format("%g", function.limit);
   os << '.';

@@ -93,21 +93,19 @@ def both(name, comment, g, weight, a, b, n32, n64):
     emit(name, comment, polynomial(g, weight, a, b, n32), polynomial(g, weight, a, b, n64))
 
 
-print("""//===- MathTables.h - polynomials of the math expansions --------*- C++ -*-===//
+print("""// Polynomials of the math expansions.
 //
 // Printed by fit_math_tables.py, which says what each is; do not edit.
 // Coefficients are listed from the constant term up.
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef INGOT_PASSES_KERNEL_MATHTABLES_H
-#define INGOT_PASSES_KERNEL_MATHTABLES_H
+#ifndef INGOT_PASSES_LEGALIZE_MATH_MATHTABLES_H
+#define INGOT_PASSES_LEGALIZE_MATH_MATHTABLES_H
 
 #include <initializer_list>
 
 // clang-format off
 
-namespace ingot::kernel::math_tables {
+namespace ingot::legalize::math_tables {
 
 struct Table {
   std::initializer_list<double> f32;
@@ -120,7 +118,11 @@ quotient_of_expm1 = lambda r: m.expm1(r) / r
 emit("kExp", "(e^r - 1) / r on +-ln 2",
      polynomial(quotient_of_expm1, lambda r: abs(r / m.exp(r)), -ln2, ln2, 7),
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 14))
-emit("kExpm1", "The same, with a small error relative to e^r - 1",
+half_ln2 = ln2 / 2
+emit("kExpOfHalf", "(e^r - 1) / r on +-ln 2 / 2",
+     polynomial(quotient_of_expm1, lambda r: abs(r / m.exp(r)), -half_ln2, half_ln2, 6),
+     polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -half_ln2, half_ln2, 12))
+emit("kExpm1", "(e^r - 1) / r on +-ln 2, with a small error relative to e^r - 1",
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 8),
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 14))
 emit("kLog", "(log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1/2), sqrt(2)] - 1",
