@@ -131,7 +131,7 @@ static bool reloads(Operation *writer, Operation *reader) {
     auto load = operand.getDefiningOp<kernel::LoadNextOp>();
     if (!load || !load.getFirst())
       continue;
-    int64_t number =
+    uint64_t number =
         *load.getFirst() + cast<OpResult>(operand).getResultNumber();
     auto found = writer->walk([&](kernel::LoadNextOp other) {
       bool isSame = other.getFirst() && *other.getFirst() <= number &&

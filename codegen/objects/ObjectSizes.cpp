@@ -108,10 +108,13 @@ public:
       inSection[index].push_back(nodes.size());
       std::string plain = plainSymbolName(*name);
       auto frame = frames.find(plain);
-      nodes.push_back({plain, *value, symbol.getSize(),
+      nodes.push_back({plain,
+                       *value,
+                       symbol.getSize(),
                        frame != frames.end()
                            ? frame->second
-                           : unwindFrames.lookup({index, *value})});
+                           : unwindFrames.lookup({index, *value}),
+                       {}});
       nodeOf[symbol.getRawDataRefImpl().d.b] = nodes.size() - 1;
     }
     for (SectionRef section : file.sections()) {

@@ -59,8 +59,7 @@ SequenceForm RunTimeSequence::form() const {
 }
 
 SequenceBuilder::SequenceBuilder(GraphImporter &importer, NodePlace &at)
-    : importer(importer), at(at),
-      node(std::make_unique<ProtoNode>(importer, at)) {}
+    : node(std::make_unique<ProtoNode>(importer, at)) {}
 
 SequenceBuilder::~SequenceBuilder() = default;
 
@@ -208,7 +207,8 @@ Value SequenceBuilder::wrapped(Value position, Value count, Value end) {
 RunTimeSequence SequenceBuilder::fit(const RunTimeSequence &sequence,
                                      const SequenceForm &form) {
   RunTimeInts ints(*node);
-  RunTimeSequence fitting{form.sizes};
+  RunTimeSequence fitting;
+  fitting.sizes = form.sizes;
   Value count = length(sequence);
   if (dimsOf(sequence.rows)[0].most() > form.capacity)
     require(ints.less(count, ints.number(form.capacity + 1)));

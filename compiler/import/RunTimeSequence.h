@@ -107,8 +107,6 @@ private:
   void requireAlike(const RunTimeSequence &sequence,
                     std::optional<int64_t> otherAxis);
 
-  GraphImporter &importer;
-  NodePlace &at;
   std::unique_ptr<ProtoNode> node;
 };
 

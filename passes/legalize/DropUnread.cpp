@@ -49,7 +49,8 @@ struct StopUpdates : OpRewritePattern<scf::ForOp> {
                                 PatternRewriter &rewriter) const override {
     Operation *end = loop.getBody()->getTerminator();
     bool changed = false;
-    for (auto [index, result] : llvm::enumerate(loop.getResults())) {
+    for (OpResult result : loop->getResults()) {
+      unsigned index = result.getResultNumber();
       Value first = loop.getInitArgs()[index];
       bool isUpdated =
           loop.getRegion().isAncestor(end->getOperand(index).getParentRegion());

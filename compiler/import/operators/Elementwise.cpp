@@ -196,7 +196,7 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   int64_t block = node.intAttr("block_size", 0);
   if (block <= 0 && blocks > 0 && size % blocks == 0)
     block = size / blocks;
-  if (block <= 0 || blocks != llvm::divideCeil(size, block))
+  if (block <= 0 || blocks != int64_t(llvm::divideCeil(size, block)))
     return node.invalid("the blocks of the scale do not cover the axis");
   if (blocks * block != size)
     return repeatedAlong(node, parameter, *axis, block, size);

@@ -293,22 +293,47 @@ static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
       [&] { return b.constantInt(0, b.builder.getI1Type()); });
 }
 
+/// A string that is cut, and where its pieces are written from.
+struct CutString {
+  Expr string, length, place;
+};
+/// How many pieces there are, and where the next ones are written.
+struct Cut {
+  Expr count, place;
+};
+
+/// Cuts each string of `x`, writing from `place` on; stores the counts, the largest of
+/// them and the place behind all.
+static void emitPieces(BodyBuilder &b, Writer &writer, Value x, Value begins,
+                       Expr place,
+                       llvm::function_ref<Cut(Pieces &, CutString)> cut) {
+  Dims sizes = dimsOf(x);
+  Expr none = b.index(0);
+  Exprs all = b.loop(product(sizes), {place, none},
+                     [&](Expr row, ArrayRef<Expr> carried) -> Exprs {
+                       Exprs at = b.delinearize(row, sizes);
+                       Expr string = b.load(x, at),
+                            length = named(lengthOf(b, string), "length");
+                       Pieces pieces{b, writer, shapeOf(begins).back(), at};
+                       pieces.clear(none);
+                       Cut own = cut(pieces, {string, length, carried[0]});
+                       b.store(2u, writer.number(own.count), at);
+                       return {own.place, max(carried[1], own.count)};
+                     });
+  b.store(3u, writer.number(all[1]), {none});
+  b.store(3u, writer.number(all[0]), {b.index(1)});
+}
+
 void SplitStringsOp::emitBody(BodyBuilder &b) {
   Writer writer(b, getCharacters());
-  Dims sizes = dimsOf(getX());
-  int64_t room = shapeOf(getBegins()).back(),
-          splits = static_cast<int64_t>(getSplits());
+  int64_t splits = static_cast<int64_t>(getSplits());
   bool spaces = getDelimiter().empty();
   int64_t width = spaces ? 1 : getDelimiter().size();
-  Expr none = b.index(0), one = b.index(1);
+  Expr none = b.index(0);
   // The first character is an empty string, behind the pieces of each.
   b.store(0u, b.constantInt(0, byte(getContext())), {none});
-  auto every = [&](Expr row, ArrayRef<Expr> carried) -> Exprs {
-    Exprs at = b.delinearize(row, sizes);
-    Expr string = b.load(getX(), at),
-         length = named(lengthOf(b, string), "length");
-    Pieces pieces{b, writer, room, at};
-    pieces.clear(none);
+  auto cut = [&](Pieces &pieces, CutString from) -> Cut {
+    Expr string = from.string, length = from.length;
     auto mayGoOn = [&](Expr count) {
       return splits < 0 ? b.constantInt(1, b.builder.getI1Type())
                         : count < double(splits);
@@ -318,7 +343,7 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
     // to where characters belong to a delimiter.
     Expr outside = length + 1.0;
     Exprs state = b.loop(
-        none, length, 1, {spaces ? outside : none, none, carried[0], none},
+        none, length, 1, {spaces ? outside : none, none, from.place, none},
         [&](Expr i, ArrayRef<Expr> s) -> Exprs {
           Expr begins = named(s[0], "begins"), count = named(s[1], "count"),
                place = named(s[2], "place"), skip = named(s[3], "skip");
@@ -345,13 +370,9 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
         rest,
         [&] { return pieces.write(string, begins, length, count, place); },
         [&] { return place; });
-    count = select(rest, count + 1.0, count);
-    b.store(2u, writer.number(count), at);
-    return {place, max(carried[1], count)};
+    return {select(rest, count + 1.0, count), place};
   };
-  Exprs all = b.loop(product(sizes), {one, none}, every);
-  b.store(3u, writer.number(all[1]), {none});
-  b.store(3u, writer.number(all[0]), {one});
+  emitPieces(b, writer, getX(), getBegins(), b.index(1), cut);
 }
 
 LogicalResult FindTokensOp::inferTypes(Adaptor op, TypeRule &rule) {
@@ -412,25 +433,19 @@ static Expr hasCharacters(BodyBuilder &b, Expr string, Expr from, Expr to,
 
 void FindTokensOp::emitBody(BodyBuilder &b) {
   Writer writer(b, getCharacters());
-  Dims sizes = dimsOf(getX());
-  int64_t room = shapeOf(getBegins()).back(),
-          least = static_cast<int64_t>(getLeast());
-  Expr none = b.index(0), one = b.index(1);
+  int64_t least = static_cast<int64_t>(getLeast());
+  Expr none = b.index(0);
   StringRef pad = getPad();
   for (auto [i, c] : llvm::enumerate(pad))
     writer.put(b.index(i),
                b.constantInt(static_cast<uint8_t>(c), byte(getContext())));
   writer.end(b.index(pad.size()));
-  auto every = [&](Expr row, ArrayRef<Expr> carried) -> Exprs {
-    Exprs at = b.delinearize(row, sizes);
-    Expr string = b.load(getX(), at),
-         length = named(lengthOf(b, string), "length");
-    Pieces pieces{b, writer, room, at};
-    pieces.clear(none);
+  auto cut = [&](Pieces &pieces, CutString from) -> Cut {
+    Expr string = from.string, length = from.length;
     // Carried: how many tokens there are, where the next one is written, and up to where
     // characters belong to the last one.
     Exprs state = b.loop(
-        none, length, 1, {none, carried[0], none},
+        none, length, 1, {none, from.place, none},
         [&](Expr i, ArrayRef<Expr> s) -> Exprs {
           Expr count = named(s[0], "count"), place = named(s[1], "place"),
                skip = named(s[2], "skip");
@@ -446,14 +461,10 @@ void FindTokensOp::emitBody(BodyBuilder &b) {
               [&] { return place; });
           return {select(counts, count + 1.0, count), next, max(end, skip)};
         });
-    b.store(2u, writer.number(state[0]), at);
-    return {state[1], max(carried[1], state[0])};
+    return {state[0], state[1]};
   };
-  Exprs all =
-      b.loop(product(sizes),
-             {b.index(static_cast<int64_t>(pad.size()) + 1), none}, every);
-  b.store(3u, writer.number(all[1]), {none});
-  b.store(3u, writer.number(all[0]), {one});
+  emitPieces(b, writer, getX(), getBegins(),
+             b.index(static_cast<int64_t>(pad.size()) + 1), cut);
 }
 
 } // namespace ingot::graph
