@@ -40,7 +40,14 @@ private:
   Value add(Value x, Value y) { return node.elementwise<AddOp>({x, y}); }
   Value sub(Value x, Value y) { return node.elementwise<SubOp>({x, y}); }
   Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
-  Value div(Value x, Value y) { return node.elementwise<DivOp>({x, y}); }
+  /// The quotient as single precision rounds it. Computed in double precision, since a
+  /// division by a number may become a product with its inverse, which in single
+  /// precision would be another one.
+  Value div(Value x, Value y) {
+    Type f64 = node.builder.getF64Type();
+    return node.cast(
+        node.elementwise<DivOp>({node.cast(x, f64), node.cast(y, f64)}), real);
+  }
   Value floor(Value x) { return node.build<FloorOp>(x); }
   Value ceil(Value x) { return node.build<CeilOp>(x); }
   /// x where `length` is 1, else y.
