@@ -144,6 +144,9 @@ def joined():
     for aggregate in range(4):
         yield case(f"joined-aggregate-{aggregate}", "TreeEnsemble", 30, ["y"], version=5, aggregate_function=aggregate,
                    **ensemble(9, 5, 3, [0], False, np.float32))
+        # A target that no leaf has.
+        yield case(f"joined-aggregate-{aggregate}-nothing", "TreeEnsemble", 30, ["y"], version=5, aggregate_function=aggregate,
+                   **ensemble(1, 2, 5, [0], False, np.float32))
     # ONNX Runtime takes the standard's number of one for the other, and leaves single targets as they are.
     for transform, function in ((1, softmax), (2, lambda x: 1 / (1 + np.exp(-x)))):
         for targets in (1, 3):
@@ -161,4 +164,4 @@ def softmax(x):
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, ensembles(), joined(), exact()))
+    sys.exit(compare(__doc__, ensembles(), joined(), exact(), refused=()))

@@ -64,6 +64,10 @@ public:
       contribute(leaf);
   }
 
+  bool adds() {
+    return op.getAggregate() == "SUM" || op.getAggregate() == "AVERAGE";
+  }
+
   /// What sums and extrema begin with.
   Expr start() {
     return b.constant(adds()                       ? 0
@@ -76,10 +80,6 @@ private:
   Expr index(Value table, ArrayRef<Expr> at) {
     return convert(b.load(table, at), b.builder.getIndexType());
   }
-  bool adds() {
-    return op.getAggregate() == "SUM" || op.getAggregate() == "AVERAGE";
-  }
-
   Expr step(Expr node) {
     Expr x = b.load(op.getX(), {row, index(op.getFeature(), {node})});
     Expr low = x <= convert(b.load(op.getThreshold(), {node}), x.type);
@@ -134,6 +134,9 @@ void ForestOp::emitBody(BodyBuilder &b) {
       Expr sum = b.loadOutput(0, type, {row[0], target[0]});
       if (getAggregate() == "AVERAGE")
         sum = sum / static_cast<double>(trees);
+      // The extremum of nothing is 0, as ONNX Runtime has it.
+      if (!walks.adds())
+        sum = select(equal(sum, walks.start()), b.constant(0, type), sum);
       b.store(0, sum + convert(b.load(getBase(), target), type),
               {row[0], target[0]});
     });
