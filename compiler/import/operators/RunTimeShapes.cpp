@@ -1,6 +1,7 @@
 #include "compiler/import/operators/RunTimeShapes.h"
 
 #include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/Strings.h"
 
 using namespace mlir;
 
@@ -121,13 +122,20 @@ Value RunTimeInts::take(Value vector, Value at) {
   return gatherAlong(node, vector, 0, at);
 }
 
+/// What is where there is nothing: 0, or the string without bytes.
+static Value fillerOf(OnnxNode &node, Type type) {
+  return isString(type)
+             ? buildStrings(node.builder, node.loc, {}, {std::string()})
+             : node.scalarConstant(0, type);
+}
+
 Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
   // Of an empty axis nothing is taken, which is not known before the run.
   if (dimsOf(x)[axis].most() == 0) {
     SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
     high[axis] = 1;
     x = node.builder.createOrFold<PadOp>(
-        node.loc, x, node.scalarConstant(0, elementOf(x)), low, high);
+        node.loc, x, fillerOf(node, elementOf(x)), low, high);
   }
   return node.build<GatherOp>(x, positions, axis, /*in_range=*/false);
 }
@@ -139,8 +147,8 @@ Value resizedFlat(OnnxNode &node, Value flat, const Dim &count) {
   // What is behind the elements is not known to be read by nobody before the run.
   if (int64_t missing = count.most() - own.least(); missing > 0)
     flat = node.builder.createOrFold<PadOp>(
-        node.loc, flat, node.scalarConstant(0, elementOf(flat)),
-        ArrayRef<int64_t>{0}, ArrayRef<int64_t>{missing});
+        node.loc, flat, fillerOf(node, elementOf(flat)), ArrayRef<int64_t>{0},
+        ArrayRef<int64_t>{missing});
   return node.build<SliceOp>(flat, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1},
                              ArrayRef<Dim>(count));
 }
