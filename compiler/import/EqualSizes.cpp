@@ -181,6 +181,18 @@ bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
   return true;
 }
 
+bool GraphImporter::requireAtMost(const Dim &x, int64_t most) {
+  if (x.most() <= most)
+    return true;
+  kernel::SymbolAttr a = symbolOf(x);
+  if (!a || isMade(a))
+    return false;
+  std::optional<Dim> within = narrowed(a, a.getLeast(), most);
+  if (within)
+    takeAs({{a, *within}});
+  return within.has_value();
+}
+
 void GraphImporter::takeAs(ArrayRef<std::pair<kernel::SymbolAttr, Dim>> sizes) {
   auto sizeOf = [&](kernel::SymbolAttr symbol) {
     for (const auto &[from, to] : sizes)

@@ -173,6 +173,7 @@ public:
   bool requireMultiple(const graph::Dim &x, int64_t divisor);
   /// Takes a size to be at least a number.
   bool requireAtLeast(const graph::Dim &x, int64_t least);
+  bool requireAtMost(const graph::Dim &x, int64_t most);
   /// Does so with the sizes of tensors along each axis but one.
   void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
                    std::optional<int64_t> otherAxis);

@@ -68,6 +68,9 @@ public:
   bool requireMultiple(const graph::Dim &x, int64_t divisor) override {
     return importer.requireMultiple(x, divisor);
   }
+  bool requireAtMost(const graph::Dim &x, int64_t most) override {
+    return importer.requireAtMost(x, most);
+  }
   bool requireAtLeast(const graph::Dim &x, int64_t least) override {
     return importer.requireAtLeast(x, least);
   }

@@ -108,8 +108,8 @@ static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
     return !node.hasInput(i) ||
            tensorType(node.input(i)).getNumElements() == count;
   };
-  ArrayRef<int64_t> a = shapeOf(node.input(0));
-  if (a.empty() || a.back() != w.steps)
+  if (shapeOf(node.input(0)).empty() ||
+      !node.takeEqual(dimsOf(node.input(0)).back(), w.steps))
     return node.invalid("the last axis of A does not have K=" + Twine(w.steps) +
                         " elements");
   if (!has(1, w.columns * w.blocks * (w.block * w.bits / 8)) ||

@@ -149,8 +149,20 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                             "without block_size",
                             "give them one size with --dim");
   auto size = [&](int64_t i) { return dimsOf(node.input(0))[i]; };
+  // So many blocks cover an axis of some sizes.
+  if (auto blocks = dimsOf(parameter)[axis].known()) {
+    (void)node.requireAtLeast(size(axis), (*blocks - 1) * block + 1);
+    (void)node.requireAtMost(size(axis), *blocks * block);
+  }
+  auto isCovered = [&] {
+    Dim blocks = dimsOf(parameter)[axis];
+    return blocks.known() &&
+           size(axis).least() > (*blocks.known() - 1) * block &&
+           size(axis).most() <= *blocks.known() * block;
+  };
   for (int64_t i = 0; i < int64_t(shapeOf(parameter).size()); ++i)
-    if (failed(node.requireEqual(
+    if (!(i == axis && isCovered()) &&
+        failed(node.requireEqual(
             dimsOf(parameter)[i],
             i == axis ? (size(i) + (block - 1)).floorDiv(block) : size(i),
             "the blocks of the scale cover the axis")))
@@ -181,6 +193,9 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   if (failed(axis))
     return failure();
   if (given.size() == 1 && rank >= 1 && node.intAttr("block_size", 0) == 0) {
+    // A scale of several elements is not for all of the axis at once.
+    if (dimsOf(parameter)[0].least() > 1)
+      (void)node.takeEqual(dimsOf(node.input(0))[*axis], dimsOf(parameter)[0]);
     Dims sizes(rank, 1);
     sizes[*axis] = dimsOf(node.input(0))[*axis];
     Value grown = node.broadcastTo(node.alignAt(parameter, *axis, rank), sizes);

@@ -75,11 +75,11 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
   if (places) {
     atPlaces = lookUp(node, positions, places);
   } else {
-    if (steps.most() > shapeOf(positions)[0])
+    if (!node.requireAtMost(steps, shapeOf(positions)[0]))
       return node.invalid("there are " + Twine(shapeOf(positions)[0]) +
                           " positions, but " + kernel::sizeText(steps) +
                           " words");
-    Dims part{steps, dimsOf(positions)[1]};
+    Dims part{dimsOf(ids)[1], dimsOf(positions)[1]};
     atPlaces = node.builder.createOrFold<SliceOp>(
         node.loc, positions, ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1, 1},
         ArrayRef(part));

@@ -83,10 +83,8 @@ static Value convolve(OnnxNode &node, Value x, Value w, Value addend) {
   Value y = node.valueAs("Conv", {x, w, node.input(2)});
   if (!y)
     return {};
-  if (addend && dimsOf(addend) != dimsOf(y)) {
-    (void)node.invalid("Z does not have the shape of the convolution");
+  if (addend && failed(node.requireAlike(addend, y, "Z and the convolution")))
     return {};
-  }
   SmallVector<double> given = node.floatsAttr("activation_params");
   ActivationNumbers numbers;
   if (!given.empty())

@@ -168,7 +168,7 @@ static ImportResult importZipMap(OnnxNode &node) {
   Value x = node.input(0);
   size_t labels = std::max(node.intsAttr("classlabels_int64s").size(),
                            node.stringsAttr("classlabels_strings").size());
-  if (shapeOf(x).empty() || shapeOf(x).back() != int64_t(labels))
+  if (shapeOf(x).empty() || !node.takeEqual(dimsOf(x).back(), int64_t(labels)))
     return node.invalid("there are " + Twine(labels) +
                         " labels for the columns of the input");
   return one(x);

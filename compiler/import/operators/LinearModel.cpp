@@ -14,8 +14,8 @@ namespace ingot::graph {
 //===----------------------------------------------------------------------===//
 
 /// How many features a row has: along the last axis.
-static int64_t featureCount(Value x) {
-  return shapeOf(x).empty() ? 1 : shapeOf(x).back();
+static Dim featureCount(Value x) {
+  return shapeOf(x).empty() ? Dim(1) : dimsOf(x).back();
 }
 
 /// Numbers of an attribute, one for all features or one for each.
@@ -23,9 +23,9 @@ static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
                                    ArrayRef<double> numbers, Value x,
                                    Type type) {
   int64_t count = numbers.size();
-  if (count != 1 && count != featureCount(x))
+  if (count != 1 && !node.takeEqual(featureCount(x), count))
     return node.invalid("`" + name + "` has " + Twine(count) + " numbers for " +
-                        Twine(featureCount(x)) + " features");
+                        kernel::sizeText(featureCount(x)) + " features");
   if (count == 1)
     return node.scalarConstant(numbers[0], type);
   return floatConstant(node, {count}, numbers, type);
@@ -120,14 +120,16 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
                           " is not rows of features, or its size is not "
                           "positive");
     x = node.cast(x, f32);
-    int64_t has = shapeOf(x)[1];
-    if (has > sizes[i])
-      x = slice(node.builder, node.loc, x, 1, 0, sizes[i]);
-    else if (has < sizes[i])
+    // Of a number of features that is known only at run time, at least as many as
+    // there may be too few, and then those that are asked for.
+    Dim has = dimsOf(x)[1];
+    if (int64_t missing = sizes[i] - has.least(); missing > 0)
       x = node.builder.createOrFold<PadOp>(
           node.loc, x, node.scalarConstant(0, f32), ArrayRef<int64_t>{0, 0},
-          ArrayRef<int64_t>{0, sizes[i] - has});
-    if (i > 0 && dimsOf(x)[0] != dimsOf(parts[0])[0])
+          ArrayRef<int64_t>{0, missing});
+    if (dimsOf(x)[1] != sizes[i])
+      x = slice(node.builder, node.loc, x, 1, 0, sizes[i]);
+    if (i > 0 && !node.takeEqual(dimsOf(x)[0], dimsOf(parts[0])[0]))
       return node.invalid("the inputs differ in their number of rows");
     parts.push_back(x);
   }
@@ -142,12 +144,13 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
 static FailureOr<Value> linear(OnnxNode &node, Value x, int64_t targets) {
   SmallVector<double> coefficients = node.floatsAttr("coefficients"),
                       intercepts = node.floatsAttr("intercepts");
-  int64_t features = shapeOf(x)[1];
-  if (targets < 1 || targets > int64_t(coefficients.size()) ||
-      int64_t(coefficients.size()) != targets * features)
-    return node.invalid("there are " + Twine(coefficients.size()) +
-                        " coefficients for " + Twine(targets) + " targets of " +
-                        Twine(features) + " features");
+  int64_t count = coefficients.size();
+  if (targets < 1 || targets > count || count % targets != 0 ||
+      !node.takeEqual(dimsOf(x)[1], count / targets))
+    return node.invalid("there are " + Twine(count) + " coefficients for " +
+                        Twine(targets) + " targets of " +
+                        kernel::sizeText(dimsOf(x)[1]) + " features");
+  int64_t features = count / targets;
   if (!intercepts.empty() && int64_t(intercepts.size()) != targets)
     return node.invalid("there are " + Twine(intercepts.size()) +
                         " intercepts for " + Twine(targets) + " targets");

@@ -74,10 +74,11 @@ public:
   /// The same; fails with a diagnostic that names `what`.
   virtual mlir::LogicalResult requireEqual(const Dim &x, const Dim &y,
                                            const llvm::Twine &what) = 0;
-  /// Takes a size to be a multiple of a number, and to be as large as one; fails
-  /// without a diagnostic.
+  /// Takes a size to be a multiple of a number, to be at least as large as one, and
+  /// to be no larger; fails without a diagnostic.
   virtual bool requireMultiple(const Dim &x, int64_t divisor) = 0;
   virtual bool requireAtLeast(const Dim &x, int64_t least) = 0;
+  virtual bool requireAtMost(const Dim &x, int64_t most) = 0;
   /// As requireEqual, for all sizes of two tensors; their ranks are equal too.
   mlir::LogicalResult requireAlike(mlir::Value x, mlir::Value y,
                                    const llvm::Twine &what);

@@ -66,9 +66,13 @@ static ImportResult importQGemm(OnnxNode &node) {
                            matrix(3, "transB"), node.input(5));
   if (failed(product))
     return failure();
-  Value sums = sumOf(node, {*product, c});
-  if (!sums || shapeOf(sums) != shapeOf(*product))
+  if (c && shapeOf(c).size() == 2 && dimsOf(c)[0].known().value_or(1) != 1)
+    (void)node.takeEqual(dimsOf(*product)[0], dimsOf(c)[0]);
+  if (c && !(c = node.broadcastTo(c, dimsOf(*product))))
     return node.invalid("C does not broadcast to the product");
+  Value sums = sumOf(node, {*product, c});
+  if (!sums)
+    return failure();
   auto columns = alignParameter(node, bScale, 1, dimsOf(sums)),
        whole = alignParameter(node, aScale, -1, dimsOf(sums));
   if (failed(columns) || failed(whole))

@@ -38,7 +38,6 @@ public:
   SmallVector<double> vectors, coefficients, rho;
   /// [rows, features]
   Value x;
-  int64_t features = 0;
 
 private:
   std::string kind;
@@ -52,7 +51,6 @@ LogicalResult VectorMachine::read() {
   if (!x)
     return failure();
   x = node.cast(x, f32);
-  features = shapeOf(x)[1];
   kind = node.stringAttr("kernel_type", "LINEAR");
   if (!llvm::is_contained({"LINEAR", "POLY", "RBF", "SIGMOID"}, kind))
     return node.invalid("there is no kernel_type `" + kind + "`");
@@ -71,13 +69,15 @@ LogicalResult VectorMachine::read() {
 
 Value VectorMachine::kernels(ArrayRef<double> of, int64_t count,
                              bool isLinear) {
-  if (count < 1 || features < 1 || count > int64_t(of.size()) ||
-      count * features != int64_t(of.size())) {
-    (void)node.invalid("there are " + Twine(of.size()) + " numbers for " +
-                       Twine(count) + " vectors of " + Twine(features) +
-                       " features");
+  int64_t numbers = of.size();
+  if (count < 1 || count > numbers || numbers % count != 0 ||
+      !node.takeEqual(dimsOf(x)[1], numbers / count)) {
+    (void)node.invalid("there are " + Twine(numbers) + " numbers for " +
+                       Twine(count) + " vectors of " +
+                       kernel::sizeText(dimsOf(x)[1]) + " features");
     return {};
   }
+  int64_t features = numbers / count;
   if (kind == "RBF" && !isLinear) {
     Value apart = node.elementwise<SubOp>(
         {node.reshape(x, ArrayRef<Dim>{dimsOf(x)[0], 1, features}),
