@@ -29,6 +29,22 @@ def search_of_beams(folder):
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
 
 
+def heads(shape, **attrs):
+    """Attention on one tensor with sizes that are left to the run."""
+    return model([node("MultiHeadAttention", ["x"] if len(shape) == 5 else ["x", "x", "x"], domain="com.microsoft", num_heads=2, **attrs)],
+                 inputs=[info("x", shape)], outputs=[info("y", None)], imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+
+
+@case("unsupported-form", node="the_node", code=3, args=["--dim", "*=..8"], text="the size of a head (width) is known only at run time")
+def packed_heads_of_a_size_of_the_run(folder):
+    return heads(("batch", "steps", 2, 3, "width"))
+
+
+@case("unsupported-form", node="the_node", code=3, args=["--dim", "*=..8"], text="give it one size: --dim width=SIZE")
+def heads_of_a_size_of_the_run(folder):
+    return heads(("batch", "steps", "width"))
+
+
 def tokens(shape=(2,), **attrs):
     attributes = {"mark": 0, "mincharnum": 1, "pad_value": "#"} | attrs
     return model([node("Tokenizer", ["x"], domain="com.microsoft", **attributes)], inputs=[info("x", shape, TensorProto.STRING)],

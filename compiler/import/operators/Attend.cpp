@@ -8,8 +8,32 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+LogicalResult refuseOpen(OnnxNode &node, const Dim &size, const Twine &what) {
+  std::string name = kernel::sizeText(size);
+  return node.unsupported(
+      what + " (" + name + ") is known only at run time",
+      "give it one size" +
+          (size.symbols().size() == 1
+               ? ": --dim " + size.symbols().front().getName().str() + "=SIZE"
+               : std::string()));
+}
+
+LogicalResult checkHeads(OnnxNode &node, ArrayRef<Value> parts) {
+  for (Value part : parts) {
+    if (!dimsOf(part)[1].known())
+      return refuseOpen(node, dimsOf(part)[1], "the number of heads");
+    if (!dimsOf(part)[3].known())
+      return refuseOpen(node, dimsOf(part)[3], "the size of a head");
+  }
+  return success();
+}
+
 Value splitHeads(OnnxNode &node, Value x, int64_t heads) {
   Dims sizes = dimsOf(x);
+  if (!sizes[2].known()) {
+    (void)refuseOpen(node, sizes[2], "the size of all heads together");
+    return {};
+  }
   Value apart = node.reshape(
       x, ArrayRef<Dim>{sizes[0], sizes[1], heads, shapeOf(x)[2] / heads});
   return buildTranspose(node.builder, node.loc, apart, {0, 2, 1, 3});
@@ -18,6 +42,9 @@ Value splitHeads(OnnxNode &node, Value x, int64_t heads) {
 Value joined(OnnxNode &node, Value x, Value y, int64_t axis) {
   if (!x)
     return y;
+  for (int64_t i = 0; i < int64_t(dimsOf(x).size()); ++i)
+    if (i != axis && dimsOf(x).size() == dimsOf(y).size())
+      (void)node.takeEqual(dimsOf(x)[i], dimsOf(y)[i]);
   Dims xs = dimsOf(x), ys = dimsOf(y);
   if (elementOf(x) != elementOf(y) || !concatenated({ArrayRef(xs), ys}, axis)) {
     (void)node.invalid("past and present keys or values do not fit");
@@ -83,28 +110,32 @@ static Value visibleByLength(OnnxNode &node, Value lengths, const Dim &batch,
        node.elementwise<GreaterOrEqualOp>({key, part(batch)})});
 }
 
-FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, const Dim &batch,
-                            const Dim &queries, const Dim &keys, Type type) {
-  Dims sizes = dimsOf(mask);
-  auto is = [&](ArrayRef<Dim> wanted) {
-    if (sizes.size() != wanted.size())
-      return false;
-    for (auto [own, other] : llvm::zip(sizes, wanted))
-      if (own != other)
-        (void)node.assumeEqual(own, other);
-    sizes = dimsOf(mask);
-    return ArrayRef(sizes) == wanted;
+FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
+                            Value key) {
+  Type type = elementOf(query);
+  // Sizes change where they are taken to be equal.
+  auto batch = [&] { return dimsOf(query)[0]; };
+  auto queries = [&] { return dimsOf(query)[2]; };
+  auto keys = [&] { return dimsOf(key)[2]; };
+  auto is = [&](llvm::function_ref<Dims()> shape) {
+    size_t rank = shape().size();
+    for (size_t i = 0; i < rank && dimsOf(mask).size() == rank; ++i)
+      if (Dim own = dimsOf(mask)[i], other = shape()[i]; own != other)
+        (void)(rank > 1 ? node.takeEqual(own, other)
+                        : node.assumeEqual(own, other));
+    return dimsOf(mask) == shape();
   };
   Value visible;
-  bool isStarts = sizes.size() == 1 && batch.known() && sizes[0] == 2 * batch;
-  if (isStarts || is({batch})) {
-    visible = visibleByLength(node, mask, batch, keys);
+  bool isStarts = dimsOf(mask).size() == 1 && batch().known() &&
+                  dimsOf(mask)[0] == 2 * batch();
+  if (isStarts || is([&] { return Dims{batch()}; })) {
+    visible = visibleByLength(node, mask, batch(), keys());
   } else {
     Dims aligned;
-    if (is({batch, keys}))
-      aligned = {batch, 1, 1, keys};
-    else if (is({batch, queries, keys}))
-      aligned = {batch, 1, queries, keys};
+    if (is([&] { return Dims{batch(), keys()}; }))
+      aligned = {batch(), 1, 1, keys()};
+    else if (is([&] { return Dims{batch(), queries(), keys()}; }))
+      aligned = {batch(), 1, queries(), keys()};
     else
       return node.unsupported("a mask of this shape",
                               "masks are lengths [batch] or [2 * batch], or "
@@ -150,6 +181,24 @@ static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
       ArrayRef<int64_t>{1, 1, 1, 1}, ArrayRef(sizes));
 }
 
+/// `bias` with sizes that broadcast to those of the products, where it may have them or
+/// be 1 along an axis. Null if they do not fit.
+static Value fitBias(OnnxNode &node, Value bias, Value products) {
+  if (dimsOf(bias).empty() || dimsOf(bias).size() > dimsOf(products).size())
+    return {};
+  // Each key has its own.
+  if (!dimsOf(bias).back().known())
+    (void)node.takeEqual(dimsOf(bias).back(), dimsOf(products).back());
+  Dims sizes = dimsOf(products);
+  bool isOpen = llvm::any_of(
+      llvm::zip(dimsOf(bias), ArrayRef(sizes).take_back(dimsOf(bias).size())),
+      [](auto pair) {
+        return std::get<0>(pair) != 1 && !std::get<0>(pair).known() &&
+               std::get<0>(pair) != std::get<1>(pair);
+      });
+  return isOpen ? node.broadcastTo(bias, sizes) : bias;
+}
+
 Value attend(OnnxNode &node, const AttentionOperands &o) {
   Type type = elementOf(o.query);
   auto number = [&](double value) { return node.scalarConstant(value, type); };
@@ -164,7 +213,7 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
                   buildTranspose(node.builder, node.loc, o.key, {0, 1, 3, 2}));
   if (!products)
     return {};
-  Dims sizes = dimsOf(products);
+  Value plain = products;
   if (o.scale != 1)
     products = node.elementwise<MulOp>({products, number(o.scale)});
   if (o.cap != 0)
@@ -173,8 +222,10 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
              {node.elementwise<MulOp>({products, number(1 / o.cap)})}),
          number(o.cap)});
   for (Value bias : o.biases)
-    if (products && bias)
-      products = node.elementwise<AddOp>({products, bias});
+    if (products && bias) {
+      bias = fitBias(node, bias, plain);
+      products = bias ? node.elementwise<AddOp>({products, bias}) : Value();
+    }
   if (products && o.visible) {
     // A finite number: a row without any key is no NaN.
     APFloat least = APFloat::getLargest(
@@ -183,7 +234,7 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
         DenseElementsAttr::get(RankedTensorType::get({}, type), least));
     products = node.elementwise<WhereOp>({o.visible, products, hidden});
   }
-  if (!products || dimsOf(products) != sizes) {
+  if (!products || dimsOf(products) != dimsOf(plain)) {
     (void)node.invalid("a mask or bias does not broadcast to queries and keys");
     return {};
   }

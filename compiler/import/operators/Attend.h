@@ -29,7 +29,16 @@ struct AttentionOperands {
 /// The result [B, S, N * any]; null with a diagnostic if operands do not fit.
 mlir::Value attend(OnnxNode &node, const AttentionOperands &operands);
 
-/// [B, S, N * H] as [B, N, S, H].
+/// Reports a size that has to be a number before heads can be told apart.
+mlir::LogicalResult refuseOpen(OnnxNode &node, const Dim &size,
+                               const llvm::Twine &what);
+
+/// Reports heads [B, N, S, H] whose number or size is known only at run time.
+mlir::LogicalResult checkHeads(OnnxNode &node,
+                               llvm::ArrayRef<mlir::Value> parts);
+
+/// [B, S, N * H] as [B, N, S, H]; null with a diagnostic if N * H is known only at run
+/// time.
 mlir::Value splitHeads(OnnxNode &node, mlir::Value x, int64_t heads);
 
 /// One after another along `axis`; `y` itself where `x` is null. Null with a diagnostic
@@ -48,10 +57,9 @@ mlir::Value causal(OnnxNode &node, const Dim &queries, const Dim &keys);
 
 /// The masks that ONNX Runtime's operators take, as what is added to products: `filter`
 /// for keys that are hidden. Masks are lengths [B], lengths and starts [2 * B], or
-/// numbers [B, T] or [B, S, T], 0 for hidden keys.
+/// numbers [B, T] or [B, S, T], 0 for hidden keys. Queries and keys are heads.
 mlir::FailureOr<mlir::Value> biasOfMask(OnnxNode &node, mlir::Value mask,
-                                        const Dim &batch, const Dim &queries,
-                                        const Dim &keys, mlir::Type type);
+                                        mlir::Value query, mlir::Value key);
 
 /// The attribute `scale`; without it, or where it is 0, 1 / sqrt(size of a head).
 double attentionScale(OnnxNode &node, int64_t headSize);

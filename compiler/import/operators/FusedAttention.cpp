@@ -44,6 +44,10 @@ static LogicalResult refuse(OnnxNode &node, StringRef flag, StringRef hint) {
 static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
                                     Value past, Value bias) {
   int64_t heads = node.intAttr("num_heads", 0);
+  if (!dimsOf(projected)[2].known())
+    return node.unsupported("the columns of the weights are known only at run "
+                            "time",
+                            "give their number with --dim");
   auto each = widths(node, shapeOf(projected)[2], heads);
   if (failed(each) ||
       failed(refuse(node, "do_rotary", "rotate with RotaryEmbedding")) ||
@@ -59,12 +63,13 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
         node.loc, projected, ArrayRef<int64_t>{0, 0, start},
         ArrayRef<int64_t>{1, 1, 1}, ArrayRef(sizes));
     parts.push_back(splitHeads(node, part, heads));
+    if (!parts.back())
+      return failure();
     start += width;
   }
   AttentionOperands o;
   o.query = parts[0];
   o.scale = attentionScale(node, shapeOf(o.query)[3]);
-  Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2];
   for (unsigned i : {0, 1}) {
     Value old;
     if (past) {
@@ -81,17 +86,15 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
   }
   o.key = parts[1];
   o.value = parts[2];
-  Dim keys = dimsOf(o.key)[2];
   if (mask) {
-    auto hidden =
-        biasOfMask(node, mask, batch, queries, keys, elementOf(o.query));
+    auto hidden = biasOfMask(node, mask, o.query, o.key);
     if (failed(hidden))
       return failure();
     o.biases.push_back(*hidden);
   }
   o.biases.push_back(bias);
   if (node.intAttr("unidirectional", 0))
-    o.visible = causal(node, queries, keys);
+    o.visible = causal(node, dimsOf(o.query)[2], dimsOf(o.key)[2]);
   Value y = attend(node, o);
   if (!y)
     return failure();
@@ -213,19 +216,28 @@ static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
 static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
                                     AttentionOperands &o) {
   Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
-  Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2],
-      steps = dimsOf(o.key)[2];
   if (!in.pastKey || tensorType(in.pastLength).getNumElements() != 1)
     return node.invalid("past_sequence_length needs one element, and a cache");
+  for (auto [x, cache] :
+       {std::pair(o.key, in.pastKey), {o.value, in.pastValue}}) {
+    Dim steps = dimsOf(x)[2];
+    if (steps.known())
+      (void)node.requireAtLeast(dimsOf(cache)[2], *steps.known());
+    else if (auto room = dimsOf(cache)[2].known())
+      (void)node.requireAtMost(steps, *room);
+    if ((dimsOf(cache)[2] - dimsOf(x)[2]).least() < 0)
+      return node.invalid("the cache has no room for the new keys");
+    for (unsigned axis : {0, 1, 3})
+      (void)node.takeEqual(dimsOf(cache)[axis], dimsOf(x)[axis]);
+  }
+  Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2],
+      steps = dimsOf(o.key)[2];
   Value past = node.reshape(node.cast(in.pastLength, i64), {});
   Value places = node.build<ExpandOp>(past, ArrayRef<Dim>(batch));
   for (auto [x, cache] :
-       {std::pair(&o.key, in.pastKey), std::pair(&o.value, in.pastValue)}) {
-    if ((dimsOf(cache)[2] - steps).least() < 0)
-      return node.invalid("the cache has no room for the new keys");
+       {std::pair(&o.key, in.pastKey), std::pair(&o.value, in.pastValue)})
     *x = node.build<TensorScatterOp>(cache, *x, places, /*axis=*/2,
                                      /*circular=*/false);
-  }
   Dim keys = dimsOf(o.key)[2];
   Value key =
       node.reshape(positions(node, keys, i64), ArrayRef<Dim>{1, 1, 1, keys});
@@ -241,7 +253,8 @@ static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
 
 static ImportResult attendHeads(OnnxNode &node, const HeadInputs &in) {
   auto parts = headsOf(node, in, node.intAttr("num_heads", 0));
-  if (failed(parts) || failed(addBiases(node, in, *parts)))
+  if (failed(parts) || llvm::is_contained(*parts, Value()) ||
+      failed(checkHeads(node, *parts)) || failed(addBiases(node, in, *parts)))
     return failure();
   if (static_cast<bool>(in.pastKey) != static_cast<bool>(in.pastValue))
     return node.invalid("past_key and past_value belong together");
@@ -261,18 +274,15 @@ static ImportResult attendHeads(OnnxNode &node, const HeadInputs &in) {
       return failure();
   }
   o.scale = attentionScale(node, shapeOf(o.query)[3]);
-  Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2],
-      keys = dimsOf(o.key)[2];
   if (in.mask) {
-    auto hidden =
-        biasOfMask(node, in.mask, batch, queries, keys, elementOf(o.query));
+    auto hidden = biasOfMask(node, in.mask, o.query, o.key);
     if (failed(hidden))
       return failure();
     o.biases.push_back(*hidden);
   }
   o.biases.push_back(in.attentionBias);
   if (!o.visible && node.intAttr("unidirectional", 0))
-    o.visible = causal(node, queries, keys);
+    o.visible = causal(node, dimsOf(o.query)[2], dimsOf(o.key)[2]);
   Value y = attend(node, o);
   if (!y)
     return failure();

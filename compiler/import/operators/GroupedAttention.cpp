@@ -94,10 +94,22 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   bool isFlat = shapeOf(x).size() == 3;
   int64_t width = shapeOf(x).back(), heads = node.intAttr("num_heads", 0),
           rotary = node.intAttr("rotary_embedding_dim", 0);
+  // All of a head turns, unless something else is said.
+  if (rotary == 0 && dimsOf(cosines)[1].known()) {
+    int64_t turning = 2 * shapeOf(cosines)[1];
+    if (!dimsOf(x).back().known() && (!isFlat || heads > 0))
+      (void)node.takeEqual(dimsOf(x).back(),
+                           isFlat ? heads * turning : turning);
+    width = shapeOf(x).back();
+  }
+  if (!isFlat && !dimsOf(x)[3].known())
+    return refuseOpen(node, dimsOf(x)[3], "the size of a head");
   int64_t size = isFlat ? 2 * shapeOf(cosines)[1] : width;
   // Where only a part of a head turns, the heads have to be counted.
   if (isFlat && rotary > 0 && heads > 0)
     size = width / heads;
+  if (isFlat && !dimsOf(x).back().known())
+    return one(splitHeads(node, x, heads));
   if (size <= 0 || width % size != 0 ||
       (isFlat && heads > 0 && rotary > 0 && width % heads != 0))
     return node.invalid("rows of " + Twine(width) +
@@ -166,6 +178,11 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   if (g.heads < 1 || g.shared < 1 || g.heads > most || g.heads % g.shared != 0)
     return node.invalid("kv_num_heads=" + Twine(g.shared) +
                         " does not divide num_heads=" + Twine(g.heads));
+  if (!dimsOf(query)[2].known())
+    return success(static_cast<bool>(splitHeads(node, query, g.heads)));
+  if (key)
+    (void)node.takeEqual(dimsOf(key)[2],
+                         shapeOf(query)[2] / g.heads * g.shared);
   int64_t width = shapeOf(query)[2];
   int64_t all = g.heads + (key ? 0 : 2 * g.shared);
   g.size = width / all;
@@ -183,26 +200,50 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   g.query = splitHeads(node, query, g.heads);
   g.key = splitHeads(node, key, g.shared);
   g.value = splitHeads(node, value, g.shared);
+  for (Value part : {g.query, g.key, g.value})
+    if (!part)
+      return failure();
   g.batch = dimsOf(g.query)[0];
   g.steps = dimsOf(g.query)[2];
   return success();
 }
 
+/// Takes total_sequence_length to be no less than the steps, where both may be open.
+static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
+  Dim steps = dimsOf(g.query)[2];
+  if ((total - steps).least() >= 0)
+    return;
+  if (!node.hasInput(3))
+    (void)node.takeEqual(total, steps);
+  else if (steps.known())
+    (void)node.requireAtLeast(total, *steps.known());
+  else if (total.known())
+    (void)node.requireAtMost(steps, *total.known());
+  else
+    (void)node.takeEqual(total, dimsOf(node.input(3))[2] + steps);
+}
+
 /// Reads how long the cache gets, and how much of it each sequence has.
 static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
+  Value cache = node.input(3);
+  for (unsigned i : {3, 4})
+    if (Value old = node.input(i)) {
+      (void)node.takeEqual(dimsOf(old)[0], dimsOf(g.query)[0]);
+      (void)node.takeEqual(dimsOf(old)[1], g.shared);
+      (void)node.takeEqual(dimsOf(old)[3], g.size);
+    }
   auto total = node.requireSizes(6, "total_sequence_length");
   if (failed(total))
     return failure();
-  Value cache = node.input(3);
+  assumeRoom(node, g, total->front());
+  total = node.requireSizes(6, "total_sequence_length");
+  g.batch = dimsOf(g.query)[0];
+  g.steps = dimsOf(g.query)[2];
   Dim held = cache ? dimsOf(cache)[2] : Dim(0);
   g.keys = total->front();
   // A cache that is longer than what is in it stays as long as it is.
   if ((held - g.keys).least() >= 0)
     g.keys = held;
-  if (cache && held.least() < 1)
-    return node.unsupported("a cache that may be empty",
-                            "leave it out, or give its size a bound of 1 or "
-                            "more");
   if ((g.keys - g.steps).least() < 0)
     return node.invalid("total_sequence_length is less than the steps");
   Type i64 = int64(node);
@@ -229,11 +270,18 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
   if (held == g.keys)
     return old;
   Dim rest = g.keys - held;
-  if (rest.least() < 0)
+  if (rest.least() < 0) {
+    // There is something to read in a cache that may be empty.
+    if (held.least() < 1) {
+      sizes[2] = 1;
+      old = node.build<ConcatOp>(
+          ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
+    }
     // Which of the two sizes is larger is known only at run time: indices behind the
     // end are clamped.
     return node.build<GatherOp>(old, positions(node, g.keys, int64(node)),
                                 /*axis=*/2, /*in_range=*/false);
+  }
   sizes[2] = rest;
   return node.build<ConcatOp>(
       ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
@@ -285,12 +333,17 @@ static LogicalResult rotateHeads(OnnxNode &node, Grouped &g) {
     return node.invalid("do_rotary=1 needs cos_cache and sin_cache");
   Value ids = node.input(9), places = ids;
   // Of the first steps, ONNX Runtime reads the position of the first alone.
-  if (ids && g.isFirst)
+  if (ids && g.isFirst) {
+    for (const Dim &size : dimsOf(ids))
+      (void)node.requireAtLeast(size, 1);
+    g.batch = dimsOf(g.query)[0];
+    g.steps = dimsOf(g.query)[2];
     places = placesOf(
         node,
         slice(node.builder, node.loc,
               node.reshape(ids, ArrayRef<Dim>{product(dimsOf(ids))}), 0, 0, 1),
         g.steps);
+  }
   if (!ids) {
     Value each = node.reshape(positions(node, g.steps, int64(node)),
                               ArrayRef<Dim>{1, g.steps});
