@@ -5,6 +5,7 @@ Used by the files beside this one, which yield cases. Inputs come from a fixed
 seed, which the report prints.
 """
 import argparse
+import fnmatch
 import itertools
 import pathlib
 import subprocess
@@ -87,15 +88,43 @@ def write(case, folder):
     return f"{KIND}\t{case.name}\t0\t{case.tolerance * scale:.17g}\t{'t' * len(want)}\n"
 
 
-def compare(doc, *cases):
-    """The command line of a file of cases; its exit status."""
+def open_axes(case, name):
+    """The axes of an input whose sizes are left to the run: all, but the length of a vector of integers is somebody's rank."""
+    value = case.inputs[name]
+    return () if value.ndim == 1 and value.dtype.kind in "iu" else range(value.ndim)
+
+
+def leave_open(case, axes):
+    """The model of a case with a symbol for each of these axes of its inputs."""
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    for i, value in enumerate(model.graph.input):
+        for k in axes(case, value.name):
+            value.type.tensor_type.shape.dim[k].dim_param = f"s{i}_{k}"
+    return model
+
+
+def run_cases(arguments, folder, lines, mode):
+    """Name, status and reason of each case."""
+    done = subprocess.run([arguments.program, folder / "suite", folder / "work", arguments.target, "1", "25", "300", mode],
+                          input="".join(lines), stdout=subprocess.PIPE, text=True)
+    results = [line.rstrip("\n").split("\t") for line in done.stdout.splitlines()]
+    return done.returncode == 0 and len(results) == len(lines), [(name, status, reason) for _, name, _, status, reason in results]
+
+
+def compare(doc, *cases, refused=None, axes=open_axes):
+    """The command line of a file of cases; its exit status.
+
+    With `refused`, every n-th case is also compiled with open sizes, without having seen its data. Those that are refused then have
+    a name that fits one of these patterns, and no others have."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="the path of ingot-conformance, which builds many cases together")
     parser.add_argument("--target", default="native")
     parser.add_argument("--filter", default="")
+    parser.add_argument("--every", type=int, default=4, help="open the sizes of every n-th case")
     arguments, _ = parser.parse_known_args()
     onnxruntime.set_default_logger_severity(4)
-    failures, lines = [], []
+    failures, lines, opened = [], [], []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for case in itertools.chain(*cases):
@@ -105,12 +134,23 @@ def compare(doc, *cases):
                 lines.append(write(case, folder / "suite"))
             except Exception as e:  # ONNX Runtime refuses
                 failures.append(f"{case.name}: not compared: {str(e).splitlines()[0]}")
-        done = subprocess.run(
-            [arguments.program, folder / "suite", folder / "work", arguments.target, "1", "25", "300", "declared"],
-            input="".join(lines), stdout=subprocess.PIPE, text=True)
-    results = [line.split("\t") for line in done.stdout.splitlines()]
-    failures += [f"{name}: {status}: {reason}" for _, name, _, status, reason in results if status != "pass"]
-    if done.returncode or len(results) != len(lines):
-        failures.append(f"{len(lines)} cases were given, {len(results)} have a result")
-    print(*failures, f"{len(lines) - len(failures)} of {len(lines)} cases agree (seed {SEED})", sep="\n")
+                continue
+            if refused is not None and len(lines) % arguments.every == 0:
+                place = folder / "suite" / KIND / case.name / "symbolic"
+                place.mkdir()
+                onnx.save(leave_open(case, axes), place / "model.onnx")
+                opened.append(lines[-1])
+        complete, results = run_cases(arguments, folder, lines, "declared")
+        failures += [f"{name}: {status}: {reason}" for name, status, reason in results if status != "pass"]
+        if not complete:
+            failures.append(f"{len(lines)} cases were given, {len(results)} have a result")
+        complete, results = run_cases(arguments, folder, opened, "dynamic-symbolic") if opened else (True, [])
+        for name, status, reason in results:
+            expected = "unsupported" if any(fnmatch.fnmatchcase(name, pattern) for pattern in refused) else "pass"
+            if status != expected:
+                failures.append(f"{name}, open: {status}, not {expected}: {reason}")
+        if not complete:
+            failures.append(f"{len(opened)} open cases were given, {len(results)} have a result")
+    total = len(lines) + len(opened)
+    print(*failures, f"{total - len(failures)} of {total} cases agree (seed {SEED}), {len(opened)} of them with open sizes", sep="\n")
     return 1 if failures else 0

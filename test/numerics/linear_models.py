@@ -147,4 +147,4 @@ def labels():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, features(), linear(), machines(), labels()))
+    sys.exit(compare(__doc__, features(), linear(), machines(), labels(), refused=()))

@@ -250,4 +250,4 @@ def weights_only():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, elementwise(), pools(), linear(), matrices(), convolutions(), recurrent(), blocks(), gathers(), weights_only()))
+    sys.exit(compare(__doc__, elementwise(), pools(), linear(), matrices(), convolutions(), recurrent(), blocks(), gathers(), weights_only(), refused=()))
