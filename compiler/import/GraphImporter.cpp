@@ -406,15 +406,11 @@ static StringRef wayOutOf(const onnx::NodeProto &node) {
   StringRef none,
       search = "compile the decoder of its body as a model of its "
                "own, and choose tokens in the program that calls it",
-      packing = "optimize the model without packing mode",
       map = "a map is no tensor: export the model with features "
             "that are tensors";
   return llvm::StringSwitch<StringRef>(node.op_type())
       .Cases({"BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"},
              search)
-      .Cases({"PackedAttention", "PackedMultiHeadAttention", "RemovePadding",
-              "RestorePadding"},
-             packing)
       .Cases({"CastMap", "DictVectorizer"}, map)
       .Default(none);
 }

@@ -17,12 +17,6 @@ def operator_of_one_processor(folder):
                  imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft.nchwc", 1)])
 
 
-@case("unsupported-operator", node="the_node", code=3, text="optimize the model without packing mode")
-def packed_attention(folder):
-    return model([node("PackedAttention", ["x", "x", "x", "x", "x"], domain="com.microsoft", num_heads=1)],
-                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
-
-
 @case("unsupported-operator", node="the_node", code=3, text="choose tokens in the program that calls it")
 def search_of_beams(folder):
     return model([node("BeamSearch", ["x", "x", "x"], domain="com.microsoft")],

@@ -195,6 +195,46 @@ def grouped():
     yield case("norm", S, 0, [S, S], rotate=True, more=x | scales | {"v": before.inputs["v"]}, want=run(before))
 
 
+def packed():
+    """Tokens of sequences of unlike lengths one after another. ONNX Runtime has these operators for GPUs alone: beside NumPy."""
+    for counts in ((4, 6), (6, 6), (1, 0)):
+        name = "-".join(map(str, counts))
+        there = np.arange(S) < np.array(counts)[:, None]
+        places = np.arange(B * S)
+        offsets = np.concatenate([places[there.ravel()], places[~there.ravel()]]).reshape(B, S).astype(np.int32)
+        ends = np.array([0, counts[0], sum(counts)], np.int32)
+        x = data((B, S, 12))
+        yield contrib(f"remove-padding-{name}", "RemovePadding", {"x": x, "n": np.array(counts, np.int32)}, None, ("y", "offsets", "ends", "longest"),
+                      want=[x[there], offsets, ends, np.array([max(counts)], np.int32)])
+        yield contrib(f"restore-padding-{name}", "RestorePadding", {"x": x[there], "o": offsets}, want=[np.where(there[..., None], x, np.float32(0))])
+
+        def attend(q, k, v, bias, scale=None):
+            """[T, N, H] each: every sequence by itself."""
+            parts = []
+            for i, (begin, end) in enumerate(zip(ends, ends[1:])):
+                one, length = slice(begin, end), end - begin
+                scores = np.einsum("snh,tnh->nst", q[one], k[one]) * (scale or q.shape[-1] ** -0.5)
+                weights = np.exp(scores + (bias[i % len(bias), :, :length, :length] if bias is not None else 0))
+                weights /= weights.sum(-1, keepdims=True)
+                parts.append(np.einsum("nst,tnh->snh", weights, v[one]).reshape(length, D))
+            return np.concatenate(parts).astype(np.float32)
+
+        w, b, rows, bias = data((12, 3 * D)) / 4, data((3 * D,)), x[there], data((1, N, S, S))
+        places = {"o": offsets, "e": ends}
+        q, k, v = (part.reshape(-1, N, H) for part in np.split(rows @ w + b, 3, axis=1))
+        yield contrib(f"packed-attention-{name}", "PackedAttention", {"x": rows, **places}, {"w": w, "b": b}, order=["x", "w", "b", "o", "e"],
+                      num_heads=N, want=[attend(q, k, v, None)])
+        yield contrib(f"packed-attention-bias-{name}", "PackedAttention", {"x": rows, **places, "a": bias}, {"w": w, "b": b},
+                      order=["x", "w", "b", "o", "e", "a"], num_heads=N, scale=0.3, want=[attend(q, k, v, bias, 0.3)])
+        flat = {key: value.reshape(-1, D) for key, value in (("q", q), ("k", k), ("v", v))}
+        yield contrib(f"packed-heads-{name}", "PackedMultiHeadAttention", {**flat, **places}, None, order=["q", "k", "v", "", "o", "e"],
+                      num_heads=N, want=[attend(q, k, v, None)])
+        together = np.stack([q, k, v], axis=2)
+        more = b.reshape(3, N, H)
+        yield contrib(f"packed-heads-together-{name}", "PackedMultiHeadAttention", {"q": together, **places}, {"b": b}, order=["q", "", "", "b", "o", "e"],
+                      num_heads=N, want=[attend(q + more[0], k + more[1], v + more[2], None)])
+
+
 def spelled():
     """Attention as operators. Many keys are computed in blocks; a query may see nothing of the first blocks, or nothing at all."""
     def case(name, queries, keys, size, width, mask=None, guard=False, cap=0, residual=False, large=1.0):
@@ -260,8 +300,10 @@ def open_axes(case, name):
     known = {0, 2, 3} if case.name.startswith("spelled") else KNOWN.get(rank, set())
     if name == "mask":
         return (2, 3)
+    if name in ("q", "k", "v") and rank == 2:
+        return (0,)
     return range(rank) if name in ("a", "m") else [i for i in range(rank) if i not in known]
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, projected(), quantized(), multi_head(), rotary(), grouped(), spelled(), refused=REFUSED, axes=open_axes))
+    sys.exit(compare(__doc__, projected(), quantized(), multi_head(), rotary(), grouped(), packed(), spelled(), refused=REFUSED, axes=open_axes))

@@ -3,6 +3,7 @@
 
 #include "compiler/import/operators/Attend.h"
 #include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/PackedTokens.h"
 #include "compiler/import/operators/Products.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -136,6 +137,24 @@ static ImportResult importQAttention(OnnxNode &node) {
     return failure();
   return attendProjected(node, projected, node.input(5), node.input(8),
                          Value());
+}
+
+/// Padding is put back between the tokens, and hidden.
+static ImportResult importPackedAttention(OnnxNode &node) {
+  FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
+  if (failed(product))
+    return failure();
+  Value projected = sumOf(node, {*product, node.input(2)});
+  PackedTokens tokens(node, node.input(3));
+  Value lengths = projected ? tokens.lengths(node.input(4)) : Value();
+  if (!lengths)
+    return failure();
+  ImportResult y = attendProjected(node, tokens.padded(projected), lengths,
+                                   Value(), node.input(5));
+  if (failed(y))
+    return failure();
+  return SmallVector<Value>{
+      tokens.packed(y->front(), dimsOf(node.input(0))[0])};
 }
 
 //===----------------------------------------------------------------------===//
@@ -298,6 +317,27 @@ static ImportResult importMultiHeadAttention(OnnxNode &node) {
                             node.input(6), node.input(7), node.input(8)});
 }
 
+static ImportResult importPackedMultiHeadAttention(OnnxNode &node) {
+  PackedTokens tokens(node, node.input(4));
+  auto padded = [&](unsigned i) {
+    return node.hasInput(i) ? tokens.padded(node.input(i)) : Value();
+  };
+  HeadInputs in;
+  in.query = padded(0);
+  in.key = padded(1);
+  in.value = padded(2);
+  in.bias = node.input(3);
+  in.attentionBias = node.input(6);
+  in.mask = tokens.lengths(node.input(5));
+  if (!in.mask)
+    return failure();
+  ImportResult y = attendHeads(node, in);
+  if (failed(y))
+    return failure();
+  return SmallVector<Value>{
+      tokens.packed(y->front(), dimsOf(node.input(0))[0])};
+}
+
 /// One step of a decoder: one query for each sequence.
 static ImportResult importDecoderMaskedMultiHeadAttention(OnnxNode &node) {
   if (failed(refuse(node, "output_qk", "export the model without it")))
@@ -323,6 +363,9 @@ void registerFusedAttentionImports(OnnxRegistry &registry) {
                     "[3 * batch + 2]";
   registry.add("Attention", importAttention, projected, domain);
   registry.add("QAttention", importQAttention, projected, domain);
+  registry.add("PackedAttention", importPackedAttention, "", domain);
+  registry.add("PackedMultiHeadAttention", importPackedMultiHeadAttention, "",
+               domain);
   registry.add("MultiHeadAttention", importMultiHeadAttention, heads, domain);
   registry.add("DecoderMaskedMultiHeadAttention",
                importDecoderMaskedMultiHeadAttention, heads, domain);
