@@ -88,9 +88,22 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   return true;
 }
 
+/// The two symbols that sizes differ by: n and m of k + n and k + m.
+static std::optional<std::pair<Dim, Dim>> apartBy(const Dim &x, const Dim &y) {
+  Dim difference = x - y;
+  if (difference.symbols().size() != 2)
+    return std::nullopt;
+  Dim a(difference.symbols()[0]), b(difference.symbols()[1]);
+  bool isOnly = difference == a - b || difference == b - a;
+  return isOnly ? std::optional(std::pair(a, b)) : std::nullopt;
+}
+
 bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
   if (x == y || assumeEqual(x, y))
     return true;
+  if (auto apart = apartBy(x, y); apart && !isMade(symbolOf(apart->first)) &&
+                                  !isMade(symbolOf(apart->second)))
+    return assumeEqual(apart->first, apart->second);
   kernel::SymbolAttr a = symbolOf(x);
   if (!a && symbolOf(y))
     return requireEqual(y, x);
