@@ -95,12 +95,13 @@ def open_axes(case, name):
 
 
 def leave_open(case, axes):
-    """The model of a case with a symbol for each of these axes of its inputs."""
+    """The model of a case with a symbol for each of these axes of its inputs; those that have one keep it."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     for i, value in enumerate(model.graph.input):
         for k in axes(case, value.name):
-            value.type.tensor_type.shape.dim[k].dim_param = f"s{i}_{k}"
+            dim = value.type.tensor_type.shape.dim[k]
+            dim.dim_param = dim.dim_param or f"s{i}_{k}"
     return model
 
 
