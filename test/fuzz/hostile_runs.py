@@ -80,6 +80,15 @@ def models():
     yield "until", model([node("Loop", ["k", "on", "x"], ["y", "all"], body=until)], [x, k, info("on", B, [])], [info("y", F), info("all", F)],
                          {"four": np.array(4, np.float32)})
     yield "repeated", model([node("Loop", ["k", "on", "x"], body=body)], [x, k, info("on", B, [])], [info("y", F, ["n"])], {"five": np.array(5)})
+    # Places of tokens, and where their sequences end.
+    places, ends = info("o", TensorProto.INT32, ["b", "s"]), info("e", TensorProto.INT32, ["b1"])
+    ms = {"domain": "com.microsoft"}
+    packed = model([node("PackedAttention", ["x", "w", "bias", "o", "e"], ["a"], num_heads=2, **ms), node("RestorePadding", ["a", "o"], ["r"], **ms),
+                    node("RemovePadding", ["r", "n"], ["y", "places", "ends", "longest"], **ms)],
+                   [info("x", F, ["t", 4]), places, ends, info("n", TensorProto.INT32, ["b"])], [info("y", F), info("places", TensorProto.INT32)],
+                   {"w": np.ones((4, 12), np.float32), "bias": np.ones(12, np.float32)})
+    packed.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    yield "packed tokens", packed
     # Lists and strings.
     lists = [sequence("l", F, ["n"]), k]
     yield "list", model([node("SequenceInsert", ["l", "x", "k"], ["longer"]), node("SequenceAt", ["longer", "k"], ["one"]),
