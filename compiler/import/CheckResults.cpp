@@ -25,7 +25,8 @@ staticShape(const onnx::TypeProto &type) {
 /// with `ceil_mode` it counted windows that begin behind the input until opset 22, which
 /// text, reference and ONNX Runtime leave out; of a LinearClassifier it counts the
 /// intercepts, which may be left out; of a ConvTranspose it ends half-way where
-/// output_shape is smaller than the input.
+/// output_shape is smaller than the input; of an Einsum it takes the first size of a
+/// letter, which NumPy and ONNX Runtime broadcast where it is 1.
 static bool isInferredWrong(const NodePlace &at) {
   auto attribute = [&](StringRef name) {
     return llvm::find_if(at.node.attribute(), [&](const auto &attribute) {
@@ -39,6 +40,8 @@ static bool isInferredWrong(const NodePlace &at) {
     return intercepts == none || intercepts->floats().empty();
   }
   if (type == "ConvTranspose" && attribute("output_shape") != none)
+    return true;
+  if (type == "Einsum")
     return true;
   constexpr int64_t corrected = 22;
   auto ceilMode = attribute("ceil_mode");

@@ -151,6 +151,7 @@ def resampling():
 
 
 def contractions():
+    yield one("einsum-of-one", "Einsum", {"x": data((1, 7, 6)), "y": data((2, 6, 5))}, equation="bij,bjk->bik")
     for block, shape, axis in ((16, (5, 37), 1), (16, (37, 6), 0), (8, (3, 24, 7), 1)):
         # The last block of an axis may be a shorter one.
         blocks = list(shape)

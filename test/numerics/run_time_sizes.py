@@ -268,6 +268,13 @@ def decoder_step():
                  ("v", [1, 1, 32]), ("pk", [1, 2, "p", 16]), ("pv", [1, 2, "p", 16]), ("mask", [1, "t"]), integers=("mask",))
 
 
+def quarters():
+    """Squares cut into quarters of rows: the size that has to be a multiple of 4 stands in the new shape, too."""
+    nodes = [helper.make_node("Shape", ["x"], ["n"], end=1), helper.make_node("Concat", ["n", "parts"], ["shape"], axis=0),
+             helper.make_node("Reshape", ["x", "shape"], ["r"]), helper.make_node("ReduceSum", ["r", "axes"], ["y"], keepdims=0)]
+    return model(nodes, {"parts": [4, -1], "axes": [2]}, ("x", ["n", "n"]))
+
+
 def paddings():
     """Axes of which no size is known, padded by what they hold: less than the least size of them, and more."""
     pads = {"few": [0, 0, 2, 1, 0, 0, 1, 4], "left": [0, 0, 0, 3, 0, 0, 0, 0], "many": [0, 0, 9, 1, 0, 0, 0, 8]}
@@ -298,6 +305,7 @@ check(args.ingot, "labels", labels())
 check(args.ingot, "movements", movements())
 check(args.ingot, "images", images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (7, 12), (20, 31), (21, 32), (40, 70))],
       [{"h": 5, "w": 5}])
+check(args.ingot, "quarters", quarters(), sizes=[{"n": n} for n in (4, 20, 64)], refused=[{"n": 6}, {"n": 68}])
 check(args.ingot, "paddings", paddings(), ("h=4..20", "w=5..33"), [{"h": h, "w": w} for h, w in ((4, 5), (7, 12), (20, 33))], [{"h": 3, "w": 5}])
 check(args.ingot, "bytes of images", bytes_of_images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (21, 32), (40, 70))],
       [{"h": 5, "w": 5}])

@@ -87,11 +87,14 @@ static ImportResult importReshape(OnnxNode &node) {
     to.push_back(isInferred ? Dim(1) : size);
   }
   if (inferred && makeDivisible(node, product(from), product(to))) {
-    // The sizes that `from` has now; those that were copied are among them.
+    // The sizes as they are now.
     from = dimsOf(node.input(0));
+    shape = sizesFromAttrOrInput(node, "shape", 5, 1);
+    if (failed(shape))
+      return failure();
     for (auto [axis, size] : llvm::enumerate(*shape))
-      if (size == 0 && !allowZero)
-        to[axis] = from[axis];
+      if (axis != *inferred)
+        to[axis] = size == 0 && !allowZero ? from[axis] : size;
   }
   Dim count = product(from);
   if (inferred)
