@@ -223,15 +223,15 @@ public:
   }
 
   /// Gives a convolution with a filter for each channel an input that all windows are
-  /// inside of; the zero point leaves it.
-  void runDepthwise() {
+  /// inside of, and so many columns behind them; the zero point leaves it.
+  void runDepthwise(int64_t columnsBehind) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     ArrayRef<int64_t> windows = shapeOf(w);
     size_t rank = windows.size(), axes = rank - 2;
     SmallVector<int64_t> low(rank), high(rank), inside(axes);
     for (size_t i = 0; i < axes; ++i) {
       low[1 + i] = conv.getLow()[i];
-      high[1 + i] = highOf(i, windows[i]);
+      high[1 + i] = highOf(i, windows[i], i + 1 == axes ? columnsBehind : 0);
     }
     if (int64_t zero = conv.getXZero())
       bias = withoutZero(w, bias, zero);
@@ -246,12 +246,12 @@ public:
 
 private:
   /// How far the last window along an axis reaches behind the input, at most, with so
-  /// many kernel positions.
-  int64_t highOf(size_t axis, int64_t kernel) {
+  /// many kernel positions, and `behind` positions more.
+  int64_t highOf(size_t axis, int64_t kernel, int64_t behind = 0) {
     Dim input = dimsOf(conv.getX())[1 + axis],
         last =
             (dimsOf(conv.getResult())[1 + axis] - 1) * conv.getStrides()[axis];
-    int64_t reach = (kernel - 1) * conv.getDilations()[axis] + 1;
+    int64_t reach = (kernel - 1) * conv.getDilations()[axis] + 1 + behind;
     return std::max<int64_t>(
         (last - input).most() + reach - conv.getLow()[axis], 0);
   }
@@ -340,7 +340,8 @@ struct FormIntegerProductsPass
         form(conv, target);
       else if (auto conv = dyn_cast<ConvOp>(op);
                conv && schedule::depthwiseLanes(conv, target) > 0)
-        ConvolutionRewriting(conv).runDepthwise();
+        ConvolutionRewriting(conv).runDepthwise(
+            schedule::depthwiseOverreach(conv, target));
       else if (auto product = dyn_cast<MatMulOp>(op);
                product && product.isWidening() &&
                shapeOf(product.getA()).back() > 0)

@@ -9,9 +9,12 @@
 //   times the packed weights, summed in groups         one lane of 32 bits a channel
 //
 // A register holds channels of one position, or neighbouring positions with all their
-// channels. All windows are inside of the input (FormIntegerProducts pads it). Where
-// registers do not come out even, the last one starts earlier and some results are
-// computed twice.
+// channels; at a stride of 2 those of each second position of two registers:
+//
+//   input columns 0 to 3 | 4 to 7  ->  columns 0 2 4 6 at kernel column 0, 1 3 5 7 at 1
+//
+// All windows are inside of the input (FormIntegerProducts pads it). Where registers do
+// not come out even, the last one starts earlier and some results are computed twice.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/Anchors.h"
@@ -19,6 +22,8 @@
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/JoinedRows.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -104,18 +109,32 @@ private:
     Value x = b.bufferOf(conv.getX());
     int64_t groups = llvm::divideCeil(columns.kernel, form.group);
     Expr start = named(column * double(columns.stride), "first_input_column");
+    auto load = [&](int64_t offset) {
+      Exprs place(at.begin(), at.end());
+      place.push_back(
+          named(start + double(offset), "input_column_" + Twine(offset)));
+      place.push_back(channel);
+      return b.withLanes(lanes, [&] { return b.loadFrom(x, type, place); });
+    };
+    // Of each second position: those at even and at odd columns from an offset on.
+    std::map<int64_t, std::array<Expr, 2>> halves;
+    auto tap = [&](int64_t offset) {
+      if (channels >= lanes || columns.stride == 1)
+        return load(offset);
+      int64_t even = offset / 2 * 2;
+      auto [found, isNew] = halves.try_emplace(even);
+      if (isNew) {
+        Exprs both{load(even), load(even + lanes / channels)};
+        for (int64_t odd : {0, 1})
+          found->second[odd] = eachSecond(both, odd);
+      }
+      return found->second[offset % 2];
+    };
     for (int64_t g = 0; g < groups; ++g) {
       Exprs taps;
       for (int64_t k = g * form.group;
-           k < std::min(columns.kernel, (g + 1) * form.group); ++k) {
-        Exprs place(at.begin(), at.end());
-        place.push_back(named(start + double(k * columns.dilation),
-                              "input_column_" + Twine(k)));
-        place.push_back(channel);
-        taps.push_back(named(
-            b.withLanes(lanes, [&] { return b.loadFrom(x, type, place); }),
-            "x_" + Twine(k)));
-      }
+           k < std::min(columns.kernel, (g + 1) * form.group); ++k)
+        taps.push_back(named(tap(k * columns.dilation), "x_" + Twine(k)));
       Expr all = interleaveRows(b, taps, form.group);
       Expr step = named(kernelRow * double(groups) + double(g), "group");
       for (auto [v, sum] : llvm::enumerate(sums)) {
@@ -130,6 +149,17 @@ private:
       }
     }
     return sums;
+  }
+
+  /// The channels of positions `odd`, `odd` + 2, ... of two registers.
+  Expr eachSecond(ArrayRef<Expr> both, int64_t odd) {
+    SmallVector<int64_t> order;
+    for (int64_t position = odd; position < 2 * lanes / channels; position += 2)
+      for (int64_t c = 0; c < channels; ++c)
+        order.push_back(position * channels + c);
+    return b.wrap(vector::ShuffleOp::create(b.builder, b.loc, both[0].value,
+                                            both[1].value, order),
+                  both[0].type);
   }
 
   /// The weights of the channels of one vector of sums.
@@ -182,7 +212,17 @@ public:
            llvm::all_of(
                windowAxes(conv),
                [](const WindowAxis &axis) { return axis.hasNoBorders(); }) &&
+           reachesInside(conv, target) &&
            shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
+  }
+
+  /// Whether the input has what is loaded beside the last window of a row.
+  static bool reachesInside(ConvOp conv, const TargetDescription &target) {
+    WindowAxis columns = windowAxes(conv).back();
+    int64_t reach = (columns.kernel - 1) * columns.dilation + 1;
+    return ((columns.output - 1) * columns.stride + reach +
+            depthwiseOverreach(conv, target) - columns.input)
+               .most() <= 0;
   }
 
   ArrayRef<PlanKey> planKeys() const override {

@@ -145,14 +145,21 @@ int64_t depthwiseLanes(ConvOp conv, const TargetDescription &target) {
   if (!form)
     return 0;
   int64_t lanes = target.vectorBytes.front();
-  // Neighbouring positions are in one register if they are in the input.
+  // Neighbouring positions are in one register if they are in the input, or each second
+  // one of two registers is.
   bool joinsPositions = lanes % channels == 0 &&
-                        conv.getStrides().back() == 1 &&
+                        conv.getStrides().back() <= 2 &&
                         y.end()[-2] * channels >= lanes;
   if (channels >= lanes || joinsPositions)
     return lanes;
   int64_t most = llvm::bit_floor(uint64_t(channels));
   return most >= form->lanes.front() ? most : 0;
+}
+
+int64_t depthwiseOverreach(ConvOp conv, const TargetDescription &target) {
+  bool joinsPositions =
+      shapeOf(conv.getW()).back() < depthwiseLanes(conv, target);
+  return joinsPositions ? conv.getStrides().back() - 1 : 0;
 }
 
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,

@@ -68,6 +68,8 @@ std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
 /// the strategy of that (IntegerDepthwise.cpp), once the input is padded: a register of
 /// bytes if possible. 0 for other convolutions.
 int64_t depthwiseLanes(graph::ConvOp conv, const TargetDescription &target);
+/// How many columns behind its last window it loads besides.
+int64_t depthwiseOverreach(graph::ConvOp conv, const TargetDescription &target);
 
 /// Tiles of whole vectors for a product of `rows` x `columns`.
 class DotModel {

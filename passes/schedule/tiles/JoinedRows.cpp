@@ -7,7 +7,30 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
+/// The same bits in lanes of another type.
+static Expr inLanes(KernelBuilder &b, Expr vector, Type element) {
+  auto type = cast<VectorType>(vector.value.getType());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+  auto other =
+      VectorType::get({bits / element.getIntOrFloatBitWidth()}, element);
+  return b.wrap(
+      vector::BitCastOp::create(b.builder, b.loc, other, vector.value),
+      vector.type);
+}
+
 Expr joined(KernelBuilder &b, Exprs vectors) {
+  if (vectors.size() == 1)
+    return vectors[0];
+  // By words: where a vector of bytes is repeated that is shorter than half a register,
+  // clang 22 makes the first word of four times its lowest byte.
+  auto type = cast<VectorType>(vectors[0].value.getType());
+  Type element = type.getElementType(), word = b.builder.getI32Type();
+  int64_t bits = element.getIntOrFloatBitWidth();
+  if (bits < 32 && type.getNumElements() * bits % 32 == 0) {
+    Exprs words = llvm::map_to_vector(
+        vectors, [&](Expr vector) { return inLanes(b, vector, word); });
+    return inLanes(b, joined(b, words), element);
+  }
   while (vectors.size() > 1) {
     int64_t lanes =
         cast<VectorType>(vectors[0].value.getType()).getNumElements();

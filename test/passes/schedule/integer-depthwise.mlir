@@ -33,3 +33,20 @@ kernel.func @channels(%x: tensor<1x5x5x144xui8>, %w: tensor<1728xsi8>) -> tensor
   %y = graph.cast %s : (tensor<1x2x2x144xsi32>) -> tensor<1x2x2x144xui8>
   kernel.return %y : tensor<1x2x2x144xui8>
 }
+
+// Each second position of two registers: the columns of one are the even ones, those of
+// the next the odd ones.
+// CHECK-LABEL: @at_a_stride(
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<1x3x10x32xi8>, vector<128xi8>
+// CHECK: vector.shuffle %[[FIRST:.*]], %[[NEXT:[^ ]*]] [0, 1, {{.*}} 31, 64, 65,
+// CHECK: vector.shuffle %[[FIRST]], %[[NEXT]] [32, 33, {{.*}} 63, 96, 97,
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<1x3x10x32xi8>, vector<128xi8>
+// CHECK-COUNT-4: kernel.dot unsigned %{{.*}} : vector<128xi8>, vector<32xi32>
+// CHECK: vector.store %{{.*}} : memref<1x1x4x32xi8>, vector<128xi8>
+kernel.func @at_a_stride(%x: tensor<1x3x10x32xui8>, %w: tensor<384xsi8>) -> tensor<1x1x4x32xui8> attributes {strategy = "integer-depthwise", plan = {columns = 128}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 32 : i64, tail = 0 : i64, group = 4 : i64, axes = 2 : i64} : (tensor<384xsi8>) -> tensor<3x3x1x32xsi8>
+  %s = graph.conv %x, %u {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 32 : i64}
+      : (tensor<1x3x10x32xui8>, tensor<3x3x1x32xsi8>) -> tensor<1x1x4x32xsi32>
+  %y = graph.cast %s : (tensor<1x1x4x32xsi32>) -> tensor<1x1x4x32xui8>
+  kernel.return %y : tensor<1x1x4x32xui8>
+}
