@@ -1,6 +1,7 @@
 #include "compiler/Compile.h"
 
 #include "codegen/kernel/Names.h"
+#include "compiler/EntryPoints.h"
 #include "compiler/Faults.h"
 #include "compiler/measure/TunePlans.h"
 #include "compiler/report/Progress.h"
@@ -80,15 +81,49 @@ ModelFile *Compilation::open() {
   return file.get();
 }
 
+bool Compilation::importEntries() {
+  moduleRef = ModuleOp::create(UnknownLoc::get(&mlirContext));
+  for (const EntryPoint &entry : options.entries) {
+    Progress progress("importing " + printable(entry.name));
+    // The first one may be read already; an import takes the bytes out of its file.
+    std::unique_ptr<ModelFile> own = std::move(file);
+    if (!own || !entry.model.empty())
+      own = options.makeModel && entry.model.empty()
+                ? options.makeModel()
+                : ModelFile::open(entry.model.empty() ? options.model
+                                                      : entry.model,
+                                  diagnostics);
+    if (!own)
+      return false;
+    ImportOptions import = options.import;
+    for (const auto &[name, size] : entry.dims)
+      import.dims[name] = size;
+    filesOfEntries.push_back(std::move(own));
+    OwningOpRef<ModuleOp> module =
+        importOnnx(*filesOfEntries.back(), import, diagnostics, mlirContext);
+    if (!module)
+      return false;
+    addEntryPoint(*moduleRef, *module, entry.name);
+  }
+  return true;
+}
+
 bool Compilation::import() {
-  if (!open())
-    return false;
   options.import.evaluate = [](ArrayRef<Value> values) {
     return evaluate(values);
   };
-  Progress progress("importing " + printable(options.model));
-  moduleRef = importOnnx(*file, options.import, diagnostics, mlirContext);
-  if (!moduleRef)
+  if (!options.entries.empty()) {
+    if (!importEntries())
+      return false;
+  } else {
+    if (!open())
+      return false;
+    Progress progress("importing " + printable(options.model));
+    moduleRef = importOnnx(*file, options.import, diagnostics, mlirContext);
+    if (!moduleRef)
+      return false;
+  }
+  if (!markStates(*moduleRef, options.states, diagnostics))
     return false;
   Builder b(&mlirContext);
   (*moduleRef)
@@ -236,6 +271,7 @@ bool Compilation::advance(Stage stage) {
   pipeline.strict = options.strict;
   pipeline.verifyEach = options.verifyEach;
   pipeline.maxArena = options.maxArena();
+  pipeline.stateInOnePlace = options.fallbacks.empty() && !options.isFallback;
   if (!options.tune.empty())
     pipeline.choosePlans = [&](ModuleOp module) {
       return success(tunePlans(module, options, diagnostics));
@@ -266,16 +302,16 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   return codegen;
 }
 
-/// The callers of all versions pass an arena for the neediest.
-static void shareArena(ArrayRef<Variant> variants) {
+/// The callers of all versions of an entry point pass an arena for the neediest.
+static void shareArena(ArrayRef<Variant> variants, size_t entry) {
   int64_t bytes = 0, align = 0;
   for (Variant variant : variants) {
-    kernel::ProgramOp program = kernel::mainProgram(variant.module);
+    kernel::ProgramOp program = kernel::entryPrograms(variant.module)[entry];
     bytes = std::max<int64_t>(bytes, program.getArenaBytes().value_or(0));
     align = std::max<int64_t>(align, program.getArenaAlign().value_or(1));
   }
   for (Variant variant : variants) {
-    kernel::ProgramOp program = kernel::mainProgram(variant.module);
+    kernel::ProgramOp program = kernel::entryPrograms(variant.module)[entry];
     program.setArenaBytes(bytes);
     program.setArenaAlign(align);
   }
@@ -291,6 +327,7 @@ bool Compilation::emit(StringRef output) {
     CompileOptions given = options;
     given.target = fallback;
     given.fallbacks.clear();
+    given.isFallback = true;
     others.push_back(
         std::make_unique<Compilation>(given, mlirContext, diagnostics));
     if (!others.back()->advance(Stage::Legalize))
@@ -300,7 +337,9 @@ bool Compilation::emit(StringRef output) {
   if (!advance(Stage::Legalize))
     return false;
   variants.push_back({*moduleRef, options.target});
-  shareArena(variants);
+  for (size_t entry = 0; entry < kernel::entryPrograms(*moduleRef).size();
+       ++entry)
+    shareArena(variants, entry);
   FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
     Diagnostic diagnostic;
     diagnostic.message = "writing the code failed: " + printable(fault, 2000);

@@ -11,8 +11,20 @@
 
 namespace ingot {
 
+/// One of several functions of an output, each a model at sizes of its own.
+struct EntryPoint {
+  /// What the function is called behind the prefix: "decode" for llm_decode_run.
+  std::string name;
+  /// Its model; empty: that of the options.
+  std::string model;
+  /// Sizes of its dimensions, before those of ImportOptions.
+  std::map<std::string, SizeRange> dims;
+};
+
 struct CompileOptions {
   std::string model;
+  /// Empty: one that is called after the output alone.
+  std::vector<EntryPoint> entries;
   /// Makes the model that is compiled in place of the file `model`; null: that
   /// file is read.
   std::function<std::unique_ptr<ModelFile>()> makeModel;
@@ -24,6 +36,10 @@ struct CompileOptions {
   /// Further targets in the same output, from the least able on, all less able
   /// than `target`; the generated code picks one where it runs.
   llvm::SmallVector<const TargetDescription *, 0> fallbacks;
+  /// This is one of the fallbacks, which have one state together with the target.
+  bool isFallback = false;
+  /// Inputs, with the outputs that the next run gets as these.
+  std::vector<std::pair<std::string, std::string>> states;
   /// Prefix of the generated names; empty: from the model's file name.
   std::string name;
   WeightsMode weights = WeightsMode::Auto;
@@ -86,11 +102,13 @@ private:
   bool checkStrings();
   /// Makes the module that the stages begin with.
   bool import();
+  bool importEntries();
   bool readModule();
 
   mlir::MLIRContext &mlirContext;
   Diagnostics &diagnostics;
   std::unique_ptr<ModelFile> file;
+  std::vector<std::unique_ptr<ModelFile>> filesOfEntries;
   mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
   /// The last stage that is done; none before import.
   std::optional<Stage> done;

@@ -138,6 +138,10 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating)
     pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
   pm.addPass(plan::createPlanMemory({options.target->bufferAlign}));
+  // Which buffers of the caller are places in the state; what is read when is known now.
+  if (!options.evaluating)
+    pm.addPass(plan::createPlanState(
+        {options.target->bufferAlign, options.stateInOnePlace}));
   if (options.target->smallCode)
     pm.addPass(plan::createShareKernels());
 }

@@ -15,6 +15,9 @@ struct PipelineOptions {
   bool strict = false;
   /// What the arena may take: with less memory some work is done twice.
   std::optional<int64_t> maxArena;
+  /// A value that lives from run to run takes one place where a run has read it before
+  /// it writes the next one. Versions of a model that share a state take two.
+  bool stateInOnePlace = true;
   /// For the values of a constant subgraph: no search for better code.
   bool evaluating = false;
   /// Called once groups have their first plans; may give them others, and fails

@@ -47,8 +47,8 @@ public:
       else if (!isa<memref::GlobalOp>(op) || stage < Stage::Schedule)
         refuse(&op, "is not of this stage");
     }
-    if (entries != 1)
-      refuse(module, "needs one public entry point, and has " + Twine(entries));
+    if (entries == 0)
+      refuse(module, "has no public entry point");
     return success(valid);
   }
 

@@ -107,7 +107,7 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
   add(needs.weights, "const unsigned char *weights");
   add(needs.io, "const " + interface.name + "_io *io");
   add(needs.made,
-      (needs.makesSizes ? "" : "const ") + Twine("made_sizes &made"));
+      (needs.makesSizes ? "" : "const ") + madeSizesType + " &made");
   add(needs.context, "const ingot_context *context");
   if (std::string nodes = nodesText(program.getLoc()); !nodes.empty())
     out.comment(nodes);

@@ -7,6 +7,7 @@
 #include "codegen/files/Interface.h"
 #include "codegen/files/RuntimeHeader.h"
 #include "codegen/files/SelectorPrinter.h"
+#include "codegen/files/StatePrinter.h"
 #include "codegen/kernel/Names.h"
 #include "codegen/kernel/TextWriter.h"
 
@@ -16,35 +17,28 @@ using namespace mlir;
 
 namespace ingot {
 
-static std::string shapeText(const Interface &interface,
-                             ArrayRef<kernel::Dim> sizes) {
-  std::string text = "[";
-  for (auto [i, size] : llvm::enumerate(sizes))
-    text += (i ? "," : "") + interface.sizeText(size);
-  return text + "]";
+static void printArenaMacros(const std::string &macro, int64_t bytes,
+                             int64_t align, TextWriter &out) {
+  out.line("#define " + macro + "_ARENA_BYTES " + Twine(bytes) + "u");
+  out.line("#define " + macro + "_ARENA_ALIGN " + Twine(align) + "u");
 }
 
-static void printMacros(const Interface &interface,
-                        const CodegenOptions &options, const Weights &weights,
-                        TextWriter &out) {
-  const std::string &macro = interface.macro;
-  if (interface.isDevice) {
-    printDeviceMacros(interface, DeviceLayout(interface), out);
-  } else {
-    out.blockComment("Scratch memory for one call.");
-    out.line("#define " + macro + "_ARENA_BYTES " +
-             Twine(interface.arenaBytes) + "u");
-    out.line("#define " + macro + "_ARENA_ALIGN " +
-             Twine(interface.arenaAlign) + "u");
+/// What all entry points have together.
+static void printSharedMacros(ArrayRef<Interface> interfaces,
+                              const CodegenOptions &options,
+                              const Weights &weights, TextWriter &out) {
+  const Interface &interface = interfaces.front();
+  const std::string &macro = interface.sharedMacro;
+  if (interfaces.size() > 1) {
+    out.blockComment("Scratch memory that is enough for a call of any of the "
+                     "functions.");
+    printArenaMacros(macro, largestArena(interfaces), interface.arenaAlign,
+                     out);
   }
+  printStateMacros(interfaces, out);
   if (interface.weightsMode == WeightsMode::File)
     out.line("#define " + macro + "_WEIGHTS_ALIGN " + Twine(kWeightAlign) +
              "u");
-  if (interface.tensorAlign > 1) {
-    out.blockComment("Inputs and outputs are at multiples of so many bytes.");
-    out.line("#define " + macro + "_TENSOR_ALIGN " +
-             Twine(interface.tensorAlign) + "u");
-  }
   bool isFile = interface.weightsMode == WeightsMode::File;
   int64_t weightBytes =
       isFile ? kWeightsHeaderBytes + weights.payloadBytes() : 0;
@@ -59,6 +53,21 @@ static void printMacros(const Interface &interface,
              Twine(options.measured->flash) + "u");
     out.line("#define " + macro + "_STACK_BYTES " +
              Twine(options.measured->stack) + "u");
+  }
+}
+
+static void printMacros(const Interface &interface, TextWriter &out) {
+  const std::string &macro = interface.macro;
+  if (interface.isDevice) {
+    printDeviceMacros(interface, DeviceLayout(interface), out);
+  } else {
+    out.blockComment("Scratch memory for one call.");
+    printArenaMacros(macro, interface.arenaBytes, interface.arenaAlign, out);
+  }
+  if (interface.tensorAlign > 1) {
+    out.blockComment("Inputs and outputs are at multiples of so many bytes.");
+    out.line("#define " + macro + "_TENSOR_ALIGN " +
+             Twine(interface.tensorAlign) + "u");
   }
   NameScope names;
   if (!interface.sizes.empty())
@@ -113,10 +122,10 @@ static void printIo(const Interface &interface, TextWriter &out) {
              std::to_string(size.symbol.getMost())});
   for (bool outputs : {false, true})
     for (const InterfaceTensor &tensor : interface.tensors) {
-      if (tensor.isOutput != outputs)
+      if (tensor.isOutput != outputs || tensor.slots)
         continue;
       std::string comment =
-          tensor.type + " " + shapeText(interface, tensor.sizes);
+          tensor.type + " " + interface.shapeText(tensor.sizes);
       if (tensor.onnxName != tensor.field)
         comment += ", \"" +
                    toCommentText(StringRef(tensor.onnxName).take_front(200)) +
@@ -131,6 +140,10 @@ static void printIo(const Interface &interface, TextWriter &out) {
       fields.push_back({fieldType(tensor) + tensor.field + ";",
                         (outputs ? "out: " : "in: ") + comment});
     }
+  if (!interface.stateField.empty())
+    fields.push_back({"void *" + interface.stateField + ";",
+                      "in and out: " + interface.sharedMacro +
+                          "_STATE_BYTES that live from run to run"});
   if (!interface.weightsField.empty())
     fields.push_back({"const void *" + interface.weightsField + ";",
                       "the weights file, mapped or read"});
@@ -154,27 +167,12 @@ static void printFunctions(const Interface &interface,
                            const CodegenOptions &options,
                            ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.name;
-  if (!options.arenaSection.empty()) {
-    out.blockComment("An arena, in the section \"" + options.arenaSection +
-                     "\".");
-    out.line("extern unsigned char " + name + "_arena[" +
-             Twine(std::max<int64_t>(interface.arenaBytes, 1)) + "];");
-    out.blank();
-  }
   out.blockComment("Runs the model once. `arena` is " + interface.macro +
                    "_ARENA_BYTES of scratch memory; two threads may run at "
                    "once with an arena each. `context` may be null.");
   std::string start = "ingot_status " + name + "_run(";
   out.line(start + "const " + name + "_io *io, void *arena,");
   out.line(std::string(start.size(), ' ') + "const ingot_context *context);");
-  if (variants.size() > 1) {
-    out.blank();
-    out.blockComment("The target whose code " + name +
-                     "_run calls on this machine. Null if it runs none of "
-                     "them; " +
-                     name + "_run then returns INGOT_ERROR_TARGET.");
-    out.line("const char *" + name + "_target(void);");
-  }
   if (options.trace && variants.size() == 1) {
     out.blank();
     out.line("/* What the kernel with this number computes, as "
@@ -182,12 +180,36 @@ static void printFunctions(const Interface &interface,
     out.line(" * if there is none. */");
     out.line("const char *" + name + "_kernel_name(int32_t kernel);");
   }
+}
+
+static void printArena(ArrayRef<Interface> interfaces, StringRef section,
+                       TextWriter &out) {
+  if (section.empty())
+    return;
+  out.blockComment(("An arena, in the section \"" + section + "\".").str());
+  out.line("extern unsigned char " + interfaces.front().sharedName + "_arena[" +
+           Twine(std::max<int64_t>(largestArena(interfaces), 1)) + "];");
+  out.blank();
+}
+
+/// What all entry points have together, behind their own.
+static void printSharedFunctions(const Interface &interface,
+                                 ArrayRef<Variant> variants, TextWriter &out) {
+  const std::string &name = interface.sharedName;
+  if (variants.size() > 1) {
+    out.blank();
+    out.blockComment("The target whose code " + interface.name +
+                     "_run calls on this machine. Null if it runs none of "
+                     "them; " +
+                     interface.name + "_run then returns INGOT_ERROR_TARGET.");
+    out.line("const char *" + name + "_target(void);");
+  }
   if (interface.weightsMode == WeightsMode::File) {
     out.blank();
     out.blockComment(
         "Reads all `bytes` of a weights file and compares its checksum with "
         "the one of this model; " +
-        name + "_run itself looks at the file's header only.");
+        interface.name + "_run itself looks at the file's header only.");
     out.line("ingot_status " + name +
              "_check_weights(const void *weights, size_t bytes);");
   }
@@ -201,7 +223,6 @@ static void printEndOfC(TextWriter &out) {
 
 static void printWrapper(const Interface &interface, TextWriter &out) {
   const std::string &name = interface.name, &macro = interface.macro;
-  printEndOfC(out);
   out.blank();
   out.line("namespace " + name + " {");
   out.line("using io = ::" + name + "_io;");
@@ -217,19 +238,19 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("  return ::" + name + "_run(&tensors, scratch.bytes, context);");
   out.line("}");
   out.line("} // namespace " + name);
-  out.line("#endif");
 }
 
 void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Weights weights(variants);
-  Interface interface(variants.back().module, options, weights);
-  interface.tensorAlign = variants.back().target->tensorAlign;
+  std::vector<Interface> interfaces = interfacesOf(
+      variants.back().module, options, weights, *variants.back().target);
+  const Interface &interface = interfaces.front();
   TextWriter out(os);
   out.blockComment(interface.model + ", compiled by " + options.producer +
                    " for " + targetNames(variants) +
                    ".\n\nGenerated; edit the model, not this file.");
-  std::string guard = interface.macro + "_H";
+  std::string guard = interface.sharedMacro + "_H";
   out.line("#ifndef INGOT_MODEL_" + guard);
   out.line("#define INGOT_MODEL_" + guard);
   out.blank();
@@ -239,19 +260,28 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
   out.line("extern \"C\" {");
   out.line("#endif");
   out.blank();
-  printMacros(interface, options, weights, out);
-  printIo(interface, out);
-  if (interface.isDevice)
-    printDeviceFunctions(interface, variants.back().target->device, out);
-  else
-    printFunctions(interface, options, variants, out);
-  out.blank();
-  if (interface.isDevice) {
-    printEndOfC(out);
-    out.line("#endif");
-  } else {
-    printWrapper(interface, out);
+  printSharedMacros(interfaces, options, weights, out);
+  for (const Interface &entry : interfaces) {
+    printMacros(entry, out);
+    printIo(entry, out);
+    if (entry.isDevice) {
+      printDeviceFunctions(entry, variants.back().target->device, out);
+    } else {
+      if (&entry == &interface)
+        printArena(interfaces, options.arenaSection, out);
+      printFunctions(entry, options, variants, out);
+      if (&entry == &interface) {
+        printSharedFunctions(entry, variants, out);
+        printStateDeclarations(interfaces, out);
+      }
+    }
+    out.blank();
   }
+  printEndOfC(out);
+  if (!interface.isDevice)
+    for (const Interface &entry : interfaces)
+      printWrapper(entry, out);
+  out.line("#endif");
   out.line("#endif /* INGOT_MODEL_" + guard + " */");
 }
 

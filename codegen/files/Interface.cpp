@@ -1,4 +1,4 @@
-// What the main function looks like to C.
+// What an entry point looks like to C.
 
 #include "codegen/files/Interface.h"
 
@@ -43,16 +43,24 @@ static std::string elementCType(llvm::StringRef onnxType) {
 }
 
 Interface::Interface(ModuleOp module, const CodegenOptions &options)
-    : Interface(module, options, Weights(module)) {}
+    : Interface(kernel::mainProgram(module), options, Weights(module)) {}
 
-Interface::Interface(ModuleOp module, const CodegenOptions &options,
+Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
                      const Weights &weights)
-    : main(kernel::mainProgram(module)), name(toIdentifier(options.name)),
-      macro(toMacroPrefix(options.name)) {
+    : main(main), sharedName(toIdentifier(options.name)),
+      sharedMacro(toMacroPrefix(options.name)) {
+  auto module = cast<ModuleOp>(main->getParentOp());
+  std::string suffix;
+  if (main.getName() != kernel::kMainName)
+    suffix = "_" + toIdentifier(main.getName());
+  name = sharedName + suffix;
+  macro = sharedMacro + StringRef(suffix).upper();
   arenaBytes = main.getArenaBytes().value_or(0);
   arenaAlign = main.getArenaAlign().value_or(64);
   model = options.model.empty() ? options.name : options.model;
   weightsMode = weights.resolve(options.weights);
+  if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
+    stateBytes = bytes.getInt();
 
   NameScope fields;
   if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))
@@ -63,6 +71,11 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     fields.reserve("place");
   else if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
+  bool hasState = false;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
+  if (hasState)
+    stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;
   llvm::StringMap<kernel::Dim> equalTo;
   auto addSymbols = [&](kernel::SizesAttr attr) {
@@ -113,9 +126,7 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     for (InterfaceSize &own : sizes)
       own.isMade |= own.symbol == symbol;
   };
-  SmallVector<kernel::ProgramOp> programs =
-      kernel::programsInOrder(cast<ModuleOp>(main->getParentOp()));
-  for (kernel::ProgramOp program : llvm::reverse(programs))
+  for (kernel::ProgramOp program : llvm::reverse(kernel::programsInOrder(main)))
     for (auto read : program.getBody().getOps<kernel::ReadSizesOp>())
       for (const kernel::Dim &size : kernel::dimsOf(read.getSizes()))
         addMade(program, size);
@@ -132,7 +143,10 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     if (tensor.onnxName.empty())
       tensor.onnxName =
           (tensor.isOutput ? "output" : "input") + std::to_string(index);
-    tensor.field = fields.unique(tensor.onnxName);
+    // What is in the state is no field, so that a size may have its name.
+    bool isState = main.getArgAttr(index, kernel::kSlotsAttr) != nullptr;
+    tensor.field = isState ? toIdentifier(tensor.onnxName)
+                           : fields.unique(tensor.onnxName);
     tensor.type = text(kernel::kOnnxTypeAttr);
     if (tensor.type.empty())
       tensor.type = onnxTypeName(type.getElementType());
@@ -150,6 +164,13 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
       for (const kernel::Dim &size : kernel::dimsOf(element))
         tensor.element->push_back(size.most());
     }
+    if (auto slots = main.getArgAttrOfType<DenseI64ArrayAttr>(
+            index, kernel::kSlotsAttr)) {
+      tensor.slots = {text(kernel::kStateAttr), slots[0], slots[1], {}};
+      if (auto phase =
+              main.getArgAttrOfType<IntegerAttr>(index, kernel::kPhaseAttr))
+        tensor.slots->phase = phase.getInt();
+    }
     tensors.push_back(std::move(tensor));
   }
   for (InterfaceSize &size : sizes)
@@ -161,6 +182,36 @@ Interface::Interface(ModuleOp module, const CodegenOptions &options,
     if (size.field.empty())
       size.field = fields.unique(size.symbol.getName());
   }
+}
+
+std::vector<Interface> interfacesOf(ModuleOp module,
+                                    const CodegenOptions &options,
+                                    const Weights &weights,
+                                    const TargetDescription &target) {
+  std::vector<Interface> interfaces;
+  for (kernel::ProgramOp entry : kernel::entryPrograms(module)) {
+    interfaces.emplace_back(entry, options, weights);
+    interfaces.back().tensorAlign = target.tensorAlign;
+  }
+  return interfaces;
+}
+
+int64_t largestArena(ArrayRef<Interface> interfaces) {
+  int64_t bytes = 0;
+  for (const Interface &interface : interfaces)
+    bytes = std::max(bytes, interface.arenaBytes);
+  return bytes;
+}
+
+std::string Interface::shapeText(ArrayRef<kernel::Dim> sizes) const {
+  std::string text = "[";
+  for (auto [i, size] : llvm::enumerate(sizes))
+    text += (i ? "," : "") + sizeText(size);
+  return text + "]";
+}
+
+std::string Interface::localName() const {
+  return name == sharedName ? "run" : "run" + name.substr(sharedName.size());
 }
 
 /// Sizes are sums of products, and whole quotients of such and their rests. `level` says

@@ -1,4 +1,4 @@
-// What the main function looks like to C.
+// What an entry point looks like to C.
 //
 // Header, source and test print the same facts.
 
@@ -28,6 +28,15 @@ struct InterfaceTensor {
   std::string part;
   std::optional<std::vector<int64_t>> element = std::nullopt;
 
+  /// Of a tensor in the state: its place, its place where the byte at `phase` is odd,
+  /// and that byte, if there are two places.
+  struct Slots {
+    std::string state;
+    int64_t even, odd;
+    std::optional<int64_t> phase;
+  };
+  std::optional<Slots> slots = std::nullopt;
+
   bool isOfStrings() const { return type == "string"; }
 };
 
@@ -44,30 +53,49 @@ struct InterfaceSize {
 };
 
 struct Interface {
+  /// Of the only entry point of a module.
   Interface(mlir::ModuleOp module, const CodegenOptions &options);
   /// `weights` are those of all modules that go into one output.
-  Interface(mlir::ModuleOp module, const CodegenOptions &options,
+  Interface(kernel::ProgramOp main, const CodegenOptions &options,
             const Weights &weights);
 
   kernel::ProgramOp main;
-  std::string name, macro; ///< prefixes of functions and macros
-  std::string model;       ///< for comments
+  /// Prefixes of the functions and macros of the entry point, and of those that all
+  /// entry points of an output share. They are the same where it is the only one.
+  std::string name, macro, sharedName, sharedMacro;
+  std::string model; ///< for comments
   std::vector<InterfaceSize> sizes;
   /// All sizes that a run makes, also those that no tensor of the caller has.
   std::vector<InterfaceSize> madeSizes;
   std::vector<InterfaceTensor> tensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
+  /// Of what lives from run to run, which is at a multiple of the arena's alignment.
+  int64_t stateBytes = 0;
+  std::string stateField; ///< in the io struct, where there is a state
   int64_t tensorAlign =
       1; ///< of what the caller passes, where elements need less
   WeightsMode weightsMode;
   std::string weightsField; ///< in the io struct, for a weights file
   bool isDevice = false;    ///< kernels run on a device beside the host
 
+  /// "[1,past + 1,16]", of the fields of the io struct.
+  std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
+  /// What the function of the entry point is called in a namespace of its own.
+  std::string localName() const;
   /// A size in C, of the fields of the io struct; `object` names that struct, and sizes
   /// that the run makes are in `made`.
   std::string sizeText(const kernel::Dim &size,
                        llvm::StringRef object = "") const;
 };
+
+/// Those of all entry points of a module for `target`, in their order.
+std::vector<Interface> interfacesOf(mlir::ModuleOp module,
+                                    const CodegenOptions &options,
+                                    const Weights &weights,
+                                    const TargetDescription &target);
+
+/// Bytes of the arena that is enough for each of them.
+int64_t largestArena(llvm::ArrayRef<Interface> interfaces);
 
 } // namespace ingot
 

@@ -3,6 +3,7 @@
 #include "codegen/files/MainPrinter.h"
 
 #include "codegen/files/NodeNames.h"
+#include "codegen/files/StatePrinter.h"
 #include "codegen/kernel/Names.h"
 #include "dialects/kernel/KernelModule.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,19 +12,35 @@ using namespace mlir;
 
 namespace ingot {
 
-ModuleOp MainPrinter::moduleOf() const {
-  return cast<ModuleOp>(interface.main->getParentOp());
+void MainPrinter::forEachLaunch(
+    llvm::function_ref<void(kernel::LaunchOp)> use) const {
+  // In the order of the text, which names the kernels of a trace.
+  cast<ModuleOp>(interface.main->getParentOp())
+      .walk([&](kernel::ProgramOp program) {
+        if (llvm::is_contained(programs, program))
+          program.walk(use);
+      });
 }
 
 void MainPrinter::numberLaunches() {
-  moduleOf().walk([&](kernel::LaunchOp launch) {
+  forEachLaunch([&](kernel::LaunchOp launch) {
     numbers.insert({launch, numbers.size()});
   });
 }
 
+bool MainPrinter::usesThreads(ModuleOp module) {
+  SymbolTable symbols(module);
+  bool threads = false;
+  module.walk([&](kernel::LaunchOp launch) {
+    auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
+    threads |= kernel::extentOf(callee).value_or(1).most() > 1;
+  });
+  return threads;
+}
+
 bool MainPrinter::usesThreads() const {
   bool threads = false;
-  moduleOf().walk([&](kernel::LaunchOp launch) {
+  forEachLaunch([&](kernel::LaunchOp launch) {
     threads |= kernel::extentOf(calleeOf(launch)).value_or(1).most() > 1;
   });
   return threads;
@@ -31,8 +48,9 @@ bool MainPrinter::usesThreads() const {
 
 /// Sizes that a run makes, as programs that others run take them.
 void MainPrinter::printMadeSizes() {
+  madeSizesType = names.unique("made_sizes");
   out.comment("Sizes that a run makes.");
-  out.open("struct made_sizes {");
+  out.open("struct " + madeSizesType + " {");
   for (const InterfaceSize &size : interface.madeSizes)
     out.line("ptrdiff_t " + size.field + ";");
   out.close("};");
@@ -42,9 +60,7 @@ void MainPrinter::printMadeSizes() {
 void MainPrinter::printHelpers() {
   if (!interface.madeSizes.empty())
     printMadeSizes();
-  if (usesThreads())
-    printParallel();
-  for (kernel::ProgramOp program : kernel::programsInOrder(moduleOf()))
+  for (kernel::ProgramOp program : programs)
     if (program != interface.main)
       printProgram(program);
 }
@@ -54,7 +70,8 @@ void MainPrinter::printHelpers() {
 bool MainPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
-  moduleOf().walk([&](kernel::FuncOp kernel) {
+  forEachLaunch([&](kernel::LaunchOp launch) {
+    kernel::FuncOp kernel = calleeOf(launch);
     reads |= kernel.getSizes() ||
              isa_and_nonnull<kernel::SizesAttr>(kernel.getExtentAttr());
   });
@@ -62,6 +79,7 @@ bool MainPrinter::readsMadeSizes() const {
 }
 
 void MainPrinter::printRun(StringRef function) {
+  NameScope outside = names;
   out.open(function + "(const " + interface.name +
            "_io *io, void *arena, const ingot_context "
            "*context) {");
@@ -70,10 +88,12 @@ void MainPrinter::printRun(StringRef function) {
   printChecks();
   if (!interface.madeSizes.empty())
     out.line(std::string(readsMadeSizes() ? "" : "[[maybe_unused]] ") +
-             "made_sizes made = {};");
+             madeSizesType + " made = {};");
   printOperations(interface.main);
+  printStateChange();
   out.line("return INGOT_OK;");
   out.close();
+  names = std::move(outside);
 }
 
 void MainPrinter::printOperations(kernel::ProgramOp program) {
@@ -96,7 +116,7 @@ void MainPrinter::printOperations(kernel::ProgramOp program) {
   }
 }
 
-void MainPrinter::printParallel() {
+void MainPrinter::printParallel(StringRef parallel, TextWriter &out) {
   out.line("// Runs body(begin, end) over [0, extent), on the caller's threads "
            "if it lends any.");
   out.line("template <typename Body>");
@@ -121,6 +141,8 @@ void MainPrinter::printChecks() {
   std::string missing = "!io" + missingTensors();
   if (interface.weightsMode == WeightsMode::File)
     missing += " || !io->" + interface.weightsField;
+  if (!interface.stateField.empty())
+    missing += " || !io->" + interface.stateField;
   if (interface.arenaBytes > 0)
     missing += " || !arena";
   returnIf(missing, "INGOT_ERROR_NULL");
@@ -138,20 +160,51 @@ void MainPrinter::printChecks() {
   } else {
     out.line("(void)arena;");
   }
+  printStatePointers();
   printWeightsBase();
+}
+
+void MainPrinter::printStatePointers() {
+  if (interface.stateField.empty())
+    return;
+  std::string field = "io->" + interface.stateField;
+  returnIf("(uintptr_t)" + field + " % " + interface.sharedMacro +
+               "_STATE_ALIGN != 0",
+           "INGOT_ERROR_ALIGNMENT");
+  out.line("unsigned char *const state = (unsigned char *)" + field + ";");
+  kernel::ProgramOp main = interface.main;
+  for (auto [argument, tensor] :
+       llvm::zip(main.getArguments(), interface.tensors)) {
+    if (!tensor.slots || argument.use_empty())
+      continue;
+    std::string qualified = (tensor.isOutput ? "" : "const ") + tensor.cType,
+                name = names.unique(tensor.field);
+    out.line(qualified + " *const " + name + " = (" + qualified + " *)(" +
+             slotText(*tensor.slots, "state") + "); // " + tensor.type + " " +
+             interface.shapeText(tensor.sizes));
+    named[argument] = {name, tensor.cType, !tensor.isOutput};
+  }
+}
+
+void MainPrinter::printStateChange() {
+  for (const InterfaceTensor &tensor : interface.tensors)
+    if (tensor.slots && tensor.slots->phase && tensor.isOutput)
+      out.line("state[" + Twine(*tensor.slots->phase) +
+               "] ^= 1; // the next run reads what is " + tensor.field +
+               " now");
 }
 
 /// Weights outside of the source, by name.
 void MainPrinter::printWeightsBase() {
   if (interface.weightsMode == WeightsMode::Source)
     return;
-  weightsBase = interface.name + "_weights";
+  weightsBase = interface.sharedName + "_weights";
   if (interface.weightsMode == WeightsMode::File) {
     std::string field = "io->" + interface.weightsField;
-    returnIf("(uintptr_t)" + field + " % " + interface.macro +
+    returnIf("(uintptr_t)" + field + " % " + interface.sharedMacro +
                  "_WEIGHTS_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
-    returnIf("!" + interface.name + "_is_header(" + field + ")",
+    returnIf("!" + interface.sharedName + "_is_header(" + field + ")",
              "INGOT_ERROR_WEIGHTS");
     out.line("const unsigned char *const weights = (const unsigned char *)" +
              field + " + " + Twine(kWeightsHeaderBytes) + ";");
@@ -198,7 +251,7 @@ void MainPrinter::printKernelNames() {
            "_kernel_name(int32_t kernel) {");
   out.open("switch (kernel) {");
   unsigned number = 0;
-  moduleOf().walk([&](kernel::LaunchOp launch) {
+  forEachLaunch([&](kernel::LaunchOp launch) {
     std::string text = context.functions[launch.getCallee()];
     if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
       text += ": " + toCommentText(nodes);

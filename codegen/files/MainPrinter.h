@@ -4,12 +4,13 @@
 #define INGOT_CODEGEN_FILES_MAINPRINTER_H
 
 #include "codegen/files/ProgramPrinter.h"
+#include "dialects/kernel/KernelModule.h"
 
 namespace ingot {
 
-/// Prints what stands after the kernels of one target: how a kernel is spread
-/// over threads; programs that others run; the checks of arguments, the buffers,
-/// the launches.
+/// Prints what stands after the kernels of one target for an entry point: how a kernel
+/// is spread over threads; programs that others run; the checks of arguments, the
+/// buffers, the launches.
 class MainPrinter : ProgramPrinter {
 public:
   /// `parallel` names the function that spreads a kernel over threads.
@@ -17,10 +18,15 @@ public:
               const CodegenOptions &options, SourceContext &context,
               NameScope &names, const std::string &parallel, TextWriter &out)
       : ProgramPrinter(interface, weights, options, context, names, out),
-        parallel(parallel) {
+        parallel(parallel), programs(kernel::programsInOrder(interface.main)) {
     numberLaunches();
   }
-  /// In the anonymous namespace of the kernels.
+  /// Whether any of the module's kernels is spread over threads.
+  static bool usesThreads(mlir::ModuleOp module);
+  /// Prints how a kernel is spread over threads, by the function `parallel`.
+  static void printParallel(llvm::StringRef parallel, TextWriter &out);
+  /// Prints what the function of the entry point calls, in the anonymous namespace of
+  /// the kernels.
   void printHelpers();
   /// `function` is its result and name: "extern "C" ingot_status mnist_run".
   void printRun(llvm::StringRef function);
@@ -37,13 +43,17 @@ private:
   };
 
   void numberLaunches();
-  mlir::ModuleOp moduleOf() const;
+  /// Calls `use` for each launch of the entry point and of what it runs.
+  void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
   bool usesThreads() const;
   bool readsMadeSizes() const;
-  void printParallel();
   void printMadeSizes();
   void printChecks();
   void printWeightsBase();
+  /// Declares a pointer for each tensor in the state.
+  void printStatePointers();
+  /// What was written is what the next run reads.
+  void printStateChange();
   void printOperations(kernel::ProgramOp program);
   void printLaunch(kernel::LaunchOp launch);
 
@@ -60,6 +70,10 @@ private:
   void printLoop(kernel::LoopOp loop);
 
   const std::string &parallel;
+  /// The entry point, behind all programs that it runs.
+  llvm::SmallVector<kernel::ProgramOp> programs;
+  /// The structure of sizes that a run makes.
+  std::string madeSizesType;
   /// Where weights outside of the source begin, in the function that is printed.
   std::string weightsBase;
   /// What the trace hook calls each launch.

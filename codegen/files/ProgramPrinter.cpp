@@ -80,7 +80,7 @@ void ProgramPrinter::returnIf(const Twine &condition, StringRef status) {
 std::string ProgramPrinter::missingTensors() const {
   std::string missing;
   for (const InterfaceTensor &tensor : interface.tensors)
-    if (tensor.elements > 0)
+    if (tensor.elements > 0 && !tensor.slots)
       missing += " || !io->" + tensor.field;
   for (const InterfaceSize &size : interface.sizes)
     if (size.isMade)
@@ -92,7 +92,7 @@ void ProgramPrinter::printAlignmentChecks() {
   kernel::ProgramOp main = interface.main;
   for (auto [argument, tensor] :
        llvm::zip(main.getArguments(), interface.tensors))
-    if (tensor.elements > 0 &&
+    if (tensor.elements > 0 && !tensor.slots &&
         kernel::elementBytes(
             cast<MemRefType>(argument.getType()).getElementType()) <
             interface.tensorAlign)

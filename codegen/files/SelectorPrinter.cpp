@@ -13,9 +13,10 @@ std::string targetNames(ArrayRef<Variant> variants) {
   return names;
 }
 
-Selector::Selector(ArrayRef<Variant> variants, const Interface &interface,
+Selector::Selector(ArrayRef<Variant> variants, ArrayRef<Interface> interfaces,
                    NameScope &names)
-    : variants(variants), interface(interface), inside(names.unique("select")) {
+    : variants(variants), interfaces(interfaces),
+      inside(names.unique("select")) {
   for (const Variant &variant : variants)
     namespaces.push_back(names.unique(variant.target->name));
 }
@@ -47,7 +48,6 @@ void Selector::printNumber(TextWriter &out) const {
 }
 
 void Selector::print(TextWriter &out) const {
-  const std::string &name = interface.name;
   out.line("namespace {");
   out.line("namespace " + inside + " {");
   out.blank();
@@ -60,21 +60,25 @@ void Selector::print(TextWriter &out) const {
   std::string names = "nullptr";
   for (const Variant &variant : variants)
     names += ", \"" + variant.target->name.str() + "\"";
-  out.open("extern \"C\" const char *" + name + "_target(void) {");
+  out.open("extern \"C\" const char *" + interfaces.front().sharedName +
+           "_target(void) {");
   out.line("static const char *const names[] = {" + names + "};");
   out.line("return names[" + inside + "::number()];");
   out.close();
-  out.blank();
 
-  out.open("extern \"C\" ingot_status " + name + "_run(const " + name +
-           "_io *io, void *arena, const ingot_context *context) {");
-  out.line("switch (" + inside + "::number()) {");
-  for (size_t i = variants.size(); i-- > 0;)
-    out.line("case " + Twine(i + 1) + ": return " + namespaces[i] +
-             "::run(io, arena, context);");
-  out.line("default: return INGOT_ERROR_TARGET;");
-  out.line("}");
-  out.close();
+  for (const Interface &interface : interfaces) {
+    const std::string &name = interface.name;
+    out.blank();
+    out.open("extern \"C\" ingot_status " + name + "_run(const " + name +
+             "_io *io, void *arena, const ingot_context *context) {");
+    out.line("switch (" + inside + "::number()) {");
+    for (size_t i = variants.size(); i-- > 0;)
+      out.line("case " + Twine(i + 1) + ": return " + namespaces[i] +
+               "::" + interface.localName() + "(io, arena, context);");
+    out.line("default: return INGOT_ERROR_TARGET;");
+    out.line("}");
+    out.close();
+  }
 }
 
 } // namespace ingot

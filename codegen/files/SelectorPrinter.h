@@ -18,18 +18,18 @@ std::string targetNames(llvm::ArrayRef<Variant> variants);
 class Selector {
 public:
   /// Takes its names out of `names`.
-  Selector(llvm::ArrayRef<Variant> variants, const Interface &interface,
-           NameScope &names);
+  Selector(llvm::ArrayRef<Variant> variants,
+           llvm::ArrayRef<Interface> interfaces, NameScope &names);
   void print(TextWriter &out) const;
 
-  /// Where the `run` of each variant stands.
+  /// Where the functions of each variant's entry points stand.
   std::vector<std::string> namespaces;
 
 private:
   void printNumber(TextWriter &out) const;
 
   llvm::ArrayRef<Variant> variants;
-  const Interface &interface;
+  llvm::ArrayRef<Interface> interfaces;
   /// Its own namespace.
   std::string inside;
 };

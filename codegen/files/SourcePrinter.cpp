@@ -3,7 +3,8 @@
 // From top to bottom: includes, vector types, weights, kernels, programs that others
 // run (all in an anonymous namespace, inside the text that enables the target's
 // instructions),
-// then <name>_run, which checks its arguments and launches the kernels.
+// then <name>_run, which checks its arguments and launches the kernels. Of several entry
+// points each has such a function, behind the programs that only it runs.
 //
 // Of several targets each has all that in a namespace of its own, its function
 // being called `run`. Before them stand the weights that they share, after them
@@ -13,6 +14,7 @@
 #include "codegen/files/Interface.h"
 #include "codegen/files/MainPrinter.h"
 #include "codegen/files/SelectorPrinter.h"
+#include "codegen/files/StatePrinter.h"
 #include "codegen/files/WeightsPrinter.h"
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -125,10 +127,9 @@ public:
                  const std::vector<std::string> &sharedNames, NameScope names,
                  TextWriter &out)
       : module(variant.module), target(*variant.target),
-        interface(variant.module, options, weights), options(options),
-        weights(weights), names(std::move(names)), out(out),
+        interfaces(interfacesOf(module, options, weights, target)),
+        options(options), weights(weights), names(std::move(names)), out(out),
         context{*variant.target, {}, {}, {}, {}, {}} {
-    interface.tensorAlign = target.tensorAlign;
     module.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
     });
@@ -147,7 +148,7 @@ public:
       context.functions[kernel.getName()] =
           this->names.unique(kernel.getName());
     for (auto program : module.getOps<kernel::ProgramOp>())
-      if (program != interface.main)
+      if (!program.isPublic())
         context.functions[program.getName()] =
             this->names.unique(program.getName());
   }
@@ -165,18 +166,29 @@ public:
     printKernels(kernelText);
     if (target.isDevice())
       return printDeviceProgram();
-    MainPrinter main(interface, weights, options, context, names, parallel,
-                     out);
-    main.printHelpers();
+    if (MainPrinter::usesThreads(module))
+      MainPrinter::printParallel(parallel, out);
+    std::vector<std::unique_ptr<MainPrinter>> entries;
+    for (const Interface &interface : interfaces) {
+      entries.push_back(std::make_unique<MainPrinter>(
+          interface, weights, options, context, names, parallel, out));
+      entries.back()->printHelpers();
+    }
     if (inside.empty()) {
       out.line("} // namespace");
       out.blank();
-      printWeightsElsewhere(interface, weights, out);
-      main.printRun("extern \"C\" ingot_status " + interface.name + "_run");
-      if (options.trace)
-        main.printKernelNames();
-    } else {
-      main.printRun("ingot_status run");
+      printWeightsElsewhere(interfaces.front(), weights, out);
+    }
+    for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
+      if (entry != entries.front())
+        out.blank();
+      entry->printRun(inside.empty() ? "extern \"C\" ingot_status " +
+                                           interface.name + "_run"
+                                     : "ingot_status " + interface.localName());
+      if (inside.empty() && options.trace)
+        entry->printKernelNames();
+    }
+    if (!inside.empty()) {
       out.blank();
       out.line("} // namespace " + inside);
       out.line("} // namespace");
@@ -187,6 +199,7 @@ public:
 private:
   /// Kernels for a device have a program of another form behind them.
   void printDeviceProgram() {
+    const Interface &interface = interfaces.front();
     DevicePrinter program(interface, weights, options, context, names, out);
     program.printLaunches();
     out.line("} // namespace");
@@ -222,7 +235,8 @@ private:
   bool isInSource(memref::GlobalOp global) const {
     const Weight &weight = weights.all()[weights.indexOf(global)];
     return !weight.shared &&
-           (weight.offset < 0 || interface.weightsMode == WeightsMode::Source);
+           (weight.offset < 0 ||
+            interfaces.front().weightsMode == WeightsMode::Source);
   }
 
   void printArray(memref::GlobalOp global) {
@@ -257,7 +271,7 @@ private:
 
   ModuleOp module;
   const TargetDescription &target;
-  Interface interface;
+  std::vector<Interface> interfaces;
   const CodegenOptions &options;
   const Weights &weights;
   NameScope names;
@@ -285,14 +299,15 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
 }
 
 /// Zero at first, so that it takes no flash if the section says so.
-static void printArena(const Interface &interface, StringRef section,
+static void printArena(ArrayRef<Interface> interfaces, StringRef section,
                        TextWriter &out) {
   if (section.empty())
     return;
+  const Interface &interface = interfaces.front();
   out.line("extern \"C\" {");
   out.line("alignas(" + interface.macro + "_ARENA_ALIGN) unsigned char " +
-           interface.name + "_arena[" +
-           Twine(std::max<int64_t>(interface.arenaBytes, 1)) + "]");
+           interface.sharedName + "_arena[" +
+           Twine(std::max<int64_t>(largestArena(interfaces), 1)) + "]");
   out.line("    __attribute__((section(\"" + section + "\")));");
   out.line("}");
   out.blank();
@@ -327,8 +342,9 @@ static std::vector<std::string> printSharedWeights(const Weights &weights,
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Weights weights(variants);
-  Interface interface(variants.back().module, options, weights);
-  interface.tensorAlign = variants.back().target->tensorAlign;
+  std::vector<Interface> interfaces = interfacesOf(
+      variants.back().module, options, weights, *variants.back().target);
+  const Interface &interface = interfaces.front();
   TextWriter out(os);
 
   NameScope names;
@@ -340,30 +356,36 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
       names.reserve(local);
   // What the main function calls its own, and what the header declares.
   for (const char *local :
-       {"weights", "memory", "io", "arena", "context", "begin", "end"})
+       {"weights", "memory", "state", "io", "arena", "context", "begin", "end"})
     names.reserve(local);
-  if (!interface.madeSizes.empty())
-    names.reserve("made");
+  for (const Interface &entry : interfaces)
+    if (!entry.madeSizes.empty())
+      names.reserve("made");
+  for (const Interface &entry : interfaces)
+    for (const char *suffix : {"_io", "_run", "_kernel_name"})
+      names.reserve(entry.name + suffix);
   for (const char *suffix :
        {"", "_io", "_run", "_arena", "_weights", "_check_weights", "_is_header",
         "_target", "_kernel_name", "_constants", "_handle", "_upload",
         "_release", "_create", "_destroy", "_run_alone"})
-    names.reserve(interface.name + suffix);
+    names.reserve(interface.sharedName + suffix);
 
   out.comment(interface.model + ", compiled by " + options.producer + " for " +
               targetNames(variants) +
               ".\n\nGenerated; edit the model, not this file.");
   out.blank();
   printIncludes(variants, options.headerName, out);
-  printArena(interface, options.arenaSection, out);
+  printArena(interfaces, options.arenaSection, out);
+  printStateFunctions(interfaces, out);
   if (variants.size() == 1) {
     VariantPrinter(variants.front(), options, weights, {}, names, out)
         .print(/*inside=*/"");
     return;
   }
 
-  names.reserve("run");
-  Selector selector(variants, interface, names);
+  for (const Interface &entry : interfaces)
+    names.reserve(entry.localName());
+  Selector selector(variants, interfaces, names);
   printWeightsElsewhere(interface, weights, out);
   std::vector<std::string> shared =
       printSharedWeights(weights, interface.weightsMode, names, out);

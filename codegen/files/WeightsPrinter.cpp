@@ -63,7 +63,7 @@ void printWeightArray(memref::GlobalOp global, StringRef name,
 
 static void printWeightsCheck(const Interface &interface,
                               const Weights &weights, TextWriter &out) {
-  const std::string &name = interface.name;
+  const std::string &name = interface.sharedName;
   out.line("// See the layout of weights files: magic, version, sizes, "
            "checksum of the payload.");
   out.open("static bool " + name + "_is_header(const void *weights) {");
@@ -90,7 +90,7 @@ static void printWeightsCheck(const Interface &interface,
   out.open("extern \"C\" ingot_status " + name +
            "_check_weights(const void *weights, size_t bytes) {");
   out.line("if (!weights) return INGOT_ERROR_NULL;");
-  out.line("if ((uintptr_t)weights % " + interface.macro +
+  out.line("if ((uintptr_t)weights % " + interface.sharedMacro +
            "_WEIGHTS_ALIGN != 0) return INGOT_ERROR_ALIGNMENT;");
   out.line(
       "if (bytes != " + Twine(kWeightsHeaderBytes + weights.payloadBytes()) +
@@ -121,7 +121,8 @@ void printWeightsElsewhere(const Interface &interface, const Weights &weights,
   out.line("// In the object file beside this source.");
   out.line("extern \"C\" __attribute__((visibility(\"hidden\"))) const "
            "unsigned char " +
-           interface.name + "_weights[" + Twine(weights.payloadBytes()) + "];");
+           interface.sharedName + "_weights[" + Twine(weights.payloadBytes()) +
+           "];");
   out.blank();
 }
 

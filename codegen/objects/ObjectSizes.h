@@ -36,9 +36,14 @@ struct ObjectSizes {
   std::vector<std::string> undefined;
 
   int64_t flash() const { return code + constants + data; }
-  /// Of the model that is called `name`.
+  /// Of the model whose names begin with `name`: the deepest of its entry points.
   MeasuredBytes measured(llvm::StringRef name) const {
-    return {flash(), function((name + "_run").str()).stack};
+    int64_t stack = 0;
+    for (const auto &entry : functions)
+      if (entry.first().starts_with((name + "_").str()) &&
+          entry.first().ends_with("_run"))
+        stack = std::max(stack, entry.second.stack);
+    return {flash(), stack};
   }
   /// Zeros for what the compiler has inlined.
   Function function(llvm::StringRef name) const {

@@ -34,13 +34,26 @@ static std::string listNodes(Location location, size_t most) {
 static Footprint planFootprint(Compilation &compilation) {
   Footprint footprint;
   ModuleOp module = compilation.module();
-  kernel::ProgramOp program = kernel::mainProgram(module);
-  footprint.arena = program.getArenaBytes().value_or(0);
-  footprint.arenaLowerBound = program.getArenaLowerBound().value_or(0);
-  if (auto macs =
-          program->getAttrOfType<IntegerAttr>(kernel::kMacsRecomputedAttr))
-    footprint.macsRecomputed = macs.getInt();
-  ArrayRef<int64_t> use = program.getArenaUse().value_or(ArrayRef<int64_t>());
+  for (kernel::ProgramOp entry : kernel::entryPrograms(module)) {
+    footprint.arena =
+        std::max<int64_t>(footprint.arena, entry.getArenaBytes().value_or(0));
+    footprint.arenaLowerBound = std::max<int64_t>(
+        footprint.arenaLowerBound, entry.getArenaLowerBound().value_or(0));
+    if (auto macs =
+            entry->getAttrOfType<IntegerAttr>(kernel::kMacsRecomputedAttr))
+      footprint.macsRecomputed += macs.getInt();
+  }
+  if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
+    footprint.state = bytes.getInt();
+  // What is alive at each launch of the program that has it.
+  llvm::DenseMap<Operation *, int64_t> alive;
+  module.walk([&](kernel::ProgramOp program) {
+    ArrayRef<int64_t> use = program.getArenaUse().value_or(ArrayRef<int64_t>());
+    program.walk([&](kernel::LaunchOp launch) {
+      if (!use.empty())
+        alive[launch] = use.consume_front();
+    });
+  });
   SymbolTable symbols(module);
   llvm::DenseSet<Operation *> counted;
   auto weightsOf = [&](memref::GetGlobalOp get) -> int64_t {
@@ -71,8 +84,7 @@ static Footprint planFootprint(Compilation &compilation) {
     }
     kernel.walk(
         [&](memref::GetGlobalOp get) { row.weights += weightsOf(get); });
-    if (footprint.launches.size() < use.size())
-      row.arena = use[footprint.launches.size()];
+    row.arena = alive.lookup(launch);
     footprint.weights += row.weights;
     footprint.kernels += row.isFirst;
     footprint.launches.push_back(std::move(row));
@@ -283,6 +295,8 @@ static std::string ramHint(const Footprint &footprint) {
        " is kept: arena " + Twine(footprint.arena) + " + stack " +
        Twine(footprint.stack))
           .str();
+  if (footprint.state > 0)
+    text += " + state " + std::to_string(footprint.state);
   if (footprint.macsRecomputed > 0)
     text += ", " + std::to_string(footprint.macsRecomputed) +
             " multiply-adds done twice";

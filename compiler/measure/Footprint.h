@@ -33,6 +33,8 @@ struct Footprint {
 
   std::vector<Launch> launches;
   int64_t kernels = 0, weights = 0, arena = 0, arenaLowerBound = 0;
+  /// Memory that lives from run to run.
+  int64_t state = 0;
   /// Multiply-adds that maxRam costs.
   int64_t macsRecomputed = 0;
   /// After measure().
@@ -43,7 +45,7 @@ struct Footprint {
   int64_t variables = 0;
 
   int64_t flash() const { return object ? object->flash() : weights; }
-  int64_t ram() const { return arena + stack + variables; }
+  int64_t ram() const { return arena + state + stack + variables; }
 };
 
 /// The compiler that measures: the command in CompileOptions::compiler, or

@@ -91,7 +91,8 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
     return op->emitOpError() << "attribute '" << name << "' " << what
                              << ", not " << attr.getValue() << " of " << type;
   };
-  if (name == kNameAttr || name == kOnnxNameAttr || name == kOnnxTypeAttr)
+  if (name == kNameAttr || name == kOnnxNameAttr || name == kOnnxTypeAttr ||
+      name == kStateAttr)
     return isa<StringAttr>(attr.getValue()) ? success()
                                             : refuse("must be a string");
   if (name == kReadAttr || name == kMayAliasAttr || name == kOutputAttr) {
@@ -123,6 +124,17 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
                        {kElementsPart, kShapesPart, kPresentPart}, part)
                ? success()
                : refuse("must be `elements`, `shapes` or `present`");
+  }
+  if (name == kSlotsAttr) {
+    auto slots = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+    return slots && slots.size() == 2 && slots[0] >= 0 && slots[1] >= 0
+               ? success()
+               : refuse("must be two places");
+  }
+  if (name == kPhaseAttr) {
+    auto phase = dyn_cast<IntegerAttr>(attr.getValue());
+    return phase && phase.getInt() >= 0 ? success()
+                                        : refuse("must be the place of a byte");
   }
   if (name == kElementAttr)
     return isa<SizesAttr>(attr.getValue()) ? success()
@@ -163,6 +175,13 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << kEqualSizesAttr
                                    << "' is pairs of sizes of programs";
+  }
+  if (attr.getName() == kStateBytesAttr) {
+    auto bytes = dyn_cast<IntegerAttr>(attr.getValue());
+    return isa<ModuleOp>(op) && bytes && bytes.getInt() >= 0
+               ? success()
+               : op->emitOpError() << "attribute '" << kStateBytesAttr
+                                   << "' is a number of bytes of modules";
   }
   if (attr.getName() == kCommentAttr)
     return isa<FunctionOpInterface>(op) && isa<StringAttr>(attr.getValue())

@@ -33,6 +33,7 @@ namespace ingot::kernel {
 inline constexpr llvm::StringLiteral kStrictAttr = "kernel.strict";
 inline constexpr llvm::StringLiteral kTargetAttr = "kernel.target";
 inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
+inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
 /// of loops, in text alone (ValueNames.h),
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 /// of functions that kernels call,
@@ -53,6 +54,9 @@ inline constexpr llvm::StringLiteral kBoundAttr = "kernel.bound";
 inline constexpr llvm::StringLiteral kSizesAttr = "kernel.sizes";
 inline constexpr llvm::StringLiteral kPartAttr = "kernel.part";
 inline constexpr llvm::StringLiteral kElementAttr = "kernel.element";
+inline constexpr llvm::StringLiteral kStateAttr = "kernel.state";
+inline constexpr llvm::StringLiteral kSlotsAttr = "kernel.slots";
+inline constexpr llvm::StringLiteral kPhaseAttr = "kernel.phase";
 /// What kPartAttr can say.
 inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";

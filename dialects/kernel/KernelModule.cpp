@@ -7,11 +7,15 @@ using namespace mlir;
 
 namespace ingot::kernel {
 
+SmallVector<ProgramOp> entryPrograms(ModuleOp module) {
+  return llvm::to_vector(llvm::make_filter_range(
+      module.getOps<ProgramOp>(),
+      [](ProgramOp program) { return program.isPublic(); }));
+}
+
 ProgramOp mainProgram(ModuleOp module) {
-  for (auto program : module.getOps<ProgramOp>())
-    if (program.isPublic())
-      return program;
-  return {};
+  SmallVector<ProgramOp> entries = entryPrograms(module);
+  return entries.empty() ? ProgramOp() : entries.front();
 }
 
 SmallVector<ProgramOp> programsRunBy(Operation *op) {
@@ -44,6 +48,13 @@ SmallVector<ProgramOp> programsInOrder(ModuleOp module) {
   SmallVector<ProgramOp> order;
   for (auto program : module.getOps<ProgramOp>())
     addInOrder(program, seen, order);
+  return order;
+}
+
+SmallVector<ProgramOp> programsInOrder(ProgramOp entry) {
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<ProgramOp> order;
+  addInOrder(entry, seen, order);
   return order;
 }
 

@@ -9,13 +9,20 @@
 
 namespace ingot::kernel {
 
-/// The entry point, which becomes <name>_run; null if there is none.
+/// The name of the entry point that the functions of an output are called after alone.
+inline constexpr llvm::StringLiteral kMainName = "main";
+
+/// The entry points, each of which becomes a function of the header, in their order.
+llvm::SmallVector<ProgramOp> entryPrograms(mlir::ModuleOp module);
+/// The first of them; null if there is none.
 ProgramOp mainProgram(mlir::ModuleOp module);
 
 /// The programs that `op` runs: those of an if or a loop, none of anything else.
 llvm::SmallVector<ProgramOp> programsRunBy(mlir::Operation *op);
 /// All programs of a module, each behind those that it runs.
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
+/// `entry` and the programs that it runs, in the same order.
+llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
 
 /// The buffer that a load or store goes to, through views: an argument, an
 /// alloca, a global.

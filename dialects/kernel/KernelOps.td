@@ -32,6 +32,7 @@ def Kernel_Dialect : Dialect {
     - `kernel.strict` (unit): operations on floats keep their order.
     - `kernel.target` (string): the target that was decided for.
     - `kernel.model` (string): the file that was imported, for comments.
+    - `kernel.state_bytes` (i64), after planning: the memory that lives from run to run.
     Attributes of programs, and of functions that become programs:
     - `kernel.macs_recomputed` (i64): multiply-adds done twice to save memory.
     Attributes of the arguments of kernels:
@@ -45,6 +46,11 @@ def Kernel_Dialect : Dialect {
       sign that memory does not know.
     - `kernel.output` (unit): written by the program; the others are only read.
     - `kernel.bound` (elements): the only value that the caller may pass.
+    - `kernel.state` (string): of an input, that it is what the last run has stored as
+      the output with the same name; of an output, that the next run gets it.
+    - `kernel.slots` (two i64), after planning of such a tensor: its place in the state,
+      and its place where the byte at `kernel.phase` (i64) of the state is odd. A run
+      that writes the output changes that byte. Without it both places are one.
     - `kernel.sizes` (sizes): of a buffer, whose type says the most: the sizes at
       run time.
     - `kernel.part` (string): what the tensor is of a value that is a sequence or

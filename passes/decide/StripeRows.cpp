@@ -82,9 +82,13 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!main)
-      return;
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (function.isPublic())
+        stripe(function);
+  }
+
+private:
+  void stripe(func::FuncOp main) {
     int64_t least = arenaOf(main);
     if (least <= maxBytes)
       return;
@@ -133,7 +137,6 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
                   Builder(&getContext()).getI64IntegerAttr(recomputed));
   }
 
-private:
   void buildAll(std::vector<Chain> chains, const IRMapping &mapping,
                 bool inTurn) const {
     llvm::DenseMap<Value, bool> builtFromEnd;

@@ -73,10 +73,12 @@ class Marking {
 public:
   Marking(ModuleOp module, const TargetDescription &target)
       : module(module), bufferAlign(target.bufferAlign), divisors(bufferAlign) {
-    if (kernel::ProgramOp main = kernel::mainProgram(module))
-      for (BlockArgument tensor : main.getArguments())
+    for (kernel::ProgramOp entry : kernel::entryPrograms(module))
+      for (BlockArgument tensor : entry.getArguments())
         arguments[tensor] =
-            std::max<int64_t>(target.tensorAlign, elementBytes(tensor));
+            entry.getArgAttr(tensor.getArgNumber(), kernel::kSlotsAttr)
+                ? bufferAlign
+                : std::max<int64_t>(target.tensorAlign, elementBytes(tensor));
   }
 
   void run() {

@@ -15,6 +15,13 @@ def PlanMemory : Pass<"plan-memory", "::mlir::ModuleOp"> {
   let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
 }
 
+def PlanState : Pass<"plan-state", "::mlir::ModuleOp"> {
+  let summary = "Give what lives from run to run its places";
+  let options = [
+    Option<"alignment", "alignment", "int64_t", "64", "Alignment of each place in bytes">,
+    Option<"onePlace", "one-place", "bool", "true", "Values that are read before the next ones are written take one place">];
+}
+
 def ShareKernels : Pass<"plan-share-kernels", "::mlir::ModuleOp"> {
   let summary = "Make one kernel of those that differ in integers only, with these as arguments";
 }

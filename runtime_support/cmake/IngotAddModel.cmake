@@ -2,7 +2,8 @@
 #                 [TARGET native] [WEIGHTS source|object|file]
 #                 [OPTIMIZE size] [MAX_RAM 64K] [MAX_FLASH 512K] [ARENA_SECTION .name]
 #                 [QUANTIZE int8 CALIBRATION samples.npz [MAX_LOSS 1%] [LABELS classes.npy]]
-#                 [DIMS batch=1...] [OPTIONS --strict...] [DEPENDS weights.bin...])
+#                 [DIMS batch=1...] [ENTRIES token:seq=1...] [STATES past=present...]
+#                 [OPTIONS --strict...] [DEPENDS weights.bin...])
 #
 # compiles an ONNX model to C++ and makes NAME a library target: link it and
 # include "NAME.h". All names in the generated code begin with NAME. It is
@@ -26,6 +27,9 @@
 # from the samples of CALIBRATION (a folder, .npz or .npy; or none), within
 # MAX_LOSS (35dB, or 1% of the samples: by LABELS, where they are given). It takes
 # seconds to minutes; `ingot quantize` does it once and writes an ONNX model.
+#
+# ENTRIES makes a function of its own for each of several sizes of the model, STATES has
+# outputs that the next run gets as inputs live from run to run.
 #
 # With a GPU as the TARGET (sm_80) the text is NAME.cu, for which the project enables the
 # language CUDA. With the variable INGOT_EMULATED_GPU it is compiled as C++ instead, with
@@ -103,7 +107,7 @@ endfunction()
 # The command that compiles a model; which files it writes, and where.
 function(_ingot_generate name outputs_variable directory_variable)
   cmake_parse_arguments(PARSE_ARGV 3 ARG ""
-    "MODEL;TARGET;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA;QUANTIZE;CALIBRATION;MAX_LOSS;LABELS" "DIMS;OPTIONS;DEPENDS")
+    "MODEL;TARGET;WEIGHTS;OPTIMIZE;MAX_RAM;MAX_FLASH;ARENA_SECTION;TEST_DATA;QUANTIZE;CALIBRATION;MAX_LOSS;LABELS" "DIMS;ENTRIES;STATES;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -196,6 +200,12 @@ function(_ingot_generate name outputs_variable directory_variable)
   endif()
   foreach(dim IN LISTS ARG_DIMS)
     list(APPEND options --dim "${dim}")
+  endforeach()
+  foreach(entry IN LISTS ARG_ENTRIES)
+    list(APPEND options --entry "${entry}")
+  endforeach()
+  foreach(state IN LISTS ARG_STATES)
+    list(APPEND options --state "${state}")
   endforeach()
 
   add_custom_command(OUTPUT ${outputs}

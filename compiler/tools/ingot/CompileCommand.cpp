@@ -102,10 +102,18 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                     diagnostics))
     return false;
   bool hasTrace = arguments.compile.trace;
+  if (!arguments.compile.entries.empty() &&
+      !refuseUnused(arguments, {"emit-test"},
+                    "with --entry: a test is of one function", diagnostics))
+    return false;
+  if (!arguments.compile.states.empty() &&
+      !refuseUnused(arguments, {"emit-test"},
+                    "with --state: a test passes all inputs", diagnostics))
+    return false;
   if (arguments.compile.target && arguments.compile.target->isDevice() &&
       (!refuseUnused(arguments,
-                     {"arena-section", "emit-test", "max-flash", "max-ram",
-                      "trace", "tune"},
+                     {"arena-section", "emit-test", "entry", "max-flash",
+                      "max-ram", "state", "trace", "tune"},
                      "for a target whose kernels run on a device",
                      diagnostics) ||
        !requireOneTarget(arguments, "a device", diagnostics)))
@@ -122,7 +130,7 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   Stage start = *arguments.compile.startFrom;
   std::string with =
       ("with --start-from " + nameOf(start) + ": the module says it").str();
-  SmallVector<StringRef> decided = {"dim", "bind", "strict"};
+  SmallVector<StringRef> decided = {"dim", "entry", "bind", "state", "strict"};
   if (start >= Stage::Decide)
     decided.append({"max-ram", "tune"});
   if (!refuseUnused(arguments, decided, with, diagnostics) ||

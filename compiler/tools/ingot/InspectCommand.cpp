@@ -267,8 +267,10 @@ static void printTotals(const Report &report) {
      << inKernels << " in kernels), constants " << object.constants;
   if (object.data)
     os << ", values of variables " << object.data;
-  os << "\nRAM " << footprint.ram() << " bytes: arena " << footprint.arena
-     << ", stack " << footprint.stack;
+  os << "\nRAM " << footprint.ram() << " bytes: arena " << footprint.arena;
+  if (footprint.state)
+    os << ", state " << footprint.state;
+  os << ", stack " << footprint.stack;
   if (footprint.variables)
     os << ", variables " << footprint.variables;
   os << "\n";
@@ -349,6 +351,8 @@ static void printJson(const ModelSummary &summary, const Report &report,
         });
       json.attribute("arena_bytes", footprint.arena);
       json.attribute("arena_lower_bound", footprint.arenaLowerBound);
+      if (footprint.state)
+        json.attribute("state_bytes", footprint.state);
       if (footprint.object) {
         json.attribute("code_bytes", footprint.object->code);
         json.attribute("constant_bytes", footprint.object->constants);
@@ -413,8 +417,11 @@ static simplify::WidenedWeights widenedWeights(ModuleOp imported,
   pipeline.strict = options.strict;
   if (failed(widenContractions(*module, pipeline)))
     return {};
-  return simplify::findWidenedWeights(
-      module->lookupSymbol<func::FuncOp>("main").front());
+  // Entry points of one model have the same weights.
+  for (auto function : module->getOps<func::FuncOp>())
+    if (function.isPublic())
+      return simplify::findWidenedWeights(function.front());
+  return {};
 }
 
 int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {

@@ -109,6 +109,18 @@ struct Options {
                      "for all others; a number, or bounds such as 1..64 of "
                      "what is known at run time"),
       llvm::cl::value_desc("NAME=SIZE"), MODELS, llvm::cl::sub(quantize)};
+  INGOT_TEXTS entries{
+      "entry",
+      llvm::cl::desc("A function of its own for the model at these sizes, "
+                     "beside others that share its weights: decode:seq=1; or "
+                     "for another model: encode=FILE.onnx:seq=1..64"),
+      llvm::cl::value_desc("NAME[=FILE][:DIM=SIZE,...]"), COMPILING,
+      llvm::cl::sub(inspect)};
+  INGOT_TEXTS states{
+      "state",
+      llvm::cl::desc("An output that the next run gets as this input: both "
+                     "are in memory that lives from run to run"),
+      llvm::cl::value_desc("INPUT=OUTPUT"), COMPILING, llvm::cl::sub(inspect)};
   INGOT_TEXTS binds{
       "bind", llvm::cl::desc("Values of an input that decides shapes"),
       llvm::cl::value_desc("INPUT=1,2,3"), MODELS, llvm::cl::sub(quantize)};

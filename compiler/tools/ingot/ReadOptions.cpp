@@ -6,7 +6,9 @@
 #include "compiler/report/Suggest.h"
 #include "compiler/tools/ingot/Options.h"
 
+#include "codegen/kernel/Names.h"
 #include "codegen/objects/Toolchain.h"
+#include "dialects/kernel/KernelModule.h"
 
 using namespace llvm;
 
@@ -148,28 +150,75 @@ readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
   return pairs;
 }
 
+/// The size of the dimension `name`, as `option` has it: "8", "1..8", or "..8" from 1 on.
+static std::optional<SizeRange> readSize(StringRef option, StringRef name,
+                                         StringRef text,
+                                         Diagnostics &diagnostics) {
+  auto [first, last] = text.split("..");
+  bool isRange = text.contains("..");
+  int64_t least = 1, most;
+  if ((!(isRange && first.empty()) && first.getAsInteger(10, least)) ||
+      (isRange ? last.getAsInteger(10, most) : (most = least, false)) ||
+      least < 0 || least > most)
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--" + option + " " + printable(name) + ": the size `" +
+                           printable(text) +
+                           "` is neither a whole number nor bounds, as in "
+                           "1..64");
+  else if (name == "*" && least == most)
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--" + option +
+                           " *: all sizes that are left need bounds, as in "
+                           "*=..64");
+  else
+    return SizeRange(least, most);
+  return std::nullopt;
+}
+
 static void readDims(const Options &options, Arguments &arguments,
                      Diagnostics &diagnostics) {
-  for (const auto &[name, text] : readPairs(options.dims, diagnostics)) {
-    // "8", "1..8", or "..8" from 1 on.
-    auto [first, last] = StringRef(text).split("..");
-    bool isRange = StringRef(text).contains("..");
-    int64_t least = 1, most;
-    if ((!(isRange && first.empty()) && first.getAsInteger(10, least)) ||
-        (isRange ? last.getAsInteger(10, most) : (most = least, false)) ||
-        least < 0 || least > most)
-      diagnostics.report(DiagnosticId::BadOption,
-                         "--dim " + printable(name) + ": the size `" +
-                             printable(text) +
-                             "` is neither a whole number nor bounds, as in "
-                             "1..64");
-    else if (name == "*" && least == most)
-      diagnostics.report(DiagnosticId::BadOption,
-                         "--dim *: all sizes that are left need bounds, as in "
-                         "*=..64");
-    else
-      arguments.compile.import.dims[name] = {least, most};
+  for (const auto &[name, text] : readPairs(options.dims, diagnostics))
+    if (auto size = readSize("dim", name, text, diagnostics))
+      arguments.compile.import.dims[name] = *size;
+}
+
+/// Reads NAME[=FILE][:DIM=SIZE,...].
+static void readEntry(StringRef text, std::vector<EntryPoint> &entries,
+                      Diagnostics &diagnostics) {
+  auto [head, sizes] = text.split(':');
+  auto [name, model] = head.split('=');
+  EntryPoint entry{name.str(), model.str(), {}};
+  auto complain = [&](const Twine &what, StringRef hint) {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--entry " + printable(text) + ": " + what, hint.str());
+  };
+  if (toIdentifier(name) != name || name == kernel::kMainName)
+    return complain("`" + printable(name) + "` is no name of a function",
+                    "letters, digits and `_`, but no word of C++, as in "
+                    "--entry decode:seq=1");
+  if (head.contains('=') && model.empty())
+    return complain("no model is named behind `=`",
+                    "--entry NAME=FILE.onnx, or NAME alone for the model of "
+                    "the command line");
+  // What follows a capital counts as much: macros have capitals only.
+  for (const EntryPoint &other : entries)
+    if (StringRef(other.name).equals_insensitive(name))
+      return complain("there is an entry point `" + other.name + "` already",
+                      "each has a name of its own");
+  SmallVector<StringRef> pairs;
+  sizes.split(pairs, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef pair : pairs) {
+    auto [dim, size] = pair.rsplit('=');
+    if (dim.empty() || size.empty())
+      return complain("`" + printable(pair) + "` is no size",
+                      "for example seq=1 or seq=1..64");
+    auto range = readSize("entry " + name.str() + ":", dim, size, diagnostics);
+    if (!range)
+      return;
+    if (!entry.dims.insert({dim.str(), *range}).second)
+      return complain("`" + printable(dim) + "` has two sizes", "say one");
   }
+  entries.push_back(std::move(entry));
 }
 
 static std::optional<Stage> readStage(StringRef name,
@@ -360,6 +409,9 @@ void readArguments(const Options &options, Arguments &arguments,
   checkPositional(options, command, arguments, diagnostics);
   readTargets(options, arguments, diagnostics);
   readDims(options, arguments, diagnostics);
+  arguments.compile.states = readPairs(options.states, diagnostics);
+  for (const std::string &text : options.entries)
+    readEntry(text, arguments.compile.entries, diagnostics);
   for (auto &[name, values] : readPairs(options.binds, diagnostics))
     arguments.compile.import.bind[name] = values;
   arguments.inputs = readPairs(options.inputs, diagnostics);

@@ -486,3 +486,31 @@ kernel.program @counts_of_others(%x: memref<4xf32>, %y: memref<4xf32>, %other: m
       : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
   kernel.return
 }
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.slots' must be two places}}
+kernel.program @one_place(%x: memref<4xf32> {kernel.slots = array<i64: 0>}) {
+  kernel.return
+}
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.phase' must be the place of a byte}}
+kernel.program @phase(%x: memref<4xf32> {kernel.phase = "first"}) {
+  kernel.return
+}
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.state' must be a string}}
+kernel.program @state(%x: memref<4xf32> {kernel.state = 1 : i64}) {
+  kernel.return
+}
+
+// -----
+
+// expected-error @+1 {{attribute 'kernel.state_bytes' is a number of bytes of modules}}
+kernel.program @bytes(%x: memref<4xf32>) attributes {kernel.state_bytes = 64 : i64} {
+  kernel.return
+}

@@ -34,7 +34,7 @@ alignas(NET_ARENA_ALIGN) static unsigned char arena[NET_ARENA_BYTES + 1];
 static bool read(float *samples) { return ++samples[0] < 5; }
 static void write(const float *result) { printf("%g ", result[0]); }
 int main() {
-  float samples[NET_SAMPLES_ELEMENTS] = {}, result[NET_RESULT_ELEMENTS];""", block("float state[2]"), "}"],
+  float samples[NET_SAMPLES_ELEMENTS] = {}, result[NET_RESULT_ELEMENTS];""", block("alignas(NET_STATE_ALIGN)"), "}"],
 }
 for name, lines in programs.items():
     with open(os.path.join(folder, name + ".cpp"), "w") as file:
@@ -45,8 +45,8 @@ def info(name):
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, (3,))
 
 
-graph = helper.make_graph([helper.make_node("Add", ["samples", "state"], ["next"]),
-                           helper.make_node("Identity", ["next"], ["result"])], "running_sum",
-                          [info("samples"), info("state")], [info("result"), info("next")])
+graph = helper.make_graph([helper.make_node("Add", ["samples", "h_in"], ["h_out"]),
+                           helper.make_node("Identity", ["h_out"], ["result"])], "running_sum",
+                          [info("samples"), info("h_in")], [info("result"), info("h_out")])
 onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
           os.path.join(folder, "net.onnx"))

@@ -1,0 +1,89 @@
+#include "codegen/files/StatePrinter.h"
+
+#include "codegen/kernel/Names.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+namespace {
+/// A value that lives from run to run: a tensor that has it, and its function.
+struct StateValue {
+  const Interface *interface;
+  const InterfaceTensor *tensor;
+  std::string function;
+
+  /// Where the next run reads it.
+  InterfaceTensor::Slots slots() const {
+    InterfaceTensor::Slots slots = *tensor->slots;
+    if (tensor->isOutput)
+      std::swap(slots.even, slots.odd);
+    return slots;
+  }
+};
+} // namespace
+
+/// Each value once, as an input where one of the entry points has it so.
+static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
+  std::vector<StateValue> values;
+  llvm::StringSet<> seen;
+  NameScope functions;
+  for (bool outputs : {false, true})
+    for (const Interface &interface : interfaces)
+      for (const InterfaceTensor &tensor : interface.tensors)
+        if (tensor.slots && tensor.isOutput == outputs &&
+            seen.insert(tensor.slots->state).second)
+          values.push_back(
+              {&interface, &tensor,
+               functions.unique(interface.sharedName + "_" +
+                                toIdentifier(tensor.slots->state) + "_state")});
+  return values;
+}
+
+void printStateMacros(ArrayRef<Interface> interfaces, TextWriter &out) {
+  const Interface &interface = interfaces.front();
+  if (interface.stateBytes == 0)
+    return;
+  out.blockComment("Memory that lives from run to run. One run at a time may "
+                   "use it; zeros are a state to begin with.");
+  out.line("#define " + interface.sharedMacro + "_STATE_BYTES " +
+           Twine(interface.stateBytes) + "u");
+  out.line("#define " + interface.sharedMacro + "_STATE_ALIGN " +
+           Twine(interface.arenaAlign) + "u");
+}
+
+void printStateDeclarations(ArrayRef<Interface> interfaces, TextWriter &out) {
+  for (const StateValue &value : valuesOf(interfaces)) {
+    const InterfaceTensor &tensor = *value.tensor;
+    out.blank();
+    out.blockComment(
+        "What the next run reads as \"" +
+        toCommentText(StringRef(tensor.slots->state).take_front(200)) + "\": " +
+        tensor.type + " " + value.interface->shapeText(tensor.sizes) + ".");
+    out.line(tensor.cType + " *" + value.function + "(void *state);");
+  }
+}
+
+void printStateFunctions(ArrayRef<Interface> interfaces, TextWriter &out) {
+  for (const StateValue &value : valuesOf(interfaces)) {
+    const std::string &type = value.tensor->cType;
+    out.open("extern \"C\" " + type + " *" + value.function +
+             "(void *state) {");
+    out.line("unsigned char *const bytes = (unsigned char *)state;");
+    out.line("return (" + type + " *)(" + slotText(value.slots(), "bytes") +
+             ");");
+    out.close();
+    out.blank();
+  }
+}
+
+std::string slotText(const InterfaceTensor::Slots &slots, StringRef state) {
+  if (!slots.phase)
+    return (state + " + " + Twine(slots.even)).str();
+  return (state + " + (" + state + "[" + Twine(*slots.phase) + "] & 1 ? " +
+          Twine(slots.odd) + " : " + Twine(slots.even) + ")")
+      .str();
+}
+
+} // namespace ingot

@@ -1,0 +1,165 @@
+#include "compiler/EntryPoints.h"
+
+#include "compiler/report/Suggest.h"
+#include "dialects/kernel/KernelModule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
+  SymbolTable own(from), taken(module);
+  auto main = own.lookup<func::FuncOp>(kernel::kMainName);
+  // First those that are called: the entry point's name is not its module's to give.
+  for (auto function : from.getOps<func::FuncOp>()) {
+    StringRef symbol = function.getName();
+    if (function != main && (taken.lookup(symbol) || symbol == name))
+      (void)own.renameToUnique(function, {&taken});
+  }
+  if (name != kernel::kMainName)
+    (void)own.rename(main, name);
+  // What is there may have that name, too, but is private then.
+  if (Operation *other = taken.lookup(name))
+    (void)taken.renameToUnique(other, {&own});
+  for (Operation &op : llvm::make_early_inc_range(*from.getBody()))
+    op.moveBefore(module.getBody(), module.getBody()->end());
+}
+
+namespace {
+
+/// Marks tensors of the entry points by what the command line calls them.
+class StateMarker {
+public:
+  StateMarker(ModuleOp module, Diagnostics &diagnostics)
+      : module(module), diagnostics(diagnostics) {}
+
+  void mark(const std::string &input, const std::string &output) {
+    SmallVector<Tensor> inputs = find(input, /*outputs=*/false),
+                        outputs = find(output, /*outputs=*/true);
+    option = "--state " + printable(input) + "=" + printable(output);
+    if (inputs.empty() || outputs.empty())
+      return reportMissing(inputs.empty() ? input : output, !inputs.empty());
+    for (const Tensor &tensor : llvm::concat<const Tensor>(inputs, outputs)) {
+      if (isa<kernel::StringType>(tensor.element) || tensor.isPart)
+        return report("`" + printable(tensor.name) + "` is " +
+                          (tensor.isPart ? "no tensor" : "of strings"),
+                      "a state is a tensor of numbers");
+      if (tensor.element != inputs.front().element ||
+          !fits(tensor.sizes, inputs.front().sizes))
+        return report("the input is " + shapeText(inputs.front()) + ", but `" +
+                          printable(tensor.name) + "` is " + shapeText(tensor),
+                      "the next run gets the very tensor that this one stores");
+      if (!tensor.free)
+        return report("`" + printable(tensor.name) +
+                          "` is part of another state",
+                      "each tensor is one");
+    }
+    Builder builder(module.getContext());
+    for (Tensor &tensor : inputs)
+      tensor.function.setArgAttr(tensor.index, kernel::kStateAttr,
+                                 builder.getStringAttr(input));
+    for (Tensor &tensor : outputs)
+      tensor.function.setResultAttr(tensor.index, kernel::kStateAttr,
+                                    builder.getStringAttr(input));
+  }
+
+private:
+  struct Tensor {
+    func::FuncOp function;
+    unsigned index;
+    std::string name;
+    Type element;
+    kernel::Dims sizes;
+    bool isPart, free;
+  };
+
+  SmallVector<Tensor> tensorsOf(func::FuncOp function, bool outputs) {
+    SmallVector<Tensor> tensors;
+    for (auto [i, type] :
+         llvm::enumerate(outputs ? function.getResultTypes()
+                                 : function.getArgumentTypes())) {
+      DictionaryAttr attrs =
+          outputs ? function.getResultAttrDict(i) : function.getArgAttrDict(i);
+      if (!attrs)
+        continue;
+      auto ranked = cast<RankedTensorType>(type);
+      auto name = attrs.getAs<StringAttr>(kernel::kOnnxNameAttr);
+      auto sizes = attrs.getAs<kernel::SizesAttr>(kernel::kSizesAttr);
+      tensors.push_back({function, unsigned(i), name ? name.str() : "",
+                         ranked.getElementType(),
+                         sizes ? kernel::dimsOf(sizes) : kernel::dimsOf(ranked),
+                         attrs.contains(kernel::kPartAttr),
+                         !attrs.contains(kernel::kStateAttr) &&
+                             !attrs.contains(kernel::kBoundAttr)});
+    }
+    return tensors;
+  }
+
+  SmallVector<Tensor> find(StringRef name, bool outputs) {
+    SmallVector<Tensor> found;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function.isPublic())
+        for (Tensor &tensor : tensorsOf(function, outputs))
+          if (tensor.name == name)
+            found.push_back(std::move(tensor));
+    return found;
+  }
+
+  /// Whether sizes can be the same in some run.
+  static bool fits(const kernel::Dims &a, const kernel::Dims &b) {
+    return a.size() == b.size() &&
+           llvm::all_of(llvm::zip(a, b), [](const auto &pair) {
+             const auto &[x, y] = pair;
+             return !x.known() || !y.known() || x == y;
+           });
+  }
+
+  static std::string shapeText(const Tensor &tensor) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << tensor.element << '[';
+    llvm::interleave(
+        tensor.sizes, os,
+        [&](const kernel::Dim &size) {
+          size.known() ? os << *size.known()
+                       : os << size.least() << ".." << size.most();
+        },
+        ",");
+    os << ']';
+    return text;
+  }
+
+  void reportMissing(StringRef name, bool outputs) {
+    std::vector<std::string> names;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function.isPublic())
+        for (const Tensor &tensor : tensorsOf(function, outputs))
+          names.push_back(tensor.name);
+    std::string kind = outputs ? "output" : "input";
+    std::string close = didYouMean(name, names);
+    report("there is no " + kind + " `" + printable(name) + "`",
+           close.empty() ? kind + "s: " + llvm::join(names, ", ") : close);
+  }
+
+  void report(const Twine &what, const std::string &hint) {
+    diagnostics.report(DiagnosticId::BadOption, option + ": " + what, hint);
+  }
+
+  ModuleOp module;
+  Diagnostics &diagnostics;
+  std::string option;
+};
+
+} // namespace
+
+bool markStates(ModuleOp module,
+                ArrayRef<std::pair<std::string, std::string>> states,
+                Diagnostics &diagnostics) {
+  for (const auto &[input, output] : states)
+    StateMarker(module, diagnostics).mark(input, output);
+  return diagnostics.empty();
+}
+
+} // namespace ingot

@@ -1,0 +1,150 @@
+// Memory that lives from run to run.
+//
+// What one run stores is what the next one reads: pairs of arguments of programs with the
+// same `kernel.state`, an input and an output, of which a program may have one or both.
+// Each gets two places in the state, and the byte at `phase` says which of them has the
+// value: a run reads that one, writes the other, and changes the byte when it is done. So
+// a run that is refused half way leaves the value as it was. Where a program has read the
+// input for the last time before it begins to write the output, one place does for both.
+//
+//   program @main(%x {kernel.state = "cache"}, %y {kernel.state = "cache", kernel.output})
+//     ->
+//   program @main(%x {.., kernel.slots = array<i64: 64, 192>, kernel.phase = 0},
+//                 %y {.., kernel.slots = array<i64: 192, 64>, kernel.phase = 0})
+//
+// The module says how many bytes all of it takes (`kernel.state_bytes`).
+
+#include "dialects/kernel/KernelModule.h"
+#include "passes/plan/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace ingot::plan {
+#define GEN_PASS_DEF_PLANSTATE
+#include "passes/plan/Passes.h.inc"
+
+namespace {
+
+/// A value that lives from run to run.
+struct State {
+  /// The arguments of programs that are its input or its output.
+  SmallVector<BlockArgument> arguments;
+  int64_t bytes = 0;
+  /// Whether a place of its own for what a run writes can be saved.
+  bool hasOnePlace = true;
+};
+
+/// Where in its block a program first and last asks for a buffer; views are no reads.
+struct Uses {
+  Operation *first = nullptr, *last = nullptr;
+
+  explicit Uses(Value buffer) { add(buffer); }
+
+private:
+  void add(Value buffer) {
+    for (Operation *user : buffer.getUsers()) {
+      if (auto view = dyn_cast<kernel::ViewOp>(user)) {
+        add(view.getResult());
+        continue;
+      }
+      if (!first || user->isBeforeInBlock(first))
+        first = user;
+      if (!last || last->isBeforeInBlock(user))
+        last = user;
+    }
+  }
+};
+
+bool isOutput(BlockArgument argument) {
+  auto program = cast<kernel::ProgramOp>(argument.getOwner()->getParentOp());
+  return program.getArgAttr(argument.getArgNumber(), kernel::kOutputAttr) !=
+         nullptr;
+}
+
+/// Whether a run that has begun to write `output` can still be refused.
+bool mayBeRefusedBehind(Operation *write) {
+  for (Operation *op = write; op; op = op->getNextNode()) {
+    bool refuses =
+        isa<kernel::ReadSizesOp, kernel::CheckSizesOp, kernel::RequireEqualOp>(
+            op);
+    for (kernel::ProgramOp program : kernel::programsRunBy(op))
+      program.walk([&](Operation *inside) {
+        refuses |= isa<kernel::ReadSizesOp, kernel::CheckSizesOp>(inside);
+      });
+    if (refuses)
+      return true;
+  }
+  return false;
+}
+
+/// Whether one place does for what `program` reads and writes of a state.
+bool takesOnePlace(const State &state, kernel::ProgramOp program) {
+  SmallVector<BlockArgument> inputs, outputs;
+  for (BlockArgument argument : state.arguments)
+    if (argument.getOwner()->getParentOp() == program)
+      (isOutput(argument) ? outputs : inputs).push_back(argument);
+  for (BlockArgument output : outputs) {
+    Uses written(output);
+    if (!written.first || mayBeRefusedBehind(written.first))
+      return false;
+    for (BlockArgument input : inputs)
+      if (Uses read(input);
+          read.last && !read.last->isBeforeInBlock(written.first))
+        return false;
+  }
+  return true;
+}
+
+struct PlanStatePass : impl::PlanStateBase<PlanStatePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    llvm::MapVector<StringAttr, State> states;
+    for (kernel::ProgramOp program : kernel::entryPrograms(getOperation()))
+      for (BlockArgument argument : program.getArguments())
+        if (auto name = program.getArgAttrOfType<StringAttr>(
+                argument.getArgNumber(), kernel::kStateAttr)) {
+          State &state = states[name];
+          state.arguments.push_back(argument);
+          state.bytes =
+              std::max(state.bytes,
+                       kernel::spanBytes(cast<MemRefType>(argument.getType())));
+        }
+    if (states.empty())
+      return;
+    for (auto &[name, state] : states)
+      for (kernel::ProgramOp program : kernel::entryPrograms(getOperation()))
+        state.hasOnePlace &= onePlace && takesOnePlace(state, program);
+    int64_t phases = llvm::count_if(
+        states, [](const auto &entry) { return !entry.second.hasOnePlace; });
+    Builder builder(&getContext());
+    int64_t end = llvm::alignTo(phases, alignment), phase = 0;
+    for (auto &[name, state] : states) {
+      int64_t first = end, second = end;
+      if (!state.hasOnePlace)
+        second += llvm::alignTo(state.bytes, alignment);
+      end = second + llvm::alignTo(state.bytes, alignment);
+      for (BlockArgument argument : state.arguments) {
+        auto program =
+            cast<kernel::ProgramOp>(argument.getOwner()->getParentOp());
+        unsigned index = argument.getArgNumber();
+        bool swaps = isOutput(argument);
+        program.setArgAttr(
+            index, kernel::kSlotsAttr,
+            builder.getDenseI64ArrayAttr(
+                {swaps ? second : first, swaps ? first : second}));
+        if (!state.hasOnePlace)
+          program.setArgAttr(index, kernel::kPhaseAttr,
+                             builder.getI64IntegerAttr(phase));
+      }
+      phase += !state.hasOnePlace;
+    }
+    getOperation()->setAttr(kernel::kStateBytesAttr,
+                            builder.getI64IntegerAttr(end));
+  }
+};
+
+} // namespace
+} // namespace ingot::plan

@@ -1,0 +1,250 @@
+"""Several functions in one output, and memory that lives from run to run, beside ONNX Runtime.
+
+    entry_points.py --ingot INGOT
+
+A decoder with a cache is compiled once with a function for a prompt and one for a token, which share
+weights and state; filters and a recurrence are run step by step, with their state in the generated
+code's hands. ONNX Runtime is given by hand what the state has to be.
+"""
+import argparse
+import ctypes
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+STATUS = {"ok": 0, "null": 1, "alignment": 2, "shape": 6}
+COMPILERS = ["g++", "clang++-22"]
+WARNINGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+rng = np.random.default_rng(29)
+failures = []
+
+
+def model(nodes, weights, inputs, outputs):
+    """A model of float tensors; inputs and outputs are pairs of a name and a shape."""
+    def info(name, shape):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    initializers = [numpy_helper.from_array(np.asarray(value, np.int64 if np.asarray(value).dtype.kind == "i" else np.float32), name)
+                    for name, value in weights.items()]
+    graph = helper.make_graph(nodes, "network", [info(*each) for each in inputs], [info(*each) for each in outputs], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def decoder():
+    node = helper.make_node
+    return model(
+        [node("MatMul", ["x", "wk"], ["k"]), node("Concat", ["past", "k"], ["present"], axis=1), node("MatMul", ["x", "wq"], ["q"]),
+         node("Transpose", ["present"], ["turned"], perm=[0, 2, 1]), node("MatMul", ["q", "turned"], ["scores"]),
+         node("Softmax", ["scores"], ["shares"], axis=-1), node("MatMul", ["shares", "present"], ["y"])],
+        {"wk": rng.standard_normal((8, 16)) / 3, "wq": rng.standard_normal((8, 16)) / 3},
+        [("x", [1, "seq", 8]), ("past", [1, "past", 16])], [("y", [1, "seq", 16]), ("present", [1, "total", 16])])
+
+
+def streamed_filter():
+    """The input follows the end of what came before; the last three samples are kept."""
+    node = helper.make_node
+    return model(
+        [node("Concat", ["before", "x"], ["all"], axis=2), node("Conv", ["all", "w", "b"], ["c"]), node("Relu", ["c"], ["y"]),
+         node("Slice", ["all", "from", "to", "axes"], ["after"])],
+        {"w": rng.standard_normal((5, 4, 4)), "b": rng.standard_normal(5), "from": np.array([-3]), "to": np.array([1 << 40]), "axes": np.array([2])},
+        [("x", [1, 4, 8]), ("before", [1, 4, 3])], [("y", [1, 5, 8]), ("after", [1, 4, 3])])
+
+
+def counter():
+    """Adds up; the sum is read where it is written."""
+    node = helper.make_node
+    return model([node("Add", ["sum", "x"], ["next"]), node("Mul", ["next", "half"], ["y"])], {"half": np.float32(0.5)},
+                 [("x", [3, 5]), ("sum", [3, 5])], [("y", [3, 5]), ("next", [3, 5])])
+
+
+def recurrence():
+    node = helper.make_node
+    return model(
+        [node("GRU", ["x", "w", "r", "b", "", "h"], ["steps", "last"], hidden_size=6, linear_before_reset=1)],
+        {"w": rng.standard_normal((1, 18, 4)), "r": rng.standard_normal((1, 18, 6)) / 2, "b": rng.standard_normal((1, 36))},
+        [("x", [2, 1, 4]), ("h", [1, 1, 6])], [("steps", [2, 1, 1, 6]), ("last", [1, 1, 6])])
+
+
+class Library:
+    """What `ingot` writes with these options, compiled by the system's compilers and loaded."""
+
+    count = 0
+
+    def __init__(self, ingot, folder, name, onnx_model, options, compiler="g++"):
+        path = os.path.join(folder, name + ".onnx")
+        onnx.save(onnx_model, path)
+        source = os.path.join(folder, name + ".cpp")
+        run([ingot, path, "-o", source, *options])
+        with open(os.path.join(folder, name + ".h")) as file:
+            self.header = file.read()
+        objects = [each for each in [os.path.join(folder, name + ".weights.o")] if os.path.exists(each)]
+        # One that is loaded stays as it is.
+        Library.count += 1
+        library = os.path.join(folder, f"{name}{Library.count}.so")
+        run([compiler, *WARNINGS, "-shared", "-fPIC", source, *objects, "-o", library])
+        run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c", os.path.join(folder, name + ".h")])
+        self.name, self.code = name, ctypes.CDLL(library)
+        self.state = self.aligned(self.macro("STATE_BYTES", 0))
+
+    def macro(self, suffix, default=None):
+        found = re.search(rf"#define {self.name.upper()}_{suffix} (\d+)u?\n", self.header)
+        return int(found.group(1)) if found else default
+
+    @staticmethod
+    def aligned(count):
+        memory = np.zeros(count + 192, np.uint8)
+        start = -memory.ctypes.data % 128
+        return memory[start:start + count]
+
+    def fields(self, prefix):
+        text = re.search(rf"typedef struct {prefix}_io {{\n(.*?)}} {prefix}_io;", self.header, re.S).group(1)
+        return re.findall(r"^  (?:const )?(ptrdiff_t|void|float) (\*?)(\w+);", text, re.M)
+
+    def run(self, entry, outputs, **values):
+        """The status, and the outputs, whose shapes are given."""
+        prefix = self.name + ("_" + entry if entry else "")
+        results = {key: np.full(shape, np.nan, np.float32) for key, shape in outputs.items()}
+        given = {key: np.ascontiguousarray(value, np.float32) if isinstance(value, np.ndarray) else value for key, value in values.items()}
+        fields = self.fields(prefix)
+
+        class Io(ctypes.Structure):
+            _fields_ = [(name, ctypes.c_void_p if star else ctypes.c_ssize_t) for _, star, name in fields]
+
+        io = Io()
+        for _, star, name in fields:
+            value = self.state if name == "state" else results.get(name, given.get(name))
+            setattr(io, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
+        arena = self.aligned(self.macro((entry.upper() + "_" if entry else "") + "ARENA_BYTES"))
+        function = getattr(self.code, prefix + "_run")
+        return function(ctypes.byref(io), ctypes.c_void_p(arena.ctypes.data), None), results
+
+    def value(self, state, count):
+        function = getattr(self.code, f"{self.name}_{state}_state")
+        function.restype = ctypes.POINTER(ctypes.c_float)
+        return np.ctypeslib.as_array(function(ctypes.c_void_p(self.state.ctypes.data)), (count,))
+
+
+def run(command, expected=0):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != expected:
+        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}"[:6000])
+    return done.stderr
+
+
+def expect(what, got, want):
+    good = np.allclose(got, want, 1e-4, 1e-5) if isinstance(want, np.ndarray) else got == want
+    if not good:
+        failures.append(f"{what}: {got} instead of {want}")
+
+
+def check_decoder(ingot, folder, options, compiler, weights):
+    network = decoder()
+    session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
+    library = Library(ingot, folder, "llm", network,
+                      ["--entry", "prompt:seq=1..16,past=0", "--entry", "token:seq=1,past=0..31", *options], compiler)
+    hasState = "--state" in options
+    what = f"decoder {' '.join(options)}, {compiler}"
+    # Both functions read one copy of the weights.
+    expect(f"{what}: bytes of weights", library.macro("WEIGHTS_BYTES"), weights)
+    cache = np.zeros((1, 0, 16), np.float32)
+    for step, count in enumerate([5, 1, 1, 1, 1]):
+        x = rng.standard_normal((1, count, 8)).astype(np.float32)
+        y, present = session.run(None, {"x": x, "past": cache})
+        outputs = {"y": y.shape} if hasState else {"y": y.shape, "present": present.shape}
+        past = cache.shape[1]
+        sizes = {"seq": count} if step == 0 else {name: past for _, star, name in library.fields("llm_token") if not star}
+        given = dict(x=x, **({} if hasState else {"past": cache}), **sizes)
+        if step == 3:
+            # What is refused changes nothing.
+            bad = {name: 32 for name in sizes}
+            expect(f"{what}: too long", library.run("token", outputs, **{**given, **bad})[0], STATUS["shape"])
+        status, got = library.run("prompt" if step == 0 else "token", outputs, **given)
+        expect(f"{what}: status", status, STATUS["ok"])
+        expect(f"{what}: step {step}", got["y"], y)
+        if hasState:
+            expect(f"{what}: cache {step}", library.value("past", present.size), present.reshape(-1))
+        else:
+            expect(f"{what}: present {step}", got["present"], present)
+        cache = present
+    if hasState:
+        memory, library.state = library.state, None
+        expect(f"{what}: no state", library.run("token", {"y": (1, 1, 16)}, x=x, **sizes)[0], STATUS["null"])
+        library.state = memory[4:]
+        expect(f"{what}: odd state", library.run("token", {"y": (1, 1, 16)}, x=x, **sizes)[0], STATUS["alignment"])
+
+
+def check_steps(ingot, folder, name, network, state, bytes_of_state, first=None, options=()):
+    """Runs `network` five times, its state (an input and an output) in memory of `bytes_of_state`."""
+    source, target = state
+    library = Library(ingot, folder, name, network, ["--state", f"{source}={target}", *options])
+    expect(f"{name}: bytes of state", library.macro("STATE_BYTES"), bytes_of_state)
+    session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
+    shapes = {each.name: [size.dim_value for size in each.type.tensor_type.shape.dim] for each in network.graph.input}
+    kept = np.zeros(shapes[source], np.float32)
+    if first is not None:
+        kept = first.astype(np.float32)
+        library.value(source, kept.size)[:] = kept.reshape(-1)
+    names = [each.name for each in network.graph.output]
+    for step in range(5):
+        x = rng.standard_normal(shapes["x"]).astype(np.float32)
+        want = dict(zip(names, session.run(None, {"x": x, source: kept})))
+        status, got = library.run("", {key: value.shape for key, value in want.items() if key != target}, x=x)
+        expect(f"{name}: status", status, STATUS["ok"])
+        for key, value in got.items():
+            expect(f"{name}: {key} of step {step}", value, want[key])
+        kept = want[target]
+        expect(f"{name}: state after step {step}", library.value(source, kept.size), kept.reshape(-1))
+    print(f"{name}: {bytes_of_state} bytes of state, five steps agree")
+
+
+def check_refusals(ingot, folder):
+    path, output = os.path.join(folder, "llm.onnx"), os.path.join(folder, "refused.cpp")
+    onnx.save(decoder(), path)
+    for options, text in (
+            (["--entry", "a:seq=1,past=1", "--entry", "A:seq=2,past=1"], "there is an entry point `a` already"),
+            (["--entry", "2b:seq=1,past=1"], "`2b` is no name of a function"),
+            (["--entry", "main:seq=1,past=1"], "`main` is no name of a function"),
+            (["--entry", "a:seq=x"], "neither a whole number nor bounds"),
+            (["--entry", "a:seq"], "`seq` is no size"),
+            (["--entry", "a:seq=1,seq=2"], "`seq` has two sizes"),
+            (["--entry", "a=:seq=1"], "no model is named"),
+            (["--entry", "a=nothing.onnx"], "nothing.onnx"),
+            (["--entry", "a:seq=1"], "past"),
+            (["--dim", "seq=1", "--dim", "past=0..31", "--state", "post=present"], "did you mean `past`"),
+            (["--dim", "seq=1", "--dim", "past=0..31", "--state", "past=y", "--state", "x=y"], "the input is f32[1,1,8], but `y` is f32[1,1,16]"),
+            (["--dim", "seq=1", "--dim", "past=1", "--state", "past=y", "--state", "past=present"], "names `past` twice")):
+        said = run([ingot, path, "-o", output, *options], expected=1)
+        if text not in said or os.path.exists(output):
+            failures.append(f"{options}: {said}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ingot", required=True)
+    parser.add_argument("--program")
+    ingot = parser.parse_args().ingot
+    with tempfile.TemporaryDirectory() as folder:
+        for options, compiler in ((["--target", "generic"], "clang++-22"), (["--target", "x86-64-v3"], "g++"),
+                                  (["--target", "x86-64-v3", "--state", "past=present"], "g++"),
+                                  (["--target", "generic", "--strict", "--weights", "object", "--state", "past=present"], "clang++-22"),
+                                  (["--target", "x86-64-v2,x86-64-v3", "--state", "past=present"], "g++")):
+            check_decoder(ingot, folder, options, compiler, 1024)
+        print("decoder: a prompt and four tokens agree")
+        # 4 x 3 numbers are read before the next ones are written: one place.
+        check_steps(ingot, folder, "filter", streamed_filter(), ("before", "after"), 64)
+        # A sum is read where the next one is written: two places, and which of them counts.
+        check_steps(ingot, folder, "counter", counter(), ("sum", "next"), 64 + 2 * 64, first=rng.standard_normal((3, 5)))
+        check_steps(ingot, folder, "gru", recurrence(), ("h", "last"), 64 + 2 * 64, options=["--target", "generic"])
+        check_refusals(ingot, folder)
+    if failures:
+        sys.exit("\n".join(failures))
+
+
+main()

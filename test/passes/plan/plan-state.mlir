@@ -1,0 +1,66 @@
+// RUN: split-file %s %t
+// RUN: %ingot-opt %t/swap.mlir -plan-state | FileCheck %s --check-prefix=SWAP
+// RUN: %ingot-opt %t/behind.mlir -plan-state | FileCheck %s --check-prefix=BEHIND
+// RUN: %ingot-opt %t/behind.mlir -plan-state=one-place=false | FileCheck %s --check-prefix=APART
+// RUN: %ingot-opt %t/refused.mlir -plan-state | FileCheck %s --check-prefix=REFUSED
+// RUN: %ingot-opt %t/entries.mlir -plan-state=alignment=16 | FileCheck %s --check-prefix=ENTRIES
+// REQUIRES: ingot-opt
+
+// What is written while the old value is read has a place of its own, and a byte says
+// which of the two places has the value.
+// SWAP: module attributes {kernel.state_bytes = 576 : i64}
+// SWAP: %arg0: memref<64xf32> {kernel.phase = 0 : i64, kernel.slots = array<i64: 64, 320>, kernel.state = "h"}
+// SWAP-SAME: %arg1: memref<64xf32> {kernel.output, kernel.phase = 0 : i64, kernel.slots = array<i64: 320, 64>, kernel.state = "h"}
+//--- swap.mlir
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.program @main(%h: memref<64xf32> {kernel.state = "h"}, %next: memref<64xf32> {kernel.state = "h", kernel.output}) {
+  kernel.launch @step(%h, %next) : (memref<64xf32>, memref<64xf32>) -> ()
+  kernel.return
+}
+
+// What has been read before it is written again takes one place, also through views;
+// but not where versions of a model have one state together.
+// BEHIND: module attributes {kernel.state_bytes = 256 : i64}
+// BEHIND: %arg0: memref<64xf32> {kernel.slots = array<i64: 0, 0>, kernel.state = "h"}
+// BEHIND-SAME: %arg1: memref<64xf32> {kernel.output, kernel.slots = array<i64: 0, 0>, kernel.state = "h"}
+// APART: kernel.slots = array<i64: 64, 320>
+//--- behind.mlir
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.program @main(%h: memref<64xf32> {kernel.state = "h"}, %next: memref<64xf32> {kernel.state = "h", kernel.output})
+    attributes {arena_bytes = 256 : i64, arena_align = 64 : i64} {
+  %a = kernel.arena 0 : memref<64xf32>
+  %v = kernel.view %h : memref<64xf32> to memref<64xf32>
+  kernel.launch @step(%v, %a) : (memref<64xf32>, memref<64xf32>) -> ()
+  kernel.launch @step(%a, %next) : (memref<64xf32>, memref<64xf32>) -> ()
+  kernel.return
+}
+
+// A run that is refused after it has begun to write leaves the old value.
+// REFUSED: kernel.slots = array<i64: 64, 320>
+//--- refused.mlir
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.program @main(%x: memref<64xf32>, %h: memref<64xf32> {kernel.state = "h"}, %next: memref<64xf32> {kernel.state = "h", kernel.output})
+    attributes {arena_bytes = 256 : i64, arena_align = 64 : i64} {
+  %a = kernel.arena 0 : memref<64xf32>
+  kernel.launch @step(%h, %a) : (memref<64xf32>, memref<64xf32>) -> ()
+  kernel.launch @step(%a, %next) : (memref<64xf32>, memref<64xf32>) -> ()
+  kernel.require_equal %x, dense<1.0> : tensor<64xf32>, "x" : memref<64xf32>
+  kernel.return
+}
+
+// Entry points have one place for a value, as large as its largest form; one may only
+// write it, another only read it.
+// ENTRIES: module attributes {kernel.state_bytes = 64 : i64}
+// ENTRIES: @encode(%arg0: memref<4xf32>, %arg1: memref<16xf32> {kernel.output, kernel.slots = array<i64: 0, 0>, kernel.state = "memory"})
+// ENTRIES: @decode(%arg0: memref<8xf32> {kernel.slots = array<i64: 0, 0>, kernel.state = "memory"}, %arg1: memref<4xf32> {kernel.output})
+//--- entries.mlir
+kernel.func @widen(%x: memref<4xf32> {kernel.read}, %y: memref<16xf32>) { kernel.return }
+kernel.func @narrow(%x: memref<8xf32> {kernel.read}, %y: memref<4xf32>) { kernel.return }
+kernel.program @encode(%x: memref<4xf32>, %m: memref<16xf32> {kernel.state = "memory", kernel.output}) {
+  kernel.launch @widen(%x, %m) : (memref<4xf32>, memref<16xf32>) -> ()
+  kernel.return
+}
+kernel.program @decode(%m: memref<8xf32> {kernel.state = "memory"}, %y: memref<4xf32> {kernel.output}) {
+  kernel.launch @narrow(%m, %y) : (memref<8xf32>, memref<4xf32>) -> ()
+  kernel.return
+}
