@@ -107,6 +107,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(decide::createFormGroups(
       {options.target->name.str(), /*packs=*/!options.evaluating,
        /*savesMemory=*/options.maxArena.has_value()}));
+  // Before plans are timed, which may find that panels of their own are faster.
+  if (!options.evaluating)
+    pm.addPass(decide::createAgreePanels({options.target->name.str()}));
   if (options.choosePlans)
     pm.addPass(std::make_unique<ChoosePlansPass>(options.choosePlans));
   if (!options.evaluating) {

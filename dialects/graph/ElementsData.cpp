@@ -3,7 +3,9 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
@@ -42,6 +44,23 @@ ArrayRef<char> elementBytes(ElementsAttr value, std::vector<char> &storage) {
                                  : static_cast<int64_t>(v.getZExtValue()));
   }
   return storage;
+}
+
+uint64_t hashOfSample(ElementsAttr value) {
+  std::vector<char> storage;
+  ArrayRef<char> bytes = elementBytes(value, storage);
+  size_t part = std::min<size_t>(bytes.size(), 256);
+  uint64_t hash = bytes.size();
+  for (size_t from :
+       {size_t(0), (bytes.size() - part) / 2, bytes.size() - part})
+    hash = llvm::hash_combine(
+        hash, llvm::xxh3_64bits(StringRef(bytes.data() + from, part)));
+  return hash;
+}
+
+bool haveSameBytes(ElementsAttr a, ElementsAttr b) {
+  std::vector<char> storageOfA, storageOfB;
+  return a == b || elementBytes(a, storageOfA) == elementBytes(b, storageOfB);
 }
 
 ElementsAttr elementsFromBytes(RankedTensorType type, std::vector<char> &&data,

@@ -21,6 +21,12 @@ bool hasData(mlir::ElementsAttr value);
 llvm::ArrayRef<char> elementBytes(mlir::ElementsAttr value,
                                   std::vector<char> &storage);
 
+/// Returns a hash of how many bytes there are and of some of them: weights that differ
+/// do so nearly everywhere, and are not read as a whole.
+uint64_t hashOfSample(mlir::ElementsAttr value);
+/// Whether two constants with data have the same bytes.
+bool haveSameBytes(mlir::ElementsAttr a, mlir::ElementsAttr b);
+
 /// The attribute for bytes in that form: dense if small, else a resource that
 /// owns a copy (or `data` itself, if moved in).
 mlir::ElementsAttr elementsFromBytes(mlir::RankedTensorType type,

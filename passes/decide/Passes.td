@@ -20,6 +20,11 @@ def FormForestMasks : Pass<"decide-form-forest-masks", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def AgreePanels : Pass<"decide-agree-panels", "::mlir::ModuleOp"> {
+  let summary = "Have groups that read the same weights read them in the same order";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target that plans are for">];
+}
+
 def PackWeights : Pass<"decide-pack-weights", "::mlir::func::FuncOp"> {
   let summary = "Put the weights of each group into the order that its strategy reads by its plan";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to pack for">];

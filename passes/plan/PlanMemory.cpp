@@ -26,7 +26,6 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/plan/Buffers.h"
 #include "passes/plan/Passes.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -301,7 +300,7 @@ private:
           /*constant=*/true, builder.getI64IntegerAttr(alignment));
       symbols.insert(known);
       if (hasData(constant.getValue()))
-        globals.byHash[hashOf(constant.getValue())].push_back(
+        globals.byHash[hashOfSample(constant.getValue())].push_back(
             {constant.getValue(), known});
     }
     Value v = memref::GetGlobalOp::create(builder, tensor.getLoc(),
@@ -313,30 +312,14 @@ private:
                      .getResult();
   }
 
-  /// Returns a hash of how many bytes there are and of some of them: weights
-  /// that differ do so nearly everywhere, and are not read as a whole.
-  static uint64_t hashOf(ElementsAttr value) {
-    std::vector<char> storage;
-    ArrayRef<char> bytes = elementBytes(value, storage);
-    size_t part = std::min<size_t>(bytes.size(), 256);
-    uint64_t hash = bytes.size();
-    for (size_t from :
-         {size_t(0), (bytes.size() - part) / 2, bytes.size() - part})
-      hash = llvm::hash_combine(
-          hash, llvm::xxh3_64bits(StringRef(bytes.data() + from, part)));
-    return hash;
-  }
-
   /// The global with the same bytes and element type, under whatever shape;
   /// null if there is none.
   memref::GlobalOp equalGlobal(ElementsAttr value, Type elementType) {
     if (!hasData(value))
       return {};
-    std::vector<char> ours, theirs;
-    ArrayRef<char> bytes = elementBytes(value, ours);
-    for (auto &[other, global] : globals.byHash.lookup(hashOf(value)))
+    for (auto &[other, global] : globals.byHash.lookup(hashOfSample(value)))
       if (global.getType().getElementType() == elementType &&
-          elementBytes(other, theirs) == bytes)
+          haveSameBytes(other, value))
         return global;
     return {};
   }
