@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# examples/hexagon under the emulator: ten of ten digits by a network of small integers.
+# examples/hexagon under the emulator: ten of ten digits by a network of small integers, called
+# directly and through the skeleton of a remote interface; and what its library is made of.
 # usage: hexagon.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -18,3 +19,21 @@ if grep -qi 'warning' "$scratch/log"; then
 fi
 "$cmake" --build "$scratch/build" --target run-digits </dev/null | tee "$scratch/digits.log"
 grep -q '10 of 10 right' "$scratch/digits.log"
+"$cmake" --build "$scratch/build" --target run-remote-digits </dev/null | tee "$scratch/remote.log"
+grep -q '10 of 10 right by remote calls' "$scratch/remote.log"
+
+# The library for the DSP's loader: position-independent without relocations in its code, and
+# from outside it takes QuRT's functions, memcpy and memset only.
+library=$scratch/build/libdigits_skel.so
+llvm-readelf-22 -h "$library" | grep -q 'DYN'
+if llvm-readelf-22 -d "$library" | grep -q 'TEXTREL'; then
+  echo "hexagon.sh: relocations in code"
+  exit 1
+fi
+llvm-nm-22 -D --defined-only "$library" | grep -q ' T digits_skel_handle_invoke$'
+for part in "$library" "$scratch/build/libmnist.a"; do
+  if llvm-nm-22 -u "$part" | grep ' U ' | grep -vE ' U (memcpy|memset|qurt_hvx_lock|qurt_hvx_unlock)$'; then
+    echo "hexagon.sh: $part takes more from outside"
+    exit 1
+  fi
+done
