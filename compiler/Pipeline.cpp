@@ -36,8 +36,8 @@ static void addWiden(OpPassManager &functions, const PipelineOptions &options) {
   functions.addPass(createCSEPass());
   if (!options.strict)
     functions.addPass(simplify::createHoistScales());
-  functions.addPass(
-      simplify::createWidenContractions({options.target->name.str()}));
+  functions.addPass(simplify::createWidenContractions(
+      {options.target->name.str(), options.strict}));
 }
 
 LogicalResult widenContractions(ModuleOp module,

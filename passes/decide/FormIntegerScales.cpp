@@ -53,12 +53,18 @@ public:
         !zero || zero->values.size() != 1 ||
         llvm::any_of(scale->values, [](double s) { return s <= 0; }))
       return;
-    auto sum =
-        readSum(op.getX(), scale->mapped([](double s) { return 1 / s; }));
-    if (sum && isSame(*sum, zero->values[0])) {
-      op.replaceAllUsesWith(sum->terms[0].integer);
-      return op.erase();
-    }
+    Numbers inverse = scale->mapped([](double s) { return 1 / s; });
+    auto reshape = op.getX().getDefiningOp<ReshapeOp>();
+    auto sum = readSum(op.getX(), inverse),
+         flat = reshape ? readSum(reshape.getX(), inverse) : std::nullopt;
+    for (const std::optional<Sum> &same : {sum, flat})
+      if (same && isSame(*same, zero->values[0])) {
+        Value integer = same->terms[0].integer;
+        if (dimsOf(integer) != dimsOf(op.getResult()))
+          integer = ReshapeOp::create(builder, loc, op.getType(), integer);
+        op.replaceAllUsesWith(integer);
+        return op.erase();
+      }
     if (!sum || sum->terms.empty() || !chooseFraction(*sum, zero->values[0]))
       return multiplyByInverse(*scale);
     moveBias(*sum);
@@ -77,11 +83,14 @@ public:
   }
 
 private:
-  /// Whether a sum is the result itself, in its type, scale and zero point.
+  /// Whether a sum is the result itself, in its type, scale and zero point; perhaps in
+  /// another shape.
   bool isSame(const Sum &sum, double zero) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         elementOf(sum.terms[0].integer) != elementOf(op.getResult()) ||
-        dimsOf(sum.terms[0].integer) != dimsOf(op.getResult()))
+        hasRunTimeSizes(op) ||
+        tensorType(sum.terms[0].integer).getNumElements() !=
+            tensorType(op.getResult()).getNumElements())
       return false;
     // Far below a step for any integer of the type.
     constexpr double nothing = 0x1p-24;

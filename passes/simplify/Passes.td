@@ -20,7 +20,9 @@ def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
 def WidenContractions : Pass<"simplify-widen-contractions", "::mlir::func::FuncOp"> {
   let summary = "Contract the bytes of quantized operands, with sums of 32 bits";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
-                        "The target: one without products of bytes keeps sums of floats">];
+                        "The target: one without products of bytes keeps sums of floats">,
+                 Option<"strict", "strict", "bool", "false",
+                        "Sum floats as they are where integers would be exact">];
 }
 
 def NarrowWeights : Pass<"simplify-narrow-weights", "::mlir::func::FuncOp"> {

@@ -12,6 +12,13 @@
 // zero point: unsigned ones around 128 become signed ones around 0, and another zero
 // point is taken off, times the sum of what each window sees.
 //
+// Where floats are computed one by one, an operand of 16 bits is two of bytes, unless with
+// --strict, since f32 rounds sums of such products and integers do not:
+//
+//   conv(dequantize(x: ui16, 1, zx), dequantize(w, 1, 0))
+//     ->  cast(conv(cast(x >> 8, ui8), w) {x_zero = zx >> 8}, f32) * 256
+//       + cast(conv(cast(x, ui8), w) {x_zero = zx & 255}, f32)
+//
 // Targets to which products of bytes are worth nothing (multipliesBytes) keep their
 // sums of floats.
 
@@ -62,7 +69,7 @@ struct Centered {
   int64_t zero = 0;
   Moves moves; // Of what `bytes` are converted to.
 
-  static std::optional<Centered> match(Value v) {
+  static std::optional<Centered> match(Value v, unsigned bits = 8) {
     Centered result;
     result.moves = Moves::behind(v);
     v = result.moves.from;
@@ -84,11 +91,34 @@ struct Centered {
     }
     auto type = dyn_cast<IntegerType>(elementOf(v));
     std::optional<int64_t> number = zero ? numberOf(zero) : 0;
-    if (!type || type.isSignless() || type.getWidth() != 8 || !number)
+    if (!type || type.isSignless() || type.getWidth() != bits || !number)
       return std::nullopt;
     result.bytes = v;
     result.zero = *number;
     return result;
+  }
+
+  /// The upper or the lower bytes of integers of 16 bits.
+  Centered part(bool isUpper) const {
+    OpBuilder builder(bytes.getContext());
+    builder.setInsertionPointAfterValue(bytes);
+    Location loc = bytes.getLoc();
+    auto type = cast<IntegerType>(elementOf(bytes));
+    Value part = bytes;
+    if (isUpper) {
+      Value eight = ConstantOp::create(
+          builder, loc,
+          DenseElementsAttr::get(RankedTensorType::get({}, type),
+                                 APInt(16, 8)));
+      auto shift = BitShiftOp::create(builder, loc, TypeRange{bytes.getType()},
+                                      ValueRange{bytes, eight});
+      shift->setAttr("direction", builder.getStringAttr("RIGHT"));
+      part = shift->getResult(0);
+    }
+    bool isSigned = isUpper && type.isSigned();
+    Type byte = builder.getIntegerType(8, isSigned);
+    return {CastOp::create(builder, loc, tensorOf(dimsOf(part), byte), part),
+            isUpper ? zero >> 8 : zero & 255, moves};
   }
 
   /// The bytes as the reader sees them.
@@ -146,8 +176,8 @@ Value biasInWords(OpBuilder &builder, Value bias, int64_t terms) {
 
 class Widening {
 public:
-  Widening(Operation *op, const TargetDescription &target)
-      : op(op), target(target), builder(op) {}
+  Widening(Operation *op, const TargetDescription &target, bool strict)
+      : op(op), target(target), strict(strict), builder(op) {}
 
   bool run() {
     Value y = op->getResult(0);
@@ -158,26 +188,64 @@ public:
     std::optional<Centered> a = Centered::match(op->getOperand(0)),
                             b = Centered::match(op->getOperand(1));
     ArrayRef<int64_t> w = shapeOf(op->getOperand(1));
-    if (!a || !b)
+    std::optional<Centered> wide;
+    if (!a && isFloat && !target.vectorFloats && !strict)
+      wide = Centered::match(op->getOperand(0), 16);
+    if ((!a && !wide) || !b)
       return false;
     auto conv = dyn_cast<ConvOp>(op);
     int64_t terms = conv ? ShapedType::getNumElements(w.drop_back())
                          : shapeOf(op->getOperand(0)).back();
     if (isFloat && !fitsWord(terms))
       return false;
-    if (!conv)
-      return widen(cast<MatMulOp>(op), *a, *b);
-    b->takeSign();
-    // With a filter for each channel, floats are as fast, where vectors hold them.
-    bool isDepthwise =
-        w.end()[-2] == 1 && w.back() == int64_t(conv.getGroups());
-    return (conv.getGroups() == 1 ||
-            (isDepthwise && !target.vectorFloats && b->zero == 0)) &&
-           widen(conv, *a, *b);
+    if (conv) {
+      b->takeSign();
+      // With a filter for each channel, floats are as fast, where vectors hold them.
+      bool isDepthwise =
+          w.end()[-2] == 1 && w.back() == int64_t(conv.getGroups());
+      if (conv.getGroups() != 1 &&
+          (!isDepthwise || target.vectorFloats || b->zero != 0))
+        return false;
+    }
+    if (wide)
+      split(*wide, *b);
+    else
+      widen(*a, *b);
+    return true;
   }
 
 private:
-  bool widen(MatMulOp product, const Centered &a, const Centered &b) {
+  /// Contracts the upper and the lower bytes of the left operand apart.
+  void split(const Centered &wide, const Centered &b) {
+    Location loc = op->getLoc();
+    Operation *upper = builder.clone(*op), *lower = builder.clone(*op);
+    if (auto conv = dyn_cast<ConvOp>(upper); conv && conv.getBias())
+      conv.getBiasMutable().clear();
+    auto type = op->getResult(0).getType();
+    Value steps = ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(RankedTensorType::get({}, builder.getF32Type()),
+                               256.0f));
+    Value scaled = MulOp::create(builder, loc, TypeRange{type},
+                                 ValueRange{upper->getResult(0), steps})
+                       .getResult();
+    op->getResult(0).replaceAllUsesWith(
+        AddOp::create(builder, loc, TypeRange{type},
+                      ValueRange{scaled, lower->getResult(0)})
+            .getResult());
+    op->erase();
+    Widening(upper, target, strict).widen(wide.part(/*isUpper=*/true), b);
+    Widening(lower, target, strict).widen(wide.part(/*isUpper=*/false), b);
+  }
+
+  void widen(const Centered &a, const Centered &b) {
+    if (auto conv = dyn_cast<ConvOp>(op))
+      widen(conv, a, b);
+    else
+      widen(cast<MatMulOp>(op), a, b);
+  }
+
+  void widen(MatMulOp product, const Centered &a, const Centered &b) {
     auto zero = [&](const Centered &operand) -> Value {
       return ConstantOp::create(
           builder, op->getLoc(),
@@ -191,10 +259,9 @@ private:
     replace(MatMulOp::create(builder, op->getLoc(), sumType(), a.moved(),
                              b.moved(), zeros),
             Value());
-    return true;
   }
 
-  bool widen(ConvOp conv, const Centered &x, const Centered &w) {
+  void widen(ConvOp conv, const Centered &x, const Centered &w) {
     Value later, bias = conv.getBias(), bytes = x.moved(), weights = w.moved();
     if (elementOf(conv.getResult()).isF32()) {
       int64_t terms =
@@ -213,7 +280,6 @@ private:
     if (w.zero != 0)
       sums = withoutZero(sums, weights, w.zero, sumsWith);
     replace(sums, later);
-    return true;
   }
 
   /// Sums without the zero point of the weights: that times the sum of what each window
@@ -266,6 +332,7 @@ private:
 
   Operation *op;
   const TargetDescription &target;
+  bool strict;
   OpBuilder builder;
 };
 
@@ -283,7 +350,7 @@ struct WidenContractionsPass
         contractions.push_back(op);
     });
     for (Operation *op : contractions)
-      Widening(op, target).run();
+      Widening(op, target, strict).run();
   }
 };
 

@@ -69,15 +69,21 @@ def windows_of(x, kernel, stride, pad):
 
 
 def convolutions():
-    """Convolutions of bytes with scales for each channel; depthwise ones; with another tensor added."""
-    for x_type in (np.uint8, np.int8):
+    """Convolutions with scales for each channel, of bytes and of 16 bits; depthwise ones; with another tensor added."""
+    for x_type in (np.uint8, np.int8, np.uint16, np.int16):
         for inputs, outputs, groups, size, kernel, stride in (
                 (16, 16, 1, (5, 9), 3, 1), (3, 16, 1, (9, 12), 3, 2), (16, 32, 1, (7, 7), 1, 1), (32, 64, 1, (3, 5), 3, 1), (64, 64, 1, (5, 5), 1, 1),
                 (8, 24, 1, (5, 6), 3, 1), (20, 130, 1, (4, 3), 1, 1), (64, 64, 64, (6, 5), 3, 1), (16, 16, 16, (4, 19), 3, 1), (32, 32, 32, (5, 9), 3, 2),
                 (128, 128, 128, (5, 4), 3, 2), (144, 144, 144, (4, 4), 3, 1), (64, 64, 64, (4, 8), 5, 1), (96, 96, 96, (5, 5), 3, 1),
                 (16, 16, 16, (5, 17), 3, 2), (8, 8, 8, (4, 34), 5, 2), (64, 64, 64, (6, 10), 3, 2)):
+            # Each third one of 16 bits, with a zero point in the middle.
+            is_wide = np.dtype(x_type).itemsize == 2
+            if is_wide and (inputs + outputs + kernel) % 3:
+                continue
             pad = kernel // 2
             x, x_zero = whole((1, inputs, *size), x_type), x_type(0 if groups > 1 and stride == 1 else 7)
+            if is_wide:
+                x_zero = x_type(38488 if x_type == np.uint16 else -300)
             w = whole((outputs, inputs // groups, kernel, kernel), np.int8)
             w_scale = rng.uniform(0.002, 0.01, outputs).astype(np.float32)
             steps = kernel * kernel * inputs // groups
@@ -88,7 +94,7 @@ def convolutions():
                 total = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64))
             else:
                 total = np.einsum("nchwij,cij->nchw", windows, w[:, 0].astype(np.int64))
-            x_scale = np.float32(0.021)
+            x_scale = np.float32(0.021 / 256 if is_wide else 0.021)
             exact = (total + bias.reshape(1, -1, 1, 1)) * (np.float64(x_scale) * w_scale.reshape(1, -1, 1, 1))
             constants = {"w": w, "xs": x_scale, "xz": x_zero, "ws": w_scale, "wz": np.zeros(outputs, np.int8), "b": bias, "bs": x_scale * w_scale,
                          "bz": np.zeros(outputs, np.int32), "ys": y_scale, "yz": np.uint8(121), "zs": np.float32(0.033), "zz": np.uint8(99), "rs": y_scale * 2}
@@ -98,14 +104,14 @@ def convolutions():
             name = f"{np.dtype(x_type).name}-{inputs}-{outputs}-{groups}-{size[1]}-{kernel}-{stride}"
             quantize = helper.make_node("QuantizeLinear", ["sums", "ys", "yz"], ["out"])
             first = quantized(exact, y_scale, np.uint8(121))
-            yield Case(f"conv-{name}", [*start, quantize], {"x": x}, constants, want=[first], tolerance=STEP)
+            yield Case(f"conv-{name}", [*start, quantize], {"x": x}, constants, want=[first], tolerance=STEP, opset=21)
             other = whole(exact.shape, np.uint8)
             nodes = [*start, helper.make_node("QuantizeLinear", ["sums", "ys", "yz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "ys", "yz"], ["fq"]),
                      helper.make_node("DequantizeLinear", ["z", "zs", "zz"], ["fz"]), helper.make_node("Add", ["fq", "fz"], ["sum"]),
                      helper.make_node("Relu", ["sum"], ["positive"]), helper.make_node("QuantizeLinear", ["positive", "rs", "zero"], ["out"])]
             added = (first.astype(np.float64) - 121) * y_scale + (other.astype(np.float64) - 99) * np.float32(0.033)
             yield Case(f"residual-{name}", nodes, {"x": x, "z": other}, constants | {"zero": np.uint8(0)},
-                       want=[quantized(np.maximum(added, 0), constants["rs"], np.uint8(0))], tolerance=STEP)
+                       want=[quantized(np.maximum(added, 0), constants["rs"], np.uint8(0))], tolerance=STEP, opset=21)
 
 
 if __name__ == "__main__":

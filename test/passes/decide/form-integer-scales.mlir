@@ -176,3 +176,16 @@ func.func @unknown_scale(%x: tensor<8xsi32>, %scale: tensor<f32>) -> tensor<8xui
   %q = graph.quantize %f, %scale, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
   return %q : tensor<8xui8>
 }
+
+// What is quantized as it was before is not quantized again, nor in another shape.
+// CHECK-LABEL: @as_before(
+// CHECK-NEXT: %[[SAME:.*]] = graph.reshape %arg0 : (tensor<2x4xui16>) -> tensor<8xui16>
+// CHECK-NEXT: return %[[SAME]]
+func.func @as_before(%q: tensor<2x4xui16>) -> tensor<8xui16> {
+  %scale = graph.constant dense<0.002> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<38488> : tensor<ui16> : tensor<ui16>
+  %x = graph.dequantize %q, %scale, %zero : (tensor<2x4xui16>, tensor<f32>, tensor<ui16>) -> tensor<2x4xf32>
+  %flat = graph.reshape %x : (tensor<2x4xf32>) -> tensor<8xf32>
+  %y = graph.quantize %flat, %scale, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui16>) -> tensor<8xui16>
+  return %y : tensor<8xui16>
+}

@@ -1,5 +1,7 @@
 // RUN: %ingot-opt %s -simplify-widen-contractions=target=x86-64-v3 | FileCheck %s
 // RUN: %ingot-opt %s -simplify-widen-contractions=target=generic | FileCheck %s --check-prefix=GENERIC
+// RUN: %ingot-opt %s -simplify-widen-contractions=target=hexagon-v67 | FileCheck %s --check-prefix=PARTS
+// RUN: %ingot-opt %s -simplify-widen-contractions="target=hexagon-v67 strict=true" | FileCheck %s --check-prefix=STRICT
 // REQUIRES: ingot-opt
 
 // Bytes without their scale, seen through transposes. The bias stays what it is.
@@ -62,4 +64,31 @@ func.func @scaled(%a: tensor<2x8xui8>, %b: tensor<8x2xsi8>, %s: tensor<f32>) -> 
   %w = graph.dequantize %b, %s, %n : (tensor<8x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<8x2xf32>
   %y = graph.matmul %x, %w : (tensor<2x8xf32>, tensor<8x2xf32>) -> tensor<2x2xf32>
   return %y : tensor<2x2xf32>
+}
+
+// Where floats are computed one by one, 16 bits are an upper byte, which keeps the sign, and
+// a lower one. Zero points are those of the parts: -300 is -2 * 256 + 212.
+// PARTS-LABEL: @halves(
+// PARTS-DAG: %[[EIGHT:.*]] = graph.constant dense<8> : tensor<si16>
+// PARTS-DAG: %[[SHIFTED:.*]] = graph.bit_shift %arg0, %[[EIGHT]] {direction = "RIGHT"}
+// PARTS-DAG: %[[UPPER:.*]] = graph.cast %[[SHIFTED]] : (tensor<1x4x4x8xsi16>) -> tensor<1x4x4x8xsi8>
+// PARTS-DAG: %[[LOWER:.*]] = graph.cast %arg0 : (tensor<1x4x4x8xsi16>) -> tensor<1x4x4x8xui8>
+// PARTS-DAG: graph.conv %[[UPPER]], %arg1 {{{.*}}x_zero = -2 : i64} : (tensor<1x4x4x8xsi8>, tensor<1x1x8x2xsi8>) -> tensor<1x4x4x2xsi32>
+// PARTS-DAG: graph.conv %[[LOWER]], %arg1 {{{.*}}x_zero = 212 : i64} : (tensor<1x4x4x8xui8>, tensor<1x1x8x2xsi8>) -> tensor<1x4x4x2xsi32>
+// PARTS: %[[SCALED:.*]] = graph.mul %{{.*}}, %{{.*}} : (tensor<1x4x4x2xf32>, tensor<f32>)
+// PARTS: %[[SUM:.*]] = graph.add %[[SCALED]], %{{.*}}
+// PARTS: return %[[SUM]]
+// f32 rounds such sums, which --strict keeps; so do vectors of floats.
+// STRICT-LABEL: @halves(
+// STRICT: graph.conv {{.*}} -> tensor<1x4x4x2xf32>
+// CHECK-LABEL: @halves(
+// CHECK: graph.conv {{.*}} -> tensor<1x4x4x2xf32>
+func.func @halves(%q: tensor<1x4x4x8xsi16>, %w: tensor<1x1x8x2xsi8>, %b: tensor<2xf32>) -> tensor<1x4x4x2xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<-300> : tensor<si16> : tensor<si16>
+  %none = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %x = graph.dequantize %q, %one, %zero : (tensor<1x4x4x8xsi16>, tensor<f32>, tensor<si16>) -> tensor<1x4x4x8xf32>
+  %f = graph.dequantize %w, %one, %none : (tensor<1x1x8x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<1x1x8x2xf32>
+  %y = graph.conv %x, %f, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1} : (tensor<1x4x4x8xf32>, tensor<1x1x8x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
+  return %y : tensor<1x4x4x2xf32>
 }
