@@ -69,6 +69,10 @@ static TargetDescription base() {
   target.libraryText = linuxLibraryText;
   target.programText = linuxProgramText;
   target.emulator = "qemu-hexagon -cpu v67";
+  // qemu-hexagon 7.2 may give a load what was in memory before a store in the same packet
+  // (where an earlier packet cancelled an instruction of that slot): registers that are
+  // spilled and read back there were lost.
+  target.compilerFlags = {"-mllvm", "-slot1-store-slot0-load=false"};
   target.elf.machine = llvm::ELF::EM_HEXAGON;
   target.elf.is64Bit = false;
   return target;
