@@ -53,10 +53,40 @@ static void chooseTargets(Trial &trial, Random &random) {
   trial.options.fallbacks = std::move(targets);
 }
 
+static constexpr int64_t sizes[] = {1, 1, 2, 3, 7, 16};
+
+/// Makes a second function of the model at sizes of its own, or has an output live on as
+/// an input.
+static void chooseFunctions(Trial &trial, const onnx::ModelProto &model,
+                            Random &random) {
+  const onnx::GraphProto &graph = model.graph();
+  if (below(random, 8) == 0) {
+    EntryPoint other{"other", "", {}};
+    std::string text;
+    for (const auto &input : graph.input())
+      for (const auto &dim : input.type().tensor_type().shape().dim())
+        if (!dim.dim_param().empty() && below(random, 2))
+          other.dims.try_emplace(dim.dim_param(),
+                                 sizes[below(random, std::size(sizes))]);
+    for (const auto &[name, size] : other.dims)
+      text +=
+          (text.empty() ? ":" : ",") + name + "=" + std::to_string(size.most);
+    trial.options.entries = {{"first", "", {}}, other};
+    trial.commandLine += " --entry first --entry 'other" + text + "'";
+  }
+  if (below(random, 6) == 0 && graph.input_size() && graph.output_size()) {
+    auto name = [&](const auto &values) {
+      return values[below(random, values.size())].name();
+    };
+    auto [input, output] = trial.options.states.emplace_back(
+        name(graph.input()), name(graph.output()));
+    trial.commandLine += " --state '" + input + "=" + output + "'";
+  }
+}
+
 /// Gives all sizes that the model leaves open a number each, or leaves them to the run.
 static void bindSymbols(Trial &trial, const onnx::ModelProto &model,
                         Random &random) {
-  static const int64_t sizes[] = {1, 1, 2, 3, 7, 16};
   if (below(random, 3) == 0) {
     int64_t least = below(random, 3),
             most = least + sizes[below(random, std::size(sizes))];
@@ -103,6 +133,7 @@ Trial randomTrial(const onnx::ModelProto &model, Random &random) {
     options.arenaSection = ".bss.arena";
     trial.commandLine += " --arena-section .bss.arena";
   }
+  chooseFunctions(trial, model, random);
   if (below(random, 20))
     bindSymbols(trial, model, random);
   return trial;

@@ -112,8 +112,8 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
     return false;
   if (arguments.compile.target && arguments.compile.target->isDevice() &&
       (!refuseUnused(arguments,
-                     {"arena-section", "emit-test", "entry", "max-flash",
-                      "max-ram", "state", "trace", "tune"},
+                     {"arena-section", "emit-test", "max-flash", "max-ram",
+                      "trace", "tune"},
                      "for a target whose kernels run on a device",
                      diagnostics) ||
        !requireOneTarget(arguments, "a device", diagnostics)))
