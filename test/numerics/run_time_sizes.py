@@ -311,6 +311,9 @@ check(args.ingot, "bytes of images", bytes_of_images(), ("h=6..40", "w=5..70"), 
       [{"h": 5, "w": 5}])
 check(args.ingot, "ranges", ranges(), ("p=1..9", "n=0..9", "*=0..64"), [{"p": p, "n": n} for p, n in ((1, 0), (2, 7), (9, 3), (9, 9))],
       [{"p": 0, "n": 3}])
+check(args.ingot, "sums over at most one row", model([helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)],
+                                                     {"axes": [0, 1]}, ("x", ["n", 5])),
+      ("n=0..1",), [{"n": 0}, {"n": 1}], [{"n": 2}])
 check(args.ingot, "at most one", few(), ("n=0..1", "k=0..4"), [{"n": n, "k": k} for n, k in ((0, 4), (1, 4), (1, 2), (1, 0), (0, 0))],
       [{"n": 2, "k": 4}])
 check(args.ingot, "equal sizes", equal(), ("n=1..64", "m=4..80"), [{"n": n, "m": n} for n in (4, 5, 64)],
