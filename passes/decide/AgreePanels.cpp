@@ -7,8 +7,8 @@
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 16, rows = 1}}
 //
 // Each group has the plan that is best for it alone, and panels of another width would be
-// a second copy of the weights. Of the widths that all of these groups can take the one
-// with the least cost is taken, unless a group would lose too much by it.
+// a second copy of the weights. Of the widths that suit one of these groups the one
+// with the least cost for all of them is taken, unless a group would lose too much by it.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -16,6 +16,7 @@
 #include "passes/schedule/Strategy.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -57,7 +58,10 @@ struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {
     });
     for (auto &[hash, candidates] : byHash)
       for (Readers &readers : candidates)
-        agree(readers.groups);
+        bytesOfAll += bytesOf(readers.weights);
+    for (auto &[hash, candidates] : byHash)
+      for (Readers &readers : candidates)
+        agree(readers);
   }
 
 private:
@@ -81,56 +85,91 @@ private:
     return schedule::Plan(group.getPlanAttr()).number(columnsKey);
   }
 
-  /// The cheapest plan of a group for each width of panels, with its cost.
-  std::map<int64_t, std::pair<schedule::Plan, double>>
-  plansByWidth(GroupOp group) const {
+  /// The best plan of a group whose weights are in panels of so many columns, with its
+  /// cost.
+  std::pair<schedule::Plan, double> planOfWidth(GroupOp group,
+                                                int64_t columns) const {
     const schedule::Strategy *strategy =
         schedule::lookupStrategy(group.getStrategy());
-    schedule::GroupView view{&group.getBody().front()};
-    std::map<int64_t, std::pair<schedule::Plan, double>> plans;
-    for (const schedule::Plan &plan : strategy->plans(view, *target)) {
-      double cost = strategy->cost(view, plan, *target);
-      auto [known, isNew] =
-          plans.insert({plan.number(columnsKey), {plan, cost}});
-      if (!isNew && cost < known->second.second)
-        known->second = {plan, cost};
-    }
-    return plans;
+    // Strategies know what suits weights that are packed already.
+    OpBuilder builder(group);
+    NamedAttrList entries(group.getPlanAttr());
+    entries.set(columnsKey, builder.getI64IntegerAttr(columns));
+    auto copy = cast<GroupOp>(builder.clone(*group));
+    strategy->pack(copy,
+                   schedule::Plan(entries.getDictionary(builder.getContext())),
+                   *target);
+    schedule::GroupView view{&copy.getBody().front()};
+    std::pair<schedule::Plan, double> best;
+    best.first = strategy->plans(view, *target).front();
+    best.second = strategy->cost(view, best.first, *target);
+    SmallVector<Operation *> packs;
+    for (Value input : copy.getInputs())
+      if (auto pack = input.getDefiningOp<PackPanelsOp>())
+        packs.push_back(pack);
+    copy.erase();
+    for (Operation *pack : packs)
+      if (pack->use_empty())
+        pack->erase();
+    return best;
   }
 
-  void agree(ArrayRef<GroupOp> groups) const {
-    if (llvm::all_of(groups, [&](GroupOp group) {
-          return columnsOf(group) == columnsOf(groups.front());
-        }))
+  static int64_t bytesOf(ElementsAttr weights) {
+    return weights.getNumElements() * bytesPerElement(weights.getElementType());
+  }
+
+  /// The cycles that pass at least while the weights are read, where all of them together
+  /// do not stay in the second cache.
+  double cyclesToRead(ElementsAttr weights) const {
+    return bytesOfAll > target->l2Bytes
+               ? double(bytesOf(weights)) / target->rates.cacheBytes
+               : 0;
+  }
+
+  void agree(const Readers &readers) const {
+    ArrayRef<GroupOp> groups = readers.groups;
+    std::set<int64_t> widths;
+    for (GroupOp group : groups)
+      widths.insert(columnsOf(group));
+    if (widths.size() == 1)
       return;
-    auto plans = llvm::map_to_vector(
-        groups, [&](GroupOp group) { return plansByWidth(group); });
-    std::optional<int64_t> best;
-    double least = 0;
-    for (const auto &entry : plans.front()) {
-      int64_t width = entry.first;
+    for (GroupOp group : groups)
+      for (const schedule::Plan &plan :
+           schedule::lookupStrategy(group.getStrategy())
+               ->plans({&group.getBody().front()}, *target))
+        widths.insert(plan.number(columnsKey));
+    std::map<int64_t, SmallVector<std::pair<schedule::Plan, double>>> plans;
+    double least = 0, toRead = cyclesToRead(readers.weights);
+    for (int64_t width : widths)
+      for (GroupOp group : groups) {
+        plans[width].push_back(planOfWidth(group, width));
+        double &cost = plans[width].back().second;
+        cost = std::max(cost, toRead);
+      }
+    const SmallVector<std::pair<schedule::Plan, double>> *best = nullptr;
+    for (const auto &[width, own] : plans) {
       double sum = 0;
       bool isPossible = true;
-      for (auto [group, own] : llvm::zip(groups, plans)) {
-        auto first = own.find(columnsOf(group)), found = own.find(width);
-        isPossible &= found != own.end() && first != own.end() &&
-                      found->second.second <= mostLoss * first->second.second;
-        if (isPossible)
-          sum += found->second.second;
+      for (auto [group, found] : llvm::zip(groups, own)) {
+        size_t index = &found - own.begin();
+        double alone = plans[columnsOf(group)][index].second;
+        isPossible &= found.second <= mostLoss * alone &&
+                      found.first.number(columnsKey) == width;
+        sum += found.second;
       }
       if (isPossible && (!best || sum < least)) {
-        best = width;
+        best = &own;
         least = sum;
       }
     }
-    if (!best)
-      return;
-    for (auto [group, own] : llvm::zip(groups, plans))
-      if (columnsOf(group) != *best)
-        GroupOp(group).setPlanAttr(own.find(*best)->second.first.attribute());
+    if (best)
+      for (auto [group, found] : llvm::zip(groups, *best))
+        GroupOp(group).setPlanAttr(found.first.attribute());
   }
 
   const TargetDescription *target = nullptr;
+  /// Of the weights of all groups.
+  int64_t bytesOfAll = 0;
 };
 
 } // namespace
