@@ -20,6 +20,7 @@ static constexpr llvm::StringLiteral openText =
 // A fused multiply-add would round once where other targets round a product and a sum: networks
 // of integers, whose scales are floats, give the same bits everywhere.
 #pragma clang fp contract(off)
+typedef int32_t ingot_hvx __attribute__((vector_size(128)));
 // The upper halves of the products of integers of 32 bits.
 #define INGOT_MUL_HIGH(X, Y) \
   __extension__({ \
@@ -31,6 +32,10 @@ static constexpr llvm::StringLiteral openText =
 
 static constexpr llvm::StringLiteral closeText =
     "#pragma clang fp contract(on)\n";
+
+#define INTERLEAVED(STEP)                                                      \
+  "__builtin_HEXAGON_V6_vshuffvdd_128B((ingot_hvx){1}, (ingot_hvx){0}, " STEP  \
+  ")"
 
 /// What all levels have in common.
 static TargetDescription base() {
@@ -44,7 +49,11 @@ static TargetDescription base() {
   // VMPYE and VMPYO of words; a float takes a packet and more for each step.
   target.scalesIntegers = true;
   target.intrinsics = {
-      {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"}};
+      {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
+      // VSHUFF of two registers, in steps of one and two bytes; clang 22 takes up to ten
+      // instructions for its own shuffles.
+      {"vector.interleave", "i8x128", "i8x256", INTERLEAVED("-1")},
+      {"vector.interleave", "i16x64", "i16x128", INTERLEAVED("-2")}};
   target.alignedAccess = true;
   target.bufferAlign = 128;
   // Groups of bytes are read as words, which the processor loads at multiples of

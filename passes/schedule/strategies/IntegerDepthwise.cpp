@@ -15,6 +15,7 @@
 //
 // All windows are inside of the input (FormIntegerProducts pads it). Where registers do
 // not come out even, the last one starts earlier and some results are computed twice.
+// Small windows are unrolled: along a row their weights stay in registers.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/Anchors.h"
@@ -45,11 +46,11 @@ public:
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     b.parallelFor(ShapedType::getNumElements(y.drop_back(2)), [&](Expr row) {
       Exprs position = rowPosition(b, row, dimsOf(conv.getResult()));
+      // Along a row weights and scales of the same channels stay in registers.
       if (channels >= lanes)
-        b.forRange(b.index(0), b.size(columns.output), [&](Expr column) {
-          named(column, "column");
-          overRegisters(channels, lanes, "channel", [&](Expr channel) {
-            inRegister(position, column, channel);
+        overRegisters(channels, lanes, "channel", [&](Expr channel) {
+          b.forRange(b.index(0), b.size(columns.output), [&](Expr column) {
+            inRegister(position, named(column, "column"), channel);
           });
         });
       else
@@ -81,12 +82,22 @@ private:
     int64_t wide = form.lanes.front();
     Exprs sums(lanes / wide,
                b.broadcast(b.constant(0, elementOf(conv.getResult())), wide));
-    sums = overKernel(
-        b, ArrayRef(axes).drop_back(), position, sums,
-        [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> carried) {
-          return kernelRowOf(kernelRow, at, column, channel,
-                             Exprs(carried.begin(), carried.end()));
-        });
+    if (weightsFitRegisters()) {
+      WindowAxis rows = axes.front();
+      for (int64_t k = 0; k < rows.kernel; ++k) {
+        Expr at = position[1] * double(rows.stride) + double(k * rows.dilation);
+        sums = kernelRowOf(b.index(k),
+                           {position[0], named(at, "input_row_" + Twine(k))},
+                           column, channel, sums);
+      }
+    } else {
+      sums = overKernel(
+          b, ArrayRef(axes).drop_back(), position, sums,
+          [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> carried) {
+            return kernelRowOf(kernelRow, at, column, channel,
+                               Exprs(carried.begin(), carried.end()));
+          });
+    }
     Tile tile = tileOf(sums);
     storeTile(
         b, tile, conv.getResult(),
@@ -102,19 +113,30 @@ private:
         });
   }
 
+  /// Whether those of a whole window stay in registers from one position to the next, as
+  /// they do once it is unrolled, beside the sums and what is interleaved.
+  bool weightsFitRegisters() const {
+    int64_t groups = llvm::divideCeil(columns.kernel, form.group);
+    return axes.size() == 2 &&
+           axes.front().kernel * groups * (lanes / form.lanes.front()) <=
+               b.target.vectorRegisters / 2;
+  }
+
   /// Adds one kernel row.
   Exprs kernelRowOf(Expr kernelRow, ArrayRef<Expr> at, Expr column,
                     Expr channel, Exprs sums) {
     Type type = elementOf(conv.getX());
     Value x = b.bufferOf(conv.getX());
-    int64_t groups = llvm::divideCeil(columns.kernel, form.group);
+    int64_t groups = llvm::divideCeil(columns.kernel, form.group),
+            wide = form.lanes.front();
     Expr start = named(column * double(columns.stride), "first_input_column");
     auto load = [&](int64_t offset) {
       Exprs place(at.begin(), at.end());
       place.push_back(
           named(start + double(offset), "input_column_" + Twine(offset)));
       place.push_back(channel);
-      return b.withLanes(lanes, [&] { return b.loadFrom(x, type, place); });
+      return b.withLanes(wide * form.group,
+                         [&] { return b.loadFrom(x, type, place); });
     };
     // Of each second position: those at even and at odd columns from an offset on.
     std::map<int64_t, std::array<Expr, 2>> halves;
@@ -135,16 +157,13 @@ private:
       for (int64_t k = g * form.group;
            k < std::min(columns.kernel, (g + 1) * form.group); ++k)
         taps.push_back(named(tap(k * columns.dilation), "x_" + Twine(k)));
-      Expr all = interleaveRows(b, taps, form.group);
+      Exprs parts = interleaveInParts(b, taps, form.group, wide * form.group);
       Expr step = named(kernelRow * double(groups) + double(g), "group");
       for (auto [v, sum] : llvm::enumerate(sums)) {
-        int64_t wide = form.lanes.front();
-        Expr part =
-            lanesOf(b, all, int64_t(v) * wide * form.group, wide * form.group);
         Expr weights = weightsAt(step, channel, int64_t(v) * wide);
         sum.value = kernel::DotOp::create(
-            b.builder, b.loc, sum.value.getType(), part.value, weights.value,
-            sum.value, type.isUnsignedInteger(),
+            b.builder, b.loc, sum.value.getType(), parts[v].value,
+            weights.value, sum.value, type.isUnsignedInteger(),
             elementOf(conv.getW()).isUnsignedInteger());
       }
     }

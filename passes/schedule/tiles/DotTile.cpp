@@ -157,9 +157,15 @@ int64_t depthwiseLanes(ConvOp conv, const TargetDescription &target) {
 }
 
 int64_t depthwiseOverreach(ConvOp conv, const TargetDescription &target) {
-  bool joinsPositions =
-      shapeOf(conv.getW()).back() < depthwiseLanes(conv, target);
-  return joinsPositions ? conv.getStrides().back() - 1 : 0;
+  int64_t channels = shapeOf(conv.getW()).back(),
+          lanes = depthwiseLanes(conv, target),
+          wide = target.vectorBytes.front();
+  if (lanes == 0)
+    return 0;
+  // Whole registers are loaded, of which these channels are the first part.
+  if (lanes < wide)
+    return llvm::divideCeil(wide - lanes, channels);
+  return channels < lanes ? conv.getStrides().back() - 1 : 0;
 }
 
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,
@@ -385,6 +391,67 @@ Expr interleaveRows(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group) {
     parts = joined;
   }
   return b.wrap(parts[0], rows[0].type);
+}
+
+/// The lanes of two vectors in turn, as integers of so many bits.
+static Value inTurn(KernelBuilder &b, Value x, Value y, unsigned bits) {
+  auto own = cast<VectorType>(x.getType());
+  int64_t lanes = own.getNumElements();
+  auto type = VectorType::get({lanes * own.getElementTypeBitWidth() / bits},
+                              b.builder.getIntegerType(bits));
+  auto cast = [&](Value v, VectorType to) -> Value {
+    return v.getType() == to
+               ? v
+               : vector::BitCastOp::create(b.builder, b.loc, to, v).getResult();
+  };
+  Value both = vector::InterleaveOp::create(b.builder, b.loc, cast(x, type),
+                                            cast(y, type));
+  return cast(both, VectorType::get({2 * lanes}, own.getElementType()));
+}
+
+Exprs interleaveInParts(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group,
+                        int64_t lanes) {
+  auto type = dyn_cast<VectorType>(rows[0].value.getType());
+  unsigned bits = type ? type.getElementTypeBitWidth() : 0;
+  auto isKnown = [&](int64_t count) {
+    Type element = b.builder.getIntegerType(bits * count);
+    return b.target.intrinsic(vector::InterleaveOp::getOperationName(),
+                              VectorType::get({lanes / count}, element),
+                              VectorType::get({2 * lanes / count}, element));
+  };
+  bool hasAll = type && type.getNumElements() == lanes;
+  for (int64_t count = 1; hasAll && count < group; count *= 2)
+    hasAll = isKnown(count);
+  if (!hasAll) {
+    Expr all = interleaveRows(b, rows, group);
+    int64_t count = cast<VectorType>(all.value.getType()).getNumElements();
+    Exprs parts;
+    for (int64_t at = 0; at < count; at += lanes)
+      parts.push_back(lanesOf(b, all, at, lanes));
+    return parts;
+  }
+  SmallVector<Exprs> all;
+  for (Expr row : rows)
+    all.push_back({row});
+  while (static_cast<int64_t>(all.size()) < group)
+    all.push_back({b.wrap(
+        arith::ConstantOp::create(b.builder, b.loc,
+                                  cast<TypedAttr>(b.builder.getZeroAttr(type))),
+        rows[0].type)});
+  for (; all.size() > 1; bits *= 2) {
+    SmallVector<Exprs> pairs;
+    for (size_t i = 0; i < all.size(); i += 2) {
+      Exprs parts;
+      for (auto [x, y] : llvm::zip(all[i], all[i + 1])) {
+        Expr both = b.wrap(inTurn(b, x.value, y.value, bits), rows[0].type);
+        parts.push_back(lanesOf(b, both, 0, lanes));
+        parts.push_back(lanesOf(b, both, lanes, lanes));
+      }
+      pairs.push_back(std::move(parts));
+    }
+    all = std::move(pairs);
+  }
+  return all[0];
 }
 
 } // namespace ingot::schedule

@@ -116,6 +116,11 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
 /// columns: r0[0] r1[0] r2[0] r3[0] r0[1] ...; a missing row is of zeros.
 graph::Expr interleaveRows(KernelBuilder &b, llvm::ArrayRef<graph::Expr> rows,
                            int64_t group);
+/// The same in parts of `lanes` lanes each, by the target's own instruction where it has
+/// one for rows of that width.
+graph::Exprs interleaveInParts(KernelBuilder &b,
+                               llvm::ArrayRef<graph::Expr> rows, int64_t group,
+                               int64_t lanes);
 
 } // namespace ingot::schedule
 

@@ -1,14 +1,18 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// The input at three kernel columns, interleaved with zeros, times the packed weights of
-// two positions of 64 channels each: four products for 128 results.
+// The input at three kernel columns, interleaved with zeros by the target's instruction,
+// times the packed weights of two positions of 64 channels each: four products for 128
+// results, and as many for the next kernel row, without a loop.
 // CHECK-LABEL: @positions(
 // CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: scf.for
 // CHECK-COUNT-3: vector.load %{{.*}} : memref<1x6x6x64xi8>, vector<128xi8>
-// CHECK: vector.shuffle %{{.*}} [0, 128, 1, 129,
-// CHECK: vector.shuffle %{{.*}} [0, 1, 256, 257,
+// CHECK-COUNT-2: vector.interleave %{{.*}} : vector<128xi8> -> vector<256xi8>
+// CHECK-COUNT-2: vector.interleave %{{.*}} : vector<64xi16> -> vector<128xi16>
 // CHECK-COUNT-4: kernel.dot unsigned %{{.*}} : vector<128xi8>, vector<32xi32>
+// CHECK-COUNT-3: vector.load %{{.*}} : memref<1x6x6x64xi8>, vector<128xi8>
 // CHECK: vector.store %{{.*}} : memref<1x4x4x64xi8>, vector<128xi8>
 kernel.func @positions(%x: tensor<1x6x6x64xui8>, %w: tensor<768xsi8>) -> tensor<1x4x4x64xui8> attributes {strategy = "integer-depthwise", plan = {columns = 128}, comment = ""} {
   %u = graph.unpack_panels %w {panel = 64 : i64, tail = 0 : i64, group = 4 : i64, axes = 2 : i64} : (tensor<768xsi8>) -> tensor<3x3x1x64xsi8>
