@@ -44,6 +44,15 @@ private:
   mlir::DictionaryAttr entries;
 };
 
+/// The plans that `planOf` makes of the first of some choices.
+template <typename Choices, typename PlanOf>
+llvm::SmallVector<Plan> plansOf(const Choices &ranked, PlanOf planOf) {
+  llvm::SmallVector<Plan> plans;
+  for (const auto &choice : llvm::ArrayRef(ranked).take_front(mostPlans))
+    plans.push_back(planOf(choice));
+  return plans;
+}
+
 /// Says why `entries` (or null) is not a plan with these keys; empty if it is one.
 std::string checkKeys(mlir::DictionaryAttr entries,
                       llvm::ArrayRef<PlanKey> keys);

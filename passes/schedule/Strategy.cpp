@@ -8,14 +8,17 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-#define INGOT_STRATEGY(NAME) std::unique_ptr<Strategy> create##NAME##Strategy();
+#define INGOT_STRATEGY(CLASS, NAME)                                            \
+  std::unique_ptr<Strategy> create##CLASS##Strategy();
 #include "passes/schedule/Strategies.def"
 #undef INGOT_STRATEGY
 
 static ArrayRef<std::unique_ptr<Strategy>> strategies() {
   static const std::vector<std::unique_ptr<Strategy>> all = [] {
     std::vector<std::unique_ptr<Strategy>> v;
-#define INGOT_STRATEGY(NAME) v.push_back(create##NAME##Strategy());
+#define INGOT_STRATEGY(CLASS, NAME)                                            \
+  v.push_back(create##CLASS##Strategy());                                      \
+  v.back()->name = NAME;
 #include "passes/schedule/Strategies.def"
 #undef INGOT_STRATEGY
     return v;
@@ -40,7 +43,7 @@ const Strategy &selectStrategy(GroupView group,
 
 const Strategy *lookupStrategy(StringRef name) {
   for (const auto &strategy : strategies())
-    if (strategy->name() == name)
+    if (strategy->name == name)
       return strategy.get();
   return nullptr;
 }
@@ -77,7 +80,7 @@ void decideStrategy(GroupOp group, const TargetDescription &target, bool packs,
                     bool savesMemory) {
   GroupView view{&group.getBody().front(), packs, savesMemory};
   const Strategy &strategy = selectStrategy(view, target);
-  group.setStrategy(strategy.name());
+  group.setStrategy(strategy.name);
   if (DictionaryAttr plan = strategy.plans(view, target).front().attribute())
     group.setPlanAttr(plan);
   else

@@ -15,7 +15,10 @@ namespace ingot::schedule {
 class Strategy {
 public:
   virtual ~Strategy() = default;
-  virtual llvm::StringRef name() const = 0;
+
+  /// What groups and kernels call it, as Strategies.def says.
+  llvm::StringRef name;
+
   /// Whether it takes this group on this target.
   virtual bool matches(GroupView group,
                        const TargetDescription &target) const = 0;

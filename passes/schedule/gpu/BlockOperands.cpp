@@ -194,4 +194,14 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
   return found && found->steps > 0 ? std::move(found) : nullptr;
 }
 
+bool BlockStrategy::matches(GroupView group,
+                            const TargetDescription &target) const {
+  if (!target.isDevice())
+    return false;
+  auto operands = BlockOperands::of(group);
+  return operands && operands->rows.most() >= fewest &&
+         operands->columns >= fewest && operands->steps >= fewest &&
+         fits(*operands, group, target);
+}
+
 } // namespace ingot::schedule

@@ -1,7 +1,7 @@
 #ifndef INGOT_PASSES_SCHEDULE_GPU_BLOCKOPERANDS_H
 #define INGOT_PASSES_SCHEDULE_GPU_BLOCKOPERANDS_H
 
-#include "passes/schedule/KernelBuilder.h"
+#include "passes/schedule/Strategy.h"
 
 namespace ingot::schedule {
 
@@ -48,6 +48,20 @@ public:
   /// Where the anchor's result has an element.
   virtual graph::Exprs place(KernelBuilder &b, graph::Expr batch,
                              graph::Expr row, graph::Expr column) const = 0;
+};
+
+/// What strategies share that compute such products by the threads of a block.
+class BlockStrategy : public Strategy {
+public:
+  bool takesRunTimeSizes() const override { return true; }
+  bool takesDevices() const override { return true; }
+  bool matches(GroupView group, const TargetDescription &target) const override;
+
+protected:
+  /// Below this many rows, columns or steps most of what a block does would be in vain.
+  static constexpr int64_t fewest = 8;
+  virtual bool fits(const BlockOperands &operands, GroupView group,
+                    const TargetDescription &target) const = 0;
 };
 
 } // namespace ingot::schedule

@@ -233,25 +233,8 @@ private:
   Expr thread, batch, firstRow, firstColumn, threadRow, threadColumn;
 };
 
-class BlockProductStrategy : public Strategy {
+class BlockProductStrategy : public BlockStrategy {
 public:
-  StringRef name() const override { return "block-product"; }
-  bool takesRunTimeSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
-
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    if (!target.isDevice())
-      return false;
-    // With fewer rows or columns most of a tile would be computed in vain, and with
-    // fewer steps nothing is read twice that would be worth sharing.
-    constexpr int64_t fewest = 8;
-    auto operands = BlockOperands::of(group);
-    return operands && !operands->areBytes() &&
-           operands->rows.most() >= fewest && operands->columns >= fewest &&
-           operands->steps >= fewest;
-  }
-
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {{"columns", 8, 256},
                                    {"rows", 8, 256},
@@ -269,15 +252,13 @@ public:
     Ranking<BlockTile> ranking;
     for (const BlockTile &tile : tiles)
       ranking.add(tile, seconds(*operands, tile, target));
-    SmallVector<Plan> plans;
-    std::vector<BlockTile> ranked = std::move(ranking).ranked(tiles[0]);
-    for (const BlockTile &tile : ArrayRef(ranked).take_front(mostPlans))
-      plans.push_back(Plan(group.anchor()->getContext(),
-                           {{"columns", tile.columns},
-                            {"rows", tile.rows},
-                            {"thread_columns", tile.threadColumns},
-                            {"thread_rows", tile.threadRows}}));
-    return plans;
+    return plansOf(std::move(ranking).ranked(tiles[0]), [&](BlockTile tile) {
+      return Plan(group.anchor()->getContext(),
+                  {{"columns", tile.columns},
+                   {"rows", tile.rows},
+                   {"thread_columns", tile.threadColumns},
+                   {"thread_rows", tile.threadRows}});
+    });
   }
 
   std::string refuse(GroupView, const Plan &plan,
@@ -294,6 +275,12 @@ public:
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
     BlockProductKernel(b, *operands, tileOf(b.plan)).emit();
+  }
+
+protected:
+  bool fits(const BlockOperands &operands, GroupView,
+            const TargetDescription &) const override {
+    return !operands.areBytes();
   }
 
 private:

@@ -11,25 +11,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-class TensorProductStrategy : public Strategy {
+class TensorProductStrategy : public BlockStrategy {
 public:
-  StringRef name() const override { return "tensor-product"; }
-  bool takesRunTimeSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
-
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    if (!target.isDevice())
-      return false;
-    // With fewer rows, columns or steps most of what a unit does would be in vain.
-    constexpr int64_t fewest = 8;
-    auto operands = BlockOperands::of(group);
-    return operands && takes(*operands, group, target) &&
-           isReadable(operands->rightTensor) &&
-           operands->rows.most() >= fewest && operands->columns >= fewest &&
-           operands->steps >= 2 * fewest;
-  }
-
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {{"columns", 16, 256},
                                    {"rows", 16, 256},
@@ -53,16 +36,14 @@ public:
         tile.stages = 2;
       ranking.add(tile, seconds(*operands, tile, target));
     }
-    SmallVector<Plan> plans;
-    std::vector<TensorTile> ranked = std::move(ranking).ranked(tiles[3]);
-    for (const TensorTile &tile : ArrayRef(ranked).take_front(mostPlans))
-      plans.push_back(Plan(group.anchor()->getContext(),
-                           {{"columns", tile.columns},
-                            {"rows", tile.rows},
-                            {"stages", tile.stages},
-                            {"warp_columns", tile.warpColumns},
-                            {"warp_rows", tile.warpRows}}));
-    return plans;
+    return plansOf(std::move(ranking).ranked(tiles[3]), [&](TensorTile tile) {
+      return Plan(group.anchor()->getContext(),
+                  {{"columns", tile.columns},
+                   {"rows", tile.rows},
+                   {"stages", tile.stages},
+                   {"warp_columns", tile.warpColumns},
+                   {"warp_rows", tile.warpRows}});
+    });
   }
 
   std::string refuse(GroupView, const Plan &plan,
@@ -100,6 +81,14 @@ public:
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
     emitTensorProduct(b, *operands, tileOf(b.plan));
+  }
+
+protected:
+  bool fits(const BlockOperands &operands, GroupView group,
+            const TargetDescription &target) const override {
+    // A unit takes 16 steps at once.
+    return operands.steps >= 2 * fewest && takes(operands, group, target) &&
+           isReadable(operands.rightTensor);
   }
 
 private:

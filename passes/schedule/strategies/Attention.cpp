@@ -67,8 +67,6 @@ void addInFront(Value operand, bool scales,
 
 class AttentionStrategy : public Strategy {
 public:
-  StringRef name() const override { return "attention"; }
-
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     AttentionAnchor anchor = AttentionAnchor::of(group);

@@ -12,8 +12,6 @@ namespace {
 
 class BodyStrategy : public Strategy {
 public:
-  StringRef name() const override { return "body"; }
-
   bool matches(GroupView group, const TargetDescription &) const override {
     Operation *anchor = group.anchor();
     return anchor && isa<BodyOpInterface>(anchor) &&

@@ -190,11 +190,8 @@ private:
     Tile tile = sums(position, first);
     storeTile(
         b, tile, conv.getResult(),
-        [&](int64_t row, Expr column) {
-          Exprs at(position);
-          at.push_back(named(first + double(row), "column_" + Twine(row)));
-          at.push_back(column);
-          return at;
+        [&](int64_t column, Expr channel) {
+          return tilePosition(position, first, column, channel);
         },
         panel.firstColumn,
         [&](Expr sum, Expr column) {
@@ -310,8 +307,6 @@ private:
 
 class CompactConvolutionStrategy : public Strategy {
 public:
-  StringRef name() const override { return "compact-convolution"; }
-
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);

@@ -238,8 +238,6 @@ public:
 
 class CompactDepthwiseStrategy : public Strategy {
 public:
-  StringRef name() const override { return "compact-depthwise"; }
-
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     ConvOp conv = depthwiseOf(group);
@@ -254,13 +252,10 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     DepthwiseShape shape(depthwiseOf(group), target);
-    SmallVector<Plan> plans;
-    for (int64_t width : shape.rankedWidths())
-      if (plans.size() < mostPlans)
-        plans.push_back(
-            Plan(shape.type.getContext(),
-                 {{"columns", width}, {"rows", shape.stripRows()}}));
-    return plans;
+    return plansOf(shape.rankedWidths(), [&](int64_t width) {
+      return Plan(shape.type.getContext(),
+                  {{"columns", width}, {"rows", shape.stripRows()}});
+    });
   }
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {

@@ -14,8 +14,6 @@ namespace {
 
 class CompactProductStrategy : public Strategy {
 public:
-  StringRef name() const override { return "compact-product"; }
-
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     auto product = dyn_cast_or_null<MatMulOp>(group.anchor());

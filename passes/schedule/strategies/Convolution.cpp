@@ -1,34 +1,18 @@
-// Convolutions as tiled matrix products.
-//
-// Channels-last, one group, weights packed into panels. A tile is some
-// neighbouring output columns (or, for 1x1 kernels, any neighbouring positions)
-// by one panel of output channels; its reduction runs over kernel rows, kernel
-// columns and input channels, reading the input in place: nothing is unrolled
-// into a matrix first. Kernel rows in the padding are cut off by loop bounds,
-// kernel columns by building border tiles for just their positions.
+// Convolutions as tiled matrix products (ConvolutionLoops.h), their plans.
 //
 // A pool over windows that do not overlap can be part of the group: the rows of
 // a window are computed one after the other and combined in registers, so that
 // the convolution's result is never stored.
 //
-// Bytes are multiplied in groups of neighbouring input channels (kernel.dot), which
-// their weights have side by side, and summed in 32 bits; few channels in groups of
-// neighbouring kernel columns.
-//
 // Small weights: for each tile of positions all panels (the input is read
 // once). Large weights: for each panel all positions (the weights are).
 
-#include "dialects/graph/ops/Window.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/ConvolutionLoops.h"
 #include "passes/schedule/tiles/ConvolutionTiles.h"
-#include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/PanelKernel.h"
-#include "passes/schedule/tiles/PooledTile.h"
-#include "passes/schedule/tiles/RowTiles.h"
-
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -38,8 +22,6 @@ namespace {
 
 class ConvolutionStrategy : public Strategy {
 public:
-  StringRef name() const override { return "convolution"; }
-
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     ConvOp conv = ConvolutionAnchor::of(group).conv;
@@ -64,12 +46,8 @@ public:
     ConvolutionTiles model(anchor, target);
     int64_t lanes = model.lanes();
     UnpackPanelsOp packed = anchor.weights();
-    std::vector<TileChoice> tiles = model.ranked();
-    if (packed)
-      tiles = withVectors(
-          llvm::divideCeil(
-              std::min<int64_t>(packed.getPanel(), anchor.channels()), lanes),
-          std::move(tiles));
+    std::vector<TileChoice> tiles =
+        fittingPanels(model.ranked(), packed, anchor.channels(), lanes);
     // Large weights are read once, else the input is.
     bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
                         double(anchor.weightBytes()) >
@@ -79,8 +57,7 @@ public:
       bool isSplit =
           anchor.isMatrix() && !group.isStrict() && !model.isOfBytes();
       Plan plan(group.block->getParentOp()->getContext(),
-                {{"columns",
-                  packed ? int64_t(packed.getPanel()) : tile.vectors * lanes},
+                {{"columns", panelOf(packed, tile, lanes)},
                  {"rows", rowsOf(anchor, tile.rows)},
                  {"splits", isSplit ? tile.splits : 1}},
                 {{"order", panelsOutside ? "panels" : "tiles"}});
@@ -155,7 +132,7 @@ public:
 
   void emit(KernelBuilder &b) const override {
     auto anchor = ConvolutionAnchor::of(b.group);
-    Emitter(b, anchor.conv, anchor.pool).emit();
+    emitConvolution(b, anchor.conv, anchor.pool);
   }
 
 private:
@@ -166,432 +143,6 @@ private:
                ? whole
                : evenColumnTile(windowAxes(anchor.conv).back(), whole);
   }
-
-  struct Emitter {
-    KernelBuilder &b;
-    ConvOp conv;
-    Operation *pool;
-    Type type, sumType;
-    ConvolutionTiles tiles;
-    std::optional<DotForm> form; // Of bytes.
-    bool byRows;                 // Groups are of kernel columns and channels.
-    PackedPanels panels;
-    ArrayRef<int64_t> x, w, y;
-    size_t spatial;
-    SmallVector<WindowAxis> axes;
-    WindowAxis columns; // the last of them
-    int64_t channels;
-    int64_t rows; // of a tile
-
-    Emitter(KernelBuilder &b, ConvOp conv, Operation *pool)
-        : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
-          sumType(elementOf(conv.getResult())), tiles({conv, pool}, b.target),
-          form(dotForm(conv, b.target)), byRows(tiles.groupsKernelRows()),
-          panels(*PackedPanels::of(b, conv.getW())), x(shapeOf(conv.getX())),
-          w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())),
-          spatial(x.size() - 2), axes(windowAxes(conv)), columns(axes.back()),
-          channels(w[w.size() - 2]), rows(b.plan.number("rows")) {}
-
-    void emit() {
-      if (pool)
-        return pooled();
-      bool isMatrix = ConvolutionAnchor{conv, pool}.isMatrix();
-      if (isMatrix || !columns.mayOverlap())
-        allowInPlace();
-      Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
-      bool panelsOutside = b.plan.word("order") == "panels";
-      if (isMatrix)
-        return matrix(ConvolutionAnchor{conv, pool}.positions(), panelsOutside);
-      if (panelsOutside)
-        return forPanels([&](Panel panel) {
-          b.forRange(b.index(0), b.size(outer),
-                     [&](Expr row) { window(row, panel); });
-        });
-      b.parallelFor(outer, [&](Expr row) { window(row, std::nullopt); });
-    }
-
-    void matrix(const Dim &positions, bool panelsOutside) {
-      if (panelsOutside)
-        return forPanels([&](Panel panel) {
-          forRowTiles(b, positions, rows, [&](Expr first, int64_t count) {
-            pointwise(named(first, "position"), count, panel);
-          });
-        });
-      forRowTilesParallel(b, positions, rows, [&](Expr first, int64_t count) {
-        named(first, "position");
-        forPanelsHere(
-            [&](const Panel &panel) { pointwise(first, count, panel); });
-      });
-    }
-
-    /// Operands of the epilogue of the result's shape are read where the tile
-    /// is stored, just before.
-    void allowInPlace() {
-      Value result = b.result();
-      for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
-        if (input.getType() == result.getType() && !readByAnchor(input))
-          b.allowInPlace(0, i);
-    }
-    bool readByAnchor(Value input) {
-      return llvm::any_of(input.getUsers(), [&](Operation *user) {
-        return !isa<ElementwiseOpInterface>(user) || user == conv;
-      });
-    }
-
-    //===------------------------------------------------------------------===//
-    // Panels
-    //===------------------------------------------------------------------===//
-
-    /// A panel of output channels: its number, or none for the tail.
-    struct Panel {
-      std::optional<Expr> number;
-      ColumnVectors vectors;
-      Expr firstColumn;
-    };
-
-    Panel full(Expr number) {
-      return {named(number, "panel"), tiles.cover(panels.panelWidth),
-              named(number * double(panels.panelWidth), "channel")};
-    }
-    Panel tail() {
-      return {
-          std::nullopt,
-          tiles.cover(panels.columns - panels.fullPanels * panels.panelWidth),
-          b.index(panels.fullPanels * panels.panelWidth)};
-    }
-    bool hasTail() const { return panels.tailWidth > 0; }
-
-    void forPanelsHere(llvm::function_ref<void(Panel)> body) {
-      if (panels.fullPanels == 1)
-        body(full(b.index(0)));
-      else if (panels.fullPanels > 1)
-        b.forRange(b.index(0), b.index(panels.fullPanels),
-                   [&](Expr number) { body(full(number)); });
-      if (hasTail())
-        body(tail());
-    }
-
-    void forPanels(llvm::function_ref<void(Panel)> body) {
-      if (panels.fullPanels == 0)
-        return body(tail());
-      b.parallelFor(panels.fullPanels, [&](Expr number) {
-        body(full(number));
-        // The tail goes to whoever has the last panel.
-        if (hasTail())
-          b.when(isLast(number, panels.fullPanels), [&] { body(tail()); });
-      });
-    }
-
-    /// What is added to the sums of a panel at the end. Sums of integers start with the
-    /// bias, where it has a column for each lane.
-    Value laterBias(const Panel &panel) {
-      bool isFirst = form && panel.vectors.width() == panel.vectors.columns;
-      return isFirst ? Value() : conv.getBias();
-    }
-    Tile firstSums(int64_t count, const Panel &panel) {
-      return conv.getBias() && !laterBias(panel)
-                 ? biasTile(b, count, panel.vectors, conv.getBias(),
-                            panel.firstColumn)
-                 : zeroTile(b, count, panel.vectors, sumType);
-    }
-    Expr withBias(Expr sum, Expr column, const Panel &panel) {
-      Value bias = laterBias(panel);
-      return bias ? sum + b.load(bias, {column}) : sum;
-    }
-
-    //===------------------------------------------------------------------===//
-    // Tiles of positions
-    //===------------------------------------------------------------------===//
-
-    /// The axes of the position `row` of a tile, but for the channels.
-    Exprs imagePosition(Expr position, ArrayRef<int64_t> shape, int64_t row) {
-      Exprs at = b.delinearize(position, shape.drop_back());
-      for (auto [axis, i] : llvm::enumerate(at))
-        named(i, imageAxisName(axis, shape.size()) + "_" + Twine(row));
-      return at;
-    }
-
-    static Expr rowOfTile(Expr first, int64_t row) {
-      return named(first + double(row), "position_" + Twine(row));
-    }
-
-    void finish(Tile &tile, const Panel &panel,
-                llvm::function_ref<Exprs(int64_t, Expr)> index) {
-      storeTile(
-          b, tile, conv.getResult(), index, panel.firstColumn,
-          [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
-    }
-
-    /// Rows of a matrix product: x as [positions, channels].
-    void pointwise(Expr first, int64_t count, const Panel &panel) {
-      Tile tile = firstSums(count, panel);
-      Value buffer = b.bufferOf(conv.getX());
-      int64_t positions = tensorType(conv.getX()).getNumElements() / channels;
-      Value flat = buffer ? b.view(buffer, {positions, channels}) : Value();
-      addProducts(
-          tile, 0, count, channels, b.plan.number("splits"),
-          [&](int64_t row, Expr k) {
-            Expr position = rowOfTile(first, row);
-            if (flat)
-              return b.loadFrom(flat, type, {position, k});
-            Exprs at = imagePosition(position, x, row);
-            at.push_back(k);
-            return b.load(conv.getX(), at);
-          },
-          panel, b.index(0), "input_channel");
-      Value out = allSameShape()
-                      ? b.view(b.outputs[0], {positions, panels.columns})
-                      : Value();
-      if (out) {
-        // Everything is a matrix: no index has to be taken apart.
-        Value saved = b.outputs[0];
-        b.outputs[0] = out;
-        finishFlat(tile, panel, first);
-        b.outputs[0] = saved;
-      } else {
-        finish(tile, panel, [&](int64_t row, Expr column) {
-          Exprs at = imagePosition(rowOfTile(first, row), y, row);
-          at.push_back(column);
-          return at;
-        });
-      }
-    }
-
-    /// Computed on the way into the convolution, and for nothing else.
-    bool isBeforeAnchor(Operation *op) {
-      return op != conv && !op->use_empty() &&
-             llvm::all_of(op->getUsers(), [&](Operation *user) {
-               return user == conv || isBeforeAnchor(user);
-             });
-    }
-    bool readByEpilogue(Value input) {
-      return llvm::any_of(input.getUsers(), [&](Operation *user) {
-        return user != conv && !isBeforeAnchor(user);
-      });
-    }
-
-    /// The epilogue is elementwise, and its operands have the result's shape or
-    /// are vectors along the channels.
-    bool allSameShape() {
-      for (Operation &op : b.group.block->without_terminator())
-        if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != conv &&
-            !isBeforeAnchor(&op))
-          return false;
-      return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
-        return !readByEpilogue(input) ||
-               shapeOf(input) == shapeOf(b.result()) ||
-               (shapeOf(input).empty() ||
-                tensorType(input).getNumElements() == shapeOf(input).back());
-      });
-    }
-
-    void finishFlat(Tile &tile, const Panel &panel, Expr first) {
-      // Bound elements take the place of loads at an index of full rank.
-      SmallVector<std::pair<Value, Value>> flats;
-      for (Value input : b.group.block->getArguments()) {
-        if (!readByEpilogue(input) || tensorType(input).getNumElements() == 1)
-          continue;
-        bool whole = shapeOf(input) == shapeOf(b.result());
-        int64_t columns = shapeOf(input).back();
-        flats.push_back(
-            {input,
-             b.view(b.bufferOf(input),
-                    whole
-                        ? ArrayRef<int64_t>{tensorType(input).getNumElements() /
-                                                columns,
-                                            columns}
-                        : ArrayRef<int64_t>{columns})});
-      }
-      storeTile(
-          b, tile, conv.getResult(),
-          [&](int64_t row, Expr column) {
-            for (auto [input, flat] : flats) {
-              Exprs at{rowOfTile(first, row), column};
-              if (cast<MemRefType>(flat.getType()).getRank() == 1)
-                at = {column};
-              b.bindElement(input, b.loadFrom(flat, elementOf(input), at));
-            }
-            return Exprs{rowOfTile(first, row), column};
-          },
-          panel.firstColumn,
-          [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
-      for (auto [input, flat] : flats)
-        b.unbindElement(input);
-    }
-
-    /// Channels, or groups of them, are the steps of each kernel position.
-    int64_t groupsOfChannels() const { return channels / panels.group; }
-    StringRef firstName() const { return form ? "first_group" : "first_step"; }
-
-    /// Adds the products of `steps` steps to the rows from `firstRow` up to
-    /// `lastRow`: x(row, step), by the weights from (the group of) step `first` on.
-    void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow,
-                     int64_t steps, int64_t splits,
-                     llvm::function_ref<Expr(int64_t, Expr)> x,
-                     const Panel &panel, Expr first, StringRef stepName) {
-      auto w = [&](Expr step, size_t v) {
-        int64_t offset = 0;
-        for (size_t i = 0; i < v; ++i)
-          offset += panel.vectors.lanes[i];
-        return panels.load(b, panel.number,
-                           named(first + step, form ? "group" : "step"), offset,
-                           panel.vectors.lanes[v]);
-      };
-      if (!form)
-        return accumulate(b, tile, firstRow, lastRow, steps, splits, x, w,
-                          stepName);
-      accumulateDots(
-          b, tile, *form, steps,
-          {x, [&](Expr group, int64_t, size_t v) { return w(group, v); }, type,
-           elementOf(conv.getW())},
-          firstRow, lastRow);
-    }
-
-    /// One row of output positions; all panels unless one is given.
-    void window(Expr row, std::optional<Panel> only) {
-      Exprs outer = rowPosition(b, row, dimsOf(conv.getResult()));
-      forColumnTiles(b, columns, rows,
-                     [&](Expr first, TilePlace place, int64_t count) {
-                       auto one = [&](const Panel &panel) {
-                         windowTile(outer, first, place, count, panel);
-                       };
-                       if (only)
-                         one(*only);
-                       else
-                         forPanelsHere(one);
-                     });
-    }
-
-    void windowTile(ArrayRef<Expr> outer, Expr first, const TilePlace &place,
-                    int64_t count, const Panel &panel) {
-      Tile tile = sumsOf(outer, first, place, count, panel);
-      finish(tile, panel, [&](int64_t position, Expr column) {
-        Exprs at(outer.begin(), outer.end());
-        at.push_back(
-            named(first + double(position), "column_" + Twine(position)));
-        at.push_back(column);
-        return at;
-      });
-    }
-
-    Tile sumsOf(ArrayRef<Expr> outer, Expr first, const TilePlace &place,
-                int64_t count, const Panel &panel) {
-      Tile tile = firstSums(count, panel);
-      tile.sums = overKernel(
-          b, ArrayRef(axes).drop_back(), outer, tile.sums,
-          [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
-            Tile part = tile;
-            part.sums.assign(sums.begin(), sums.end());
-            kernelColumns(part, kernelRow, at, first, place, panel);
-            return part.sums;
-          });
-      return tile;
-    }
-
-    //===------------------------------------------------------------------===//
-    // A pool behind the convolution
-    //===------------------------------------------------------------------===//
-
-    void pooled() {
-      Dims out = dimsOf(pool->getResult(0));
-      columns.output = out.end()[-2] * windowOf(pool).back();
-      b.parallelFor(product(ArrayRef(out).drop_back(2)), [&](Expr row) {
-        Exprs position = rowPosition(b, row, out);
-        forColumnTiles(b, columns, rows,
-                       [&](Expr first, TilePlace place, int64_t count) {
-                         forPanelsHere([&](const Panel &panel) {
-                           pooledTile(position, first, place, count, panel);
-                         });
-                       });
-      });
-    }
-
-    void pooledTile(ArrayRef<Expr> position, Expr first, const TilePlace &place,
-                    int64_t count, const Panel &panel) {
-      emitPooledTile(
-          b, conv, pool, position, first, count, panel.vectors,
-          panel.firstColumn,
-          [&](ArrayRef<Expr> outer, Expr start) {
-            return sumsOf(outer, start, place, count, panel);
-          },
-          laterBias(panel));
-    }
-
-    void kernelColumns(Tile &tile, Expr kernelRow, ArrayRef<Expr> at,
-                       Expr first, const TilePlace &place, const Panel &panel) {
-      Expr start = named(first * double(columns.stride) - double(columns.low),
-                         "first_input_column");
-      Value buffer = b.bufferOf(conv.getX());
-      auto column = [&](Tile &t, Expr k, int64_t lo, int64_t hi) {
-        addProducts(
-            t, lo, hi, channels, 1,
-            [&](int64_t position, Expr c) {
-              Exprs xAt(at.begin(), at.end());
-              xAt.push_back(named(start + double(position * columns.stride) +
-                                      k * double(columns.dilation),
-                                  "input_column_" + Twine(position)));
-              xAt.push_back(c);
-              Expr x = b.load(conv.getX(), xAt);
-              // Neighbouring positions see the same columns of the input.
-              APInt known;
-              return matchPattern(k.value, m_ConstantInt(&known))
-                         ? named(x, "x_" + Twine(position * columns.stride +
-                                                 known.getSExtValue() *
-                                                     columns.dilation))
-                         : x;
-            },
-            panel,
-            named((named(kernelRow * double(columns.kernel), "row_of_kernel") +
-                   k) *
-                      double(groupsOfChannels()),
-                  firstName()),
-            "input_channel");
-      };
-      if (place.fromStart || place.fromEnd) {
-        for (int64_t k = 0; k < columns.kernel; ++k) {
-          auto [lo, hi] = columns.inside(k, place, tile.rows);
-          column(tile, b.index(k), lo, hi);
-        }
-        return;
-      }
-      if (byRows || (buffer && !place.isAnywhere && columns.dilation == 1 &&
-                     columns.kernel > 1 && channels < 16)) {
-        // Kernel columns and channels lie one after the other in memory, in the
-        // input as in the weights: one loop.
-        SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);
-        flatShape.push_back(x[x.size() - 2] * channels);
-        Value flat = b.view(buffer, flatShape);
-        addProducts(
-            tile, 0, tile.rows, columns.kernel * channels, 1,
-            [&](int64_t position, Expr k) {
-              Exprs xAt(at.begin(), at.end());
-              xAt.push_back((start + double(position * columns.stride)) *
-                                double(channels) +
-                            k);
-              return b.loadFrom(flat, type, xAt);
-            },
-            panel,
-            named(kernelRow * double(columns.kernel * channels / panels.group),
-                  firstName()),
-            "tap");
-        return;
-      }
-      auto oneColumn = [&](Expr k, ArrayRef<Expr> carried) {
-        named(k, "kernel_column");
-        Tile part = tile;
-        part.sums.assign(carried.begin(), carried.end());
-        column(part, k, 0, tile.rows);
-        return part.sums;
-      };
-      if (!place.isAnywhere) {
-        tile.sums = b.loop(columns.kernel, tile.sums, oneColumn);
-        return;
-      }
-      auto [lo, hi] =
-          insideWindow(start, columns.kernel, columns.dilation, columns.input);
-      tile.sums = b.loop(lo, hi, 1, tile.sums, oneColumn);
-    }
-  };
 };
 
 } // namespace

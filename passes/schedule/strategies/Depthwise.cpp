@@ -19,8 +19,6 @@ namespace {
 
 class DepthwiseStrategy : public Strategy {
 public:
-  StringRef name() const override { return "depthwise"; }
-
   bool matches(GroupView group, const TargetDescription &) const override {
     return depthwiseOf(group) != nullptr;
   }
@@ -39,11 +37,9 @@ public:
          ++width)
       if (evenColumnTile(axis, width) == width)
         ranking.add(width, rowCycles(axis, width, target));
-    SmallVector<Plan> plans;
-    for (int64_t width : std::move(ranking).ranked(1))
-      if (plans.size() < mostPlans)
-        plans.push_back(Plan(conv.getContext(), {{"columns", width}}));
-    return plans;
+    return plansOf(std::move(ranking).ranked(1), [&](int64_t width) {
+      return Plan(conv.getContext(), {{"columns", width}});
+    });
   }
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {

@@ -14,8 +14,6 @@ namespace {
 
 class ElementwiseStrategy : public Strategy {
 public:
-  StringRef name() const override { return "elementwise"; }
-
   bool matches(GroupView group, const TargetDescription &) const override {
     return group.isElementwise() && group.results().size() == 1;
   }

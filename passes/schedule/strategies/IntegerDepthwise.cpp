@@ -101,11 +101,8 @@ private:
     Tile tile = tileOf(sums);
     storeTile(
         b, tile, conv.getResult(),
-        [&](int64_t row, Expr at) {
-          Exprs place(position);
-          place.push_back(named(column + double(row), "column_" + Twine(row)));
-          place.push_back(at);
-          return place;
+        [&](int64_t later, Expr at) {
+          return tilePosition(position, column, later, at);
         },
         channel,
         [&](Expr sum, Expr at) {
@@ -218,8 +215,6 @@ private:
 
 class IntegerDepthwiseStrategy : public Strategy {
 public:
-  StringRef name() const override { return "integer-depthwise"; }
-
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     auto conv = dyn_cast_or_null<ConvOp>(group.anchor());

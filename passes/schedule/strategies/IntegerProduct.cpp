@@ -16,26 +16,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-class IntegerProductStrategy : public ProductStrategy {
+class IntegerProductStrategy : public ModelledProduct<IntegerProductStrategy> {
 public:
-  StringRef name() const override { return "integer-product"; }
-
-  bool matches(GroupView group,
-               const TargetDescription &target) const override {
-    auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
-    if (!product || group.results().size() != 1 ||
-        !ProductSizes::fitTiles(product) ||
-        !ProductSizes(product).steps.known() ||
-        dimsOf(product.getResult()) != dimsOf(group.results()[0]))
-      return false;
-    std::optional<DotForm> form = dotForm(product, target);
-    auto packed = product.getB().getDefiningOp<UnpackPanelsOp>();
-    return form && !form->isScalar() && shapeOf(product.getA()).back() > 0 &&
-           isa<BlockArgument>(product.getA()) &&
-           (packed ? int64_t(packed.getGroup()) == form->group
-                   : isa<BlockArgument>(product.getB()));
-  }
-
   void emit(KernelBuilder &b) const override {
     auto product = cast<MatMulOp>(b.group.anchor());
     DotForm form = *dotForm(product, b.target);
@@ -80,16 +62,26 @@ public:
           accumulateDots(b, tile, form, *loops.steps.known(),
                          {elementOfRow, groupsOfColumns, elementOf(left),
                           elementOf(right)});
-          storeTile(
-              b, tile, product.getResult(),
-              [&](int64_t row, Expr column) {
-                return loops.resultIndex(place, row, column);
-              },
-              firstColumn);
+          loops.store(tile, product.getResult(), place, firstColumn);
         });
   }
 
+  static DotModel model(MatMulOp product, const TargetDescription &target) {
+    ProductSizes sizes(product);
+    return DotModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
+                    *dotForm(product, target), target);
+  }
+
 protected:
+  bool fits(MatMulOp product, const TargetDescription &target) const override {
+    std::optional<DotForm> form = dotForm(product, target);
+    auto packed = product.getB().getDefiningOp<UnpackPanelsOp>();
+    return form && !form->isScalar() && ProductSizes(product).steps.known() &&
+           shapeOf(product.getA()).back() > 0 &&
+           isa<BlockArgument>(product.getA()) &&
+           (packed ? int64_t(packed.getGroup()) == form->group
+                   : isa<BlockArgument>(product.getB()));
+  }
   ColumnVectors panelVectors(MatMulOp product, int64_t columns,
                              const TargetDescription &target) const override {
     return coverWithDots(columns, *dotForm(product, target), target,
@@ -102,21 +94,6 @@ protected:
   int64_t lanes(MatMulOp product,
                 const TargetDescription &target) const override {
     return dotForm(product, target)->lanes.front();
-  }
-  std::vector<TileChoice>
-  tiles(MatMulOp product, const TargetDescription &target) const override {
-    return model(product, target).ranked();
-  }
-  double cycles(MatMulOp product, const TileChoice &tile,
-                const TargetDescription &target) const override {
-    return model(product, target).cycles(tile);
-  }
-
-private:
-  static DotModel model(MatMulOp product, const TargetDescription &target) {
-    ProductSizes sizes(product);
-    return DotModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
-                    *dotForm(product, target), target);
   }
 };
 

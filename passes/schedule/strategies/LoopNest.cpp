@@ -15,8 +15,6 @@ namespace {
 
 class LoopNestStrategy : public Strategy {
 public:
-  StringRef name() const override { return "loop-nest"; }
-
   bool matches(GroupView group, const TargetDescription &) const override {
     return group.results().size() == 1;
   }

@@ -14,20 +14,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-class MatrixProductStrategy : public ProductStrategy {
+class MatrixProductStrategy : public ModelledProduct<MatrixProductStrategy> {
 public:
-  StringRef name() const override { return "matrix-product"; }
-
-  bool matches(GroupView group, const TargetDescription &) const override {
-    auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
-    return product && group.results().size() == 1 &&
-           isa<Float32Type, Float64Type>(elementOf(product.getA())) &&
-           (product.getB().getDefiningOp<UnpackPanelsOp>() ||
-            isa<BlockArgument>(product.getB())) &&
-           ProductSizes::fitTiles(product) &&
-           dimsOf(product.getResult()) == dimsOf(group.results()[0]);
-  }
-
   void emit(KernelBuilder &b) const override {
     auto product = cast<MatMulOp>(b.group.anchor());
     Type type = elementOf(product.getA());
@@ -67,16 +55,24 @@ public:
                                                "column_" + Twine(offsets[v]))));
                 });
               });
-          storeTile(
-              b, tile, product.getResult(),
-              [&](int64_t row, Expr column) {
-                return loops.resultIndex(place, row, column);
-              },
-              firstColumn);
+          loops.store(tile, product.getResult(), place, firstColumn);
         });
   }
 
+  static TileModel model(MatMulOp product, const TargetDescription &target) {
+    ProductSizes sizes(product);
+    Type type = elementOf(product.getA());
+    return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
+                     target, type,
+                     sizes.steps.most() * type.getIntOrFloatBitWidth() / 8);
+  }
+
 protected:
+  bool fits(MatMulOp product, const TargetDescription &) const override {
+    return isa<Float32Type, Float64Type>(elementOf(product.getA())) &&
+           (product.getB().getDefiningOp<UnpackPanelsOp>() ||
+            isa<BlockArgument>(product.getB()));
+  }
   ColumnVectors panelVectors(MatMulOp product, int64_t columns,
                              const TargetDescription &target) const override {
     return ColumnVectors::cover(columns, target, elementOf(product.getA()),
@@ -86,25 +82,8 @@ protected:
                 const TargetDescription &target) const override {
     return target.maxLanes(elementOf(product.getA()));
   }
-  std::vector<TileChoice>
-  tiles(MatMulOp product, const TargetDescription &target) const override {
-    return model(product, target).ranked();
-  }
-  double cycles(MatMulOp product, const TileChoice &tile,
-                const TargetDescription &target) const override {
-    return model(product, target).cycles(tile);
-  }
   int64_t mostSplits(MatMulOp product) const override {
     return ProductSizes(product).steps.most();
-  }
-
-private:
-  static TileModel model(MatMulOp product, const TargetDescription &target) {
-    ProductSizes sizes(product);
-    Type type = elementOf(product.getA());
-    return TileModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),
-                     target, type,
-                     sizes.steps.most() * type.getIntOrFloatBitWidth() / 8);
   }
 };
 

@@ -21,8 +21,6 @@ namespace {
 
 class NarrowProductStrategy : public Strategy {
 public:
-  StringRef name() const override { return "narrow-product"; }
-
   bool matches(GroupView group, const TargetDescription &) const override {
     auto product = dyn_cast_or_null<NarrowMatMulOp>(group.anchor());
     return product && group.results().size() == 1 && !group.isStrict() &&
@@ -42,20 +40,13 @@ public:
     auto product = cast<NarrowMatMulOp>(group.anchor());
     auto packed = product.getW().getDefiningOp<UnpackPanelsOp>();
     int64_t lanes = target.maxLanes(elementOf(product.getA()));
-    std::vector<TileChoice> tiles = ranked(product, target);
-    if (packed)
-      tiles = withVectors(
-          llvm::divideCeil(
-              std::min<int64_t>(packed.getPanel(), shapeOf(product).back()),
-              lanes),
-          std::move(tiles));
-    SmallVector<Plan> plans;
-    for (const TileChoice &tile : ArrayRef(tiles).take_front(mostPlans))
-      plans.push_back(Plan(product.getContext(),
-                           {{"columns", packed ? int64_t(packed.getPanel())
-                                               : tile.vectors * lanes},
-                            {"rows", tile.rows}}));
-    return plans;
+    std::vector<TileChoice> tiles = fittingPanels(
+        ranked(product, target), packed, shapeOf(product).back(), lanes);
+    return plansOf(tiles, [&](const TileChoice &tile) {
+      return Plan(
+          product.getContext(),
+          {{"columns", panelOf(packed, tile, lanes)}, {"rows", tile.rows}});
+    });
   }
 
   double cost(GroupView group, const Plan &plan,
@@ -186,12 +177,7 @@ private:
                              addFloats(block, next);
                            return next;
                          });
-      storeTile(
-          b, tile, product.getResult(),
-          [&](int64_t row, Expr column) {
-            return loops.resultIndex(place, row, column);
-          },
-          firstColumn);
+      loops.store(tile, product.getResult(), place, firstColumn);
     }
 
     /// Of the scales or zero points of a block; one number if all are equal.

@@ -17,8 +17,6 @@ namespace {
 
 class RecurrenceStrategy : public Strategy {
 public:
-  StringRef name() const override { return "recurrence"; }
-
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     Operation *anchor = group.anchor();

@@ -296,8 +296,6 @@ private:
 
 class ReductionStrategy : public Strategy {
 public:
-  StringRef name() const override { return "reduction"; }
-
   bool matches(GroupView group, const TargetDescription &) const override {
     auto reduction = dyn_cast_or_null<ReductionOpInterface>(group.anchor());
     if (!reduction || group.results().size() != 1 ||

@@ -100,8 +100,6 @@ ElementsAttr valuesOf(ConvOp conv) {
 
 class WinogradStrategy : public Strategy {
 public:
-  StringRef name() const override { return "winograd"; }
-
   bool matches(GroupView group,
                const TargetDescription &target) const override {
     // Whoever has sampled the weights had reasons.
@@ -137,18 +135,14 @@ public:
       found = choices(group, plain, target);
     }
     int64_t lanes = target.maxLanes(elementOf(conv.getX()));
-    SmallVector<Plan> plans;
-    for (const WinogradChoice &choice : found) {
-      Plan plan(conv.getContext(),
-                {{"block", choice.block},
-                 {"columns", panel ? panel : choice.tile.vectors * lanes},
-                 {"parts", choice.parts},
-                 {"rows", choice.tile.rows},
-                 {"size", choice.size}});
-      if (plans.size() < mostPlans)
-        plans.push_back(plan);
-    }
-    return plans;
+    return plansOf(found, [&](const WinogradChoice &choice) {
+      return Plan(conv.getContext(),
+                  {{"block", choice.block},
+                   {"columns", panel ? panel : choice.tile.vectors * lanes},
+                   {"parts", choice.parts},
+                   {"rows", choice.tile.rows},
+                   {"size", choice.size}});
+    });
   }
 
   double cost(GroupView group, const Plan &plan,

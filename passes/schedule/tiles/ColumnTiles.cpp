@@ -192,6 +192,14 @@ Exprs rowPosition(KernelBuilder &b, Expr row, ArrayRef<Dim> sizes) {
   return position;
 }
 
+Exprs tilePosition(ArrayRef<Expr> outer, Expr first, int64_t column,
+                   Expr channel) {
+  Exprs at(outer.begin(), outer.end());
+  at.push_back(named(first + double(column), "column_" + Twine(column)));
+  at.push_back(channel);
+  return at;
+}
+
 SmallVector<WindowAxis> windowAxes(ConvOp conv) {
   Dims x = dimsOf(conv.getX()), y = dimsOf(conv.getResult());
   ArrayRef<int64_t> w = shapeOf(conv.getW());

@@ -73,6 +73,11 @@ void forColumnTiles(
 graph::Exprs rowPosition(KernelBuilder &b, graph::Expr row,
                          llvm::ArrayRef<graph::Dim> sizes);
 
+/// Where a result has an element of column `column` of the tile that begins at `first`,
+/// in the row of positions that begins with `outer`.
+graph::Exprs tilePosition(llvm::ArrayRef<graph::Expr> outer, graph::Expr first,
+                          int64_t column, graph::Expr channel);
+
 /// All spatial axes of a convolution.
 llvm::SmallVector<WindowAxis> windowAxes(graph::ConvOp conv);
 

@@ -75,16 +75,14 @@ SmallVector<Plan> compactPlans(const TileWork &work, Value weights,
   any.exact = false;
   int64_t panel = packed ? int64_t(packed.getPanel())
                          : rankCompactTiles(any, target, terms).front().columns;
-  SmallVector<Plan> plans;
-  for (const CursorTileChoice &tile :
-       rankCompactTiles(work, target, terms, panel))
-    if (plans.size() < mostPlans)
-      plans.push_back(
-          Plan(weights.getContext(), {{"columns", tile.columns},
-                                      {"groups", tile.groups},
-                                      {"rows", tile.rows},
-                                      {"together", tile.together}}));
-  return plans;
+  return plansOf(rankCompactTiles(work, target, terms, panel),
+                 [&](const CursorTileChoice &tile) {
+                   return Plan(weights.getContext(),
+                               {{"columns", tile.columns},
+                                {"groups", tile.groups},
+                                {"rows", tile.rows},
+                                {"together", tile.together}});
+                 });
 }
 
 CursorTileChoice compactTile(const Plan &plan) {

@@ -132,6 +132,19 @@ std::vector<TileChoice> withVectors(int64_t vectors,
   return tiles;
 }
 
+std::vector<TileChoice> fittingPanels(std::vector<TileChoice> tiles,
+                                      UnpackPanelsOp packed, int64_t columns,
+                                      int64_t lanes) {
+  if (!packed)
+    return tiles;
+  int64_t width = std::min<int64_t>(packed.getPanel(), columns);
+  return withVectors(llvm::divideCeil(width, lanes), std::move(tiles));
+}
+
+int64_t panelOf(UnpackPanelsOp packed, const TileChoice &tile, int64_t lanes) {
+  return packed ? int64_t(packed.getPanel()) : tile.vectors * lanes;
+}
+
 std::vector<TileChoice> TileModel::ranked() const {
   constexpr int64_t mostVectors = 12;
   Ranking<TileChoice> ranking(/*tolerance=*/0.001);

@@ -60,6 +60,14 @@ private:
 /// Those of `tiles` that have so many vectors; one row of them if there is none.
 std::vector<TileChoice> withVectors(int64_t vectors,
                                     std::vector<TileChoice> tiles);
+/// Those of `tiles` that are as wide as the panels are in which the weights are
+/// already, of vectors of `lanes`; all of them where they are in none yet.
+std::vector<TileChoice> fittingPanels(std::vector<TileChoice> tiles,
+                                      graph::UnpackPanelsOp packed,
+                                      int64_t columns, int64_t lanes);
+/// The columns of a panel: those that there are, or as wide as the tile.
+int64_t panelOf(graph::UnpackPanelsOp packed, const TileChoice &tile,
+                int64_t lanes);
 
 /// The tile of a plan with columns, rows and splits.
 TileChoice tileOf(const Plan &plan, int64_t lanes);

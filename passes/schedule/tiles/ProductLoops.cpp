@@ -8,6 +8,14 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
+bool ProductStrategy::matches(GroupView group,
+                              const TargetDescription &target) const {
+  auto product = dyn_cast_or_null<MatMulOp>(group.anchor());
+  return product && group.results().size() == 1 &&
+         ProductSizes::fitTiles(product) && fits(product, target) &&
+         dimsOf(product.getResult()) == dimsOf(group.results()[0]);
+}
+
 ArrayRef<PlanKey> ProductStrategy::planKeys() const {
   static const PlanKey keys[] = {
       {"columns", 1, 1 << 16}, {"rows", 1, 1 << 16}, {"splits", 1, 4}};
@@ -19,21 +27,14 @@ ProductStrategy::plans(GroupView group, const TargetDescription &target) const {
   auto product = cast<MatMulOp>(group.anchor());
   auto packed = product.getB().getDefiningOp<UnpackPanelsOp>();
   int64_t lanes = this->lanes(product, target);
-  std::vector<TileChoice> tiles = this->tiles(product, target);
-  if (packed)
-    tiles =
-        withVectors(llvm::divideCeil(std::min<int64_t>(packed.getPanel(),
-                                                       shapeOf(product).back()),
-                                     lanes),
-                    std::move(tiles));
-  SmallVector<Plan> plans;
-  for (const TileChoice &tile : ArrayRef(tiles).take_front(mostPlans))
-    plans.push_back(Plan(product.getContext(),
-                         {{"columns", packed ? int64_t(packed.getPanel())
-                                             : tile.vectors * lanes},
-                          {"rows", tile.rows},
-                          {"splits", group.isStrict() ? 1 : tile.splits}}));
-  return plans;
+  std::vector<TileChoice> tiles = fittingPanels(
+      this->tiles(product, target), packed, shapeOf(product).back(), lanes);
+  return plansOf(tiles, [&](const TileChoice &tile) {
+    return Plan(product.getContext(),
+                {{"columns", panelOf(packed, tile, lanes)},
+                 {"rows", tile.rows},
+                 {"splits", group.isStrict() ? 1 : tile.splits}});
+  });
 }
 
 double ProductStrategy::cost(GroupView group, const Plan &plan,
@@ -108,6 +109,14 @@ Exprs ProductLoops::resultIndex(const Place &place, int64_t row, Expr column) {
     at.push_back(rowAt(place, row));
   at.push_back(column);
   return at;
+}
+
+void ProductLoops::store(Tile &tile, Value result, const Place &place,
+                         Expr firstColumn) {
+  storeTile(
+      b, tile, result,
+      [&](int64_t row, Expr column) { return resultIndex(place, row, column); },
+      firstColumn);
 }
 
 Expr ProductLoops::firstColumn(const Place &place, int64_t panelWidth) {

@@ -18,6 +18,7 @@ namespace ingot::schedule {
 /// whose vectors have `lanes` lanes.
 class ProductStrategy : public Strategy {
 public:
+  bool matches(GroupView group, const TargetDescription &target) const override;
   llvm::ArrayRef<PlanKey> planKeys() const override;
   llvm::SmallVector<Plan> plans(GroupView group,
                                 const TargetDescription &target) const override;
@@ -30,6 +31,10 @@ public:
   bool takesRunTimeSizes() const override { return true; }
 
 protected:
+  /// Whether it computes a product that tiles fit and that is all that its group has,
+  /// but for operators on the elements of the result.
+  virtual bool fits(graph::MatMulOp product,
+                    const TargetDescription &target) const = 0;
   /// The vectors that cover so many columns of panels.
   virtual ColumnVectors panelVectors(graph::MatMulOp product, int64_t columns,
                                      const TargetDescription &target) const = 0;
@@ -40,13 +45,27 @@ protected:
   }
   virtual int64_t lanes(graph::MatMulOp product,
                         const TargetDescription &target) const = 0;
-  /// The tiles that fit into the registers, the best first.
+  /// The tiles that fit into the registers, the best first, and what one costs.
   virtual std::vector<TileChoice>
   tiles(graph::MatMulOp product, const TargetDescription &target) const = 0;
   virtual double cycles(graph::MatMulOp product, const TileChoice &tile,
                         const TargetDescription &target) const = 0;
   /// In how many parts sums can be computed.
   virtual int64_t mostSplits(graph::MatMulOp product) const { return 1; }
+};
+
+/// A strategy whose tiles are those of `Own::model(product, target)`.
+template <typename Own> class ModelledProduct : public ProductStrategy {
+protected:
+  std::vector<TileChoice>
+  tiles(graph::MatMulOp product,
+        const TargetDescription &target) const override {
+    return Own::model(product, target).ranked();
+  }
+  double cycles(graph::MatMulOp product, const TileChoice &tile,
+                const TargetDescription &target) const override {
+    return Own::model(product, target).cycles(tile);
+  }
 };
 
 class ProductLoops : public ProductSizes {
@@ -74,6 +93,9 @@ public:
   graph::Exprs operandIndex(mlir::Value operand, const Place &place,
                             graph::Expr row, graph::Expr column);
   graph::Exprs resultIndex(const Place &place, int64_t row, graph::Expr column);
+  /// Stores the sums of a tile, after what follows the product in its group.
+  void store(Tile &tile, mlir::Value result, const Place &place,
+             graph::Expr firstColumn);
   /// Row `row` of a place's tile.
   graph::Expr rowAt(const Place &place, int64_t row);
   /// The first column of a place.
