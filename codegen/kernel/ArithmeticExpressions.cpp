@@ -44,7 +44,8 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
 }
 
 /// &, | and ^; of bools the logical operators, of masks the bitwise ones.
-Expression KernelPrinter::logic(Operation *op, const char *spelling) {
+Expression KernelPrinter::logic(Operation *op, const char *spelling,
+                                const char *ofTruth) {
   Value left = op->getOperand(0), right = op->getOperand(1);
   Type type = left.getType();
   if (isMask(type)) {
@@ -64,13 +65,11 @@ Expression KernelPrinter::logic(Operation *op, const char *spelling) {
       if (auto one = right.getDefiningOp<arith::ConstantOp>())
         if (constant(one, Sign::Signed).text == "true")
           return {"!" + within(value(left), Binding::Primary), Binding::Unary};
-      return {within(value(left), Binding::Sum) +
-                  " != " + within(value(right), Binding::Sum),
+      return {within(value(left), Binding::Sum) + ofTruth +
+                  within(value(right), Binding::Sum),
               Binding::Compare};
-    } else {
-      spelling = isa<arith::AndIOp>(op) ? " && " : " || ";
     }
-    return {within(value(left), Binding::Compare) + spelling +
+    return {within(value(left), Binding::Compare) + ofTruth +
                 within(value(right), Binding::Compare),
             Binding::Logic};
   }
@@ -92,6 +91,27 @@ Expression KernelPrinter::floatArithmetic(Operation *op, const char *spelling,
   Binding rightLimit =
       binding == Binding::Sum ? Binding::Product : Binding::Unary;
   return {within(a, binding) + spelling + within(b, rightLimit), binding};
+}
+
+Expression KernelPrinter::negation(arith::NegFOp op) {
+  return {"-" + within(value(op.getOperand()), Binding::Primary),
+          Binding::Unary};
+}
+
+Expression KernelPrinter::builtin(Operation *op, const char *name) {
+  std::string text = name;
+  text += op->getResult(0).getType().isF64() ? "(" : "f(";
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    text += (index ? ", " : "") + value(operand).text;
+  return {text + ")"};
+}
+
+Expression KernelPrinter::multiplyAdd(math::FmaOp op) {
+  return multiplyAdd(op.getA(), op.getB(), op.getC());
+}
+
+Expression KernelPrinter::multiplyAdd(vector::FMAOp op) {
+  return multiplyAdd(op.getLhs(), op.getRhs(), op.getAcc());
 }
 
 /// One expression, which both compilers make one instruction where there is

@@ -5,6 +5,8 @@
 
 #include "codegen/kernel/KernelPrinter.h"
 
+#include "dialects/kernel/Extremum.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -57,12 +59,21 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   bool vector = isVector(op.getType());
   auto [x, y] = mixedOperands(op.getLhs(), op.getRhs());
   std::string a = within(x, Binding::Sum), b = within(y, Binding::Sum);
-  auto plain = [&](const char *spelling) -> Expression {
-    return {a + spelling + b, Binding::Compare};
+  auto negated = [&](const std::string &text) -> Expression {
+    return {(vector ? "~(" : "!(") + text + ")", Binding::Unary};
   };
-  auto negated = [&](const char *spelling) -> Expression {
-    return {(vector ? "~(" : "!(") + a + spelling + b + ")", Binding::Unary};
-  };
+  // What C has, and what is the opposite of what it has.
+  static constexpr std::pair<P, const char *> direct[] = {
+      {P::OEQ, " == "}, {P::OGT, " > "},  {P::OGE, " >= "},
+      {P::OLT, " < "},  {P::OLE, " <= "}, {P::UNE, " != "}};
+  static constexpr std::pair<P, const char *> opposite[] = {
+      {P::UGT, " <= "}, {P::UGE, " < "}, {P::ULT, " >= "}, {P::ULE, " > "}};
+  for (auto [predicate, spelling] : direct)
+    if (op.getPredicate() == predicate)
+      return {a + spelling + b, Binding::Compare};
+  for (auto [predicate, spelling] : opposite)
+    if (op.getPredicate() == predicate)
+      return negated(a + spelling + b);
   // Both operands are compared with themselves: vectors even if one is a
   // scalar that the other's type would have widened.
   auto two = [&](const std::string &first, const std::string &second,
@@ -76,41 +87,17 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   const char *both = vector ? " & " : " && ";
   const char *either = vector ? " | " : " || ";
   switch (op.getPredicate()) {
-  case P::OEQ:
-    return plain(" == ");
-  case P::OGT:
-    return plain(" > ");
-  case P::OGE:
-    return plain(" >= ");
-  case P::OLT:
-    return plain(" < ");
-  case P::OLE:
-    return plain(" <= ");
-  case P::UNE:
-    return plain(" != ");
-  case P::UGT:
-    return negated(" <= ");
-  case P::UGE:
-    return negated(" < ");
-  case P::ULT:
-    return negated(" >= ");
-  case P::ULE:
-    return negated(" > ");
   case P::ONE:
     return two(a + " < " + b, a + " > " + b, either);
-  case P::UEQ: {
-    Expression differ = two(a + " < " + b, a + " > " + b, either);
-    return {(vector ? "~(" : "!(") + differ.text + ")", Binding::Unary};
-  }
+  case P::UEQ:
+    return negated(two(a + " < " + b, a + " > " + b, either).text);
   case P::ORD:
     return two(self(op.getLhs(), " == "), self(op.getRhs(), " == "), both);
   case P::UNO:
     return two(self(op.getLhs(), " != "), self(op.getRhs(), " != "), either);
-  case P::AlwaysFalse:
-  case P::AlwaysTrue:
-    break;
+  default:
+    llvm_unreachable("folded by legalization");
   }
-  llvm_unreachable("folded by legalization");
 }
 
 /// The C type of integers that two values are brought to: their own if it is
@@ -129,20 +116,11 @@ Sign KernelPrinter::commonSign(Value a, Value b) {
 /// `a > b ? a : b` of vectors, where the target has an instruction that
 /// compilers do not always find.
 std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
-  auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
-  if (!compare || !isVector(op.getType()))
+  std::optional<bool> isMax =
+      isVector(op.getType()) ? kernel::isMaximum(op) : std::nullopt;
+  if (!isMax)
     return std::nullopt;
-  bool isMax = compare.getPredicate() == arith::CmpFPredicate::OGT;
-  if (!isMax && compare.getPredicate() != arith::CmpFPredicate::OLT)
-    return std::nullopt;
-  // `b < a ? a : b` is the same.
-  if (compare.getLhs() == op.getFalseValue() &&
-      compare.getRhs() == op.getTrueValue())
-    isMax = !isMax;
-  else if (compare.getLhs() != op.getTrueValue() ||
-           compare.getRhs() != op.getFalseValue())
-    return std::nullopt;
-  const Intrinsic *row = context.target.intrinsic(isMax ? "max" : "min",
+  const Intrinsic *row = context.target.intrinsic(*isMax ? "max" : "min",
                                                   op.getType(), op.getType());
   if (!row)
     return std::nullopt;

@@ -87,7 +87,9 @@ Expression KernelPrinter::convertPartOfByte(Operation *op, Sign from, Sign to) {
   return byte;
 }
 
-Expression KernelPrinter::bitcast(Value from, Type to) {
+Expression KernelPrinter::bitcast(Operation *op) {
+  Value from = op->getOperand(0);
+  Type to = op->getResult(0).getType();
   auto isBits = [](Type type) {
     Type element = elementOf(type);
     return element.isInteger() || isBitsFloat(element);

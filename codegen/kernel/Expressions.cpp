@@ -1,7 +1,6 @@
 // Which expression an operation is.
 //
-// Values, literals, intrinsics, and the table from operations to the functions
-// that spell them.
+// Values, literals, intrinsics, and what the rows of Printable.def say.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -62,6 +61,11 @@ Expression KernelPrinter::initializer(Value operand, Sign sign) {
        operand.getDefiningOp<arith::ConstantOp>()))
     return integer(operand, sign);
   return value(operand);
+}
+
+/// Without a wish, integers are as in memory.
+Expression KernelPrinter::constant(arith::ConstantOp op) {
+  return constant(op, Sign::Signed);
 }
 
 Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
@@ -173,7 +177,8 @@ Expression KernelPrinter::ofOperation(Operation *op) {
     return *call;
   // Sums and products of index stay signed.
   bool isIndex = type && type.isIndex();
-  Sign wrapping = isIndex ? Sign::Signed : Sign::Unsigned;
+  constexpr Sign Signed = Sign::Signed, Unsigned = Sign::Unsigned;
+  const Sign Wrapping = isIndex ? Signed : Unsigned;
   auto arithmetic = [&](const char *spelling, Binding binding, Sign sign) {
     if (isIndex && sign == Sign::Unsigned &&
         llvm::all_of(op->getOperands(),
@@ -182,136 +187,20 @@ Expression KernelPrinter::ofOperation(Operation *op) {
     return integerArithmetic(op, spelling, binding, sign);
   };
   return llvm::TypeSwitch<Operation *, Expression>(op)
-      .Case([&](arith::ConstantOp o) {
-        // Without a wish, integers are as in memory.
-        return constant(o, Sign::Signed);
-      })
-      .Case([&](arith::AddIOp) {
-        return arithmetic(" + ", Binding::Sum, wrapping);
-      })
-      .Case([&](arith::SubIOp) {
-        return arithmetic(" - ", Binding::Sum, wrapping);
-      })
-      .Case([&](arith::MulIOp) {
-        return arithmetic(" * ", Binding::Product, wrapping);
-      })
-      .Case([&](arith::DivSIOp) {
-        return arithmetic(" / ", Binding::Product, Sign::Signed);
-      })
-      .Case([&](arith::DivUIOp) {
-        return arithmetic(" / ", Binding::Product, Sign::Unsigned);
-      })
-      .Case([&](arith::RemSIOp) {
-        return arithmetic(" % ", Binding::Product, Sign::Signed);
-      })
-      .Case([&](arith::RemUIOp) {
-        return arithmetic(" % ", Binding::Product, Sign::Unsigned);
-      })
-      .Case([&](arith::ShLIOp) {
-        return arithmetic(" << ", Binding::Shift, Sign::Unsigned);
-      })
-      .Case([&](arith::ShRSIOp) {
-        return arithmetic(" >> ", Binding::Shift, Sign::Signed);
-      })
-      .Case([&](arith::ShRUIOp) {
-        return arithmetic(" >> ", Binding::Shift, Sign::Unsigned);
-      })
-      .Case([&](arith::AndIOp) { return logic(op, " & "); })
-      .Case([&](arith::OrIOp) { return logic(op, " | "); })
-      .Case([&](arith::XOrIOp) { return logic(op, " ^ "); })
-      .Case([&](arith::AddFOp) {
-        return floatArithmetic(op, " + ", Binding::Sum);
-      })
-      .Case([&](arith::SubFOp) {
-        return floatArithmetic(op, " - ", Binding::Sum);
-      })
-      .Case([&](arith::MulFOp) {
-        return floatArithmetic(op, " * ", Binding::Product);
-      })
-      .Case([&](arith::DivFOp) {
-        return floatArithmetic(op, " / ", Binding::Product);
-      })
-      .Case([&](arith::NegFOp o) -> Expression {
-        return {"-" + within(value(o.getOperand()), Binding::Primary),
-                Binding::Unary};
-      })
-      .Case([&](math::AbsFOp o) -> Expression {
-        return {
-            std::string(type.isF64() ? "__builtin_fabs(" : "__builtin_fabsf(") +
-            value(o.getOperand()).text + ")"};
-      })
-      .Case([&](math::CopySignOp o) -> Expression {
-        return {std::string(type.isF64() ? "__builtin_copysign("
-                                         : "__builtin_copysignf(") +
-                value(o.getLhs()).text + ", " + value(o.getRhs()).text + ")"};
-      })
-      .Case([&](math::FmaOp o) {
-        return multiplyAdd(o.getA(), o.getB(), o.getC());
-      })
-      .Case([&](vector::FMAOp o) {
-        return multiplyAdd(o.getLhs(), o.getRhs(), o.getAcc());
-      })
-      .Case([&](arith::CmpIOp o) { return compare(o); })
-      .Case([&](arith::CmpFOp o) { return compare(o); })
-      .Case([&](arith::SelectOp o) { return select(o); })
-      .Case([&](scf::IfOp o) { return conditional(o); })
-      .Case([&](func::CallOp o) { return callText(o); })
-      .Case<arith::ExtSIOp, arith::SIToFPOp, arith::FPToSIOp,
-            arith::IndexCastOp>(
-          [&](auto) { return convert(op, Sign::Signed, Sign::Signed); })
-      .Case<arith::ExtUIOp, arith::UIToFPOp, arith::FPToUIOp>(
-          [&](auto) { return convert(op, Sign::Unsigned, Sign::Unsigned); })
-      .Case<arith::IndexCastUIOp>(
-          [&](auto) { return convert(op, Sign::Unsigned, wrapping); })
-      .Case<arith::TruncIOp>(
-          [&](auto) { return convert(op, Sign::Unsigned, Sign::Unsigned); })
-      .Case<arith::ExtFOp, arith::TruncFOp>(
-          [&](auto) { return convert(op, Sign::Signed, Sign::Signed); })
-      .Case<arith::BitcastOp, vector::BitCastOp>(
-          [&](auto) { return bitcast(op->getOperand(0), type); })
-      .Case([&](memref::LoadOp o) {
-        return load(o.getMemRef(), o.getIndices(), type);
-      })
-      .Case([&](kernel::StringAtOp o) -> Expression {
-        return {"(" + kStringTypeName.str() + ")&" +
-                    address(o.getCharacters(), o.getPosition()),
-                Binding::Unary};
-      })
-      .Case([&](kernel::EmptyStringOp) -> Expression { return {"\"\""}; })
-      .Case([&](kernel::CharacterOp o) -> Expression {
-        return {"(int8_t)" + within(value(o.getString()), Binding::Primary) +
-                    "[" + value(o.getPosition()).text + "]",
-                Binding::Unary};
-      })
-      .Case([&](vector::LoadOp o) {
-        return load(o.getBase(), o.getIndices(), type, o.getAlignment());
-      })
-      .Case([&](memref::GetGlobalOp o) -> Expression {
-        return {context.globals[o.getName()]};
-      })
-      .Case([&](vector::BroadcastOp o) { return broadcast(o); })
-      .Case([&](vector::ExtractOp o) { return extract(o); })
-      .Case([&](vector::InsertOp o) { return value(o.getValueToStore()); })
-      .Case([&](vector::ShuffleOp o) {
-        return shuffle(o.getV1(), o.getV2(), type,
-                       SmallVector<int64_t>(o.getMask()));
-      })
-      .Case([&](vector::ExtractStridedSliceOp o) {
-        int64_t offset = llvm::cast<IntegerAttr>(o.getOffsets()[0]).getInt();
-        SmallVector<int64_t> lanes;
-        for (int64_t i = 0; i < laneCount(type); ++i)
-          lanes.push_back(offset + i);
-        return shuffle(o.getSource(), o.getSource(), type, lanes);
-      })
-      .Case([&](vector::InsertStridedSliceOp o) { return insertSlice(o); })
-      .Case([&](vector::FromElementsOp o) -> Expression {
-        if (!isVector(type))
-          return value(o.getElements()[0]);
-        SmallVector<std::string> lanes;
-        for (Value element : o.getElements())
-          lanes.push_back(laneValue(element, type));
-        return fromLanes(type, lanes);
-      })
+#define INGOT_INTEGERS(OP, SPELLING, BINDING, SIGN)                            \
+  .Case([&](OP) { return arithmetic(SPELLING, Binding::BINDING, SIGN); })
+#define INGOT_FLOATS(OP, SPELLING, BINDING, UPDATE)                            \
+  .Case([&](OP) { return floatArithmetic(op, SPELLING, Binding::BINDING); })
+#define INGOT_LOGIC(OP, OF_BITS, OF_TRUTH)                                     \
+  .Case([&](OP) { return logic(op, OF_BITS, OF_TRUTH); })
+#define INGOT_CONVERSION(OP, FROM, TO)                                         \
+  .Case([&](OP) { return convert(op, FROM, TO); })
+#define INGOT_BUILTIN(OP, NAME) .Case([&](OP) { return builtin(op, NAME); })
+#define INGOT_EXPRESSION(OP, FUNCTION, USES)                                   \
+  .Case([&](OP o) { return FUNCTION(o); })
+#define INGOT_STATEMENT(OP, FUNCTION)
+#define INGOT_END(OP)
+#include "codegen/kernel/Printable.def"
       .Default([](Operation *op) -> Expression {
         llvm::report_fatal_error("refused by legalization: " +
                                  op->getName().getStringRef());

@@ -5,9 +5,6 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/ValueNames.h"
 
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -127,65 +124,44 @@ void KernelPrinter::printBlock(Block &block) {
 }
 
 void KernelPrinter::printStatement(Operation *op) {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return printFor(loop);
-  if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return printWhile(loop);
-  if (auto conditional = dyn_cast<scf::IfOp>(op))
-    return printIf(conditional);
-  if (auto insert = dyn_cast<vector::InsertOp>(op))
-    return printInsert(insert);
-  if (auto cursor = dyn_cast<kernel::CursorOp>(op))
-    return printCursor(cursor);
-  if (auto load = dyn_cast<kernel::LoadNextOp>(op))
-    return printLoadNext(load);
-  if (auto call = dyn_cast<func::CallOp>(op))
-    return printCall(call);
-  if (printTogether(op))
-    return;
-  if (auto result = dyn_cast<func::ReturnOp>(op))
-    return printReturn(result);
-  if (auto write = dyn_cast<memref::StoreOp>(op))
-    return store(write.getValueToStore(), write.getMemRef(),
-                 write.getIndices());
-  if (auto write = dyn_cast<vector::StoreOp>(op))
-    return store(write.getValueToStore(), write.getBase(), write.getIndices(),
-                 write.getAlignment());
-  if (auto local = dyn_cast<memref::AllocaOp>(op)) {
-    MemRefType type = local.getType();
-    std::string name = nameHint(local);
-    name = name.empty() ? names.numbered("local") : names.unique(name);
-    int64_t elements =
-        kernel::spanBytes(type) / kernel::elementBytes(type.getElementType());
-    bool isShared =
-        isa_and_nonnull<gpu::AddressSpaceAttr>(type.getMemorySpace());
-    out.line("alignas(" +
-             Twine(local.getAlignment().value_or(alignmentOfLocals())) + ") " +
-             (isShared ? "__shared__ " : "") +
-             storageTypeName(type.getElementType()) + " " + name + "[" +
-             Twine(std::max<int64_t>(elements, 1)) + "];");
-    variables[local] = {name, Sign::Signed};
-    return;
-  }
-  // The same bytes under another shape: the name of the source, unless bytes
-  // are skipped.
-  if (auto view = dyn_cast<kernel::ViewOp>(op)) {
-    Variable source = variables.at(view.getSource());
-    variables[view] = source;
-    if (view.getOffset() != 0)
-      variables[view].name =
-          "(" + source.name + " + " +
-          std::to_string(
-              view.getOffset() /
-              kernel::elementBytes(view.getType().getElementType())) +
-          ")";
-    return;
-  }
+#define INGOT_STATEMENT(OP, FUNCTION)                                          \
+  if (auto o = dyn_cast<OP>(op))                                               \
+    return FUNCTION(o);
+#define INGOT_TOGETHER INGOT_STATEMENT
+#include "codegen/kernel/Printable.def"
   // Terminators are printed by what they end.
   if (op->hasTrait<OpTrait::IsTerminator>())
     return;
   if (!printUpdate(op))
     define(op->getResult(0), ofOperation(op));
+}
+
+void KernelPrinter::printLocal(memref::AllocaOp local) {
+  MemRefType type = local.getType();
+  std::string name = nameHint(local);
+  name = name.empty() ? names.numbered("local") : names.unique(name);
+  int64_t elements =
+      kernel::spanBytes(type) / kernel::elementBytes(type.getElementType());
+  bool isShared = isa_and_nonnull<gpu::AddressSpaceAttr>(type.getMemorySpace());
+  out.line("alignas(" +
+           Twine(local.getAlignment().value_or(alignmentOfLocals())) + ") " +
+           (isShared ? "__shared__ " : "") +
+           storageTypeName(type.getElementType()) + " " + name + "[" +
+           Twine(std::max<int64_t>(elements, 1)) + "];");
+  variables[local] = {name, Sign::Signed};
+}
+
+/// The same bytes under another shape: the name of the source, unless bytes are
+/// skipped.
+void KernelPrinter::printView(kernel::ViewOp view) {
+  Variable source = variables.at(view.getSource());
+  variables[view] = source;
+  if (view.getOffset() != 0)
+    variables[view].name =
+        "(" + source.name + " + " +
+        std::to_string(view.getOffset() /
+                       kernel::elementBytes(view.getType().getElementType())) +
+        ")";
 }
 
 std::string KernelPrinter::nameHint(Value value) {
@@ -269,8 +245,8 @@ bool KernelPrinter::printUpdate(Operation *op) {
     return placement.isShared(value) &&
            placement.variable(value) == placement.variable(result);
   };
-  auto update = [&](const char *spelling, const Expression &by) {
-    out.line(known->second.name + spelling + by.text + ";");
+  auto update = [&](llvm::StringRef spelling, const Expression &by) {
+    out.line(known->second.name + spelling.str() + by.text + ";");
     return true;
   };
   if (isa<vector::FMAOp, math::FmaOp>(op)) {
@@ -282,18 +258,19 @@ bool KernelPrinter::printUpdate(Operation *op) {
                                within(b, Binding::Unary),
                            Binding::Product});
   }
-  if (!isa<arith::AddFOp, arith::MulFOp, arith::SubFOp>(op))
+  llvm::StringRef spelling;
+#define INGOT_FLOATS(OP, SPELLING, BINDING, UPDATE)                            \
+  if (isa<OP>(op))                                                             \
+    spelling = UPDATE;
+#include "codegen/kernel/Printable.def"
+  if (spelling.empty())
     return false;
   Value left = op->getOperand(0), right = op->getOperand(1);
-  if (!isa<arith::SubFOp>(op) && isSelf(right))
+  if (op->hasTrait<OpTrait::IsCommutative>() && isSelf(right))
     std::swap(left, right);
   if (!isSelf(left) || isSelf(right))
     return false;
-  Expression by = splatSource(right).value_or(value(right));
-  return update(isa<arith::AddFOp>(op)   ? " += "
-                : isa<arith::MulFOp>(op) ? " *= "
-                                         : " -= ",
-                by);
+  return update(spelling, splatSource(right).value_or(value(right)));
 }
 
 /// Assigns all of `from` at once, through copies where one assignment would

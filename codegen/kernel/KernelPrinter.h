@@ -16,6 +16,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -84,7 +87,8 @@ private:
   void declareLoadRegisters();
   void printCall(mlir::func::CallOp call);
   // What threads do together (WarpStatements.cpp).
-  bool printTogether(mlir::Operation *op);
+  void printMoment(mlir::Operation *op);
+  void printAwait(kernel::AwaitCopiesOp await);
   void printLoadMatrices(kernel::LoadMatricesOp load);
   void printWarpProduct(kernel::WarpProductOp product);
   void printCopyAhead(kernel::CopyAheadOp copy);
@@ -110,12 +114,18 @@ private:
   Expression integer(mlir::Value value, Sign sign);
   Expression initializer(mlir::Value value, Sign sign);
   Expression ofOperation(mlir::Operation *op);
+  Expression constant(mlir::arith::ConstantOp op);
   Expression constant(mlir::arith::ConstantOp op, Sign sign);
   Expression integerArithmetic(mlir::Operation *op, const char *spelling,
                                Binding binding, Sign sign);
-  Expression logic(mlir::Operation *op, const char *spelling);
+  Expression logic(mlir::Operation *op, const char *spelling,
+                   const char *ofTruth);
   Expression floatArithmetic(mlir::Operation *op, const char *spelling,
                              Binding binding);
+  Expression negation(mlir::arith::NegFOp op);
+  Expression builtin(mlir::Operation *op, const char *name);
+  Expression multiplyAdd(mlir::math::FmaOp op);
+  Expression multiplyAdd(mlir::vector::FMAOp op);
   Expression multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
   Expression compare(mlir::arith::CmpIOp op);
   Expression compare(mlir::arith::CmpFOp op);
@@ -125,7 +135,7 @@ private:
   Expression conditional(mlir::scf::IfOp op);
   Expression convert(mlir::Operation *op, Sign from, Sign to);
   Expression convertPartOfByte(mlir::Operation *op, Sign from, Sign to);
-  Expression bitcast(mlir::Value from, mlir::Type to);
+  Expression bitcast(mlir::Operation *op);
   Expression intrinsic(llvm::StringRef spelling, mlir::ValueRange operands,
                        mlir::Type type);
   std::optional<Expression> intrinsic(mlir::Operation *op);
@@ -139,7 +149,11 @@ private:
   std::pair<Expression, Expression> mixedOperands(mlir::Value a, mlir::Value b);
   Expression shuffle(mlir::Value a, mlir::Value b, mlir::Type type,
                      llvm::ArrayRef<int64_t> lanes);
+  Expression shuffle(mlir::vector::ShuffleOp op);
+  Expression extractSlice(mlir::vector::ExtractStridedSliceOp op);
   Expression insertSlice(mlir::vector::InsertStridedSliceOp op);
+  Expression insertedLane(mlir::vector::InsertOp op);
+  Expression fromElements(mlir::vector::FromElementsOp op);
   Expression extract(mlir::vector::ExtractOp op);
   Expression broadcast(mlir::vector::BroadcastOp op);
   Expression fromLanes(mlir::Type type, llvm::ArrayRef<std::string> lanes);
@@ -147,8 +161,18 @@ private:
   std::string laneValue(mlir::Value scalar, mlir::Type vectorType);
   unsigned maskBits(mlir::Value mask);
   Expression maskAs(mlir::Value mask, unsigned bits);
+  Expression load(mlir::memref::LoadOp op);
+  Expression load(mlir::vector::LoadOp op);
+  Expression global(mlir::memref::GetGlobalOp op);
+  Expression stringAt(kernel::StringAtOp op);
+  Expression emptyString(kernel::EmptyStringOp op);
+  Expression character(kernel::CharacterOp op);
   Expression load(mlir::Value memref, mlir::ValueRange indices, mlir::Type type,
                   std::optional<int64_t> alignment = std::nullopt);
+  void printLocal(mlir::memref::AllocaOp local);
+  void printView(kernel::ViewOp view);
+  void printStore(mlir::memref::StoreOp op);
+  void printStore(mlir::vector::StoreOp op);
   void store(mlir::Value value, mlir::Value memref, mlir::ValueRange indices,
              std::optional<int64_t> alignment = std::nullopt);
   std::string memoryVector(const std::string &name,

@@ -38,27 +38,31 @@ bool isTransparent(Operation *op) {
   return isa<memref::GetGlobalOp>(op);
 }
 
-unsigned textualUses(Operation *op, unsigned index) {
-  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
-    switch (compare.getPredicate()) {
-    case arith::CmpFPredicate::ONE:
-    case arith::CmpFPredicate::UEQ:
-    case arith::CmpFPredicate::ORD:
-    case arith::CmpFPredicate::UNO:
-      return 2;
-    default:
-      return 1;
-    }
+// How often a text has an operand, as the rows of Printable.def say.
+static unsigned once(Operation *, unsigned) { return 1; }
+static unsigned twice(Operation *, unsigned) { return 2; }
+static unsigned inComparison(arith::CmpFOp compare, unsigned) {
+  switch (compare.getPredicate()) {
+  case arith::CmpFPredicate::ONE:
+  case arith::CmpFPredicate::UEQ:
+  case arith::CmpFPredicate::ORD:
+  case arith::CmpFPredicate::UNO:
+    return 2;
+  default:
+    return 1;
   }
-  // Shuffles of one vector name it twice; inserting assigns to a copy; an
-  // element wants something that can be subscripted.
-  if (isa<vector::ExtractStridedSliceOp, vector::ShuffleOp, vector::ExtractOp,
-          vector::InsertStridedSliceOp>(op))
-    return 2;
-  auto select = dyn_cast<arith::SelectOp>(op);
-  if (select && index == 0 &&
-      select.getType() == select.getCondition().getType())
-    return 2;
+}
+/// What chooses between masks is a mask that both arms are combined with.
+static unsigned inChoice(arith::SelectOp select, unsigned index) {
+  return index == 0 && select.getType() == select.getCondition().getType() ? 2
+                                                                           : 1;
+}
+
+unsigned textualUses(Operation *op, unsigned index) {
+#define INGOT_EXPRESSION(OP, FUNCTION, USES)                                   \
+  if (auto o = dyn_cast<OP>(op))                                               \
+    return USES(o, index);
+#include "codegen/kernel/Printable.def"
   return 1;
 }
 
@@ -298,15 +302,21 @@ unsigned Placement::occurrences(Value value) const {
 
 /// An operation that can be written as an expression.
 static bool isExpression(Operation *op) {
-  if (op->getNumResults() != 1 ||
-      isa<memref::AllocaOp, kernel::ViewOp, kernel::CursorOp,
-          kernel::LoadNextOp, kernel::LoadMatricesOp>(op) ||
-      (isa<func::CallOp>(op) && !isPureCall(op)))
+  if (op->getNumResults() != 1)
     return false;
-  if (isa<vector::InsertOp>(op) &&
-      cast<VectorType>(op->getResult(0).getType()).getNumElements() > 1)
+  // These can be either.
+  if (isa<scf::IfOp>(op))
+    return true;
+  if (isa<func::CallOp>(op))
+    return isPureCall(op);
+  if (auto insert = dyn_cast<vector::InsertOp>(op))
+    return insert.getType().getNumElements() == 1;
+#define INGOT_STATEMENT(OP, FUNCTION)                                          \
+  if (isa<OP>(op))                                                             \
     return false;
-  return op->getNumRegions() == 0 || isa<scf::IfOp>(op);
+#define INGOT_TOGETHER INGOT_STATEMENT
+#include "codegen/kernel/Printable.def"
+  return op->getNumRegions() == 0;
 }
 
 void Placement::findNested(Block &block) {

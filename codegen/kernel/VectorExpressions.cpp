@@ -267,6 +267,34 @@ Expression KernelPrinter::shuffle(Value a, Value b, Type type,
   return {text + ")", Binding::Primary, left.sign};
 }
 
+Expression KernelPrinter::shuffle(vector::ShuffleOp op) {
+  return shuffle(op.getV1(), op.getV2(), op.getType(),
+                 SmallVector<int64_t>(op.getMask()));
+}
+
+Expression KernelPrinter::extractSlice(vector::ExtractStridedSliceOp op) {
+  int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
+  SmallVector<int64_t> lanes;
+  for (int64_t i = 0; i < laneCount(op.getType()); ++i)
+    lanes.push_back(offset + i);
+  return shuffle(op.getSource(), op.getSource(), op.getType(), lanes);
+}
+
+/// Into a vector of one lane: the scalar is all of it.
+Expression KernelPrinter::insertedLane(vector::InsertOp op) {
+  return value(op.getValueToStore());
+}
+
+Expression KernelPrinter::fromElements(vector::FromElementsOp op) {
+  Type type = op.getType();
+  if (!isVector(type))
+    return value(op.getElements()[0]);
+  SmallVector<std::string> lanes;
+  for (Value element : op.getElements())
+    lanes.push_back(laneValue(element, type));
+  return fromLanes(type, lanes);
+}
+
 /// The slice widened by lanes of no value, then shuffled into its place.
 Expression KernelPrinter::insertSlice(vector::InsertStridedSliceOp op) {
   Value source = op.getValueToStore(), dest = op.getDest();
@@ -337,6 +365,42 @@ std::string KernelPrinter::address(Value memref, ValueRange indices) {
 std::string KernelPrinter::memoryVector(const std::string &name,
                                         std::optional<int64_t> alignment) {
   return useVector(name + (alignment ? "_a" + llvm::itostr(*alignment) : "_u"));
+}
+
+Expression KernelPrinter::load(memref::LoadOp op) {
+  return load(op.getMemRef(), op.getIndices(), op.getType());
+}
+
+Expression KernelPrinter::load(vector::LoadOp op) {
+  return load(op.getBase(), op.getIndices(), op.getType(), op.getAlignment());
+}
+
+void KernelPrinter::printStore(memref::StoreOp op) {
+  store(op.getValueToStore(), op.getMemRef(), op.getIndices());
+}
+
+void KernelPrinter::printStore(vector::StoreOp op) {
+  store(op.getValueToStore(), op.getBase(), op.getIndices(), op.getAlignment());
+}
+
+Expression KernelPrinter::global(memref::GetGlobalOp op) {
+  return {context.globals[op.getName()]};
+}
+
+Expression KernelPrinter::stringAt(kernel::StringAtOp op) {
+  return {"(" + kStringTypeName.str() + ")&" +
+              address(op.getCharacters(), op.getPosition()),
+          Binding::Unary};
+}
+
+Expression KernelPrinter::emptyString(kernel::EmptyStringOp) {
+  return {"\"\""};
+}
+
+Expression KernelPrinter::character(kernel::CharacterOp op) {
+  return {"(int8_t)" + within(value(op.getString()), Binding::Primary) + "[" +
+              value(op.getPosition()).text + "]",
+          Binding::Unary};
 }
 
 Expression KernelPrinter::load(Value memref, ValueRange indices, Type type,

@@ -5,8 +5,6 @@
 
 #include "dialects/kernel/ValueNames.h"
 
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-
 using namespace mlir;
 
 namespace ingot {
@@ -15,21 +13,14 @@ std::string KernelPrinter::calledBy(llvm::StringRef name) {
   return context.target.intrinsic(name, Type(), Type())->spelling.str();
 }
 
-/// Whether it is such an operation; then it is printed.
-bool KernelPrinter::printTogether(Operation *op) {
-  if (auto load = dyn_cast<kernel::LoadMatricesOp>(op))
-    return printLoadMatrices(load), true;
-  if (auto product = dyn_cast<kernel::WarpProductOp>(op))
-    return printWarpProduct(product), true;
-  if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
-    return printCopyAhead(copy), true;
-  if (!isa<gpu::BarrierOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp>(op))
-    return false;
-  std::string call = calledBy(op->getName().getStringRef());
-  auto await = dyn_cast<kernel::AwaitCopiesOp>(op);
-  out.line(await ? call + "<" + llvm::itostr(await.getNewest()) + ">();"
-                 : call + ";");
-  return true;
+/// What all threads wait for, or begin anew.
+void KernelPrinter::printMoment(Operation *op) {
+  out.line(calledBy(op->getName().getStringRef()) + ";");
+}
+
+void KernelPrinter::printAwait(kernel::AwaitCopiesOp await) {
+  out.line(calledBy(await->getName().getStringRef()) + "<" +
+           llvm::itostr(await.getNewest()) + ">();");
 }
 
 void KernelPrinter::printLoadMatrices(kernel::LoadMatricesOp load) {

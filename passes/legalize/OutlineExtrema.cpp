@@ -10,6 +10,7 @@
 // shorter than `a > b ? a : b`, whose operands would need names. So is
 // `mul_high_i32(a, b)` for the upper half of a product of 64 bits.
 
+#include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -22,26 +23,6 @@ using namespace mlir;
 namespace ingot::legalize {
 #define GEN_PASS_DEF_OUTLINEEXTREMA
 #include "passes/legalize/Passes.h.inc"
-
-/// Whether a select is `a > b ? a : b` (true) or `a < b ? a : b` (false) of its
-/// operands a and b; nothing if it is neither.
-static std::optional<bool> isMaximum(arith::SelectOp select) {
-  auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
-  Type element = getElementTypeOrSelf(select.getType());
-  if (!compare || !(element.isF32() || element.isF64()))
-    return std::nullopt;
-  bool isMax = compare.getPredicate() == arith::CmpFPredicate::OGT;
-  if (!isMax && compare.getPredicate() != arith::CmpFPredicate::OLT)
-    return std::nullopt;
-  if (compare.getLhs() == select.getTrueValue() &&
-      compare.getRhs() == select.getFalseValue())
-    return isMax;
-  // `b < a ? a : b` is the same.
-  if (compare.getLhs() == select.getFalseValue() &&
-      compare.getRhs() == select.getTrueValue())
-    return !isMax;
-  return std::nullopt;
-}
 
 static void outline(arith::SelectOp select, bool isMax,
                     NumberFunctions &functions) {
@@ -140,7 +121,10 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
   void runOnOperation() override {
     SmallVector<std::pair<arith::SelectOp, bool>> work;
     getOperation().walk([&](arith::SelectOp select) {
-      if (std::optional<bool> isMax = isMaximum(select))
+      if (Type element = getElementTypeOrSelf(select.getType());
+          !element.isF32() && !element.isF64())
+        return;
+      if (std::optional<bool> isMax = kernel::isMaximum(select))
         work.push_back({select, *isMax});
     });
     SmallVector<std::pair<arith::TruncIOp, std::pair<Value, Value>>> products;
