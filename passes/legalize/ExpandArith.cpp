@@ -111,32 +111,25 @@ struct SignBits {
   APInt sign;
 };
 
-struct ExpandVectorAbs : OpRewritePattern<math::AbsFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::AbsFOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isVector(op.getType()))
-      return failure();
-    SignBits bits(rewriter, op.getLoc(), op.getType());
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(
-        op, op.getType(), bits.without(op.getOperand()));
-    return success();
-  }
-};
+LogicalResult expandVectorAbs(math::AbsFOp op, PatternRewriter &rewriter) {
+  if (!isVector(op.getType()))
+    return failure();
+  SignBits bits(rewriter, op.getLoc(), op.getType());
+  rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(),
+                                                bits.without(op.getOperand()));
+  return success();
+}
 
-struct ExpandVectorCopySign : OpRewritePattern<math::CopySignOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::CopySignOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isVector(op.getType()))
-      return failure();
-    SignBits bits(rewriter, op.getLoc(), op.getType());
-    Value both = arith::OrIOp::create(
-        rewriter, op.getLoc(), bits.without(op.getLhs()), bits.of(op.getRhs()));
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), both);
-    return success();
-  }
-};
+LogicalResult expandVectorCopySign(math::CopySignOp op,
+                                   PatternRewriter &rewriter) {
+  if (!isVector(op.getType()))
+    return failure();
+  SignBits bits(rewriter, op.getLoc(), op.getType());
+  Value both = arith::OrIOp::create(
+      rewriter, op.getLoc(), bits.without(op.getLhs()), bits.of(op.getRhs()));
+  rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), both);
+  return success();
+}
 
 /// Vectors that are no register of the target's are taken apart, or filled up with lanes
 /// that nothing reads; without an instruction, products have 64 bits.
@@ -211,23 +204,18 @@ private:
   }
 };
 
-struct ExpandAbsI : OpRewritePattern<math::AbsIOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::AbsIOp op,
-                                PatternRewriter &b) const override {
-    Type type = op.getType();
-    Location loc = op.getLoc();
-    Value x = op.getOperand();
-    Value zero = makeConstant(
-        b, loc, type,
-        cast<TypedAttr>(b.getZeroAttr(getElementTypeOrSelf(type))));
-    Value negative =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
-    Value negated = arith::SubIOp::create(b, loc, zero, x);
-    b.replaceOpWithNewOp<arith::SelectOp>(op, negative, negated, x);
-    return success();
-  }
-};
+LogicalResult expandAbsI(math::AbsIOp op, PatternRewriter &b) {
+  Type type = op.getType();
+  Location loc = op.getLoc();
+  Value x = op.getOperand();
+  Value zero = makeConstant(
+      b, loc, type, cast<TypedAttr>(b.getZeroAttr(getElementTypeOrSelf(type))));
+  Value negative =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
+  Value negated = arith::SubIOp::create(b, loc, zero, x);
+  b.replaceOpWithNewOp<arith::SelectOp>(op, negative, negated, x);
+  return success();
+}
 
 /// i1 to float: one of two constants.
 template <typename Op, int one>
@@ -276,26 +264,17 @@ struct ExpandBoolArithmetic : RewritePattern {
       return failure();
     // True is 1 unsigned and -1 signed.
     using P = arith::CmpIPredicate;
-    switch (compare.getPredicate()) {
-    case P::ult:
-    case P::sgt:
-      b.replaceOpWithNewOp<arith::AndIOp>(op, inverse(x), y);
-      return success();
-    case P::ugt:
-    case P::slt:
-      b.replaceOpWithNewOp<arith::AndIOp>(op, x, inverse(y));
-      return success();
-    case P::ule:
-    case P::sge:
-      b.replaceOpWithNewOp<arith::OrIOp>(op, inverse(x), y);
-      return success();
-    case P::uge:
-    case P::sle:
-      b.replaceOpWithNewOp<arith::OrIOp>(op, x, inverse(y));
-      return success();
-    default:
+    P p = compare.getPredicate();
+    if (p == P::eq || p == P::ne)
       return failure();
-    }
+    bool needsTrueY = p == P::ult || p == P::sgt || p == P::ule || p == P::sge;
+    bool takesEqual = p == P::ule || p == P::sge || p == P::uge || p == P::sle;
+    (needsTrueY ? x : y) = inverse(needsTrueY ? x : y);
+    if (takesEqual)
+      b.replaceOpWithNewOp<arith::OrIOp>(op, x, y);
+    else
+      b.replaceOpWithNewOp<arith::AndIOp>(op, x, y);
+    return success();
   }
 };
 
@@ -312,14 +291,18 @@ void populateExpandArith(RewritePatternSet &patterns,
                ExpandFloatExtremum<arith::MaxNumFOp, F::OGT, false>,
                ExpandFloatExtremum<arith::MinNumFOp, F::OLT, false>>(
       patterns.getContext(), ahead, target);
-  patterns.add<ExpandIntegerExtremum<arith::MaxSIOp, I::sgt>,
-               ExpandIntegerExtremum<arith::MinSIOp, I::slt>,
-               ExpandIntegerExtremum<arith::MaxUIOp, I::ugt>,
-               ExpandIntegerExtremum<arith::MinUIOp, I::ult>, ExpandVectorAbs,
-               ExpandVectorCopySign, ExpandAbsI,
-               ExpandBoolToFloat<arith::UIToFPOp, 1>,
-               ExpandBoolToFloat<arith::SIToFPOp, -1>>(patterns.getContext(),
-                                                       ahead);
+  patterns
+      .add<ExpandIntegerExtremum<arith::MaxSIOp, I::sgt>,
+           ExpandIntegerExtremum<arith::MinSIOp, I::slt>,
+           ExpandIntegerExtremum<arith::MaxUIOp, I::ugt>,
+           ExpandIntegerExtremum<arith::MinUIOp, I::ult>>(patterns.getContext(),
+                                                          ahead)
+      .add(expandVectorAbs, ahead)
+      .add(expandVectorCopySign, ahead)
+      .add(expandAbsI, ahead)
+      .add<ExpandBoolToFloat<arith::UIToFPOp, 1>,
+           ExpandBoolToFloat<arith::SIToFPOp, -1>>(patterns.getContext(),
+                                                   ahead);
   patterns.add<ExpandBoolArithmetic>(patterns.getContext());
   patterns.add<ExpandMulHigh>(patterns.getContext(), target);
 }

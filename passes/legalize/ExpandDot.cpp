@@ -24,86 +24,73 @@ namespace ingot::legalize {
 
 namespace {
 
-struct ExpandDot : OpRewritePattern<kernel::DotOp> {
-  ExpandDot(MLIRContext *context, const TargetDescription &target)
-      : OpRewritePattern(context), target(target) {}
+/// Gives a product a vector of its word that nothing else uses.
+static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
+  auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
+  Operation *splat = cast.getSource().getDefiningOp();
+  if (cast->hasOneUse() && splat->hasOneUse())
+    return failure();
+  IRMapping mapping;
+  rewriter.setInsertionPoint(op);
+  rewriter.clone(*splat, mapping);
+  Value own = rewriter.clone(*cast, mapping)->getResult(0);
+  rewriter.modifyOpInPlace(op, [&] { op.getBMutable().assign(own); });
+  return success();
+}
 
-  LogicalResult matchAndRewrite(kernel::DotOp op,
-                                PatternRewriter &rewriter) const override {
-    std::string a = op.getTypeOfA(), b = op.getTypeOfB();
-    unsigned group = op.getGroup(), lanes = op.getLanes();
-    auto swap = [&] {
-      rewriter.replaceOpWithNewOp<kernel::DotOp>(
-          op, op.getType(), op.getB(), op.getA(), op.getAccumulator(),
-          op.getBUnsigned(), op.getAUnsigned());
-      return success();
-    };
-    const Product *row = target.product(a, b, group, lanes),
-                  *swapped = target.product(b, a, group, lanes);
-    auto takesWord = [](const Product *row, Value operand) {
-      return row && !row->wordSpelling.empty() &&
-             kernel::DotOp::wordInAllLanes(operand);
-    };
-    if (takesWord(row, op.getB()))
-      return makeOwn(op, rewriter);
-    if (takesWord(swapped, op.getA()) || (!row && swapped))
-      return swap();
-    if (row)
-      return failure();
-    Location loc = op.getLoc();
-    Value sum = op.getAccumulator();
-    for (unsigned inGroup = 0; inGroup < group; ++inGroup) {
-      auto widened = [&](Value vector, bool isUnsigned) {
-        Value narrow = everyNth(rewriter, loc, vector, inGroup, group);
-        if (isUnsigned)
-          return arith::ExtUIOp::create(rewriter, loc, sum.getType(), narrow)
-              .getResult();
-        return arith::ExtSIOp::create(rewriter, loc, sum.getType(), narrow)
-            .getResult();
-      };
-      Value product = arith::MulIOp::create(
-          rewriter, loc, widened(op.getA(), op.getAUnsigned()),
-          widened(op.getB(), op.getBUnsigned()));
-      sum = arith::AddIOp::create(rewriter, loc, sum, product);
-    }
-    rewriter.replaceOp(op, sum);
-    return success();
-  }
-
-private:
-  /// Gives a product a vector of its word that nothing else uses.
-  static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
-    auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
-    Operation *splat = cast.getSource().getDefiningOp();
-    if (cast->hasOneUse() && splat->hasOneUse())
-      return failure();
-    IRMapping mapping;
-    rewriter.setInsertionPoint(op);
-    rewriter.clone(*splat, mapping);
-    Value own = rewriter.clone(*cast, mapping)->getResult(0);
-    rewriter.modifyOpInPlace(op, [&] { op.getBMutable().assign(own); });
-    return success();
-  }
-
-  /// The lanes `first`, `first + step`, ... of `vector`; a scalar if that is one.
-  static Value everyNth(OpBuilder &builder, Location loc, Value vector,
-                        int64_t first, int64_t step) {
-    SmallVector<int64_t> lanes;
-    for (int64_t i = first; i < laneCount(vector.getType()); i += step)
-      lanes.push_back(i);
-    if (lanes.size() == 1)
-      return vector::ExtractOp::create(builder, loc, vector, first);
-    return vector::ShuffleOp::create(builder, loc, vector, vector, lanes);
-  }
-
-  const TargetDescription &target;
-};
+/// The lanes `first`, `first + step`, ... of `vector`; a scalar if that is one.
+static Value everyNth(OpBuilder &builder, Location loc, Value vector,
+                      int64_t first, int64_t step) {
+  SmallVector<int64_t> lanes;
+  for (int64_t i = first; i < laneCount(vector.getType()); i += step)
+    lanes.push_back(i);
+  if (lanes.size() == 1)
+    return vector::ExtractOp::create(builder, loc, vector, first);
+  return vector::ShuffleOp::create(builder, loc, vector, vector, lanes);
+}
 
 } // namespace
 
-void populateExpandDot(RewritePatternSet &patterns,
-                       const TargetDescription &target) {
-  patterns.add<ExpandDot>(patterns.getContext(), target);
+LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
+                        PatternRewriter &rewriter) {
+  std::string a = op.getTypeOfA(), b = op.getTypeOfB();
+  unsigned group = op.getGroup(), lanes = op.getLanes();
+  auto swap = [&] {
+    rewriter.replaceOpWithNewOp<kernel::DotOp>(
+        op, op.getType(), op.getB(), op.getA(), op.getAccumulator(),
+        op.getBUnsigned(), op.getAUnsigned());
+    return success();
+  };
+  const Product *row = target.product(a, b, group, lanes),
+                *swapped = target.product(b, a, group, lanes);
+  auto takesWord = [](const Product *row, Value operand) {
+    return row && !row->wordSpelling.empty() &&
+           kernel::DotOp::wordInAllLanes(operand);
+  };
+  if (takesWord(row, op.getB()))
+    return makeOwn(op, rewriter);
+  if (takesWord(swapped, op.getA()) || (!row && swapped))
+    return swap();
+  if (row)
+    return failure();
+  Location loc = op.getLoc();
+  Value sum = op.getAccumulator();
+  for (unsigned inGroup = 0; inGroup < group; ++inGroup) {
+    auto widened = [&](Value vector, bool isUnsigned) {
+      Value narrow = everyNth(rewriter, loc, vector, inGroup, group);
+      if (isUnsigned)
+        return arith::ExtUIOp::create(rewriter, loc, sum.getType(), narrow)
+            .getResult();
+      return arith::ExtSIOp::create(rewriter, loc, sum.getType(), narrow)
+          .getResult();
+    };
+    Value product = arith::MulIOp::create(
+        rewriter, loc, widened(op.getA(), op.getAUnsigned()),
+        widened(op.getB(), op.getBUnsigned()));
+    sum = arith::AddIOp::create(rewriter, loc, sum, product);
+  }
+  rewriter.replaceOp(op, sum);
+  return success();
 }
 
 } // namespace ingot::legalize

@@ -14,6 +14,7 @@
 
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
+#include "passes/legalize/TargetPatterns.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -257,44 +258,37 @@ Value narrowPower(Bits bits, Value x, Type small) {
   return bits.narrow(bits.pick(isPower, power, bits.c(255)), small);
 }
 
-struct ExpandExt : OpRewritePattern<arith::ExtFOp> {
-  ExpandExt(MLIRContext *context, const TargetDescription &target)
-      : OpRewritePattern(context), target(target) {}
-
-  LogicalResult matchAndRewrite(arith::ExtFOp op,
-                                PatternRewriter &rewriter) const override {
-    Value x = op.getIn();
-    Type from = getElementTypeOrSelf(x),
-         to = getElementTypeOrSelf(op.getType());
-    if (!isBitsFloat(from))
-      return failure();
-    Type f32 = withElement(op.getType(), rewriter.getF32Type());
-    if (!to.isF32()) {
-      // Through f32, which is exact in both directions.
-      Value wide = arith::ExtFOp::create(rewriter, op.getLoc(), f32, x);
-      if (to.isF64())
-        rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);
-      else
-        rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
-      return success();
-    }
-    if (target.intrinsic("arith.extf", x.getType(), op.getType()))
-      return failure();
-    Bits bits{rewriter, op.getLoc(), op.getType()};
-    Value result;
-    if (from.isBF16())
-      result = bits.asFloat(bits.shl(bits.widen(x), 16));
-    else if (isa<Float8E8M0FNUType>(from))
-      result = widenPower(bits, x);
-    else if (std::optional<Format> format = formatOf(from))
-      result = widenFormat(bits, x, *format);
+LogicalResult expandExt(arith::ExtFOp op, const TargetDescription &target,
+                        PatternRewriter &rewriter) {
+  Value x = op.getIn();
+  Type from = getElementTypeOrSelf(x), to = getElementTypeOrSelf(op.getType());
+  if (!isBitsFloat(from))
+    return failure();
+  Type f32 = withElement(op.getType(), rewriter.getF32Type());
+  if (!to.isF32()) {
+    // Through f32, which is exact in both directions.
+    Value wide = arith::ExtFOp::create(rewriter, op.getLoc(), f32, x);
+    if (to.isF64())
+      rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);
     else
-      return failure();
-    rewriter.replaceOp(op, result);
+      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
     return success();
   }
-  const TargetDescription &target;
-};
+  if (target.intrinsic("arith.extf", x.getType(), op.getType()))
+    return failure();
+  Bits bits{rewriter, op.getLoc(), op.getType()};
+  Value result;
+  if (from.isBF16())
+    result = bits.asFloat(bits.shl(bits.widen(x), 16));
+  else if (isa<Float8E8M0FNUType>(from))
+    result = widenPower(bits, x);
+  else if (std::optional<Format> format = formatOf(from))
+    result = widenFormat(bits, x, *format);
+  else
+    return failure();
+  rewriter.replaceOp(op, result);
+  return success();
+}
 
 /// f64 to f32 rounded to odd: a later rounding to fewer bits is then correct.
 Value roundToOdd(OpBuilder &b, Location loc, Value x) {
@@ -313,44 +307,37 @@ Value roundToOdd(OpBuilder &b, Location loc, Value x) {
       bits.pick(inexact, bits.disj(towardZero, bits.c(1)), raw));
 }
 
-struct ExpandTrunc : OpRewritePattern<arith::TruncFOp> {
-  ExpandTrunc(MLIRContext *context, const TargetDescription &target)
-      : OpRewritePattern(context), target(target) {}
-
-  LogicalResult matchAndRewrite(arith::TruncFOp op,
-                                PatternRewriter &rewriter) const override {
-    Value x = op.getIn();
-    Type from = getElementTypeOrSelf(x),
-         to = getElementTypeOrSelf(op.getType());
-    if (!isBitsFloat(to))
+LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
+                          PatternRewriter &rewriter) {
+  Value x = op.getIn();
+  Type from = getElementTypeOrSelf(x), to = getElementTypeOrSelf(op.getType());
+  if (!isBitsFloat(to))
+    return failure();
+  Location loc = op.getLoc();
+  if (from.isF64())
+    x = roundToOdd(rewriter, loc, x);
+  else if (!from.isF32())
+    x = arith::ExtFOp::create(
+        rewriter, loc, withElement(x.getType(), rewriter.getF32Type()), x);
+  if (target.intrinsic("arith.truncf", x.getType(), op.getType())) {
+    if (x == op.getIn())
       return failure();
-    Location loc = op.getLoc();
-    if (from.isF64())
-      x = roundToOdd(rewriter, loc, x);
-    else if (!from.isF32())
-      x = arith::ExtFOp::create(
-          rewriter, loc, withElement(x.getType(), rewriter.getF32Type()), x);
-    if (target.intrinsic("arith.truncf", x.getType(), op.getType())) {
-      if (x == op.getIn())
-        return failure();
-      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), x);
-      return success();
-    }
-    Bits bits{rewriter, loc, op.getType()};
-    Value result;
-    if (to.isBF16())
-      result = narrowBFloat(bits, x, op.getType());
-    else if (isa<Float8E8M0FNUType>(to))
-      result = narrowPower(bits, x, op.getType());
-    else if (std::optional<Format> format = formatOf(to))
-      result = narrowFormat(bits, x, op.getType(), *format);
-    else
-      return failure();
-    rewriter.replaceOp(op, result);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), x);
     return success();
   }
-  const TargetDescription &target;
-};
+  Bits bits{rewriter, loc, op.getType()};
+  Value result;
+  if (to.isBF16())
+    result = narrowBFloat(bits, x, op.getType());
+  else if (isa<Float8E8M0FNUType>(to))
+    result = narrowPower(bits, x, op.getType());
+  else if (std::optional<Format> format = formatOf(to))
+    result = narrowFormat(bits, x, op.getType(), *format);
+  else
+    return failure();
+  rewriter.replaceOp(op, result);
+  return success();
+}
 
 /// Arithmetic, comparisons and number conversions of small floats, in f32.
 struct ComputeWide : RewritePattern {
@@ -403,7 +390,8 @@ struct ComputeWide : RewritePattern {
 
 void populateExpandHalf(RewritePatternSet &patterns,
                         const TargetDescription &target) {
-  patterns.add<ExpandExt, ExpandTrunc>(patterns.getContext(), target);
+  addForTarget(patterns, target, expandExt);
+  addForTarget(patterns, target, expandTrunc);
   patterns.add<ComputeWide>(patterns.getContext());
 }
 

@@ -10,6 +10,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/legalize/Expansions.h"
 #include "passes/legalize/Passes.h"
+#include "passes/legalize/TargetPatterns.h"
 #include "targets/TargetDescription.h"
 
 using namespace mlir;
@@ -30,9 +31,9 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     populateExpandArith(patterns, target);
     populateExpandHalf(patterns, target);
-    populateExpandSqrt(patterns, target);
+    addForTarget(patterns, target, expandSqrt);
     populateExpandVector(patterns, target);
-    populateExpandDot(patterns, target);
+    addForTarget(patterns, target, expandDot);
     populateFoldIndices(patterns);
     populateStartSums(patterns);
     populateDropUnread(patterns);

@@ -28,31 +28,28 @@ Value slice(OpBuilder &b, Location loc, Value vector, int64_t offset,
       ArrayRef<int64_t>{1});
 }
 
-struct ExpandReduction : OpRewritePattern<vector::ReductionOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(vector::ReductionOp op,
-                                PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Value rest = op.getVector();
-    auto combine = [&](Value a, Value b) {
-      return vector::makeArithReduction(rewriter, loc, op.getKind(), a, b);
-    };
-    int64_t lanes = laneCount(rest.getType());
-    if (lanes & (lanes - 1))
-      return failure();
-    for (; lanes > 2; lanes /= 2)
-      rest = combine(slice(rewriter, loc, rest, 0, lanes / 2),
-                     slice(rewriter, loc, rest, lanes / 2, lanes / 2));
-    auto lane = [&](int64_t i) -> Value {
-      return vector::ExtractOp::create(rewriter, loc, rest, i);
-    };
-    Value result = lanes == 2 ? combine(lane(0), lane(1)) : lane(0);
-    if (op.getAcc())
-      result = combine(op.getAcc(), result);
-    rewriter.replaceOp(op, result);
-    return success();
-  }
-};
+LogicalResult expandReduction(vector::ReductionOp op,
+                              PatternRewriter &rewriter) {
+  Location loc = op.getLoc();
+  Value rest = op.getVector();
+  auto combine = [&](Value a, Value b) {
+    return vector::makeArithReduction(rewriter, loc, op.getKind(), a, b);
+  };
+  int64_t lanes = laneCount(rest.getType());
+  if (lanes & (lanes - 1))
+    return failure();
+  for (; lanes > 2; lanes /= 2)
+    rest = combine(slice(rewriter, loc, rest, 0, lanes / 2),
+                   slice(rewriter, loc, rest, lanes / 2, lanes / 2));
+  auto lane = [&](int64_t i) -> Value {
+    return vector::ExtractOp::create(rewriter, loc, rest, i);
+  };
+  Value result = lanes == 2 ? combine(lane(0), lane(1)) : lane(0);
+  if (op.getAcc())
+    result = combine(op.getAcc(), result);
+  rewriter.replaceOp(op, result);
+  return success();
+}
 
 struct SplitFunction : RewritePattern {
   SplitFunction(MLIRContext *context, const TargetDescription &target)
@@ -100,52 +97,45 @@ struct SplitFunction : RewritePattern {
 };
 
 /// A slice of one lane is a scalar in C.
-struct InsertOneLane : OpRewritePattern<vector::InsertStridedSliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(vector::InsertStridedSliceOp op,
-                                PatternRewriter &rewriter) const override {
-    VectorType source = op.getSourceVectorType(), dest = op.getDestVectorType();
-    if (source.getRank() != 1 || dest.getRank() != 1 ||
-        source.getNumElements() != 1)
-      return failure();
-    Value lane = vector::ExtractOp::create(rewriter, op.getLoc(),
-                                           op.getValueToStore(), 0);
-    rewriter.replaceOpWithNewOp<vector::InsertOp>(
-        op, lane, op.getDest(), cast<IntegerAttr>(op.getOffsets()[0]).getInt());
-    return success();
-  }
-};
+LogicalResult insertOneLane(vector::InsertStridedSliceOp op,
+                            PatternRewriter &rewriter) {
+  VectorType source = op.getSourceVectorType(), dest = op.getDestVectorType();
+  if (source.getRank() != 1 || dest.getRank() != 1 ||
+      source.getNumElements() != 1)
+    return failure();
+  Value lane =
+      vector::ExtractOp::create(rewriter, op.getLoc(), op.getValueToStore(), 0);
+  rewriter.replaceOpWithNewOp<vector::InsertOp>(
+      op, lane, op.getDest(), cast<IntegerAttr>(op.getOffsets()[0]).getInt());
+  return success();
+}
 
 /// A lane that is a factor stands in each multiply-add that takes it.
-struct SplitLaneUses : OpRewritePattern<vector::FMAOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(vector::FMAOp op,
-                                PatternRewriter &rewriter) const override {
-    for (OpOperand &factor : op->getOpOperands().drop_back()) {
-      auto splat = factor.get().getDefiningOp<vector::BroadcastOp>();
-      auto lane = splat ? splat.getSource().getDefiningOp<vector::ExtractOp>()
-                        : vector::ExtractOp();
-      if (!lane || lane.hasDynamicPosition() ||
-          (splat->hasOneUse() && lane->hasOneUse()))
-        continue;
-      Value own = rewriter.clone(*lane)->getResult(0);
-      own = vector::BroadcastOp::create(rewriter, op.getLoc(), splat.getType(),
-                                        own);
-      rewriter.modifyOpInPlace(op, [&] { factor.set(own); });
-      return success();
-    }
-    return failure();
+LogicalResult splitLaneUses(vector::FMAOp op, PatternRewriter &rewriter) {
+  for (OpOperand &factor : op->getOpOperands().drop_back()) {
+    auto splat = factor.get().getDefiningOp<vector::BroadcastOp>();
+    auto lane = splat ? splat.getSource().getDefiningOp<vector::ExtractOp>()
+                      : vector::ExtractOp();
+    if (!lane || lane.hasDynamicPosition() ||
+        (splat->hasOneUse() && lane->hasOneUse()))
+      continue;
+    Value own = rewriter.clone(*lane)->getResult(0);
+    own = vector::BroadcastOp::create(rewriter, op.getLoc(), splat.getType(),
+                                      own);
+    rewriter.modifyOpInPlace(op, [&] { factor.set(own); });
+    return success();
   }
-};
+  return failure();
+}
 
 } // namespace
 
 void populateExpandVector(RewritePatternSet &patterns,
                           const TargetDescription &target) {
-  patterns.add<ExpandReduction, InsertOneLane>(patterns.getContext());
+  patterns.add(expandReduction).add(insertOneLane);
   patterns.add<SplitFunction>(patterns.getContext(), target);
   if (target.multiplyByLane)
-    patterns.add<SplitLaneUses>(patterns.getContext());
+    patterns.add(splitLaneUses);
 }
 
 } // namespace ingot::legalize

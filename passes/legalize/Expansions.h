@@ -4,6 +4,8 @@
 #ifndef INGOT_PASSES_LEGALIZE_EXPANSIONS_H
 #define INGOT_PASSES_LEGALIZE_EXPANSIONS_H
 
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace ingot {
@@ -17,8 +19,9 @@ namespace ingot::legalize {
 void populateExpandHalf(mlir::RewritePatternSet &patterns,
                         const TargetDescription &target);
 /// Correctly rounded square roots without an instruction for it.
-void populateExpandSqrt(mlir::RewritePatternSet &patterns,
-                        const TargetDescription &target);
+llvm::LogicalResult expandSqrt(mlir::math::SqrtOp op,
+                               const TargetDescription &target,
+                               mlir::PatternRewriter &rewriter);
 /// Minimum and maximum, sign operations on vectors, conversions of masks.
 void populateExpandArith(mlir::RewritePatternSet &patterns,
                          const TargetDescription &target);
@@ -28,8 +31,8 @@ void populateExpandVector(mlir::RewritePatternSet &patterns,
 
 /// Products of narrow integers that the target has no instruction for: widened,
 /// multiplied and added one by one.
-void populateExpandDot(mlir::RewritePatternSet &patterns,
-                       const TargetDescription &target);
+llvm::LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
+                              mlir::PatternRewriter &rewriter);
 
 /// Indices that make no difference, as of dimensions that have one element,
 /// become the constant 0.

@@ -63,147 +63,128 @@ template <typename OpT> std::pair<Operation *, Value> splitOperands(OpT op) {
   return {nullptr, Value()};
 }
 
-struct FoldFactor : OpRewritePattern<MulOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MulOp op,
-                                PatternRewriter &rewriter) const override {
-    auto [producer, factor] = splitOperands(op);
-    if (!producer || !isa<FloatType>(elementOf(factor)))
-      return failure();
-    Value weights = producer->getOperand(1);
-    if (!weights.getDefiningOp<ConstantOp>())
-      return failure();
-    rewriter.setInsertionPoint(op);
-    Value s =
-        perChannel(rewriter, factor, shapeOf(producer->getResult(0)).back());
-    if (!s)
-      return failure();
-    Operation *scaled = rewriter.clone(*producer);
-    rewriter.setInsertionPoint(scaled);
-    scaled->setOperand(1,
-                       elementwise<MulOp>(rewriter, op.getLoc(), weights, s));
-    if (auto conv = dyn_cast<ConvOp>(scaled); conv && conv.getBias())
-      conv.getBiasMutable().assign(
-          elementwise<MulOp>(rewriter, op.getLoc(), conv.getBias(), s));
-    scaled->setLoc(rewriter.getFusedLoc({producer->getLoc(), op.getLoc()}));
-    rewriter.replaceOp(op, scaled->getResults());
-    rewriter.eraseOp(producer);
-    return success();
-  }
-};
+LogicalResult foldFactor(MulOp op, PatternRewriter &rewriter) {
+  auto [producer, factor] = splitOperands(op);
+  if (!producer || !isa<FloatType>(elementOf(factor)))
+    return failure();
+  Value weights = producer->getOperand(1);
+  if (!weights.getDefiningOp<ConstantOp>())
+    return failure();
+  rewriter.setInsertionPoint(op);
+  Value s =
+      perChannel(rewriter, factor, shapeOf(producer->getResult(0)).back());
+  if (!s)
+    return failure();
+  Operation *scaled = rewriter.clone(*producer);
+  rewriter.setInsertionPoint(scaled);
+  scaled->setOperand(1, elementwise<MulOp>(rewriter, op.getLoc(), weights, s));
+  if (auto conv = dyn_cast<ConvOp>(scaled); conv && conv.getBias())
+    conv.getBiasMutable().assign(
+        elementwise<MulOp>(rewriter, op.getLoc(), conv.getBias(), s));
+  scaled->setLoc(rewriter.getFusedLoc({producer->getLoc(), op.getLoc()}));
+  rewriter.replaceOp(op, scaled->getResults());
+  rewriter.eraseOp(producer);
+  return success();
+}
 
-struct FoldTerm : OpRewritePattern<AddOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AddOp op,
-                                PatternRewriter &rewriter) const override {
-    auto [producer, term] = splitOperands(op);
-    auto conv = dyn_cast_or_null<ConvOp>(producer);
-    if (!conv)
-      return failure();
-    Value t = perChannel(rewriter, term, shapeOf(conv.getResult()).back());
-    if (!t)
-      return failure();
-    Value bias = conv.getBias() ? elementwise<AddOp>(rewriter, op.getLoc(),
-                                                     conv.getBias(), t)
-                                : t;
-    auto sum = ConvOp::create(
-        rewriter, rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}),
-        conv.getType(), conv.getX(), conv.getW(), bias, conv.getStrides(),
-        conv.getDilations(), conv.getLow(), conv.getGroups(), conv.getXZero());
-    rewriter.replaceOp(op, sum);
-    rewriter.eraseOp(conv);
-    return success();
-  }
-};
+LogicalResult foldTerm(AddOp op, PatternRewriter &rewriter) {
+  auto [producer, term] = splitOperands(op);
+  auto conv = dyn_cast_or_null<ConvOp>(producer);
+  if (!conv)
+    return failure();
+  Value t = perChannel(rewriter, term, shapeOf(conv.getResult()).back());
+  if (!t)
+    return failure();
+  Value bias = conv.getBias() ? elementwise<AddOp>(rewriter, op.getLoc(),
+                                                   conv.getBias(), t)
+                              : t;
+  auto sum = ConvOp::create(
+      rewriter, rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}),
+      conv.getType(), conv.getX(), conv.getW(), bias, conv.getStrides(),
+      conv.getDilations(), conv.getLow(), conv.getGroups(), conv.getXZero());
+  rewriter.replaceOp(op, sum);
+  rewriter.eraseOp(conv);
+  return success();
+}
 
 /// Numbers that an operand of a product of two computed tensors is multiplied
 /// by, with movements in between.
-struct HoistFactor : OpRewritePattern<MatMulOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MatMulOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isa<Float32Type, Float64Type>(elementOf(op.getResult())) ||
-        llvm::any_of(op->getOperands(), [](Value v) {
-          return isa_and_nonnull<ConstantOp>(v.getDefiningOp());
-        }))
-      return failure();
-    double factor = 1;
-    bool found = false;
-    for (OpOperand &operand : op->getOpOperands()) {
-      OpOperand *use = &operand;
-      while (use->get().hasOneUse() && isa_and_nonnull<TransposeOp, ReshapeOp>(
-                                           use->get().getDefiningOp()))
-        use = &use->get().getDefiningOp()->getOpOperand(0);
-      auto scaled = use->get().getDefiningOp<MulOp>();
-      if (!scaled || !scaled->hasOneUse())
+LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
+  if (!isa<Float32Type, Float64Type>(elementOf(op.getResult())) ||
+      llvm::any_of(op->getOperands(), [](Value v) {
+        return isa_and_nonnull<ConstantOp>(v.getDefiningOp());
+      }))
+    return failure();
+  double factor = 1;
+  bool found = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    OpOperand *use = &operand;
+    while (use->get().hasOneUse() &&
+           isa_and_nonnull<TransposeOp, ReshapeOp>(use->get().getDefiningOp()))
+      use = &use->get().getDefiningOp()->getOpOperand(0);
+    auto scaled = use->get().getDefiningOp<MulOp>();
+    if (!scaled || !scaled->hasOneUse())
+      continue;
+    for (unsigned i : {0u, 1u}) {
+      std::optional<double> number = uniformNumber(scaled->getOperand(i));
+      Value other = scaled->getOperand(1 - i);
+      // Weights keep the factors that were folded into them.
+      if (!number || other.getType() != scaled.getType() ||
+          isa_and_nonnull<ConstantOp>(other.getDefiningOp()))
         continue;
-      for (unsigned i : {0u, 1u}) {
-        std::optional<double> number = uniformNumber(scaled->getOperand(i));
-        Value other = scaled->getOperand(1 - i);
-        // Weights keep the factors that were folded into them.
-        if (!number || other.getType() != scaled.getType() ||
-            isa_and_nonnull<ConstantOp>(other.getDefiningOp()))
-          continue;
-        factor *= *number;
-        found = true;
-        rewriter.modifyOpInPlace(use->getOwner(), [&] { use->set(other); });
-        break;
-      }
+      factor *= *number;
+      found = true;
+      rewriter.modifyOpInPlace(use->getOwner(), [&] { use->set(other); });
+      break;
     }
-    if (!found)
-      return failure();
-    rewriter.setInsertionPointAfter(op);
-    Value number = uniformConstant(
-        rewriter, op.getLoc(),
-        RankedTensorType::get({}, elementOf(op.getResult())), factor);
-    Value scaled =
-        elementwise<MulOp>(rewriter, op.getLoc(), op.getResult(), number);
-    rewriter.replaceAllUsesExcept(op.getResult(), scaled,
-                                  scaled.getDefiningOp());
-    return success();
   }
-};
+  if (!found)
+    return failure();
+  rewriter.setInsertionPointAfter(op);
+  Value number = uniformConstant(
+      rewriter, op.getLoc(),
+      RankedTensorType::get({}, elementOf(op.getResult())), factor);
+  Value scaled =
+      elementwise<MulOp>(rewriter, op.getLoc(), op.getResult(), number);
+  rewriter.replaceAllUsesExcept(op.getResult(), scaled, scaled.getDefiningOp());
+  return success();
+}
 
 /// x + 0.0 -> x; only -0.0 was otherwise.
-struct DropZero : OpRewritePattern<AddOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AddOp op,
-                                PatternRewriter &rewriter) const override {
-    for (unsigned i : {0u, 1u})
-      if (op->getOperand(1 - i).getType() == op.getType() &&
-          isUniform(op->getOperand(i), 0.0)) {
-        rewriter.replaceOp(op, op->getOperand(1 - i));
-        return success();
-      }
-    return failure();
-  }
-};
+LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
+  for (unsigned i : {0u, 1u})
+    if (op->getOperand(1 - i).getType() == op.getType() &&
+        isUniform(op->getOperand(i), 0.0)) {
+      rewriter.replaceOp(op, op->getOperand(1 - i));
+      return success();
+    }
+  return failure();
+}
 
 /// x / c -> x * (1 / c)
-struct MultiplyInstead : OpRewritePattern<DivOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(DivOp op,
-                                PatternRewriter &rewriter) const override {
-    Value divisor = op->getOperand(1);
-    std::optional<double> number = uniformNumber(divisor);
-    // Inverses of others are too large or lose digits.
-    if (!number || std::abs(*number) < 1e-30 || std::abs(*number) > 1e30 ||
-        !isa<Float32Type, Float64Type>(elementOf(divisor)))
-      return failure();
-    Value inverse = uniformConstant(rewriter, op.getLoc(), tensorType(divisor),
-                                    1 / *number);
-    rewriter.replaceOpWithNewOp<MulOp>(op, TypeRange{op.getType()},
-                                       ValueRange{op->getOperand(0), inverse});
-    return success();
-  }
-};
+LogicalResult multiplyInstead(DivOp op, PatternRewriter &rewriter) {
+  Value divisor = op->getOperand(1);
+  std::optional<double> number = uniformNumber(divisor);
+  // Inverses of others are too large or lose digits.
+  if (!number || std::abs(*number) < 1e-30 || std::abs(*number) > 1e30 ||
+      !isa<Float32Type, Float64Type>(elementOf(divisor)))
+    return failure();
+  Value inverse =
+      uniformConstant(rewriter, op.getLoc(), tensorType(divisor), 1 / *number);
+  rewriter.replaceOpWithNewOp<MulOp>(op, TypeRange{op.getType()},
+                                     ValueRange{op->getOperand(0), inverse});
+  return success();
+}
 
 struct FoldScalesPass : impl::FoldScalesBase<FoldScalesPass> {
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FoldFactor, FoldTerm, HoistFactor, DropZero, MultiplyInstead>(
-        &getContext());
+    patterns.add(foldFactor)
+        .add(foldTerm)
+        .add(hoistFactor)
+        .add(dropZero)
+        .add(multiplyInstead);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -264,21 +264,17 @@ struct RaiseSigmoid : RewritePattern {
 };
 
 /// log(1 + exp(x)), which overflows where softplus does not.
-struct RaiseSoftplus : OpRewritePattern<LogOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(LogOp op,
-                                PatternRewriter &rewriter) const override {
-    Matched matched;
-    Value x = exponentOf(op->getOperand(0), /*negated=*/false, matched);
-    return x ? raise<SoftplusOp>(rewriter, op, x, matched) : failure();
-  }
-};
+LogicalResult raiseSoftplus(LogOp op, PatternRewriter &rewriter) {
+  Matched matched;
+  Value x = exponentOf(op->getOperand(0), /*negated=*/false, matched);
+  return x ? raise<SoftplusOp>(rewriter, op, x, matched) : failure();
+}
 
 } // namespace
 
 void populateActivationPatterns(RewritePatternSet &patterns) {
-  patterns.add<RaiseProduct, RaiseSigmoid, RaiseSoftplus>(
-      patterns.getContext());
+  patterns.add<RaiseProduct, RaiseSigmoid>(patterns.getContext())
+      .add(raiseSoftplus);
 }
 
 } // namespace ingot::simplify

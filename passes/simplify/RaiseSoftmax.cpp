@@ -82,59 +82,49 @@ struct RaiseQuotient : RewritePattern {
 };
 
 /// d - log(sum(exp(d)))
-struct RaiseDifference : OpRewritePattern<SubOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SubOp op,
-                                PatternRewriter &rewriter) const override {
-    Matched matched;
-    auto log = matched.take<LogOp>(op->getOperand(1));
-    auto sum =
-        log ? matched.take<ReduceSumOp>(log->getOperand(0)) : ReduceSumOp();
-    auto exp = sum ? matched.take<ExpOp>(sum.getInput()) : ExpOp();
-    if (!exp || exp->getOperand(0) != op->getOperand(0))
-      return failure();
-    return raise<LogSoftmaxOp>(op, op->getOperand(0), sum, matched, rewriter);
-  }
-};
+LogicalResult raiseDifference(SubOp op, PatternRewriter &rewriter) {
+  Matched matched;
+  auto log = matched.take<LogOp>(op->getOperand(1));
+  auto sum =
+      log ? matched.take<ReduceSumOp>(log->getOperand(0)) : ReduceSumOp();
+  auto exp = sum ? matched.take<ExpOp>(sum.getInput()) : ExpOp();
+  if (!exp || exp->getOperand(0) != op->getOperand(0))
+    return failure();
+  return raise<LogSoftmaxOp>(op, op->getOperand(0), sum, matched, rewriter);
+}
 
 /// log(softmax(x))
-struct RaiseLogarithm : OpRewritePattern<LogOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(LogOp op,
-                                PatternRewriter &rewriter) const override {
-    auto softmax = op->getOperand(0).getDefiningOp<SoftmaxOp>();
-    if (!softmax || !softmax->hasOneUse() || softmax.getZeroNan())
-      return failure();
-    rewriter.replaceOpWithNewOp<LogSoftmaxOp>(
-        op, op.getType(), softmax.getInput(), softmax.getAxisAttr());
-    return success();
-  }
-};
+LogicalResult raiseLogarithm(LogOp op, PatternRewriter &rewriter) {
+  auto softmax = op->getOperand(0).getDefiningOp<SoftmaxOp>();
+  if (!softmax || !softmax->hasOneUse() || softmax.getZeroNan())
+    return failure();
+  rewriter.replaceOpWithNewOp<LogSoftmaxOp>(
+      op, op.getType(), softmax.getInput(), softmax.getAxisAttr());
+  return success();
+}
 
 /// where(is_nan(softmax(x)), 0, softmax(x))
-struct RaiseGuard : OpRewritePattern<WhereOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(WhereOp op,
-                                PatternRewriter &rewriter) const override {
-    Matched matched;
-    auto softmax = matched.take<SoftmaxOp>(op.getY());
-    auto test = matched.take<IsNaNOp>(op.getCondition());
-    if (!softmax || !test || test->getOperand(0) != op.getY() ||
-        op.getType() != softmax.getType() || !isUniform(op.getX(), 0.0) ||
-        !matched.isPrivateTo(op))
-      return failure();
-    rewriter.replaceOpWithNewOp<SoftmaxOp>(op, op.getType(), softmax.getInput(),
-                                           softmax.getAxisAttr(),
-                                           rewriter.getUnitAttr());
-    return success();
-  }
-};
+LogicalResult raiseGuard(WhereOp op, PatternRewriter &rewriter) {
+  Matched matched;
+  auto softmax = matched.take<SoftmaxOp>(op.getY());
+  auto test = matched.take<IsNaNOp>(op.getCondition());
+  if (!softmax || !test || test->getOperand(0) != op.getY() ||
+      op.getType() != softmax.getType() || !isUniform(op.getX(), 0.0) ||
+      !matched.isPrivateTo(op))
+    return failure();
+  rewriter.replaceOpWithNewOp<SoftmaxOp>(op, op.getType(), softmax.getInput(),
+                                         softmax.getAxisAttr(),
+                                         rewriter.getUnitAttr());
+  return success();
+}
 
 } // namespace
 
 void populateSoftmaxPatterns(RewritePatternSet &patterns) {
-  patterns.add<RaiseQuotient, RaiseDifference, RaiseLogarithm, RaiseGuard>(
-      patterns.getContext());
+  patterns.add<RaiseQuotient>(patterns.getContext())
+      .add(raiseDifference)
+      .add(raiseLogarithm)
+      .add(raiseGuard);
 }
 
 } // namespace ingot::simplify

@@ -100,23 +100,19 @@ struct DropNeutral : RewritePattern {
 };
 
 /// x / 4 -> x * 0.25: exact for powers of two, and several times as fast.
-struct MultiplyByInverse : OpRewritePattern<DivOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(DivOp op,
-                                PatternRewriter &rewriter) const override {
-    Value divisor = op->getOperand(1);
-    std::optional<APFloat> number = uniformFloat(divisor);
-    APFloat inverse(0.0);
-    if (!number || !number->getExactInverse(&inverse))
-      return failure();
-    Value factor =
-        uniformConstant(rewriter, divisor.getLoc(), tensorType(divisor),
-                        1 / *uniformNumber(divisor));
-    rewriter.replaceOpWithNewOp<MulOp>(op, TypeRange{op.getType()},
-                                       ValueRange{op->getOperand(0), factor});
-    return success();
-  }
-};
+LogicalResult multiplyByInverse(DivOp op, PatternRewriter &rewriter) {
+  Value divisor = op->getOperand(1);
+  std::optional<APFloat> number = uniformFloat(divisor);
+  APFloat inverse(0.0);
+  if (!number || !number->getExactInverse(&inverse))
+    return failure();
+  Value factor =
+      uniformConstant(rewriter, divisor.getLoc(), tensorType(divisor),
+                      1 / *uniformNumber(divisor));
+  rewriter.replaceOpWithNewOp<MulOp>(op, TypeRange{op.getType()},
+                                     ValueRange{op->getOperand(0), factor});
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Repeated functions
@@ -148,18 +144,14 @@ template <typename OpT> struct DropBoth : OpRewritePattern<OpT> {
 };
 
 /// |-x| -> |x|
-struct DropSign : OpRewritePattern<AbsOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AbsOp op,
-                                PatternRewriter &rewriter) const override {
-    auto inner = op->getOperand(0).getDefiningOp<NegOp>();
-    if (!inner || !isa<FloatType>(elementOf(inner->getResult(0))))
-      return failure();
-    rewriter.modifyOpInPlace(op,
-                             [&] { op->setOperand(0, inner->getOperand(0)); });
-    return success();
-  }
-};
+LogicalResult dropSign(AbsOp op, PatternRewriter &rewriter) {
+  auto inner = op->getOperand(0).getDefiningOp<NegOp>();
+  if (!inner || !isa<FloatType>(elementOf(inner->getResult(0))))
+    return failure();
+  rewriter.modifyOpInPlace(op,
+                           [&] { op->setOperand(0, inner->getOperand(0)); });
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Bounds
@@ -244,25 +236,21 @@ struct MergeBounds : RewritePattern {
 
 /// quantize(relu(x), scale, 0) -> quantize(x, scale, 0) where 0 is the least of the
 /// integers: a scale is positive, and a NaN is quantized to the least, too.
-struct DropBoundOfQuantized : OpRewritePattern<QuantizeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(QuantizeOp op,
-                                PatternRewriter &rewriter) const override {
-    std::optional<Bound> bound = Bound::of(op.getX().getDefiningOp());
-    auto type = dyn_cast<IntegerType>(elementOf(op.getResult()));
-    std::optional<double> zero = uniformNumber(op.getZero()),
-                          scale = uniformNumber(op.getScale());
-    if (!bound || !bound->isLower || bound->number != 0 || !type || !zero ||
-        !scale || !(*scale > 0))
-      return failure();
-    double least =
-        type.isUnsigned() ? 0 : -std::ldexp(1.0, int(type.getWidth()) - 1);
-    if (*zero != least || type.getWidth() > 16)
-      return failure();
-    rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(bound->x()); });
-    return success();
-  }
-};
+LogicalResult dropBoundOfQuantized(QuantizeOp op, PatternRewriter &rewriter) {
+  std::optional<Bound> bound = Bound::of(op.getX().getDefiningOp());
+  auto type = dyn_cast<IntegerType>(elementOf(op.getResult()));
+  std::optional<double> zero = uniformNumber(op.getZero()),
+                        scale = uniformNumber(op.getScale());
+  if (!bound || !bound->isLower || bound->number != 0 || !type || !zero ||
+      !scale || !(*scale > 0))
+    return failure();
+  double least =
+      type.isUnsigned() ? 0 : -std::ldexp(1.0, int(type.getWidth()) - 1);
+  if (*zero != least || type.getWidth() > 16)
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(bound->x()); });
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Conversions
@@ -289,34 +277,30 @@ bool holdsAll(Type from, Type to) {
 }
 
 /// cast(cast(x)) -> cast(x), or x, where the first conversion loses nothing.
-struct MergeCasts : OpRewritePattern<CastOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(CastOp op,
-                                PatternRewriter &rewriter) const override {
-    Value x = op->getOperand(0);
-    if (x.getType() == op.getType()) {
-      rewriter.replaceOp(op, x);
-      return success();
-    }
-    auto inner = x.getDefiningOp<CastOp>();
-    if (!inner)
-      return failure();
-    Value source = inner->getOperand(0);
-    Type from = elementOf(source);
-    if (!holdsAll(from, elementOf(x)))
-      return failure();
-    if (source.getType() == op.getType()) {
-      rewriter.replaceOp(op, source);
-      return success();
-    }
-    // Integers that do not fit convert otherwise than floats that do not.
-    if (!from.isInteger(1) &&
-        isa<FloatType>(from) != isa<FloatType>(elementOf(x)))
-      return failure();
-    rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, source); });
+LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
+  Value x = op->getOperand(0);
+  if (x.getType() == op.getType()) {
+    rewriter.replaceOp(op, x);
     return success();
   }
-};
+  auto inner = x.getDefiningOp<CastOp>();
+  if (!inner)
+    return failure();
+  Value source = inner->getOperand(0);
+  Type from = elementOf(source);
+  if (!holdsAll(from, elementOf(x)))
+    return failure();
+  if (source.getType() == op.getType()) {
+    rewriter.replaceOp(op, source);
+    return success();
+  }
+  // Integers that do not fit convert otherwise than floats that do not.
+  if (!from.isInteger(1) &&
+      isa<FloatType>(from) != isa<FloatType>(elementOf(x)))
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, source); });
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Broadcasting
@@ -348,11 +332,16 @@ struct DropExpand : OpInterfaceRewritePattern<ElementwiseOpInterface> {
 } // namespace
 
 void populateElementwisePatterns(RewritePatternSet &patterns) {
-  patterns.add<DropNeutral, MultiplyByInverse, DropSecond<ReluOp>,
-               DropSecond<AbsOp>, DropSecond<FloorOp>, DropSecond<CeilOp>,
-               DropSecond<RoundOp>, DropSecond<SignOp>, DropBoth<NegOp>,
-               DropBoth<NotOp>, DropSign, MergeBounds, DropBoundOfQuantized,
-               MergeCasts, DropExpand>(patterns.getContext());
+  patterns.add<DropNeutral>(patterns.getContext())
+      .add(multiplyByInverse)
+      .add<DropSecond<ReluOp>, DropSecond<AbsOp>, DropSecond<FloorOp>,
+           DropSecond<CeilOp>, DropSecond<RoundOp>, DropSecond<SignOp>,
+           DropBoth<NegOp>, DropBoth<NotOp>>(patterns.getContext())
+      .add(dropSign)
+      .add<MergeBounds>(patterns.getContext())
+      .add(dropBoundOfQuantized)
+      .add(mergeCasts)
+      .add<DropExpand>(patterns.getContext());
 }
 
 } // namespace ingot::graph

@@ -22,44 +22,40 @@ bool isKnownAlong(ConcatOp op, int64_t axis) {
 
 /// slice(concat(a, b, c)) -> slice(b), or slice(concat(a, b)), where the slice
 /// takes nothing of the others.
-struct SliceOfConcat : OpRewritePattern<SliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SliceOp op,
-                                PatternRewriter &rewriter) const override {
-    auto concat = op.getX().getDefiningOp<ConcatOp>();
-    if (!concat || op.getType().getNumElements() == 0 ||
-        !isKnownAlong(concat, concat.getAxis()) ||
-        !dimsOf(op.getResult())[concat.getAxis()].known())
-      return failure();
-    int64_t axis = concat.getAxis(), start = op.getStarts()[axis];
-    int64_t last =
-        start + (shapeOf(op.getResult())[axis] - 1) * op.getSteps()[axis];
-    int64_t low = std::min(start, last), high = std::max(start, last);
-    SmallVector<Value> parts;
-    int64_t offset = 0, first = 0;
-    for (Value part : concat.getInputs()) {
-      int64_t end = offset + shapeOf(part)[axis];
-      if (low < end && offset <= high) {
-        if (parts.empty())
-          first = offset;
-        parts.push_back(part);
-      }
-      offset = end;
+LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
+  auto concat = op.getX().getDefiningOp<ConcatOp>();
+  if (!concat || op.getType().getNumElements() == 0 ||
+      !isKnownAlong(concat, concat.getAxis()) ||
+      !dimsOf(op.getResult())[concat.getAxis()].known())
+    return failure();
+  int64_t axis = concat.getAxis(), start = op.getStarts()[axis];
+  int64_t last =
+      start + (shapeOf(op.getResult())[axis] - 1) * op.getSteps()[axis];
+  int64_t low = std::min(start, last), high = std::max(start, last);
+  SmallVector<Value> parts;
+  int64_t offset = 0, first = 0;
+  for (Value part : concat.getInputs()) {
+    int64_t end = offset + shapeOf(part)[axis];
+    if (low < end && offset <= high) {
+      if (parts.empty())
+        first = offset;
+      parts.push_back(part);
     }
-    // A concatenation that somebody else reads as well is not made twice.
-    if (parts.size() == concat.getInputs().size() ||
-        (parts.size() > 1 && !concat->hasOneUse()))
-      return failure();
-    Value x = parts.front();
-    if (parts.size() > 1)
-      x = ConcatOp::create(rewriter, concat.getLoc(), parts, axis);
-    SmallVector<int64_t> starts(op.getStarts());
-    starts[axis] -= first;
-    rewriter.replaceOpWithNewOp<SliceOp>(op, x, starts, op.getSteps(),
-                                         dimsOf(op.getResult()));
-    return success();
+    offset = end;
   }
-};
+  // A concatenation that somebody else reads as well is not made twice.
+  if (parts.size() == concat.getInputs().size() ||
+      (parts.size() > 1 && !concat->hasOneUse()))
+    return failure();
+  Value x = parts.front();
+  if (parts.size() > 1)
+    x = ConcatOp::create(rewriter, concat.getLoc(), parts, axis);
+  SmallVector<int64_t> starts(op.getStarts());
+  starts[axis] -= first;
+  rewriter.replaceOpWithNewOp<SliceOp>(op, x, starts, op.getSteps(),
+                                       dimsOf(op.getResult()));
+  return success();
+}
 
 /// concat(x[0:2], x[2:5], y) -> concat(x[0:5], y)
 struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
@@ -121,39 +117,35 @@ SmallVector<int64_t> longAxes(ArrayRef<Dim> sizes) {
 /// reshape(transpose(x)) -> transpose(reshape(x)), where the reshape adds and
 /// drops axes of size 1 only: transposes meet, and move with their readers,
 /// while a reshape of what is stored is a view.
-struct ReshapeOfTranspose : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ReshapeOp op,
-                                PatternRewriter &rewriter) const override {
-    auto transpose = op.getX().getDefiningOp<TransposeOp>();
-    if (!transpose || !transpose->hasOneUse())
-      return failure();
-    Dims x = dimsOf(transpose.getX()), from = dimsOf(transpose.getResult()),
-         to = dimsOf(op.getResult());
-    SmallVector<int64_t> xLong = longAxes(x), fromLong = longAxes(from),
-                         toLong = longAxes(to);
-    if (permuted(from, fromLong) != permuted(to, toLong))
-      return failure();
-    // The axes of size 1 that the result has come first in the view.
-    int64_t ones = to.size() - toLong.size();
-    Dims sizes(ones, 1);
-    llvm::append_range(sizes, permuted(x, xLong));
-    SmallVector<int64_t> perm;
-    int64_t one = 0;
-    for (const Dim &size : to) {
-      if (size == 1) {
-        perm.push_back(one++);
-        continue;
-      }
-      int64_t axis = transpose.getPerm()[fromLong[perm.size() - one]];
-      perm.push_back(ones + (llvm::find(xLong, axis) - xLong.begin()));
+LogicalResult reshapeOfTranspose(ReshapeOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getX().getDefiningOp<TransposeOp>();
+  if (!transpose || !transpose->hasOneUse())
+    return failure();
+  Dims x = dimsOf(transpose.getX()), from = dimsOf(transpose.getResult()),
+       to = dimsOf(op.getResult());
+  SmallVector<int64_t> xLong = longAxes(x), fromLong = longAxes(from),
+                       toLong = longAxes(to);
+  if (permuted(from, fromLong) != permuted(to, toLong))
+    return failure();
+  // The axes of size 1 that the result has come first in the view.
+  int64_t ones = to.size() - toLong.size();
+  Dims sizes(ones, 1);
+  llvm::append_range(sizes, permuted(x, xLong));
+  SmallVector<int64_t> perm;
+  int64_t one = 0;
+  for (const Dim &size : to) {
+    if (size == 1) {
+      perm.push_back(one++);
+      continue;
     }
-    Value view =
-        ReshapeOp::create(rewriter, op.getLoc(), transpose.getX(), sizes);
-    rewriter.replaceOpWithNewOp<TransposeOp>(op, view, perm);
-    return success();
+    int64_t axis = transpose.getPerm()[fromLong[perm.size() - one]];
+    perm.push_back(ones + (llvm::find(xLong, axis) - xLong.begin()));
   }
-};
+  Value view =
+      ReshapeOp::create(rewriter, op.getLoc(), transpose.getX(), sizes);
+  rewriter.replaceOpWithNewOp<TransposeOp>(op, view, perm);
+  return success();
+}
 
 /// add(reshape(product), y) -> reshape(add(product, reshape(y))), where the
 /// reshape adds and drops axes of size 1 only: the sum can be computed with the
@@ -213,89 +205,81 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
 
 /// slice(transpose(x)) -> transpose(slice(x)), so that a part of a tensor is
 /// all that is moved.
-struct SliceOfTranspose : OpRewritePattern<SliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SliceOp op,
-                                PatternRewriter &rewriter) const override {
-    auto transpose = op.getX().getDefiningOp<TransposeOp>();
-    if (!transpose ||
-        !llvm::all_of(transpose->getUsers(), llvm::IsaPred<SliceOp>))
-      return failure();
-    SmallVector<int64_t> inverse = inversePermutation(transpose.getPerm());
-    Value part = SliceOp::create(rewriter, op.getLoc(), transpose.getX(),
-                                 permuted(op.getStarts(), inverse),
-                                 permuted(op.getSteps(), inverse),
-                                 permuted(dimsOf(op.getResult()), inverse));
-    rewriter.replaceOpWithNewOp<TransposeOp>(op, part, transpose.getPerm());
-    return success();
-  }
-};
+LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getX().getDefiningOp<TransposeOp>();
+  if (!transpose ||
+      !llvm::all_of(transpose->getUsers(), llvm::IsaPred<SliceOp>))
+    return failure();
+  SmallVector<int64_t> inverse = inversePermutation(transpose.getPerm());
+  Value part = SliceOp::create(rewriter, op.getLoc(), transpose.getX(),
+                               permuted(op.getStarts(), inverse),
+                               permuted(op.getSteps(), inverse),
+                               permuted(dimsOf(op.getResult()), inverse));
+  rewriter.replaceOpWithNewOp<TransposeOp>(op, part, transpose.getPerm());
+  return success();
+}
 
 /// reshape(slice(x)) -> slice(reshape(x)), where the first axis of a run is all
 /// that is sliced of it: the reshape is a view of what is stored, and the slice
 /// can be read in place, with the movements behind it. Not where the reshape
 /// adds and drops axes of size 1 only: that splits nothing.
-struct ReshapeOfSlice : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ReshapeOp op,
-                                PatternRewriter &rewriter) const override {
-    auto slice = op.getX().getDefiningOp<SliceOp>();
-    if (!slice || !slice->hasOneUse())
-      return failure();
-    ArrayRef<int64_t> whole = shapeOf(slice.getX()),
-                      from = shapeOf(slice.getResult()),
-                      to = shapeOf(op.getResult());
-    Dims fromSizes = dimsOf(slice.getResult()), sizes = dimsOf(op.getResult());
-    SmallVector<AxisRun> runs = axisRuns(fromSizes, sizes);
-    if (runs.empty() || permuted(fromSizes, longAxes(fromSizes)) ==
-                            permuted(sizes, longAxes(sizes)))
-      return failure();
-    SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
-    Dims viewed(sizes);
-    // What is left is of size 1.
-    runs.back().fromCount = from.size() - runs.back().from;
-    runs.back().toCount = to.size() - runs.back().to;
-    for (const AxisRun &run : runs) {
-      std::optional<size_t> sliced;
-      auto isKnown = [](const Dim &size) { return size.known().has_value(); };
-      bool known = true;
-      for (size_t i = run.from; i < run.from + run.fromCount; ++i) {
-        known &= isKnown(dimsOf(slice.getX())[i]) && isKnown(fromSizes[i]);
-        if (dimsOf(slice.getX())[i] == fromSizes[i] &&
-            slice.getStarts()[i] == 0 && slice.getSteps()[i] == 1)
-          continue;
-        if (sliced || slice.getSteps()[i] != 1)
-          return failure();
-        sliced = i;
-      }
-      if (!sliced)
+LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
+  auto slice = op.getX().getDefiningOp<SliceOp>();
+  if (!slice || !slice->hasOneUse())
+    return failure();
+  ArrayRef<int64_t> whole = shapeOf(slice.getX()),
+                    from = shapeOf(slice.getResult()),
+                    to = shapeOf(op.getResult());
+  Dims fromSizes = dimsOf(slice.getResult()), sizes = dimsOf(op.getResult());
+  SmallVector<AxisRun> runs = axisRuns(fromSizes, sizes);
+  if (runs.empty() || permuted(fromSizes, longAxes(fromSizes)) ==
+                          permuted(sizes, longAxes(sizes)))
+    return failure();
+  SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
+  Dims viewed(sizes);
+  // What is left is of size 1.
+  runs.back().fromCount = from.size() - runs.back().from;
+  runs.back().toCount = to.size() - runs.back().to;
+  for (const AxisRun &run : runs) {
+    std::optional<size_t> sliced;
+    auto isKnown = [](const Dim &size) { return size.known().has_value(); };
+    bool known = true;
+    for (size_t i = run.from; i < run.from + run.fromCount; ++i) {
+      known &= isKnown(dimsOf(slice.getX())[i]) && isKnown(fromSizes[i]);
+      if (dimsOf(slice.getX())[i] == fromSizes[i] &&
+          slice.getStarts()[i] == 0 && slice.getSteps()[i] == 1)
         continue;
-      if (!known)
+      if (sliced || slice.getSteps()[i] != 1)
         return failure();
-      // Only axes of size 1 may be in front of the one that is sliced.
-      int64_t before = 1, inner = 1;
-      for (size_t i = run.from; i < run.from + run.fromCount; ++i)
-        (i < *sliced ? before : inner) *= i == *sliced ? 1 : from[i];
-      size_t first = run.to;
-      while (first + 1 < run.to + run.toCount && to[first] == 1)
-        ++first;
-      int64_t rest = 1;
-      for (size_t j = first + 1; j < run.to + run.toCount; ++j)
-        rest *= to[j];
-      int64_t start = slice.getStarts()[*sliced] * inner,
-              size = whole[*sliced] * inner;
-      if (before != 1 || start % rest != 0 || size % rest != 0)
-        return failure();
-      viewed[first] = size / rest;
-      starts[first] = start / rest;
+      sliced = i;
     }
-    if (!isOneReshape(dimsOf(slice.getX()), viewed))
+    if (!sliced)
+      continue;
+    if (!known)
       return failure();
-    Value view = ReshapeOp::create(rewriter, op.getLoc(), slice.getX(), viewed);
-    rewriter.replaceOpWithNewOp<SliceOp>(op, view, starts, steps, sizes);
-    return success();
+    // Only axes of size 1 may be in front of the one that is sliced.
+    int64_t before = 1, inner = 1;
+    for (size_t i = run.from; i < run.from + run.fromCount; ++i)
+      (i < *sliced ? before : inner) *= i == *sliced ? 1 : from[i];
+    size_t first = run.to;
+    while (first + 1 < run.to + run.toCount && to[first] == 1)
+      ++first;
+    int64_t rest = 1;
+    for (size_t j = first + 1; j < run.to + run.toCount; ++j)
+      rest *= to[j];
+    int64_t start = slice.getStarts()[*sliced] * inner,
+            size = whole[*sliced] * inner;
+    if (before != 1 || start % rest != 0 || size % rest != 0)
+      return failure();
+    viewed[first] = size / rest;
+    starts[first] = start / rest;
   }
-};
+  if (!isOneReshape(dimsOf(slice.getX()), viewed))
+    return failure();
+  Value view = ReshapeOp::create(rewriter, op.getLoc(), slice.getX(), viewed);
+  rewriter.replaceOpWithNewOp<SliceOp>(op, view, starts, steps, sizes);
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Gathers
@@ -304,50 +288,50 @@ struct ReshapeOfSlice : OpRewritePattern<ReshapeOp> {
 /// A gather of constant indices that are equally far apart is a slice. An index
 /// that drops the axis needs a reshape on top: where that would not be a view
 /// of what is stored, the gather can do more, as part of its reader's kernel.
-struct GatherOfRange : OpRewritePattern<GatherOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(GatherOp op,
-                                PatternRewriter &rewriter) const override {
-    Value given = op.getIndices();
-    auto constant = given.getDefiningOp<ConstantOp>();
-    if (!constant || tensorType(given).getNumElements() == 0 ||
-        !hasData(constant.getValue()))
+LogicalResult gatherOfRange(GatherOp op, PatternRewriter &rewriter) {
+  Value given = op.getIndices();
+  auto constant = given.getDefiningOp<ConstantOp>();
+  if (!constant || tensorType(given).getNumElements() == 0 ||
+      !hasData(constant.getValue()))
+    return failure();
+  int64_t axis = op.getAxis(), size = shapeOf(op.getX())[axis];
+  Dims sizes = dimsOf(op.getX());
+  if (!sizes[axis].known())
+    return failure();
+  bool keepsAxis = shapeOf(given).size() == 1;
+  if (!keepsAxis && llvm::any_of(shapeOf(op.getX()).take_front(axis),
+                                 [](int64_t outer) { return outer != 1; }))
+    return failure();
+  SmallVector<int64_t> indices = elementsAsInts(constant.getValue());
+  for (int64_t &i : indices)
+    i = std::clamp<int64_t>(i < 0 ? i + size : i, 0, size - 1);
+  int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
+  for (size_t i = 1; i < indices.size(); ++i)
+    if (indices[i] - indices[i - 1] != step)
       return failure();
-    int64_t axis = op.getAxis(), size = shapeOf(op.getX())[axis];
-    Dims sizes = dimsOf(op.getX());
-    if (!sizes[axis].known())
-      return failure();
-    bool keepsAxis = shapeOf(given).size() == 1;
-    if (!keepsAxis && llvm::any_of(shapeOf(op.getX()).take_front(axis),
-                                   [](int64_t outer) { return outer != 1; }))
-      return failure();
-    SmallVector<int64_t> indices = elementsAsInts(constant.getValue());
-    for (int64_t &i : indices)
-      i = std::clamp<int64_t>(i < 0 ? i + size : i, 0, size - 1);
-    int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
-    for (size_t i = 1; i < indices.size(); ++i)
-      if (indices[i] - indices[i - 1] != step)
-        return failure();
-    if (step == 0)
-      return failure();
-    size_t rank = shapeOf(op.getX()).size();
-    SmallVector<int64_t> starts(rank, 0), steps(rank, 1);
-    starts[axis] = indices.front();
-    steps[axis] = step;
-    sizes[axis] = indices.size();
-    Value part =
-        SliceOp::create(rewriter, op.getLoc(), op.getX(), starts, steps, sizes);
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, part, dimsOf(op.getResult()));
-    return success();
-  }
-};
+  if (step == 0)
+    return failure();
+  size_t rank = shapeOf(op.getX()).size();
+  SmallVector<int64_t> starts(rank, 0), steps(rank, 1);
+  starts[axis] = indices.front();
+  steps[axis] = step;
+  sizes[axis] = indices.size();
+  Value part =
+      SliceOp::create(rewriter, op.getLoc(), op.getX(), starts, steps, sizes);
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, part, dimsOf(op.getResult()));
+  return success();
+}
 
 } // namespace
 
 void populateMovementPatterns(RewritePatternSet &patterns) {
-  patterns.add<SliceOfConcat, ConcatOfSlices, ReshapeOfTranspose, SinkReshape,
-               SliceOfTranspose, ReshapeOfSlice, GatherOfRange>(
-      patterns.getContext());
+  patterns.add(sliceOfConcat)
+      .add<ConcatOfSlices>(patterns.getContext())
+      .add(reshapeOfTranspose)
+      .add<SinkReshape>(patterns.getContext())
+      .add(sliceOfTranspose)
+      .add(reshapeOfSlice)
+      .add(gatherOfRange);
 }
 
 } // namespace ingot::graph

@@ -163,35 +163,33 @@ struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
 
 /// A mean counts the explicit padding: as its own, if it counts all of its own
 /// or has none.
-struct PadIntoAveragePool : OpRewritePattern<AveragePoolOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AveragePoolOp op,
-                                PatternRewriter &rewriter) const override {
-    std::optional<Padding> padding = Padding::of(op.getX());
-    if (!padding || !isZero(padding->pad.getValue()))
-      return failure();
-    bool counts = op.getCountPadding();
-    if (!counts && llvm::any_of(op.getLow(), [](int64_t v) { return v != 0; }))
-      return failure();
-    SmallVector<int64_t> high(padding->spatialHigh());
-    if (counts)
-      high = sum(high, op.getHigh());
-    Value x = padding->unpadded(rewriter);
-    rewriter.modifyOpInPlace(op, [&] {
-      op.getXMutable().assign(x);
-      op.setLow(sum(op.getLow(), padding->spatialLow()));
-      op.setHigh(high);
-      op.setCountPadding(true);
-    });
-    return success();
-  }
-};
+LogicalResult padIntoAveragePool(AveragePoolOp op, PatternRewriter &rewriter) {
+  std::optional<Padding> padding = Padding::of(op.getX());
+  if (!padding || !isZero(padding->pad.getValue()))
+    return failure();
+  bool counts = op.getCountPadding();
+  if (!counts && llvm::any_of(op.getLow(), [](int64_t v) { return v != 0; }))
+    return failure();
+  SmallVector<int64_t> high(padding->spatialHigh());
+  if (counts)
+    high = sum(high, op.getHigh());
+  Value x = padding->unpadded(rewriter);
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getXMutable().assign(x);
+    op.setLow(sum(op.getLow(), padding->spatialLow()));
+    op.setHigh(high);
+    op.setCountPadding(true);
+  });
+  return success();
+}
 
 } // namespace
 
 void populateWindowPatterns(RewritePatternSet &patterns) {
-  patterns.add<PadIntoSum<ConvOp>, PadIntoSum<LpPoolOp>, PadIntoMaxPool,
-               PadIntoAveragePool>(patterns.getContext());
+  patterns
+      .add<PadIntoSum<ConvOp>, PadIntoSum<LpPoolOp>, PadIntoMaxPool>(
+          patterns.getContext())
+      .add(padIntoAveragePool);
 }
 
 } // namespace ingot::graph

@@ -125,18 +125,6 @@ Num isNaN(Num x) {
   return make<arith::CmpFOp>(x, arith::CmpFPredicate::UNE, x.v, x.v);
 }
 
-#define INGOT_NUM_LITERAL(OP)                                                  \
-  Num operator OP(Num x, double y) { return x OP x.b->constantLike(x, y); }    \
-  Num operator OP(double x, Num y) { return y.b->constantLike(y, x) OP y; }
-INGOT_NUM_LITERAL(+)
-INGOT_NUM_LITERAL(-)
-INGOT_NUM_LITERAL(*)
-INGOT_NUM_LITERAL(/)
-INGOT_NUM_LITERAL(<)
-INGOT_NUM_LITERAL(<=)
-INGOT_NUM_LITERAL(>)
-INGOT_NUM_LITERAL(>=)
-#undef INGOT_NUM_LITERAL
 Num equal(Num x, double y) { return equal(x, x.b->constantLike(x, y)); }
 
 Num named(Num x, const Twine &name) {

@@ -77,8 +77,12 @@ Num equal(Num x, Num y);
 Num isNaN(Num x);
 
 #define INGOT_NUM_LITERAL(OP)                                                  \
-  Num operator OP(Num x, double y);                                            \
-  Num operator OP(double x, Num y);
+  inline Num operator OP(Num x, double y) {                                    \
+    return x OP x.b->constantLike(x, y);                                       \
+  }                                                                            \
+  inline Num operator OP(double x, Num y) {                                    \
+    return y.b->constantLike(y, x) OP y;                                       \
+  }
 INGOT_NUM_LITERAL(+)
 INGOT_NUM_LITERAL(-)
 INGOT_NUM_LITERAL(*)

@@ -76,6 +76,9 @@ def quotient(f, a, b, np, nq, grid=160):
     return best
 
 
+printed = {}  # Where coefficients are already.
+
+
 def emit(name, comment, f32, f64=None):
     fits = [("f32", f32)] + ([("f64", f64)] if f64 else [])
     errors = ", ".join(f"{m.nstr(e, 2)} ({t})" for t, (_, e) in fits)
@@ -85,7 +88,9 @@ def emit(name, comment, f32, f64=None):
         if i >= len(fits):
             print("    {},")
             continue
-        print("    {" + ",\n     ".join(m.nstr(c, 18, min_fixed=0, max_fixed=0) for c in fits[i][1][0]) + "},")
+        text = ",\n     ".join(m.nstr(c, 18, min_fixed=0, max_fixed=0) for c in fits[i][1][0])
+        print(f"    {printed[text]}," if text in printed else "    {" + text + "},")
+        printed.setdefault(text, f"{name}.{fits[i][0]}")
     print("};\n")
 
 
