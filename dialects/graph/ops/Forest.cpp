@@ -7,6 +7,22 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+/// What all forests have a table of: for each decision, and for each weight of a leaf.
+template <typename Adaptor>
+static LogicalResult checkTables(Adaptor op, TypeRule &rule, int64_t decisions,
+                                 int64_t weights) {
+  int64_t targets = tensorType(op.getBase()).getNumElements();
+  return success(
+      succeeded(rule.alike({op.getX(), op.getThreshold()})) &&
+      succeeded(rule.alike({op.getWeights(), op.getBase()})) &&
+      succeeded(rule.shape(op.getFeature(), decisions, "features")) &&
+      succeeded(rule.shape(op.getThreshold(), decisions, "thresholds")) &&
+      succeeded(rule.shape(op.getMissing(), decisions, "a table `missing`")) &&
+      succeeded(rule.shape(op.getWeights(), weights, "weights")) &&
+      succeeded(rule.shape(op.getTargets(), weights, "targets")) &&
+      succeeded(rule.shape(op.getBase(), targets, "a base")));
+}
+
 LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   int64_t nodes = tensorType(op.getFeature()).getNumElements(),
@@ -15,18 +31,11 @@ LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
           targets = tensorType(op.getBase()).getNumElements();
   if (x.size() != 2)
     return rule.refuse("needs rows of features");
-  if (failed(rule.alike({op.getX(), op.getThreshold()})) ||
-      failed(rule.alike({op.getWeights(), op.getBase()})) ||
-      failed(rule.shape(op.getFeature(), nodes, "features")) ||
-      failed(rule.shape(op.getThreshold(), nodes, "thresholds")) ||
-      failed(rule.shape(op.getMissing(), nodes, "a table `missing`")) ||
+  if (failed(checkTables(op, rule, nodes, entries)) ||
       failed(rule.shape(op.getNext(), {nodes, 2}, "a table `next`")) ||
       failed(rule.shape(op.getRoots(), trees, "roots")) ||
       failed(rule.shape(op.getDepths(), trees, "depths")) ||
-      failed(rule.shape(op.getFirst(), nodes + 1, "a table `first`")) ||
-      failed(rule.shape(op.getWeights(), entries, "weights")) ||
-      failed(rule.shape(op.getTargets(), entries, "targets")) ||
-      failed(rule.shape(op.getBase(), targets, "a base")))
+      failed(rule.shape(op.getFirst(), nodes + 1, "a table `first`")))
     return failure();
   rule.needKnown(dimsOf(op.getX())[1],
                  "has rows of a size known only at run time");
@@ -151,18 +160,11 @@ LogicalResult ForestMasksOp::inferTypes(Adaptor op, TypeRule &rule) {
           targets = tensorType(op.getBase()).getNumElements();
   if (shapeOf(op.getX()).size() != 2)
     return rule.refuse("needs columns of features");
-  if (failed(rule.alike({op.getX(), op.getThreshold()})) ||
-      failed(rule.alike({op.getWeights(), op.getBase()})) ||
-      failed(rule.shape(op.getFeature(), nodes, "features")) ||
-      failed(rule.shape(op.getThreshold(), nodes, "thresholds")) ||
-      failed(rule.shape(op.getMissing(), nodes, "a table `missing`")) ||
+  if (failed(checkTables(op, rule, nodes, leaves)) ||
       failed(rule.shape(op.getKept(), nodes, "a table `kept`")) ||
       failed(rule.shape(op.getNodesOf(), words + 1, "a table `nodes_of`")) ||
       failed(rule.shape(op.getFirstLeaf(), words, "first leaves")) ||
-      failed(rule.shape(op.getWordsOf(), trees + 1, "a table `words_of`")) ||
-      failed(rule.shape(op.getWeights(), leaves, "weights")) ||
-      failed(rule.shape(op.getTargets(), leaves, "targets")) ||
-      failed(rule.shape(op.getBase(), targets, "a base")))
+      failed(rule.shape(op.getWordsOf(), trees + 1, "a table `words_of`")))
     return failure();
   return rule.result(ArrayRef<Dim>{dimsOf(op.getX())[1], targets},
                      elementOf(op.getBase()));

@@ -77,55 +77,66 @@ static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
 }
 
-void SoftmaxOp::emitBody(BodyBuilder &b) {
-  Type type = elementOf(getInput());
-  int64_t axis = getAxis();
-  forRows(b, computeType(type), dimsOf(getInput()), axis,
+/// The rows of an exponential function: `emit` gets a row's loops, its elements, and
+/// the largest of them.
+static void overRowsOfPowers(
+    BodyBuilder &b, Value input, int64_t axis,
+    llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops,
+                            llvm::function_ref<Expr(Expr)> load, Expr top)>
+        emit) {
+  Type type = elementOf(input);
+  forRows(b, computeType(type), dimsOf(input), axis,
           [&](MutableArrayRef<Expr> at, AxisLoops loops) {
             auto load = [&](Expr i) {
               at[axis] = i;
-              return b.load(getInput(), at);
+              return b.load(input, at);
             };
-            Expr top = largest(b, type, loops, load);
-            // The result waits as the terms of the sum. In a narrow type terms
-            // and sum are rounded, as the operator's definition has it.
-            Expr sum = loops.reduce(
-                b.constant(0, type),
-                [&](Expr i, Expr acc) {
-                  Expr e = named(rounded(expOrZero(load(i) - top)), "power");
-                  b.store(0, e, at);
-                  return plus(acc, e);
-                },
-                plus);
-            Expr factor = named(1.0 / rounded(sum), "factor");
-            loops.each([&](Expr i) {
-              at[axis] = i;
-              Expr y = b.loadOutput(0, type, at) * factor;
-              b.store(0, getZeroNan() ? select(isNaN(y), 0.0, y) : y, at);
-            });
+            emit(at, loops, load, largest(b, type, loops, load));
           });
+}
+
+void SoftmaxOp::emitBody(BodyBuilder &b) {
+  Type type = elementOf(getInput());
+  int64_t axis = getAxis();
+  overRowsOfPowers(
+      b, getInput(), axis,
+      [&](MutableArrayRef<Expr> at, AxisLoops loops,
+          llvm::function_ref<Expr(Expr)> load, Expr top) {
+        // The result waits as the terms of the sum. In a narrow type terms
+        // and sum are rounded, as the operator's definition has it.
+        Expr sum = loops.reduce(
+            b.constant(0, type),
+            [&](Expr i, Expr acc) {
+              Expr e = named(rounded(expOrZero(load(i) - top)), "power");
+              b.store(0, e, at);
+              return plus(acc, e);
+            },
+            plus);
+        Expr factor = named(1.0 / rounded(sum), "factor");
+        loops.each([&](Expr i) {
+          at[axis] = i;
+          Expr y = b.loadOutput(0, type, at) * factor;
+          b.store(0, getZeroNan() ? select(isNaN(y), 0.0, y) : y, at);
+        });
+      });
 }
 
 void LogSoftmaxOp::emitBody(BodyBuilder &b) {
   Type type = elementOf(getInput());
-  int64_t axis = getAxis();
-  forRows(b, computeType(type), dimsOf(getInput()), axis,
-          [&](MutableArrayRef<Expr> at, AxisLoops loops) {
-            auto load = [&](Expr i) {
-              at[axis] = i;
-              return b.load(getInput(), at);
-            };
-            Expr top = largest(b, type, loops, load);
-            Expr sum = loops.reduce(
-                b.constant(0, type),
-                [&](Expr i, Expr acc) {
-                  return plus(acc, expOrZero(load(i) - top));
-                },
-                plus);
-            // x - top is exact where it matters, so it comes first.
-            Expr logSum = named(log(sum), "log_of_sum");
-            loops.each([&](Expr i) { b.store(0, load(i) - top - logSum, at); });
-          });
+  overRowsOfPowers(
+      b, getInput(), getAxis(),
+      [&](MutableArrayRef<Expr> at, AxisLoops loops,
+          llvm::function_ref<Expr(Expr)> load, Expr top) {
+        Expr sum = loops.reduce(
+            b.constant(0, type),
+            [&](Expr i, Expr acc) {
+              return plus(acc, expOrZero(load(i) - top));
+            },
+            plus);
+        // x - top is exact where it matters, so it comes first.
+        Expr logSum = named(log(sum), "log_of_sum");
+        loops.each([&](Expr i) { b.store(0, load(i) - top - logSum, at); });
+      });
 }
 
 Operation *SoftmaxOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
