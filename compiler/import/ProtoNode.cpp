@@ -136,30 +136,40 @@ static double toDouble(const APFloat &value) {
   return wide.convertToDouble();
 }
 
-FailureOr<SmallVector<int64_t>> ProtoNode::requireInts(unsigned i,
-                                                       StringRef what) {
-  DenseElementsAttr value = require(i, what);
+/// The numbers of a constant, by what a float and an integer of its type become.
+template <typename Number>
+static FailureOr<SmallVector<Number>>
+numbersOf(DenseElementsAttr value, llvm::function_ref<Number(double)> ofFloat,
+          llvm::function_ref<Number(const APInt &, Type)> ofInteger) {
   if (!value)
     return failure();
-  SmallVector<int64_t> ints;
   Type element = value.getElementType();
-  if (isa<FloatType>(element)) {
-    for (const APFloat &x : value.getValues<APFloat>()) {
-      double number = toDouble(x);
-      // Out of range saturates; the caller checks what it gets.
-      ints.push_back(std::isnan(number)  ? 0
-                     : number >= 0x1p63  ? INT64_MAX
-                     : number <= -0x1p63 ? INT64_MIN
-                                         : static_cast<int64_t>(number));
-    }
-    return ints;
-  }
-  for (const APInt &x : value.getValues<APInt>())
-    ints.push_back(element.isUnsignedInteger() || element.isInteger(1)
-                       ? static_cast<int64_t>(
-                             std::min<uint64_t>(x.getZExtValue(), INT64_MAX))
-                       : x.getSExtValue());
-  return ints;
+  SmallVector<Number> numbers;
+  if (isa<FloatType>(element))
+    for (const APFloat &x : value.getValues<APFloat>())
+      numbers.push_back(ofFloat(toDouble(x)));
+  else
+    for (const APInt &x : value.getValues<APInt>())
+      numbers.push_back(ofInteger(x, element));
+  return numbers;
+}
+
+FailureOr<SmallVector<int64_t>> ProtoNode::requireInts(unsigned i,
+                                                       StringRef what) {
+  return numbersOf<int64_t>(
+      require(i, what),
+      [](double number) -> int64_t {
+        // Out of range saturates; the caller checks what it gets.
+        return std::isnan(number)  ? 0
+               : number >= 0x1p63  ? INT64_MAX
+               : number <= -0x1p63 ? INT64_MIN
+                                   : static_cast<int64_t>(number);
+      },
+      [](const APInt &x, Type element) -> int64_t {
+        if (element.isUnsignedInteger() || element.isInteger(1))
+          return std::min<uint64_t>(x.getZExtValue(), INT64_MAX);
+        return x.getSExtValue();
+      });
 }
 
 FailureOr<graph::Dims> ProtoNode::requireSizes(unsigned i, StringRef what) {
@@ -174,20 +184,12 @@ FailureOr<graph::Dims> ProtoNode::requireSizes(unsigned i, StringRef what) {
 
 FailureOr<SmallVector<double>> ProtoNode::requireFloats(unsigned i,
                                                         StringRef what) {
-  DenseElementsAttr value = require(i, what);
-  if (!value)
-    return failure();
-  SmallVector<double> floats;
-  Type element = value.getElementType();
-  if (isa<FloatType>(element)) {
-    for (const APFloat &x : value.getValues<APFloat>())
-      floats.push_back(toDouble(x));
-    return floats;
-  }
-  for (const APInt &x : value.getValues<APInt>())
-    floats.push_back(element.isSignedInteger() ? double(x.getSExtValue())
-                                               : double(x.getZExtValue()));
-  return floats;
+  return numbersOf<double>(
+      require(i, what), [](double number) { return number; },
+      [](const APInt &x, Type element) {
+        return element.isSignedInteger() ? double(x.getSExtValue())
+                                         : double(x.getZExtValue());
+      });
 }
 
 LogicalResult ProtoNode::unsupported(const Twine &reason, const Twine &hint) {

@@ -169,21 +169,18 @@ static StringRef kindName(int kind) {
 static int kindOf(const onnx::AttributeProto &attr) {
   if (attr.type() != onnx::AttributeProto::UNDEFINED)
     return attr.type();
-  if (attr.has_f())
-    return onnx::AttributeProto::FLOAT;
-  if (attr.has_i())
-    return onnx::AttributeProto::INT;
-  if (attr.has_s())
-    return onnx::AttributeProto::STRING;
-  if (attr.has_t())
-    return onnx::AttributeProto::TENSOR;
-  if (attr.has_g())
-    return onnx::AttributeProto::GRAPH;
-  if (attr.floats_size())
-    return onnx::AttributeProto::FLOATS;
-  if (attr.strings_size())
-    return onnx::AttributeProto::STRINGS;
-  return onnx::AttributeProto::INTS;
+  using A = onnx::AttributeProto;
+  const std::pair<bool, int> fields[] = {{attr.has_f(), A::FLOAT},
+                                         {attr.has_i(), A::INT},
+                                         {attr.has_s(), A::STRING},
+                                         {attr.has_t(), A::TENSOR},
+                                         {attr.has_g(), A::GRAPH},
+                                         {attr.floats_size() > 0, A::FLOATS},
+                                         {attr.strings_size() > 0, A::STRINGS}};
+  for (auto [isSet, kind] : fields)
+    if (isSet)
+      return kind;
+  return A::INTS;
 }
 
 static std::optional<SchemaError>

@@ -103,6 +103,19 @@ static NodeResults oneResult(FailureOr<Value> value) {
   return SmallVector<Binding>{Binding::known(*value)};
 }
 
+/// The result of a node on a sequence whose length or whose position, input `i`, the
+/// run decides: `build` makes it of the list, with room for `also`, and the position.
+template <typename Build>
+static NodeResults atPlaceOfRun(GraphImporter &importer, ProtoNode &node,
+                                NodePlace &at, unsigned i, Build build,
+                                Value also = {}) {
+  SequenceBuilder sequences(importer, at);
+  auto given = listAndPlace(node, sequences, at, i, also);
+  if (failed(given))
+    return failure();
+  return oneResult(build(sequences, given->list, given->place));
+}
+
 NodeResults GraphImporter::importSequenceConstruct(NodePlace &at) {
   std::vector<Value> elements;
   for (Value value : at.inputs) {
@@ -120,13 +133,13 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
     return failure();
   if (!at.inputs[1])
     return node.invalid("there is no tensor to insert");
-  if (!isListed(node, at, 2)) {
-    SequenceBuilder sequences(*this, at);
-    auto given = listAndPlace(node, sequences, at, 2, at.inputs[1]);
-    if (failed(given))
-      return failure();
-    return oneResult(sequences.insert(given->list, at.inputs[1], given->place));
-  }
+  if (!isListed(node, at, 2))
+    return atPlaceOfRun(
+        *this, node, at, 2,
+        [&](SequenceBuilder &sequences, auto &list, Value place) {
+          return sequences.insert(list, at.inputs[1], place);
+        },
+        at.inputs[1]);
   std::vector<Value> elements = at.bindings[0].elements;
   int64_t place = elements.size();
   if (node.hasInput(2)) {
@@ -148,13 +161,12 @@ NodeResults GraphImporter::importSequenceErase(NodePlace &at) {
   ProtoNode node(*this, at);
   if (!checkSequence(node, at))
     return failure();
-  if (!isListed(node, at, 1)) {
-    SequenceBuilder sequences(*this, at);
-    auto given = listAndPlace(node, sequences, at, 1);
-    if (failed(given))
-      return failure();
-    return oneResult(sequences.erase(given->list, given->place));
-  }
+  if (!isListed(node, at, 1))
+    return atPlaceOfRun(
+        *this, node, at, 1,
+        [](SequenceBuilder &sequences, auto &list, Value place) {
+          return sequences.erase(list, place);
+        });
   std::vector<Value> elements = at.bindings[0].elements;
   FailureOr<int64_t> place = int64_t(elements.size()) - 1;
   if (node.hasInput(1))
@@ -171,13 +183,12 @@ NodeResults GraphImporter::importSequenceAt(NodePlace &at) {
   ProtoNode node(*this, at);
   if (!checkSequence(node, at))
     return failure();
-  if (!isListed(node, at, 1)) {
-    SequenceBuilder sequences(*this, at);
-    auto given = listAndPlace(node, sequences, at, 1);
-    if (failed(given))
-      return failure();
-    return oneResult(sequences.elementAt(given->list, given->place));
-  }
+  if (!isListed(node, at, 1))
+    return atPlaceOfRun(
+        *this, node, at, 1,
+        [](SequenceBuilder &sequences, auto &list, Value place) {
+          return sequences.elementAt(list, place);
+        });
   const std::vector<Value> &elements = at.bindings[0].elements;
   auto place = position(node, 1, elements.size());
   if (failed(place))

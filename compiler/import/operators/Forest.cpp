@@ -66,13 +66,8 @@ void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
                     bool missing, int64_t yes, int64_t no) {
   auto set = [&](int64_t i, double threshold, int64_t low, int64_t high,
                  bool missingGoesLow) {
-    TreeNode &n = nodes[i];
-    n.isLeaf = false;
-    n.feature = feature;
-    n.threshold = threshold;
-    n.low = low;
-    n.high = high;
-    n.missingGoesLow = missingGoesLow;
+    nodes[i] = {/*isLeaf=*/false, missingGoesLow, feature, low, high,
+                threshold};
   };
   switch (compare) {
   case Compare::LessEqual:

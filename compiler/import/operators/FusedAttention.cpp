@@ -112,31 +112,31 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
   return results;
 }
 
+/// Queries, keys and values of one product, then the attention between them.
+static ImportResult attendProduct(OnnxNode &node, FailureOr<Value> product,
+                                  Value mask, Value past, Value bias) {
+  if (failed(product))
+    return failure();
+  Value projected = sumOf(node, {*product, node.input(2)});
+  if (!projected)
+    return failure();
+  return attendProjected(node, projected, mask, past, bias);
+}
+
 static ImportResult importAttention(OnnxNode &node) {
   if (node.hasInput(6))
     return node.unsupported("`past_sequence_length`",
                             "export the model with caches that are not shared");
-  FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
-  if (failed(product))
-    return failure();
-  Value projected = sumOf(node, {*product, node.input(2)});
-  if (!projected)
-    return failure();
-  return attendProjected(node, projected, node.input(3), node.input(4),
-                         node.input(5));
+  return attendProduct(node, importMatMul(node, node.input(0), node.input(1)),
+                       node.input(3), node.input(4), node.input(5));
 }
 
 static ImportResult importQAttention(OnnxNode &node) {
-  FailureOr<Value> product =
+  return attendProduct(
+      node,
       importScaledProduct(node, {node.input(0), node.input(3), node.input(6)},
-                          {node.input(1), node.input(4), node.input(7)});
-  if (failed(product))
-    return failure();
-  Value projected = sumOf(node, {*product, node.input(2)});
-  if (!projected)
-    return failure();
-  return attendProjected(node, projected, node.input(5), node.input(8),
-                         Value());
+                          {node.input(1), node.input(4), node.input(7)}),
+      node.input(5), node.input(8), Value());
 }
 
 /// Padding is put back between the tokens, and hidden.

@@ -4,6 +4,7 @@
 // constants.
 
 #include "compiler/import/operators/RunTimeShapes.h"
+#include "compiler/import/operators/ShapeArguments.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -412,10 +413,7 @@ static ImportResult uniqueByInput(OnnxNode &node) {
                       group);
   }
   Value inverse = ints.put(zeros, sorted.getIndices(), group);
-  Value count = all.known() ? ints.part(number, *all.known() - 1)
-                            : Value(node.build<ReduceMaxOp>(
-                                  ints.joined({ints.numbers({0}), number}),
-                                  ArrayRef<int64_t>{0}));
+  Value count = ints.last(number, all);
   auto distinct = node.readSizes(count, {all.most()});
   if (failed(distinct))
     return failure();
@@ -434,15 +432,10 @@ static ImportResult importUnique(OnnxNode &node) {
     return failure();
   if (llvm::any_of(*values, [](double v) { return std::isnan(v); }))
     return node.unsupported("the input has NaN, which equals nothing");
-  int64_t axis = 0;
-  if (node.hasAttr("axis")) {
-    auto normal = node.axisAttr("axis", 0, shapeOf(x).size());
-    if (failed(normal))
-      return failure();
-    axis = *normal;
-  } else {
-    x = node.reshape(x, {tensorType(x).getNumElements()});
-  }
+  FailureOr<int64_t> along = axisOrFlat(node, x);
+  if (failed(along))
+    return failure();
+  int64_t axis = *along;
   // Subtensor i as the row of its elements.
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t count = shape[axis],

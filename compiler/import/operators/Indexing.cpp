@@ -1,6 +1,7 @@
 // ONNX operators whose indices are data.
 
 #include "compiler/import/operators/RunTimeShapes.h"
+#include "compiler/import/operators/ShapeArguments.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -146,15 +147,10 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
 /// Elements where a condition is true, which is a tensor of the run.
 static ImportResult compressByInput(OnnxNode &node) {
   Value x = node.input(0), condition = node.input(1);
-  int64_t axis = 0;
-  if (node.hasAttr("axis")) {
-    auto normal = node.axisAttr("axis", 0, shapeOf(x).size());
-    if (failed(normal))
-      return failure();
-    axis = *normal;
-  } else {
-    x = node.reshape(x, ArrayRef<Dim>(product(ArrayRef<Dim>(dimsOf(x)))));
-  }
+  FailureOr<int64_t> along = axisOrFlat(node, x);
+  if (failed(along))
+    return failure();
+  int64_t axis = *along;
   if (shapeOf(condition).size() != 1 ||
       (dimsOf(x)[axis] - dimsOf(condition)[0]).most() < 0)
     return node.invalid("the condition is longer than the axis");
@@ -172,15 +168,10 @@ static ImportResult importCompress(OnnxNode &node) {
   auto condition = node.requireInts(1, "condition");
   if (failed(condition))
     return failure();
-  int64_t axis = 0;
-  if (node.hasAttr("axis")) {
-    auto normal = node.axisAttr("axis", 0, shapeOf(x).size());
-    if (failed(normal))
-      return failure();
-    axis = *normal;
-  } else {
-    x = node.reshape(x, {tensorType(x).getNumElements()});
-  }
+  FailureOr<int64_t> along = axisOrFlat(node, x);
+  if (failed(along))
+    return failure();
+  int64_t axis = *along;
   SmallVector<int64_t> kept;
   for (auto [i, keep] : llvm::enumerate(*condition))
     if (keep != 0)

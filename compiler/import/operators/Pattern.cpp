@@ -316,22 +316,11 @@ private:
     case 'W':
       bytes = words;
       break;
-    case 't':
-      bytes = single('\t');
-      return true;
-    case 'n':
-      bytes = single('\n');
-      return true;
-    case 'r':
-      bytes = single('\r');
-      return true;
-    case 'f':
-      bytes = single('\f');
-      return true;
-    case 'v':
-      bytes = single('\v');
-      return true;
     default:
+      if (size_t known = StringRef("tnrfv").find(c); known != StringRef::npos) {
+        bytes = single("\t\n\r\f\v"[known]);
+        return true;
+      }
       if (llvm::isAlnum(c) || static_cast<uint8_t>(c) >= 128) {
         fail(std::string("the escape `\\") + c + "`");
         return false;

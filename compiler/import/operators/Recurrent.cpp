@@ -222,21 +222,29 @@ Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
 // The three layers
 //===----------------------------------------------------------------------===//
 
+/// The results of a layer, of which `build` makes the operator of each direction.
+template <typename Build>
+static SmallVector<Value> overDirections(RecurrentLayer &layer, Build build) {
+  SmallVector<Value> ys, hs;
+  for (int64_t d = 0; d < layer.directions; ++d) {
+    auto op = build(d);
+    ys.push_back(op.getY());
+    hs.push_back(op.getH());
+  }
+  return {layer.joinSteps(ys), layer.joinStates(hs)};
+}
+
 static ImportResult importRNN(OnnxNode &node) {
   RecurrentLayer layer(node, 1);
   if (failed(layer.read({"Tanh"})))
     return failure();
-  SmallVector<Value> ys, hs;
-  for (int64_t d = 0; d < layer.directions; ++d) {
-    auto op = RNNOp::create(node.builder, node.loc, layer.inputGates(d, 1),
-                            layer.recurrentWeights(d), layer.initialState(5, d),
-                            node.input(4), layer.isReverse(d), layer.names(d),
-                            layer.values(d, &Activation::alpha),
-                            layer.values(d, &Activation::beta), layer.clip());
-    ys.push_back(op.getY());
-    hs.push_back(op.getH());
-  }
-  return SmallVector<Value>{layer.joinSteps(ys), layer.joinStates(hs)};
+  return overDirections(layer, [&](int64_t d) {
+    return RNNOp::create(node.builder, node.loc, layer.inputGates(d, 1),
+                         layer.recurrentWeights(d), layer.initialState(5, d),
+                         node.input(4), layer.isReverse(d), layer.names(d),
+                         layer.values(d, &Activation::alpha),
+                         layer.values(d, &Activation::beta), layer.clip());
+  });
 }
 
 static ImportResult importGRU(OnnxNode &node) {
@@ -244,8 +252,7 @@ static ImportResult importGRU(OnnxNode &node) {
   if (failed(layer.read({"Sigmoid", "Tanh"})))
     return failure();
   bool linear = node.intAttr("linear_before_reset", 0) != 0;
-  SmallVector<Value> ys, hs;
-  for (int64_t d = 0; d < layer.directions; ++d) {
+  return overDirections(layer, [&](int64_t d) {
     Value bias;
     if (linear) {
       bias = layer.part(3, d);
@@ -256,16 +263,13 @@ static ImportResult importGRU(OnnxNode &node) {
                         node.scalarConstant(0, elementOf(layer.x)),
                         ArrayRef<int64_t>{hidden}));
     }
-    auto op = GRUOp::create(node.builder, node.loc,
-                            layer.inputGates(d, linear ? 2 : 3),
-                            layer.recurrentWeights(d), layer.initialState(5, d),
-                            bias, node.input(4), layer.isReverse(d),
-                            layer.names(d), layer.values(d, &Activation::alpha),
-                            layer.values(d, &Activation::beta), layer.clip());
-    ys.push_back(op.getY());
-    hs.push_back(op.getH());
-  }
-  return SmallVector<Value>{layer.joinSteps(ys), layer.joinStates(hs)};
+    return GRUOp::create(node.builder, node.loc,
+                         layer.inputGates(d, linear ? 2 : 3),
+                         layer.recurrentWeights(d), layer.initialState(5, d),
+                         bias, node.input(4), layer.isReverse(d),
+                         layer.names(d), layer.values(d, &Activation::alpha),
+                         layer.values(d, &Activation::beta), layer.clip());
+  });
 }
 
 static ImportResult importLSTM(OnnxNode &node) {

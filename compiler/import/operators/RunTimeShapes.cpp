@@ -62,6 +62,13 @@ Value RunTimeInts::joined(ArrayRef<Value> vectors) {
              : node.builder.createOrFold<ConcatOp>(node.loc, vectors, 0);
 }
 
+Value RunTimeInts::last(Value counts, const Dim &size) {
+  if (auto known = size.known())
+    return part(counts, *known - 1);
+  return node.build<ReduceMaxOp>(joined({numbers({0}), counts}),
+                                 ArrayRef<int64_t>{0});
+}
+
 Value RunTimeInts::add(Value x, Value y) {
   return node.elementwise<AddOp>({x, y});
 }
@@ -195,10 +202,7 @@ FailureOr<Value> positionsOf(OnnxNode &node, Value truths) {
   Value places = node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(all + 1));
   places =
       node.build<ScatterElementsOp>(places, to, node.countTo(all), "none", 0);
-  Value count = all.known() ? ints.part(number, *all.known() - 1)
-                            : Value(node.build<ReduceMaxOp>(
-                                  ints.joined({ints.numbers({0}), number}),
-                                  ArrayRef<int64_t>{0}));
+  Value count = ints.last(number, all);
   auto found = node.readSizes(count, {all.most()});
   if (failed(found))
     return failure();

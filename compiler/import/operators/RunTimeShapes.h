@@ -32,6 +32,8 @@ public:
   /// Elements [first, first + count) of a vector.
   mlir::Value part(mlir::Value vector, int64_t first, int64_t count = 1);
   mlir::Value joined(llvm::ArrayRef<mlir::Value> vectors);
+  /// The last of `size` counts that never get less; 0 if there is none.
+  mlir::Value last(mlir::Value counts, const Dim &size);
 
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sub(mlir::Value x, mlir::Value y);

@@ -38,6 +38,13 @@ normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
   return result;
 }
 
+FailureOr<int64_t> axisOrFlat(OnnxNode &node, Value &x) {
+  if (node.hasAttr("axis"))
+    return node.axisAttr("axis", 0, shapeOf(x).size());
+  x = node.reshape(x, ArrayRef<Dim>(product(ArrayRef<Dim>(dimsOf(x)))));
+  return 0;
+}
+
 SmallVector<int64_t> iota(int64_t count) {
   SmallVector<int64_t> result(count);
   std::iota(result.begin(), result.end(), 0);

@@ -19,6 +19,8 @@ mlir::FailureOr<Dims> sizesFromAttrOrInput(OnnxNode &node, llvm::StringRef name,
 /// not exist.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 normalizeAxes(OnnxNode &node, llvm::ArrayRef<int64_t> axes, int64_t rank);
+/// The attribute `axis`; without one `x` becomes a vector of its elements.
+mlir::FailureOr<int64_t> axisOrFlat(OnnxNode &node, mlir::Value &x);
 /// 0, 1, ... below `count`.
 llvm::SmallVector<int64_t> iota(int64_t count);
 
