@@ -13,11 +13,10 @@ namespace ingot {
 
 struct TargetDescription;
 
-/// A program that is needed is not installed.
-class MissingProgram : public llvm::ErrorInfo<MissingProgram> {
+/// An error that is a text; its class says of what kind.
+template <typename Kind> class TextError : public llvm::ErrorInfo<Kind> {
 public:
-  static char ID;
-  explicit MissingProgram(std::string message) : text(std::move(message)) {}
+  explicit TextError(std::string message) : text(std::move(message)) {}
   void log(llvm::raw_ostream &os) const override { os << text; }
   std::error_code convertToErrorCode() const override {
     return llvm::inconvertibleErrorCode();
@@ -27,18 +26,16 @@ private:
   std::string text;
 };
 
-/// The machine kept a program from its work: a full disk, no memory.
-class MachineFault : public llvm::ErrorInfo<MachineFault> {
-public:
+/// A program that is needed is not installed.
+struct MissingProgram : TextError<MissingProgram> {
   static char ID;
-  explicit MachineFault(std::string message) : text(std::move(message)) {}
-  void log(llvm::raw_ostream &os) const override { os << text; }
-  std::error_code convertToErrorCode() const override {
-    return llvm::inconvertibleErrorCode();
-  }
+  using TextError::TextError;
+};
 
-private:
-  std::string text;
+/// The machine kept a program from its work: a full disk, no memory.
+struct MachineFault : TextError<MachineFault> {
+  static char ID;
+  using TextError::TextError;
 };
 
 /// How generated sources are compiled, apart from what a target adds.
