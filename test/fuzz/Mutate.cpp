@@ -64,8 +64,7 @@ static void mutateType(onnx::ValueInfoProto &value, Random &random) {
     shape.add_dim()->set_dim_value(smallInteger(random));
     break;
   case 2:
-    if (shape.dim_size())
-      shape.mutable_dim()->RemoveLast();
+    dropLast(*shape.mutable_dim());
     break;
   case 3:
     if (shape.dim_size())
@@ -129,8 +128,7 @@ static void mutateNode(onnx::NodeProto &node, onnx::GraphProto &graph,
           pick(*graph.mutable_initializer(), random).name();
     break;
   case 3:
-    if (node.input_size())
-      node.mutable_input()->RemoveLast();
+    dropLast(*node.mutable_input());
     break;
   case 4:
     node.add_input(node.input_size() ? node.input(0) : "");

@@ -21,6 +21,11 @@ template <typename List> auto &pick(List &list, Random &random) {
   return *list.Mutable(static_cast<int>(below(random, list.size())));
 }
 
+template <typename List> void dropLast(List &list) {
+  if (list.size())
+    list.RemoveLast();
+}
+
 /// Mostly from -1 to 3, so that what comes behind is reached; else one of the
 /// numbers at which code goes wrong.
 int64_t smallInteger(Random &random);

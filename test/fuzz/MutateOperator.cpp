@@ -208,8 +208,7 @@ static void mutateArity(onnx::NodeProto &node, onnx::GraphProto &graph,
                         Random &random) {
   switch (below(random, 6)) {
   case 0:
-    if (node.input_size())
-      node.mutable_input()->RemoveLast();
+    dropLast(*node.mutable_input());
     break;
   case 1:
     if (node.input_size())

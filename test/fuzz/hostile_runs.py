@@ -19,19 +19,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "numerics"))
+sys.dont_write_bytecode = True
+from compiled_once import node, sequence, tensor as info  # noqa: E402
+
 F, I, B, S = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.STRING
-
-
-def node(op, inputs, outputs=("y",), **attributes):
-    return helper.make_node(op, inputs, list(outputs), **attributes)
-
-
-def info(name, kind, shape=None):
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def sequence(name, kind, shape=None):
-    return helper.make_tensor_sequence_value_info(name, kind, shape)
 
 
 def model(nodes, inputs, outputs, weights={}):

@@ -2,6 +2,7 @@
 
 A model is compiled once, without its data: all inputs that it takes have to agree, and all that it has to refuse are refused.
 """
+import argparse
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 failures = []
 
@@ -84,6 +85,29 @@ def check(ingot, name, network, runs, dims=(), refused=(), want=None, variants=(
             if not isRight:
                 failures.append(f"{name} {options}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     print(f"{name}: {len(runs)} runs of one compiled model agree, {len(refused)} are refused")
+
+
+def node(op, inputs, outputs=("y",), **attributes):
+    return helper.make_node(op, inputs, list(outputs), **attributes)
+
+
+def tensor(name, kind, shape=None):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def sequence(name, kind, shape=None):
+    return helper.make_tensor_sequence_value_info(name, kind, shape)
+
+
+def run(doc, *checks):
+    """Runs the checks of a file, each with the compiler that the command line names."""
+    parser = argparse.ArgumentParser(description=doc)
+    parser.add_argument("--ingot", required=True)
+    parser.add_argument("--program")
+    ingot = parser.parse_args().ingot
+    for each in checks:
+        each(ingot)
+    finish()
 
 
 def finish():

@@ -5,20 +5,15 @@
 Each model is compiled once, without its data, and run on several inputs beside ONNX Runtime. Sizes beyond their
 bounds are refused.
 """
-import argparse
-
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 import compiled_once
+from compiled_once import node
 
 F, I = TensorProto.FLOAT, TensorProto.INT64
 rng = np.random.default_rng(5)
 checked = []
-
-
-def node(op, inputs, outputs=("y",), **attributes):
-    return helper.make_node(op, inputs, list(outputs), **attributes)
 
 
 def model(nodes, inputs, outputs, weights={}):
@@ -431,19 +426,4 @@ def bodies(ingot):
           [{"x": normal(1, 3, 4, 4), "at": ints(9, 4)}])
 
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--ingot", required=True)
-parser.add_argument("--program")
-args = parser.parse_args()
-found(args.ingot)
-boxes(args.ingot)
-shapes(args.ingot)
-resized(args.ingot)
-broadcast(args.ingot)
-parts(args.ingot)
-others(args.ingot)
-windows(args.ingot)
-sampled(args.ingot)
-beyond(args.ingot)
-bodies(args.ingot)
-compiled_once.finish()
+compiled_once.run(__doc__, found, boxes, shapes, resized, broadcast, parts, others, windows, sampled, beyond, bodies)

@@ -5,7 +5,6 @@
 Each model is compiled once, without its data, and run on sequences of several lengths, of elements of several sizes. Lists that
 are longer than their bound, and positions beyond their end, are refused.
 """
-import argparse
 import ctypes
 import os
 import subprocess
@@ -16,22 +15,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import compiled_once
+from compiled_once import node, sequence, tensor
 
 F, I, B, S = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.STRING
 rng = np.random.default_rng(13)
 checked = []
-
-
-def node(op, inputs, outputs=("y",), **attributes):
-    return helper.make_node(op, inputs, list(outputs), **attributes)
-
-
-def tensor(name, kind, shape=None):
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def sequence(name, kind, shape=None):
-    return helper.make_tensor_sequence_value_info(name, kind, shape)
 
 
 def optional(name, inner):
@@ -186,12 +174,4 @@ def check_tables(ingot):
     print("tables that no row has room for are refused by the generated code")
 
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--ingot", required=True)
-parser.add_argument("--program")
-args = parser.parse_args()
-operators(args.ingot)
-bodies(args.ingot)
-interfaces(args.ingot)
-check_tables(args.ingot)
-compiled_once.finish()
+compiled_once.run(__doc__, operators, bodies, interfaces, check_tables)

@@ -6,7 +6,6 @@
 Each case is checked as run.py checks a network, for each target. Then all of them,
 each under its own name, are linked into one program.
 """
-import argparse
 import importlib.util
 import os
 import subprocess
@@ -16,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "conformance"))
 import suite  # noqa: E402
+from harness import arguments  # noqa: E402
 
 spec = importlib.util.spec_from_file_location("promises", os.path.join(HERE, "run.py"))
 promises = importlib.util.module_from_spec(spec)
@@ -70,11 +70,8 @@ def link_together(args, cases, directory):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ingot", required=True)
-    parser.add_argument("--work", required=True)
+    parser = arguments(__doc__, targets="generic,native")
     parser.add_argument("--every", type=int, default=60)
-    parser.add_argument("--targets", default="generic,native")
     args = parser.parse_args()
     args.dim = []
     folder = os.path.join(args.work, "suite")

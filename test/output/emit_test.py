@@ -8,7 +8,6 @@ test/networks/models/real. Each gives the expected outputs on each board, printe
 the board's own code. With a bias changed the program fails and names the kernel
 that adds it.
 """
-import argparse
 import os
 import re
 import subprocess
@@ -17,6 +16,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "firmware"))
+from harness import arguments  # noqa: E402
 from count import Target, run  # noqa: E402
 
 REAL = os.path.join(HERE, "..", "networks", "models", "real")
@@ -80,11 +80,8 @@ def check(ingot, model, target, directory):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__, targets="cortex-m0plus,cortex-m4,cortex-m55")
     parser.add_argument("models", nargs="*")
-    parser.add_argument("--ingot", required=True)
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--targets", default="cortex-m0plus,cortex-m4,cortex-m55")
     args = parser.parse_args()
     failed = False
     for model in args.models or [os.path.join(REAL, name) for name in ("mnist_8", "micro_kws_m_static_fp32")]:

@@ -14,7 +14,6 @@ A setting is a target, or several in one output, and an option. Every compiler o
 is installed gets all outputs of a setting in one source, with -Wall -Wextra -Wpedantic -Werror.
 Their headers are compiled as C11 and as C++17.
 """
-import argparse
 import collections
 import glob
 import json
@@ -29,6 +28,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(HERE, "..", folder) for folder in ("networks", "conformance")]
 import corners  # noqa: E402
 import suite  # noqa: E402
+from harness import arguments  # noqa: E402
 from run import MODELS, find_model  # noqa: E402
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -167,9 +167,7 @@ def compile_all(args, known, setting, folder, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ingot", required=True)
-    parser.add_argument("--work", required=True)
+    parser = arguments(__doc__)
     parser.add_argument("--models", required=True)
     parser.add_argument("--every", type=int, default=10)
     parser.add_argument("--matrix", choices=["sample", "all"], default="sample")

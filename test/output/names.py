@@ -9,7 +9,6 @@ for want of another: `t17`, `acc3`, `at9`, a single letter `i`. Of all locals of
 network on a target at least PERCENT have to be of the first kind, and no line may
 be longer than COLUMNS.
 """
-import argparse
 import collections
 import os
 import re
@@ -19,6 +18,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "networks"))
 sys.dont_write_bytecode = True
+from harness import arguments  # noqa: E402
 from run import find_model  # noqa: E402
 
 # A declaration in a function: type, name, then a value, a size or the end.
@@ -68,14 +68,11 @@ def check(network, model, target, options):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("networks", nargs="+")
-    arguments.add_argument("--ingot", required=True)
-    arguments.add_argument("--work", required=True)
-    arguments.add_argument("--targets", default="generic,x86-64-v3,cortex-m4")
-    arguments.add_argument("--least", type=float, default=90)
-    arguments.add_argument("--columns", type=int, default=110)
-    options = arguments.parse_args()
+    parser = arguments(__doc__, targets="generic,x86-64-v3,cortex-m4")
+    parser.add_argument("networks", nargs="+")
+    parser.add_argument("--least", type=float, default=90)
+    parser.add_argument("--columns", type=int, default=110)
+    options = parser.parse_args()
     os.makedirs(options.work, exist_ok=True)
     failed = False
     for network in options.networks:

@@ -6,7 +6,6 @@
 Each network is compiled in one go. Then for each stage the module that --stop-after writes is
 compiled on with --start-from; source and header have to be the same.
 """
-import argparse
 import filecmp
 import os
 import subprocess
@@ -16,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "networks"))
 sys.path.insert(0, HERE)
+from harness import arguments  # noqa: E402
 from matrix import DIMS  # noqa: E402
 from run import find_model  # noqa: E402
 
@@ -50,11 +50,8 @@ def check(ingot, model, flags, target, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ingot", required=True)
-    parser.add_argument("--work", required=True)
+    parser = arguments(__doc__, targets="generic,x86-64-v3,cortex-m4")
     parser.add_argument("--models", required=True)
-    parser.add_argument("--targets", default="generic,x86-64-v3,cortex-m4")
     args = parser.parse_args()
     folder = os.path.join(args.work, "models")
     os.makedirs(folder, exist_ok=True)

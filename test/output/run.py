@@ -16,7 +16,6 @@ Targets of one output are joined by colons: generic,x86-64-v2:x86-64-v3.
 - two threads that run the model at once get the same result as one;
 - a null or misaligned pointer is an error code.
 """
-import argparse
 import filecmp
 import os
 import re
@@ -25,7 +24,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "networks"))
 sys.dont_write_bytecode = True
-from harness import Failure, sh  # noqa: E402
+from harness import Failure, arguments, sh  # noqa: E402
 from run import find_model, runs_here  # noqa: E402
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -182,11 +181,8 @@ def check_run(directory, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__, targets="generic,native")
     parser.add_argument("name")
-    parser.add_argument("--ingot", required=True)
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--targets", default="generic,native")
     parser.add_argument("--weights", default="source")
     parser.add_argument("--dim", action="append", default=[])
     args = parser.parse_args()

@@ -11,7 +11,6 @@ For each network and target, with the target's own compiler:
 - a budget of exactly the prediction is kept, one of a byte less is refused with the
   heaviest kernel's name.
 """
-import argparse
 import collections
 import json
 import os
@@ -23,7 +22,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "networks"))
 sys.dont_write_bytecode = True
-from harness import Failure, sh  # noqa: E402
+from harness import Failure, arguments, sh  # noqa: E402
 from run import find_model, runs_here  # noqa: E402
 
 STANDARD = ["-std=c++17", "-O2", "-fPIC", "-fno-exceptions", "-fno-rtti"]
@@ -240,11 +239,8 @@ def check(args, network, target):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__, targets="generic")
     parser.add_argument("networks", nargs="+")
-    parser.add_argument("--ingot", required=True)
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--targets", default="generic")
     args = parser.parse_args()
     args.work = os.path.abspath(args.work)
     os.makedirs(args.work, exist_ok=True)
