@@ -65,6 +65,26 @@ module {
     kernel.return
   }
 
+  // Divided in place, unless the variable is what divides.
+  // CHECK-LABEL: void quotients(
+  // CHECK: acc0 /= x0;
+  // CHECK-NEXT: acc1 = x0 / acc1;
+  kernel.func @quotients(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<2xf32> {kernel.name = "y"}) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %one = arith.constant 1.0 : f32
+    %r:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %one, %b = %one) -> (f32, f32) {
+      %v = memref.load %x[%i] : memref<8xf32>
+      %p = arith.divf %a, %v : f32
+      %q = arith.divf %v, %b : f32
+      scf.yield %p, %q : f32, f32
+    }
+    memref.store %r#0, %y[%c0] : memref<2xf32>
+    memref.store %r#1, %y[%c1] : memref<2xf32>
+    kernel.return
+  }
+
   // Conditionals with two results, and one without else.
   // CHECK-LABEL: void branches(
   // CHECK: if ({{.*}}) {
@@ -170,7 +190,8 @@ module {
       %fib: memref<1xi32> {kernel.onnx_name = "fib", kernel.output}, %prev: memref<8xf32> {kernel.onnx_name = "prev", kernel.output},
       %arg: memref<1xi64> {kernel.onnx_name = "arg", kernel.output}, %br: memref<4xf32> {kernel.onnx_name = "br", kernel.output},
       %tab: memref<4xi32> {kernel.onnx_name = "tab", kernel.output}, %col: memref<1xi32> {kernel.onnx_name = "col", kernel.output},
-      %loc: memref<8xf32> {kernel.onnx_name = "loc", kernel.output}, %n: memref<2xi64> {kernel.onnx_name = "n"}) {
+      %loc: memref<8xf32> {kernel.onnx_name = "loc", kernel.output}, %n: memref<2xi64> {kernel.onnx_name = "n"},
+      %quo: memref<2xf32> {kernel.onnx_name = "quo", kernel.output}) {
     kernel.require_equal %n, dense<[2, -3]> : tensor<2xi64>, "n was bound when the model was compiled" : memref<2xi64>
     kernel.launch @fibonacci(%fib) : (memref<1xi32>) -> ()
     kernel.launch @previous(%x, %prev) : (memref<8xf32>, memref<8xf32>) -> ()
@@ -180,6 +201,7 @@ module {
     kernel.launch @tables(%tab) : (memref<4xi32>) -> ()
     kernel.launch @collatz(%col) : (memref<1xi32>) -> ()
     kernel.launch @locals(%x, %loc) : (memref<8xf32>, memref<8xf32>) -> ()
+    kernel.launch @quotients(%x, %quo) : (memref<8xf32>, memref<2xf32>) -> ()
     kernel.return
   }
 }
