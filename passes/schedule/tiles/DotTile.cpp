@@ -1,5 +1,6 @@
 #include "passes/schedule/tiles/DotTile.h"
 
+#include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -250,20 +251,23 @@ public:
   /// An operand as products take it: whole, or its even and its odd steps.
   using Parts = SmallVector<Value, 2>;
 
-  /// A row's group, for accumulators of `lanes` lanes.
-  Parts rowParts(Value group, int64_t lanes) {
-    return parts(spread(group, lanes), lanes, aIsUnsigned);
+  /// Group `row`, for accumulators of `lanes` lanes.
+  Parts rowParts(Value group, int64_t lanes, int64_t row) {
+    return parts(spread(group, lanes), lanes, aIsUnsigned, "x_" + Twine(row));
   }
-  Parts columnParts(Value vector, int64_t lanes) {
-    return parts(vector, lanes, bIsUnsigned);
+  Parts columnParts(Value vector, int64_t lanes, size_t v) {
+    return parts(vector, lanes, bIsUnsigned, "w_" + Twine(v));
   }
 
-  Value dot(const Parts &row, const Parts &column, Value sum) {
+  Value dot(const Parts &row, const Parts &column, Value sum,
+            const Twine &name) {
     bool extended = row.size() > 1;
     for (auto [a, w] : llvm::zip(row, column))
-      sum = kernel::DotOp::create(b.builder, b.loc, sum.getType(), a, w, sum,
-                                  aIsUnsigned && !extended,
-                                  bIsUnsigned && !extended);
+      sum = kernel::nameValue(kernel::DotOp::create(b.builder, b.loc,
+                                                    sum.getType(), a, w, sum,
+                                                    aIsUnsigned && !extended,
+                                                    bIsUnsigned && !extended),
+                              name);
     return sum;
   }
 
@@ -289,22 +293,27 @@ private:
   }
 
   /// Two bytes in each lane of 16 bits: the low one is the even step's.
-  Parts parts(Value vector, int64_t lanes, bool isUnsigned) {
+  Parts parts(Value vector, int64_t lanes, bool isUnsigned, const Twine &name) {
     if (!form.widened || !llvm::is_contained(form.lanes, lanes))
-      return {vector};
+      return {kernel::nameValue(vector, name)};
     int64_t pairs = lanes * form.group / 2;
-    Value both = bitcast(vector, pairs, b.builder.getI16Type());
+    Value both =
+        kernel::nameValue(bitcast(vector, pairs, b.builder.getI16Type()), name);
     auto type = cast<VectorType>(both.getType());
     auto all = [&](int64_t number) -> Value {
       return arith::ConstantOp::create(
           b.builder, b.loc, DenseElementsAttr::get(type, APInt(16, number)));
     };
+    auto named = [&](Value even, Value odd) -> Parts {
+      return {kernel::nameValue(even, name + "_even"),
+              kernel::nameValue(odd, name + "_odd")};
+    };
     if (isUnsigned)
-      return {arith::AndIOp::create(b.builder, b.loc, both, all(255)),
-              arith::ShRUIOp::create(b.builder, b.loc, both, all(8))};
+      return named(arith::AndIOp::create(b.builder, b.loc, both, all(255)),
+                   arith::ShRUIOp::create(b.builder, b.loc, both, all(8)));
     Value upper = arith::ShLIOp::create(b.builder, b.loc, both, all(8));
-    return {arith::ShRSIOp::create(b.builder, b.loc, upper, all(8)),
-            arith::ShRSIOp::create(b.builder, b.loc, both, all(8))};
+    return named(arith::ShRSIOp::create(b.builder, b.loc, upper, all(8)),
+                 arith::ShRSIOp::create(b.builder, b.loc, both, all(8)));
   }
 
   KernelBuilder &b;
@@ -336,8 +345,8 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
   auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
     SmallVector<DotBuilder::Parts> columns;
     for (auto [v, lanesOfVector] : llvm::enumerate(lanes))
-      columns.push_back(
-          dots.columnParts(operands.b(group, count, v).value, lanesOfVector));
+      columns.push_back(dots.columnParts(operands.b(group, count, v).value,
+                                         lanesOfVector, v));
     for (int64_t row = firstRow; row < lastRow.value_or(tile.rows); ++row) {
       Value elements =
           loadGroup(b, form, operands, row, group * double(form.group), count);
@@ -345,9 +354,10 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       for (auto [v, column] : llvm::enumerate(columns)) {
         // Vectors of one width share the row's group.
         if (v == 0 || lanes[v] != lanes[v - 1])
-          spread = dots.rowParts(elements, lanes[v]);
+          spread = dots.rowParts(elements, lanes[v], row);
         Expr &sum = sums[row * lanes.size() + v];
-        sum.value = dots.dot(spread, column, sum.value);
+        sum.value =
+            dots.dot(spread, column, sum.value, tile.nameAt("sum", row, v));
       }
     }
     return sums;
