@@ -6,8 +6,10 @@
 //
 // A model calls parallel_for once per kernel, often for a few microseconds of
 // work, so workers spin for a while before they sleep, and parts are handed out
-// through one atomic word. One run at a time may use a pool; a second one
-// that comes meanwhile runs on its own thread, correctly but not faster.
+// through one atomic word: the first ones to the caller, the last ones to workers,
+// so that a kernel's rows are mostly read by the thread that has written them. One
+// run at a time may use a pool; a second one that comes meanwhile runs on its own
+// thread, correctly but not faster.
 #ifndef INGOT_THREAD_POOL_H
 #define INGOT_THREAD_POOL_H
 
@@ -66,9 +68,9 @@ public:
     job.extent.store(extent, std::memory_order_relaxed);
     unfinished.store(parts, std::memory_order_relaxed);
     ++generation;
-    ticket.store(uint64_t(generation) << 32 | uint64_t(parts) << 16);
+    ticket.store(uint64_t(generation) << 36 | uint64_t(parts) << 24);
     wake();
-    while (runPart())
+    while (runPart(/*fromBack=*/false))
       ;
     for (unsigned spins = 0; unfinished.load(std::memory_order_acquire) != 0;
          ++spins)
@@ -86,25 +88,27 @@ private:
     std::atomic<ptrdiff_t> extent{0};
   };
 
-  static constexpr ptrdiff_t kMaxParts = 0xffff;
-  static ptrdiff_t partsOf(uint64_t ticket) { return ticket >> 16 & 0xffff; }
-  static ptrdiff_t nextOf(uint64_t ticket) { return ticket & 0xffff; }
+  static constexpr ptrdiff_t kMaxParts = 0xfff;
+  static ptrdiff_t partsOf(uint64_t ticket) { return ticket >> 24 & 0xfff; }
+  static ptrdiff_t frontOf(uint64_t ticket) { return ticket >> 12 & 0xfff; }
+  static ptrdiff_t backOf(uint64_t ticket) { return ticket & 0xfff; }
   bool hasWork() const {
     uint64_t now = ticket.load();
-    return nextOf(now) < partsOf(now);
+    return frontOf(now) + backOf(now) < partsOf(now);
   }
 
   /// Takes one part and runs it; false if there is none.
-  bool runPart() {
+  bool runPart(bool fromBack) {
     uint64_t now = ticket.load(std::memory_order_acquire);
     for (;;) {
-      ptrdiff_t part = nextOf(now), parts = partsOf(now);
-      if (part >= parts)
+      ptrdiff_t front = frontOf(now), back = backOf(now), parts = partsOf(now);
+      if (front + back >= parts)
         return false;
+      ptrdiff_t part = fromBack ? parts - 1 - back : front;
       ingot_body body = job.body.load(std::memory_order_relaxed);
       void *argument = job.argument.load(std::memory_order_relaxed);
       ptrdiff_t extent = job.extent.load(std::memory_order_relaxed);
-      if (!ticket.compare_exchange_weak(now, now + 1))
+      if (!ticket.compare_exchange_weak(now, now + (fromBack ? 1 : 1 << 12)))
         continue;
       // The first `rest` parts are one step longer.
       ptrdiff_t length = extent / parts, rest = extent % parts;
@@ -117,7 +121,7 @@ private:
 
   void work() {
     for (unsigned spins = 0; !stopping.load(std::memory_order_relaxed);) {
-      if (runPart()) {
+      if (runPart(/*fromBack=*/true)) {
         spins = 0;
         continue;
       }
@@ -159,7 +163,8 @@ private:
 
   Job job;
   uint32_t generation = 0;
-  /// Generation, number of parts, next part to take, in one word.
+  /// Generation, number of parts, parts taken from the front and from the back, in
+  /// one word.
   std::atomic<uint64_t> ticket{0};
   std::atomic<ptrdiff_t> unfinished{0};
   std::atomic<bool> busy{false}, stopping{false};
