@@ -157,43 +157,50 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
   return SmallVector<Binding>{Binding::sequence(std::move(elements))};
 }
 
-NodeResults GraphImporter::importSequenceErase(NodePlace &at) {
-  ProtoNode node(*this, at);
+/// The result of a node on a sequence and a position, input 1: `ofRun` makes it where the
+/// run decides one of them (see atPlaceOfRun), `known` of the elements.
+template <typename OfRun, typename Known>
+static NodeResults atPlace(GraphImporter &importer, NodePlace &at, OfRun ofRun,
+                           Known known) {
+  ProtoNode node(importer, at);
   if (!checkSequence(node, at))
     return failure();
   if (!isListed(node, at, 1))
-    return atPlaceOfRun(
-        *this, node, at, 1,
-        [](SequenceBuilder &sequences, auto &list, Value place) {
-          return sequences.erase(list, place);
-        });
-  std::vector<Value> elements = at.bindings[0].elements;
-  FailureOr<int64_t> place = int64_t(elements.size()) - 1;
-  if (node.hasInput(1))
-    place = position(node, 1, elements.size());
-  if (failed(place))
-    return failure();
-  if (elements.empty())
-    return node.invalid("the sequence is empty");
-  elements.erase(elements.begin() + *place);
-  return SmallVector<Binding>{Binding::sequence(std::move(elements))};
+    return atPlaceOfRun(importer, node, at, 1, ofRun);
+  return known(node, at.bindings[0].elements);
+}
+
+NodeResults GraphImporter::importSequenceErase(NodePlace &at) {
+  auto ofRun = [](SequenceBuilder &sequences, auto &list, Value place) {
+    return sequences.erase(list, place);
+  };
+  return atPlace(
+      *this, at, ofRun,
+      [](ProtoNode &node, std::vector<Value> elements) -> NodeResults {
+        FailureOr<int64_t> place = int64_t(elements.size()) - 1;
+        if (node.hasInput(1))
+          place = position(node, 1, elements.size());
+        if (failed(place))
+          return failure();
+        if (elements.empty())
+          return node.invalid("the sequence is empty");
+        elements.erase(elements.begin() + *place);
+        return SmallVector<Binding>{Binding::sequence(std::move(elements))};
+      });
 }
 
 NodeResults GraphImporter::importSequenceAt(NodePlace &at) {
-  ProtoNode node(*this, at);
-  if (!checkSequence(node, at))
-    return failure();
-  if (!isListed(node, at, 1))
-    return atPlaceOfRun(
-        *this, node, at, 1,
-        [](SequenceBuilder &sequences, auto &list, Value place) {
-          return sequences.elementAt(list, place);
-        });
-  const std::vector<Value> &elements = at.bindings[0].elements;
-  auto place = position(node, 1, elements.size());
-  if (failed(place))
-    return failure();
-  return SmallVector<Binding>{Binding::known(elements[*place])};
+  return atPlace(
+      *this, at,
+      [](SequenceBuilder &sequences, auto &list, Value place) {
+        return sequences.elementAt(list, place);
+      },
+      [](ProtoNode &node, ArrayRef<Value> elements) -> NodeResults {
+        auto place = position(node, 1, elements.size());
+        if (failed(place))
+          return failure();
+        return SmallVector<Binding>{Binding::known(elements[*place])};
+      });
 }
 
 NodeResults GraphImporter::importSequenceLength(NodePlace &at) {

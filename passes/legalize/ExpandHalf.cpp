@@ -309,11 +309,12 @@ Value roundToOdd(OpBuilder &b, Location loc, Value x) {
 
 LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
                           PatternRewriter &rewriter) {
-  Value x = op.getIn();
-  Type from = getElementTypeOrSelf(x), to = getElementTypeOrSelf(op.getType());
+  Type to = getElementTypeOrSelf(op.getType());
   if (!isBitsFloat(to))
     return failure();
   Location loc = op.getLoc();
+  Value x = op.getIn();
+  Type from = getElementTypeOrSelf(x);
   if (from.isF64())
     x = roundToOdd(rewriter, loc, x);
   else if (!from.isF32())

@@ -66,6 +66,12 @@ ImportResult reshapeInferring(OnnxNode &node, Dims to,
   return one(reshapeAtRunTime(node, x, to));
 }
 
+static ImportResult reshaped(OnnxNode &node, Value x, FailureOr<Dims> sizes) {
+  if (failed(sizes))
+    return failure();
+  return one(reshapeAtRunTime(node, x, *sizes));
+}
+
 ImportResult squeezeByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), axes = ints.input(1);
@@ -82,10 +88,7 @@ ImportResult squeezeByInput(OnnxNode &node) {
                         ints.sums(stay, /*exclusive=*/true));
   Value sizes = ints.put(ints.numbers(SmallVector<int64_t>(left + 1, 1)), to,
                          ints.sizes(from));
-  auto result = readSizesOf(node, ints.part(sizes, 0, left), from);
-  if (failed(result))
-    return failure();
-  return one(reshapeAtRunTime(node, x, *result));
+  return reshaped(node, x, readSizesOf(node, ints.part(sizes, 0, left), from));
 }
 
 ImportResult unsqueezeByInput(OnnxNode &node) {
@@ -99,10 +102,7 @@ ImportResult unsqueezeByInput(OnnxNode &node) {
   Value old = ints.sums(ints.sub(ints.number(1), added), /*exclusive=*/true);
   Value sizes = ints.where(ints.equal(added, ints.number(1)), ints.number(1),
                            ints.take(ints.sizes(from), old));
-  auto result = readSizesOf(node, sizes, from);
-  if (failed(result))
-    return failure();
-  return one(reshapeAtRunTime(node, x, *result));
+  return reshaped(node, x, readSizesOf(node, sizes, from));
 }
 
 ImportResult expandByInput(OnnxNode &node) {
