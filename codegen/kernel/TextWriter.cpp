@@ -33,10 +33,11 @@ static size_t endOfUnit(StringRef text, size_t i) {
 }
 
 /// Returns where to break a line of C: at the last space of those in the fewest
-/// brackets, at best one after a comma, not too near the front. Returns npos if
-/// C allows no break: a directive of the preprocessor ends with its line.
+/// brackets, at best one after a comma, not too near the front; where there is none,
+/// behind the last bracket of a call. Returns npos if C allows no break: a directive
+/// of the preprocessor ends with its line.
 static size_t breakPosition(StringRef text, size_t room) {
-  size_t best = StringRef::npos;
+  size_t best = StringRef::npos, call = StringRef::npos;
   if (text.ltrim().starts_with("#"))
     return best;
   int depth = 0, bestCost = 0;
@@ -46,12 +47,16 @@ static size_t breakPosition(StringRef text, size_t room) {
       continue;
     }
     char c = text[i];
+    if (c == '(' && i > 0 && i < room && llvm::isAlnum(text[i - 1]))
+      call = i + 1;
     depth += (c == '(' || c == '[' || c == '{');
     depth -= (c == ')' || c == ']' || c == '}');
     if (c != ' ' || text.take_front(i).trim().empty() || text.substr(i) == " {")
       continue;
     if (i > room)
-      return best == StringRef::npos ? i : best;
+      return best != StringRef::npos   ? best
+             : call != StringRef::npos ? call
+                                       : i;
     int cost = 2 * depth + (text[i - 1] != ',');
     if (best == StringRef::npos || cost <= bestCost || best < room / 2) {
       best = i;
@@ -94,7 +99,8 @@ void TextWriter::line(const Twine &twine) {
     if (at == StringRef::npos)
       break;
     os.indent(indent) << text.take_front(at) << '\n';
-    text = text.drop_front(at + 1);
+    text = text.drop_front(at);
+    text.consume_front(" ");
     indent = 2 * depth + 4;
   }
   os.indent(indent) << text << '\n';

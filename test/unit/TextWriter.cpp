@@ -41,6 +41,12 @@ TEST_CASE("code breaks after a comma, outside of brackets", "[codegen]") {
   CHECK(code(longText + " {") == Lines{longText + " {"});
 }
 
+TEST_CASE("calls in calls break behind a bracket", "[codegen]") {
+  // The only space comes too late.
+  CHECK(code("f(" + longName + "(" + longName + "(x, 1)));") ==
+        Lines{"f(" + longName + "(", "    " + longName + "(x, 1)));"});
+}
+
 TEST_CASE("a directive of the preprocessor is one line", "[codegen]") {
   std::string macro = "#define " + longName + "_" + longName + "_ELEMENTS 6u";
   CHECK(code(macro) == Lines{macro});
