@@ -348,8 +348,8 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       columns.push_back(dots.columnParts(operands.b(group, count, v).value,
                                          lanesOfVector, v));
     for (int64_t row = firstRow; row < lastRow.value_or(tile.rows); ++row) {
-      Value elements =
-          loadGroup(b, form, operands, row, group * double(form.group), count);
+      Expr step = named(group * double(form.group), "step");
+      Value elements = loadGroup(b, form, operands, row, step, count);
       DotBuilder::Parts spread;
       for (auto [v, column] : llvm::enumerate(columns)) {
         // Vectors of one width share the row's group.
@@ -364,6 +364,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
   };
   int64_t groups = steps / form.group, left = steps % form.group;
   tile.sums = b.loop(groups, tile.sums, [&](Expr group, ArrayRef<Expr> sums) {
+    named(group, "group");
     return addGroup(group, form.group, Exprs(sums.begin(), sums.end()));
   });
   if (left)
