@@ -234,7 +234,10 @@ ModelFile::externalData(const onnx::TensorProto &tensor,
   ExternalEntries entries;
   if (!readEntries(tensor, entries, error))
     return nullptr;
-  std::string real = resolveBeside(filePath, entries.location, error);
+  bool isScratch = !scratchPath.empty() && entries.location == scratchPath;
+  std::string real = isScratch
+                         ? scratchPath
+                         : resolveBeside(filePath, entries.location, error);
   if (real.empty())
     return nullptr;
   auto cannotRead = [&](std::error_code code) {

@@ -35,6 +35,9 @@ public:
   onnx::ModelProto &model() { return *proto; }
   const onnx::ModelProto &model() const { return *proto; }
   llvm::StringRef path() const { return filePath; }
+  /// Lets external data be in this file too, wherever it is: constants whose
+  /// location is just its path. For files that we write ourselves.
+  void setScratch(llvm::StringRef path) { scratchPath = path.str(); }
 
   /// The bytes of a tensor with external data, mapped on their own so that they
   /// can go when they have been read. Null with the reason in `error`.
@@ -46,7 +49,7 @@ public:
 
 private:
   ModelFile();
-  std::string filePath;
+  std::string filePath, scratchPath;
   std::unique_ptr<onnx::ModelProto> proto;
   std::vector<std::unique_ptr<onnx::FunctionProto>> kept;
 };

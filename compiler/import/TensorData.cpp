@@ -443,6 +443,16 @@ FailureOr<DenseElementsAttr> denseTensorAttr(const onnx::TensorProto &tensor,
   return denseFromBytes(type, elements.bytes);
 }
 
+std::optional<std::vector<char>> tensorBytes(const onnx::TensorProto &tensor,
+                                             ModelFile *file,
+                                             MLIRContext *context,
+                                             std::string &error) {
+  Elements elements;
+  if (!read(tensor, file, context, elements, error))
+    return std::nullopt;
+  return std::vector<char>(elements.bytes.begin(), elements.bytes.end());
+}
+
 FailureOr<ElementsAttr> sparseTensorAttr(const onnx::SparseTensorProto &sparse,
                                          ModelFile *file, MLIRContext *context,
                                          std::string &error) {

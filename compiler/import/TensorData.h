@@ -64,6 +64,11 @@ std::optional<StringTensor> stringsOf(const onnx::TensorProto &tensor,
 mlir::FailureOr<mlir::DenseElementsAttr>
 denseTensorAttr(const onnx::TensorProto &tensor, ModelFile *file,
                 mlir::MLIRContext *context, std::string &error);
+/// The same elements as bytes, which no attribute keeps.
+std::optional<std::vector<char>> tensorBytes(const onnx::TensorProto &tensor,
+                                             ModelFile *file,
+                                             mlir::MLIRContext *context,
+                                             std::string &error);
 /// A sparse tensor, made dense.
 mlir::FailureOr<mlir::ElementsAttr>
 sparseTensorAttr(const onnx::SparseTensorProto &tensor, ModelFile *file,

@@ -206,11 +206,13 @@ bool Calibration::read(StringRef path, const Graph &graph,
     auto entries = readNpz(path, error);
     if (!entries)
       return reading.fail(error);
-    for (const NpzEntry &entry : *entries)
+    for (NpzEntry &entry : *entries) {
       if (!take(entry.name, [&](Type type) {
             return parseNpy(entry.bytes, "it", type, error);
           }))
         return false;
+      entry.bytes = std::string();
+    }
   } else if (StringRef(path).ends_with(".npy")) {
     if (inputs.size() != 1)
       return reading.fail("the model has " + Twine(inputs.size()) +
@@ -230,6 +232,37 @@ bool Calibration::read(StringRef path, const Graph &graph,
       return reading.fail(shown + " has no data for the input " + name,
                           "inputs: " + llvm::join(names, ", "));
   return cut(arrays, reading) && check(reading);
+}
+
+void Calibration::park(std::shared_ptr<Scratch> given) {
+  constexpr size_t worthParking = 16 << 20;
+  size_t bytes = 0;
+  for (const Sample &sample : samples)
+    for (const Tensor &tensor : sample)
+      bytes += tensor.bytes.size();
+  if (bytes < worthParking)
+    return;
+  scratch = std::move(given);
+  for (Sample &sample : samples)
+    for (auto [i, tensor] : llvm::enumerate(sample)) {
+      uint64_t offset = scratch->append(tensor.bytes);
+      if (i == 0)
+        offsets.push_back(offset);
+      tensor.bytes = std::vector<char>();
+    }
+}
+
+const Sample &Calibration::operator[](size_t index) const {
+  if (!scratch)
+    return samples[index];
+  current = samples[index];
+  uint64_t offset = offsets[index];
+  for (auto [tensor, input] : llvm::zip(current, inputs)) {
+    tensor.bytes.resize(tensor.elements() * elementBytes(input.elementType));
+    scratch->read(offset, tensor.bytes);
+    offset = Scratch::behind(offset, tensor.bytes.size());
+  }
+  return current;
 }
 
 bool Calibration::readLabels(StringRef path, MLIRContext &context,

@@ -15,12 +15,15 @@ public:
   /// have all samples along their first axis. False with diagnostics if
   /// something is wrong with them.
   bool read(llvm::StringRef path, const Graph &graph, Diagnostics &diagnostics);
+  /// Puts many or large samples out of memory.
+  void park(std::shared_ptr<Scratch> scratch);
   /// Reads an .npy with the class of each sample; after read().
   bool readLabels(llvm::StringRef path, mlir::MLIRContext &context,
                   Diagnostics &diagnostics);
 
   size_t size() const { return samples.size(); }
-  const Sample &operator[](size_t index) const { return samples[index]; }
+  /// Holds until another sample is asked for.
+  const Sample &operator[](size_t index) const;
   llvm::ArrayRef<int64_t> labels() const { return classes; }
 
 private:
@@ -38,6 +41,11 @@ private:
 
   std::vector<Input> inputs;
   std::vector<Sample> samples;
+  /// Where the bytes of each sample are once they are out of memory, and the one
+  /// that was asked for last.
+  std::shared_ptr<Scratch> scratch;
+  std::vector<uint64_t> offsets;
+  mutable Sample current;
   std::vector<int64_t> classes;
 };
 

@@ -32,8 +32,7 @@ bool correctBiases(Session &session, bool quick) {
   Sites &sites = session.sites;
   std::vector<size_t> places;
   for (size_t i = 0; i < sites.weights.size(); ++i)
-    if (!sites.weights[i].bias.empty() &&
-        session.seen(session.resultOf(sites.weights[i])) >= 0)
+    if (session.averagePlace[i] >= 0)
       places.push_back(i);
   llvm::stable_sort(places, [&](size_t a, size_t b) {
     return sites.weights[a].nodes[0] < sites.weights[b].nodes[0];

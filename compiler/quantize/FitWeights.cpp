@@ -6,7 +6,7 @@
 namespace ingot::quantize {
 
 /// Bytes of moments that are gathered at a time.
-static constexpr int64_t mostBytes = 48 << 20;
+static constexpr int64_t mostBytes = 32 << 20;
 
 /// Returns how many bits a weight gets unless a budget says otherwise.
 static int usualBits(const Session &session, const Weight &weight) {
@@ -70,6 +70,8 @@ bool roundWeights(Session &session) {
     }
     first = end;
   }
+  if (!session.isOpen())
+    session.hideObserved();
   for (size_t i = 0; i < sites.weights.size(); ++i)
     session.applyWeight(i);
   return true;

@@ -8,6 +8,11 @@ using namespace mlir;
 
 namespace ingot::quantize {
 
+static ArrayRef<char> bytesOf(ArrayRef<float> values) {
+  return {reinterpret_cast<const char *>(values.data()),
+          values.size() * sizeof(float)};
+}
+
 Graph::Graph(ModelFile &file, MLIRContext &context)
     : file(file), mlirContext(context) {
   refresh();
@@ -78,6 +83,7 @@ bool Graph::raiseOpset(int opset, Diagnostics &diagnostics) {
       continue;
     if (entry.version() >= opset)
       return true;
+    unpark();
     try {
       onnx::ModelProto raised =
           onnx::version_conversion::ConvertVersion(model(), opset);
@@ -142,13 +148,12 @@ Shape Graph::shape(StringRef name) const {
 std::vector<float> Graph::floats(StringRef name) const {
   std::string error;
   const onnx::TensorProto &tensor = *constant(name);
-  auto value = denseTensorAttr(tensor, &file, &mlirContext, error);
+  auto bytes = tensorBytes(tensor, &file, &mlirContext, error);
   std::vector<float> result;
-  if (failed(value))
+  if (!bytes)
     return result;
-  std::vector<char> bytes = bytesOf(*value);
-  result.resize(bytes.size() / sizeof(float));
-  std::memcpy(result.data(), bytes.data(), result.size() * sizeof(float));
+  result.resize(bytes->size() / sizeof(float));
+  std::memcpy(result.data(), bytes->data(), result.size() * sizeof(float));
   return result;
 }
 
@@ -169,10 +174,33 @@ std::vector<int64_t> Graph::integers(StringRef name) const {
 void Graph::setFloats(StringRef name, ArrayRef<float> values) {
   onnx::TensorProto &tensor =
       *proto().mutable_initializer(constants.find(name)->second);
+  if (scratch && scratch->has(tensor))
+    return scratch->put(tensor, bytesOf(values));
   tensor.clear_float_data();
   tensor.clear_external_data();
   tensor.clear_data_location();
   tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+}
+
+void Graph::park(Scratch &given) {
+  // Smaller ones save little.
+  constexpr int64_t worthParking = 1 << 14;
+  scratch = &given;
+  file.setScratch(given.path());
+  for (onnx::TensorProto &tensor : *proto().mutable_initializer())
+    if (isFloatConstant(tensor.name())) {
+      std::vector<float> values = floats(tensor.name());
+      if (int64_t(values.size()) >= worthParking)
+        scratch->put(tensor, bytesOf(values));
+    }
+}
+
+void Graph::unpark() {
+  if (!scratch)
+    return;
+  for (onnx::TensorProto &tensor : *proto().mutable_initializer())
+    if (scratch->has(tensor))
+      scratch->takeBack(tensor);
 }
 
 void Graph::addConstant(StringRef name, int32_t dataType,

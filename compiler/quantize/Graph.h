@@ -8,6 +8,7 @@
 #define INGOT_COMPILER_QUANTIZE_GRAPH_H
 
 #include "compiler/import/ModelFile.h"
+#include "compiler/quantize/Scratch.h"
 #include "mlir/IR/MLIRContext.h"
 #include "onnx/onnx_pb.h"
 #include "llvm/ADT/StringMap.h"
@@ -61,12 +62,17 @@ public:
   void addConstant(llvm::StringRef name, int32_t dataType,
                    llvm::ArrayRef<int64_t> shape, llvm::StringRef bytes);
 
+  /// Puts large constants of floats out of memory; they are read from there.
+  void park(Scratch &scratch);
+  void unpark();
+
   /// Returns a name that nothing in the model has yet.
   std::string fresh(const llvm::Twine &base);
 
 private:
   ModelFile &file;
   mlir::MLIRContext &mlirContext;
+  Scratch *scratch = nullptr;
   llvm::StringMap<int> producers, constants;
   llvm::StringMap<llvm::SmallVector<int, 2>> readersOf;
   llvm::StringSet<> escaping, inputs, names;

@@ -1,10 +1,44 @@
 #include "compiler/quantize/HostRun.h"
 
 #include "compiler/quantize/Graph.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace ingot::quantize {
+
+/// Frees the constants of a model that is compiled: the context would keep them,
+/// and the allocator the memory.
+static void giveBackMemory(MLIRContext &context) {
+  auto &manager = DenseResourceElementsHandle::getManagerInterface(&context)
+                      .getBlobManager();
+  std::vector<std::string> names;
+  manager.getBlobMap([&](const auto &entries) {
+    for (const auto &entry : entries)
+      names.push_back(entry.getKey().str());
+  });
+  for (const std::string &name : names)
+    manager.update(name, {});
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+Host::Host(const CompileOptions &options, MLIRContext &context,
+           Diagnostics &diagnostics)
+    : options(options), context(context), diagnostics(diagnostics),
+      scratch(Scratch::create(diagnostics)) {
+#ifdef __GLIBC__
+  // Larger blocks go back to the system as soon as they are freed.
+  mallopt(M_MMAP_THRESHOLD, 1 << 18);
+#endif
+}
 
 std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
                                        const Sample &sample) const {
@@ -22,7 +56,9 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   if (!sample.empty())
     copy.import.dims.clear();
   copy.makeModel = [&] {
-    return ModelFile::of(std::move(model), options.model);
+    auto file = ModelFile::of(std::move(model), options.model);
+    file->setScratch(scratch->path());
+    return file;
   };
   Compilation compilation(copy, context, diagnostics);
   InputData data(sample.begin(), sample.end());
@@ -31,7 +67,9 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   data.resize(inputs);
   if (!sample.empty())
     bindData(compilation, data);
-  return HostModel::build(compilation, {"-O2"});
+  auto built = HostModel::build(compilation, {"-O2"});
+  giveBackMemory(context);
+  return built;
 }
 
 } // namespace ingot::quantize

@@ -9,8 +9,8 @@ namespace ingot::quantize {
 #define INGOT_VECTORIZED
 #endif
 
-/// The deepest part whose covariances are kept: a matrix of 17 MB.
-static constexpr int64_t maxPart = 2048;
+/// The deepest part whose covariances are kept: a matrix of 9 MB.
+static constexpr int64_t maxPart = 1536;
 /// Vectors that are added at a time.
 static constexpr int64_t panelRows = 64;
 
@@ -18,7 +18,7 @@ static constexpr int64_t panelRows = 64;
 /// have rows of `stride` floats, a multiple of 16.
 INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
                                          int64_t stride, float *sums) {
-  constexpr int height = 4, width = 16;
+  constexpr int height = 8, width = 16;
   for (int64_t i = 0; i < stride; i += height)
     for (int64_t j = i / width * width; j < stride; j += width) {
       float tile[height][width] = {};
@@ -37,7 +37,9 @@ INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
 static int64_t padded(int64_t columns) { return (columns + 15) / 16 * 16; }
 
 static int64_t partOf(const Weight &weight) {
-  return std::min(weight.depth, maxPart);
+  // Parts of one size take the least room.
+  int64_t parts = (weight.depth + maxPart - 1) / maxPart;
+  return (weight.depth + parts - 1) / parts;
 }
 
 int64_t Moments::bytes(const Weight &weight) {
@@ -170,7 +172,7 @@ void Moments::flush() {
 void Moments::finish() {
   if (filled)
     flush();
-  panel = {};
+  panel = std::vector<float>();
   if (!count)
     return;
   int64_t stride = padded(part);

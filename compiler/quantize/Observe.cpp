@@ -4,14 +4,6 @@
 
 namespace ingot::quantize {
 
-/// Returns the multiplications of a node for a result of this shape.
-static double workOf(const Weight &weight, llvm::ArrayRef<int64_t> result) {
-  double elements = 1;
-  for (int64_t size : result)
-    elements *= size;
-  return elements * double(weight.depth);
-}
-
 bool observe(Session &session) {
   Sites &sites = session.sites;
   session.histograms.assign(sites.activations.size(), {});
@@ -27,15 +19,14 @@ bool observe(Session &session) {
         session.histograms[i].add(session.probe->observed(seen),
                                   session.probe->observedType(seen).getShape());
     for (size_t i = 0; i < sites.weights.size(); ++i)
-      if (!sites.weights[i].bias.empty() &&
-          session.seen(session.resultOf(sites.weights[i])) >= 0)
+      if (session.averagePlace[i] >= 0)
         session.floatMeans[i].push_back(session.channelMeans(i));
     if (session.work > 0)
       return;
-    for (const Weight &weight : sites.weights)
-      if (int seen = session.seen(session.resultOf(weight)); seen >= 0)
+    for (auto [weight, place] : llvm::zip(sites.weights, session.averagePlace))
+      if (place >= 0)
         session.work +=
-            workOf(weight, session.probe->observedType(seen).getShape());
+            session.probe->averagedElements(place) * double(weight.depth);
     session.work = std::max(session.work, 1e4);
   });
   if (good && !session.samples.labels().empty()) {

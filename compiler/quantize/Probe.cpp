@@ -16,9 +16,9 @@ static constexpr float finestStep = 0x1p-70f, widest = 0x1p120f;
 static constexpr std::chrono::milliseconds worthThreads(5);
 
 Probe::Probe(Graph &graph, const Sites &sites, ArrayRef<std::string> observed,
-             bool openWeights, const Host &host)
+             std::vector<Averaged> averaged, bool openWeights, const Host &host)
     : graph(graph), sites(sites), observedNames(observed),
-      openWeights(openWeights), host(host),
+      averaged(std::move(averaged)), openWeights(openWeights), host(host),
       steps(sites.activations.size(), {finestStep, -widest, widest}) {}
 
 void Probe::set(int index, int bits, float scale, int zeroPoint) {
@@ -38,6 +38,9 @@ void Probe::setConstant(StringRef name, ArrayRef<float> values) {
 
 static std::string parameter(size_t activation, StringRef what) {
   return ("ingot_probe_" + Twine(activation) + "_" + what).str();
+}
+static std::string averageOf(size_t index, StringRef what) {
+  return ("ingot_average_" + Twine(index) + "_" + what).str();
 }
 static std::string constantInput(StringRef name) {
   return ("ingot_probe_of_" + name).str();
@@ -73,6 +76,51 @@ static std::string addStep(onnx::GraphProto &proto, size_t activation,
       {rounded, parameter(activation, "low"), parameter(activation, "high")},
       parameter(activation, "clipped"));
   return node("Mul", {clipped, scale}, parameter(activation, "value"));
+}
+
+static void addFloatOutput(onnx::GraphProto &proto, const std::string &name) {
+  onnx::ValueInfoProto &output = *proto.add_output();
+  output.set_name(name);
+  output.mutable_type()->mutable_tensor_type()->set_elem_type(
+      onnx::TensorProto::FLOAT);
+}
+
+/// Adds the nodes that sum up each channel of a tensor, and its size.
+static void addAverage(onnx::GraphProto &proto, size_t index,
+                       const Averaged &averaged) {
+  auto node = [&](const char *type, ArrayRef<std::string> inputs,
+                  const std::string &output) -> onnx::NodeProto & {
+    return addNode(*proto.mutable_node(), type, inputs, output);
+  };
+  auto integers = [&](StringRef what, ArrayRef<int64_t> values) {
+    onnx::TensorProto &tensor = *proto.add_initializer();
+    tensor.set_name(averageOf(index, what));
+    tensor.set_data_type(onnx::TensorProto::INT64);
+    tensor.add_dims(values.size());
+    for (int64_t value : values)
+      tensor.add_int64_data(value);
+    return tensor.name();
+  };
+  auto setInteger = [](onnx::NodeProto &node, const char *name, int64_t value) {
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(value);
+  };
+  std::string rows = averageOf(index, "rows"), sum = averageOf(index, "sum"),
+              size = averageOf(index, "size"),
+              count = averageOf(index, "count");
+  std::string shape = averaged.isSecond
+                          ? integers("shape", {0, averaged.channels, -1})
+                          : integers("shape", {-1, averaged.channels});
+  std::string axes =
+      averaged.isSecond ? integers("axes", {0, 2}) : integers("axes", {0});
+  node("Reshape", {averaged.tensor, shape}, rows);
+  setInteger(node("ReduceSum", {rows, axes}, sum), "keepdims", 0);
+  node("Size", {averaged.tensor}, count);
+  setInteger(node("Cast", {count}, size), "to", onnx::TensorProto::FLOAT);
+  addFloatOutput(proto, sum);
+  addFloatOutput(proto, size);
 }
 
 onnx::ModelProto Probe::instrumented() {
@@ -117,10 +165,13 @@ onnx::ModelProto Probe::instrumented() {
     if (!openWeights && weight != sites.weights.end() && weight->bits &&
         !weight->values.empty()) {
       std::vector<float> values = weight->asConstant(weight->dequantized());
-      copy.set_name(tensor.name());
-      copy.set_data_type(onnx::TensorProto::FLOAT);
-      *copy.mutable_dims() = tensor.dims();
-      copy.set_raw_data(values.data(), values.size() * sizeof(float));
+      onnx::TensorProto &written = rounded[tensor.name()];
+      written.set_name(tensor.name());
+      written.set_data_type(onnx::TensorProto::FLOAT);
+      *written.mutable_dims() = tensor.dims();
+      host.scratch->put(written, {reinterpret_cast<char *>(values.data()),
+                                  values.size() * sizeof(float)});
+      copy = written;
       continue;
     }
     if (changed == constants.end()) {
@@ -160,16 +211,17 @@ onnx::ModelProto Probe::instrumented() {
                    });
     if (isThere)
       continue;
-    onnx::ValueInfoProto &output = *to.add_output();
-    output.set_name(name);
-    output.mutable_type()->mutable_tensor_type()->set_elem_type(
-        onnx::TensorProto::FLOAT);
+    addFloatOutput(to, name);
   }
+  for (auto [i, tensor] : llvm::enumerate(averaged))
+    addAverage(to, i, tensor);
   return result;
 }
 
 bool Probe::build(const Sample &sample) {
   fedCount = sample.size();
+  // Before another model takes as much.
+  buffers = std::vector<Tensor>();
   model = host.build(instrumented(), sample);
   if (!model)
     return false;
@@ -196,12 +248,13 @@ bool Probe::build(const Sample &sample) {
     }
     io.push_back(bytes);
   }
-  buffers.clear();
   results.clear();
   resultTypes.clear();
   seen.assign(observedNames.size(), {});
   seenTypes.assign(observedNames.size(), nullptr);
   seenInputs.assign(observedNames.size(), -1);
+  sums.assign(averaged.size(), {});
+  sizes.assign(averaged.size(), {});
   size_t outputs = graph.proto().output_size();
   for (RankedTensorType type : model->outputTypes()) {
     Tensor &tensor = buffers.emplace_back();
@@ -225,12 +278,24 @@ bool Probe::build(const Sample &sample) {
         seen[j] = floats;
         seenTypes[j] = tensor.type;
       }
+    StringRef rest = output.onnxName;
+    size_t index;
+    if (rest.consume_front("ingot_average_") && !rest.consumeInteger(10, index))
+      (rest == "_sum" ? sums : sizes)[index] = floats;
   }
   for (auto [j, name] : llvm::enumerate(observedNames))
     for (auto [i, given] : llvm::enumerate(fed))
       if (given.name == name)
         seenInputs[j] = i;
   return true;
+}
+
+std::vector<float> Probe::means(size_t index) const {
+  std::vector<float> means(sums[index].begin(), sums[index].end());
+  double count = averagedElements(index) / double(averaged[index].channels);
+  for (float &mean : means)
+    mean = float(mean / std::max(count, 1.0));
+  return means;
 }
 
 bool Probe::run(const Sample &sample) {

@@ -17,13 +17,22 @@
 
 namespace ingot::quantize {
 
+/// A tensor of which a run shows the mean of each channel.
+struct Averaged {
+  std::string tensor;
+  int64_t channels;
+  /// The channels are the second axis; else the last.
+  bool isSecond;
+};
+
 class Probe {
 public:
-  /// `observed` are tensors that each run shows beside the outputs. Where
-  /// `openWeights`, all constants that floats are multiplied with or added to
-  /// are inputs; else changing one compiles the model again.
+  /// `observed` are tensors that each run shows beside the outputs, as well as
+  /// the means of `averaged`. Where `openWeights`, all constants that floats are
+  /// multiplied with or added to are inputs; else changing one compiles the
+  /// model again.
   Probe(Graph &graph, const Sites &sites, llvm::ArrayRef<std::string> observed,
-        bool openWeights, const Host &host);
+        std::vector<Averaged> averaged, bool openWeights, const Host &host);
 
   /// Gives an activation a precision; float until this is called.
   void set(int activation, int bits, float scale, int zeroPoint);
@@ -34,6 +43,9 @@ public:
   /// Compiles the model again before the next run, since what its weights are
   /// quantized to has changed.
   void rebuild() { model.reset(); }
+  /// Shows no tensors any more, which takes memory, once the model is compiled
+  /// again.
+  void hideObserved() { observedNames.clear(); }
   /// Gives a constant other values.
   void setConstant(llvm::StringRef name, llvm::ArrayRef<float> values);
 
@@ -51,6 +63,11 @@ public:
     return seenTypes[index];
   }
 
+  /// The means of the channels of an averaged tensor in the last run.
+  std::vector<float> means(size_t index) const;
+  /// How many elements it has.
+  double averagedElements(size_t index) const { return sizes[index][0]; }
+
 private:
   bool build(const Sample &sample);
   onnx::ModelProto instrumented();
@@ -58,6 +75,7 @@ private:
   Graph &graph;
   const Sites &sites;
   std::vector<std::string> observedNames;
+  std::vector<Averaged> averaged;
   bool openWeights;
   const Host &host;
   /// Made when a run takes long enough for threads to be of use; results are the
@@ -70,12 +88,14 @@ private:
   std::vector<Step> steps;
   /// Values that constants were given.
   llvm::StringMap<std::vector<float>> constants;
+  /// Where the last values of weights that are no inputs are.
+  llvm::StringMap<onnx::TensorProto> rounded;
   std::unique_ptr<HostModel> model;
   /// What the inputs and outputs of the compiled model are.
   std::vector<void *> io;
   std::vector<Tensor> buffers;
   std::vector<int> sampleOf;
-  llvm::SmallVector<llvm::ArrayRef<float>> results, seen;
+  llvm::SmallVector<llvm::ArrayRef<float>> results, seen, sums, sizes;
   llvm::SmallVector<mlir::RankedTensorType> resultTypes, seenTypes;
   /// For each observed tensor: an input of the model, or -1.
   std::vector<int> seenInputs;

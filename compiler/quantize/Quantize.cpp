@@ -68,7 +68,9 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
   if (!file)
     return nullptr;
   Graph graph(*file, context);
-  Host host{compile, context, diagnostics};
+  Host host(compile, context, diagnostics);
+  if (!host.scratch)
+    return nullptr;
   Calibration samples;
   // Round, Clip with bounds as inputs, DequantizeLinear with an axis.
   constexpr int neededOpset = 13;
@@ -81,11 +83,14 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
        !samples.readLabels(options.labels, context, diagnostics)) ||
       !fold(graph, host))
     return nullptr;
+  samples.park(host.scratch);
   Session session(
       graph,
       findSites(graph, options.kind != Kind::Int8 || options.calibrate.empty()),
       samples, options, host);
   report.bytesBefore = graph.model().ByteSizeLong();
+  if (!session.isOpen())
+    graph.park(*host.scratch);
   Loss loss;
   bool hasSamples = samples.size() > 0;
   if (!quantize(session) ||
@@ -93,6 +98,9 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
       !describeLayers(session, report) || !insertQdq(session))
     return nullptr;
   removeUnused(graph);
+  graph.unpark();
+  if (!host.scratch->check(diagnostics))
+    return nullptr;
   report.bytesAfter = graph.model().ByteSizeLong();
   report.samples = samples.size();
   report.decibels = loss.decibels();

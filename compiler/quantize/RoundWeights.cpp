@@ -76,18 +76,22 @@ struct Feedback {
       trace += variance(i);
     float damp = float(damping * trace / n + 1e-12);
     // From the last column to the first: then the factor is lower triangular.
-    std::vector<float> factor(n * n);
+    factors.assign(n * n, 0);
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= i; ++j)
-        factor[i * n + j] =
+        factors[i * n + j] =
             covariance[order[n - 1 - i] * n + order[n - 1 - j]] +
             (i == j ? damp : 0);
-    factorize(factor, n);
-    factors.resize(n * n);
+    factorize(factors, n);
+    // Turned round, in place: row k of the factor has what column k is divided
+    // by and multiplied with.
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; i + j < n - 1; ++j)
+        std::swap(factors[i * n + j], factors[(n - 1 - j) * n + n - 1 - i]);
     for (int64_t k = 0; k < n; ++k) {
-      float own = factor[(n - 1 - k) * n + n - 1 - k];
+      float own = factors[k * n + k];
       for (int64_t j = 0; j < k; ++j)
-        factors[k * n + j] = factor[(n - 1 - j) * n + n - 1 - k] / own;
+        factors[k * n + j] /= own;
     }
   }
 };

@@ -23,17 +23,23 @@ Session::Session(Graph &graph, Sites found, const Calibration &samples,
       observed.push_back(tensor);
   };
   int64_t numbers = 0;
+  std::vector<Averaged> averaged;
   for (const Weight &weight : sites.weights) {
     numbers += weight.elements();
     for (const std::string &tensor : weight.data)
       observe(tensor);
-    if (!weight.bias.empty())
-      observe(resultOf(weight));
+    bool isAveraged = !weight.bias.empty();
+    averagePlace.push_back(isAveraged ? int(averaged.size()) : -1);
+    bool isConv = weight.kind == WeightKind::Conv ||
+                  weight.kind == WeightKind::ConvTranspose;
+    if (isAveraged)
+      averaged.push_back({resultOf(weight), weight.rows, isConv});
   }
   for (const Activation &activation : sites.activations)
     observe(activation.tensor);
   open = numbers <= mostOpen;
-  probe = std::make_unique<Probe>(graph, sites, observed, open, host);
+  probe = std::make_unique<Probe>(graph, sites, observed, std::move(averaged),
+                                  open, host);
   histograms.resize(sites.activations.size());
   activationReason.resize(sites.activations.size());
   weightReason.resize(sites.weights.size());
@@ -54,18 +60,12 @@ std::string Session::resultOf(const Weight &weight, size_t reader) const {
 }
 
 std::vector<float> Session::channelMeans(size_t index) const {
-  const Weight &weight = sites.weights[index];
-  int place = seen(resultOf(weight));
-  auto shape = probe->observedType(place).getShape();
-  bool isConv = weight.kind == WeightKind::Conv ||
-                weight.kind == WeightKind::ConvTranspose;
-  ChannelStatistics statistics;
-  statistics.add(probe->observed(place), shape,
-                 isConv ? 1 : int(shape.size()) - 1);
-  std::vector<float> means;
-  for (double sum : statistics.sum)
-    means.push_back(float(sum / std::max<double>(statistics.count, 1)));
-  return means;
+  return probe->means(averagePlace[index]);
+}
+
+void Session::hideObserved() {
+  observed.clear();
+  probe->hideObserved();
 }
 
 bool Session::forEach(size_t count,

@@ -30,8 +30,7 @@ struct Session {
   const Calibration &samples;
   const QuantizeOptions &options;
   const Host &host;
-  /// Tensors that the probe shows: inputs of weights, then their results, then
-  /// activations.
+  /// Tensors that the probe shows: inputs of weights, then activations.
   std::vector<std::string> observed;
   /// Multiplications of a run.
   double work = 0;
@@ -56,12 +55,17 @@ struct Session {
   std::vector<std::string> activationReason, weightReason;
 
   int seen(llvm::StringRef tensor) const;
+  /// The place of a weight's result among the averaged tensors; -1 if it has no
+  /// bias that could be corrected.
+  std::vector<int> averagePlace;
   /// Returns the means of a weight's results in the last run, by rows.
   std::vector<float> channelMeans(size_t weight) const;
   /// Returns the tensor that has the result of a weight, with its bias.
   std::string resultOf(const Weight &weight, size_t reader = 0) const;
   /// Whether the weights may change between runs at no cost.
   bool isOpen() const { return open; }
+  /// Says that no step looks at tensors any more, only at means and outputs.
+  void hideObserved();
 
   /// Runs samples, `count` of them evenly spaced, and shows each to `visit`.
   bool forEach(size_t count, llvm::function_ref<void(size_t sample)> visit);

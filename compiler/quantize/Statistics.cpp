@@ -7,13 +7,30 @@
 
 namespace ingot::quantize {
 
+/// Values above the threshold that extremes are fitted to.
+static constexpr size_t mostAbove = 32;
+
+void Extremes::add(float largest) {
+  // There is one for each channel of each tensor, so what is not needed goes.
+  constexpr size_t kept = mostAbove + 1;
+  if (values.size() == 2 * kept) {
+    std::nth_element(values.begin(), values.begin() + kept, values.end(),
+                     std::greater<float>());
+    values.resize(kept);
+  }
+  if (values.capacity() == 0)
+    values.reserve(2 * kept);
+  values.push_back(largest);
+  ++count;
+}
+
 void Extremes::fit() const {
-  if (fitted == values.size())
+  if (fitted == count)
     return;
-  fitted = values.size();
+  fitted = count;
   std::vector<float> sorted = values;
   llvm::sort(sorted, std::greater<float>());
-  above = std::max<size_t>(std::min<size_t>(sorted.size() / 2, 32), 1);
+  above = std::max<size_t>(std::min(count / 2, mostAbove), 1);
   threshold = above < sorted.size() ? sorted[above] : 0;
   excess = 0;
   for (size_t i = 0; i < above; ++i)

@@ -13,7 +13,7 @@ namespace ingot::quantize {
 /// The largest value of each sample, and what is to be expected of others.
 class Extremes {
 public:
-  void add(float largest) { values.push_back(largest); }
+  void add(float largest);
   /// Returns the expected largest value of ten times as many samples.
   double expected() const;
   /// Returns the expected sum of the squares of what lies beyond `end`, for as
@@ -24,7 +24,9 @@ private:
   /// The extremes above a high threshold are taken to fall off exponentially,
   /// as those of most distributions do.
   void fit() const;
+  /// The largest values, of `count` in all; the order does not matter.
   std::vector<float> values;
+  size_t count = 0;
   mutable size_t fitted = 0, above = 0;
   mutable double threshold = 0, excess = 0;
 };
