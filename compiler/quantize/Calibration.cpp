@@ -270,8 +270,9 @@ bool Calibration::readLabels(StringRef path, MLIRContext &context,
   Reading reading{path, context, diagnostics};
   std::string error;
   std::optional<Tensor> labels;
-  for (unsigned bits : {64, 32, 8}) {
-    for (auto sign : {IntegerType::Signed, IntegerType::Unsigned})
+  // The last one that is tried is what an error names.
+  for (unsigned bits : {8, 32, 64}) {
+    for (auto sign : {IntegerType::Unsigned, IntegerType::Signed})
       if (!labels)
         labels = readNpy(path, IntegerType::get(&context, bits, sign), error);
   }

@@ -36,8 +36,13 @@ public:
   bool run();
 
 private:
-  /// With a `margin` in decibels, for what other samples lose more than these.
+  /// With a `margin` in decibels beside that for other samples.
   bool accepts(const Loss &loss, double margin = 0) const;
+  /// Decibels that other samples lose more than those that ranges and weights were
+  /// fitted to: the fewer there are, the more.
+  double unseenMargin() const {
+    return 10 * std::log10(1 + 8 / double(session.samples.size()));
+  }
   bool measurePlaces();
   int &bitsOf(const Place &place) {
     return place.isWeight ? sites.weights[place.index].bits
@@ -65,7 +70,7 @@ private:
 
 bool Search::accepts(const Loss &measured, double margin) const {
   if (!budget.isPercent)
-    return measured.decibels() >= budget.value + margin;
+    return measured.decibels() >= budget.value + margin + unseenMargin();
   double share = session.samples.labels().empty()
                      ? measured.changed
                      : session.correctBefore - measured.correct;
