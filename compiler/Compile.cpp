@@ -284,6 +284,7 @@ bool Compilation::advance(Stage stage) {
   PipelineOptions pipeline;
   pipeline.target = options.target;
   pipeline.strict = options.strict;
+  pipeline.bfloats = options.bfloats;
   pipeline.verifyEach = options.verifyEach;
   pipeline.maxArena = options.maxArena();
   pipeline.stateInOnePlace = options.fallbacks.empty() && !options.isFallback;

@@ -44,6 +44,8 @@ struct CompileOptions {
   std::string name;
   WeightsMode weights = WeightsMode::Auto;
   bool strict = false;
+  /// Contract floats as bf16 (--fast=bf16).
+  bool bfloats = false;
   /// Check the IR after each pass, not only after each stage: for tests.
   bool verifyEach = false;
   /// The file with plans that were timed, and that new ones go into; empty: plans

@@ -89,6 +89,13 @@ struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
 /// which facts of the target steer the graph.
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
+  if (!options.evaluating && !options.strict) {
+    functions.addPass(decide::createNarrowContractions(
+        {options.target->name.str(), options.bfloats}));
+    // Of conversions there and back, one is left.
+    if (options.bfloats)
+      functions.addPass(createCanonicalizerPass());
+  }
   if (!options.evaluating) {
     functions.addPass(
         decide::createFormIntegerProducts({options.target->name.str()}));

@@ -13,6 +13,8 @@ struct PipelineOptions {
   const TargetDescription *target = nullptr;
   /// Keep the order of floating-point operations.
   bool strict = false;
+  /// Contract floats as bf16, which the target has products for.
+  bool bfloats = false;
   /// What the arena may take: with less memory some work is done twice.
   std::optional<int64_t> maxArena;
   /// A value that lives from run to run takes one place where a run has read it before

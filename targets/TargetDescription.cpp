@@ -123,6 +123,11 @@ const Product *TargetDescription::product(llvm::StringRef a, llvm::StringRef b,
   return nullptr;
 }
 
+bool TargetDescription::multipliesBFloats() const {
+  return llvm::any_of(products,
+                      [](const Product &row) { return row.a == "bf16"; });
+}
+
 const Intrinsic *TargetDescription::loadOfSeveral(mlir::Type element,
                                                   unsigned count) const {
   return intrinsic("kernel.load_next", element,

@@ -31,13 +31,15 @@ namespace ingot {
 /// type is empty.
 struct Intrinsic {
   llvm::StringRef op, operand, result, spelling;
+  /// Subnormal numbers count as zeros, which --strict does not allow.
+  bool flushes = false;
 };
 
 /// One row: how the target computes a `kernel.dot`. `spelling` is a C expression
-/// as in intrinsics: {0} and {1} are the vectors of narrow integers, {2} is the
+/// as in intrinsics: {0} and {1} are the vectors of narrow numbers, {2} is the
 /// accumulator.
 struct Product {
-  /// Elements with their sign: "ui8", "si8", "si16".
+  /// Elements with their sign: "ui8", "si8", "si16"; or "bf16", summed in f32.
   llvm::StringRef a, b;
   /// Neighbouring products that are summed into each lane of the accumulator, and
   /// how many lanes of 32 bits it has.
@@ -183,7 +185,7 @@ struct TargetDescription {
   Device device;
 
   std::vector<Intrinsic> intrinsics;
-  /// Products of narrow integers; empty: they are widened and multiplied alone.
+  /// Products of narrow numbers; without a row they are widened and multiplied alone.
   std::vector<Product> products;
 
   /// Headers to include, and the text that enables the instruction set for the
@@ -231,6 +233,8 @@ struct TargetDescription {
   bool multipliesBytes() const {
     return coreRegisters || !products.empty() || isDevice();
   }
+  /// Whether there are instructions for products of bf16 that are summed in f32.
+  bool multipliesBFloats() const;
   /// The widest of these, 1 if there is none.
   int64_t maxLanes(mlir::Type elementType) const;
   /// The row for an operation, or null; types are scalars or vectors, `operand` is

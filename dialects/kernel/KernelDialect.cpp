@@ -504,6 +504,8 @@ int64_t DotOp::getLanes() { return laneCount(getAccumulator().getType()); }
 int64_t DotOp::getGroup() { return laneCount(getA().getType()) / getLanes(); }
 
 static std::string signedName(Value vector, bool isUnsigned) {
+  if (elementOf(vector.getType()).isBF16())
+    return "bf16";
   unsigned bits = elementOf(vector.getType()).getIntOrFloatBitWidth();
   return (isUnsigned ? "ui" : "si") + std::to_string(bits);
 }
@@ -526,6 +528,11 @@ LogicalResult DotOp::verify() {
       !llvm::is_contained({2, 4, 8, 16}, getGroup()))
     return emitOpError() << "sums " << narrow << " products into " << getLanes()
                          << " lanes, which is not 2, 4, 8 or 16 for each";
+  bool isFloat = isa<FloatType>(elementOf(getA().getType()));
+  if (isFloat != isa<FloatType>(elementOf(getAccumulator().getType())) ||
+      (isFloat && (getAUnsigned() || getBUnsigned())))
+    return emitOpError() << "sums " << getA().getType() << " into "
+                         << getAccumulator().getType();
   return success();
 }
 

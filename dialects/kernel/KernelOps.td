@@ -394,9 +394,12 @@ def Kernel_LoadNextOp : Kernel_Op<"load_next"> {
 def Kernel_Accumulator : AnyTypeOf<[I32, VectorOfRankAndType<[1], [I32]>],
     "a 32-bit integer or a vector of them">;
 
+def Kernel_Sum : AnyTypeOf<[Kernel_Accumulator, F32, VectorOfRankAndType<[1], [F32]>],
+    "a 32-bit integer or float, or a vector of them">;
+
 def Kernel_DotOp : Kernel_Op<"dot", [
     Pure, AllTypesMatch<["a", "b"]>, AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "Products of narrow integers, summed in groups into wide lanes";
+  let summary = "Products of narrow numbers, summed in groups into wide lanes";
   let description = [{
     Processors multiply narrow integers in groups: one instruction multiplies 64
     pairs of bytes and adds each four neighbouring products to one of 16 lanes of
@@ -408,6 +411,9 @@ def Kernel_DotOp : Kernel_Op<"dot", [
     modulo 2^32: nothing saturates. Elements have no sign in memory, so the
     operation says how each operand is extended: by its sign, or as `unsigned`.
 
+    Operands of bf16 are summed in f32. A target may take the products of a group in
+    any order, round once or after each of them, and take subnormal numbers for zeros.
+
     Upstream has one operation for each instruction, of one width each, in a dialect
     for each family of processors, none of which has a form for the others; and
     `vector.contract`, which names the reduction by affine maps,
@@ -418,11 +424,12 @@ def Kernel_DotOp : Kernel_Op<"dot", [
 
         %s = kernel.dot unsigned %a, %b, %sum : vector<32xi8>, vector<8xi32>
         %t = kernel.dot %c, %d, %s : vector<16xi16>, vector<8xi32>
+        %u = kernel.dot %e, %f, %g : vector<32xbf16>, vector<16xf32>
   }];
   let arguments = (ins
-    VectorOfRankAndType<[1], [I8, I16]>:$a, VectorOfRankAndType<[1], [I8, I16]>:$b,
-    Kernel_Accumulator:$accumulator, UnitAttr:$a_unsigned, UnitAttr:$b_unsigned);
-  let results = (outs Kernel_Accumulator:$result);
+    VectorOfRankAndType<[1], [I8, I16, BF16]>:$a, VectorOfRankAndType<[1], [I8, I16, BF16]>:$b,
+    Kernel_Sum:$accumulator, UnitAttr:$a_unsigned, UnitAttr:$b_unsigned);
+  let results = (outs Kernel_Sum:$result);
   let assemblyFormat = [{
     (`unsigned` $a_unsigned^)? $a `,` (`unsigned` $b_unsigned^)? $b `,` $accumulator
     attr-dict `:` type($a) `,` type($accumulator)

@@ -311,16 +311,18 @@ private:
   }
 
   /// Whether each element of a cheap producer is read about once.
-  static bool worthPulling(Operation *producer) {
+  bool worthPulling(Operation *producer) const {
     int64_t produced = tensorType(producer->getResult(0)).getNumElements();
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
       auto element = cast<ElementOpInterface>(user);
       if (isa<UnpackPanelsOp>(producer))
         return true;
-      // Convolutions read their input element by element, wherever it lies.
+      // Convolutions read their input element by element, wherever it lies; but for
+      // vectors of narrow numbers, in groups that follow one another.
       if (auto conv = dyn_cast<ConvOp>(user);
           conv && isa<TransposeOp>(producer))
         return shapeOf(conv.getX()).back() <= 4 &&
+               (!conv.isWidening() || target.coreRegisters) &&
                conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
       // What is read a few times is widened each time: narrow elements take less of
       // memory and its bandwidth.

@@ -29,6 +29,8 @@
 //   conv(x, w: si8)  ->  conv(x, w ^ 128: ui8) - 128 * conv(conv_1x1(x, ones), ones)
 //
 // With a filter for each channel, the input gets all that its windows reach.
+//
+// Products of bf16 are filled up alike; they have no signs and no zero points.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
@@ -59,14 +61,19 @@ bool isZero(Value v) { return !v || matchPattern(v, m_Zero()); }
 class RewritingBase {
 protected:
   explicit RewritingBase(Operation *op)
-      : builder(op), loc(op->getLoc()),
-        wide(builder.getIntegerType(32, /*isSigned=*/true)) {}
+      : builder(op), loc(op->getLoc()), wide(elementOf(op->getResult(0))) {}
 
   Value cast(Value v, Type type) {
     return CastOp::create(builder, loc, tensorOf(dimsOf(v), type), v);
   }
 
   Value number(int64_t value, Type type) {
+    if (isa<FloatType>(type))
+      return ConstantOp::create(
+          builder, loc,
+          DenseElementsAttr::get(
+              RankedTensorType::get({}, type),
+              Attribute(builder.getFloatAttr(type, double(value)))));
     APInt bits(type.getIntOrFloatBitWidth(), value, /*isSigned=*/true,
                /*implicitTrunc=*/true);
     return ConstantOp::create(
@@ -365,6 +372,9 @@ private:
     // The sums of a cost a pass over it, so its sign is the one to change; unless
     // they are needed anyway.
     bool needsRowSums = !isZero(product.getBZero());
+    // Floats have no other sign, and no zero point.
+    if (isa<FloatType>(a))
+      return;
     std::pair<bool, bool> flips[] = {{false, false},
                                      {!needsRowSums, needsRowSums},
                                      {needsRowSums, !needsRowSums},
@@ -406,6 +416,8 @@ private:
     for (auto [flipX, flipW] :
          {std::pair(false, false), std::pair(true, false),
           std::pair(false, true), std::pair(true, true)}) {
+      if ((flipX || flipW) && isa<FloatType>(x))
+        break;
       auto form = schedule::dotForm(flipX ? otherSign(x) : x,
                                     flipW ? otherSign(w) : w, target, channels);
       if (!form)

@@ -5,6 +5,13 @@
 
 include "mlir/Pass/PassBase.td"
 
+def NarrowContractions : Pass<"decide-narrow-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Sum products of bf16 in f32, and with `fast` contract floats as bf16";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"",
+                        "The target: one without products of bf16 leaves all as it is">,
+                 Option<"fast", "fast", "bool", "false", "Round the operands of contractions of f32">];
+}
+
 def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::FuncOp"> {
   let summary = "Products of narrow integers without zero points, of the signs that the target multiplies";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

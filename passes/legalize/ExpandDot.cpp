@@ -1,8 +1,10 @@
-// Products of narrow integers without an instruction.
+// Products of narrow numbers without an instruction.
 //
 //     %s = kernel.dot unsigned %a, %b, %sum : vector<16xi8>, vector<4xi32>
 //  => %a0 = arith.extui (lanes 0, 4, 8, 12 of %a), %b0 = arith.extsi (those of %b)
 //     %s0 = %sum + %a0 * %b0, then the same with lanes 1, 5, 9, 13 and so on
+//
+// and multiply-adds of f32 for bf16.
 //
 // A target that has the product with its operands in the other order gets them
 // in that order. What the target has is left alone, but for an operand that is one
@@ -17,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -75,18 +78,24 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
     return failure();
   Location loc = op.getLoc();
   Value sum = op.getAccumulator();
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(sum));
   for (unsigned inGroup = 0; inGroup < group; ++inGroup) {
-    auto widened = [&](Value vector, bool isUnsigned) {
+    auto widened = [&](Value vector, bool isUnsigned) -> Value {
       Value narrow = everyNth(rewriter, loc, vector, inGroup, group);
+      if (isFloat)
+        return arith::ExtFOp::create(rewriter, loc, sum.getType(), narrow);
       if (isUnsigned)
-        return arith::ExtUIOp::create(rewriter, loc, sum.getType(), narrow)
-            .getResult();
-      return arith::ExtSIOp::create(rewriter, loc, sum.getType(), narrow)
-          .getResult();
+        return arith::ExtUIOp::create(rewriter, loc, sum.getType(), narrow);
+      return arith::ExtSIOp::create(rewriter, loc, sum.getType(), narrow);
     };
-    Value product = arith::MulIOp::create(
-        rewriter, loc, widened(op.getA(), op.getAUnsigned()),
-        widened(op.getB(), op.getBUnsigned()));
+    Value a = widened(op.getA(), op.getAUnsigned()),
+          b = widened(op.getB(), op.getBUnsigned());
+    if (isFloat) {
+      Value product = arith::MulFOp::create(rewriter, loc, a, b);
+      sum = arith::AddFOp::create(rewriter, loc, sum, product);
+      continue;
+    }
+    Value product = arith::MulIOp::create(rewriter, loc, a, b);
     sum = arith::AddIOp::create(rewriter, loc, sum, product);
   }
   rewriter.replaceOp(op, sum);

@@ -12,6 +12,7 @@
 // becomes infinity, or NaN in types without one, or the largest value in types
 // without either; saturating casts are clamped before they come here.
 
+#include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
 #include "passes/legalize/TargetPatterns.h"
@@ -307,6 +308,10 @@ Value roundToOdd(OpBuilder &b, Location loc, Value x) {
       bits.pick(inexact, bits.disj(towardZero, bits.c(1)), raw));
 }
 
+bool isStrict(Operation *op) {
+  return op->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
+}
+
 LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
                           PatternRewriter &rewriter) {
   Type to = getElementTypeOrSelf(op.getType());
@@ -320,7 +325,9 @@ LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
   else if (!from.isF32())
     x = arith::ExtFOp::create(
         rewriter, loc, withElement(x.getType(), rewriter.getF32Type()), x);
-  if (target.intrinsic("arith.truncf", x.getType(), op.getType())) {
+  const Intrinsic *row =
+      target.intrinsic("arith.truncf", x.getType(), op.getType());
+  if (row && !(row->flushes && isStrict(op))) {
     if (x == op.getIn())
       return failure();
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), x);

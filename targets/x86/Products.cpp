@@ -1,16 +1,19 @@
-// Products of narrow integers on x86-64.
+// Products of narrow numbers on x86-64.
 //
 // PMADDWD multiplies signed integers of 16 bits and adds pairs of products into 32
 // bits; the only sum that can overflow is that of two (-2^15)^2, which wraps. It
 // does not accumulate, so each row is a product and a sum. VPDPBUSD multiplies
 // unsigned by signed bytes and adds four products to the accumulator without
 // saturation (VPDPBUSDS is the form that saturates). There is no row for
-// PMADDUBSW: it saturates sums of two products to 16 bits.
+// PMADDUBSW: it saturates sums of two products to 16 bits. VDPBF16PS adds two products
+// of bf16 to a float. It rounds to nearest even, takes subnormal operands for zeros and
+// gives zeros for subnormal sums, whatever MXCSR says.
 //
 // What instructions compute: Intel 64 and IA-32 Architectures Software Developer's
 // Manual, volume 2. How many begin per cycle: the scheduling models of LLVM 22
 // (llvm-mca) for Nehalem, Skylake, Skylake-X, Cascade Lake and, for AVX-VNNI, Alder
-// Lake.
+// Lake. VDPBF16PS: measured on Zen 4 at 3.67 GHz, 3.65 G/s of 64 bytes and 6.87 G/s of 32
+// (as many as of multiply-adds of f32; a sum is ready after 6 cycles), November 2026.
 
 #include "targets/x86/Products.h"
 
@@ -50,6 +53,17 @@ std::vector<Product> vnniProducts() {
   return {BYTES(16, 2, "_mm512_dpbusd_epi32", "__m512i"),
           BYTES(8, 2, "_mm256_dpbusd_epi32", "__m256i"),
           BYTES(4, 2, "_mm_dpbusd_epi32", "__m128i")};
+}
+
+#define BFLOATS(LANES, PER_CYCLE, NAME, SUMS, OPERANDS)                        \
+  {"bf16",    "bf16",                                                          \
+   2,         LANES,                                                           \
+   PER_CYCLE, NAME "((" SUMS "){2}, (" OPERANDS "){0}, (" OPERANDS "){1})"}
+
+std::vector<Product> bfloatProducts() {
+  return {BFLOATS(16, 1, "_mm512_dpbf16_ps", "__m512", "__m512bh"),
+          BFLOATS(8, 2, "_mm256_dpbf16_ps", "__m256", "__m256bh"),
+          BFLOATS(4, 2, "_mm_dpbf16_ps", "__m128", "__m128bh")};
 }
 
 std::vector<Product> avxVnniProducts() {

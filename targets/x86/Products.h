@@ -1,4 +1,4 @@
-// Products of narrow integers on x86-64.
+// Products of narrow numbers on x86-64.
 
 #ifndef INGOT_TARGETS_X86_PRODUCTS_H
 #define INGOT_TARGETS_X86_PRODUCTS_H
@@ -14,6 +14,8 @@ std::vector<Product> pairProducts512();
 /// Groups of four bytes (vpdpbusd): AVX-512 VNNI, and AVX-VNNI.
 std::vector<Product> vnniProducts();
 std::vector<Product> avxVnniProducts();
+/// Pairs of bf16 (vdpbf16ps): AVX-512 BF16.
+std::vector<Product> bfloatProducts();
 
 } // namespace ingot::targets
 

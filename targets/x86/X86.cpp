@@ -25,6 +25,7 @@ namespace ingot::targets {
 #define V3_VNNI_FEATURES V3_FEATURES ",avxvnni"
 #define V4_FEATURES V3_FEATURES ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
 #define V4_VNNI_FEATURES V4_FEATURES ",avx512vnni"
+#define V4_BF16_FEATURES V4_VNNI_FEATURES ",avx512bf16"
 
 static bool hostHas(llvm::StringRef features) {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -63,6 +64,7 @@ static constexpr CpuidFeature cpuidFeatures[] = {
     {"lzcnt", CpuidFeature::ExtendedEcx, 5, 0},
     {"avx512vnni", CpuidFeature::Leaf7Ecx, 11, 0xe6},
     {"avxvnni", CpuidFeature::Leaf7Sub1Eax, 4, 0x6},
+    {"avx512bf16", CpuidFeature::Leaf7Sub1Eax, 5, 0xe6},
 };
 
 // No __builtin_cpu_supports: it needs the compiler's runtime library.
@@ -197,6 +199,20 @@ static const std::vector<Intrinsic> v4Intrinsics = {
      "_mm512_maskz_cvtps_ph(0xFFFF, {0}, 0)"},
 };
 
+// Subnormal numbers become zeros. Four lanes and one are the lower part of a register.
+static const std::vector<Intrinsic> bfloatIntrinsics = {
+    {"arith.truncf", "f32", "bf16",
+     "(uint16_t)_mm_cvtsi128_si32((__m128i)_mm_cvtneps_pbh(_mm_set_ss({0})))",
+     /*flushes=*/true},
+    {"arith.truncf", "f32x4", "bf16x4",
+     "_mm_cvtsi128_si64((__m128i)_mm_cvtneps_pbh((__m128){0}))",
+     /*flushes=*/true},
+    {"arith.truncf", "f32x16", "bf16x16", "_mm512_cvtneps_pbh((__m512){0})",
+     /*flushes=*/true},
+    {"arith.truncf", "f32x8", "bf16x8", "_mm256_cvtneps_pbh((__m256){0})",
+     /*flushes=*/true},
+};
+
 template <typename Row>
 static void append(std::vector<Row> &rows, const std::vector<Row> &more) {
   rows.insert(rows.end(), more.begin(), more.end());
@@ -204,9 +220,9 @@ static void append(std::vector<Row> &rows, const std::vector<Row> &more) {
 
 void x86(std::vector<TargetDescription> &targets) {
   static const std::string conditions[] = {
-      selectCondition(V2_FEATURES), selectCondition(V3_FEATURES),
-      selectCondition(V4_FEATURES), selectCondition(V3_VNNI_FEATURES),
-      selectCondition(V4_VNNI_FEATURES)};
+      selectCondition(V2_FEATURES),      selectCondition(V3_FEATURES),
+      selectCondition(V4_FEATURES),      selectCondition(V3_VNNI_FEATURES),
+      selectCondition(V4_VNNI_FEATURES), selectCondition(V4_BF16_FEATURES)};
   TargetDescription v2;
   v2.name = "x86-64-v2";
   v2.summary = "x86-64 with SSE4.2 (2009 and later)";
@@ -278,11 +294,22 @@ void x86(std::vector<TargetDescription> &targets) {
   v4Vnni.selectCondition = conditions[4];
   v4Vnni.runsOnThisHost = [] { return hostHas(V4_VNNI_FEATURES); };
 
+  TargetDescription v4Bf16 = v4Vnni;
+  v4Bf16.name = "x86-64-v4+bf16";
+  v4Bf16.summary = "x86-64-v4+vnni with products of bf16 (Cooper Lake, "
+                   "Sapphire Rapids, Zen 4)";
+  append(v4Bf16.intrinsics, bfloatIntrinsics);
+  append(v4Bf16.products, bfloatProducts());
+  v4Bf16.openText = INGOT_OPEN_FEATURES(V4_BF16_FEATURES);
+  v4Bf16.selectCondition = conditions[5];
+  v4Bf16.runsOnThisHost = [] { return hostHas(V4_BF16_FEATURES); };
+
   targets.push_back(std::move(v2));
   targets.push_back(std::move(v3));
   targets.push_back(std::move(v3Vnni));
   targets.push_back(std::move(v4));
   targets.push_back(std::move(v4Vnni));
+  targets.push_back(std::move(v4Bf16));
 }
 
 } // namespace ingot::targets

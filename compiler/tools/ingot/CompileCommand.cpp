@@ -130,7 +130,8 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   Stage start = *arguments.compile.startFrom;
   std::string with =
       ("with --start-from " + nameOf(start) + ": the module says it").str();
-  SmallVector<StringRef> decided = {"dim", "entry", "bind", "state", "strict"};
+  SmallVector<StringRef> decided = {"dim",  "entry", "bind",
+                                    "fast", "state", "strict"};
   if (start >= Stage::Decide)
     decided.append({"max-ram", "tune"});
   if (!refuseUnused(arguments, decided, with, diagnostics) ||

@@ -155,6 +155,12 @@ struct Options {
   INGOT_FLAG strict{
       "strict", llvm::cl::desc("Keep the order of floating-point operations"),
       MODELS};
+  INGOT_TEXT fast{
+      "fast",
+      llvm::cl::desc("Multiply in bf16 and sum in float, where the target has "
+                     "such products: activations are rounded where they are "
+                     "stored, weights when compiling"),
+      llvm::cl::value_desc("bf16"), MODELS};
   INGOT_FLAG trace{
       "trace",
       llvm::cl::desc("Call the context's trace hook around each kernel"),

@@ -385,6 +385,41 @@ bool refuseUnused(const Arguments &arguments, ArrayRef<StringRef> unused,
   return good;
 }
 
+/// The targets that multiply bf16.
+static std::string namesWithBFloats() {
+  SmallVector<StringRef> names;
+  for (const TargetDescription &target : allTargets())
+    if (target.multipliesBFloats())
+      names.push_back(target.name);
+  return llvm::join(names, ", ");
+}
+
+/// Reads --fast: narrow floats where every target multiplies them.
+static void readFast(StringRef kind, Arguments &arguments,
+                     Diagnostics &diagnostics) {
+  if (kind != "bf16") {
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--fast=" + printable(kind) + " is no kind of numbers",
+                       "--fast=bf16 multiplies in bf16");
+    return;
+  }
+  if (is_contained(arguments.given, "strict"))
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--fast=bf16 rounds operands, which --strict forbids",
+                       "leave one of them out");
+  SmallVector<const TargetDescription *> targets(
+      arguments.compile.fallbacks.begin(), arguments.compile.fallbacks.end());
+  targets.push_back(arguments.compile.target);
+  for (const TargetDescription *target : targets)
+    if (target && !target->multipliesBFloats())
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--fast=bf16: the target `" + target->name +
+                             "` has no products of bf16",
+                         "leave --fast out, or name a target that has them: " +
+                             namesWithBFloats());
+  arguments.compile.bfloats = true;
+}
+
 void readArguments(const Options &options, Arguments &arguments,
                    Diagnostics &diagnostics) {
   const CommandSyntax &command = options.commands[options.chosen()];
@@ -429,6 +464,8 @@ void readArguments(const Options &options, Arguments &arguments,
     readCompiler(options.compiler, arguments, diagnostics);
   arguments.compile.name = options.name;
   arguments.compile.strict = options.strict;
+  if (isGiven(options.fast))
+    readFast(options.fast, arguments, diagnostics);
   arguments.compile.trace = options.trace;
   if (isGiven(options.tune) && options.tune.empty())
     diagnostics.report(DiagnosticId::BadOption, "--tune names no file");

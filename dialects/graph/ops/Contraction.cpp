@@ -40,8 +40,8 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                           (steps == 1 ? "row" : "column"));
 }
 
-/// Refuses operands and a sum that are neither of one type nor narrow integers,
-/// which may have zero points, and a wide sum.
+/// Refuses operands and a sum that are neither of one type nor narrow numbers and a
+/// wide sum; integers may have zero points.
 static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
                                      bool hasZeros) {
   auto isNarrow = [](Type type) {
@@ -49,12 +49,14 @@ static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
            type.getIntOrFloatBitWidth() <= 16;
   };
   Type x = elementOf(a), y = elementOf(b);
-  bool widens = isNarrow(x) && isNarrow(y) && sum.isSignedInteger(32);
-  return rule.require(widens || (x == y && x == sum && !hasZeros),
-                      "multiplies " + debugString(x) + " by " + debugString(y) +
-                          " into " + debugString(sum) +
-                          "; types must be one, or integers of at most 16 bits "
-                          "and a result of si32");
+  bool widens = isNarrow(x) && isNarrow(y) && sum.isSignedInteger(32),
+       widensFloats = x == y && (x.isBF16() || x.isF16()) && sum.isF32();
+  return rule.require(
+      widens || ((widensFloats || (x == y && x == sum)) && !hasZeros),
+      "multiplies " + debugString(x) + " by " + debugString(y) + " into " +
+          debugString(sum) +
+          "; types must be one, integers of at most 16 bits and "
+          "a result of si32, or bf16 or f16 and a result of f32");
 }
 
 LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {

@@ -2,6 +2,7 @@
 
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -56,6 +57,8 @@ static DotForm singleSteps() {
 
 std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
                                int64_t steps) {
+  if (a.isBF16() && b.isBF16())
+    return formByRows("bf16", "bf16", 2, target);
   auto left = dyn_cast<IntegerType>(a), right = dyn_cast<IntegerType>(b);
   if (!left || !right || left.isSignless() || right.isSignless() ||
       left.getWidth() != right.getWidth())
@@ -323,16 +326,30 @@ private:
 
 } // namespace
 
+/// The value as it is in memory: bf16 are computed with as f32.
+static Value asStored(KernelBuilder &b, Expr element) {
+  Value v = element.value;
+  if (!element.type.isBF16() || getElementTypeOrSelf(v).isBF16())
+    return v;
+  if (auto load = v.getDefiningOp<arith::ExtFOp>())
+    return load.getIn();
+  Type type = element.type;
+  if (auto vector = dyn_cast<VectorType>(v.getType()))
+    type = vector.clone(type);
+  return arith::TruncFOp::create(b.builder, b.loc, type, v);
+}
+
 /// The first `count` elements of a group of a row, and zeros.
 static Value loadGroup(KernelBuilder &b, const DotForm &form,
                        const DotOperands &operands, int64_t row, Expr step,
                        int64_t count) {
   if (count == form.group)
-    return b.withLanes(form.group, [&] { return operands.a(row, step); }).value;
+    return asStored(
+        b, b.withLanes(form.group, [&] { return operands.a(row, step); }));
   SmallVector<Value> elements;
   for (int64_t i = 0; i < form.group; ++i)
-    elements.push_back(i < count ? operands.a(row, step + double(i)).value
-                                 : b.constantInt(0, operands.aType).value);
+    elements.push_back(asStored(b, i < count ? operands.a(row, step + double(i))
+                                             : b.constant(0, operands.aType)));
   auto type = VectorType::get({form.group}, elements[0].getType());
   return vector::FromElementsOp::create(b.builder, b.loc, type, elements);
 }
@@ -345,8 +362,8 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
   auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
     SmallVector<DotBuilder::Parts> columns;
     for (auto [v, lanesOfVector] : llvm::enumerate(lanes))
-      columns.push_back(dots.columnParts(operands.b(group, count, v).value,
-                                         lanesOfVector, v));
+      columns.push_back(dots.columnParts(
+          asStored(b, operands.b(group, count, v)), lanesOfVector, v));
     for (int64_t row = firstRow; row < lastRow.value_or(tile.rows); ++row) {
       Expr step = named(group * double(form.group), "step");
       Value elements = loadGroup(b, form, operands, row, step, count);
@@ -374,7 +391,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
 Expr interleaveRows(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group) {
   SmallVector<Value> parts;
   for (Expr row : rows)
-    parts.push_back(row.value);
+    parts.push_back(asStored(b, row));
   Type rowType = parts[0].getType();
   while (static_cast<int64_t>(parts.size()) < group)
     parts.push_back(arith::ConstantOp::create(

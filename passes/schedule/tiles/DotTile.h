@@ -1,4 +1,4 @@
-// Register tiles of products of narrow integers.
+// Register tiles of products of narrow numbers: integers, or bf16.
 //
 // As in PanelKernel.h a tile of rows x (vectors of) columns stays in registers
 // while the reduction runs, but a step multiplies a *group* of 2 or 4 neighbouring
@@ -15,7 +15,7 @@
 
 namespace ingot::schedule {
 
-/// How a target multiplies integers of two types.
+/// How a target multiplies narrow numbers of two types.
 struct DotForm {
   /// Steps that are loaded together.
   int64_t group = 0;
@@ -41,7 +41,7 @@ struct DotForm {
 std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
                                const TargetDescription &target, int64_t steps);
 
-/// Whether the target's products compute this one: integers without zero points.
+/// Whether the target's products compute this one: narrow numbers without zero points.
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 

@@ -223,8 +223,16 @@ func.func @dot_wide(%a: vector<8xi32>, %sum: vector<4xi32>) {
 // -----
 
 func.func @dot_narrow_sum(%a: vector<16xi8>, %sum: vector<4xi16>) {
-  // expected-error @+1 {{operand #2 must be a 32-bit integer or a vector of them}}
+  // expected-error @+1 {{operand #2 must be a 32-bit integer or float, or a vector of them}}
   %y = kernel.dot %a, %a, %sum : vector<16xi8>, vector<4xi16>
+  return
+}
+
+// -----
+
+func.func @dot_other_sum(%a: vector<8xbf16>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{sums 'vector<8xbf16>' into 'vector<4xi32>'}}
+  %y = kernel.dot %a, %a, %sum : vector<8xbf16>, vector<4xi32>
   return
 }
 

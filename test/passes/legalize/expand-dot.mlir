@@ -69,3 +69,13 @@ func.func @word(%a: vector<128xi8>, %b: vector<128xi8>, %word: i32, %sum: vector
   %y = kernel.dot unsigned %bytes, unsigned %b, %s : vector<128xi8>, vector<32xi32>
   return %y : vector<32xi32>
 }
+
+// Products of bf16 are summed in f32, one after the other.
+// CHECK-LABEL: @bfloats(
+// VNNI-COUNT-2: arith.mulf {{.*}} : vector<8xf32>
+// VNNI-NOT: kernel.dot
+// VNNI: return
+func.func @bfloats(%a: vector<16xbf16>, %b: vector<16xbf16>, %sum: vector<8xf32>) -> vector<8xf32> {
+  %y = kernel.dot %a, %b, %sum : vector<16xbf16>, vector<8xf32>
+  return %y : vector<8xf32>
+}

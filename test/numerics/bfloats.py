@@ -1,0 +1,125 @@
+"""Contractions of bf16, and conversions to it, beside NumPy.
+
+    bfloats.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
+
+Operands are whole numbers whose sums f32 holds, so that results are exact in any order: one
+rounding, to nearest even. Sizes are around those of vectors, pairs and tiles. Special values
+are in products as well: infinities and NaN come out as the definition has them; subnormal
+operands may count as zeros, which no sum here can tell. Inputs come from a fixed seed, which
+a failure prints.
+"""
+import itertools
+import sys
+
+import ml_dtypes
+import numpy as np
+from onnx import TensorProto, helper
+
+from beside_onnxruntime import Case, compare, rng
+
+BF16 = ml_dtypes.bfloat16
+
+
+def whole(shape, most=9):
+    return rng.integers(-most, most + 1, shape).astype(BF16)
+
+
+def rounded(sums):
+    """What is exact, rounded once; in f32, whose comparison is exact."""
+    return sums.astype(np.float32).astype(BF16).astype(np.float32)
+
+
+def wide(*values):
+    return (v.astype(np.float64) for v in values)
+
+
+def case(name, nodes, inputs, constants, want):
+    """The nodes' result `y` is widened, and compared to the last bit."""
+    return Case(name, nodes + [helper.make_node("Cast", ["y"], ["out"], to=TensorProto.FLOAT)], inputs, constants,
+                opset=22, tolerance=0, want=[want])
+
+
+def product(name, a, b, is_constant):
+    x, w = wide(a, b)
+    return case(name, [helper.make_node("MatMul", ["a", "b"], ["y"])], {"a": a} if is_constant else {"a": a, "b": b},
+                {"b": b} if is_constant else {}, rounded(np.matmul(x, w)))
+
+
+def products():
+    for m, k, n in ((1, 1, 1), (1, 4, 8), (2, 3, 5), (5, 7, 33), (6, 64, 16), (7, 66, 17), (13, 129, 40), (33, 5, 100), (1, 200, 64)):
+        for is_constant in (True, False):
+            yield product(f"{m}x{k}x{n}-{'constant' if is_constant else 'computed'}", whole((m, k)), whole((k, n)), is_constant)
+    for shape, other in (((2, 3, 5, 6), (2, 3, 6, 7)), ((3, 4, 9), (9, 20)), ((4, 9), (3, 9, 20)), ((2, 1, 4, 8), (3, 8, 16))):
+        yield product(f"batch-{len(shape)}-{len(other)}-{other[-1]}", whole(shape), whole(other), False)
+
+
+def gemms():
+    for a_turned, b_turned in itertools.product((0, 1), repeat=2):
+        a, b, c = whole((6, 19)), whole((19, 37)), whole((37,))
+        x, w, z = wide(a, b, c)
+        nodes = [helper.make_node("Gemm", ["a", "b", "c"], ["y"], transA=a_turned, transB=b_turned)]
+        # The sum and the bias are rounded apart: as two operators they are.
+        want = rounded(rounded(x @ w).astype(np.float64) + z)
+        yield case(f"gemm-{a_turned}{b_turned}", nodes, {"a": a.T.copy() if a_turned else a}, {"b": b.T.copy() if b_turned else b, "c": c}, want)
+
+
+def convolution(name, x, w, bias=None, strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0)):
+    image = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    reach = [(size - 1) * dilation + 1 for size, dilation in zip(w.shape[2:], dilations)]
+    windows = np.lib.stride_tricks.sliding_window_view(image, reach, (2, 3))
+    windows = windows[:, :, ::strides[0], ::strides[1], ::dilations[0], ::dilations[1]]
+    sums = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.float64))
+    constants, names = {"w": w}, ["x", "w"]
+    if bias is not None:
+        constants["bias"] = bias
+        names.append("bias")
+        sums = sums + bias.astype(np.float64).reshape(-1, 1, 1)
+    node = helper.make_node("Conv", names, ["y"], strides=strides, dilations=dilations, pads=pads)
+    return case(name, [node], {"x": x}, constants, rounded(sums))
+
+
+def convolutions():
+    for number, (inputs, outputs, size, kernel, attributes) in enumerate((
+            (8, 16, (7, 6), (1, 1), {"strides": (2, 2)}),
+            (19, 33, (7, 6), (1, 1), {}),
+            (3, 33, (9, 11), (3, 3), {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+            (4, 5, (5, 23), (3, 5), {"pads": (1, 2, 1, 2)}),
+            (19, 24, (8, 40), (3, 3), {"pads": (1, 1, 1, 1)}),
+            (32, 9, (6, 17), (3, 3), {"pads": (2, 2, 2, 2), "dilations": (2, 2)}),
+            (20, 1, (4, 9), (1, 7), {"pads": (0, 3, 0, 1), "strides": (1, 3)}),
+            (16, 70, (1, 30), (1, 4), {}),
+            (5, 8, (2, 2), (5, 5), {"pads": (2, 2, 2, 2)}),
+            (1, 9, (11, 10), (5, 4), {"pads": (2, 1, 2, 1), "strides": (2, 2)}),
+            (1, 8, (9, 9), (5, 5), {"pads": (2, 2, 2, 2)}),
+            (2, 5, (6, 7), (3, 3), {"pads": (1, 1, 1, 1), "dilations": (1, 2)}))):
+        for has_bias in (False, True):
+            yield convolution(f"conv-{number}-{'bias' if has_bias else 'none'}", whole((2, inputs, *size)), whole((outputs, inputs, *kernel)),
+                              whole((outputs,)) if has_bias else None, **attributes)
+
+
+def specials():
+    """A row for each special value, in every place of a pair; and subnormal numbers beside ordinary ones."""
+    values = [np.inf, -np.inf, np.nan, 3.0e38, 1e-40, -1e-39, 0.0, -0.0]
+    rows = np.ones((2 * len(values), 8), np.float32)
+    for i, value in enumerate(values):
+        rows[2 * i, 0] = value
+        rows[2 * i + 1, 5] = value
+    a, b = rows.astype(BF16), np.ones((8, 20), np.float32).astype(BF16)
+    with np.errstate(all="ignore"):
+        want = (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16).astype(np.float32)
+    yield case("special-products", [helper.make_node("MatMul", ["a", "b"], ["y"])], {"a": a}, {"b": b}, want)
+
+
+def conversions():
+    """Ties, the largest numbers, infinities, NaN of any payload; in vectors and one by one."""
+    ties = np.array([0x3f808000, 0x3f818000, 0x3f807fff, 0x3f808001, 0x7f7f8000, 0x7f7f7fff, 0xff7fffff, 0x7f800000, 0xff800000,
+                     0x7f800001, 0x7fc00000, 0xffffffff, 0x80000000, 0x00000000], np.uint32).view(np.float32)
+    x = np.concatenate([ties, rng.integers(0x00800000, 0x7f800000, 200, dtype=np.uint32).view(np.float32)])
+    for count in (len(x), 7):
+        with np.errstate(all="ignore"):
+            want = x[:count].astype(BF16).astype(np.float32)
+        yield case(f"round-{count}", [helper.make_node("Cast", ["x"], ["y"], to=TensorProto.BFLOAT16)], {"x": x[:count]}, {}, want)
+
+
+if __name__ == "__main__":
+    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), conversions()))

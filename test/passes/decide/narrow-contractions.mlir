@@ -1,0 +1,79 @@
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16 fast=true" -canonicalize | FileCheck %s
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16" -canonicalize | FileCheck %s --check-prefix=OWN
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+vnni fast=true" | FileCheck %s --check-prefix=NONE
+// REQUIRES: ingot-opt
+
+// Both operands are rounded, sums and bias stay in f32; without `fast` nothing changes.
+// CHECK-LABEL: @conv(
+// CHECK-DAG: %[[X:.*]] = graph.cast %arg0 : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xbf16>
+// CHECK-DAG: %[[W:.*]] = graph.cast %arg1 : (tensor<3x3x8x6xf32>) -> tensor<3x3x8x6xbf16>
+// CHECK: %[[Y:.*]] = graph.conv %[[X]], %[[W]], %arg2 {{.*}} : (tensor<1x4x4x8xbf16>, tensor<3x3x8x6xbf16>, tensor<6xf32>) -> tensor<1x4x4x6xf32>
+// CHECK: return %[[Y]]
+// OWN-LABEL: @conv(
+// OWN-NEXT: graph.conv %arg0, %arg1, %arg2
+func.func @conv(%x: tensor<1x4x4x8xf32>, %w: tensor<3x3x8x6xf32>, %b: tensor<6xf32>) -> tensor<1x4x4x6xf32> {
+  %y = graph.conv %x, %w, %b {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x4x4x8xf32>, tensor<3x3x8x6xf32>, tensor<6xf32>) -> tensor<1x4x4x6xf32>
+  return %y : tensor<1x4x4x6xf32>
+}
+
+// An activation is rounded where it is computed, before it is moved, and whatever else
+// reads it element by element reads the rounded one.
+// CHECK-LABEL: @activation(
+// CHECK: %[[A:.*]] = graph.relu %arg0
+// CHECK: %[[N:.*]] = graph.cast %[[A]] : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+// CHECK: %[[WIDE:.*]] = graph.cast %[[N]] : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+// CHECK: %[[T:.*]] = graph.transpose %[[N]] {{.*}} : (tensor<8x4xbf16>) -> tensor<4x8xbf16>
+// CHECK: graph.matmul %[[T]], %{{.*}} : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xf32>
+// CHECK: graph.sigmoid %[[WIDE]]
+func.func @activation(%x: tensor<8x4xf32>, %w: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<8x4xf32>) {
+  %a = graph.relu %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %t = graph.transpose %a {perm = array<i64: 1, 0>} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %y = graph.matmul %t, %w : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %s = graph.sigmoid %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y, %s : tensor<4x4xf32>, tensor<8x4xf32>
+}
+
+// What reads whole rows of f32 keeps them.
+// CHECK-LABEL: @rows(
+// CHECK: %[[A:.*]] = graph.relu %arg0
+// CHECK: graph.softmax %[[A]]
+func.func @rows(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<4x8xf32>) {
+  %a = graph.relu %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = graph.matmul %a, %w : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %s = graph.softmax %a {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y, %s : tensor<4x4xf32>, tensor<4x8xf32>
+}
+
+// The products of attention stay as they are.
+// CHECK-LABEL: @attention(
+// CHECK-NOT: bf16
+// CHECK: return
+func.func @attention(%q: tensor<2x4x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x4x8xf32> {
+  %s = graph.matmul %q, %k : (tensor<2x4x8xf32>, tensor<2x8x6xf32>) -> tensor<2x4x6xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x4x6xf32>) -> tensor<2x4x6xf32>
+  %y = graph.matmul %p, %v : (tensor<2x4x6xf32>, tensor<2x6x8xf32>) -> tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// A filter for each channel multiplies in f32 what is stored in bf16.
+// CHECK-LABEL: @depthwise(
+// CHECK: %[[N:.*]] = graph.cast %{{.*}} -> tensor<1x4x4x8xbf16>
+// CHECK: %[[WIDE:.*]] = graph.cast %[[N]]
+// CHECK: graph.conv %[[WIDE]], %arg1 {{.*}} : (tensor<1x4x4x8xf32>, tensor<3x3x1x8xf32>) -> tensor<1x4x4x8xf32>
+func.func @depthwise(%x: tensor<1x4x4x8xf32>, %w: tensor<3x3x1x8xf32>) -> tensor<1x4x4x8xf32> {
+  %a = graph.relu %x : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
+  %y = graph.conv %a, %w {dilations = array<i64: 1, 1>, groups = 8 : i64, low = array<i64: 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x4x4x8xf32>, tensor<3x3x1x8xf32>) -> tensor<1x4x4x8xf32>
+  return %y : tensor<1x4x4x8xf32>
+}
+
+// Contractions of bf16 are summed in f32 and rounded once, where there is an instruction.
+// OWN-LABEL: @own(
+// OWN: %[[Y:.*]] = graph.matmul %arg0, %arg1 : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xf32>
+// OWN: %[[N:.*]] = graph.cast %[[Y]] : (tensor<4x4xf32>) -> tensor<4x4xbf16>
+// OWN: return %[[N]]
+// NONE-LABEL: @own(
+// NONE: graph.matmul %arg0, %arg1 : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
+func.func @own(%x: tensor<4x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
+  %y = graph.matmul %x, %w : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
+  return %y : tensor<4x4xbf16>
+}

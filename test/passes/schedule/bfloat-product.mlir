@@ -1,0 +1,45 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+bf16 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Two steps of a row are one word, repeated for 16 columns; weights have the two steps of
+// each column side by side. Of 7 steps the last pair is filled up with a zero.
+// CHECK-LABEL: @packed(
+// CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c3
+// CHECK: vector.load %{{.*}} : memref<512xbf16>, vector<32xbf16>
+// CHECK: vector.load %{{.*}} : memref<5x7xbf16>, vector<2xbf16>
+// CHECK: vector.bitcast %{{.*}} : vector<2xbf16> to vector<1xi32>
+// CHECK: vector.broadcast %{{.*}} : i32 to vector<16xi32>
+// CHECK: vector.bitcast %{{.*}} : vector<16xi32> to vector<32xbf16>
+// CHECK: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<32xbf16>, vector<16xf32>
+// CHECK: scf.yield
+// CHECK: vector.from_elements %{{.*}}, %{{.*}} : vector<2xbf16>
+// CHECK: kernel.dot
+kernel.func @packed(%x: tensor<5x7xbf16>, %w: tensor<512xbf16>) -> tensor<5x64xf32> attributes {strategy = "integer-product", plan = {columns = 64, rows = 5, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 64 : i64, tail = 0 : i64, group = 2 : i64} : (tensor<512xbf16>) -> tensor<7x64xbf16>
+  %y = graph.matmul %x, %u : (tensor<5x7xbf16>, tensor<7x64xbf16>) -> tensor<5x64xf32>
+  kernel.return %y : tensor<5x64xf32>
+}
+
+// A computed operand is read in place: two rows, interleaved lane by lane.
+// CHECK-LABEL: @in_place(
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<8x16xbf16>, vector<16xbf16>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 16, 1, 17,
+// CHECK: kernel.dot
+kernel.func @in_place(%x: tensor<5x8xbf16>, %w: tensor<8x16xbf16>) -> tensor<5x16xf32> attributes {strategy = "integer-product", plan = {columns = 16, rows = 5, splits = 1}, comment = ""} {
+  %y = graph.matmul %x, %w : (tensor<5x8xbf16>, tensor<8x16xbf16>) -> tensor<5x16xf32>
+  kernel.return %y : tensor<5x16xf32>
+}
+
+// Sums start with the bias, and what is stored narrow is rounded there.
+// CHECK-LABEL: @conv(
+// CHECK: vector.load %{{.*}} : memref<32xf32>, vector<16xf32>
+// CHECK: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<32xbf16>, vector<16xf32>
+// CHECK: arith.truncf %{{.*}} : vector<16xf32> to vector<16xbf16>
+// CHECK: vector.store %{{.*}} : memref<{{.*}}xbf16>, vector<16xbf16>
+kernel.func @conv(%x: tensor<1x6x6x4xbf16>, %w: tensor<1152xbf16>, %b: tensor<32xf32>) -> tensor<1x4x4x32xbf16> attributes {strategy = "convolution", plan = {columns = 32, order = "tiles", rows = 4, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 32 : i64, tail = 0 : i64, group = 2 : i64} : (tensor<1152xbf16>) -> tensor<3x3x4x32xbf16>
+  %y = graph.conv %x, %u, %b {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x6x6x4xbf16>, tensor<3x3x4x32xbf16>, tensor<32xf32>) -> tensor<1x4x4x32xf32>
+  %r = graph.relu %y : (tensor<1x4x4x32xf32>) -> tensor<1x4x4x32xf32>
+  %n = graph.cast %r : (tensor<1x4x4x32xf32>) -> tensor<1x4x4x32xbf16>
+  kernel.return %n : tensor<1x4x4x32xbf16>
+}
