@@ -14,15 +14,19 @@
 // and matrix products alike. Weights are rounded when constants are folded, activations
 // where they are stored: what else reads them element by element reads the rounded ones,
 // so that they are stored once, in half of the bytes. Sums, and all that is computed
-// between contractions, stay in f32. Attention, whose products are computed together with
+// between contractions, stay in f32, as do convolutions that Winograd's algorithm
+// computes in less time with f32. Attention, whose products are computed together with
 // their softmax, keeps its operands; so do filters of one channel each, but for how their
 // input is stored.
 
+#include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/AttentionAnchor.h"
+#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/WinogradTiles.h"
 #include "passes/simplify/Moves.h"
 #include "targets/TargetDescription.h"
 
@@ -83,15 +87,35 @@ llvm::DenseSet<Operation *> productsOfAttention(func::FuncOp function) {
   return products;
 }
 
+/// Whether f32 take less time, with fewer products.
+bool isFasterWide(Operation *op, const TargetDescription &target) {
+  auto conv = dyn_cast<ConvOp>(op);
+  auto weights = conv ? conv.getW().getDefiningOp<ConstantOp>() : ConstantOp();
+  if (!weights || !hasData(weights.getValue()))
+    return false;
+  std::optional<double> wide =
+      schedule::winogradCycles(conv, weights.getValue(), target);
+  if (!wide)
+    return false;
+  Type narrow = BFloat16Type::get(op->getContext());
+  int64_t steps = ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
+  auto form = schedule::dotForm(narrow, narrow, target, steps);
+  ArrayRef<int64_t> y = shapeOf(conv.getResult());
+  schedule::DotModel dots(ShapedType::getNumElements(y.drop_back()), y.back(),
+                          steps, *form, target);
+  return *wide < dots.cycles(dots.ranked().front());
+}
+
 class Narrowing {
 public:
-  explicit Narrowing(func::FuncOp function)
+  Narrowing(func::FuncOp function, const TargetDescription &target)
       : builder(function.getContext()), narrow(builder.getBF16Type()),
         contractions(
             contractionsOf(function, [](Type type) { return type.isF32(); })) {
     llvm::DenseSet<Operation *> attention = productsOfAttention(function);
-    llvm::erase_if(contractions,
-                   [&](Operation *op) { return attention.contains(op); });
+    llvm::erase_if(contractions, [&](Operation *op) {
+      return attention.contains(op) || isFasterWide(op, target);
+    });
     inBFloats.insert_range(contractions);
   }
 
@@ -147,6 +171,8 @@ private:
     auto conv = dyn_cast<ConvOp>(user);
     if (conv && conv.getGroups() != 1)
       return schedule::isDepthwise(conv) && conv.getX() == v;
+    if (conv && !inBFloats.contains(conv))
+      return false;
     return isa<ElementwiseOpInterface, MaxPoolOp, AveragePoolOp, TransposeOp,
                ReshapeOp>(user) ||
            inBFloats.contains(user);
@@ -165,13 +191,14 @@ struct NarrowContractionsPass
   using Base::Base;
 
   void runOnOperation() override {
-    if (!lookupTarget(targetName)->multipliesBFloats())
+    const TargetDescription &target = *lookupTarget(targetName);
+    if (!target.multipliesBFloats())
       return;
     llvm::for_each(
         contractionsOf(getOperation(), [](Type type) { return type.isBF16(); }),
         widen);
     if (fast)
-      Narrowing(getOperation()).run();
+      Narrowing(getOperation(), target).run();
   }
 };
 

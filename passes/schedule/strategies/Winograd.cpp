@@ -31,17 +31,6 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Whether windows are of 3 x 3 neighbours, one apart.
-bool hasForm(ConvOp conv) {
-  ArrayRef<int64_t> w = shapeOf(conv.getW());
-  auto isOne = [](int64_t x) { return x == 1; };
-  return w.size() == 4 && w[0] == Winograd::window &&
-         w[1] == Winograd::window && llvm::all_of(conv.getStrides(), isOne) &&
-         llvm::all_of(conv.getDilations(), isOne) &&
-         isa<Float32Type>(elementOf(conv.getX())) && conv.getGroups() == 1 &&
-         tensorType(conv.getX()).getNumElements() != 0;
-}
-
 /// The convolution that is all a group computes beside cheap operators and a pool, if
 /// it has weights that are sampled; null if it has not.
 ConvolutionAnchor sampledConvolution(GroupView group) {
@@ -51,7 +40,7 @@ ConvolutionAnchor sampledConvolution(GroupView group) {
     if (isa<ConstantOp>(op) || (element && element.isCheap()))
       continue;
     auto conv = dyn_cast<ConvOp>(op);
-    if (conv && !found.conv && sampledWeights(conv) && hasForm(conv))
+    if (conv && !found.conv && sampledWeights(conv) && hasWinogradForm(conv))
       found.conv = conv;
     else if (isDisjointPool(&op) && !found.pool)
       found.pool = &op;
@@ -69,7 +58,8 @@ ConvolutionAnchor sampledConvolution(GroupView group) {
 /// sampled.
 ConvolutionAnchor plainConvolution(GroupView group) {
   ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
-  bool isPlain = anchor.conv && !anchor.weights() && hasForm(anchor.conv);
+  bool isPlain =
+      anchor.conv && !anchor.weights() && hasWinogradForm(anchor.conv);
   return isPlain ? anchor : ConvolutionAnchor();
 }
 
@@ -225,16 +215,9 @@ private:
   static std::vector<WinogradChoice> choices(GroupView group,
                                              ConvolutionAnchor anchor,
                                              const TargetDescription &target) {
-    // Sums of products of sums are in no order. Code for vectors of channels needs
-    // many registers; code for the last few channels would be as long again. Where a
-    // multiply-add takes a lane of a vector, the compilers spill these loops, and the
-    // definition's reach the peak.
+    // Sums of products of sums are in no order.
     ConvOp conv = anchor.conv;
-    Type type = elementOf(conv.getX());
-    int64_t lanes = target.maxLanes(type), channels = shapeOf(conv.getX())[3];
-    if (group.isStrict() || group.savesMemory || target.smallCode ||
-        target.isDevice() || target.multiplyByLane || !target.fma ||
-        target.l2Bytes == 0 || lanes < 4 || channels % (lanes / 2) != 0)
+    if (group.isStrict() || group.savesMemory || !suitsWinograd(conv, target))
       return {};
     ElementsAttr weights = valuesOf(conv);
     double direct = cyclesOfDefinition(group, anchor, target);

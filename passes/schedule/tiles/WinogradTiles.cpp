@@ -7,6 +7,39 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
+bool hasWinogradForm(ConvOp conv) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  auto isOne = [](int64_t x) { return x == 1; };
+  return w.size() == 4 && w[0] == Winograd::window &&
+         w[1] == Winograd::window && llvm::all_of(conv.getStrides(), isOne) &&
+         llvm::all_of(conv.getDilations(), isOne) &&
+         isa<Float32Type>(elementOf(conv.getX())) && conv.getGroups() == 1 &&
+         tensorType(conv.getX()).getNumElements() != 0;
+}
+
+bool suitsWinograd(ConvOp conv, const TargetDescription &target) {
+  int64_t lanes = target.maxLanes(elementOf(conv.getX())),
+          channels = shapeOf(conv.getX())[3];
+  return !target.smallCode && !target.isDevice() && !target.multiplyByLane &&
+         target.fma && target.l2Bytes != 0 && lanes >= 4 &&
+         channels % (lanes / 2) == 0;
+}
+
+std::optional<double> winogradCycles(ConvOp conv, ElementsAttr weights,
+                                     const TargetDescription &target) {
+  if (!hasWinogradForm(conv) || !suitsWinograd(conv, target))
+    return std::nullopt;
+  std::optional<double> least;
+  for (int64_t size : {4, 2}) {
+    std::vector<WinogradChoice> choices =
+        WinogradTiles(conv, size, target).ranked(/*divides=*/false);
+    if (!choices.empty() && (!least || choices.front().cycles < *least) &&
+        winogradError(weights, size) <= mostWinogradError)
+      least = choices.front().cycles;
+  }
+  return least;
+}
+
 WinogradTiles::WinogradTiles(ConvOp conv, int64_t size,
                              const TargetDescription &target, int64_t panel)
     : form(size), target(target), type(elementOf(conv.getX())), panel(panel),

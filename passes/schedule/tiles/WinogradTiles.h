@@ -13,6 +13,14 @@
 
 namespace ingot::schedule {
 
+/// Whether windows of floats are of 3 x 3 neighbours, one apart.
+bool hasWinogradForm(graph::ConvOp conv);
+/// Whether the target has what its tiles need: code for vectors of channels takes many
+/// registers, and code for the last few channels would be as long again. Where a
+/// multiply-add takes a lane of a vector, the compilers spill these loops, and those of
+/// the definition reach the peak.
+bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target);
+
 /// How a convolution is computed by Winograd's algorithm.
 struct WinogradChoice {
   /// Outputs of a tile along each axis.
@@ -69,6 +77,12 @@ private:
 /// columns, the largest error and the largest result count, since a bound is a share
 /// of the range of the whole result.
 double winogradError(mlir::ElementsAttr weights, int64_t size);
+
+/// Estimates the cycles of the cheapest tiles that are exact enough for these weights;
+/// nothing where there are none.
+std::optional<double> winogradCycles(graph::ConvOp conv,
+                                     mlir::ElementsAttr weights,
+                                     const TargetDescription &target);
 
 /// The largest of these errors that is admitted. Errors are within five standard
 /// deviations, and the largest result is one standard deviation of the results at

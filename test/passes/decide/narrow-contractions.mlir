@@ -77,3 +77,15 @@ func.func @own(%x: tensor<4x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
   %y = graph.matmul %x, %w : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
   return %y : tensor<4x4xbf16>
 }
+
+// Where Winograd's algorithm takes less time with f32, they stay: windows of 3 x 3 with
+// many positions. Windows two apart are no such ones.
+// CHECK-LABEL: @windows(
+// CHECK: graph.conv %arg0, %{{.*}} {{.*}} : (tensor<1x56x56x64xf32>, tensor<3x3x64x64xf32>) -> tensor<1x56x56x64xf32>
+// CHECK: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x28x28x64xf32>
+func.func @windows(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> {
+  %w = graph.constant dense<0.125> : tensor<3x3x64x64xf32> : tensor<3x3x64x64xf32>
+  %y = graph.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x56x56x64xf32>, tensor<3x3x64x64xf32>) -> tensor<1x56x56x64xf32>
+  %z = graph.conv %y, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x56x56x64xf32>, tensor<3x3x64x64xf32>) -> tensor<1x28x28x64xf32>
+  return %z : tensor<1x28x28x64xf32>
+}
