@@ -168,9 +168,12 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
         cut(node, node.reshape(numbers, {w->columns, w->blocks * w->block}),
             w->steps);
   } else {
+    // One number for all blocks is a constant of one number: were it computed, it would
+    // be too large to be folded, and with it the weights.
     if (shapeOf(*zeros).empty())
-      zeros = Value(node.build<ExpandOp>(
-          *zeros, ArrayRef<int64_t>{w->columns, w->blocks}));
+      zeros = Value(node.build<ConstantOp>(DenseElementsAttr::get(
+          RankedTensorType::get({w->columns, w->blocks}, elementOf(*zeros)),
+          APInt(w->bits, uint64_t(1) << (w->bits - 1)))));
     numbers = dequantizeBlocks(node, numbers, scales, *zeros, w->steps);
   }
   if (!numbers)

@@ -1,4 +1,4 @@
-"""One convolution with quantized weights [32,32,3,3], in several forms; a table of integers.
+"""One convolution with quantized weights [32,32,3,3], in several forms; a table of integers; a product in blocks.
 
     quantized_models.py FOLDER
 """
@@ -28,7 +28,7 @@ def save(name, nodes, inputs, outputs, **more):
                for key, value in {**constants, **more}.items()]
     used = {name for node in nodes for name in node.input}
     graph = helper.make_graph(nodes, name, inputs, outputs, [t for t in tensors if t.name in used])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10),
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)], ir_version=10),
               os.path.join(folder, name + ".onnx"))
 
 
@@ -46,3 +46,8 @@ zeros = helper.make_tensor("w_zero", TensorProto.INT4, (32,), np.zeros(32, int))
 save("four_bits", qdq, [info("x", image)], [info("y", result)], w=four, w_zero=zeros)
 save("table", [helper.make_node("Gather", ["w", "i"], ["g"]), helper.make_node("Cast", ["g"], ["y"], to=F)],
      [info("i", (2,), TensorProto.INT64)], [info("y", (2, 32, 3, 3))])
+# More blocks than what is expanded when compiling may have elements.
+steps, columns, block = 1056, 2048, 32
+save("blocks", [helper.make_node("MatMulNBits", ["x", "b", "s"], ["y"], domain="com.microsoft", K=steps, N=columns, bits=4, block_size=block)],
+     [info("x", (1, steps))], [info("y", (1, columns))], b=np.full((columns, steps // block, block // 2), 0x53, np.uint8),
+     s=np.full(columns * steps // block, 0.25, np.float32))
