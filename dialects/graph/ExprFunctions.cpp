@@ -1,6 +1,7 @@
 // Scalar functions composed of simpler ones.
 
 #include "dialects/graph/ElementBuilder.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -122,13 +123,15 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   return value;
 }
 
+/// Half of the numbers that f32 counts one by one are above it, half below.
+static constexpr double magic = 0x1.8p23;
+
 /// The nearest integer, the even one of two, plus `zero`, within the range of an
 /// integer type of at most 16 bits; NaN is its lowest. A sum with 1.5 * 2^23 has the
 /// integer in its lower 16 bits: no conversion whose overflow C++ does not define. The
 /// bounds are of the sum: where `x` is a product, the sum can be part of its instruction.
 static Expr roundWithin(Expr x, Expr zero, Type to) {
   ElementBuilder &b = *x.builder;
-  constexpr double magic = 0x1.8p23;
   double range = 1u << to.getIntOrFloatBitWidth(),
          low = to.isUnsignedInteger() ? 0 : -range / 2;
   Expr shift = convert(zero, x.type), least = magic + low - shift,
@@ -154,11 +157,58 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   return convert(round(q) + convert(zero, f32), to);
 }
 
+/// The number that a constant is in all lanes.
+static std::optional<double> numberOf(Value v) {
+  while (auto splat = v.getDefiningOp<vector::BroadcastOp>())
+    v = splat.getSource();
+  APInt integer;
+  APFloat number(0.0f);
+  if (matchPattern(v, m_ConstantInt(&integer)))
+    return double(integer.getSExtValue());
+  if (matchPattern(v, m_ConstantFloat(&number)))
+    return number.convertToDouble();
+  return std::nullopt;
+}
+
+/// `x` less its zero point as a float, without a way through integers, where `x` is what
+/// roundWithin makes with that very zero point.
+static std::optional<Expr> roundedFloat(Expr x, Expr zero) {
+  auto cut = x.value.getDefiningOp<arith::TruncIOp>();
+  std::optional<double> shift = numberOf(zero.value);
+  if (!cut || !shift || zero.type != x.type)
+    return std::nullopt;
+  bool isUnsigned = x.type.isUnsignedInteger();
+  double range = 1u << x.type.getIntOrFloatBitWidth(),
+         low = isUnsigned ? 0 : -range / 2;
+  // Constants of bytes have no sign in the IR.
+  if (isUnsigned && *shift < 0)
+    *shift += range;
+  Value sum = cut.getIn();
+  if (*shift != 0) {
+    auto moved = sum.getDefiningOp<arith::AddIOp>();
+    if (!moved || numberOf(moved.getRhs()) != shift)
+      return std::nullopt;
+    sum = moved.getLhs();
+  }
+  auto bits = sum.getDefiningOp<arith::BitcastOp>();
+  auto below =
+      bits ? bits.getIn().getDefiningOp<arith::SelectOp>() : arith::SelectOp();
+  auto above = below ? below.getTrueValue().getDefiningOp<arith::SelectOp>()
+                     : arith::SelectOp();
+  if (!above ||
+      numberOf(below.getFalseValue()) != magic + low + range - 1 - *shift ||
+      numberOf(above.getFalseValue()) != magic + low - *shift)
+    return std::nullopt;
+  return Expr{x.builder, bits.getIn(), x.builder->builder.getF32Type()} - magic;
+}
+
 Expr dequantize(Expr x, Expr scale, Expr zero, Type type) {
   ElementBuilder &b = *x.builder;
   Type f32 = b.builder.getF32Type(),
        si32 = b.builder.getIntegerType(32, /*isSigned=*/true);
-  if (!isa<FloatType>(x.type))
+  if (std::optional<Expr> known = roundedFloat(x, zero))
+    x = *known;
+  else if (!isa<FloatType>(x.type))
     x = convert(x, si32) - convert(zero, si32);
   return convert(convert(x, f32) * convert(scale, f32), type);
 }
