@@ -126,7 +126,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     for (InterfaceSize &own : sizes)
       own.isMade |= own.symbol == symbol;
   };
-  for (kernel::ProgramOp program : llvm::reverse(kernel::programsInOrder(main)))
+  SmallVector<kernel::ProgramOp> programs = kernel::programsInOrder(main);
+  for (kernel::ProgramOp program : llvm::reverse(programs))
     for (auto read : program.getBody().getOps<kernel::ReadSizesOp>())
       for (const kernel::Dim &size : kernel::dimsOf(read.getSizes()))
         addMade(program, size);

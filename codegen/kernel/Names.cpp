@@ -32,7 +32,7 @@ static const StringSet<> &reservedNames() {
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
       // What every source with such sizes declares.
-      "made_sizes", "status"};
+      "status"};
   return names;
 }
 
