@@ -28,16 +28,6 @@ void MainPrinter::numberLaunches() {
   });
 }
 
-bool MainPrinter::usesThreads(ModuleOp module) {
-  SymbolTable symbols(module);
-  bool threads = false;
-  module.walk([&](kernel::LaunchOp launch) {
-    auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
-    threads |= kernel::extentOf(callee).value_or(1).most() > 1;
-  });
-  return threads;
-}
-
 bool MainPrinter::usesThreads() const {
   bool threads = false;
   forEachLaunch([&](kernel::LaunchOp launch) {

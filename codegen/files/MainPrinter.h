@@ -21,8 +21,8 @@ public:
         parallel(parallel), programs(kernel::programsInOrder(interface.main)) {
     numberLaunches();
   }
-  /// Whether any of the module's kernels is spread over threads.
-  static bool usesThreads(mlir::ModuleOp module);
+  /// Whether any of its kernels is spread over threads.
+  bool usesThreads() const;
   /// Prints how a kernel is spread over threads, by the function `parallel`.
   static void printParallel(llvm::StringRef parallel, TextWriter &out);
   /// Prints what the function of the entry point calls, in the anonymous namespace of
@@ -45,7 +45,6 @@ private:
   void numberLaunches();
   /// Calls `use` for each launch of the entry point and of what it runs.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
-  bool usesThreads() const;
   bool readsMadeSizes() const;
   void printMadeSizes();
   void printChecks();

@@ -166,14 +166,15 @@ public:
     printKernels(kernelText);
     if (target.isDevice())
       return printDeviceProgram();
-    if (MainPrinter::usesThreads(module))
-      MainPrinter::printParallel(parallel, out);
     std::vector<std::unique_ptr<MainPrinter>> entries;
-    for (const Interface &interface : interfaces) {
+    for (const Interface &interface : interfaces)
       entries.push_back(std::make_unique<MainPrinter>(
           interface, weights, options, context, names, parallel, out));
-      entries.back()->printHelpers();
-    }
+    if (llvm::any_of(entries,
+                     [](const auto &entry) { return entry->usesThreads(); }))
+      MainPrinter::printParallel(parallel, out);
+    for (const auto &entry : entries)
+      entry->printHelpers();
     if (inside.empty()) {
       out.line("} // namespace");
       out.blank();

@@ -31,7 +31,7 @@ static const StringSet<> &reservedNames() {
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
-      // What every source with such sizes declares.
+      // What a program declares that may end the run.
       "status"};
   return names;
 }

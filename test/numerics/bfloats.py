@@ -16,6 +16,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from beside_onnxruntime import Case, compare, rng
+from convolution_windows import WINDOWS
 
 BF16 = ml_dtypes.bfloat16
 
@@ -79,19 +80,7 @@ def convolution(name, x, w, bias=None, strides=(1, 1), dilations=(1, 1), pads=(0
 
 
 def convolutions():
-    for number, (inputs, outputs, size, kernel, attributes) in enumerate((
-            (8, 16, (7, 6), (1, 1), {"strides": (2, 2)}),
-            (19, 33, (7, 6), (1, 1), {}),
-            (3, 33, (9, 11), (3, 3), {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
-            (4, 5, (5, 23), (3, 5), {"pads": (1, 2, 1, 2)}),
-            (19, 24, (8, 40), (3, 3), {"pads": (1, 1, 1, 1)}),
-            (32, 9, (6, 17), (3, 3), {"pads": (2, 2, 2, 2), "dilations": (2, 2)}),
-            (20, 1, (4, 9), (1, 7), {"pads": (0, 3, 0, 1), "strides": (1, 3)}),
-            (16, 70, (1, 30), (1, 4), {}),
-            (5, 8, (2, 2), (5, 5), {"pads": (2, 2, 2, 2)}),
-            (1, 9, (11, 10), (5, 4), {"pads": (2, 1, 2, 1), "strides": (2, 2)}),
-            (1, 8, (9, 9), (5, 5), {"pads": (2, 2, 2, 2)}),
-            (2, 5, (6, 7), (3, 3), {"pads": (1, 1, 1, 1), "dilations": (1, 2)}))):
+    for number, (inputs, outputs, size, kernel, attributes) in enumerate((*WINDOWS, (19, 33, (7, 6), (1, 1), {}))):
         for has_bias in (False, True):
             yield convolution(f"conv-{number}-{'bias' if has_bias else 'none'}", whole((2, inputs, *size)), whole((outputs, inputs, *kernel)),
                               whole((outputs,)) if has_bias else None, **attributes)

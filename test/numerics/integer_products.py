@@ -15,6 +15,7 @@ import numpy as np
 from onnx import helper
 
 from beside_onnxruntime import Case, compare, rng
+from convolution_windows import WINDOWS
 
 SIGNS = list(itertools.product((np.uint8, np.int8), repeat=2))
 
@@ -105,20 +106,7 @@ def convolutions():
         for kernel, attributes in ((1, {}), (1, {"strides": (2, 2)}), (3, {"pads": (1, 1, 1, 1)})):
             yield convolution(f"conv-{names_of(a, b)}-{kernel}-{attributes.get('strides', (1,))[0]}-zeros", whole((2, 19, 7, 6), a),
                               whole((33, 19, kernel, kernel), b), whole((), a), whole((33,), b), **attributes)
-        for number, (inputs, outputs, size, kernel, attributes) in enumerate((
-                (8, 16, (7, 6), (1, 1), {"strides": (2, 2)}),
-                (3, 33, (9, 11), (3, 3), {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
-                (4, 5, (5, 23), (3, 5), {"pads": (1, 2, 1, 2)}),
-                (19, 24, (8, 40), (3, 3), {"pads": (1, 1, 1, 1)}),
-                (32, 9, (6, 17), (3, 3), {"pads": (2, 2, 2, 2), "dilations": (2, 2)}),
-                (20, 1, (4, 9), (1, 7), {"pads": (0, 3, 0, 1), "strides": (1, 3)}),
-                (16, 70, (1, 30), (1, 4), {}),
-                (5, 8, (2, 2), (5, 5), {"pads": (2, 2, 2, 2)}),
-                # Few channels: kernel rows of whole groups, or filled up to them.
-                (1, 9, (11, 10), (5, 4), {"pads": (2, 1, 2, 1), "strides": (2, 2)}),
-                (1, 8, (9, 9), (5, 5), {"pads": (2, 2, 2, 2)}),
-                (2, 5, (6, 7), (3, 3), {"pads": (1, 1, 1, 1), "dilations": (1, 2)}),
-                (6, 7, (5, 12), (2, 3), {}))):
+        for number, (inputs, outputs, size, kernel, attributes) in enumerate(WINDOWS):
             for x_zero in (None, whole((), a)):
                 yield convolution(f"conv-{names_of(a, b)}-{number}-{'zero' if x_zero is not None else 'none'}", whole((2, inputs, *size), a),
                                   whole((outputs, inputs, *kernel), b), x_zero, np.array(128, b) if b == np.uint8 else None, **attributes)
