@@ -110,10 +110,10 @@ private:
       ptrdiff_t extent = job.extent.load(std::memory_order_relaxed);
       if (!ticket.compare_exchange_weak(now, now + (fromBack ? 1 : 1 << 12)))
         continue;
-      // The first `rest` parts are one step longer.
+      // The parts that are one step longer lie evenly among the others.
       ptrdiff_t length = extent / parts, rest = extent % parts;
-      ptrdiff_t begin = part * length + (part < rest ? part : rest);
-      body(argument, begin, begin + length + (part < rest ? 1 : 0));
+      body(argument, part * length + part * rest / parts,
+           (part + 1) * length + (part + 1) * rest / parts);
       unfinished.fetch_sub(1, std::memory_order_release);
       return true;
     }

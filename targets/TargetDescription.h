@@ -177,10 +177,10 @@ struct TargetDescription {
   /// The part of the second cache in which weights stay while a layer's input and
   /// result pass through it.
   double residentShare = 0.5;
-  /// Cycles that starting and ending a part on another core takes: 2 to 3 us
-  /// with runtime_support/ingot_thread_pool.h (the 12 kernels of DS-CNN on Zen 5
-  /// at 4.5 GHz took 20 us more on two threads, November 2026).
-  int64_t forkCycles = 12000;
+  /// Cycles that starting and ending parts on another core takes: 0.25 us with
+  /// runtime_support/ingot_thread_pool.h where both spin, and as long again because
+  /// the parts do not end together (Zen 5 at 4.5 GHz, November 2026).
+  int64_t forkCycles = 3000;
   unsigned pointerBytes = 8;
   Device device;
 

@@ -1,5 +1,7 @@
 #include "passes/schedule/GroupCost.h"
 
+#include "dialects/graph/ElementsData.h"
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -40,6 +42,22 @@ int64_t workOf(GroupView group) {
   return sum;
 }
 
+/// Counts the bytes of what a group reads and writes, each tensor once.
+static int64_t bytesMoved(GroupView group) {
+  SetVector<Value> moved;
+  for (Operation &op : *group.block)
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != group.block ||
+          isa<BlockArgument>(operand) || operand.getDefiningOp<ConstantOp>() ||
+          op.hasTrait<OpTrait::IsTerminator>())
+        moved.insert(operand);
+  int64_t bytes = 0;
+  for (Value value : moved)
+    bytes += tensorType(value).getNumElements() *
+             bytesPerElement(elementOf(value));
+  return bytes;
+}
+
 int64_t cyclesOf(GroupView group, const TargetDescription &target) {
   auto single = Float32Type::get(group.block->getParentOp()->getContext());
   // Instructions for each element, or vector of them: arithmetic, the maximum of
@@ -62,7 +80,8 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
   }
   return static_cast<int64_t>(
       double(instructions) /
-      (target.rates.multiplyAdds * double(target.maxLanes(single))));
+          (target.rates.multiplyAdds * double(target.maxLanes(single))) +
+      double(bytesMoved(group)) / target.rates.cacheBytes);
 }
 
 bool paysToFork(GroupView group, const TargetDescription &target) {

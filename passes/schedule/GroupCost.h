@@ -16,8 +16,9 @@ int64_t multiplyAddsOf(GroupView group);
 /// Returns the multiply-adds, and one for each element of any operator's result.
 int64_t workOf(GroupView group);
 
-/// Estimates the cycles of one core, from below: as if two vectors were computed
-/// in each cycle and nothing had to be waited for.
+/// Estimates the cycles of one core: as if two vectors were computed in each cycle,
+/// and what is read and written came from behind the second cache, where another core
+/// may have left it.
 int64_t cyclesOf(GroupView group, const TargetDescription &target);
 
 /// Returns whether a kernel takes long enough for threads to share it.

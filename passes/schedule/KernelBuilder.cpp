@@ -13,12 +13,13 @@ using namespace ingot::kernel;
 
 namespace ingot::schedule {
 
+/// As many parts as few cores share evenly.
+static constexpr int64_t enoughParts = 16;
+
 void KernelBuilder::forIndependent(
     ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
   if (target.isDevice())
     return forPlaces(trips, 1, [&](ArrayRef<Expr> at, Expr) { body(at); });
-  // As many parts as few cores share evenly.
-  constexpr int64_t enoughParts = 16;
   size_t merged = 0;
   Dim parts = 1;
   SmallVector<int64_t> shape;
@@ -157,6 +158,23 @@ void KernelBuilder::parallelFor(const Dim &extent,
   if (!paysToFork(group, target))
     return forRange(index(0), size(extent), body);
   forPart(extent, [&](Expr begin, Expr end) { forRange(begin, end, body); });
+}
+
+void KernelBuilder::parallelFor(
+    const Dim &extent, int64_t steps,
+    llvm::function_ref<void(Expr, const Piece &)> body) {
+  int64_t pieces = 1;
+  if (!target.isDevice() && paysToFork(group, target))
+    while (pieces < steps &&
+           (steps % pieces != 0 || extent.most() * pieces < enoughParts))
+      ++pieces;
+  if (pieces == 1)
+    return parallelFor(extent, [&](Expr i) { body(i, {index(0), 1}); });
+  parallelFor(extent * pieces, [&](Expr number) {
+    named(number, "part");
+    Exprs at = delinearize(number, {extent, pieces});
+    body(at[0], {named(at[1], "piece"), pieces});
+  });
 }
 
 void KernelBuilder::forPart(const Dim &extent,

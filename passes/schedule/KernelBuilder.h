@@ -46,6 +46,15 @@ public:
   /// kernel takes long enough. Once per kernel, outermost.
   void parallelFor(const graph::Dim &extent,
                    llvm::function_ref<void(graph::Expr)> body);
+  /// One of `count` equal parts of what is done for one step.
+  struct Piece {
+    graph::Expr number;
+    int64_t count;
+  };
+  /// As parallelFor, where `steps` steps are done for each i: with few i they are cut
+  /// into pieces that `steps` is a multiple of, so that few cores have equal shares.
+  void parallelFor(const graph::Dim &extent, int64_t steps,
+                   llvm::function_ref<void(graph::Expr, const Piece &)> body);
   /// Has threads divide [0, extent) among themselves; `body` is what one of them does of
   /// it: from `begin` to `end`. Where all is done at once, that is all of it. Memory at
   /// the number `begin` is no other thread's. Once per kernel, outermost.

@@ -55,11 +55,14 @@ private:
           pointwise(named(first, "position"), count, panel);
         });
       });
-    forRowTilesParallel(b, positions, rows, [&](Expr first, int64_t count) {
-      named(first, "position");
-      forPanelsHere(
-          [&](const Panel &panel) { pointwise(first, count, panel); });
-    });
+    forRowTilesParallel(
+        b, positions, rows, panels.fullPanels,
+        [&](Expr first, int64_t count, const KernelBuilder::Piece &piece) {
+          named(first, "position");
+          forPanelsOf(piece, [&](const Panel &panel) {
+            pointwise(first, count, panel);
+          });
+        });
   }
 
   /// Operands of the epilogue of the result's shape are read where the tile
@@ -99,13 +102,24 @@ private:
   bool hasTail() const { return panels.tailWidth > 0; }
 
   void forPanelsHere(llvm::function_ref<void(Panel)> body) {
-    if (panels.fullPanels == 1)
-      body(full(b.index(0)));
-    else if (panels.fullPanels > 1)
-      b.forRange(b.index(0), b.index(panels.fullPanels),
+    forPanelsOf({b.index(0), 1}, body);
+  }
+  /// The panels of one piece; the tail belongs to the last one.
+  void forPanelsOf(const KernelBuilder::Piece &piece,
+                   llvm::function_ref<void(Panel)> body) {
+    int64_t count = panels.fullPanels / piece.count;
+    Expr first = piece.number * double(count);
+    if (count == 1)
+      body(full(first));
+    else if (count > 1)
+      b.forRange(first, first + double(count),
                  [&](Expr number) { body(full(number)); });
-    if (hasTail())
+    if (!hasTail())
+      return;
+    if (piece.count == 1)
       body(tail());
+    else
+      b.when(isLast(piece.number, piece.count), [&] { body(tail()); });
   }
 
   void forPanels(llvm::function_ref<void(Panel)> body) {

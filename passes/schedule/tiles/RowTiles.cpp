@@ -59,31 +59,36 @@ void forRowTiles(KernelBuilder &b, Expr rows, int64_t tileRows, RowTile tile) {
   forRowsLeft(b, rows, left, tileRows, /*unit=*/1, tile);
 }
 
-void forRowTilesParallel(KernelBuilder &b, const Dim &rows, int64_t tileRows,
-                         RowTile tile) {
+void forRowTilesParallel(
+    KernelBuilder &b, const Dim &rows, int64_t tileRows, int64_t steps,
+    llvm::function_ref<void(Expr, int64_t, const KernelBuilder::Piece &)>
+        tile) {
+  using Piece = KernelBuilder::Piece;
   Dim tiles = rows.floorDiv(tileRows);
   auto left = (rows - tiles * tileRows).known();
   if (tiles == 0 && left)
-    return tile(b.index(0), *left);
+    return tile(b.index(0), *left, {b.index(0), 1});
   auto firstOf = [&](Expr number) {
     return named(number, "tile") * double(tileRows);
   };
   if (left && (*left == 0 || tiles.known()))
-    return b.parallelFor(tiles, [&](Expr number) {
-      tile(firstOf(number), tileRows);
+    return b.parallelFor(tiles, steps, [&](Expr number, const Piece &piece) {
+      tile(firstOf(number), tileRows, piece);
       // The rows left go to whoever has the last tile.
       if (*left)
         b.when(isLast(number, *tiles.known()),
-               [&] { tile(b.index(*tiles.known() * tileRows), *left); });
+               [&] { tile(b.index(*tiles.known() * tileRows), *left, piece); });
     });
   // The last of these tiles may have fewer rows.
-  b.parallelFor((rows + (tileRows - 1)).floorDiv(tileRows), [&](Expr number) {
+  Dim allTiles = (rows + (tileRows - 1)).floorDiv(tileRows);
+  b.parallelFor(allTiles, steps, [&](Expr number, const Piece &piece) {
     Expr first = firstOf(number), end = b.size(rows);
     b.branch(
-        first + double(tileRows) <= end, [&] { tile(first, tileRows); },
+        first + double(tileRows) <= end, [&] { tile(first, tileRows, piece); },
         [&] {
-          forRowsLeft(b, end, end - first, tileRows,
-                      std::gcd(tileRows, rows.divisor()), tile);
+          forRowsLeft(
+              b, end, end - first, tileRows, std::gcd(tileRows, rows.divisor()),
+              [&](Expr from, int64_t count) { tile(from, count, piece); });
         });
   });
 }

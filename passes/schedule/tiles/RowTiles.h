@@ -24,9 +24,13 @@ void forRowTiles(KernelBuilder &b, const graph::Dim &rows, int64_t tileRows,
 /// The same for a number of rows that code has computed.
 void forRowTiles(KernelBuilder &b, graph::Expr rows, int64_t tileRows,
                  RowTile tile);
-/// As forRowTiles, with the tiles divided among threads: see parallelFor.
-void forRowTilesParallel(KernelBuilder &b, const graph::Dim &rows,
-                         int64_t tileRows, RowTile tile);
+/// As forRowTiles, with the tiles, and pieces of the `steps` of each, divided among
+/// threads: see parallelFor.
+void forRowTilesParallel(
+    KernelBuilder &b, const graph::Dim &rows, int64_t tileRows, int64_t steps,
+    llvm::function_ref<void(graph::Expr first, int64_t count,
+                            const KernelBuilder::Piece &piece)>
+        tile);
 
 /// Returns whether `number` is the last of [0, count).
 graph::Expr isLast(graph::Expr number, int64_t count);

@@ -1,0 +1,43 @@
+// What few threads cannot share evenly by rows or tiles is cut into pieces of these.
+//
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// 7 rows of 36 vectors of channels: 21 parts, each a third of a row.
+// CHECK-LABEL: @channels(
+// CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {
+// CHECK-SAME: extent = 21
+// CHECK: scf.for %[[PART:.*]] = %[[BEGIN]] to %[[END]]
+// CHECK-DAG: arith.divsi %[[PART]], %c3
+// CHECK-DAG: arith.remsi %[[PART]], %c3
+// CHECK: scf.for %{{.*}} = %c0 to %c192 step %c16
+kernel.func @channels(%x: tensor<1x9x9x576xf32>, %w: tensor<3x3x1x576xf32>) -> tensor<1x7x7x576xf32> attributes {strategy = "depthwise", plan = {columns = 7}} {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 576 : i64} : (tensor<1x9x9x576xf32>, tensor<3x3x1x576xf32>) -> tensor<1x7x7x576xf32>
+  kernel.return %y : tensor<1x7x7x576xf32>
+}
+
+// Four tiles of 12 positions and one position left, 7 panels and a narrower one: a part
+// is one panel of a tile. What is left belongs to the last of them.
+// CHECK-LABEL: @panels(
+// CHECK-SAME: extent = 28
+// CHECK-DAG: %[[PIECE:.*]] = arith.remsi %{{.*}}, %c7
+// CHECK-DAG: %[[TILE:.*]] = arith.divsi %{{.*}}, %c7
+// CHECK: %[[LAST_PIECE:.*]] = arith.cmpi eq, %[[PIECE]], %c6
+// CHECK-NEXT: scf.if %[[LAST_PIECE]]
+// CHECK: %[[LAST_TILE:.*]] = arith.cmpi eq, %[[TILE]], %c3
+// CHECK-NEXT: scf.if %[[LAST_TILE]]
+// CHECK: scf.if %[[LAST_PIECE]]
+kernel.func @panels(%x: tensor<1x7x7x96xf32>, %p: tensor<23040xf32>) -> tensor<1x7x7x240xf32> attributes {strategy = "convolution", plan = {columns = 32, order = "tiles", rows = 12, splits = 1}} {
+  %w = graph.unpack_panels %p {panel = 32 : i64, tail = 16 : i64} : (tensor<23040xf32>) -> tensor<1x1x96x240xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x7x7x96xf32>, tensor<1x1x96x240xf32>) -> tensor<1x7x7x240xf32>
+  kernel.return %y : tensor<1x7x7x240xf32>
+}
+
+// So little work that no thread would help.
+// CHECK-LABEL: @alone(
+// CHECK-NOT: extent =
+// CHECK: return
+kernel.func @alone(%x: tensor<1x4x4x32xf32>, %w: tensor<3x3x1x32xf32>) -> tensor<1x2x2x32xf32> attributes {strategy = "depthwise", plan = {columns = 2}} {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 32 : i64} : (tensor<1x4x4x32xf32>, tensor<3x3x1x32xf32>) -> tensor<1x2x2x32xf32>
+  kernel.return %y : tensor<1x2x2x32xf32>
+}
