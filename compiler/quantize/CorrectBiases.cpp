@@ -28,7 +28,7 @@ struct Missing {
 };
 } // namespace
 
-bool correctBiases(Session &session, bool quick) {
+static bool correct(Session &session, bool quick) {
   Sites &sites = session.sites;
   std::vector<size_t> places;
   for (size_t i = 0; i < sites.weights.size(); ++i)
@@ -77,6 +77,24 @@ bool correctBiases(Session &session, bool quick) {
       session.applyBias(places[i]);
     }
   }
+  return true;
+}
+
+bool correctBiases(Session &session, bool quick) {
+  if (quick)
+    return correct(session, quick);
+  constexpr size_t judges = 32;
+  Loss before, after;
+  std::vector<std::vector<float>> missing = session.missing;
+  if (!session.measure(judges, before) || !correct(session, quick) ||
+      !session.measure(judges, after))
+    return false;
+  if (after.noise <= before.noise)
+    return true;
+  // Where a layer is far off, so are the means of those after it.
+  session.missing = std::move(missing);
+  for (size_t i = 0; i < session.sites.weights.size(); ++i)
+    session.applyBias(i);
   return true;
 }
 

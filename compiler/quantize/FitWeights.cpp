@@ -5,8 +5,9 @@
 
 namespace ingot::quantize {
 
-/// Bytes of moments that are gathered at a time.
-static constexpr int64_t mostBytes = 32 << 20;
+/// Bytes of moments that are gathered at a time, each time with a run of all
+/// samples; or a third of those of all weights.
+static constexpr int64_t fewBytes = 32 << 20;
 
 /// Returns how many bits a weight gets unless a budget says otherwise.
 static int usualBits(const Session &session, const Weight &weight) {
@@ -32,6 +33,10 @@ bool roundWeights(Session &session) {
     }
     return true;
   }
+  int64_t mostBytes = fewBytes, weightBytes = 0;
+  for (const Weight &weight : sites.weights)
+    weightBytes += weight.elements() * int64_t(sizeof(float));
+  mostBytes = std::max(mostBytes, weightBytes / 3);
   for (size_t first = 0; first < sites.weights.size();) {
     size_t end = first;
     for (int64_t bytes = 0; end < sites.weights.size(); ++end) {

@@ -1,5 +1,7 @@
 #include "compiler/quantize/Moments.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cstring>
 
 namespace ingot::quantize {
@@ -14,27 +16,45 @@ static constexpr int64_t maxPart = 1536;
 /// Vectors that are added at a time.
 static constexpr int64_t panelRows = 64;
 
-/// Adds the products of all pairs of columns i <= j of `panel` to `sums`. Both
-/// have rows of `stride` floats, a multiple of 16.
+/// Columns that are next to each other in a panel: a panel has its columns in
+/// strips, each with all rows.
+static constexpr int64_t stripColumns = 16;
+using Strip = float __attribute__((vector_size(stripColumns * sizeof(float))));
+
+/// Returns where a number is in a panel.
+static int64_t placeInPanel(int64_t row, int64_t column) {
+  return (column / stripColumns * panelRows + row) * stripColumns +
+         column % stripColumns;
+}
+
+/// Adds the products of all pairs of columns i <= j of `panel` to `sums`, which
+/// has rows of `stride` floats, a multiple of a strip.
 INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
                                          int64_t stride, float *sums) {
-  constexpr int height = 8, width = 16;
+  constexpr int height = 8;
   for (int64_t i = 0; i < stride; i += height)
-    for (int64_t j = i / width * width; j < stride; j += width) {
-      float tile[height][width] = {};
+    for (int64_t j = i / stripColumns * stripColumns; j < stride;
+         j += stripColumns) {
+      const float *left = panel + placeInPanel(0, i),
+                  *right = panel + placeInPanel(0, j);
+      Strip tile[height] = {}, row;
       for (int64_t p = 0; p < rows; ++p) {
-        const float *row = panel + p * stride;
+        std::memcpy(&row, right + p * stripColumns, sizeof(row));
         for (int a = 0; a < height; ++a)
-          for (int b = 0; b < width; ++b)
-            tile[a][b] += row[i + a] * row[j + b];
+          tile[a] += row * left[p * stripColumns + a];
       }
-      for (int a = 0; a < height; ++a)
-        for (int b = 0; b < width; ++b)
-          sums[(i + a) * stride + j + b] += tile[a][b];
+      for (int a = 0; a < height; ++a) {
+        float *sum = sums + (i + a) * stride + j;
+        std::memcpy(&row, sum, sizeof(row));
+        row += tile[a];
+        std::memcpy(sum, &row, sizeof(row));
+      }
     }
 }
 
-static int64_t padded(int64_t columns) { return (columns + 15) / 16 * 16; }
+static int64_t padded(int64_t columns) {
+  return llvm::alignTo(columns, stripColumns);
+}
 
 static int64_t partOf(const Weight &weight) {
   // Parts of one size take the least room.
@@ -126,11 +146,16 @@ void Moments::add(const onnx::NodeProto &node, llvm::ArrayRef<float> data,
   for (int64_t at = step > 1 ? offset % step : 0; at < places; at += step) {
     for (int64_t g = 0; g < groups; ++g) {
       float *rows = &panel[g * parts() * panelRows * padded(part)];
+      double *sum = &means[g * depth];
+      // Columns of the part that is being filled.
       int64_t column = 0;
       auto put = [&](float value) {
-        rows[(column / part * panelRows + filled) * padded(part) +
-             column % part] = value;
-        means[g * depth + column++] += value;
+        rows[placeInPanel(filled, column)] = value;
+        *sum++ += value;
+        if (++column == part) {
+          column = 0;
+          rows += panelRows * padded(part);
+        }
       };
       if (!isConv) {
         for (float value : data.slice(at * depth, depth))
@@ -163,9 +188,19 @@ void Moments::add(const onnx::NodeProto &node, llvm::ArrayRef<float> data,
 
 void Moments::flush() {
   int64_t stride = padded(part);
-  for (int64_t i = 0; i < groups * parts(); ++i)
-    addProducts(&panel[i * panelRows * stride], filled, stride,
-                &sums[i * stride * stride]);
+  bool isFirst = origin.empty();
+  if (isFirst)
+    origin.assign(groups * parts() * stride, 0);
+  for (int64_t i = 0; i < groups * parts(); ++i) {
+    float *rows = &panel[i * panelRows * stride], *from = &origin[i * stride];
+    for (int64_t c = 0; c < stride; ++c) {
+      for (int64_t r = 0; isFirst && r < filled; ++r)
+        from[c] += rows[placeInPanel(r, c)] / float(filled);
+      for (int64_t r = 0; r < filled; ++r)
+        rows[placeInPanel(r, c)] -= from[c];
+    }
+    addProducts(rows, filled, stride, &sums[i * stride * stride]);
+  }
   filled = 0;
 }
 
@@ -181,8 +216,12 @@ void Moments::finish() {
   for (int64_t g = 0; g < groups; ++g)
     for (int64_t p = 0; p < parts(); ++p) {
       float *matrix = &sums[(g * parts() + p) * stride * stride];
-      const double *mean = &means[g * depth + p * part];
       int64_t n = columns(p);
+      // How far the mean is from where vectors were counted from.
+      std::vector<double> mean(n);
+      for (int64_t i = 0; i < n; ++i)
+        mean[i] = means[g * depth + p * part + i] -
+                  origin[(g * parts() + p) * stride + i];
       // Packed without the padding, with both halves.
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = i; j < n; ++j) {

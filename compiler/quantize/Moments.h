@@ -47,6 +47,9 @@ private:
   int64_t depth, part, groups, perSample;
   size_t offset = 0;
   std::vector<float> sums, panel;
+  /// A vector near the mean, from which all are counted: the squares of large
+  /// means would leave no digits for what varies about them.
+  std::vector<float> origin;
   std::vector<double> means;
   uint64_t count = 0;
   int64_t filled = 0;

@@ -37,16 +37,19 @@ INGOT_VECTORIZED static float dot(const float *a, const float *b, int64_t n) {
   for (; i + lanes <= n; i += lanes)
     for (int l = 0; l < lanes; ++l)
       sums[l] += a[i + l] * b[i + l];
-  float total = 0;
-  for (float sum : sums)
-    total += sum;
+  for (int half = lanes / 2; half; half /= 2)
+    for (int l = 0; l < half; ++l)
+      sums[l] += sums[l + half];
+  float total = sums[0];
   for (; i < n; ++i)
     total += a[i] * b[i];
   return total;
 }
 
-/// Makes `matrix` (n by n) its lower Cholesky factor.
-static void factorize(MutableArrayRef<float> matrix, int64_t n) {
+/// Makes `matrix` (n by n) its lower Cholesky factor. No pivot is less than
+/// `least`, which was added to all of them: what is below is an error of
+/// rounding, and would be divided by.
+static void factorize(MutableArrayRef<float> matrix, int64_t n, float least) {
   for (int64_t i = 0; i < n; ++i) {
     float *row = &matrix[i * n];
     for (int64_t j = 0; j < i; ++j) {
@@ -54,7 +57,7 @@ static void factorize(MutableArrayRef<float> matrix, int64_t n) {
       row[j] = (row[j] - dot(row, other, j)) / other[j];
     }
     float rest = row[i] - dot(row, row, i);
-    row[i] = std::sqrt(std::max(rest, 1e-12f));
+    row[i] = std::sqrt(std::max(rest, least));
   }
 }
 
@@ -65,6 +68,8 @@ struct Feedback {
   std::vector<int64_t> order;
   /// Row k has U[0..k-1][k], in this order.
   std::vector<float> factors;
+  /// D[k]: what an error of column k costs that those after it cannot undo.
+  std::vector<float> costs;
 
   Feedback(ArrayRef<float> covariance, int64_t n) : order(n) {
     std::iota(order.begin(), order.end(), 0);
@@ -82,7 +87,7 @@ struct Feedback {
         factors[i * n + j] =
             covariance[order[n - 1 - i] * n + order[n - 1 - j]] +
             (i == j ? damp : 0);
-    factorize(factors, n);
+    factorize(factors, n, damp);
     // Turned round, in place: row k of the factor has what column k is divided
     // by and multiplied with.
     for (int64_t i = 0; i < n; ++i)
@@ -90,6 +95,7 @@ struct Feedback {
         std::swap(factors[i * n + j], factors[(n - 1 - j) * n + n - 1 - i]);
     for (int64_t k = 0; k < n; ++k) {
       float own = factors[k * n + k];
+      costs.push_back(own * own);
       for (int64_t j = 0; j < k; ++j)
         factors[k * n + j] /= own;
     }
@@ -167,6 +173,7 @@ std::vector<float> roundWeight(Weight &weight, ArrayRef<float> numbers,
   std::vector<Grid> grids(weight.rows * blocks);
   int64_t rowsOfGroup = weight.rows / weight.groups;
   std::vector<float> importance(depth, 1);
+  double power = 0;
   for (int64_t r = 0; r < weight.rows; ++r) {
     if (moments && r % rowsOfGroup == 0) {
       int64_t group = r / rowsOfGroup;
@@ -180,6 +187,9 @@ std::vector<float> roundWeight(Weight &weight, ArrayRef<float> numbers,
       for (float &value : importance)
         value = float(std::max(double(value), 0.0) + damping * mean + 1e-12);
     }
+    for (int64_t c = 0; c < depth; ++c)
+      power += double(numbers[r * depth + c]) * numbers[r * depth + c] *
+               importance[c];
     for (int64_t b = 0; b < blocks; ++b) {
       int64_t count = std::min(length, depth - b * length);
       Grid &grid = grids[r * blocks + b];
@@ -198,13 +208,15 @@ std::vector<float> roundWeight(Weight &weight, ArrayRef<float> numbers,
     return grid.value(integer);
   };
   std::vector<float> lost(weight.rows, 0);
-  if (!moments) {
+  double error = 0;
+  if (!moments)
     for (int64_t r = 0; r < weight.rows; ++r)
-      for (int64_t c = 0; c < depth; ++c)
-        round(r, c, numbers[r * depth + c]);
-    return lost;
-  }
-  for (int64_t g = 0; g < weight.groups; ++g)
+      for (int64_t c = 0; c < depth; ++c) {
+        float number = numbers[r * depth + c],
+              off = number - round(r, c, number);
+        error += off * off;
+      }
+  for (int64_t g = 0; moments && g < weight.groups; ++g)
     for (int64_t p = 0; p < moments->parts(); ++p) {
       int64_t n = moments->columns(p), first = p * moments->partDepth();
       Feedback feedback(moments->covariance(g, p), n);
@@ -215,10 +227,13 @@ std::vector<float> roundWeight(Weight &weight, ArrayRef<float> numbers,
           float number = numbers[r * depth + column];
           float wanted =
               number + dot(errors.data(), &feedback.factors[k * n], k);
-          errors[k] = number - round(r, column, wanted);
+          float rounded = round(r, column, wanted);
+          error += (wanted - rounded) * (wanted - rounded) * feedback.costs[k];
+          errors[k] = number - rounded;
           lost[r] += float(errors[k] * moments->mean(g)[column]);
         }
     }
+  weight.noise = error / std::max(power, 1e-30);
   return lost;
 }
 

@@ -55,6 +55,11 @@ private:
   /// Returns the place that is to have more bits next; null if none can.
   Place *worst();
   bool raise();
+  /// Gives one place more bits.
+  bool raise(Place &place);
+  /// Leaves as few weights as the budget asks for in float, those first that lose
+  /// most. If it takes all of them, none, unless activations have what they can.
+  bool raiseClosedWeights();
   bool lower();
   bool fail();
 
@@ -63,6 +68,8 @@ private:
   std::optional<Budget> given;
   Budget budget;
   std::vector<Place> places;
+  /// Whether activations alone get more bits, until none can.
+  bool sparesWeights = false;
   size_t count = 0;
   Loss loss;
 };
@@ -99,7 +106,10 @@ bool Search::measurePlaces() {
   if (session.isOpen() || activations == places.size())
     return true;
   // To change a weight of a large model takes a compilation; what all of them
-  // cost is shared out evenly.
+  // cost is shared out as they lose of their own products.
+  double own = 0;
+  for (const Place &place : places)
+    own += place.isWeight ? sites.weights[place.index].noise : 0;
   for (const Place &place : places)
     if (!place.isWeight)
       session.setFloat(place.index);
@@ -109,7 +119,8 @@ bool Search::measurePlaces() {
     if (!place.isWeight)
       apply(place);
     else
-      place.noise = without.noise / double(places.size() - activations);
+      place.noise = without.noise * sites.weights[place.index].noise /
+                    std::max(own, 1e-30);
   return true;
 }
 
@@ -117,47 +128,112 @@ Place *Search::worst() {
   Place *found = nullptr;
   auto rank = [&](const Place &place) {
     // A weight in float takes bytes, an activation of 16 bits takes none.
-    return place.isWeight ? place.noise / 2 : place.noise;
+    double noise = place.isWeight ? place.noise / 2 : place.noise;
+    // Of those that cost nothing alone, what has few bits comes first.
+    bool isNegligible = noise < 1e-3 * loss.noise;
+    return std::pair(isNegligible ? 0 : noise, -bitsOf(place));
   };
   for (Place &place : places)
-    if (bitsOf(place) && (!found || rank(place) > rank(*found)))
+    if (bitsOf(place) && !(sparesWeights && place.isWeight) &&
+        (!found || rank(place) > rank(*found)))
       found = &place;
   return found;
+}
+
+static std::string costText(int bits, double noise) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::format("%d bits alone cost %.1f dB", bits,
+                      -10 * std::log10(std::max(noise, 1e-12)));
+  return text;
+}
+
+bool Search::raise(Place &place) {
+  int &bits = bitsOf(place);
+  (place.isWeight ? session.weightReason
+                  : session.activationReason)[place.index] =
+      costText(bits, place.noise);
+  bool isNarrow = place.isWeight && bits == 4;
+  bits = isNarrow ? 8 : !place.isWeight && bits == 8 ? 16 : 0;
+  if (isNarrow) {
+    // In 8 bits the nearest number does.
+    Weight &weight = sites.weights[place.index];
+    setBits(weight, 8);
+    session.lost[place.index] =
+        roundWeight(weight, session.numbersOf(place.index), nullptr);
+  } else if (bits) {
+    chooseRange(session, place.index);
+  }
+  apply(place);
+  if (session.isOpen() && !correctBiases(session, /*quick=*/true))
+    return false;
+  double before = loss.noise;
+  if (!session.measure(count, loss))
+    return false;
+  // A range of many magnitudes gains little from 16 bits: float is next.
+  place.noise = bits ? std::max(place.noise - (before - loss.noise), 0.0) : 0;
+  return true;
+}
+
+bool Search::raiseClosedWeights() {
+  std::vector<Place *> order;
+  for (Place &place : places)
+    if (place.isWeight && bitsOf(place))
+      order.push_back(&place);
+  llvm::stable_sort(order,
+                    [](Place *a, Place *b) { return a->noise > b->noise; });
+  std::vector<int> bits;
+  for (Place *place : order)
+    bits.push_back(bitsOf(*place));
+  auto leave = [&](size_t inFloat, Loss &result) {
+    for (auto [i, place] : llvm::enumerate(order)) {
+      bitsOf(*place) = i < inFloat ? 0 : bits[i];
+      apply(*place);
+    }
+    return session.measure(count, result);
+  };
+  // Twice as many each time, then halfway between too few and enough.
+  size_t few = 0, enough = std::min<size_t>(1, order.size());
+  Loss tried;
+  while (true) {
+    if (!leave(enough, tried))
+      return false;
+    if (accepts(tried) || enough == order.size())
+      break;
+    few = enough;
+    enough = std::min(2 * enough, order.size());
+  }
+  for (bool isEnough = accepts(tried); isEnough && enough - few > 1;) {
+    size_t middle = (few + enough) / 2;
+    if (!leave(middle, tried))
+      return false;
+    (accepts(tried) ? enough : few) = middle;
+  }
+  bool hasOthers = llvm::any_of(places, [&](const Place &place) {
+    return !place.isWeight && bitsOf(place);
+  });
+  sparesWeights = enough == order.size() && hasOthers;
+  if (sparesWeights)
+    enough = 0;
+  if (!leave(enough, loss))
+    return false;
+  for (size_t i = 0; i < enough; ++i)
+    session.weightReason[order[i]->index] = costText(bits[i], order[i]->noise);
+  return true;
 }
 
 bool Search::raise() {
   while (!accepts(loss)) {
     Place *place = worst();
+    if (!place && sparesWeights) {
+      sparesWeights = false;
+      place = worst();
+    }
     if (!place)
       return fail();
-    int &bits = bitsOf(*place);
-    std::string &reason = place->isWeight
-                              ? session.weightReason[place->index]
-                              : session.activationReason[place->index];
-    reason.clear();
-    llvm::raw_string_ostream(reason)
-        << llvm::format("%d bits alone cost %.1f dB", bits,
-                        -10 * std::log10(std::max(place->noise, 1e-12)));
-    bool isNarrow = place->isWeight && bits == 4;
-    bits = isNarrow ? 8 : !place->isWeight && bits == 8 ? 16 : 0;
-    if (isNarrow) {
-      // In 8 bits the nearest number does.
-      Weight &weight = sites.weights[place->index];
-      setBits(weight, 8);
-      session.lost[place->index] =
-          roundWeight(weight, session.numbersOf(place->index), nullptr);
-    } else if (bits) {
-      chooseRange(session, place->index);
-    }
-    apply(*place);
-    if (session.isOpen() && !correctBiases(session, /*quick=*/true))
+    bool takesAll = place->isWeight && !session.isOpen();
+    if (takesAll ? !raiseClosedWeights() : !raise(*place))
       return false;
-    double before = loss.noise;
-    if (!session.measure(count, loss))
-      return false;
-    // A range of many magnitudes gains little from 16 bits: float is next.
-    place->noise =
-        bits ? std::max(place->noise - (before - loss.noise), 0.0) : 0;
   }
   bool hasAny =
       llvm::any_of(sites.weights, [](const Weight &w) { return w.bits; });

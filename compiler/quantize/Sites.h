@@ -56,6 +56,9 @@ struct Weight {
   std::vector<uint8_t> zeroPoints;
   /// By rows, whatever the layout of the constant.
   std::vector<int8_t> values;
+  /// What rounding loses of the product: its power over that of the product, as
+  /// far as moments say.
+  double noise = 0;
 
   int64_t elements() const { return rows * depth; }
   int64_t blocks() const { return block ? (depth + block - 1) / block : 1; }
