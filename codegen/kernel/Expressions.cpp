@@ -4,6 +4,7 @@
 
 #include "codegen/kernel/KernelPrinter.h"
 
+#include "dialects/kernel/DotLane.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -134,6 +135,14 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     }
   if (const Intrinsic *row = context.target.intrinsic(name, from, type))
     return intrinsic(row->spelling, op->getOperands(), type);
+  if (auto dot = dyn_cast<kernel::DotOp>(op))
+    if (auto lane = kernel::dotLane(dot.getB()))
+      if (const Intrinsic *row = context.target.intrinsic(
+              kernel::dotByLane(dot.getTypeOfA(), dot.getTypeOfB(), lane->lane),
+              lane->vector.getType(), type))
+        return intrinsic(row->spelling,
+                         {dot.getA(), lane->vector, dot.getAccumulator()},
+                         type);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (const Product *row =
             context.target.product(dot.getTypeOfA(), dot.getTypeOfB(),

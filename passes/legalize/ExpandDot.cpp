@@ -11,6 +11,7 @@
 // word in all lanes: where the target takes the word itself, it becomes the second
 // operand, and its vector has no other use, so that it is never computed.
 
+#include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
@@ -27,15 +28,21 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Gives a product a vector of its word that nothing else uses.
+/// Gives a product a vector of its word that nothing else uses, and a word where
+/// that is a lane.
 static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
   auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
-  Operation *splat = cast.getSource().getDefiningOp();
-  if (cast->hasOneUse() && splat->hasOneUse())
+  SmallVector<Operation *, 4> chain{cast.getSource().getDefiningOp()};
+  if (auto lane = kernel::dotLane(op.getB()))
+    while (chain.back()->getOperand(0) != lane->vector)
+      chain.push_back(chain.back()->getOperand(0).getDefiningOp());
+  if (cast->hasOneUse() &&
+      llvm::all_of(chain, [](Operation *part) { return part->hasOneUse(); }))
     return failure();
   IRMapping mapping;
   rewriter.setInsertionPoint(op);
-  rewriter.clone(*splat, mapping);
+  for (Operation *part : llvm::reverse(chain))
+    rewriter.clone(*part, mapping);
   Value own = rewriter.clone(*cast, mapping)->getResult(0);
   rewriter.modifyOpInPlace(op, [&] { op.getBMutable().assign(own); });
   return success();
@@ -70,8 +77,16 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
     return row && !row->wordSpelling.empty() &&
            kernel::DotOp::wordInAllLanes(operand);
   };
-  if (takesWord(row, op.getB()))
+  auto takesLane = [&](StringRef vector, StringRef group, Value operand) {
+    auto lane = kernel::dotLane(operand);
+    return lane &&
+           target.intrinsic(kernel::dotByLane(vector, group, lane->lane),
+                            lane->vector.getType(), op.getType());
+  };
+  if (takesLane(a, b, op.getB()) || takesWord(row, op.getB()))
     return makeOwn(op, rewriter);
+  if (takesLane(b, a, op.getA()))
+    return swap();
   if (takesWord(swapped, op.getA()) || (!row && swapped))
     return swap();
   if (row)

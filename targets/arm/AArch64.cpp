@@ -121,8 +121,10 @@ void aarch64(std::vector<TargetDescription> &targets) {
   auto level = [&](llvm::StringRef name, llvm::StringRef summary,
                    llvm::StringRef openText, llvm::StringRef selectCondition,
                    bool (*runsOnThisHost)(),
-                   const std::vector<Product> &products = {}) {
+                   const std::vector<Product> &products = {},
+                   const std::vector<Intrinsic> &lanes = {}) {
     base.products.insert(base.products.end(), products.begin(), products.end());
+    base.intrinsics.insert(base.intrinsics.end(), lanes.begin(), lanes.end());
     TargetDescription target = base;
     target.name = name;
     target.summary = summary;
@@ -135,7 +137,7 @@ void aarch64(std::vector<TargetDescription> &targets) {
   level(
       "armv8.2-a+dotprod", "64-bit Arm with products of bytes (Cortex-A75)",
       INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod"), "level() >= 1",
-      [] { return hostHas({"dotprod"}); }, dotprodProducts());
+      [] { return hostHas({"dotprod"}); }, dotprodProducts(), dotprodLanes());
   level("armv8.2-a+fp16",
         "armv8.2-a+dotprod and half floats (Cortex-A55, A76, Neoverse N1)",
         INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
@@ -143,7 +145,8 @@ void aarch64(std::vector<TargetDescription> &targets) {
   level(
       "armv8.2-a+i8mm", "armv8.2-a+fp16 and matrices of bytes",
       INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
-      [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); }, i8mmProducts());
+      [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); }, i8mmProducts(),
+      i8mmLanes());
   level("armv8.2-a+bf16",
         "armv8.2-a+i8mm and bfloat16 (Neoverse V1, N2, Cortex-A510 and later)",
         INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"),

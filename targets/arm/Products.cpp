@@ -49,7 +49,33 @@ std::vector<Product> dotprodProducts() {
 }
 
 std::vector<Product> i8mmProducts() {
-  return {GROUPS("ui8", "si8", "vusdot", "s32", "int", "uint", "int")};
+  return {GROUPS("ui8", "si8", "vusdot", "s32", "int", "uint", "int"),
+          {"si8", "ui8", 4, 4, 2,
+           "vusdotq_s32((int32x4_t){2}, (uint8x16_t){1}, (int8x16_t){0})"},
+          {"si8", "ui8", 4, 2, 2,
+           "vusdot_s32((int32x2_t){2}, (uint8x8_t){1}, (int8x8_t){0})"}};
+}
+
+/// {1} is the vector with the group.
+#define BY_LANE(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B, LANE)                 \
+  {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x4",                       \
+   NAME "q_laneq_" SUFFIX "((" SUM "32x4_t){2}, (" TYPE_A                      \
+        "8x16_t){0}, (" TYPE_B "8x16_t){1}, " LANE ")"},                       \
+      {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x2",                   \
+       NAME "_laneq_" SUFFIX "((" SUM "32x2_t){2}, (" TYPE_A                   \
+            "8x8_t){0}, (" TYPE_B "8x16_t){1}, " LANE ")"}
+#define BY_LANES(...)                                                          \
+  BY_LANE(__VA_ARGS__, "0"), BY_LANE(__VA_ARGS__, "1"),                        \
+      BY_LANE(__VA_ARGS__, "2"), BY_LANE(__VA_ARGS__, "3")
+
+std::vector<Intrinsic> dotprodLanes() {
+  return {BY_LANES("si8", "si8", "vdot", "s32", "int", "int", "int"),
+          BY_LANES("ui8", "ui8", "vdot", "u32", "uint", "uint", "uint")};
+}
+
+std::vector<Intrinsic> i8mmLanes() {
+  return {BY_LANES("ui8", "si8", "vusdot", "s32", "int", "uint", "int"),
+          BY_LANES("si8", "ui8", "vsudot", "s32", "int", "int", "uint")};
 }
 
 } // namespace ingot::targets

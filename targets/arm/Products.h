@@ -12,6 +12,9 @@ std::vector<Product> neonProducts();
 /// Groups of four bytes of the same sign (dotprod), and of two signs (i8mm).
 std::vector<Product> dotprodProducts();
 std::vector<Product> i8mmProducts();
+/// The same with a group in a lane of a vector of four.
+std::vector<Intrinsic> dotprodLanes();
+std::vector<Intrinsic> i8mmLanes();
 
 } // namespace ingot::targets
 

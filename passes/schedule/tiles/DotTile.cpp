@@ -1,5 +1,6 @@
 #include "passes/schedule/tiles/DotTile.h"
 
+#include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -39,6 +40,11 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
     form.lanes.push_back(row->lanes);
     form.byWord = byWord;
     form.preparation = row->preparation;
+    bool byLane = llvm::any_of(target.intrinsics, [&](const Intrinsic &known) {
+      return known.op == kernel::dotByLane(b, a, 0);
+    });
+    if (byLane && group * lanes.front() * 8 == 128)
+      form.rowGroups = lanes.front();
     form.perCycle =
         std::max(form.perCycle, (byWord ? row->wordsPerCycle : row->perCycle) *
                                     double(row->lanes * row->group));
@@ -183,7 +189,8 @@ double DotModel::cycles(const TileChoice &tile) const {
   // Beside its products, a step spreads each row's group over the lanes and loads
   // each vector; widening takes two instructions more for one and three for the
   // other.
-  double perRow = (form.widened ? 3 : 1) / rates.instructions,
+  double perRow = (form.widened ? 3.0 : 1.0 / double(form.rowGroups)) /
+                  rates.instructions,
          perVector = (form.widened ? 4 : 1) / rates.instructions;
   auto perStep = [&](int64_t r, int64_t v) {
     return std::max(rates.dotLatency, double(r * v) * product +
@@ -207,12 +214,15 @@ std::vector<TileChoice> DotModel::ranked() const {
   // product. Words are in scalar registers, each with its address in another one.
   int64_t registersOfEach = form.widened ? 2 : 1;
   int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
+  // Rows whose lanes are taken stay in registers for several steps.
+  int64_t ofRow = form.rowGroups > 1;
   int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
   Ranking<TileChoice> ranking(/*tolerance=*/0.001);
   for (int64_t v = 1; v <= std::min(vectorsNeeded, mostVectors); ++v)
     for (int64_t r = 1;
          r <= std::min({rows, mostRows,
-                        (registers - registersOfEach * (v + 1)) / v});
+                        (registers - registersOfEach * (v + 1) - ofRow) /
+                            (v + ofRow)});
          ++r)
       ranking.add({r, v, 1}, cycles({r, v, 1}));
   return std::move(ranking).ranked({1, 1, 1});
@@ -254,6 +264,13 @@ public:
   /// An operand as products take it: whole, or its even and its odd steps.
   using Parts = SmallVector<Value, 2>;
 
+  /// Group `index` of several, for accumulators of `lanes` lanes.
+  Parts groupParts(Value groups, int64_t index, int64_t lanes) {
+    return {spread(vector::ExtractStridedSliceOp::create(
+                       b.builder, b.loc, groups, index * form.group, form.group,
+                       /*strides=*/1),
+                   lanes)};
+  }
   /// Group `row`, for accumulators of `lanes` lanes.
   Parts rowParts(Value group, int64_t lanes, int64_t row) {
     return parts(spread(group, lanes), lanes, aIsUnsigned, "x_" + Twine(row));
@@ -380,6 +397,41 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
     return sums;
   };
   int64_t groups = steps / form.group, left = steps % form.group;
+  int64_t several = form.rowGroups;
+  auto addGroups = [&](Expr trip, ArrayRef<Expr> given) {
+    Exprs sums(given.begin(), given.end());
+    Expr step = named(trip * double(several * form.group), "step");
+    SmallVector<Value> rows;
+    for (int64_t row = firstRow; row < lastRow.value_or(tile.rows); ++row)
+      rows.push_back(kernel::nameValue(
+          asStored(b, b.withLanes(several * form.group,
+                                  [&] { return operands.a(row, step); })),
+          "x_" + Twine(row)));
+    for (int64_t g = 0; g < several; ++g) {
+      Expr group = named(trip * double(several) + double(g), "group");
+      SmallVector<DotBuilder::Parts> columns;
+      for (auto [v, lanesOfVector] : llvm::enumerate(lanes))
+        columns.push_back(
+            dots.columnParts(asStored(b, operands.b(group, form.group, v)),
+                             lanesOfVector, v));
+      for (auto [r, elements] : llvm::enumerate(rows))
+        for (auto [v, column] : llvm::enumerate(columns)) {
+          int64_t row = firstRow + r;
+          Expr &sum = sums[row * lanes.size() + v];
+          sum.value = dots.dot(dots.groupParts(elements, g, lanes[v]), column,
+                               sum.value, tile.nameAt("sum", row, v));
+        }
+    }
+    return sums;
+  };
+  if (several > 1 && groups >= several) {
+    tile.sums = b.loop(groups / several, tile.sums, addGroups);
+    for (int64_t done = groups / several * several; done < groups; ++done)
+      tile.sums = addGroup(b.index(done), form.group, tile.sums);
+    if (left)
+      tile.sums = addGroup(b.index(groups), left, tile.sums);
+    return;
+  }
   tile.sums = b.loop(groups, tile.sums, [&](Expr group, ArrayRef<Expr> sums) {
     named(group, "group");
     return addGroup(group, form.group, Exprs(sums.begin(), sums.end()));

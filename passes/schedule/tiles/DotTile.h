@@ -24,6 +24,9 @@ struct DotForm {
   bool widened = false;
   /// A row's group is a word in a scalar register, not a vector.
   bool byWord = false;
+  /// The groups of a row that one load brings, of which each product takes one by
+  /// its lane; 1: a group is copied to all lanes.
+  int64_t rowGroups = 1;
   /// Lanes of accumulators for which the target has the product, widest first.
   llvm::SmallVector<int64_t> lanes;
   /// Multiply-adds per cycle in the widest vectors.

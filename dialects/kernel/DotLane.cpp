@@ -1,0 +1,36 @@
+#include "dialects/kernel/DotLane.h"
+
+#include "dialects/kernel/NumberTypes.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::kernel {
+
+std::optional<DotLane> dotLane(Value operand) {
+  auto bytes = operand.getDefiningOp<vector::BitCastOp>();
+  auto splat = bytes ? bytes.getSource().getDefiningOp<vector::BroadcastOp>()
+                     : vector::BroadcastOp();
+  auto word = splat ? splat.getSource().getDefiningOp<vector::ExtractOp>()
+                    : vector::ExtractOp();
+  auto whole = word && laneCount(word.getSource().getType()) == 1
+                   ? word.getSource().getDefiningOp<vector::BitCastOp>()
+                   : vector::BitCastOp();
+  auto group =
+      whole ? whole.getSource().getDefiningOp<vector::ExtractStridedSliceOp>()
+            : vector::ExtractStridedSliceOp();
+  if (!group || group.getSourceVectorType().getRank() != 1)
+    return std::nullopt;
+  int64_t first = cast<IntegerAttr>(group.getOffsets()[0]).getInt(),
+          size = laneCount(group.getType());
+  if (first % size != 0)
+    return std::nullopt;
+  return DotLane{group.getSource(), first / size};
+}
+
+std::string dotByLane(StringRef a, StringRef b, int64_t lane) {
+  return ("kernel.dot." + a + "." + b + "[" + Twine(lane) + "]").str();
+}
+
+} // namespace ingot::kernel
