@@ -41,7 +41,7 @@ MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
     } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
       kernel::FuncOp callee = calleeOf(launch);
       auto extent = kernel::extentOf(callee).value_or(1);
-      needs.context |= extent.most() > 1;
+      needs.context |= kernel::usesThreads(callee);
       addSizes(callee.getSizes().value_or(kernel::SizesAttr()), needs);
       addSizes(extent, needs);
     } else if (auto loop = dyn_cast<kernel::LoopOp>(op)) {

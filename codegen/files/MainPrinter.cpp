@@ -31,7 +31,7 @@ void MainPrinter::numberLaunches() {
 bool MainPrinter::usesThreads() const {
   bool threads = false;
   forEachLaunch([&](kernel::LaunchOp launch) {
-    threads |= kernel::extentOf(calleeOf(launch)).value_or(1).most() > 1;
+    threads |= kernel::usesThreads(calleeOf(launch));
   });
   return threads;
 }
@@ -206,6 +206,8 @@ void MainPrinter::printWeightsBase() {
 void MainPrinter::printLaunch(kernel::LaunchOp launch) {
   kernel::FuncOp callee = calleeOf(launch);
   SmallVector<std::string> arguments = launchArguments(launch);
+  if (kernel::sharesSteps(callee))
+    arguments.push_back("context");
   std::string call =
       context.functions[launch.getCallee()] + "(" + llvm::join(arguments, ", ");
   bool comma = !arguments.empty();
@@ -227,7 +229,8 @@ void MainPrinter::printLaunch(kernel::LaunchOp launch) {
   else {
     // By value: what is captured by reference has to live on the stack, which
     // would then grow with the number of kernels.
-    out.open(parallel + "(context, " + interface.sizeText(*extent, "io->") +
+    out.open(context.parallel + "(context, " +
+             interface.sizeText(*extent, "io->") +
              ", [=](ptrdiff_t begin, ptrdiff_t end) {");
     out.line(call + (comma ? ", " : "") + "begin, end);");
     out.close("});");

@@ -13,12 +13,11 @@ namespace ingot {
 /// buffers, the launches.
 class MainPrinter : ProgramPrinter {
 public:
-  /// `parallel` names the function that spreads a kernel over threads.
   MainPrinter(const Interface &interface, const Weights &weights,
               const CodegenOptions &options, SourceContext &context,
-              NameScope &names, const std::string &parallel, TextWriter &out)
+              NameScope &names, TextWriter &out)
       : ProgramPrinter(interface, weights, options, context, names, out),
-        parallel(parallel), programs(kernel::programsInOrder(interface.main)) {
+        programs(kernel::programsInOrder(interface.main)) {
     numberLaunches();
   }
   /// Whether any of its kernels is spread over threads.
@@ -68,7 +67,6 @@ private:
   void printIf(kernel::IfOp choice);
   void printLoop(kernel::LoopOp loop);
 
-  const std::string &parallel;
   /// The entry point, behind all programs that it runs.
   llvm::SmallVector<kernel::ProgramOp> programs;
   /// The structure of sizes that a run makes.

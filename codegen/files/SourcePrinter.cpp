@@ -129,11 +129,11 @@ public:
       : module(variant.module), target(*variant.target),
         interfaces(interfacesOf(module, options, weights, target)),
         options(options), weights(weights), names(std::move(names)), out(out),
-        context{*variant.target, {}, {}, {}, {}, {}} {
+        context{*variant.target, {}, {}, {}, {}, {}, {}} {
     module.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
     });
-    parallel = this->names.unique("parallel");
+    context.parallel = this->names.unique("parallel");
     for (auto global : module.getOps<memref::GlobalOp>()) {
       size_t index = weights.indexOf(global);
       context.globals[global.getSymName()] =
@@ -169,10 +169,7 @@ public:
     std::vector<std::unique_ptr<MainPrinter>> entries;
     for (const Interface &interface : interfaces)
       entries.push_back(std::make_unique<MainPrinter>(
-          interface, weights, options, context, names, parallel, out));
-    if (llvm::any_of(entries,
-                     [](const auto &entry) { return entry->usesThreads(); }))
-      MainPrinter::printParallel(parallel, out);
+          interface, weights, options, context, names, out));
     for (const auto &entry : entries)
       entry->printHelpers();
     if (inside.empty()) {
@@ -229,6 +226,11 @@ private:
       out.blank();
     }
     printTables();
+    if (!target.isDevice() && llvm::any_of(kernels, [](Operation *function) {
+          auto kernel = dyn_cast<kernel::FuncOp>(function);
+          return kernel && kernel::usesThreads(kernel);
+        }))
+      MainPrinter::printParallel(context.parallel, out);
     out.raw() << text;
   }
 
@@ -279,8 +281,6 @@ private:
   TextWriter &out;
   SourceContext context;
   llvm::SetVector<FunctionOpInterface> kernels;
-  /// The function that spreads a kernel over threads.
-  std::string parallel;
 };
 
 } // namespace

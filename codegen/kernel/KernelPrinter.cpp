@@ -107,6 +107,10 @@ void KernelPrinter::printSignature() {
     os << (argument.use_empty() ? "/*" + variable.name + "*/" : variable.name);
     variables[argument] = variable;
   }
+  if (launched && kernel::sharesSteps(launched)) {
+    threads = names.unique("context");
+    os << (count ? ", " : "") << "const ingot_context *" << threads;
+  }
   os << ") {";
   out.open(text);
 }
@@ -350,6 +354,22 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   printBlock(*loop.getBody());
   assignAll(loop.getRegionIterArgs(), loop.getYieldedValues());
   out.close();
+}
+
+void KernelPrinter::printParallel(kernel::ParallelOp step) {
+  inScope([&] {
+    auto declare = [&](Value bound, StringRef name) {
+      variables[bound] = {names.unique(name), Sign::Signed};
+      return "ptrdiff_t " + variables[bound].name;
+    };
+    Block &body = step.getBody().front();
+    std::string begin = declare(body.getArgument(0), "begin"),
+                end = declare(body.getArgument(1), "end");
+    out.open(context.parallel + "(" + threads + ", " + Twine(step.getExtent()) +
+             ", [=](" + begin + ", " + end + ") {");
+    printBlock(body);
+    out.close("});");
+  });
 }
 
 void KernelPrinter::printWhile(scf::WhileOp loop) {

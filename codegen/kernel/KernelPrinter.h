@@ -39,6 +39,8 @@ struct SourceContext {
   llvm::StringSet<> launched;
   /// Vector types to declare, and those with a splat function.
   std::set<std::string> vectorTypes, splats;
+  /// The function that has threads share a kernel, or a step of it.
+  std::string parallel;
 };
 
 /// How tightly an expression binds, tightest first.
@@ -79,6 +81,7 @@ private:
   void printStatement(mlir::Operation *op);
   void printFor(mlir::scf::ForOp loop);
   void printLoop(mlir::scf::ForOp loop);
+  void printParallel(kernel::ParallelOp step);
   void printWhile(mlir::scf::WhileOp loop);
   void printIf(mlir::scf::IfOp conditional);
   void printInsert(mlir::vector::InsertOp insert);
@@ -187,6 +190,8 @@ private:
   TextWriter &out;
   Placement placement;
   NameScope names;
+  /// The argument that has the caller's threads, where they share steps.
+  std::string threads;
   llvm::DenseMap<mlir::Value, Variable> variables;
   /// What variables of several values are called, by Placement::variable.
   llvm::DenseMap<mlir::Value, llvm::StringRef> groupNames;

@@ -174,6 +174,13 @@ public:
                        llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forIndependent(trips, body);
   }
+  /// For i in [0, trips) inside of what is done in order: no pass reads what another
+  /// one writes, so that threads may divide the passes of one step. `body` does those
+  /// from `begin` to `end`, all of them where nothing is divided.
+  virtual void forShared(int64_t trips,
+                         llvm::function_ref<void(Expr begin, Expr end)> body) {
+    body(index(0), index(trips));
+  }
   void forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body);
   void when(Expr condition, llvm::function_ref<void()> then);
 

@@ -55,6 +55,15 @@ unsigned ingot::kernel::partArguments(FuncOp kernel) {
   return kernel.getExtent() && !kernel.getThreads() ? 2 : 0;
 }
 
+bool ingot::kernel::sharesSteps(FuncOp kernel) {
+  return kernel.walk([](ParallelOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+bool ingot::kernel::usesThreads(FuncOp kernel) {
+  return extentOf(kernel).value_or(1).most() > 1 || sharesSteps(kernel);
+}
+
 void ingot::kernel::setExtent(FuncOp kernel, const Dim &extent) {
   Builder builder(kernel.getContext());
   if (auto known = extent.known())
@@ -342,7 +351,39 @@ LogicalResult ReadSizesOp::verify() {
 
 LogicalResult CheckSizesOp::verify() { return verifyPairs(*this, getPairs()); }
 
+LogicalResult ParallelOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 2 ||
+      !llvm::all_of(body.getArgumentTypes(),
+                    [](Type type) { return type.isIndex(); }))
+    return emitOpError("needs a body that takes two integers, begin and end");
+  if ((*this)->getParentOfType<ParallelOp>())
+    return emitOpError("is inside of another one");
+  if (auto kernel = (*this)->getParentOfType<FuncOp>();
+      kernel && (kernel.getExtent() || kernel.getThreads()))
+    return emitOpError("is in a kernel that threads share as a whole");
+  // Each thread would have a copy of it.
+  auto usesLocal = [&](Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      auto local = operand.getDefiningOp<memref::AllocaOp>();
+      return local && !(*this)->isProperAncestor(local);
+    });
+  };
+  if (getBody()
+          .walk([&](Operation *op) {
+            return usesLocal(op) ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+          })
+          .wasInterrupted())
+    return emitOpError("uses memory of the stack from outside of it");
+  return success();
+}
+
 LogicalResult ReturnOp::verify() {
+  if (isa<ParallelOp>((*this)->getParentOp()))
+    return getOperands().empty()
+               ? success()
+               : emitOpError("returns values from a part of a step");
   auto function = cast<FunctionOpInterface>((*this)->getParentOp());
   if (!llvm::equal(function.getResultTypes(), getOperandTypes()))
     return emitOpError() << "returns other types than '" << function.getName()

@@ -68,6 +68,10 @@ void setExtent(FuncOp kernel, const Dim &extent);
 /// Returns how many arguments at a kernel's end say which part of the parallel loop a
 /// call does: begin and end, or none.
 unsigned partArguments(FuncOp kernel);
+/// Whether threads share steps inside of the kernel (`kernel.parallel`).
+bool sharesSteps(FuncOp kernel);
+/// Whether threads have anything to do in a launch of the kernel.
+bool usesThreads(FuncOp kernel);
 
 /// Bytes of one element in memory: i1 is one byte, narrower types round up.
 int64_t elementBytes(mlir::Type elementType);

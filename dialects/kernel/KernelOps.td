@@ -164,11 +164,32 @@ def Kernel_ProgramOp : Kernel_Function<"program"> {
 }
 
 def Kernel_ReturnOp : Kernel_Op<"return", [
-    Pure, ReturnLike, Terminator, ParentOneOf<["FuncOp", "ProgramOp"]>]> {
-  let summary = "Ends a kernel or a program";
+    Pure, ReturnLike, Terminator, ParentOneOf<["FuncOp", "ProgramOp", "ParallelOp"]>]> {
+  let summary = "Ends a kernel, a program or a part of a step";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let hasVerifier = 1;
+}
+
+def Kernel_ParallelOp : Kernel_Op<"parallel", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "A step inside of a kernel that threads share";
+  let description = [{
+    A kernel whose steps follow each other has no parallel loop around them (`extent`):
+    a recurrence reads in each step what the one before has computed. Here threads
+    share one step: the body does [begin, end) of [0, extent), and behind it all is
+    done. Not `scf.parallel` or `scf.forall`: their bodies do one iteration, and would
+    be called for each of them.
+
+        kernel.parallel 8 {
+        ^bb0(%begin: index, %end: index):
+          ...
+          kernel.return
+        }
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$extent);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$extent attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 

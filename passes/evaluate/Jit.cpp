@@ -73,6 +73,22 @@ static void replaceViews(ModuleOp module) {
   }
 }
 
+/// One thread does all parts of steps.
+static void runStepsAlone(ModuleOp module) {
+  SmallVector<kernel::ParallelOp> steps;
+  module.walk([&](kernel::ParallelOp step) { steps.push_back(step); });
+  for (kernel::ParallelOp step : steps) {
+    OpBuilder b(step);
+    Block *body = &step.getBody().front();
+    body->getTerminator()->erase();
+    Value begin = arith::ConstantIndexOp::create(b, step.getLoc(), 0),
+          end = arith::ConstantIndexOp::create(b, step.getLoc(),
+                                               int64_t(step.getExtent()));
+    IRRewriter(b).inlineBlockBefore(body, step, {begin, end});
+    step.erase();
+  }
+}
+
 static LogicalResult toLLVM(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet expansions(context);
@@ -176,6 +192,7 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp module) {
   for (auto helper : module.getOps<func::FuncOp>())
     builder.clone(*helper);
   replaceViews(*kernels);
+  runStepsAlone(*kernels);
   if (failed(toLLVM(*kernels)))
     return failure();
   leaveSmallKernelsUnoptimized(*kernels, small);

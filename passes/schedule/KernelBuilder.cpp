@@ -177,6 +177,20 @@ void KernelBuilder::parallelFor(
   });
 }
 
+void KernelBuilder::forShared(int64_t trips,
+                              llvm::function_ref<void(Expr, Expr)> body) {
+  if (!sharesSteps || trips == 1)
+    return BodyBuilder::forShared(trips, body);
+  auto parallel = kernel::ParallelOp::create(builder, loc, trips);
+  Type indexType = builder.getIndexType();
+  OpBuilder::InsertionGuard guard(builder);
+  Block *part = builder.createBlock(&parallel.getBody(), {},
+                                    {indexType, indexType}, {loc, loc});
+  body(wrap(part->getArgument(0), indexType),
+       wrap(part->getArgument(1), indexType));
+  kernel::ReturnOp::create(builder, loc);
+}
+
 void KernelBuilder::forPart(const Dim &extent,
                             llvm::function_ref<void(Expr, Expr)> body) {
   Block &entry = function.getBody().front();

@@ -24,6 +24,8 @@ public:
   const TargetDescription &target;
   kernel::FuncOp function;
   Plan plan;
+  /// Whether threads divide the passes of forShared.
+  bool sharesSteps = false;
 
   /// What launches of the kernel have to know besides its arguments.
   struct Promises {
@@ -55,6 +57,11 @@ public:
   /// into pieces that `steps` is a multiple of, so that few cores have equal shares.
   void parallelFor(const graph::Dim &extent, int64_t steps,
                    llvm::function_ref<void(graph::Expr, const Piece &)> body);
+  /// One kernel has either this, in any number of its steps, or one loop of those
+  /// above. Threads divide the passes where `sharesSteps`.
+  void
+  forShared(int64_t trips,
+            llvm::function_ref<void(graph::Expr, graph::Expr)> body) override;
   /// Has threads divide [0, extent) among themselves; `body` is what one of them does of
   /// it: from `begin` to `end`. Where all is done at once, that is all of it. Memory at
   /// the number `begin` is no other thread's. Once per kernel, outermost.

@@ -59,6 +59,9 @@ def layers():
         yield layer(f"linear-{bias}", "GRU", 6, 2, 9, 37, "bidirectional", bias=bias, linear_before_reset=1)
     yield layer("peepholes", "LSTM", 6, 2, 9, 37, "bidirectional", peepholes=True)
     yield layer("coupled", "LSTM", 6, 2, 9, 37, input_forget=1)
+    # So large that threads share a step, as one thread does it here.
+    yield layer("shared", "LSTM", 5, 2, 9, 256, states=True)
+    yield layer("shared", "GRU", 5, 1, 9, 512, "reverse", linear_before_reset=1)
     alpha, both = {"activation_alpha": [0.7]}, {"activation_alpha": [0.7], "activation_beta": [0.3]}
     for f, values in {
         "Relu": {}, "Sigmoid": {}, "Softsign": {}, "Softplus": {}, "LeakyRelu": alpha, "ThresholdedRelu": alpha, "Elu": alpha,

@@ -116,18 +116,18 @@ public:
         b.store(scratch, sums[v], {offset(v)});
     };
     auto panels = [&] {
-      b.loop(b.index(0), b.index(blocks), 1, {},
-             [&](Expr panel, ArrayRef<Expr>) -> Exprs {
-               named(panel, "panel");
-               if (b.alternates)
-                 panel = named(select(equal(t % 2.0, 0.0), panel,
-                                      double(blocks - 1) - panel),
-                               "alternating_panel");
-               columns(panel,
-                       named(panel * double(block) + double(begin), "column"),
-                       BodyBuilder::sumsAtOnce);
-               return {};
-             });
+      // Threads keep their panels from step to step, and each of them alternates.
+      b.forShared(blocks, [&](Expr from, Expr to) {
+        b.forRange(from, to, [&](Expr panel) {
+          named(panel, "panel");
+          if (b.alternates)
+            panel = named(
+                select(equal(t % 2.0, 0.0), panel, from + (to - 1.0) - panel),
+                "alternating_panel");
+          columns(panel, named(panel * double(block) + double(begin), "column"),
+                  BodyBuilder::sumsAtOnce);
+        });
+      });
     };
     auto inPlace = [&] {
       b.loop(b.index(begin), b.index(begin + blocks * block), block, {},

@@ -78,10 +78,22 @@ public:
     Operation *anchor = b.group.anchor();
     b.vectorLanes = b.plan.number("columns") / BodyBuilder::sumsAtOnce;
     b.alternates = b.plan.word("order") == "alternating";
+    b.sharesSteps = paysToShareSteps(anchor, b.target);
     cast<BodyOpInterface>(anchor).emitBody(b);
   }
 
 private:
+  /// Whether the products of one step of one sequence take long enough for threads to
+  /// share them.
+  static bool paysToShareSteps(Operation *anchor,
+                               const TargetDescription &target) {
+    Value weights = weightsOf(anchor).get();
+    double cycles = double(tensorType(weights).getNumElements()) /
+                    (target.rates.multiplyAdds *
+                     double(target.maxLanes(elementOf(weights))));
+    return !target.isDevice() && !target.freestanding &&
+           cycles / 2 > double(target.forkCycles);
+  }
   static OpOperand &weightsOf(Operation *anchor) {
     return anchor->getOpOperand(1);
   }

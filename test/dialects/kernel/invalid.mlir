@@ -192,7 +192,7 @@ kernel.func @returns(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @elsewhere() {
-  // expected-error @+1 {{expects parent op to be one of 'kernel.func, kernel.program'}}
+  // expected-error @+1 {{expects parent op to be one of 'kernel.func, kernel.program, kernel.parallel'}}
   kernel.return
 }
 
@@ -520,5 +520,66 @@ kernel.program @state(%x: memref<4xf32> {kernel.state = 1 : i64}) {
 
 // expected-error @+1 {{attribute 'kernel.state_bytes' is a number of bytes of modules}}
 kernel.program @bytes(%x: memref<4xf32>) attributes {kernel.state_bytes = 64 : i64} {
+  kernel.return
+}
+
+// -----
+
+kernel.func @part(%x: memref<4xf32>) {
+  // expected-error @+1 {{'kernel.parallel' op needs a body that takes two integers, begin and end}}
+  kernel.parallel 4 {
+    kernel.return
+  }
+  kernel.return
+}
+
+// -----
+
+kernel.func @inside(%x: memref<4xf32>) {
+  kernel.parallel 4 {
+  ^bb0(%begin: index, %end: index):
+    // expected-error @+1 {{'kernel.parallel' op is inside of another one}}
+    kernel.parallel 4 {
+    ^bb0(%from: index, %to: index):
+      kernel.return
+    }
+    kernel.return
+  }
+  kernel.return
+}
+
+// -----
+
+kernel.func @whole(%x: memref<4xf32>, %begin: index, %end: index) attributes {extent = 4 : index} {
+  // expected-error @+1 {{'kernel.parallel' op is in a kernel that threads share as a whole}}
+  kernel.parallel 4 {
+  ^bb0(%from: index, %to: index):
+    kernel.return
+  }
+  kernel.return
+}
+
+// -----
+
+kernel.func @local(%x: memref<4xf32>) {
+  %local = memref.alloca() : memref<4xf32>
+  // expected-error @+1 {{'kernel.parallel' op uses memory of the stack from outside of it}}
+  kernel.parallel 4 {
+  ^bb0(%begin: index, %end: index):
+    %v = memref.load %local[%begin] : memref<4xf32>
+    memref.store %v, %x[%begin] : memref<4xf32>
+    kernel.return
+  }
+  kernel.return
+}
+
+// -----
+
+kernel.func @result(%x: memref<4xf32>) {
+  kernel.parallel 4 {
+  ^bb0(%begin: index, %end: index):
+    // expected-error @+1 {{'kernel.return' op returns values from a part of a step}}
+    kernel.return %begin : index
+  }
   kernel.return
 }
