@@ -1,0 +1,117 @@
+"""Threads change no bit of a result, and do not race.
+
+    threads.py --ingot INGOT
+
+Networks whose kernels are divided in all the ways that there are run with the caller's own thread and with a
+pool of three, once as they are and once under the thread sanitizer.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+rng = np.random.default_rng(31)
+
+PROGRAM = r"""
+#include "ingot_thread_pool.h"
+#include "net.h"
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+alignas(64) static unsigned char arena[NET_ARENA_BYTES + 1];
+static float x[NET_X_ELEMENTS], alone[NET_Y_ELEMENTS], shared[NET_Y_ELEMENTS];
+
+int main() {
+  for (size_t i = 0; i < NET_X_ELEMENTS; ++i)
+    x[i] = float(i * 7919 % 1009) / 504.0f - 1.0f;
+  ingot::ThreadPool pool(3);
+  // What the networks are chosen for: threads are asked for as often as they should be.
+  static unsigned forks = 0;
+  static ingot_context inner = pool.context();
+  ingot_context context = inner;
+  context.parallel_for = [](void *user, ptrdiff_t extent, ingot_body body, void *argument) {
+    ++forks;
+    inner.parallel_for(user, extent, body, argument);
+  };
+  net_io io{};
+  io.x = x;
+  io.y = alone;
+  if (net_run(&io, arena, nullptr))
+    return 1;
+  io.y = shared;
+  for (int run = 0; run < RUNS; ++run) {
+    std::memset(shared, 0, sizeof shared);
+    forks = 0;
+    if (net_run(&io, arena, &context))
+      return 1;
+    if (std::memcmp(alone, shared, sizeof shared)) {
+      std::puts("threads change the result");
+      return 1;
+    }
+  }
+  std::printf("%u\n", forks);
+}
+"""
+
+
+def network(nodes, weights, x, y):
+    initializers = [numpy_helper.from_array((rng.standard_normal(shape) / 8).astype(np.float32), name) for name, shape in weights.items()]
+
+    def info(name, shape):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    graph = helper.make_graph(nodes, "net", [info("x", x)], [info("y", y)], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def networks():
+    """Names, models, and how often a run asks for threads at least."""
+    node = helper.make_node
+    # Rows in pieces of channels, tiles in pieces of panels with some left, and the mean between them.
+    yield "pieces", network(
+        [node("Conv", ["x", "wd"], ["d"], group=576, pads=[2] * 4), node("Relu", ["d"], ["r"]),
+         node("GlobalAveragePool", ["r"], ["m"]), node("Mul", ["r", "m"], ["s"]), node("Conv", ["s", "wp"], ["y"])],
+        {"wd": (576, 1, 5, 5), "wp": (200, 576, 1, 1)}, [1, 576, 7, 7], [1, 200, 7, 7]), 2
+    yield "winograd", network([node("Conv", ["x", "w"], ["y"], pads=[1] * 4)], {"w": (96, 64, 3, 3)}, [1, 64, 28, 28], [1, 96, 28, 28]), 1
+    yield "rows", network([node("Softmax", ["x"], ["s"]), node("MatMul", ["s", "w"], ["y"])], {"w": (300, 1000)}, [97, 300], [97, 1000]), 2
+    # One step after the other.
+    yield "steps", network([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=256)], {"w": (1, 1024, 40), "r": (1, 1024, 256)},
+                           [20, 2, 40], [20, 1, 2, 256]), 40
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ingot", required=True)
+    parser.add_argument("--program")
+    ingot = parser.parse_args().ingot
+    runtime = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "runtime_support")
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        def path(name):
+            return os.path.join(folder, name)
+
+        for name, model, least in networks():
+            onnx.save(model, path("net.onnx"))
+            subprocess.run([ingot, path("net.onnx"), "-o", path("net.cpp"), "--target", "x86-64-v3", "--weights", "source"], check=True)
+            with open(path("main.cpp"), "w") as file:
+                file.write(PROGRAM)
+            for sanitizer, runs in [([], 200), (["-fsanitize=thread"], 3)]:
+                subprocess.run(["clang++-22", "-std=c++17", "-O1", "-pthread", f"-DRUNS={runs}", "-I", folder, "-I", runtime, *sanitizer,
+                                path("main.cpp"), path("net.cpp"), "-o", path("main")], check=True)
+                done = subprocess.run([path("main")], capture_output=True, text=True)
+                forks = int(done.stdout) if done.returncode == 0 else 0
+                if forks < least:
+                    failures += 1
+                    print(f"{name} {' '.join(sanitizer)}: exit {done.returncode}, {forks} times threads, not {least}\n{done.stdout}{done.stderr[:2000]}")
+    print(f"{failures} failures")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
