@@ -50,6 +50,22 @@ def network(factors):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def units(count):
+    """Features from thousandths to thousands, whose normalization is in the first matrix, and samples."""
+    rng = np.random.default_rng(3)
+    scales = np.logspace(-3, 3, 30).astype(np.float32)
+    w1 = (rng.standard_normal((30, 32)) / np.sqrt(30)).astype(np.float32) / scales[:, None]
+    w2 = (rng.standard_normal((32, 4)) / np.sqrt(32)).astype(np.float32)
+    nodes = [helper.make_node("Gemm", ["x", "w1"], ["a"], "first"), helper.make_node("Tanh", ["a"], ["b"]),
+             helper.make_node("Gemm", ["b", "w2"], ["y"], "last")]
+    graph = helper.make_graph(
+        nodes, "units", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 30])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 4])],
+        [numpy_helper.from_array(w1, "w1"), numpy_helper.from_array(w2, "w2")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model, (rng.standard_normal((count, 30)) * scales).astype(np.float32)
+
+
 def pictures(seed, count):
     rng = np.random.default_rng(seed)
     return (rng.standard_normal((count, 3, 8, 8)) + rng.standard_normal((count, 3, 1, 1)) * 2).astype(np.float32)
@@ -66,6 +82,9 @@ def run(path, x):
 def make(folder):
     onnx.save(network(np.ones(16, np.float32)), folder / "net.onnx")
     onnx.save(network(np.exp2(np.arange(16) % 9 - 4).astype(np.float32)), folder / "skewed.onnx")
+    model, x = units(16)
+    onnx.save(model, folder / "units.onnx")
+    np.savez(folder / "units.npz", x=x)
     x = pictures(1, 40)
     np.savez(folder / "samples.npz", x=x)
     np.savez_compressed(folder / "packed.npz", x=x)
