@@ -60,6 +60,11 @@ bool Calibration::cut(std::vector<std::optional<Tensor>> &arrays,
     bool fits = !input.hasRank ||
                 (fitsFrom(1, input.shape, shape) && !shape.empty()) ||
                 (shape.empty() && input.shape.empty());
+    if (fits && !shape.empty() && shape[0] == 0)
+      return reading.fail("the data for `" + printable(input.name) +
+                              "` has no samples: its shape is " +
+                              sizesText(shape),
+                          "--calibrate none quantizes without data");
     if (!fits || (!shape.empty() && (shape[0] == 0 || shape[0] % batch != 0)))
       return reading.fail("the data for `" + printable(input.name) +
                               "` has the shape " + sizesText(shape) +

@@ -4,6 +4,25 @@
 
 namespace ingot::quantize {
 
+/// Refuses labels that no element of the first output is for.
+static bool checkLabels(Session &session) {
+  auto types = session.probe->outputTypes();
+  if (session.samples.labels().empty() || types.empty())
+    return true;
+  int64_t classes = types[0].getRank() ? types[0].getShape().back() : 1;
+  for (auto [sample, label] : llvm::enumerate(session.samples.labels()))
+    if (label < 0 || label >= classes) {
+      session.host.diagnostics.report(
+          DiagnosticId::Calibration,
+          "the label of sample " + llvm::Twine(sample) + " is " +
+              llvm::Twine(label) + ", but the first output has " +
+              llvm::Twine(classes) + " classes",
+          "labels count from 0");
+      return false;
+    }
+  return true;
+}
+
 bool observe(Session &session) {
   Sites &sites = session.sites;
   session.histograms.assign(sites.activations.size(), {});
@@ -29,6 +48,7 @@ bool observe(Session &session) {
             session.probe->averagedElements(place) * double(weight.depth);
     session.work = std::max(session.work, 1e4);
   });
+  good = good && checkLabels(session);
   if (good && !session.samples.labels().empty()) {
     Loss loss;
     good = session.measure(session.samples.size(), loss);

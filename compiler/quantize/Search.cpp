@@ -331,7 +331,10 @@ bool Search::fail() {
                        loss.decibels(), 100 * loss.changed);
   session.host.diagnostics.report(
       DiagnosticId::NotQuantized,
-      "--max-loss cannot be kept: with every weight in float again there are " +
+      (accepts(loss) ? "--max-loss cannot be kept with any weight in integers: "
+                       "with all in float there are "
+                     : "--max-loss cannot be kept: with every weight in float "
+                       "again there are ") +
           reached,
       "allow more, or give more samples");
   return false;

@@ -93,6 +93,20 @@ def labels_that_are_not_there(folder):
     return net()
 
 
+@case("calibration-data", text="the label of sample 2 is 4, but the first output has 4 classes", command=["quantize"],
+      args=["--calibrate", "FOLDER/samples.npz", "--labels", "FOLDER/labels.npy", "--max-loss", "1%"])
+def labels_of_classes_that_are_not_there(folder):
+    samples(folder, x=good())
+    np.save(os.path.join(folder, "labels.npy"), np.array([0, 3, 4, 0, 1, 2]))
+    return net()
+
+
+@case("calibration-data", text="has no samples: its shape is [0,4]", **QUANTIZE)
+def no_samples(folder):
+    samples(folder, x=good(0))
+    return net()
+
+
 @case("not-quantized", text="--max-loss cannot be kept", command=["quantize"],
       args=["--calibrate", "FOLDER/samples.npz", "--max-loss", "190dB"])
 def a_budget_that_nothing_keeps(folder):
