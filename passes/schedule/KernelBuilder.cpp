@@ -163,10 +163,12 @@ void KernelBuilder::parallelFor(const Dim &extent,
 void KernelBuilder::parallelFor(
     const Dim &extent, int64_t steps,
     llvm::function_ref<void(Expr, const Piece &)> body) {
+  // Each piece takes a few instructions more.
+  constexpr int64_t enoughPieces = 12;
   int64_t pieces = 1;
   if (!target.isDevice() && paysToFork(group, target))
     while (pieces < steps &&
-           (steps % pieces != 0 || extent.most() * pieces < enoughParts))
+           (steps % pieces != 0 || extent.most() * pieces < enoughPieces))
       ++pieces;
   if (pieces == 1)
     return parallelFor(extent, [&](Expr i) { body(i, {index(0), 1}); });
@@ -242,6 +244,23 @@ void KernelBuilder::forLanes(const Dim &dim, Type type,
     }
     at += trips * lanes;
   }
+}
+
+void KernelBuilder::forLanes(const Piece &piece, int64_t size, Type type,
+                             llvm::function_ref<void(Expr, int64_t)> body) {
+  if (piece.count == 1)
+    return forLanes(size, type, body);
+  int64_t lanes = target.maxLanes(computeType(type)),
+          length = size / piece.count;
+  Expr first = piece.number * double(length);
+  llvm::SaveAndRestore inLanes(laneCount, lanes);
+  if (length == lanes)
+    return body(first, lanes);
+  loop(first, first + double(length), lanes, {},
+       [&](Expr i, ArrayRef<Expr>) -> Exprs {
+         body(i, lanes);
+         return {};
+       });
 }
 
 void KernelBuilder::addSizes() {

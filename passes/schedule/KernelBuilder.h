@@ -103,6 +103,9 @@ public:
   void forLanes(const graph::Dim &size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
+  /// The same over one piece of [0, size). If there are several, these are whole vectors.
+  void forLanes(const Piece &piece, int64_t size, mlir::Type type,
+                llvm::function_ref<void(graph::Expr i, int64_t lanes)> body);
   /// Returns which of two types decides how many lanes code has that computes in
   /// both: that of which a vector holds fewer elements, unless the target takes whole
   /// registers. The first one if there is no difference.

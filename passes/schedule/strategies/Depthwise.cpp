@@ -74,39 +74,39 @@ public:
     b.parallelFor(
         outer, vectors, [&](Expr row, const KernelBuilder::Piece &piece) {
           Exprs position = rowPosition(b, row, dimsOf(conv.getResult()));
-          int64_t channels = y.back() / piece.count;
           forColumnTiles(
               b, columns, width,
               [&](Expr first, TilePlace place, int64_t count) {
-                b.forLanes(channels, type, [&](Expr at, int64_t lanes) {
-                  Expr channel =
-                      named(at + piece.number * double(channels), "channel");
-                  Expr start = startsWithBias
-                                   ? named(b.load(bias, {channel}), "bias")
-                                   : b.constant(0, type);
-                  Exprs sums(count, b.broadcast(start, lanes));
-                  sums = overKernel(
-                      b, ArrayRef(axes).drop_back(), position, sums,
-                      [&](Expr kernelRow, ArrayRef<Expr> at,
-                          ArrayRef<Expr> carried) {
-                        return rowOfTaps(b, conv, columns, kernelRow, at, first,
-                                         place, channel, carried);
-                      });
-                  for (int64_t p = 0; p < count; ++p) {
-                    Expr sum = bias && !startsWithBias
-                                   ? sums[p] + b.load(bias, {channel})
-                                   : sums[p];
-                    if (sum.value != sums[p].value)
-                      named(sum, count == 1 ? "conv" : "conv_" + Twine(p));
-                    b.bindElement(conv.getResult(), sum);
-                    Exprs at(position);
-                    at.push_back(
-                        named(first + double(p), "column_" + Twine(p)));
-                    at.push_back(channel);
-                    b.store(0u, b.broadcast(b.load(b.result(), at), lanes), at);
-                  }
-                  b.unbindElement(conv.getResult());
-                });
+                b.forLanes(
+                    piece, y.back(), type, [&](Expr channel, int64_t lanes) {
+                      named(channel, "channel");
+                      Expr start = startsWithBias
+                                       ? named(b.load(bias, {channel}), "bias")
+                                       : b.constant(0, type);
+                      Exprs sums(count, b.broadcast(start, lanes));
+                      sums = overKernel(
+                          b, ArrayRef(axes).drop_back(), position, sums,
+                          [&](Expr kernelRow, ArrayRef<Expr> at,
+                              ArrayRef<Expr> carried) {
+                            return rowOfTaps(b, conv, columns, kernelRow, at,
+                                             first, place, channel, carried);
+                          });
+                      for (int64_t p = 0; p < count; ++p) {
+                        Expr sum = bias && !startsWithBias
+                                       ? sums[p] + b.load(bias, {channel})
+                                       : sums[p];
+                        if (sum.value != sums[p].value)
+                          named(sum, count == 1 ? "conv" : "conv_" + Twine(p));
+                        b.bindElement(conv.getResult(), sum);
+                        Exprs at(position);
+                        at.push_back(
+                            named(first + double(p), "column_" + Twine(p)));
+                        at.push_back(channel);
+                        b.store(0u, b.broadcast(b.load(b.result(), at), lanes),
+                                at);
+                      }
+                      b.unbindElement(conv.getResult());
+                    });
               });
         });
   }

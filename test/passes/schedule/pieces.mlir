@@ -3,14 +3,14 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// 7 rows of 36 vectors of channels: 21 parts, each a third of a row.
+// 7 rows of 36 vectors of channels: 14 parts, each half a row.
 // CHECK-LABEL: @channels(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {
-// CHECK-SAME: extent = 21
+// CHECK-SAME: extent = 14
 // CHECK: scf.for %[[PART:.*]] = %[[BEGIN]] to %[[END]]
-// CHECK-DAG: arith.divsi %[[PART]], %c3
-// CHECK-DAG: arith.remsi %[[PART]], %c3
-// CHECK: scf.for %{{.*}} = %c0 to %c192 step %c16
+// CHECK-DAG: arith.divsi %[[PART]], %c2
+// CHECK-DAG: arith.remsi %[[PART]], %c2
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c16
 kernel.func @channels(%x: tensor<1x9x9x576xf32>, %w: tensor<3x3x1x576xf32>) -> tensor<1x7x7x576xf32> attributes {strategy = "depthwise", plan = {columns = 7}} {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 576 : i64} : (tensor<1x9x9x576xf32>, tensor<3x3x1x576xf32>) -> tensor<1x7x7x576xf32>
   kernel.return %y : tensor<1x7x7x576xf32>
