@@ -243,8 +243,8 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
 void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Weights weights(variants);
-  std::vector<Interface> interfaces = interfacesOf(
-      variants.back().module, options, weights, *variants.back().target);
+  std::vector<Interface> interfaces =
+      interfacesOf(variants.back(), options, weights);
   const Interface &interface = interfaces.front();
   TextWriter out(os);
   out.blockComment(interface.model + ", compiled by " + options.producer +

@@ -185,14 +185,13 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   }
 }
 
-std::vector<Interface> interfacesOf(ModuleOp module,
+std::vector<Interface> interfacesOf(const Variant &variant,
                                     const CodegenOptions &options,
-                                    const Weights &weights,
-                                    const TargetDescription &target) {
+                                    const Weights &weights) {
   std::vector<Interface> interfaces;
-  for (kernel::ProgramOp entry : kernel::entryPrograms(module)) {
+  for (kernel::ProgramOp entry : kernel::entryPrograms(variant.module)) {
     interfaces.emplace_back(entry, options, weights);
-    interfaces.back().tensorAlign = target.tensorAlign;
+    interfaces.back().tensorAlign = variant.target->tensorAlign;
   }
   return interfaces;
 }

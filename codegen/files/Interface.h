@@ -88,11 +88,10 @@ struct Interface {
                        llvm::StringRef object = "") const;
 };
 
-/// Those of all entry points of a module for `target`, in their order.
-std::vector<Interface> interfacesOf(mlir::ModuleOp module,
+/// Those of all entry points of a module for a target, in their order.
+std::vector<Interface> interfacesOf(const Variant &variant,
                                     const CodegenOptions &options,
-                                    const Weights &weights,
-                                    const TargetDescription &target);
+                                    const Weights &weights);
 
 /// Bytes of the arena that is enough for each of them.
 int64_t largestArena(llvm::ArrayRef<Interface> interfaces);

@@ -127,8 +127,8 @@ public:
                  const std::vector<std::string> &sharedNames, NameScope names,
                  TextWriter &out)
       : module(variant.module), target(*variant.target),
-        interfaces(interfacesOf(module, options, weights, target)),
-        options(options), weights(weights), names(std::move(names)), out(out),
+        interfaces(interfacesOf(variant, options, weights)), options(options),
+        weights(weights), names(std::move(names)), out(out),
         context{*variant.target, {}, {}, {}, {}, {}, {}} {
     module.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
@@ -343,8 +343,8 @@ static std::vector<std::string> printSharedWeights(const Weights &weights,
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Weights weights(variants);
-  std::vector<Interface> interfaces = interfacesOf(
-      variants.back().module, options, weights, *variants.back().target);
+  std::vector<Interface> interfaces =
+      interfacesOf(variants.back(), options, weights);
   const Interface &interface = interfaces.front();
   TextWriter out(os);
 

@@ -37,32 +37,36 @@ Scratch::Scratch(TemporaryFolder &&given, int file)
 
 Scratch::~Scratch() { ::close(file); }
 
-void Scratch::replace(uint64_t offset, ArrayRef<char> bytes) {
-  while (!bytes.empty()) {
-    ssize_t done = ::pwrite(file, bytes.data(), bytes.size(), offset);
-    if (done < 0 && errno == EINTR)
+/// Calls `move` with the bytes that are done until all of them are: it moves some of the
+/// others and returns how many, as the system's calls do. Returns 0, or what went wrong;
+/// `atEnd` if nothing moves.
+static int moveAll(size_t bytes, int atEnd,
+                   llvm::function_ref<ssize_t(size_t)> move) {
+  for (size_t done = 0; done < bytes;) {
+    ssize_t moved = move(done);
+    if (moved < 0 && errno == EINTR)
       continue;
-    if (done <= 0) {
-      fault = done < 0 ? errno : ENOSPC;
-      return;
-    }
-    offset += done;
-    bytes = bytes.drop_front(done);
+    if (moved <= 0)
+      return moved < 0 ? errno : atEnd;
+    done += moved;
   }
+  return 0;
+}
+
+void Scratch::replace(uint64_t offset, ArrayRef<char> bytes) {
+  if (int error = moveAll(bytes.size(), ENOSPC, [&](size_t done) {
+        return ::pwrite(file, bytes.data() + done, bytes.size() - done,
+                        offset + done);
+      }))
+    fault = error;
 }
 
 void Scratch::read(uint64_t offset, MutableArrayRef<char> bytes) const {
-  while (!bytes.empty()) {
-    ssize_t done = ::pread(file, bytes.data(), bytes.size(), offset);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done <= 0) {
-      fault = done < 0 ? errno : EIO;
-      return;
-    }
-    offset += done;
-    bytes = bytes.drop_front(done);
-  }
+  if (int error = moveAll(bytes.size(), EIO, [&](size_t done) {
+        return ::pread(file, bytes.data() + done, bytes.size() - done,
+                       offset + done);
+      }))
+    fault = error;
 }
 
 uint64_t Scratch::behind(uint64_t offset, uint64_t bytes) {
