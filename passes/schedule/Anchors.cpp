@@ -153,8 +153,10 @@ bool isDisjointPool(Operation *op) {
       if (pool.getLow()[i] != 0 || pool.getDilations()[i] != 1 ||
           shapeOf(pool.getResult())[1 + i] * size > shapeOf(pool.getX())[1 + i])
         return false;
+    Type element = elementOf(pool.getX());
     return isOfKnownSize(pool.getX()) &&
-           isa<Float32Type, Float64Type>(elementOf(pool.getX()));
+           (isa<Float32Type, Float64Type>(element) ||
+            (isa<MaxPoolOp>(*pool) && isa<IntegerType>(element)));
   };
   if (auto max = dyn_cast<MaxPoolOp>(op))
     return disjoint(max);
@@ -165,6 +167,9 @@ bool isDisjointPool(Operation *op) {
 
 bool joinsConvolution(Operation *pool, const TargetDescription &target) {
   if (!isDisjointPool(pool))
+    return false;
+  // Other targets compute a tile in vectors, and pool bytes from memory.
+  if (isa<IntegerType>(elementOf(pool->getOperand(0))) && !target.coreRegisters)
     return false;
   // Where code is small, the convolution shares it with others; a pool over all
   // positions is little work of its own.
