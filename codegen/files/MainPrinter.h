@@ -20,8 +20,6 @@ public:
         programs(kernel::programsInOrder(interface.main)) {
     numberLaunches();
   }
-  /// Whether any of its kernels is spread over threads.
-  bool usesThreads() const;
   /// Prints how a kernel is spread over threads, by the function `parallel`.
   static void printParallel(llvm::StringRef parallel, TextWriter &out);
   /// Prints what the function of the entry point calls, in the anonymous namespace of
@@ -44,6 +42,7 @@ private:
   void numberLaunches();
   /// Calls `use` for each launch of the entry point and of what it runs.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
+  bool usesThreads() const;
   bool readsMadeSizes() const;
   void printMadeSizes();
   void printChecks();

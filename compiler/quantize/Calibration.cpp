@@ -57,6 +57,11 @@ bool Calibration::cut(std::vector<std::optional<Tensor>> &arrays,
     ArrayRef<int64_t> shape = array->type.getShape();
     int64_t batch =
         input.shape.empty() || input.shape[0] < 0 ? 1 : input.shape[0];
+    if (batch == 0)
+      return reading.fail("the input `" + printable(input.name) +
+                              "` takes no samples: its shape is " +
+                              sizesText(input.shape),
+                          "--calibrate none quantizes without data");
     bool fits = !input.hasRank ||
                 (fitsFrom(1, input.shape, shape) && !shape.empty()) ||
                 (shape.empty() && input.shape.empty());
@@ -65,7 +70,7 @@ bool Calibration::cut(std::vector<std::optional<Tensor>> &arrays,
                               "` has no samples: its shape is " +
                               sizesText(shape),
                           "--calibrate none quantizes without data");
-    if (!fits || (!shape.empty() && (shape[0] == 0 || shape[0] % batch != 0)))
+    if (!fits || (!shape.empty() && shape[0] % batch != 0))
       return reading.fail("the data for `" + printable(input.name) +
                               "` has the shape " + sizesText(shape) +
                               ", but the model takes " + sizesText(input.shape),

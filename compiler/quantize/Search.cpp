@@ -1,8 +1,9 @@
 // A precision for each place.
 //
-// What a place costs is what is lost when all others are in float. The places that cost most get more bits (8, 16, float), one after the
-// other, until a run of the model keeps the budget. Where the budget leaves room,
-// weights get 4 bits, those first that lose least for the bytes they save.
+// What a place costs is what is lost when all others are in float. The places that
+// cost most get more bits (8, 16, float), one after the other, until a run of the
+// model keeps the budget. Where the budget leaves room, weights get 4 bits, those
+// first that lose least for the bytes they save.
 
 #include "compiler/quantize/RoundWeights.h"
 #include "compiler/quantize/Session.h"

@@ -107,6 +107,12 @@ def no_samples(folder):
     return net()
 
 
+@case("calibration-data", text="the input `x` takes no samples: its shape is [0,4]", **QUANTIZE)
+def an_input_of_no_samples(folder):
+    samples(folder, x=good())
+    return net((0, 4))
+
+
 @case("not-quantized", text="--max-loss cannot be kept", command=["quantize"],
       args=["--calibrate", "FOLDER/samples.npz", "--max-loss", "190dB"])
 def a_budget_that_nothing_keeps(folder):
