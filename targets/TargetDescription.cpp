@@ -123,6 +123,17 @@ const Product *TargetDescription::product(llvm::StringRef a, llvm::StringRef b,
   return nullptr;
 }
 
+bool TargetDescription::filtersBytes() const {
+  auto narrows = [](const Intrinsic &row) {
+    return row.op == "kernel.narrow_unsigned";
+  };
+  constexpr unsigned group = 4;
+  return !vectorBytes.empty() && llvm::any_of(intrinsics, narrows) &&
+         llvm::all_of(vectorBytes, [&](unsigned bytes) {
+           return product("ui8", "si8", group, bytes / group);
+         });
+}
+
 bool TargetDescription::multipliesBFloats() const {
   return llvm::any_of(products,
                       [](const Product &row) { return row.a == "bf16"; });

@@ -233,6 +233,11 @@ struct TargetDescription {
   bool multipliesBytes() const {
     return coreRegisters || !products.empty() || isDevice();
   }
+  /// Channels that a filter of bytes for each of them takes at least.
+  static constexpr int64_t leastFilters = 16;
+  /// Whether such filters are worth more than filters of floats: unsigned bytes are
+  /// multiplied by signed ones in vectors, and sums are narrowed several at a time.
+  bool filtersBytes() const;
   /// Whether there are instructions for products of bf16 that are summed in f32.
   bool multipliesBFloats() const;
   /// The widest of these, 1 if there is none.

@@ -136,6 +136,10 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate);
 /// round(x / scale) + zero, saturated to the type of `zero`; and back.
 Expr quantize(Expr x, Expr scale, Expr zero, bool saturate = true);
 Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
+/// Of a quantized number of at most 16 bits: the integer of 32 bits that it is the nearest
+/// one of its type to. It is not below the type's lowest number, and may be above its
+/// highest. Nothing where `x` is not what quantize makes.
+std::optional<Expr> beforeSaturation(Expr x);
 /// The same bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);
 

@@ -170,24 +170,28 @@ static std::optional<double> numberOf(Value v) {
   return std::nullopt;
 }
 
-/// `x` less its zero point as a float, without a way through integers, where `x` is what
-/// roundWithin makes with that very zero point.
-static std::optional<Expr> roundedFloat(Expr x, Expr zero) {
+namespace {
+/// What roundWithin makes a number of.
+struct Rounded {
+  /// The sums with `magic`: not below the lowest number of the type, and within it.
+  Value atLeast, within;
+  double zero;
+};
+} // namespace
+
+static std::optional<Rounded> roundedWithin(Expr x) {
   auto cut = x.value.getDefiningOp<arith::TruncIOp>();
-  std::optional<double> shift = numberOf(zero.value);
-  if (!cut || !shift || zero.type != x.type)
+  if (!cut)
     return std::nullopt;
-  bool isUnsigned = x.type.isUnsignedInteger();
   double range = 1u << x.type.getIntOrFloatBitWidth(),
-         low = isUnsigned ? 0 : -range / 2;
-  // Constants of bytes have no sign in the IR.
-  if (isUnsigned && *shift < 0)
-    *shift += range;
+         low = x.type.isUnsignedInteger() ? 0 : -range / 2;
+  Rounded result{{}, {}, 0};
   Value sum = cut.getIn();
-  if (*shift != 0) {
-    auto moved = sum.getDefiningOp<arith::AddIOp>();
-    if (!moved || numberOf(moved.getRhs()) != shift)
+  if (auto moved = sum.getDefiningOp<arith::AddIOp>()) {
+    std::optional<double> zero = numberOf(moved.getRhs());
+    if (!zero)
       return std::nullopt;
+    result.zero = *zero;
     sum = moved.getLhs();
   }
   auto bits = sum.getDefiningOp<arith::BitcastOp>();
@@ -196,10 +200,41 @@ static std::optional<Expr> roundedFloat(Expr x, Expr zero) {
   auto above = below ? below.getTrueValue().getDefiningOp<arith::SelectOp>()
                      : arith::SelectOp();
   if (!above ||
-      numberOf(below.getFalseValue()) != magic + low + range - 1 - *shift ||
-      numberOf(above.getFalseValue()) != magic + low - *shift)
+      numberOf(below.getFalseValue()) !=
+          magic + low + range - 1 - result.zero ||
+      numberOf(above.getFalseValue()) != magic + low - result.zero)
     return std::nullopt;
-  return Expr{x.builder, bits.getIn(), x.builder->builder.getF32Type()} - magic;
+  result.atLeast = above;
+  result.within = bits.getIn();
+  return result;
+}
+
+/// `x` less its zero point as a float, without a way through integers, where `x` is what
+/// roundWithin makes with that very zero point.
+static std::optional<Expr> roundedFloat(Expr x, Expr zero) {
+  std::optional<double> shift = numberOf(zero.value);
+  std::optional<Rounded> rounded = roundedWithin(x);
+  if (!rounded || !shift || zero.type != x.type)
+    return std::nullopt;
+  // Constants of bytes have no sign in the IR.
+  if (x.type.isUnsignedInteger() && *shift < 0)
+    *shift += 1u << x.type.getIntOrFloatBitWidth();
+  if (*shift != rounded->zero)
+    return std::nullopt;
+  return Expr{x.builder, rounded->within, x.builder->builder.getF32Type()} -
+         magic;
+}
+
+std::optional<Expr> beforeSaturation(Expr x) {
+  std::optional<Rounded> rounded = roundedWithin(x);
+  if (!rounded)
+    return std::nullopt;
+  ElementBuilder &b = *x.builder;
+  Type si32 = b.builder.getIntegerType(32, /*isSigned=*/true);
+  Expr sum{x.builder, rounded->atLeast, b.builder.getF32Type()};
+  constexpr int64_t bitsOfMagic = 0x4b400000;
+  return bitcast(sum, si32) -
+         b.constantInt(bitsOfMagic - int64_t(rounded->zero), si32);
 }
 
 Expr dequantize(Expr x, Expr scale, Expr zero, Type type) {

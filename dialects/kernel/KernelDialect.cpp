@@ -540,43 +540,6 @@ void LaunchOp::getEffects(
     }
 }
 
-int64_t DotOp::getLanes() { return laneCount(getAccumulator().getType()); }
-
-int64_t DotOp::getGroup() { return laneCount(getA().getType()) / getLanes(); }
-
-static std::string signedName(Value vector, bool isUnsigned) {
-  if (elementOf(vector.getType()).isBF16())
-    return "bf16";
-  unsigned bits = elementOf(vector.getType()).getIntOrFloatBitWidth();
-  return (isUnsigned ? "ui" : "si") + std::to_string(bits);
-}
-
-std::string DotOp::getTypeOfA() { return signedName(getA(), getAUnsigned()); }
-
-std::string DotOp::getTypeOfB() { return signedName(getB(), getBUnsigned()); }
-
-Value DotOp::wordInAllLanes(Value operand) {
-  auto cast = operand.getDefiningOp<vector::BitCastOp>();
-  auto splat = cast ? cast.getSource().getDefiningOp<vector::BroadcastOp>()
-                    : vector::BroadcastOp();
-  return splat && splat.getSourceType().isInteger(32) ? splat.getSource()
-                                                      : Value();
-}
-
-LogicalResult DotOp::verify() {
-  int64_t narrow = laneCount(getA().getType());
-  if (narrow % getLanes() != 0 ||
-      !llvm::is_contained({2, 4, 8, 16}, getGroup()))
-    return emitOpError() << "sums " << narrow << " products into " << getLanes()
-                         << " lanes, which is not 2, 4, 8 or 16 for each";
-  bool isFloat = isa<FloatType>(elementOf(getA().getType()));
-  if (isFloat != isa<FloatType>(elementOf(getAccumulator().getType())) ||
-      (isFloat && (getAUnsigned() || getBUnsigned())))
-    return emitOpError() << "sums " << getA().getType() << " into "
-                         << getAccumulator().getType();
-  return success();
-}
-
 LogicalResult RequireEqualOp::verify() {
   auto input = cast<MemRefType>(getInput().getType());
   auto expected = getExpected().getShapedType();

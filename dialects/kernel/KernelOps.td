@@ -487,6 +487,54 @@ def Kernel_MulHighOp : Kernel_Op<"mul_high", [
   let assemblyFormat = "$x `,` $y attr-dict `:` type($result)";
 }
 
+class Kernel_NarrowOp<string mnemonic, string range> : Kernel_Op<mnemonic, [
+    Pure, AllTypesMatch<["x", "y"]>]> {
+  let summary = "Two vectors of integers as one of half their width, saturated";
+  let description = [{
+    Of each integer the nearest }] # range # [{ integer of half its width. Blocks
+    of 128 bits of `x` and of `y` follow each other in turn, as in what processors with
+    wider registers have an instruction for:
+
+        x, y: vector<8xi32>  ->  x0 x1 x2 x3  y0 y1 y2 y3  x4 x5 x6 x7  y4 y5 y6 y7
+
+    `arith.trunci` wraps, and no dialect for several families of processors has a
+    narrowing that saturates. Without a row of the target, `legalize` compares,
+    truncates and shuffles.
+
+        %z = kernel.}] # mnemonic # [{ %x, %y : vector<16xi32> to vector<32xi16>
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I16, I32]>:$x,
+                       VectorOfRankAndType<[1], [I16, I32]>:$y);
+  let results = (outs VectorOfRankAndType<[1], [I8, I16]>:$result);
+  let assemblyFormat = "$x `,` $y attr-dict `:` type($x) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_NarrowSignedOp : Kernel_NarrowOp<"narrow_signed", "signed">;
+def Kernel_NarrowUnsignedOp : Kernel_NarrowOp<"narrow_unsigned", "unsigned">;
+
+class Kernel_ZipOp<string mnemonic, string half> : Kernel_Op<mnemonic, [
+    Pure, AllTypesMatch<["x", "y", "result"]>]> {
+  let summary = "The " # half # " halves of blocks of two vectors, their lanes in turn";
+  let description = [{
+    Of each block of 128 bits the }] # half # [{ half: a lane of `x`, the lane of `y` at the
+    same place, and so on.
+
+    `vector.interleave` has both halves of a whole register as its result, which registers
+    of several blocks have no instruction for. Without a row of the target, `legalize`
+    makes a `vector.shuffle` of it, which is also what it is defined by.
+
+        %z = kernel.}] # mnemonic # [{ %x, %y : vector<64xi8>
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I8, I16]>:$x, VectorOfRankAndType<[1], [I8, I16]>:$y);
+  let results = (outs VectorOfRankAndType<[1], [I8, I16]>:$result);
+  let assemblyFormat = "$x `,` $y attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_ZipLowOp : Kernel_ZipOp<"zip_low", "lower">;
+def Kernel_ZipHighOp : Kernel_ZipOp<"zip_high", "upper">;
+
 def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Refuses to run unless an input has its compile-time value";

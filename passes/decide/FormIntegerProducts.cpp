@@ -349,6 +349,10 @@ struct FormIntegerProductsPass
                conv && schedule::depthwiseLanes(conv, target) > 0)
         ConvolutionRewriting(conv).runDepthwise(
             schedule::depthwiseOverreach(conv, target));
+      else if (auto conv = dyn_cast<ConvOp>(op);
+               conv && conv.getXZero() != 0 &&
+               schedule::filtersInBlocks(conv, target))
+        ConvolutionRewriting(conv).runDepthwise(/*columnsBehind=*/0);
       else if (auto product = dyn_cast<MatMulOp>(op);
                product && product.isWidening() &&
                shapeOf(product.getA()).back() > 0)

@@ -5,6 +5,8 @@
 //     math.absf on vectors    =>  the bits without the sign
 //     arith.uitofp on masks   =>  select %m, 1.0, 0.0
 //     kernel.mul_high %x, %y  =>  the product in 64 bits, shifted
+//     kernel.narrow_signed %x, %y  =>  within the range, truncated, shuffled
+//     kernel.zip_low %x, %y  =>  vector.shuffle
 //
 // Minimum and maximum are written such that compilers make them the one
 // instruction that takes its second operand where a NaN is involved.
@@ -204,6 +206,63 @@ private:
   }
 };
 
+/// Without an instruction: within the range, truncated, and in blocks in turn.
+template <typename Op> struct ExpandNarrowing : OpRewritePattern<Op> {
+  ExpandNarrowing(MLIRContext *context, const TargetDescription &target)
+      : OpRewritePattern<Op>(context), target(target) {}
+  const TargetDescription &target;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
+    auto from = cast<VectorType>(op.getX().getType());
+    if (target.intrinsic(Op::getOperationName(), from, op.getType()))
+      return failure();
+    Location loc = op.getLoc();
+    unsigned bits = from.getElementTypeBitWidth();
+    int64_t lanes = from.getNumElements(), block = 128 / bits;
+    int64_t range = int64_t(1) << bits / 2,
+            low = std::is_same_v<Op, kernel::NarrowSignedOp> ? -range / 2 : 0;
+    auto narrow = [&](Value x) -> Value {
+      auto number = [&](int64_t value) {
+        return makeConstant(b, loc, from,
+                            b.getIntegerAttr(from.getElementType(), value));
+      };
+      x = arith::MaxSIOp::create(b, loc, x, number(low));
+      x = arith::MinSIOp::create(b, loc, x, number(low + range - 1));
+      return arith::TruncIOp::create(b, loc,
+                                     from.clone(b.getIntegerType(bits / 2)), x);
+    };
+    SmallVector<int64_t> order;
+    for (int64_t first = 0; first < lanes; first += block)
+      for (int64_t start : {first, lanes + first})
+        for (int64_t lane = 0; lane < block; ++lane)
+          order.push_back(start + lane);
+    b.replaceOpWithNewOp<vector::ShuffleOp>(op, narrow(op.getX()),
+                                            narrow(op.getY()), order);
+    return success();
+  }
+};
+
+template <typename Op> struct ExpandZip : OpRewritePattern<Op> {
+  ExpandZip(MLIRContext *context, const TargetDescription &target)
+      : OpRewritePattern<Op>(context), target(target) {}
+  const TargetDescription &target;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
+    auto type = cast<VectorType>(op.getType());
+    if (target.intrinsic(Op::getOperationName(), type, type))
+      return failure();
+    int64_t lanes = type.getNumElements(),
+            block = 128 / type.getElementTypeBitWidth();
+    SmallVector<int64_t> order;
+    for (int64_t first = std::is_same_v<Op, kernel::ZipLowOp> ? 0 : block / 2;
+         first < lanes; first += block)
+      for (int64_t lane = first; lane < first + block / 2; ++lane)
+        order.append({lane, lanes + lane});
+    b.replaceOpWithNewOp<vector::ShuffleOp>(op, op.getX(), op.getY(), order);
+    return success();
+  }
+};
+
 LogicalResult expandAbsI(math::AbsIOp op, PatternRewriter &b) {
   Type type = op.getType();
   Location loc = op.getLoc();
@@ -304,7 +363,10 @@ void populateExpandArith(RewritePatternSet &patterns,
            ExpandBoolToFloat<arith::SIToFPOp, -1>>(patterns.getContext(),
                                                    ahead);
   patterns.add<ExpandBoolArithmetic>(patterns.getContext());
-  patterns.add<ExpandMulHigh>(patterns.getContext(), target);
+  patterns.add<ExpandMulHigh, ExpandNarrowing<kernel::NarrowSignedOp>,
+               ExpandNarrowing<kernel::NarrowUnsignedOp>,
+               ExpandZip<kernel::ZipLowOp>, ExpandZip<kernel::ZipHighOp>>(
+      patterns.getContext(), target);
 }
 
 } // namespace ingot::legalize

@@ -67,7 +67,8 @@ OpOperand *packableWeights(Operation *anchor, const TargetDescription &target) {
   auto conv = dyn_cast<ConvOp>(anchor);
   bool takes = isFusableConvolution(anchor, /*packs=*/true) ||
                isa<NarrowMatMulOp>(anchor) ||
-               (conv && depthwiseLanes(conv, target) > 0) ||
+               (conv && (depthwiseLanes(conv, target) > 0 ||
+                         filtersInBlocks(conv, target))) ||
                (product && shapeOf(product.getB()).size() == 2 &&
                 (isa<Float32Type, Float64Type>(elementOf(product.getB())) ||
                  dotForm(product, target)));

@@ -200,11 +200,11 @@ public:
       return false;
     if (conv) {
       b->takeSign();
-      // With a filter for each channel, floats are as fast, where vectors hold them.
       bool isDepthwise =
           w.end()[-2] == 1 && w.back() == int64_t(conv.getGroups());
       if (conv.getGroups() != 1 &&
-          (!isDepthwise || target.vectorFloats || b->zero != 0))
+          (!isDepthwise || b->zero != 0 ||
+           (target.vectorFloats && !filtersBytes(conv, a->bytes, b->bytes))))
         return false;
     }
     if (wide)
@@ -215,6 +215,13 @@ public:
   }
 
 private:
+  /// Whether a filter for each channel is faster in bytes where vectors hold floats.
+  bool filtersBytes(ConvOp conv, Value x, Value w) const {
+    return target.filtersBytes() && !hasRunTimeSizes(conv) &&
+           shapeOf(conv.getW()).back() >= TargetDescription::leastFilters &&
+           elementOf(x).isUnsignedInteger(8) && elementOf(w).isSignedInteger(8);
+  }
+
   /// Contracts the upper and the lower bytes of the left operand apart.
   void split(const Centered &wide, const Centered &b) {
     Location loc = op->getLoc();

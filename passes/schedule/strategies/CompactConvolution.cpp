@@ -20,6 +20,7 @@
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/CompactPanels.h"
 #include "passes/schedule/tiles/PooledTile.h"
+#include "passes/schedule/tiles/TileStore.h"
 
 using namespace mlir;
 using namespace ingot::graph;

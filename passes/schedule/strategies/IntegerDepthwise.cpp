@@ -23,6 +23,7 @@
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/JoinedRows.h"
+#include "passes/schedule/tiles/TileStore.h"
 
 #include <map>
 

@@ -1,5 +1,6 @@
 #include "passes/schedule/tiles/CompactPanels.h"
 
+#include "passes/schedule/tiles/TileStore.h"
 #include "passes/schedule/tiles/VectorTile.h"
 
 using namespace mlir;

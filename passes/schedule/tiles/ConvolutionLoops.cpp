@@ -8,6 +8,7 @@
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 #include "passes/schedule/tiles/RowTiles.h"
+#include "passes/schedule/tiles/TileStore.h"
 
 #include "mlir/IR/Matchers.h"
 

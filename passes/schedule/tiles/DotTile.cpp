@@ -166,6 +166,16 @@ int64_t depthwiseLanes(ConvOp conv, const TargetDescription &target) {
   return most >= form->lanes.front() ? most : 0;
 }
 
+bool filtersInBlocks(ConvOp conv, const TargetDescription &target) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  return target.filtersBytes() && conv.isWidening() && w.size() >= 3 &&
+         w.end()[-2] == 1 && conv.getGroups() > 1 &&
+         int64_t(conv.getGroups()) == w.back() &&
+         w.back() >= TargetDescription::leastFilters &&
+         elementOf(conv.getX()).isUnsignedInteger(8) &&
+         elementOf(conv.getW()).isSignedInteger(8);
+}
+
 int64_t depthwiseOverreach(ConvOp conv, const TargetDescription &target) {
   int64_t channels = shapeOf(conv.getW()).back(),
           lanes = depthwiseLanes(conv, target),
@@ -411,9 +421,8 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       Expr group = named(trip * double(several) + double(g), "group");
       SmallVector<DotBuilder::Parts> columns;
       for (auto [v, lanesOfVector] : llvm::enumerate(lanes))
-        columns.push_back(
-            dots.columnParts(asStored(b, operands.b(group, form.group, v)),
-                             lanesOfVector, v));
+        columns.push_back(dots.columnParts(
+            asStored(b, operands.b(group, form.group, v)), lanesOfVector, v));
       for (auto [r, elements] : llvm::enumerate(rows))
         for (auto [v, column] : llvm::enumerate(columns)) {
           int64_t row = firstRow + r;

@@ -71,6 +71,9 @@ std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
 /// the strategy of that (IntegerDepthwise.cpp), once the input is padded: a register of
 /// bytes if possible. 0 for other convolutions.
 int64_t depthwiseLanes(graph::ConvOp conv, const TargetDescription &target);
+/// Whether it is computed by a filter of bytes for each channel that is interleaved in
+/// blocks (BlockDepthwise.cpp), once its zero point is 0.
+bool filtersInBlocks(graph::ConvOp conv, const TargetDescription &target);
 /// How many columns behind its last window it loads besides.
 int64_t depthwiseOverreach(graph::ConvOp conv, const TargetDescription &target);
 

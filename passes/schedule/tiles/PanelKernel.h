@@ -107,15 +107,6 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w,
                 llvm::StringRef stepName = "step");
 
-/// Applies what follows the anchor in its group, and stores: `index` gives the
-/// result's index of a row and a column.
-void storeTile(
-    KernelBuilder &b, Tile &tile, mlir::Value anchor,
-    llvm::function_ref<graph::Exprs(int64_t row, graph::Expr column)> index,
-    graph::Expr firstColumn,
-    llvm::function_ref<graph::Expr(graph::Expr sum, graph::Expr column)>
-        beforeEpilogue = {});
-
 /// `lanes` lanes of a vector from `offset` on.
 graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
                     int64_t lanes);

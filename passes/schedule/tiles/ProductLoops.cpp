@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "passes/schedule/tiles/RowTiles.h"
+#include "passes/schedule/tiles/TileStore.h"
 
 using namespace mlir;
 using namespace ingot::graph;

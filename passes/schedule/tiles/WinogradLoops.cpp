@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ops/Winograd.h"
 #include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/TileStore.h"
 
 using namespace mlir;
 using namespace ingot::graph;

@@ -246,6 +246,30 @@ func.func @mul_high(%x: vector<8xi16>) {
 
 // -----
 
+func.func @narrow_part(%x: vector<2xi32>) {
+  // expected-error @+1 {{takes blocks of 128 bits, not 'vector<2xi32>'}}
+  %y = kernel.narrow_signed %x, %x : vector<2xi32> to vector<4xi16>
+  return
+}
+
+// -----
+
+func.func @narrow_twice(%x: vector<4xi32>) {
+  // expected-error @+1 {{makes 'vector<8xi16>' of two 'vector<4xi32>', not 'vector<8xi8>'}}
+  %y = kernel.narrow_unsigned %x, %x : vector<4xi32> to vector<8xi8>
+  return
+}
+
+// -----
+
+func.func @zip_part(%x: vector<8xi8>) {
+  // expected-error @+1 {{takes blocks of 128 bits, not 'vector<8xi8>'}}
+  %y = kernel.zip_high %x, %x : vector<8xi8>
+  return
+}
+
+// -----
+
 func.func @dot_matrix(%a: vector<4x4xi8>, %sum: vector<4xi32>) {
   // expected-error @+1 {{operand #0 must be}}
   %y = kernel.dot %a, %a, %sum : vector<4x4xi8>, vector<4xi32>

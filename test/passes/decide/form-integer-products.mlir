@@ -159,16 +159,30 @@ func.func @matmul_of_long_rows(%a: tensor<5x512xui8>, %b: tensor<512x6xsi8>) -> 
   return %y : tensor<5x6xsi32>
 }
 
-// A filter for each channel, on vectors of integers alone: the input gets what its windows
-// reach, with its zero point, which leaves the sums by the bias.
+// A filter for each channel, where there are products for it: the input gets what its
+// windows reach, with its zero point, which leaves the sums by the bias.
 // HEXAGON-LABEL: @depthwise(
 // HEXAGON: graph.reduce_sum
 // HEXAGON: %[[X:.*]] = graph.pad %arg0, %{{.*}} {low = array<i64: 0, 1, 1, 0>} : (tensor<1x5x5x64xui8>, tensor<ui8>) -> tensor<1x7x7x64xui8>
 // HEXAGON: graph.conv %[[X]], %arg1, %{{.*}} {{{.*}}groups = 64 : i64, low = array<i64: 0, 0>, {{.*}} -> tensor<1x5x5x64xsi32>
 // CHECK-LABEL: @depthwise(
-// CHECK-NEXT: graph.conv %arg0, %arg1
+// CHECK: %[[X:.*]] = graph.pad %arg0
+// CHECK: graph.conv %[[X]], %arg1, %{{.*}} {{{.*}}low = array<i64: 0, 0>
+// PAIRS-LABEL: @depthwise(
+// PAIRS-NEXT: graph.conv %arg0, %arg1
 func.func @depthwise(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x1x64xsi8>) -> tensor<1x5x5x64xsi32> {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64, x_zero = 7 : i64}
+      : (tensor<1x5x5x64xui8>, tensor<3x3x1x64xsi8>) -> tensor<1x5x5x64xsi32>
+  return %y : tensor<1x5x5x64xsi32>
+}
+
+// Without a zero point columns outside are left to the kernel, where it takes them for zeros.
+// CHECK-LABEL: @depthwise_from_zero(
+// CHECK-NEXT: graph.conv %arg0, %arg1
+// HEXAGON-LABEL: @depthwise_from_zero(
+// HEXAGON: graph.pad %arg0
+func.func @depthwise_from_zero(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x1x64xsi8>) -> tensor<1x5x5x64xsi32> {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64}
       : (tensor<1x5x5x64xui8>, tensor<3x3x1x64xsi8>) -> tensor<1x5x5x64xsi32>
   return %y : tensor<1x5x5x64xsi32>
 }

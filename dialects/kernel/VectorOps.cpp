@@ -1,0 +1,77 @@
+// Operations that are instructions on vectors: what they verify and tell.
+
+#include "dialects/kernel/KernelDialect.h"
+
+#include "dialects/kernel/NumberTypes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::kernel {
+
+int64_t DotOp::getLanes() { return laneCount(getAccumulator().getType()); }
+
+int64_t DotOp::getGroup() { return laneCount(getA().getType()) / getLanes(); }
+
+static std::string signedName(Value vector, bool isUnsigned) {
+  if (elementOf(vector.getType()).isBF16())
+    return "bf16";
+  unsigned bits = elementOf(vector.getType()).getIntOrFloatBitWidth();
+  return (isUnsigned ? "ui" : "si") + std::to_string(bits);
+}
+
+std::string DotOp::getTypeOfA() { return signedName(getA(), getAUnsigned()); }
+
+std::string DotOp::getTypeOfB() { return signedName(getB(), getBUnsigned()); }
+
+Value DotOp::wordInAllLanes(Value operand) {
+  auto cast = operand.getDefiningOp<vector::BitCastOp>();
+  auto splat = cast ? cast.getSource().getDefiningOp<vector::BroadcastOp>()
+                    : vector::BroadcastOp();
+  return splat && splat.getSourceType().isInteger(32) ? splat.getSource()
+                                                      : Value();
+}
+
+LogicalResult DotOp::verify() {
+  int64_t narrow = laneCount(getA().getType());
+  if (narrow % getLanes() != 0 ||
+      !llvm::is_contained({2, 4, 8, 16}, getGroup()))
+    return emitOpError() << "sums " << narrow << " products into " << getLanes()
+                         << " lanes, which is not 2, 4, 8 or 16 for each";
+  bool isFloat = isa<FloatType>(elementOf(getA().getType()));
+  if (isFloat != isa<FloatType>(elementOf(getAccumulator().getType())) ||
+      (isFloat && (getAUnsigned() || getBUnsigned())))
+    return emitOpError() << "sums " << getA().getType() << " into "
+                         << getAccumulator().getType();
+  return success();
+}
+
+/// Of an operation that works in blocks of 128 bits of its operands.
+template <typename Op> static LogicalResult verifyBlocks(Op op) {
+  auto type = cast<VectorType>(op.getX().getType());
+  if (type.getNumElements() * type.getElementTypeBitWidth() % 128 != 0)
+    return op.emitOpError() << "takes blocks of 128 bits, not " << type;
+  return success();
+}
+
+/// Of narrow_signed and narrow_unsigned.
+template <typename Op> static LogicalResult verifyNarrowing(Op op) {
+  auto from = cast<VectorType>(op.getX().getType());
+  unsigned bits = from.getElementTypeBitWidth();
+  auto to = VectorType::get({2 * from.getNumElements()},
+                            IntegerType::get(op.getContext(), bits / 2));
+  if (op.getType() != to)
+    return op.emitOpError()
+           << "makes " << to << " of two " << from << ", not " << op.getType();
+  return verifyBlocks(op);
+}
+
+LogicalResult NarrowSignedOp::verify() { return verifyNarrowing(*this); }
+
+LogicalResult NarrowUnsignedOp::verify() { return verifyNarrowing(*this); }
+
+LogicalResult ZipLowOp::verify() { return verifyBlocks(*this); }
+
+LogicalResult ZipHighOp::verify() { return verifyBlocks(*this); }
+
+} // namespace ingot::kernel

@@ -1,0 +1,330 @@
+// One filter of bytes per channel, interleaved in blocks of 128 bits.
+//
+// Where a product sums groups of four neighbouring bytes (kernel.dot), the group is made
+// of kernel columns, as in IntegerDepthwise.cpp, in registers that interleave within
+// blocks of 16 bytes only. Words that change their places first bring channels to where
+// they are in their order once four columns are interleaved:
+//
+//   x at column 0, one word of four channels each      0 1 2 3 | 4 5 6 7 | ..  (64 bytes)
+//   its words in the other order                       0 4 8 12 | 1 5 9 13 | ..
+//   the first channels of columns 0 to 3, interleaved  0 | 1 | 2 | 3    16 sums in order
+//   the next ones                                      4 | 5 | 6 | 7
+//
+// Positions whose windows lie in the same four columns share what is interleaved: the
+// weights move by their distance instead.
+//
+//   position 0: w0 w1 w2 0     position 1: 0 w0 w1 w2
+//
+// Columns outside of the input are zeros. Channels that are left over from the widest
+// registers take narrower ones, the last of which may compute some once more.
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/TileStore.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+constexpr int64_t group = 4, blockBytes = 16;
+
+/// One group during emission.
+class DepthwiseInBlocks {
+public:
+  DepthwiseInBlocks(KernelBuilder &b, ConvOp conv)
+      : b(b), conv(conv), axes(windowAxes(conv)), columns(axes.back()),
+        panels(*PackedPanels::of(b, conv.getW())),
+        channels(shapeOf(conv.getResult()).back()),
+        groups(llvm::divideCeil(columns.kernel, group)) {}
+
+  void emit() {
+    ArrayRef<int64_t> y = shapeOf(conv.getResult());
+    b.parallelFor(ShapedType::getNumElements(y.drop_back(2)), [&](Expr row) {
+      Exprs position = rowPosition(b, row, dimsOf(conv.getResult()));
+      int64_t done = 0;
+      for (int64_t bytes : b.target.vectorBytes) {
+        int64_t whole = done + (channels - done) / bytes * bytes;
+        overChannels(done, whole, bytes, position);
+        done = whole;
+      }
+      if (done < channels)
+        overChannels(channels - blockBytes, channels, blockBytes, position);
+    });
+  }
+
+private:
+  void overChannels(int64_t first, int64_t end, int64_t bytes,
+                    ArrayRef<Expr> position) {
+    auto body = [&](Expr channel) {
+      forColumnTiles(b, columns, b.plan.number("columns"),
+                     [&](Expr column, TilePlace place, int64_t count) {
+                       tileOf(position, column, place, count, channel, bytes);
+                     });
+    };
+    if (first + bytes == end)
+      body(b.index(first));
+    else if (first < end)
+      b.loop(b.index(first), b.index(end), bytes, {},
+             [&](Expr channel, ArrayRef<Expr>) -> Exprs {
+               body(named(channel, "channel"));
+               return {};
+             });
+  }
+
+  /// `count` positions from `column` on of `bytes` channels.
+  void tileOf(ArrayRef<Expr> position, Expr column, const TilePlace &place,
+              int64_t count, Expr channel, int64_t bytes) {
+    int64_t lanes = bytes / group;
+    Tile tile;
+    tile.rows = count;
+    tile.columns = {SmallVector<int64_t>(group, lanes), bytes};
+    Type sum = elementOf(conv.getResult());
+    for (int64_t row = 0; row < count; ++row)
+      for (int64_t v = 0; v < group; ++v) {
+        Expr at =
+            named(channel + double(v * lanes), "channel_" + Twine(v * lanes));
+        tile.sums.push_back(
+            conv.getBias()
+                ? b.withLanes(lanes,
+                              [&] { return b.load(conv.getBias(), {at}); })
+                : b.broadcast(b.constant(0, sum), lanes));
+      }
+    tile.sums = overKernel(
+        b, ArrayRef(axes).drop_back(), position, tile.sums,
+        [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> carried) {
+          Exprs sums(carried.begin(), carried.end());
+          addKernelRow(kernelRow, at, column, place, count, channel, bytes,
+                       sums);
+          return sums;
+        });
+    storeTile(
+        b, tile, conv.getResult(),
+        [&](int64_t later, Expr at) {
+          return tilePosition(position, column, later, at);
+        },
+        channel);
+  }
+
+  void addKernelRow(Expr kernelRow, ArrayRef<Expr> at, Expr column,
+                    const TilePlace &place, int64_t count, Expr channel,
+                    int64_t bytes, Exprs &sums) {
+    // Which columns, from the first one of the first window on, are read.
+    SmallVector<bool> isRead;
+    for (int64_t k = 0; k < columns.kernel; ++k) {
+      auto [lo, hi] = columns.inside(k, place, count);
+      for (int64_t p = lo; p < hi; ++p) {
+        size_t column = indexOf(p, k);
+        isRead.resize(std::max(isRead.size(), column + 1));
+        isRead[column] = true;
+      }
+    }
+    for (int64_t g = 0; g * group < int64_t(isRead.size()); ++g) {
+      Exprs taps;
+      for (int64_t t = g * group; t < (g + 1) * group; ++t)
+        taps.push_back(
+            t < int64_t(isRead.size()) && isRead[t]
+                ? wordsInTurn(load(at, column, t, channel, bytes))
+                : b.broadcast(b.constant(0, elementOf(conv.getX())), bytes));
+      Exprs parts = interleaved(taps);
+      for (int64_t p = 0; p < count; ++p)
+        for (int64_t v = 0; v < group; ++v) {
+          std::optional<Expr> weights =
+              weightsOf(kernelRow, p, g, channel, v * bytes / group, bytes);
+          if (!weights)
+            continue;
+          Expr &sum = sums[p * group + v];
+          sum.value = kernel::DotOp::create(
+              b.builder, b.loc, sum.value.getType(), parts[v].value,
+              weights->value, sum.value, /*a_unsigned=*/true,
+              /*b_unsigned=*/false);
+          named(sum, "sum_" + Twine(p) + "_" + Twine(v));
+        }
+    }
+  }
+
+  /// The place of a kernel column of a position among what is interleaved.
+  int64_t indexOf(int64_t position, int64_t k) const {
+    return position * columns.stride + k;
+  }
+
+  Expr load(ArrayRef<Expr> at, Expr column, int64_t index, Expr channel,
+            int64_t bytes) {
+    Exprs place(at.begin(), at.end());
+    place.push_back(named(column * double(columns.stride) +
+                              double(index * columns.dilation - columns.low),
+                          "input_column_" + Twine(index)));
+    place.push_back(channel);
+    Expr x = b.withLanes(bytes, [&] { return b.load(conv.getX(), place); });
+    return named(x, "x_" + Twine(index));
+  }
+
+  Expr inLanes(Expr vector, int64_t bits) {
+    auto type = cast<VectorType>(vector.value.getType());
+    if (type.getElementTypeBitWidth() == bits)
+      return vector;
+    auto to = VectorType::get(
+        {type.getNumElements() * type.getElementTypeBitWidth() / bits},
+        b.builder.getIntegerType(bits));
+    return b.wrap(vector::BitCastOp::create(b.builder, b.loc, to, vector.value),
+                  vector.type);
+  }
+
+  /// The first words of all blocks' worth of channels, then the second ones: word w of
+  /// block k goes to block w.
+  Expr wordsInTurn(Expr x) {
+    int64_t bytes = cast<VectorType>(x.value.getType()).getNumElements(),
+            blocks = bytes / blockBytes;
+    if (blocks == 1)
+      return x;
+    SmallVector<int64_t> order;
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t part = 0; part < group; ++part)
+        order.push_back(part * blocks + block);
+    Value words = inLanes(x, 32).value;
+    Value moved =
+        vector::ShuffleOp::create(b.builder, b.loc, words, words, order);
+    return named(inLanes(b.wrap(moved, x.type), 8),
+                 kernel::nameOf(x.value) + "_in_turn");
+  }
+
+  /// The lanes of so many bits of two vectors in turn, of one half of each block.
+  Expr zipped(Expr x, Expr y, int64_t bits, bool isUpper) {
+    Value a = inLanes(x, bits).value, c = inLanes(y, bits).value;
+    Value both =
+        isUpper ? kernel::ZipHighOp::create(b.builder, b.loc, a.getType(), a, c)
+                      .getResult()
+                : kernel::ZipLowOp::create(b.builder, b.loc, a.getType(), a, c)
+                      .getResult();
+    return inLanes(b.wrap(both, x.type), 8);
+  }
+
+  /// The groups of four vectors of channels, one for each quarter.
+  Exprs interleaved(ArrayRef<Expr> taps) {
+    Exprs parts;
+    for (bool isUpper : {false, true}) {
+      Expr low = zipped(taps[0], taps[1], 8, isUpper),
+           high = zipped(taps[2], taps[3], 8, isUpper);
+      for (bool isUpperPair : {false, true})
+        parts.push_back(named(zipped(low, high, 16, isUpperPair),
+                              "x_part_" + Twine(parts.size())));
+    }
+    return parts;
+  }
+
+  /// The weights of `position` in group `g` of what is interleaved: those of its kernel
+  /// columns, moved by its distance from the first one. Nothing where all are zeros.
+  std::optional<Expr> weightsOf(Expr kernelRow, int64_t position, int64_t g,
+                                Expr channel, int64_t offset, int64_t bytes) {
+    int64_t distance = position * columns.stride, own = g - distance / group,
+            bits = distance % group * 8;
+    Type word = b.builder.getIntegerType(32, /*isSigned=*/false);
+    auto moved = [&](int64_t index, bool isLeft, int64_t by) {
+      Expr w = packed(kernelRow, index, channel, offset, bytes);
+      if (by == 0)
+        return w;
+      Expr words{&b, inLanes(w, 32).value, word},
+          count = b.broadcast(b.constantInt(by, word), bytes / group);
+      return inLanes({&b,
+                      isLeft ? arith::ShLIOp::create(b.builder, b.loc,
+                                                     words.value, count.value)
+                                   .getResult()
+                             : arith::ShRUIOp::create(b.builder, b.loc,
+                                                      words.value, count.value)
+                                   .getResult(),
+                      w.type},
+                     8);
+    };
+    auto exists = [&](int64_t index) { return index >= 0 && index < groups; };
+    std::optional<Expr> result;
+    if (exists(own))
+      result = moved(own, /*isLeft=*/true, bits);
+    if (bits > 0 && exists(own - 1) &&
+        own * group - bits / 8 < columns.kernel) {
+      Expr before = moved(own - 1, /*isLeft=*/false, 32 - bits);
+      result = result ? *result | before : before;
+    }
+    return result;
+  }
+
+  /// A vector of packed weights.
+  Expr packed(Expr kernelRow, int64_t index, Expr channel, int64_t offset,
+              int64_t bytes) {
+    Expr step = kernelRow * double(groups) + double(index);
+    Expr at = named(step * double(channels * group) +
+                        (channel + double(offset)) * double(group),
+                    "at_step");
+    return b.withLanes(
+        bytes, [&] { return b.loadFrom(panels.buffer, panels.type, {at}); });
+  }
+
+  KernelBuilder &b;
+  ConvOp conv;
+  SmallVector<WindowAxis> axes;
+  WindowAxis columns;
+  PackedPanels panels;
+  int64_t channels, groups;
+};
+
+class BlockDepthwiseStrategy : public Strategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
+    return conv && filtersInBlocks(conv, target) &&
+           group.results().size() == 1 && conv.getXZero() == 0 &&
+           !group.hasRunTimeSizes() && isa<BlockArgument>(conv.getX()) &&
+           mayBeInPanels(conv.getW(), group.packs) &&
+           (isa<BlockArgument>(conv.getW()) || conv.getW().getDefiningOp()) &&
+           shapeOf(conv.getResult()) == shapeOf(group.results()[0]) &&
+           (shapeOf(conv.getW()).back() % blockBytes == 0 ||
+            !mayBeInPlace(group));
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"columns", 1, 16}};
+    return keys;
+  }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    auto conv = cast<ConvOp>(group.anchor());
+    WindowAxis axis = windowAxes(conv).back();
+    return {Plan(conv.getContext(), {{"columns", columnsOf(axis, target)}})};
+  }
+
+  void pack(GroupOp group, const Plan &,
+            const TargetDescription &) const override {
+    auto conv = cast<ConvOp>(GroupView{&group.getBody().front()}.anchor());
+    packPanels(group, conv->getOpOperand(1), shapeOf(conv.getResult()).back(),
+               /*tail=*/0, schedule::group, /*axes=*/2);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    DepthwiseInBlocks(b, cast<ConvOp>(b.group.anchor())).emit();
+  }
+
+private:
+  /// As many positions as have their windows in whole groups of columns, and their sums
+  /// in registers beside what is interleaved.
+  static int64_t columnsOf(const WindowAxis &axis,
+                           const TargetDescription &target) {
+    int64_t room = llvm::alignTo(axis.kernel, group) - axis.kernel,
+            most = axis.dilation == 1 ? room / axis.stride + 1 : 1,
+            fitting = (int64_t(target.vectorRegisters) - 2 * group) / group;
+    return std::max<int64_t>(1, std::min({most, fitting, axis.output.most()}));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createBlockDepthwiseStrategy() {
+  return std::make_unique<BlockDepthwiseStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,90 @@
+#include "passes/schedule/tiles/NarrowedResults.h"
+
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+/// Whether the target narrows vectors of integers of so many bits.
+static bool narrows(KernelBuilder &b, unsigned bits, int64_t lanes,
+                    bool toUnsigned) {
+  auto from = VectorType::get({lanes}, b.builder.getIntegerType(bits)),
+       to = VectorType::get({2 * lanes}, b.builder.getIntegerType(bits / 2));
+  return b.target.intrinsic(toUnsigned
+                                ? kernel::NarrowUnsignedOp::getOperationName()
+                                : kernel::NarrowSignedOp::getOperationName(),
+                            from, to);
+}
+
+size_t narrowedTogether(KernelBuilder &b, ArrayRef<int64_t> lanes) {
+  auto type = dyn_cast<IntegerType>(elementOf(b.result()));
+  if (!type || type.isSignless() || lanes.empty())
+    return 1;
+  bool toUnsigned = type.isUnsigned();
+  size_t count = 1;
+  if (type.getWidth() == 16 && narrows(b, 32, lanes[0], toUnsigned))
+    count = 2;
+  if (type.getWidth() == 8 && narrows(b, 32, lanes[0], /*toUnsigned=*/false) &&
+      narrows(b, 16, 2 * lanes[0], toUnsigned))
+    count = 4;
+  size_t alike = 0;
+  while (alike < lanes.size() && lanes[alike] == lanes[0])
+    ++alike;
+  return llvm::bit_floor(std::min(count, alike));
+}
+
+static Value pair(KernelBuilder &b, Value x, Value y, bool toUnsigned) {
+  auto from = cast<VectorType>(x.getType());
+  auto to = VectorType::get(
+      {2 * from.getNumElements()},
+      b.builder.getIntegerType(from.getElementTypeBitWidth() / 2));
+  if (toUnsigned)
+    return kernel::NarrowUnsignedOp::create(b.builder, b.loc, to, x, y);
+  return kernel::NarrowSignedOp::create(b.builder, b.loc, to, x, y);
+}
+
+std::optional<Expr> narrowed(KernelBuilder &b, ArrayRef<Expr> results) {
+  Type type = results[0].type;
+  bool isByte = type.getIntOrFloatBitWidth() == 8,
+       toUnsigned = type.isUnsignedInteger();
+  SmallVector<Value> parts;
+  for (const Expr &result : results) {
+    std::optional<Expr> number = beforeSaturation(result);
+    if (!number)
+      return std::nullopt;
+    parts.push_back(number->value);
+  }
+  int64_t lanes = cast<VectorType>(parts[0].getType()).getNumElements();
+  SmallVector<Value> pairs;
+  for (size_t i = 0; i < parts.size(); i += 2)
+    pairs.push_back(pair(b, parts[i], parts[i + 1], toUnsigned && !isByte));
+  Value all = pairs[0];
+  if (isByte)
+    all = pair(b, pairs[0], pairs.back(), toUnsigned);
+  // Block by block there are four results of each vector, as one word or two.
+  constexpr int64_t block = 4;
+  int64_t words = isByte ? 1 : 2, ofBlock = isByte ? 4 : 2 * words;
+  SmallVector<int64_t> order;
+  for (int64_t part = 0; part < int64_t(parts.size()); ++part)
+    for (int64_t first = 0; first < lanes; first += block)
+      for (int64_t word = 0; word < words; ++word)
+        order.push_back(first / block * ofBlock + part * words + word);
+  auto whole = cast<VectorType>(all.getType());
+  auto inWords = VectorType::get({lanes}, b.builder.getI32Type());
+  auto count = int64_t(order.size());
+  if (!llvm::equal(order, llvm::seq<int64_t>(0, lanes))) {
+    all = vector::BitCastOp::create(b.builder, b.loc, inWords, all);
+    all = vector::ShuffleOp::create(b.builder, b.loc, all, all, order);
+    all = vector::BitCastOp::create(
+        b.builder, b.loc,
+        VectorType::get({whole.getNumElements() * count / lanes},
+                        whole.getElementType()),
+        all);
+  }
+  return b.wrap(all, type);
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,238 @@
+#include "passes/schedule/tiles/TileStore.h"
+
+#include "dialects/kernel/ValueNames.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/JoinedRows.h"
+#include "passes/schedule/tiles/NarrowedResults.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+/// How many vectors of sums make one of results, which are narrower; 1 where the
+/// target stores parts of a register as well.
+static size_t vectorsOfResult(KernelBuilder &b, Type sum) {
+  int64_t results = b.target.maxLanes(computeType(elementOf(b.result()))),
+          sums = b.target.maxLanes(sum);
+  return b.target.wholeRegisters && sums > 0 && results > sums ? results / sums
+                                                               : 1;
+}
+
+/// The vectors of a row from `first` on that are one vector of results: a power of
+/// two of them, whose lanes all count.
+static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
+                              int64_t column, size_t most) {
+  for (size_t count = most; count > 1; count /= 2) {
+    auto vectors = ArrayRef(columns.lanes).drop_front(first);
+    if (vectors.size() >= count && llvm::all_equal(vectors.take_front(count)) &&
+        column + int64_t(count) * vectors[0] <= columns.columns)
+      return count;
+  }
+  return 1;
+}
+
+/// A lane whose number is known where the code runs.
+static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
+  Value v =
+      vector::ExtractOp::create(b.builder, b.loc, vector.value, lane.value);
+  return {&b, v, vector.type};
+}
+
+/// The sums of a row's columns.
+static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row,
+                     int64_t columns) {
+  Exprs parts;
+  for (size_t v = 0; v < tile.columns.lanes.size(); ++v)
+    parts.push_back(lanesOf(b, tile.at(row, v), 0,
+                            std::min(columns, tile.columns.lanes[v])));
+  return joined(b, parts);
+}
+
+/// The sums of the last `count` columns of a row whose vectors have one width.
+static Expr lastColumns(KernelBuilder &b, Tile &tile, int64_t row,
+                        int64_t count) {
+  int64_t lanes = tile.columns.lanes[0], from = tile.columns.columns - count,
+          first = from / lanes;
+  Exprs vectors;
+  for (size_t v = first; v < tile.columns.lanes.size(); ++v)
+    vectors.push_back(tile.at(row, v));
+  // Lanes that nothing reads.
+  while (!llvm::isPowerOf2_64(vectors.size()))
+    vectors.push_back(vectors.back());
+  return lanesOf(b, joined(b, vectors), from - first * lanes, count);
+}
+
+/// How many of the last columns are stored at once where `left` of them remain: half a
+/// register, columns before them once more, since smaller parts are slower to store. 0
+/// if they are stored as they are, or may be written over what the epilogue reads.
+static int64_t lastTogether(KernelBuilder &b, const Tile &tile, int64_t left,
+                            size_t vectorsOfResult) {
+  const ColumnVectors &columns = tile.columns;
+  int64_t half = columns.lanes[0] * int64_t(vectorsOfResult) / 2;
+  return vectorsOfResult > 2 && left < half && half <= columns.columns &&
+                 llvm::all_equal(columns.lanes) && !mayBeInPlace(b.group)
+             ? half
+             : 0;
+}
+
+/// Stores `count` rows from `row` on, which have all columns of the result.
+static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
+                        JoinedRows &rows, int64_t row, int64_t count,
+                        llvm::function_ref<Exprs(int64_t, Expr)> index,
+                        Expr firstColumn,
+                        llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
+  Exprs sums;
+  for (int64_t i = 0; i < count; ++i)
+    sums.push_back(wholeRow(b, tile, row + i, rows.columns()));
+  Expr sum = joined(b, sums);
+  rows.bindRows(count, [&](int64_t i) { return index(row + i, firstColumn); });
+  b.withLanes(count * rows.columns(), [&] {
+    Exprs at = index(row, firstColumn), from(at);
+    rows.bindColumns(count);
+    if (beforeEpilogue)
+      sum = beforeEpilogue(sum, firstColumn);
+    b.bindElement(anchor, sum);
+    if (size_t rank = shapeOf(b.result()).size(); from.size() != rank)
+      from.assign(rank, b.index(0));
+    b.store(0u, b.broadcast(b.load(b.result(), from), count * rows.columns()),
+            at);
+    return sum;
+  });
+  rows.unbind();
+}
+
+void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
+               llvm::function_ref<Exprs(int64_t, Expr)> index, Expr firstColumn,
+               llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
+  StringRef given = kernel::nameOf(firstColumn.value);
+  std::string columnName = given.empty() ? "column" : given.str();
+  // The result of a part of a row, and its place.
+  auto resultOf = [&](Expr sum, int64_t row, size_t vector, Expr column) {
+    auto nameOfPlace = [&](StringRef stem) {
+      return tile.nameAt(stem, row, vector);
+    };
+    if (beforeEpilogue)
+      sum =
+          named(beforeEpilogue(sum, column),
+                nameOfPlace(anchor.getDefiningOp()->getName().stripDialect()));
+    b.bindElement(anchor, sum);
+    Exprs at = index(row, column);
+    // Where the result is stored under another shape, everything the
+    // epilogue reads is bound to this place.
+    Exprs from(at);
+    if (size_t rank = shapeOf(b.result()).size(); from.size() != rank)
+      from.assign(rank, b.index(0));
+    Expr result = b.load(b.result(), from);
+    if (StringRef name = kernel::nameOf(result.value);
+        result.value != sum.value && !name.empty())
+      kernel::renameValue(result.value, nameOfPlace(name));
+    return std::pair(result, at);
+  };
+  auto storePart = [&](Expr sum, int64_t row, size_t vector, Expr column,
+                       int64_t lanes) {
+    b.withLanes(lanes, [&] {
+      auto [result, at] = resultOf(sum, row, vector, column);
+      b.store(0u, b.broadcast(result, lanes), at);
+      return sum;
+    });
+  };
+  // Stores vectors from `vector` on together, or says that their results are not
+  // narrowed last.
+  auto storeNarrowed = [&](int64_t row, size_t vector, size_t count,
+                           int64_t column) {
+    int64_t lanes = tile.columns.lanes[vector];
+    Exprs results, place;
+    for (size_t i = 0; i < count; ++i)
+      b.withLanes(lanes, [&] {
+        int64_t from = column + int64_t(i) * lanes;
+        auto [result, at] = resultOf(
+            tile.at(row, vector + i), row, vector + i,
+            named(firstColumn + double(from), columnName + "_" + Twine(from)));
+        results.push_back(b.broadcast(result, lanes));
+        if (i == 0)
+          place = at;
+        return result;
+      });
+    std::optional<Expr> all = narrowed(b, results);
+    if (all)
+      b.withLanes(lanes * int64_t(count), [&] {
+        b.store(0u, *all, place);
+        return *all;
+      });
+    return all.has_value();
+  };
+  bool isInVectors = epilogueIsInVectors(b);
+  size_t most = isInVectors ? vectorsOfResult(b, elementOf(anchor)) : size_t(1);
+  JoinedRows together(b, anchor);
+  bool joins = tile.columns.columns == together.columns();
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    if (int64_t count = joins ? together.most(tile.rows - row) : 1; count > 1) {
+      storeJoined(b, tile, anchor, together, row, count, index, firstColumn,
+                  beforeEpilogue);
+      row += count - 1;
+      continue;
+    }
+    int64_t column = 0;
+    for (size_t v = 0; v < tile.columns.lanes.size(); ++v) {
+      int64_t lanes = tile.columns.lanes[v];
+      if (int64_t last =
+              lastTogether(b, tile, tile.columns.columns - column, most)) {
+        storePart(lastColumns(b, tile, row, last), row, v,
+                  named(firstColumn + double(tile.columns.columns - last),
+                        "last_" + columnName),
+                  last);
+        break;
+      }
+      if (size_t count = vectorsTogether(tile.columns, v, column, most);
+          count > 1) {
+        Exprs sums;
+        for (size_t i = 0; i < count; ++i)
+          sums.push_back(tile.at(row, v + i));
+        storePart(joined(b, sums), row, v,
+                  named(firstColumn + double(column),
+                        columnName + "_" + Twine(column)),
+                  int64_t(count) * lanes);
+        column += int64_t(count) * lanes;
+        v += count - 1;
+        continue;
+      }
+      size_t count =
+          isInVectors
+              ? narrowedTogether(b, ArrayRef(tile.columns.lanes).drop_front(v))
+              : size_t(1);
+      while (column + int64_t(count) * lanes > tile.columns.columns)
+        count /= 2;
+      if (count > 1 && storeNarrowed(row, v, count, column)) {
+        column += int64_t(count) * lanes;
+        v += count - 1;
+        continue;
+      }
+      int64_t valid = std::min(lanes, tile.columns.columns - column);
+      if (lanes > 1 && !isInVectors) {
+        // Each lane by itself, in a loop, since there are many.
+        b.forRange(b.index(0), b.index(valid), [&](Expr lane) {
+          named(lane, "lane");
+          storePart(laneAt(b, tile.at(row, v), lane), row, v,
+                    named(firstColumn + double(column) + lane, columnName), 1);
+        });
+        column += lanes;
+        continue;
+      }
+      // A vector that counts in part is stored in narrower pieces.
+      for (int64_t done = 0; done < valid;) {
+        int64_t piece = llvm::bit_floor(static_cast<uint64_t>(valid - done));
+        storePart(lanesOf(b, tile.at(row, v), done, piece), row, v,
+                  named(firstColumn + double(column + done),
+                        columnName + "_" + Twine(column + done)),
+                  piece);
+        done += piece;
+      }
+      column += lanes;
+    }
+  }
+  b.unbindElement(anchor);
+}
+
+} // namespace ingot::schedule
