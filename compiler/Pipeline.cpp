@@ -34,8 +34,7 @@ namespace ingot {
 static void addWiden(OpPassManager &functions, const PipelineOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  if (!options.strict)
-    functions.addPass(simplify::createHoistScales());
+  functions.addPass(simplify::createHoistScales({options.strict}));
   functions.addPass(simplify::createWidenContractions(
       {options.target->name.str(), options.strict}));
 }

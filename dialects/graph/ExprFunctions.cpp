@@ -149,6 +149,9 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   // The quotient has the precision of the scale: it decides about halves.
   q.type = computeType(scale.type);
   q = convert(convert(q, scale.type), f32);
+  // Floats of 8 bits have no zero point; one of 4 bits makes 0 of -0 at least.
+  if (isa<Float4E2M1FNType>(to))
+    q = q + convert(zero, f32);
   if (isa<FloatType>(to))
     return convert(q, to, saturate);
   if (to.getIntOrFloatBitWidth() <= 16)

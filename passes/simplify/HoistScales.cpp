@@ -15,6 +15,10 @@
 // to the next step of the quantization, and a network amplifies such steps.
 //
 // A dequantized float stands for a product that FoldScales leaves where it is.
+// With --strict it is products alone, with the bias behind the scale. Each tensor of the
+// model is then rounded as it is by definition, but for the sums, of which the definition
+// does not say how: exact ones are nearest to whatever order an evaluator has.
+//
 // Operands with one scale in all and constant positive scales are handled;
 // weights may have one for each output channel. Everything else stays as it is.
 
@@ -106,7 +110,8 @@ struct Dequantized {
 
 class Hoisting {
 public:
-  explicit Hoisting(func::FuncOp function) : function(function) {}
+  Hoisting(func::FuncOp function, bool strict)
+      : function(function), strict(strict) {}
 
   void run() {
     SmallVector<Operation *> operations;
@@ -117,7 +122,7 @@ public:
         hoistProduct(conv, conv.getBiasMutable());
       else if (auto product = dyn_cast<MatMulOp>(op))
         hoistProduct(product, matrixBias(product));
-      else if (isa<ReduceSumOp, ReduceMeanOp>(op))
+      else if (isa<ReduceSumOp, ReduceMeanOp>(op) && !strict)
         hoistSum(op);
     }
     eraseDead();
@@ -130,7 +135,8 @@ public:
           MulOp::create(builder, op.getLoc(), integers, op.getScale())
               .getResult());
     }
-    function.walk([&](QuantizeOp op) { mergeScales(op); });
+    if (!strict)
+      function.walk([&](QuantizeOp op) { mergeScales(op); });
     eraseDead();
   }
 
@@ -216,7 +222,10 @@ private:
       return;
     op->setOperand(0, integers(*x));
     op->setOperand(1, integers(*w));
-    if (!bias.empty()) {
+    if (!bias.empty() && strict) {
+      if (bias.getOwner() == op)
+        return scaleAndAdd(op, MutableOperandRange(bias), scales);
+    } else if (!bias.empty()) {
       OpOperand &operand = *bias.begin();
       Operation *reader = operand.getOwner();
       OpBuilder builder(reader);
@@ -229,6 +238,19 @@ private:
       operand.set(steps);
       y = reader->getResult(0);
     }
+    scaleAfter(y, scales);
+  }
+
+  /// The products of `op` times `scales`, and its bias, which is no longer an operand.
+  static void scaleAndAdd(Operation *op, MutableOperandRange bias,
+                          ArrayRef<float> scales) {
+    Value added = bias.begin()->get(), y = op->getResult(0);
+    bias.clear();
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    auto sum = AddOp::create(builder, op->getLoc(), TypeRange{y.getType()},
+                             ValueRange{y, added});
+    y.replaceAllUsesExcept(sum->getResult(0), sum);
     scaleAfter(y, scales);
   }
 
@@ -355,12 +377,13 @@ private:
   }
 
   func::FuncOp function;
+  bool strict;
   llvm::MapVector<Operation *, Value> integersOf;
 };
 
 struct HoistScalesPass : impl::HoistScalesBase<HoistScalesPass> {
   using Base::Base;
-  void runOnOperation() override { Hoisting(getOperation()).run(); }
+  void runOnOperation() override { Hoisting(getOperation(), strict).run(); }
 };
 
 } // namespace

@@ -15,6 +15,8 @@ def RaiseComposites : Pass<"simplify-raise-composites", "::mlir::func::FuncOp"> 
 
 def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
+  let options = [Option<"strict", "strict", "bool", "false",
+                        "Leave biases, means and the scales of results where they are">];
 }
 
 def WidenContractions : Pass<"simplify-widen-contractions", "::mlir::func::FuncOp"> {
