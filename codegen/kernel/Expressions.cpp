@@ -135,6 +135,10 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     }
   if (const Intrinsic *row = context.target.intrinsic(name, from, type))
     return intrinsic(row->spelling, op->getOperands(), type);
+  if (auto bits = dyn_cast<kernel::LowBitsOp>(op))
+    if (const Intrinsic *row =
+            context.target.intrinsic(bits.getIntrinsicName(), from, type))
+      return intrinsic(row->spelling, op->getOperands(), type);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (auto lane = kernel::dotLane(dot.getB()))
       if (const Intrinsic *row = context.target.intrinsic(

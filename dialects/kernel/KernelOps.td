@@ -535,6 +535,26 @@ class Kernel_ZipOp<string mnemonic, string half> : Kernel_Op<mnemonic, [
 def Kernel_ZipLowOp : Kernel_ZipOp<"zip_low", "lower">;
 def Kernel_ZipHighOp : Kernel_ZipOp<"zip_high", "upper">;
 
+def Kernel_LowBitsOp : Kernel_Op<"low_bits", [Pure]> {
+  let summary = "The lowest bits of an integer as a float";
+  let description = [{
+    A number of 2 or 4 bits without a sign, whatever is above it. Processors that look up
+    lanes in a register by their lowest bits need one instruction for what otherwise is a
+    mask and a conversion; without a row of the target ("kernel.low_bits[4]"), `legalize`
+    makes these two of it.
+
+        %f = kernel.low_bits 4 of %x : vector<16xi32> to vector<16xf32>
+  }];
+  let arguments = (ins I64Attr:$bits, Kernel_Accumulator:$x);
+  let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
+  let assemblyFormat = "$bits `of` $x attr-dict `:` type($x) `to` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What rows of targets call it.
+    std::string getIntrinsicName();
+  }];
+}
+
 def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Refuses to run unless an input has its compile-time value";

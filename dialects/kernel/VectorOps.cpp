@@ -74,4 +74,16 @@ LogicalResult ZipLowOp::verify() { return verifyBlocks(*this); }
 
 LogicalResult ZipHighOp::verify() { return verifyBlocks(*this); }
 
+std::string LowBitsOp::getIntrinsicName() {
+  return (getOperationName() + "[" + Twine(getBits()) + "]").str();
+}
+
+LogicalResult LowBitsOp::verify() {
+  if (getBits() != 2 && getBits() != 4)
+    return emitOpError() << "takes 2 or 4 bits, not " << getBits();
+  if (laneCount(getX().getType()) != laneCount(getType()))
+    return emitOpError() << "makes " << getType() << " of " << getX().getType();
+  return success();
+}
+
 } // namespace ingot::kernel

@@ -109,6 +109,9 @@ private:
     if (auto dot = dyn_cast<kernel::DotOp>(op))
       return target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
                             dot.getLanes());
+    if (auto bits = dyn_cast<kernel::LowBitsOp>(op))
+      return target.intrinsic(bits.getIntrinsicName(), bits.getX().getType(),
+                              bits.getType());
     if (isa<kernel::CopyAheadOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp>(
             op))
       return isIntrinsic(op->getName().getStringRef());

@@ -7,6 +7,7 @@
 //     kernel.mul_high %x, %y  =>  the product in 64 bits, shifted
 //     kernel.narrow_signed %x, %y  =>  within the range, truncated, shuffled
 //     kernel.zip_low %x, %y  =>  vector.shuffle
+//     kernel.low_bits 4 of %x  =>  masked and converted
 //
 // Minimum and maximum are written such that compilers make them the one
 // instruction that takes its second operand where a NaN is involved.
@@ -14,6 +15,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
+#include "passes/legalize/TargetPatterns.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -263,6 +265,20 @@ template <typename Op> struct ExpandZip : OpRewritePattern<Op> {
   }
 };
 
+/// Without an instruction: masked and converted.
+LogicalResult expandLowBits(kernel::LowBitsOp op,
+                            const TargetDescription &target,
+                            PatternRewriter &b) {
+  Type type = op.getX().getType();
+  if (target.intrinsic(op.getIntrinsicName(), type, op.getType()))
+    return failure();
+  Value mask = makeConstant(b, op.getLoc(), type,
+                            b.getI32IntegerAttr((1 << op.getBits()) - 1));
+  Value number = arith::AndIOp::create(b, op.getLoc(), op.getX(), mask);
+  b.replaceOpWithNewOp<arith::SIToFPOp>(op, op.getType(), number);
+  return success();
+}
+
 LogicalResult expandAbsI(math::AbsIOp op, PatternRewriter &b) {
   Type type = op.getType();
   Location loc = op.getLoc();
@@ -363,6 +379,7 @@ void populateExpandArith(RewritePatternSet &patterns,
            ExpandBoolToFloat<arith::SIToFPOp, -1>>(patterns.getContext(),
                                                    ahead);
   patterns.add<ExpandBoolArithmetic>(patterns.getContext());
+  addForTarget(patterns, target, expandLowBits);
   patterns.add<ExpandMulHigh, ExpandNarrowing<kernel::NarrowSignedOp>,
                ExpandNarrowing<kernel::NarrowUnsignedOp>,
                ExpandZip<kernel::ZipLowOp>, ExpandZip<kernel::ZipHighOp>>(

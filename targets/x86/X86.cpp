@@ -200,6 +200,13 @@ static const std::vector<Intrinsic> v3Intrinsics = {
 static const std::vector<Intrinsic> v4Intrinsics = {
     NARROWINGS("_mm512", "__m512i", "16", "32", "64"),
     ZIPS("_mm512", "__m512i", "32", "64"),
+    // VPERMPS looks lanes up by their lowest four bits.
+    {"kernel.low_bits[4]", "i32x16", "f32x16",
+     "_mm512_permutexvar_ps((__m512i){0}, _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, "
+     "7, 8, 9, 10, 11, 12, 13, 14, 15))"},
+    {"kernel.low_bits[2]", "i32x16", "f32x16",
+     "_mm512_permutexvar_ps((__m512i){0}, _mm512_setr_ps(0, 1, 2, 3, 0, 1, 2, "
+     "3, 0, 1, 2, 3, 0, 1, 2, 3))"},
     {"max", "f32x16", "f32x16", "_mm512_maskz_max_ps(0xFFFF, {0}, {1})"},
     {"max", "f64x8", "f64x8", "_mm512_maskz_max_pd(0xFF, {0}, {1})"},
     {"min", "f32x16", "f32x16", "_mm512_maskz_min_ps(0xFFFF, {0}, {1})"},

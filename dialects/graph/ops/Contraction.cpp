@@ -4,6 +4,7 @@
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Window.h"
+#include "dialects/kernel/KernelDialect.h"
 #include "mlir/Support/DebugStringHelper.h"
 
 using namespace mlir;
@@ -336,9 +337,15 @@ Expr NarrowMatMulOp::numberIn(Expr word, int64_t place) {
     word = word >>
            word.builder->constantInt(place * int64_t(getBits()), word.type);
   // The last number has nothing above it.
-  if (place + 1 < perByte())
-    word = word & word.builder->constantInt((1 << getBits()) - 1, word.type);
-  return convert(word, elementOf(getResult()));
+  if (place + 1 == perByte())
+    return convert(word, elementOf(getResult()));
+  ElementBuilder &b = *word.builder;
+  Type f32 = b.builder.getF32Type(), type = f32;
+  if (auto vector = dyn_cast<VectorType>(word.value.getType()))
+    type = vector.clone(f32);
+  Value number = kernel::LowBitsOp::create(b.builder, b.loc, type,
+                                           int64_t(getBits()), word.value);
+  return convert(Expr{&b, number, f32}, elementOf(getResult()));
 }
 
 Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {

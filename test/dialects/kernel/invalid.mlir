@@ -262,6 +262,22 @@ func.func @narrow_twice(%x: vector<4xi32>) {
 
 // -----
 
+func.func @low_bytes(%x: vector<4xi32>) {
+  // expected-error @+1 {{takes 2 or 4 bits, not 8}}
+  %y = kernel.low_bits 8 of %x : vector<4xi32> to vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @low_lanes(%x: vector<4xi32>) {
+  // expected-error @+1 {{makes 'vector<8xf32>' of 'vector<4xi32>'}}
+  %y = kernel.low_bits 4 of %x : vector<4xi32> to vector<8xf32>
+  return
+}
+
+// -----
+
 func.func @zip_part(%x: vector<8xi8>) {
   // expected-error @+1 {{takes blocks of 128 bits, not 'vector<8xi8>'}}
   %y = kernel.zip_high %x, %x : vector<8xi8>
