@@ -15,6 +15,10 @@
 // that are equal in each of the functions are one argument; one that is always
 // a multiple of another, a product of two or one plus a constant, is computed.
 //
+// So are the constants that scales between integers shift to the left by and add: each
+// kernel has its own. What they shift to the right by and limit to stays in the code,
+// where it is part of an instruction.
+//
 // For targets whose code has to be small; runs on planned launches, whose
 // buffers no longer have to match in shape.
 
@@ -45,6 +49,38 @@ std::optional<int64_t> constantIndex(Value value) {
   return constant ? std::optional(constant.value()) : std::nullopt;
 }
 
+/// Makes indices of the numbers of 32 bits that kernels may differ in.
+void separateNumbers(FuncOp function) {
+  function.walk([](Operation *op) {
+    if (!isa<arith::ShLIOp, arith::AddIOp>(op))
+      return;
+    auto constant = op->getOperand(1).getDefiningOp<arith::ConstantIntOp>();
+    if (!constant || !constant.getType().isInteger(32))
+      return;
+    OpBuilder builder(op);
+    Location place =
+        named(op->getLoc(), isa<arith::ShLIOp>(op) ? "left_shift" : "addend");
+    Value index =
+        arith::ConstantIndexOp::create(builder, place, constant.value());
+    op->setOperand(1, arith::IndexCastOp::create(builder, place,
+                                                 constant.getType(), index));
+  });
+}
+
+/// Undoes that where kernels do not differ.
+void joinNumbers(FuncOp function) {
+  function.walk([](arith::IndexCastOp cast) {
+    std::optional<int64_t> number = constantIndex(cast.getIn());
+    if (!number || !cast.getType().isInteger(32))
+      return;
+    OpBuilder builder(cast);
+    cast.replaceAllUsesWith(arith::ConstantIntOp::create(
+                                builder, cast.getLoc(), cast.getType(), *number)
+                                .getResult());
+    cast.erase();
+  });
+}
+
 /// Walks two functions side by side, and collects where integers stand.
 class Comparison {
 public:
@@ -70,7 +106,7 @@ private:
       return false;
     mapping.map(a.getArguments(), b.getArguments());
     auto isNoConstant = [](Operation &op) {
-      return !isa<arith::ConstantIndexOp>(op);
+      return !isa<arith::ConstantOp>(op);
     };
     auto left = llvm::make_filter_range(a, isNoConstant),
          right = llvm::make_filter_range(b, isNoConstant);
@@ -84,7 +120,12 @@ private:
   /// Both are integers, or the same value.
   bool fits(Value x, Value y) const {
     bool m = constantIndex(x).has_value(), n = constantIndex(y).has_value();
-    return m || n ? m && n : mapping.lookupOrNull(x) == y;
+    if (m || n)
+      return m && n;
+    auto a = x.getDefiningOp<arith::ConstantOp>(),
+         b = y.getDefiningOp<arith::ConstantOp>();
+    return a || b ? a && b && a.getValue() == b.getValue()
+                  : mapping.lookupOrNull(x) == y;
   }
 
   bool areAlike(Operation &a, Operation &b) {
@@ -281,6 +322,7 @@ struct ShareKernelsPass : impl::ShareKernelsBase<ShareKernelsPass> {
       Kernel kernel{function, function.clone()};
       if (!flattenBuffers(*kernel.flat))
         continue;
+      separateNumbers(*kernel.flat);
       kernels.push_back(std::move(kernel));
       SmallVector<Group> &alike = groups[hashOf(*kernels.back().flat)];
       if (llvm::none_of(
@@ -299,7 +341,7 @@ private:
   static uint64_t hashOf(FuncOp function) {
     llvm::hash_code hash = 0;
     function.walk([&](Operation *op) {
-      if (!isa<arith::ConstantIndexOp>(op))
+      if (!isa<arith::ConstantOp>(op))
         hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer());
     });
     return hash;
@@ -354,6 +396,7 @@ private:
     for (Kernel *kernel : group.members)
       symbols.erase(kernel->function);
     dropNeutral(shared);
+    joinNumbers(shared);
     KeepNames names;
     IRRewriter rewriter(shared.getContext(), &names);
     DominanceInfo dominance(shared);

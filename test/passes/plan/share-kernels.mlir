@@ -3,6 +3,7 @@
 // RUN: %ingot-opt %t/factors.mlir -plan-share-kernels | FileCheck %s --check-prefix=FACTORS
 // RUN: %ingot-opt %t/others.mlir -plan-share-kernels | FileCheck %s --check-prefix=OTHERS
 // RUN: %ingot-opt %t/parallel.mlir -plan-share-kernels | FileCheck %s --check-prefix=PARALLEL
+// RUN: %ingot-opt %t/scales.mlir -plan-share-kernels | FileCheck %s --check-prefix=SCALES
 // REQUIRES: ingot-opt
 
 // Two shapes, one function: what differs is an argument behind the buffers, named by
@@ -216,5 +217,60 @@ kernel.func @sum_9(%x: memref<4x9xf32>, %z: memref<9xf32>, %b: index, %e: index)
 kernel.program @main(%a: memref<4x8xf32>, %b: memref<4x9xf32>, %c: memref<8xf32>, %d: memref<9xf32>) {
   kernel.launch @sum_8(%a, %c) : (memref<4x8xf32>, memref<8xf32>) -> ()
   kernel.launch @sum_9(%b, %d) : (memref<4x9xf32>, memref<9xf32>) -> ()
+  kernel.return
+}
+
+// Scales that differ in what they shift to the left by and add are arguments; an addend
+// that they have in common stays. What they shift to the right by is part of an
+// instruction: those that differ in it stay apart.
+// SCALES: kernel.func @scaled(%{{.*}}: memref<?xi32> {kernel.name = "x"}, %[[S:[a-z0-9_]*]]: index {kernel.name = "left_shift"})
+// SCALES: %[[SHIFT:.*]] = arith.index_cast %[[S]] : index to i32
+// SCALES: arith.shli %{{.*}}, %[[SHIFT]] : i32
+// SCALES: arith.addi %{{.*}}, %c100_i32 : i32
+// SCALES: kernel.func @other_4
+// SCALES: kernel.launch @scaled(%{{.*}}) {values = array<i64: 2>}
+// SCALES: kernel.launch @scaled(%{{.*}}) {values = array<i64: 3>}
+// SCALES: kernel.launch @other_4(
+//--- scales.mlir
+kernel.func @scaled_2(%x: memref<4xi32> {kernel.name = "x"}) {
+  %c0 = arith.constant 0 : index
+  %left = arith.constant 2 : i32
+  %addend = arith.constant 100 : i32
+  %right = arith.constant 10 : i32
+  %v = memref.load %x[%c0] : memref<4xi32>
+  %a = arith.shli %v, %left : i32
+  %b = arith.addi %a, %addend : i32
+  %c = arith.shrsi %b, %right : i32
+  memref.store %c, %x[%c0] : memref<4xi32>
+  kernel.return
+}
+kernel.func @scaled_3(%x: memref<4xi32> {kernel.name = "x"}) {
+  %c0 = arith.constant 0 : index
+  %left = arith.constant 3 : i32
+  %right = arith.constant 10 : i32
+  %addend = arith.constant 100 : i32
+  %v = memref.load %x[%c0] : memref<4xi32>
+  %a = arith.shli %v, %left : i32
+  %b = arith.addi %a, %addend : i32
+  %c = arith.shrsi %b, %right : i32
+  memref.store %c, %x[%c0] : memref<4xi32>
+  kernel.return
+}
+kernel.func @other_4(%x: memref<4xi32> {kernel.name = "x"}) {
+  %c0 = arith.constant 0 : index
+  %left = arith.constant 3 : i32
+  %addend = arith.constant 100 : i32
+  %right = arith.constant 9 : i32
+  %v = memref.load %x[%c0] : memref<4xi32>
+  %a = arith.shli %v, %left : i32
+  %b = arith.addi %a, %addend : i32
+  %c = arith.shrsi %b, %right : i32
+  memref.store %c, %x[%c0] : memref<4xi32>
+  kernel.return
+}
+kernel.program @main(%a: memref<4xi32>) {
+  kernel.launch @scaled_2(%a) : (memref<4xi32>) -> ()
+  kernel.launch @scaled_3(%a) : (memref<4xi32>) -> ()
+  kernel.launch @other_4(%a) : (memref<4xi32>) -> ()
   kernel.return
 }
