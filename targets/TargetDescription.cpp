@@ -141,8 +141,11 @@ bool TargetDescription::multipliesBFloats() const {
 
 const Intrinsic *TargetDescription::loadOfSeveral(mlir::Type element,
                                                   unsigned count) const {
+  auto vector = mlir::dyn_cast<mlir::VectorType>(element);
+  mlir::Type single = vector ? vector.getElementType() : element;
   return intrinsic("kernel.load_next", element,
-                   mlir::VectorType::get(count, element));
+                   mlir::VectorType::get(
+                       count * (vector ? vector.getNumElements() : 1), single));
 }
 
 } // namespace ingot

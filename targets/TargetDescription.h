@@ -249,7 +249,8 @@ struct TargetDescription {
   /// The row for a product of these elements in this order, or null.
   const Product *product(llvm::StringRef a, llvm::StringRef b, unsigned group,
                          unsigned lanes) const;
-  /// The row that loads `count` elements into registers at once, or null.
+  /// The row that loads `count` elements, or vectors of them, into registers at once, or
+  /// null.
   const Intrinsic *loadOfSeveral(mlir::Type element, unsigned count) const;
 };
 

@@ -486,41 +486,60 @@ void KernelPrinter::printCursor(kernel::CursorOp cursor) {
 void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
   std::string cursor = variables.at(load.getCursor()).name;
   Value first = load.getResult(0);
-  if (!load.getFirst()) {
-    if (auto type = dyn_cast<VectorType>(first.getType())) {
-      std::string name = typeName(type, Sign::Unsigned);
+  auto vector = dyn_cast<VectorType>(first.getType());
+  // What is read into: registers that have names, or variables.
+  std::vector<std::string> places{cursor};
+  auto spelled = [&](llvm::StringRef rest) {
+    std::string text;
+    while (!rest.empty()) {
+      unsigned operand = 0;
+      if (!rest.consume_front("{")) {
+        text += rest.front();
+        rest = rest.drop_front();
+        continue;
+      }
+      rest.consumeInteger(10, operand);
+      rest.consume_front("}");
+      text += places[operand];
+    }
+    return text;
+  };
+  if (load.getNumResults() == 1) {
+    const Intrinsic *row =
+        vector ? context.target.intrinsic(load->getName().getStringRef(),
+                                          vector.getElementType(), vector)
+               : nullptr;
+    if (!vector) {
+      define(first, {"*" + cursor + "++", Binding::Unary});
+    } else if (row) {
+      std::string name = useVector(typeName(vector, Sign::Unsigned));
+      define(first, {"(" + name + ")" + spelled(row->spelling), Binding::Unary,
+                     Sign::Unsigned});
+    } else {
+      std::string name = typeName(vector, Sign::Unsigned);
       define(first, {"*(const " + useVector(name + "_u") + " *)" + cursor,
                      Binding::Unary, Sign::Unsigned});
-      out.line(cursor + " += " + Twine(type.getNumElements()) + ";");
-    } else {
-      define(first, {"*" + cursor + "++", Binding::Unary});
+      out.line(cursor + " += " + Twine(vector.getNumElements()) + ";");
     }
     return;
   }
-  std::string text;
-  llvm::StringRef rest =
-      context.target
-          .loadOfSeveral(load.getResult(0).getType(), load.getNumResults())
-          ->spelling;
-  while (!rest.empty()) {
-    unsigned operand = 0;
-    if (!rest.consume_front("{")) {
-      text += rest.front();
-      rest = rest.drop_front();
-      continue;
-    }
-    rest.consumeInteger(10, operand);
-    rest.consume_front("}");
-    std::string name = cursor;
-    if (operand > 0) {
-      name =
-          (context.target.loadRegisters + Twine(*load.getFirst() + operand - 1))
-              .str();
-      variables[load.getResult(operand - 1)] = {name, Sign::Signed};
-    }
-    text += name;
+  Sign sign = vector ? Sign::Unsigned : Sign::Signed;
+  for (auto [i, result] : llvm::enumerate(load.getResults())) {
+    std::string name =
+        load.getFirst()
+            ? (context.target.loadRegisters + Twine(*load.getFirst() + i)).str()
+            : names.unique(
+                  (kernel::nameIn(load.getLoc()) + "_" + Twine(i)).str());
+    variables[result] = {name, sign};
+    places.push_back(name);
   }
-  out.line(text + ";");
+  if (!load.getFirst())
+    out.line(useVector(typeName(vector, sign)) + " " +
+             llvm::join(llvm::drop_begin(places), ", ") + ";");
+  out.line(spelled(context.target
+                       .loadOfSeveral(first.getType(), load.getNumResults())
+                       ->spelling) +
+           ";");
 }
 
 Expression KernelPrinter::callText(func::CallOp call) {

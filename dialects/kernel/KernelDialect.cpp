@@ -450,7 +450,8 @@ LogicalResult CursorOp::verify() {
 LogicalResult LoadNextOp::verify() {
   if (getNumResults() == 0)
     return emitOpError("loads nothing");
-  if ((getNumResults() > 1) != getFirst().has_value())
+  bool isOfVectors = isa<VectorType>(getResult(0).getType());
+  if ((getNumResults() > 1 && !isOfVectors) != getFirst().has_value())
     return emitOpError("names a register if it loads several, else none");
   if (!llvm::all_equal(getResultTypes()))
     return emitOpError("loads elements of different types");

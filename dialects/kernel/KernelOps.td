@@ -397,7 +397,8 @@ def Kernel_LoadNextOp : Kernel_Op<"load_next"> {
   let description = [{
     One result: an element, or a vector of them. Several: consecutive elements
     in the target's load registers from `first` on; a result is there until
-    the next load to its register.
+    the next load to its register. Several vectors, each as wide as a core register, are
+    in no registers of their own.
 
         %x = kernel.load_next %c : f32
         %w:4 = kernel.load_next %c to 12 : f32, f32, f32, f32

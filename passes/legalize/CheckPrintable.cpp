@@ -135,10 +135,12 @@ private:
     if (const char *why = refusalOfUse(op, target))
       return why;
     if (auto load = dyn_cast<kernel::LoadNextOp>(op);
-        load && load.getFirst() &&
+        load && load.getNumResults() > 1 &&
         (!target.loadOfSeveral(load.getResult(0).getType(),
                                load.getNumResults()) ||
-         *load.getFirst() + load.getNumResults() > target.loadRegisterCount))
+         load.getFirst().value_or(0) + load.getNumResults() >
+             std::max<uint64_t>(target.loadRegisterCount,
+                                load.getFirst() ? 0 : load.getNumResults())))
       return ("loads more at once than target " + target.name + " can").str();
     if (isa<func::CallOp>(op) && op->getNumResults() > 1)
       return "returns more than one value";

@@ -8,6 +8,9 @@
 // RUN: %clangxx %warnings -O1 -fsanitize=undefined,address -fno-sanitize-recover -include %t.cpp %S/Inputs/cursors.cpp -o %t.clang && %t.clang
 // RUN: ingot-translate %t.d/several.mlir --target cortex-m4 -o %t.m4.cpp
 // RUN: FileCheck %t.d/several.mlir < %t.m4.cpp
+// RUN: ingot-translate %t.d/words.mlir --target cortex-m4 -o %t.words.cpp
+// RUN: FileCheck %t.d/words.mlir < %t.words.cpp
+// RUN: not ingot-translate %t.d/words.mlir -o %t.refused.cpp 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: not ingot-translate %t.d/several.mlir -o %t.refused.cpp 2>&1 | FileCheck %s --check-prefix=REFUSED
 // REFUSED: loads more at once than target generic can
 
@@ -85,5 +88,33 @@ kernel.func @again(%x: memref<2xf32> {kernel.name = "x", kernel.read}, %y: memre
 kernel.program @main(%x: memref<2xf32> {kernel.onnx_name = "x"}, %y: memref<1xf32> {kernel.onnx_name = "y", kernel.output}) {
   kernel.launch @again(%x, %y) : (memref<2xf32>, memref<1xf32>) -> ()
   kernel.launch @several(%x, %y) : (memref<2xf32>, memref<1xf32>) -> ()
+  kernel.return
+}
+
+//--- words.mlir
+// Groups of bytes are words, which the target loads with an address that moves on, one or
+// two at a time.
+// CHECK-LABEL: void words(
+// CHECK: const u8x4 x_0 = (u8x4)INGOT_NEXT_WORD(next_x);
+// CHECK: u8x4 w_0, w_1;
+// CHECK: INGOT_NEXT_WORDS(next_w, w_0, w_1);
+// CHECK: INGOT_DOT(uxtb16, x_0, sxtb16, w_0,
+// CHECK: INGOT_DOT(uxtb16, x_0, sxtb16, w_1,
+kernel.func @words(%x: memref<4xi8> {kernel.name = "x", kernel.read}, %w: memref<8xi8> {kernel.name = "w", kernel.read}, %y: memref<2xi32> {kernel.name = "y"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %rows = kernel.cursor %x[%c0] : memref<4xi8> loc(fused<"next_x">["conv"])
+  %weights = kernel.cursor %w[%c0] : memref<8xi8> loc(fused<"next_w">["conv"])
+  %a = kernel.load_next %rows : vector<4xi8> loc(fused<"x_0">["conv"])
+  %b:2 = kernel.load_next %weights : vector<4xi8>, vector<4xi8> loc(fused<"w">["conv"])
+  %s = kernel.dot unsigned %a, %b#0, %zero : vector<4xi8>, i32
+  %t = kernel.dot unsigned %a, %b#1, %zero : vector<4xi8>, i32
+  memref.store %s, %y[%c0] : memref<2xi32>
+  memref.store %t, %y[%c1] : memref<2xi32>
+  kernel.return
+}
+kernel.program @main(%x: memref<4xi8> {kernel.onnx_name = "x"}, %w: memref<8xi8> {kernel.onnx_name = "w"}, %y: memref<2xi32> {kernel.onnx_name = "y", kernel.output}) {
+  kernel.launch @words(%x, %w, %y) : (memref<4xi8>, memref<8xi8>, memref<2xi32>) -> ()
   kernel.return
 }

@@ -19,6 +19,15 @@ bool canLoadSeveral(const TargetDescription &target, Type type, int64_t count) {
 
 namespace {
 
+/// Whether the groups of two columns are loaded at once.
+bool loadsPairs(const TargetDescription &target, const CursorTerms &terms) {
+  MLIRContext *context = terms.w.getContext();
+  return terms.form && terms.form->group > 1 &&
+         target.loadOfSeveral(
+             VectorType::get(terms.form->group, IntegerType::get(context, 8)),
+             2);
+}
+
 /// Cycles of all tiles of one shape.
 class CostModel {
 public:
@@ -40,14 +49,20 @@ public:
     int64_t trips = work.steps / t.stepsOfTrip();
     double stretch = static_cast<double>(trips) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;
+    // Vectors of columns are scaled and stored together, unless a pool combines them.
+    int64_t lanes = terms.form && work.multiple == 1
+                        ? target.maxLanes(terms.sum)
+                        : 1,
+            stored = t.columns % lanes == 0 ? sums / lanes : sums;
     double tile = static_cast<double>(work.stretches) * stretch +
-                  static_cast<double>(sums) * (costs.store + 6) + 20;
+                  static_cast<double>(stored) * (costs.store + 6) + 20;
     double tiles =
         static_cast<double>(llvm::divideCeil(work.positions, t.rows) *
                             llvm::divideCeil(work.columns, t.columns));
     // Larger tiles are more code, and so is a second shape for what is left.
     double instructionPrice = target.smallestCode ? 40 : 12;
-    double code = 2.0 * static_cast<double>(sums * t.stepsOfTrip() + sums);
+    int64_t products = takesVectors() ? t.groups : t.stepsOfTrip();
+    double code = 2.0 * static_cast<double>(sums * products + sums);
     if (work.columns % t.columns != 0) {
       code *= 2;
       tiles *= 1.1;
@@ -56,6 +71,12 @@ public:
   }
 
 private:
+  /// Whether operands of a product are more bytes than a core register holds.
+  bool takesVectors() const {
+    constexpr int64_t registerBytes = 4;
+    return terms.form && terms.form->group > registerBytes;
+  }
+
   /// Rows have their addresses in core registers.
   static constexpr int64_t mostRows = 8;
 
@@ -79,18 +100,28 @@ private:
   }
 
   /// The same; rows come one after the other, so that their operand is in registers
-  /// once.
+  /// once. For a single row the weights do, two at a time.
   double ofIntegers(const CursorTileChoice &t) const {
     const DotForm &form = *terms.form;
     int64_t sums = t.rows * t.columns, perOperand = form.preparation ? 2 : 1,
-            cursors = t.rows + 1;
-    int64_t registers = sums + cursors + (t.columns + 1) * perOperand;
+            cursors = t.rows + 1,
+            weights = t.rows == 1 ? std::min<int64_t>(t.columns, 2) : t.columns;
+    int64_t registers = sums + cursors + (weights + 1) * perOperand;
+    // Operands that are vectors take no core registers, but what adds up vectors takes
+    // every other one.
+    if (takesVectors())
+      registers = std::max(2 * sums, sums + cursors + 1);
     if (t.together != form.group || registers > target.coreRegisters)
       return INFINITY;
     double multiplyAdds =
         static_cast<double>(sums * form.group) / form.perCycle;
-    return static_cast<double>((t.rows + t.columns) *
-                               (costs.load + form.preparation)) +
+    int64_t ofWeights =
+        t.columns * costs.load -
+        (loadsPairs(target, terms)
+             ? t.columns / 2 * (int64_t(costs.load) - int64_t(costs.loadNext))
+             : 0);
+    return static_cast<double>(t.rows * costs.load + ofWeights +
+                               (t.rows + t.columns) * form.preparation) +
            multiplyAdds;
   }
 
@@ -145,8 +176,9 @@ Ranking<CursorTileChoice> rankAll(const TileWork &work,
         for (int64_t groups : {1, 2}) {
           // Short stretches, and products of vectors, which wait for their
           // weights, gain little.
-          if (groups > 1 && (target.smallestCode || rows == 1 ||
-                             work.steps < 4 * together * groups))
+          if (groups > 1 &&
+              (target.smallestCode || (rows == 1 && !terms.form) ||
+               work.steps < 4 * together * groups))
             continue;
           CursorTileChoice choice{rows, columns, together, groups};
           ranking.add(choice, model.of(choice));
@@ -315,21 +347,50 @@ static Expr addProduct(KernelBuilder &b, const CursorTerms &terms, Expr x,
                 sum.type);
 }
 
+/// The groups of a tile's columns from `first` on: two, where the target loads as many
+/// at once, else one.
+static Exprs loadColumns(KernelBuilder &b, const CursorTerms &terms,
+                         Value weights, int64_t first, int64_t columns) {
+  int64_t group = terms.form->group;
+  if (first + 1 >= columns || !loadsPairs(b.target, terms))
+    return {named(loadNext(b, weights, terms.w, group), "w_" + Twine(first))};
+  Type type = VectorType::get(group, storageType(terms.w));
+  auto load = LoadNextOp::create(b.builder, kernel::named(b.loc, "w"),
+                                 TypeRange{type, type}, weights, IntegerAttr());
+  return {b.wrap(load.getResult(0), terms.w),
+          b.wrap(load.getResult(1), terms.w)};
+}
+
 /// One trip of the inner loop for integers: one group of steps.
 static Exprs accumulateGroup(KernelBuilder &b, const Tile &tile,
                              const CursorTerms &terms, ArrayRef<Value> rows,
                              Value weights, ArrayRef<Expr> carried) {
   int64_t columns = tile.columns.lanes.size(), group = terms.form->group;
   Exprs sums(carried), w;
-  for (int64_t v = 0; v < columns; ++v)
-    w.push_back(named(loadNext(b, weights, terms.w, group), "w_" + Twine(v)));
-  for (auto [row, cursor] : llvm::enumerate(rows)) {
-    Expr x = named(loadNext(b, cursor, terms.x, group), "x_" + Twine(row));
-    for (int64_t v = 0; v < columns; ++v) {
-      Expr &sum = sums[row * columns + v];
-      sum =
-          named(addProduct(b, terms, x, w[v], sum), tile.nameAt("sum", row, v));
+  auto loadRow = [&](size_t row) {
+    return named(loadNext(b, rows[row], terms.x, group), "x_" + Twine(row));
+  };
+  auto add = [&](size_t row, Expr x, int64_t v, Expr weight) {
+    Expr &sum = sums[row * columns + v];
+    sum =
+        named(addProduct(b, terms, x, weight, sum), tile.nameAt("sum", row, v));
+  };
+  std::optional<Expr> single;
+  if (rows.size() == 1)
+    single = loadRow(0);
+  for (int64_t v = 0; v < columns;) {
+    Exprs loaded = loadColumns(b, terms, weights, v, columns);
+    for (Expr weight : loaded) {
+      if (single)
+        add(0, *single, v, weight);
+      ++v;
     }
+    llvm::append_range(w, loaded);
+  }
+  for (size_t row = 0; row < rows.size() && !single; ++row) {
+    Expr x = loadRow(row);
+    for (int64_t v = 0; v < columns; ++v)
+      add(row, x, v, w[v]);
   }
   return sums;
 }

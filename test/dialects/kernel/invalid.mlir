@@ -334,6 +334,22 @@ func.func @load(%c: !kernel.cursor) {
 
 // -----
 
+func.func @no_register(%c: !kernel.cursor) {
+  // expected-error @+1 {{names a register if it loads several, else none}}
+  %x:2 = kernel.load_next %c : f32, f32
+  return
+}
+
+// -----
+
+func.func @vector_register(%c: !kernel.cursor) {
+  // expected-error @+1 {{names a register if it loads several, else none}}
+  %x:2 = kernel.load_next %c to 0 : vector<4xi8>, vector<4xi8>
+  return
+}
+
+// -----
+
 func.func @register(%c: !kernel.cursor) {
   // expected-error @+1 {{names a register if it loads several, else none}}
   %x = kernel.load_next %c to 0 : f32
