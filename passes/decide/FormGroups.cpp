@@ -23,6 +23,7 @@
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/DotTile.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <queue>
@@ -322,7 +323,9 @@ private:
       if (auto conv = dyn_cast<ConvOp>(user);
           conv && isa<TransposeOp>(producer))
         return shapeOf(conv.getX()).back() <= 4 &&
-               (!conv.isWidening() || target.coreRegisters) &&
+               (!conv.isWidening() ||
+                (target.coreRegisters &&
+                 !schedule::copiesWindows(conv, target))) &&
                conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
       // What is read a few times is widened each time: narrow elements take less of
       // memory and its bandwidth.

@@ -19,7 +19,11 @@
 //   conv(x, w, bias) {x_zero}  ->  conv(padded x, w, bias - x_zero * sums of w)
 //
 // Outside of a convolution's input there is the zero point, which has to be stored
-// there unless it is 0. The input channels become a multiple of what one product
+// there unless it is 0; where memory is scarce, kernels read it from elsewhere:
+//
+//   conv(x, w, bias) {x_zero}  ->  conv(x, w, bias - x_zero * sums of w) {x_outside = x_zero}
+//
+// The input channels become a multiple of what one product
 // sums; the weights of those that are added are 0. Cores that multiply elements alone
 // as well leave the channels as they are, and fill up the rows of kernels that are read
 // row by row, where that is faster. Weights of the other sign take sums over
@@ -187,9 +191,10 @@ public:
   /// Computes the convolution with operands of the other sign where that is asked
   /// for, of a number of channels that is a multiple of `group`, and with so many
   /// kernel columns. With `wholeRows` no window reaches into padding along a row. A
-  /// product with one column does `stepsPerCycle`.
+  /// product with one column does `stepsPerCycle`. With `pads` the zero point is stored
+  /// around the input.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
-           bool wholeRows, double stepsPerCycle) {
+           bool wholeRows, double stepsPerCycle, bool pads = true) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     int64_t zero = conv.getXZero();
     if (flipX) {
@@ -204,7 +209,7 @@ public:
     wHigh[rank - 3] = kernelColumns - shapeOf(w)[rank - 3];
     for (size_t i = 0; i < low.size(); ++i) {
       bool isRow = wholeRows && i + 1 == low.size();
-      if (zero == 0 && !isRow)
+      if ((zero == 0 || !pads) && !isRow)
         continue;
       int64_t kernel = isRow ? kernelColumns : shapeOf(w)[i];
       xLow[1 + i] = low[i];
@@ -222,7 +227,7 @@ public:
       moved = elementwise<MulOp>(windowSums(x, w, low, stepsPerCycle),
                                  number(moveOf(elementOf(w)), wide));
     }
-    y = convolved(x, w, bias, low);
+    y = convolved(x, w, bias, low, pads ? 0 : zero);
     if (flipW)
       y = elementwise<SubOp>(y, moved);
     conv.replaceAllUsesWith(y);
@@ -275,12 +280,13 @@ private:
   }
 
   /// The convolution's windows over another input, with other weights.
-  Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low) {
+  Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low,
+                  int64_t outside = 0) {
     Dims sizes = dimsOf(conv.getResult());
     sizes.back() = shapeOf(w).back();
     return ConvOp::create(builder, loc, tensorOf(sizes, wide), x, w, bias,
                           conv.getStrides(), conv.getDilations(), low,
-                          /*groups=*/1, /*x_zero=*/0);
+                          /*groups=*/1, /*x_zero=*/0, outside);
   }
 
   /// The sums of what each window sees of `x`, as one channel: a product with ones, or
@@ -445,7 +451,8 @@ private:
             filled = columns;
     if (target.coreRegisters) {
       group = 1;
-      filled = fastestKernelColumns(conv, target);
+      if (!schedule::copiesWindows(conv, target))
+        filled = fastestKernelColumns(conv, target);
     } else if (int64_t wide = leastKernelColumns(conv, group); wide != 0) {
       group = 1;
       filled = wide;
@@ -453,9 +460,10 @@ private:
     bool isInPlace = !target.coreRegisters && group == 1;
     if (flipsX || flipsW || conv.getXZero() != 0 || channels % group ||
         filled != columns || isInPlace)
-      ConvolutionRewriting(conv).run(flipsX, flipsW, group, filled, isInPlace,
-                                     chosen->perCycle /
-                                         double(chosen->lanes.front()));
+      ConvolutionRewriting(conv).run(
+          flipsX, flipsW, group, filled, isInPlace,
+          chosen->perCycle / double(chosen->lanes.front()),
+          /*pads=*/!schedule::fillsPadding(conv, target));
   }
 
   /// With how many columns, of zeros behind its own, a kernel row is whole groups of

@@ -110,7 +110,10 @@ static double boundOf(Value v, unsigned depth = 0) {
   } else if (auto conv = dyn_cast<ConvOp>(op)) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     double steps = double(ShapedType::getNumElements(w) / w.back());
-    bound = steps * (of(conv.getX()) + std::abs(double(conv.getXZero()))) *
+    bound = steps *
+            (std::max(of(conv.getX()),
+                      std::abs(double(int64_t(conv.getXOutside())))) +
+             std::abs(double(int64_t(conv.getXZero())))) *
             of(conv.getW());
     if (conv.getBias())
       bound += of(conv.getBias());

@@ -105,7 +105,7 @@ static LogicalResult convTypes(OpAdaptor op, TypeRule &rule, bool transposed) {
 
 LogicalResult ConvOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (failed(contractedTypes(rule, op.getX(), op.getW(), rule.statedElement(),
-                             op.getXZero() != 0)))
+                             op.getXZero() != 0 || op.getXOutside() != 0)))
     return failure();
   return convTypes(op, rule, /*transposed=*/false);
 }
@@ -198,10 +198,32 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       x = convert(x, type);
       w = convert(w, type);
     }
-    if (getXZero() != 0)
-      x = x - double(getXZero());
+    // Less what it would be outside, which all positions begin with.
+    int64_t moved = getXZero() + getXOutside();
+    if (moved != 0)
+      x = x - double(moved);
     return named(fma(x, w, acc), "sum");
   };
+  if (getXOutside() != 0) {
+    Dims steps(w.begin(), w.end() - 1);
+    Exprs at;
+    auto nest = [&](auto &&self, Expr acc) -> Expr {
+      if (at.size() == steps.size()) {
+        Exprs wAt(at);
+        wAt.push_back(channel);
+        return named(fma(convert(b.load(getW(), wAt), type),
+                         b.constantInt(getXOutside(), type), acc),
+                     "sum_outside");
+      }
+      return b.reduce(steps[at.size()], acc, [&](Expr i, Expr acc) {
+        at.push_back(named(i, "step"));
+        Expr sum = self(self, acc);
+        at.pop_back();
+        return sum;
+      });
+    };
+    init = nest(nest, b.broadcast(init, b.lanes()));
+  }
   return overWindow(
       b, idx, dimsOf(getX()), ArrayRef(w).drop_back(2), getStrides(),
       getDilations(), getLow(), init,

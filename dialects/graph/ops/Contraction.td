@@ -51,11 +51,12 @@ def Graph_ConvOp : Graph_WindowProduct<"conv"> {
     follows from the result's shape.
 
     All types are one; or x and w are both bf16 or both f16, and bias and result are f32; or x and w are integers of at
-    most 16 bits, of any sign, and bias and result are si32. Then the sums are of (x - x_zero) * w, modulo 2^32, and positions outside count as the zero point.
+    most 16 bits, of any sign, and bias and result are si32. Then the sums are of (x - x_zero) * w, modulo 2^32, and
+    positions outside count as the zero point and `x_outside` more.
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias, DenseI64ArrayAttr:$strides,
                    DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, I64Attr:$groups,
-                   DefaultValuedAttr<I64Attr, "0">:$x_zero);
+                   DefaultValuedAttr<I64Attr, "0">:$x_zero, DefaultValuedAttr<I64Attr, "0">:$x_outside);
   let extraClassDeclaration = [{
     /// Whether narrow numbers are multiplied and summed in a wider type.
     bool isWidening();

@@ -6,8 +6,10 @@
 // some positions again. Rows in the padding are cut off by loop bounds; columns
 // in it are read from somewhere else:
 //
+//   - integers: the windows of a tile are copied to scratch memory, each with all of
+//     its steps one after the other and filled up to whole groups of products;
 //   - many channels: for each kernel position a row of the tile has a cursor,
-//     at the input's channels or, in the padding, at a row of zeros;
+//     at the input's channels or, in the padding, at a row of what is there;
 //   - few channels: the input rows of one row of results are copied to scratch
 //     memory, with their padding, and kernel columns and channels lie there one
 //     after the other;
@@ -40,6 +42,21 @@ bool isFlatMatrix(GroupView group, ConvolutionAnchor anchor) {
          hasFlatEpilogue(group, anchor.conv);
 }
 
+/// The steps of a window in groups of products.
+int64_t filledSteps(ConvolutionAnchor anchor, const CursorTerms &terms) {
+  return llvm::alignTo(anchor.steps(), terms.form->group);
+}
+
+/// Whether windows are copied: integers, unless they are read as a matrix of whole
+/// groups.
+bool areWindowsCopied(GroupView group, ConvolutionAnchor anchor,
+                      const TargetDescription &target) {
+  return copiesWindows(anchor.conv, target) &&
+         !(isFlatMatrix(group, anchor) &&
+           anchor.steps() % CursorTerms::of(anchor.conv, target).form->group ==
+               0);
+}
+
 /// What tiles cover: positions of a row, kernel column by kernel column or a
 /// kernel row at once.
 TileWork windowWork(ConvolutionAnchor anchor, bool isCopied) {
@@ -65,12 +82,13 @@ public:
   }
 
   void emit() {
-    if (isFlatMatrix(b.group, {conv, pool})) {
+    hasPatch = areWindowsCopied(b.group, {conv, pool}, b.target);
+    if (!hasPatch && isFlatMatrix(b.group, {conv, pool})) {
       int64_t positions = ShapedType::getNumElements(result.drop_back());
       return emitCompactMatrix(b, conv, b.view(buffer, {positions, channels}),
                                panels);
     }
-    isBand = isCopied({conv, pool});
+    isBand = !hasPatch && isCopied({conv, pool});
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
       if (mayBecomeResult(b.group, input))
         b.allowInPlace(0, i);
@@ -83,13 +101,15 @@ public:
         fillBand(position);
       forCoveringTiles(b, columns.output.most(), positionsTogether(), "column",
                        [&](Expr first) {
+                         if (hasPatch)
+                           fillPatch(position, first);
                          panels.forEach([&](const Panel &panel) {
                            tileAt(position, first, panel);
                          });
                        });
     };
     // The scratch memory is one for all rows, so they follow each other.
-    if (band)
+    if (isBand || hasPatch)
       b.forRange(b.index(0), b.index(outer), row);
     else
       b.parallelFor(outer, row);
@@ -120,15 +140,28 @@ private:
       b.forEach({bandRows(), width}, [&](ArrayRef<Expr> at) {
         named(at[0], "band_row");
         named(at[1], "band_column");
-        b.store(band, b.constant(0, type), at);
+        b.store(band, outside(), at);
       });
       return;
     }
-    zeros = b.scratch({channels}, type);
+    if (hasPatch) {
+      int64_t steps = panels.steps();
+      patch = b.scratch({rows, steps}, type);
+      // Weights are zeros behind the last step, and what is there is the same always.
+      b.forEach({rows, steps}, [&](ArrayRef<Expr> at) {
+        named(at[0], "position");
+        named(at[1], "step");
+        b.store(patch, b.constant(0, type), at);
+      });
+    }
+    around = b.scratch({channels}, type);
     b.forRange(b.index(0), b.index(channels), [&](Expr c) {
-      b.store(zeros, b.constant(0, type), {named(c, "channel")});
+      b.store(around, outside(), {named(c, "channel")});
     });
   }
+
+  /// What the input is in the padding.
+  Expr outside() { return b.constantInt(int64_t(conv.getXOutside()), type); }
 
   /// The input row at kernel row 0 of the first row of a pool's window.
   Expr topOf(Expr row) const {
@@ -168,11 +201,120 @@ private:
           b.wrap(isInside(at[1], axes[0].input.most()), b.builder.getI1Type()),
           copy, [&] {
             b.forRange(b.index(0), b.index(width), [&](Expr j) {
-              b.store(band, b.constant(0, type), {i, named(j, "band_column")});
+              b.store(band, outside(), {i, named(j, "band_column")});
             });
           });
       return {};
     });
+  }
+
+  /// Copies `count` elements that follow each other, in pieces; the last one may copy
+  /// some again.
+  void copyRun(Value from, Expr start, Expr position, Expr step,
+               int64_t count) {
+    constexpr int64_t word = 4;
+    int64_t lanes = 1;
+    for (int64_t wide : {b.target.maxLanes(type), word})
+      if (lanes == 1 && wide <= count)
+        lanes = wide;
+    auto copy = [&](Expr at) {
+      b.withLanes(lanes, [&] {
+        Expr piece = named(b.loadFrom(from, type, {start + at}), "piece");
+        b.store(patch, piece, {position, step + at});
+        return piece;
+      });
+    };
+    // Several pieces in a trip: the loop costs as much as two of them, and compilers
+    // make a call of memcpy of one that copies a single piece.
+    int64_t pieces = count / lanes, together = std::min<int64_t>(pieces, 4);
+    while (pieces % together != 0)
+      --together;
+    forAlways(b, pieces / together, [&](Expr i) {
+      Expr begin = named(i, "number") * double(together * lanes);
+      for (int64_t n = 0; n < together; ++n)
+        copy(begin + double(n * lanes));
+    });
+    if (count % lanes != 0)
+      copy(b.index(count - lanes));
+  }
+
+  /// Copies the windows of a tile.
+  void fillPatch(ArrayRef<Expr> position, Expr first) {
+    Value input = b.view(buffer, {tensorType(conv.getX()).getNumElements()});
+    forAlways(b, rows, [&](Expr row) {
+      named(row, "position");
+      Expr start = named(
+          shifted(b, scaled(b, first + row, columns.stride), -columns.low),
+          "first_input_column");
+      fillWindow(position, input, start, row, 0, b.index(0), position[0],
+                 b.wrap(arith::ConstantOp::create(b.builder, b.loc,
+                                                  b.builder.getBoolAttr(true)),
+                        b.builder.getI1Type()));
+    });
+  }
+
+  /// Copies a window from its axis `i` on: `at` is the position of what is before in the
+  /// input, in units of that axis, which is inside if `inside` holds.
+  void fillWindow(ArrayRef<Expr> position, Value input, Expr start, Expr row,
+                  size_t i, Expr kernel, Expr at, Expr inside) {
+    if (i + 1 == axes.size())
+      return fillKernelRow(input, start, row, kernel, at, inside);
+    const WindowAxis &axis = axes[i];
+    std::string name = spatialAxisName(i, axes.size());
+    Expr begin =
+        named(shifted(b, scaled(b, position[1 + i], axis.stride), -axis.low),
+              "first_input_" + name);
+    forAlways(b, axis.kernel, [&](Expr k) {
+      named(k, "kernel_" + name);
+      Expr place = named(begin + k * double(axis.dilation), "input_" + name);
+      Expr isHere = b.wrap(isInside(place, axis.input.most()), inside.type);
+      fillWindow(position, input, start, row, i + 1,
+                 kernel * double(axis.kernel) + k,
+                 at * double(axis.input.most()) + place,
+                 i == 0 ? isHere : inside & isHere);
+    });
+  }
+
+  void fillKernelRow(Value input, Expr start, Expr row, Expr kernel, Expr at,
+                     Expr inside) {
+    int64_t width = columns.input.most(), count = columns.kernel;
+    Expr step = named(kernel * double(count * channels), "step");
+    auto from = [&](Expr column) {
+      return (at * double(width) + column) * double(channels);
+    };
+    auto eachColumn = [&] {
+      forAlways(b, count, [&](Expr k) {
+        Expr column =
+            named(start + named(k, "kernel_column") * double(columns.dilation),
+                  "input_column");
+        Expr isHere = b.wrap(isInside(column, width), inside.type),
+             to = named(step + k * double(channels), "column_step");
+        if (axes.size() > 1)
+          isHere = inside & isHere;
+        b.branch(
+            named(isHere, "is_inside"),
+            [&] { copyRun(input, from(column), row, to, channels); },
+            [&] { copyRun(around, b.index(0), row, to, channels); });
+      });
+    };
+    if (columns.dilation != 1 || count > width)
+      return eachColumn();
+    Expr isWhole = b.wrap(isInside(start, width - count + 1), inside.type);
+    if (axes.size() > 1)
+      isWhole = inside & isWhole;
+    b.branch(
+        named(isWhole, "is_whole"),
+        [&] { copyRun(input, from(start), row, step, count * channels); },
+        eachColumn);
+  }
+
+  void sumPatch(Tile &tile, const Panel &panel) {
+    SmallVector<Value> cursors;
+    for (int64_t row = 0; row < rows; ++row)
+      cursors.push_back(cursorAt(b, patch, {b.index(row), b.index(0)},
+                                 "next_x_" + std::to_string(row)));
+    accumulateNext(b, tile, panels.terms, panels.steps(), choice, cursors,
+                   panels.weightsFrom(panel, b.index(0)));
   }
 
   /// Positions of a tile, or of the tiles that share a window.
@@ -181,8 +323,12 @@ private:
   void tileAt(ArrayRef<Expr> position, Expr first, const Panel &panel) {
     auto sums = [&](ArrayRef<Expr> outer, Expr first) {
       Tile tile = panels.firstSums(rows, panel);
-      isBand ? sumBand(tile, position, outer, first, panel)
-             : sumDirectly(tile, outer, first, panel);
+      if (hasPatch)
+        sumPatch(tile, panel);
+      else if (isBand)
+        sumBand(tile, position, outer, first, panel);
+      else
+        sumDirectly(tile, outer, first, panel);
       return tile;
     };
     if (pool)
@@ -256,7 +402,7 @@ private:
                   from.append({column, b.index(0)});
                   cursors.push_back(
                       cursorAt(b, buffer, from, "next_x_" + std::to_string(row),
-                               isInside(column, columns.input.most()), zeros));
+                               isInside(column, columns.input.most()), around));
                 }
                 accumulateNext(b, part, panels.terms, trips, choice, cursors,
                                weights);
@@ -302,8 +448,8 @@ private:
   CursorTileChoice choice;
   int64_t rows;
   ArrayRef<int64_t> result; // shape of the pool or the convolution
-  bool isBand = false;
-  Value band, zeros; // scratch
+  bool hasPatch = false, isBand = false;
+  Value patch, band, around; // scratch
 };
 
 class CompactConvolutionStrategy : public Strategy {
@@ -315,6 +461,8 @@ public:
         !CursorTerms::of(anchor.conv, target).arePossible())
       return false;
     ArrayRef<int64_t> dilations = anchor.conv.getDilations();
+    if (copiesWindows(anchor.conv, target))
+      return isa<BlockArgument>(anchor.conv.getX());
     return isFlatMatrix(group, anchor) || !isCopied(anchor) ||
            (dilations.size() <= 2 && dilations.back() == 1);
   }
@@ -323,13 +471,13 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    return compactPlans(workOf(group), anchor.conv.getW(),
+    return compactPlans(workOf(group, target), anchor.conv.getW(),
                         CursorTerms::of(anchor.conv, target), target);
   }
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    TileWork work = workOf(group);
+    TileWork work = workOf(group, target);
     return compactTileCost(work, target, CursorTerms::of(anchor.conv, target),
                            compactTile(plan)) *
            double(ShapedType::getNumElements(
@@ -340,7 +488,7 @@ public:
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    return refuseCompactTile(plan, workOf(group), anchor.conv.getW(),
+    return refuseCompactTile(plan, workOf(group, target), anchor.conv.getW(),
                              CursorTerms::of(anchor.conv, target), target);
   }
 
@@ -357,8 +505,14 @@ public:
   }
 
 private:
-  static TileWork workOf(GroupView group) {
+  static TileWork workOf(GroupView group, const TargetDescription &target) {
     auto anchor = ConvolutionAnchor::of(group);
+    if (areWindowsCopied(group, anchor, target)) {
+      TileWork work{anchor.columns(), anchor.channels(),
+                    filledSteps(anchor, CursorTerms::of(anchor.conv, target))};
+      work.exact = mayBeInPlace(group);
+      return work;
+    }
     if (isFlatMatrix(group, anchor))
       return matrixWork(
           group,

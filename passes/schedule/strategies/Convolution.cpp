@@ -28,7 +28,7 @@ public:
     if (!conv || !conv.isWidening())
       return conv != nullptr;
     std::optional<DotForm> form = dotForm(conv, target);
-    return form && !form->isScalar();
+    return form && !form->isScalar() && conv.getXOutside() == 0;
   }
 
   ArrayRef<PlanKey> planKeys() const override {

@@ -120,9 +120,13 @@ void packCompactPanels(GroupOp group, OpOperand &weights, const Plan &plan,
           left = shapeOf(weights.get()).back() % panel,
           steps = terms.form ? terms.form->group : 1;
   auto conv = dyn_cast<ConvOp>(weights.getOwner());
-  bool byRows = steps > 1 && conv && readsKernelRows(conv);
+  int64_t axes = 1;
+  if (steps > 1 && conv && copiesWindows(conv, target))
+    axes = static_cast<int64_t>(shapeOf(weights.get()).size()) - 1;
+  else if (steps > 1 && conv && readsKernelRows(conv))
+    axes = 2;
   packPanels(group, weights, panel, coverPanel(left, terms, target).width(),
-             steps, byRows ? 2 : 1);
+             steps, axes);
 }
 
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,

@@ -4,6 +4,7 @@
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/schedule/Anchors.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -62,7 +63,7 @@ static DotForm singleSteps() {
 }
 
 std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
-                               int64_t steps) {
+                               int64_t steps, bool fillsUp) {
   if (a.isBF16() && b.isBF16())
     return formByRows("bf16", "bf16", 2, target);
   auto left = dyn_cast<IntegerType>(a), right = dyn_cast<IntegerType>(b);
@@ -70,10 +71,15 @@ std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
       left.getWidth() != right.getWidth())
     return std::nullopt;
   std::optional<DotForm> best;
+  auto rate = [&](const DotForm &form) {
+    return form.isScalar() ? form.perCycle * double(steps) /
+                                 double(llvm::alignTo(steps, form.group))
+                           : form.perCycle;
+  };
   for (unsigned group : {16u, 8u, 4u, 2u})
     if (auto form = formByRows(rowName(left), rowName(right), group, target);
-        form && (!form->isScalar() || steps % group == 0) &&
-        (!best || form->perCycle > best->perCycle))
+        form && (!form->isScalar() || fillsUp || steps % group == 0) &&
+        (!best || rate(*form) > rate(*best)))
       best = form;
   if (left.getWidth() == 8)
     if (auto form = formByRows("si16", "si16", 2, target);
@@ -100,6 +106,32 @@ bool readsKernelRows(ConvOp conv) {
          dilations.back() == 1;
 }
 
+/// Whether what reads a convolution, element by element, is a pool that is computed with
+/// it.
+static bool hasPool(ConvOp conv, const TargetDescription &target) {
+  Value v = conv.getResult();
+  while (v.hasOneUse()) {
+    Operation *user = *v.getUsers().begin();
+    if (joinsConvolution(user, target))
+      return true;
+    if (!isa<ElementwiseOpInterface>(user))
+      return false;
+    v = user->getResult(0);
+  }
+  return false;
+}
+
+bool copiesWindows(ConvOp conv, const TargetDescription &target) {
+  return target.coreRegisters && conv.isWidening() && conv.getGroups() == 1 &&
+         isa<IntegerType>(elementOf(conv.getX())) && !hasPool(conv, target);
+}
+
+bool fillsPadding(ConvOp conv, const TargetDescription &target) {
+  return target.coreRegisters && conv.isWidening() && conv.getGroups() == 1 &&
+         conv.getW().getDefiningOp<ConstantOp>() &&
+         (copiesWindows(conv, target) || readsKernelRows(conv));
+}
+
 bool groupsKernelRows(ConvOp conv, const DotForm &form) {
   return readsKernelRows(conv) && shapeOf(conv.getX()).back() % form.group != 0;
 }
@@ -117,6 +149,10 @@ std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || conv.getXZero() != 0 || conv.getGroups() != 1)
     return std::nullopt;
   ArrayRef<int64_t> w = shapeOf(conv.getW());
+  if (copiesWindows(conv, target))
+    return dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target,
+                   ShapedType::getNumElements(w.drop_back()),
+                   /*fillsUp=*/true);
   int64_t channels = w.end()[-2],
           steps = channels * (readsKernelRows(conv) ? w.end()[-3] : 1);
   auto form =

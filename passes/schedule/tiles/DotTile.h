@@ -40,9 +40,10 @@ struct DotForm {
 
 /// The fastest form for elements of types `a` and `b`, in either order; nothing
 /// where the target has no product for them. Products of one lane take groups that
-/// divide `steps`.
+/// divide `steps`, unless these are filled up to whole groups.
 std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
-                               const TargetDescription &target, int64_t steps);
+                               const TargetDescription &target, int64_t steps,
+                               bool fillsUp = false);
 
 /// Whether the target's products compute this one: narrow numbers without zero points.
 std::optional<DotForm> dotForm(graph::MatMulOp product,
@@ -53,6 +54,14 @@ std::optional<DotForm> dotForm(graph::MatMulOp product,
 /// channels costs more than addresses for each kernel column; tiles of vectors read it in
 /// place.
 bool readsKernelRows(graph::ConvOp conv);
+
+/// Whether tiles in core registers read the windows of a convolution of integers from a
+/// copy, in which the steps of a window follow each other and fill whole groups. With a
+/// pool behind it, the windows of all its positions would take too much memory.
+bool copiesWindows(graph::ConvOp conv, const TargetDescription &target);
+/// Whether tiles in core registers copy what they read of a convolution's input, so that
+/// they can have any number in its padding.
+bool fillsPadding(graph::ConvOp conv, const TargetDescription &target);
 
 /// The same of a convolution without a zero point, in one group. Its channels are whole
 /// groups of steps, or the kernel rows that are read at once.

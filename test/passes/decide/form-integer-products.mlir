@@ -2,6 +2,7 @@
 // RUN: %ingot-opt %s -decide-form-integer-products=target=x86-64-v3 | FileCheck %s --check-prefix=PAIRS
 // RUN: %ingot-opt %s -decide-form-integer-products=target=generic | FileCheck %s --check-prefix=GENERIC
 // RUN: %ingot-opt %s -decide-form-integer-products=target=hexagon-v67 | FileCheck %s --check-prefix=HEXAGON
+// RUN: %ingot-opt %s -decide-form-integer-products=target=cortex-m4 | FileCheck %s --check-prefix=CORES
 // REQUIRES: ingot-opt
 
 // What the target multiplies as it is stays.
@@ -185,4 +186,17 @@ func.func @depthwise_from_zero(%x: tensor<1x5x5x64xui8>, %w: tensor<3x3x1x64xsi8
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64}
       : (tensor<1x5x5x64xui8>, tensor<3x3x1x64xsi8>) -> tensor<1x5x5x64xsi32>
   return %y : tensor<1x5x5x64xsi32>
+}
+
+// Cores that copy what they read of the input put the zero point there; the sums of the
+// weights times it go into the bias. Neither channels nor kernel columns are filled up.
+// CORES-LABEL: @zero_outside(
+// CORES-NOT: graph.pad
+// CORES: graph.conv %arg0, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} {{.*}}low = array<i64: 1, 1>{{.*}}x_outside = 7 : i64} : (tensor<1x5x5x3xui8>, tensor<3x3x3x8xsi8>, tensor<8xsi32>)
+// CORES-NOT: graph.pad
+// CORES: return
+func.func @zero_outside(%x: tensor<1x5x5x3xui8>) -> tensor<1x5x5x8xsi32> {
+  %w = graph.constant dense<1> : tensor<3x3x3x8xsi8> : tensor<3x3x3x8xsi8>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1, x_zero = 7} : (tensor<1x5x5x3xui8>, tensor<3x3x3x8xsi8>) -> tensor<1x5x5x8xsi32>
+  return %y : tensor<1x5x5x8xsi32>
 }

@@ -62,3 +62,13 @@ func.func @elided(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = graph.add %x, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// What a convolution reads outside of its input: the zero point, and what it says besides.
+// CHECK-LABEL: @outside(
+// CHECK: graph.constant dense<{{\[\[\[\[}}5], [10], [51]], {{\[\[}}25], [32], [53]]]]> : tensor<1x2x3x1xsi32>
+func.func @outside() -> tensor<1x2x3x1xsi32> {
+  %x = graph.constant dense<[[[[1], [2]], [[3], [4]]]]> : tensor<1x2x2x1xui8> : tensor<1x2x2x1xui8>
+  %w = graph.constant dense<[[[[1]], [[10]]]]> : tensor<1x2x1x1xsi8> : tensor<1x2x1x1xsi8>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 1 : i64, x_zero = 1 : i64, x_outside = 5 : i64} : (tensor<1x2x2x1xui8>, tensor<1x2x1x1xsi8>) -> tensor<1x2x3x1xsi32>
+  return %y : tensor<1x2x3x1xsi32>
+}
