@@ -96,6 +96,8 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
       functions.addPass(createCanonicalizerPass());
   }
   if (!options.evaluating) {
+    // What is left of other signs changes in front of each product.
+    functions.addPass(decide::createAgreeSigns({options.target->name.str()}));
     functions.addPass(
         decide::createFormIntegerProducts({options.target->name.str()}));
     // Weights of another sign are constants again, which can be packed.

@@ -12,6 +12,11 @@ def NarrowContractions : Pass<"decide-narrow-contractions", "::mlir::func::FuncO
                  Option<"fast", "fast", "bool", "false", "Round the operands of contractions of f32">];
 }
 
+def AgreeSigns : Pass<"decide-agree-signs", "::mlir::func::FuncOp"> {
+  let summary = "Bytes between layers of the sign that the target multiplies faster, where core registers take them";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::FuncOp"> {
   let summary = "Products of narrow integers without zero points, of the signs that the target multiplies";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
