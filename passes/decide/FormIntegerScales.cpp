@@ -151,49 +151,53 @@ private:
   }
 
   /// The sums of cores that multiply bytes in core registers begin with a bias at no
-  /// cost; elsewhere one addend is left.
+  /// cost, if that is fine enough; else one addend is left behind the factor.
   void moveBias(Sum &sum) {
     if (sum.terms.size() != 1 || sum.terms[0].limited)
       return;
-    Term &term = sum.terms[0];
-    auto conv = term.integer.getDefiningOp<ConvOp>();
+    auto conv = sum.terms[0].integer.getDefiningOp<ConvOp>();
     if (!conv || !conv->hasOneUse())
       return;
     auto bias = conv.getBias() ? Numbers::of(conv.getBias())
                                : std::optional(Numbers::of(0.0));
-    if (!bias)
+    if (bias && !(target.coreRegisters && moveToBias(sum, conv, *bias)) &&
+        conv.getBias())
+      moveFromBias(sum, conv, *bias);
+  }
+
+  static void moveFromBias(Sum &sum, ConvOp conv, const Numbers &bias) {
+    auto scaled = Numbers::combined(bias, sum.terms[0].factor,
+                                    [](double x, double y) { return x * y; });
+    auto all = scaled
+                   ? Numbers::combined(sum.constant, *scaled,
+                                       [](double x, double y) { return x + y; })
+                   : std::nullopt;
+    if (!all)
       return;
-    if (!target.coreRegisters) {
-      auto scaled = Numbers::combined(*bias, term.factor,
-                                      [](double x, double y) { return x * y; });
-      auto all =
-          scaled ? Numbers::combined(sum.constant, *scaled,
-                                     [](double x, double y) { return x + y; })
-                 : std::nullopt;
-      if (!all || !conv.getBias())
-        return;
-      sum.constant = *all;
-      conv.getBiasMutable().clear();
-      return;
-    }
+    sum.constant = *all;
+    conv.getBiasMutable().clear();
+  }
+
+  bool moveToBias(Sum &sum, ConvOp conv, const Numbers &bias) {
+    Term &term = sum.terms[0];
     // In units of the sums, which are finer than those of the result.
     auto units =
         Numbers::combined(sum.constant, term.factor, [](double x, double y) {
           return std::nearbyint(x / y);
         });
     auto all = units
-                   ? Numbers::combined(*units, *bias,
+                   ? Numbers::combined(*units, bias,
                                        [](double x, double y) { return x + y; })
                    : std::nullopt;
     if (!all || std::ldexp(term.factor.most(), fraction) > 1 ||
         all->most() + term.bound >= 0x1p31 ||
         std::ldexp(all->most() + term.bound, term.shift(fraction)) >= 0x1p31 ||
         all->most() == 0)
-      return;
+      return false;
     int64_t channels = shapeOf(conv.getW()).back();
     if (all->values.size() != 1 && (int64_t(all->values.size()) != channels ||
                                     all->shape.back() != channels))
-      return;
+      return false;
     if (all->values.size() == 1)
       all->values.assign(channels, all->values[0]);
     all->shape = {channels};
@@ -201,6 +205,7 @@ private:
     conv.getBiasMutable().assign(constant(*all));
     builder.setInsertionPoint(op);
     sum.constant = Numbers::of(0.0);
+    return true;
   }
 
   Value built(const Sum &sum) {
@@ -296,6 +301,44 @@ QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   return before;
 }
 
+/// What a zero point has left behind a product joins the bias of its floats:
+///
+///   dequantize(cast(sums - moved: si32), s, 0) + bias
+///     ->  dequantize(cast(sums), s, 0) + (bias - moved * s)
+void joinBias(AddOp op) {
+  auto floats = op->getOperand(0).getDefiningOp<DequantizeOp>();
+  auto cast = floats ? floats.getX().getDefiningOp<CastOp>() : CastOp();
+  auto sums = cast ? cast.getX().getDefiningOp<SubOp>() : SubOp();
+  if (!sums || !floats->hasOneUse() || !cast->hasOneUse() ||
+      !sums->hasOneUse() || !elementOf(op.getResult()).isF32() ||
+      !elementOf(sums.getResult()).isSignedInteger(32))
+    return;
+  auto moved = Numbers::of(sums->getOperand(1)),
+       scale = Numbers::of(floats.getScale()),
+       zero = Numbers::of(floats.getZero()),
+       bias = Numbers::of(op->getOperand(1));
+  if (!moved || !scale || !zero || zero->most() != 0 || !bias)
+    return;
+  auto scaled = Numbers::combined(*moved, *scale,
+                                  [](double x, double y) { return x * y; });
+  auto all = scaled
+                 ? Numbers::combined(*bias, *scaled,
+                                     [](double x, double y) { return x - y; })
+                 : std::nullopt;
+  if (!all)
+    return;
+  OpBuilder builder(op);
+  auto values = llvm::map_to_vector(
+      all->values, [](double x) { return static_cast<float>(x); });
+  op->setOperand(
+      1, ConstantOp::create(
+             builder, op.getLoc(),
+             DenseElementsAttr::get(
+                 RankedTensorType::get(all->shape, builder.getF32Type()),
+                 ArrayRef<float>(values))));
+  cast->setOperand(0, sums->getOperand(0));
+}
+
 struct FormIntegerScalesPass
     : impl::FormIntegerScalesBase<FormIntegerScalesPass> {
   using Base::Base;
@@ -310,6 +353,7 @@ struct FormIntegerScalesPass
     });
     for (QuantizeOp op : quantizations)
       ScaleRewriting(op, target).run();
+    getOperation().walk(joinBias);
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(getOperation().getBody().front())))
       if (isOpTriviallyDead(&op))

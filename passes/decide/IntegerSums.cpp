@@ -184,6 +184,25 @@ private:
     if (!type || type.getWidth() == 1 || type.getWidth() > 32 ||
         (type.isUnsigned() && type.getWidth() == 32) || factor.most() == 0)
       return std::nullopt;
+    // What a zero point has left behind joins the other constants.
+    Operation *op = integer.getDefiningOp();
+    if (isa_and_nonnull<AddOp, SubOp>(op) && type.getWidth() == 32 &&
+        integer.hasOneUse()) {
+      auto moved = Numbers::of(op->getOperand(1));
+      auto scaled = moved ? product(*moved, factor) : std::nullopt;
+      auto inner =
+          scaled ? ofInteger(op->getOperand(0), factor, zero) : std::nullopt;
+      auto constant =
+          inner ? Numbers::combined(inner->constant, *scaled,
+                                    [&](double x, double y) {
+                                      return isa<SubOp>(op) ? x - y : x + y;
+                                    })
+                : std::nullopt;
+      if (constant) {
+        inner->constant = *constant;
+        return inner;
+      }
+    }
     Sum sum;
     sum.terms.push_back({integer, factor, boundOf(integer), {}, {}, {}});
     sum.constant = factor.mapped([&](double x) { return -zero * x; });

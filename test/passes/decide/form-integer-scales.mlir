@@ -189,3 +189,56 @@ func.func @as_before(%q: tensor<2x4xui16>) -> tensor<8xui16> {
   %y = graph.quantize %flat, %scale, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui16>) -> tensor<8xui16>
   return %y : tensor<8xui16>
 }
+
+// What a zero point has left behind a product joins the other constants: the addend of the
+// scaled sums, or the bias of floats.
+// CHECK-LABEL: @behind_zero(
+// CHECK: %[[SUMS:.*]] = graph.matmul
+// CHECK-NOT: graph.sub
+// CHECK: graph.mul_high
+// CHECK: %[[ADDEND:.*]] = graph.constant dense<[-2560, 2560]> : tensor<2xsi32>
+// CHECK: graph.add %{{.*}}, %[[ADDEND]]
+// CHECK: %[[SECOND:.*]] = graph.matmul
+// CHECK-NOT: graph.sub
+// CHECK: graph.cast %[[SECOND]]
+// CHECK: %[[BIAS:.*]] = graph.constant dense<[-5.000000e-01, 2.000000e+00]> : tensor<2xf32>
+// CHECK: graph.add %{{.*}}, %[[BIAS]]
+func.func @behind_zero(%x: tensor<1x8xui8>, %w: tensor<8x2xsi8>) -> (tensor<1x2xui8>, tensor<1x2xf32>) {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %moved = graph.constant dense<[12, -8]> : tensor<2xsi32> : tensor<2xsi32>
+  %bias = graph.constant dense<[2.5, 0.0]> : tensor<2xf32> : tensor<2xf32>
+  %y = graph.matmul %x, %w : (tensor<1x8xui8>, tensor<8x2xsi8>) -> tensor<1x2xsi32>
+  %s = graph.sub %y, %moved : (tensor<1x2xsi32>, tensor<2xsi32>) -> tensor<1x2xsi32>
+  %f = graph.cast %s : (tensor<1x2xsi32>) -> tensor<1x2xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<1x2xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
+  %q = graph.quantize %d, %one, %zero : (tensor<1x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2xui8>
+  %y2 = graph.matmul %x, %w : (tensor<1x8xui8>, tensor<8x2xsi8>) -> tensor<1x2xsi32>
+  %s2 = graph.sub %y2, %moved : (tensor<1x2xsi32>, tensor<2xsi32>) -> tensor<1x2xsi32>
+  %f2 = graph.cast %s2 : (tensor<1x2xsi32>) -> tensor<1x2xf32>
+  %d2 = graph.dequantize %f2, %scale, %none : (tensor<1x2xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
+  %z = graph.add %d2, %bias : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  return %q, %z : tensor<1x2xui8>, tensor<1x2xf32>
+}
+
+// A bias in units of sums that are too coarse for what is added to it is added behind the
+// factor instead.
+// CORES-LABEL: @coarse(
+// CORES: graph.conv %arg0, %{{[a-z0-9_]*}} {dilations
+// CORES: graph.constant dense<17510> : tensor<si32>
+// CORES: return
+func.func @coarse(%x: tensor<1x2x2x4xui8>) -> tensor<1x2x2x1xui8> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.2> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<16> : tensor<ui8> : tensor<ui8>
+  %w = graph.constant dense<1> : tensor<1x1x4x1xsi8> : tensor<1x1x4x1xsi8>
+  %bias = graph.constant dense<[3]> : tensor<1xsi32> : tensor<1xsi32>
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x2x2x4xui8>, tensor<1x1x4x1xsi8>, tensor<1xsi32>) -> tensor<1x2x2x1xsi32>
+  %f = graph.cast %y : (tensor<1x2x2x1xsi32>) -> tensor<1x2x2x1xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<1x2x2x1xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x2x1xf32>
+  %q = graph.quantize %d, %one, %zero : (tensor<1x2x2x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2x1xui8>
+  return %q : tensor<1x2x2x1xui8>
+}
