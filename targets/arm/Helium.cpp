@@ -17,6 +17,13 @@ static const std::vector<Intrinsic> intrinsics = {
     // Cursors whose distance is known are merged by clang, which then computes
     // each address anew in the inner loop instead of moving it on.
     {"kernel.cursor", "f32", "f32", "__asm__(\"\" : \"+r\"({0}))"},
+    {"kernel.cursor", "i8", "i8", "__asm__(\"\" : \"+r\"({0}))"},
+    // Of a factor that it knows to be a widened byte, shifted, clang makes products of
+    // 64 bits in several instructions.
+    {"kernel.mul_high", "i32", "i32",
+     "__extension__({ int32_t ingot_factor = (int32_t)({0}); __asm__(\"\" : "
+     "\"+r\"(ingot_factor)); (int32_t)(((int64_t)ingot_factor * "
+     "(int32_t)({1})) >> 32); })"},
     {"kernel.mul_high", "i32x4", "i32x4",
      "vmulhq_s32((int32x4_t){0}, (int32x4_t){1})"},
     {"math.floor", "f32x4", "f32x4", "vrndmq_f32({0})"},

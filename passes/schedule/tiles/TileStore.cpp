@@ -103,6 +103,20 @@ static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
   rows.unbind();
 }
 
+/// How many columns from vector `first` on, each of them a scalar, are a vector of
+/// sums: where products of vectors are summed up in core registers, the epilogue is
+/// computed in vectors.
+static size_t scalarsTogether(KernelBuilder &b, const ColumnVectors &columns,
+                              size_t first, Type sum) {
+  size_t lanes = b.target.maxLanes(sum);
+  auto scalars = ArrayRef(columns.lanes).drop_front(first);
+  return lanes > 1 && scalars.size() >= lanes &&
+                 llvm::all_of(scalars.take_front(lanes),
+                              [](int64_t count) { return count == 1; })
+             ? lanes
+             : 1;
+}
+
 void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                llvm::function_ref<Exprs(int64_t, Expr)> index, Expr firstColumn,
                llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
@@ -207,6 +221,27 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       if (count > 1 && storeNarrowed(row, v, count, column)) {
         column += int64_t(count) * lanes;
         v += count - 1;
+        continue;
+      }
+      if (size_t scalars = isInVectors
+                               ? scalarsTogether(b, tile.columns, v,
+                                                 computeType(elementOf(anchor)))
+                               : 1;
+          scalars > 1) {
+        SmallVector<Value> sums;
+        for (size_t i = 0; i < scalars; ++i)
+          sums.push_back(tile.at(row, v + i).value);
+        Expr all = b.wrap(
+            vector::FromElementsOp::create(
+                b.builder, b.loc,
+                VectorType::get(int64_t(scalars), sums[0].getType()), sums),
+            tile.at(row, v).type);
+        storePart(named(all, "sums_" + Twine(row)), row, v,
+                  named(firstColumn + double(column),
+                        columnName + "_" + Twine(column)),
+                  int64_t(scalars));
+        column += int64_t(scalars);
+        v += scalars - 1;
         continue;
       }
       int64_t valid = std::min(lanes, tile.columns.columns - column);
