@@ -226,7 +226,8 @@ private:
     };
     // Several pieces in a trip: the loop costs as much as two of them, and compilers
     // make a call of memcpy of one that copies a single piece.
-    int64_t pieces = count / lanes, together = std::min<int64_t>(pieces, 4);
+    int64_t pieces = count / lanes,
+            together = b.target.smallestCode ? 1 : std::min<int64_t>(pieces, 4);
     while (pieces % together != 0)
       --together;
     forAlways(b, pieces / together, [&](Expr i) {
