@@ -278,6 +278,14 @@ func.func @low_lanes(%x: vector<4xi32>) {
 
 // -----
 
+func.func @zip_low_part(%x: vector<8xi8>) {
+  // expected-error @+1 {{takes blocks of 128 bits, not 'vector<8xi8>'}}
+  %y = kernel.zip_low %x, %x : vector<8xi8>
+  return
+}
+
+// -----
+
 func.func @zip_part(%x: vector<8xi8>) {
   // expected-error @+1 {{takes blocks of 128 bits, not 'vector<8xi8>'}}
   %y = kernel.zip_high %x, %x : vector<8xi8>
