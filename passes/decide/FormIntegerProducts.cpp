@@ -453,7 +453,8 @@ private:
       group = 1;
       if (!schedule::copiesWindows(conv, target))
         filled = fastestKernelColumns(conv, target);
-    } else if (int64_t wide = leastKernelColumns(conv, group); wide != 0) {
+    } else if (int64_t wide = leastKernelColumns(conv, group, target);
+               wide != 0) {
       group = 1;
       filled = wide;
     }
@@ -467,17 +468,19 @@ private:
   }
 
   /// With how many columns, of zeros behind its own, a kernel row is whole groups of
-  /// steps; 0 if that takes no fewer steps than whole groups of channels.
-  static int64_t leastKernelColumns(ConvOp conv, int64_t group) {
+  /// steps; 0 if whole groups of channels take fewer steps, or as many where groups of
+  /// bytes are best read as aligned words.
+  static int64_t leastKernelColumns(ConvOp conv, int64_t group,
+                                    const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     int64_t columns = w.end()[-3], channels = w.end()[-2], filled = columns;
+    if (channels % group == 0 || !schedule::readsKernelRows(conv))
+      return 0;
     while (filled * channels % group != 0)
       ++filled;
-    return schedule::readsKernelRows(conv) &&
-                   filled * channels <
-                       columns * int64_t(llvm::alignTo(channels, group))
-               ? filled
-               : 0;
+    int64_t others = columns * int64_t(llvm::alignTo(channels, group));
+    return filled * channels < others + (target.alignedAccess ? 0 : 1) ? filled
+                                                                       : 0;
   }
 
   /// With how many columns, of zeros behind its own, the kernel takes least time, if

@@ -7,6 +7,8 @@
 //   quantize(relu(dequantize(a, s) + b), sy, zy)
 //     ->  quantize(relu(dequantize(a, s / sy) + b / sy), 1, zy)    for constants b
 //
+//   quantize(max_pool(dequantize(x, s, z)), s, z)  ->  max_pool(x)
+//
 // The same for matrix products, sums and means. The terms of the sums are then
 // products of small integers: up to 2^24 they are exact in f32, in any order,
 // and one multiplication before the rounding is all that is left of the scales.
@@ -122,6 +124,8 @@ public:
         hoistProduct(conv, conv.getBiasMutable());
       else if (auto product = dyn_cast<MatMulOp>(op))
         hoistProduct(product, matrixBias(product));
+      else if (auto pool = dyn_cast<MaxPoolOp>(op))
+        hoistMaximum(pool);
       else if (isa<ReduceSumOp, ReduceMeanOp>(op) && !strict)
         hoistSum(op);
     }
@@ -135,8 +139,12 @@ public:
           MulOp::create(builder, op.getLoc(), integers, op.getScale())
               .getResult());
     }
-    if (!strict)
-      function.walk([&](QuantizeOp op) { mergeScales(op); });
+    function.walk([&](QuantizeOp op) {
+      if (Value integers = thereAndBack(op))
+        op.replaceAllUsesWith(integers);
+      else if (!strict)
+        mergeScales(op);
+    });
     eraseDead();
   }
 
@@ -252,6 +260,42 @@ private:
                              ValueRange{y, added});
     y.replaceAllUsesExcept(sum->getResult(0), sum);
     scaleAfter(y, scales);
+  }
+
+  /// The greatest of dequantized numbers is the dequantized greatest of them.
+  static void hoistMaximum(MaxPoolOp pool) {
+    std::optional<Dequantized> x = Dequantized::match(pool.getX());
+    if (!x || x->axis >= 0)
+      return;
+    OpBuilder builder(pool);
+    Location loc = pool.getLoc();
+    Value integers = x->op.getX();
+    auto greatest = MaxPoolOp::create(
+        builder, loc,
+        TypeRange{tensorOf(dimsOf(pool.getResult()), elementOf(integers))},
+        ValueRange{x->moves.repeat(integers)}, pool->getAttrs());
+    pool.replaceAllUsesWith(
+        DequantizeOp::create(
+            builder, loc, TypeRange{pool.getType()},
+            ValueRange{greatest.getResult(), x->op.getScale(), x->op.getZero()})
+            ->getResult(0));
+  }
+
+  /// Integers that are quantized again by the scale and the zero point that they were
+  /// dequantized by: rounding restores them. Null for others.
+  static Value thereAndBack(QuantizeOp op) {
+    std::optional<Dequantized> from = Dequantized::match(op.getX());
+    if (!from || from->axis >= 0 ||
+        elementOf(from->op.getX()) != elementOf(op.getResult()))
+      return {};
+    auto isSame = [](Value x, Value y) {
+      auto a = x.getDefiningOp<ConstantOp>(), b = y.getDefiningOp<ConstantOp>();
+      return x == y || (a && b && a.getValue() == b.getValue());
+    };
+    return isSame(from->op.getScale(), op.getScale()) &&
+                   isSame(from->op.getZero(), op.getZero())
+               ? from->moves.repeat(from->op.getX())
+               : Value();
   }
 
   /// The count of a mean goes into the scale as well.

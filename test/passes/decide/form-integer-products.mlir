@@ -88,7 +88,8 @@ func.func @convolution(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x6xsi8>) -> tens
 }
 
 // Another one has its input surrounded by the zero point, which leaves the sums by the
-// bias; three channels become four, by whose weight nothing is added.
+// bias; three columns of three channels become four columns, by whose weights nothing is
+// added.
 // CHECK-LABEL: @convolution_zero(
 // CHECK: %[[SUMS:.*]] = graph.reduce_sum %{{.*}} {axes = array<i64: 0, 1, 2>} : (tensor<3x3x3x6xsi32>) -> tensor<1x1x1x6xsi32>
 // CHECK: %[[EACH:.*]] = graph.reshape %[[SUMS]]
@@ -96,8 +97,8 @@ func.func @convolution(%x: tensor<1x5x5x8xui8>, %w: tensor<3x3x8x6xsi8>) -> tens
 // CHECK: %[[MOVED:.*]] = graph.mul %[[EACH]], %[[LESS]]
 // CHECK: %[[BIAS:.*]] = graph.add %arg2, %[[MOVED]]
 // CHECK: %[[ZERO:.*]] = graph.constant dense<7> : tensor<ui8>
-// CHECK: %[[X:.*]] = graph.pad %arg0, %[[ZERO]] {low = array<i64: 0, 1, 0, 0>} : (tensor<1x5x5x3xui8>, tensor<ui8>) -> tensor<1x7x6x4xui8>
-// CHECK: %[[W:.*]] = graph.pad %arg1, %{{.*}} -> tensor<3x3x4x6xsi8>
+// CHECK: %[[X:.*]] = graph.pad %arg0, %[[ZERO]] {low = array<i64: 0, 1, 0, 0>} : (tensor<1x5x5x3xui8>, tensor<ui8>) -> tensor<1x7x7x3xui8>
+// CHECK: %[[W:.*]] = graph.pad %arg1, %{{.*}} -> tensor<3x4x3x6xsi8>
 // CHECK: graph.conv %[[X]], %[[W]], %[[BIAS]] {{{.*}}low = array<i64: 0, 0>, strides = array<i64: 1, 1>} :
 // GENERIC-LABEL: @convolution_zero(
 // GENERIC-NEXT: graph.conv %arg0, %arg1, %arg2 {{{.*}}x_zero = 7

@@ -126,3 +126,30 @@ func.func @read_twice(%a: tensor<4xui8>, %b: tensor<4xui8>) -> (tensor<4xf32>, t
   %r = graph.quantize %bf, %sb, %z : (tensor<4xf32>, tensor<f32>, tensor<ui8>) -> tensor<4xui8>
   return %s, %q, %r : tensor<4xf32>, tensor<4xui8>, tensor<4xui8>
 }
+
+// Maxima are of the integers, which the same scale restores; another one scales fewer.
+// CHECK-LABEL: @maximum(
+// CHECK-NEXT: %[[MAX:.*]] = graph.max_pool %arg0 {{.*}} -> tensor<1x2x2x3xui8>
+// CHECK: return %[[MAX]]
+func.func @maximum(%x: tensor<1x4x4x3xui8>) -> tensor<1x2x2x3xui8> {
+  %s = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %f = graph.dequantize %x, %s, %z : (tensor<1x4x4x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x3xf32>
+  %m = graph.max_pool %f {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x3xf32>) -> tensor<1x2x2x3xf32>
+  %y = graph.quantize %m, %s, %z : (tensor<1x2x2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2x3xui8>
+  return %y : tensor<1x2x2x3xui8>
+}
+
+// CHECK-LABEL: @other_scale(
+// CHECK: %[[MAX:.*]] = graph.max_pool %arg0 {{.*}} -> tensor<1x2x2x3xui8>
+// CHECK: %[[FLOAT:.*]] = graph.dequantize %[[MAX]]
+// CHECK: graph.quantize %[[FLOAT]]
+func.func @other_scale(%x: tensor<1x4x4x3xui8>) -> tensor<1x2x2x3xui8> {
+  %s = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %t = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %f = graph.dequantize %x, %s, %z : (tensor<1x4x4x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x3xf32>
+  %m = graph.max_pool %f {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x3xf32>) -> tensor<1x2x2x3xf32>
+  %y = graph.quantize %m, %t, %z : (tensor<1x2x2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2x3xui8>
+  return %y : tensor<1x2x2x3xui8>
+}

@@ -1,0 +1,146 @@
+// A tensor with a border of one value.
+//
+// From the last axis on that has a border, rows of the result are runs in memory: what is
+// in front, a row of the input, what is behind. No element asks where it lies.
+//
+//   row of the result    v v v | x x x x x x x x x x | v v
+//   outside of the input v v v v v v v v v v v v v v v v v
+
+#include "passes/schedule/Strategy.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// The padding that a group is, and where its runs begin.
+struct Runs {
+  PadOp pad;
+  /// The last axis with a border; elements behind one position of it.
+  int64_t axis = 0, inner = 1;
+
+  static std::optional<Runs> of(GroupView group) {
+    Runs runs;
+    for (Operation &op : group.block->without_terminator())
+      if (auto pad = dyn_cast<PadOp>(op); pad && !runs.pad)
+        runs.pad = pad;
+      else if (!isa<ConstantOp>(op))
+        return std::nullopt;
+    if (!runs.pad || group.results().size() != 1 ||
+        group.results()[0] != runs.pad.getResult() ||
+        runs.pad.getMode() != "constant" || group.hasRunTimeSizes() ||
+        !isa<BlockArgument>(runs.pad.getX()))
+      return std::nullopt;
+    ArrayRef<int64_t> from = shapeOf(runs.pad.getX()),
+                      to = shapeOf(runs.pad.getResult());
+    for (runs.axis = int64_t(to.size()) - 1;
+         runs.axis >= 0 && from[runs.axis] == to[runs.axis]; --runs.axis)
+      runs.inner *= to[runs.axis];
+    if (runs.axis < 0)
+      return std::nullopt;
+    return runs;
+  }
+
+  int64_t inFront() { return pad.getLow()[axis] * inner; }
+  int64_t inside() { return shapeOf(pad.getX())[axis] * inner; }
+  int64_t all() { return shapeOf(pad.getResult())[axis] * inner; }
+};
+
+class PaddingStrategy : public Strategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    // Shorter runs are not worth their loops; nor is the code where it is to be small,
+    // and where parts of registers are slow there are other ways (LoopNest.cpp).
+    constexpr int64_t leastRun = 32;
+    std::optional<Runs> runs = Runs::of(group);
+    return runs && runs->inside() >= leastRun && !target.isDevice() &&
+           !target.smallCode && !target.wholeRegisters &&
+           llvm::all_of(runs->pad.getLow(),
+                        [](int64_t low) { return low >= 0; });
+  }
+
+  void emit(KernelBuilder &b) const override {
+    Runs runs = *Runs::of(b.group);
+    PadOp pad = runs.pad;
+    Value x = b.bufferOf(pad.getX()), y = b.outputs[0];
+    ArrayRef<int64_t> from = shapeOf(pad.getX()), to = shapeOf(pad.getResult());
+    Dims outer(dimsOf(pad.getResult()));
+    outer.truncate(runs.axis);
+    SmallVector<int64_t> rowsOfX(from.take_front(runs.axis)),
+        rowsOfY(to.take_front(runs.axis));
+    rowsOfX.push_back(runs.inside());
+    rowsOfY.push_back(runs.all());
+    x = b.view(x, rowsOfX);
+    y = b.view(y, rowsOfY);
+    // A part of a larger tensor has no such rows.
+    if (!x || !y)
+      return elementByElement(b);
+    Type type = elementOf(pad.getResult());
+    b.forIndependent(outer, [&](ArrayRef<Expr> row) {
+      Exprs in;
+      Expr isInside;
+      for (auto [axis, i] : llvm::enumerate(row)) {
+        named(i, axisName(axis, to.size()));
+        int64_t low = pad.getLow()[axis];
+        in.push_back(low == 0 ? i : i - double(low));
+        Expr holds;
+        if (low > 0)
+          holds = in.back() >= 0.0;
+        if (to[axis] > low + from[axis]) {
+          Expr below = in.back() < double(from[axis]);
+          holds = holds ? holds & below : below;
+        }
+        if (holds)
+          isInside = isInside ? isInside & holds : holds;
+      }
+      Expr value = b.loadScalar(pad.getValue(), {});
+      auto over = [&](int64_t first, int64_t count,
+                      llvm::function_ref<Expr(Expr, int64_t)> element) {
+        if (count > 0)
+          b.forLanes(count, type, [&](Expr i, int64_t lanes) {
+            Exprs at(row);
+            at.push_back(named(i, "element") + double(first));
+            b.store(y, element(i, lanes), at);
+          });
+      };
+      auto fill = [&](int64_t first, int64_t count) {
+        over(first, count,
+             [&](Expr, int64_t lanes) { return b.broadcast(value, lanes); });
+      };
+      auto copy = [&] {
+        int64_t end = runs.inFront() + runs.inside();
+        fill(0, runs.inFront());
+        over(runs.inFront(), runs.inside(), [&](Expr i, int64_t) {
+          Exprs at(in);
+          at.push_back(i);
+          return b.loadFrom(x, type, at);
+        });
+        fill(end, runs.all() - end);
+      };
+      if (isInside)
+        b.branch(named(isInside, "is_inside"), copy,
+                 [&] { fill(0, runs.all()); });
+      else
+        copy();
+    });
+  }
+
+private:
+  static void elementByElement(KernelBuilder &b) {
+    b.forIndependent(dimsOf(b.result()), [&](ArrayRef<Expr> at) {
+      for (auto [axis, i] : llvm::enumerate(at))
+        named(i, axisName(axis, at.size()));
+      b.store(0u, b.load(b.result(), at), at);
+    });
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createPaddingStrategy() {
+  return std::make_unique<PaddingStrategy>();
+}
+
+} // namespace ingot::schedule
