@@ -63,6 +63,17 @@ WindowRows windowRows(Operation *op, const WindowAttributes &window,
           std::max<int64_t>(0, last + 1 - size)};
 }
 
+/// The rows of a padded tensor that are no padding, as its operand counts them.
+Rows rowsInside(PadOp pad, const Need &need) {
+  int64_t low = pad.getLow()[need.axis], size = shapeOf(pad.getX())[need.axis];
+  return {std::clamp<int64_t>(need.rows.begin - low, 0, size),
+          std::clamp<int64_t>(need.rows.end - low, 0, size)};
+}
+
+bool padsAxis(PadOp pad, int64_t axis) {
+  return shapeOf(pad.getX())[axis] != shapeOf(pad.getResult())[axis];
+}
+
 /// Operators whose result has the rows of their operands, one by one.
 bool keepsAxis(Operation *op, int64_t axis) {
   if (auto reduction = dyn_cast<ReductionOpInterface>(op))
@@ -89,6 +100,12 @@ std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     needs[0] = {transpose.getPerm()[need.axis], need.rows};
     return needs;
+  }
+  if (auto pad = dyn_cast<PadOp>(op); pad && padsAxis(pad, need.axis)) {
+    needs[0] = {need.axis, rowsInside(pad, need)};
+    return pad.getMode() == "constant" && needs[0].rows.size() > 0
+               ? std::make_optional(needs)
+               : std::nullopt;
   }
   if (!keepsAxis(op, need.axis))
     return std::nullopt;
@@ -155,12 +172,20 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows) {
   return all;
 }
 
-/// `op` with the padding and the result's size that it has for `need`.
-void restrictTo(Operation *op, const WindowRows *window, const Need &need) {
+/// `op` with the padding and the result's size that it has for `need`; `low` is what a
+/// PadOp puts in front.
+void restrictTo(Operation *op, const WindowRows *window,
+                std::optional<int64_t> low, const Need &need) {
   Value result = op->getResult(0);
   SmallVector<int64_t> shape(shapeOf(result));
   shape[need.axis] = need.rows.size();
   result.setType(RankedTensorType::get(shape, elementOf(result)));
+  if (low) {
+    auto pad = cast<PadOp>(op);
+    SmallVector<int64_t> values(pad.getLow());
+    values[need.axis] = *low;
+    pad.setLow(values);
+  }
   if (!window)
     return;
   auto set = [&](StringRef name, int64_t value) {
@@ -240,7 +265,10 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
     WindowRows reach;
     if (window)
       reach = windowRows(&op, *window, need);
-    restrictTo(clone, window ? &reach : nullptr, need);
+    std::optional<int64_t> low;
+    if (auto pad = dyn_cast<PadOp>(&op); pad && padsAxis(pad, need.axis))
+      low = std::max<int64_t>(0, pad.getLow()[need.axis] - need.rows.begin);
+    restrictTo(clone, window ? &reach : nullptr, low, need);
   }
   YieldOp::create(
       builder, group.getLoc(),
