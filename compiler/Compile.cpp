@@ -262,6 +262,23 @@ bool Compilation::checkStrings() {
   return false;
 }
 
+/// Refuses near memory that is too small for what vectors read.
+bool Compilation::checkNear() {
+  int64_t least = 0;
+  for (Operation &op : *moduleRef->getBody())
+    if (auto bytes = op.getAttrOfType<IntegerAttr>(kernel::kNearLeastAttr))
+      least = std::max(least, bytes.getInt());
+  if (least == 0)
+    return true;
+  std::string option = ("--" + options.target->nearMemory).str();
+  diagnostics.report(DiagnosticId::OverBudget,
+                     option + " of " + Twine(options.nearBytes.value_or(0)) +
+                         " bytes is too small for what vectors read at a time",
+                     Twine(least) + " bytes are enough; without " + option +
+                         " they read through the caches");
+  return false;
+}
+
 bool Compilation::advance(Stage stage) {
   if (!diagnostics.empty())
     return false;
@@ -287,6 +304,7 @@ bool Compilation::advance(Stage stage) {
   pipeline.bfloats = options.bfloats;
   pipeline.verifyEach = options.verifyEach;
   pipeline.maxArena = options.maxArena();
+  pipeline.nearBytes = options.nearBytes;
   pipeline.stateInOnePlace = options.fallbacks.empty() && !options.isFallback;
   if (!options.tune.empty())
     pipeline.choosePlans = [&](ModuleOp module) {
@@ -297,7 +315,7 @@ bool Compilation::advance(Stage stage) {
     diagnostics.report(DiagnosticId::Internal,
                        "a compiler pass failed without a message");
   done = stage;
-  return diagnostics.empty();
+  return checkNear() && diagnostics.empty();
 }
 
 CodegenOptions Compilation::codegenOptions(StringRef output) const {

@@ -55,6 +55,8 @@ struct CompileOptions {
   bool trace = false;
   /// Limits in bytes: of arena and stack, and of code and constants.
   std::optional<int64_t> maxRam, maxFlash;
+  /// Bytes of the target's near memory that the caller lends.
+  std::optional<int64_t> nearBytes;
   /// What of maxRam is not for the arena: the stack, where that is known.
   int64_t reservedRam = 0;
   /// A command that compiles objects, and code whose size is measured, in place
@@ -102,6 +104,7 @@ public:
 
 private:
   bool checkStrings();
+  bool checkNear();
   /// Makes the module that the stages begin with.
   bool import();
   bool importEntries();

@@ -131,6 +131,10 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(
         decide::createStripeRows({options.target->name.str(), *options.maxArena,
                                   options.target->bufferAlign}));
+  // Of what is in the arena then.
+  if (options.nearBytes)
+    pm.addPass(decide::createFillNear(
+        {options.target->name.str(), *options.nearBytes}));
 }
 
 /// Each group is one private function; equal groups share one.

@@ -17,6 +17,8 @@ struct PipelineOptions {
   bool bfloats = false;
   /// What the arena may take: with less memory some work is done twice.
   std::optional<int64_t> maxArena;
+  /// Memory that vectors read fastest, as far as the caller lends it.
+  std::optional<int64_t> nearBytes;
   /// A value that lives from run to run takes one place where a run has read it before
   /// it writes the next one. Versions of a model that share a state take two.
   bool stateInOnePlace = true;

@@ -170,6 +170,10 @@ struct TargetDescription {
   /// Alignment of the arena and of constants, in bytes; and of the tensors that the
   /// caller passes, where their elements need less.
   unsigned bufferAlign = 64, tensorAlign = 1;
+  /// The memory beside caches and DRAM that vectors read fastest, and that the caller
+  /// lends to each run: what the option of its size and the field of the io struct are
+  /// called. Empty: there is none.
+  llvm::StringRef nearMemory;
   int64_t l1Bytes = 0, l2Bytes = 0;
   /// Addresses that are a multiple of this apart are in one set of the first cache,
   /// which keeps l1Bytes / l1WayBytes lines of a set; 0: unknown.

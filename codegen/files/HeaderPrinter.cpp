@@ -64,6 +64,14 @@ static void printMacros(const Interface &interface, TextWriter &out) {
     out.blockComment("Scratch memory for one call.");
     printArenaMacros(macro, interface.arenaBytes, interface.arenaAlign, out);
   }
+  if (interface.nearBytes) {
+    out.blockComment("Scratch memory that vectors read fastest, beside the "
+                     "arena.");
+    out.line("#define " + interface.nearMacro + "_BYTES " +
+             Twine(interface.nearBytes) + "u");
+    out.line("#define " + interface.nearMacro + "_ALIGN " +
+             Twine(interface.arenaAlign) + "u");
+  }
   if (interface.tensorAlign > 1) {
     out.blockComment("Inputs and outputs are at multiples of so many bytes.");
     out.line("#define " + macro + "_TENSOR_ALIGN " +
@@ -144,6 +152,11 @@ static void printIo(const Interface &interface, TextWriter &out) {
     fields.push_back({"void *" + interface.stateField + ";",
                       "in and out: " + interface.sharedMacro +
                           "_STATE_BYTES that live from run to run"});
+  if (interface.nearBytes)
+    fields.push_back({"void *" + interface.nearField + ";",
+                      "scratch: " + interface.nearMacro +
+                          "_BYTES at a multiple of " + interface.nearMacro +
+                          "_ALIGN"});
   if (!interface.weightsField.empty())
     fields.push_back({"const void *" + interface.weightsField + ";",
                       "the weights file, mapped or read"});

@@ -62,10 +62,17 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
     stateBytes = bytes.getInt();
 
+  nearBytes = main.getNearBytes().value_or(0);
+
   NameScope fields;
   if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))
-    if (const TargetDescription *target = lookupTarget(name.getValue()))
+    if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
+      if (nearBytes) {
+        nearField = fields.unique(target->nearMemory);
+        nearMacro = macro + "_" + target->nearMemory.upper();
+      }
+    }
   // A device has its weights before any run.
   if (isDevice)
     fields.reserve("place");

@@ -72,6 +72,10 @@ struct Interface {
   /// Of what lives from run to run, which is at a multiple of the arena's alignment.
   int64_t stateBytes = 0;
   std::string stateField; ///< in the io struct, where there is a state
+  /// Of the memory that vectors read fastest; what it is called in macros, and its field
+  /// in the io struct, where there is any.
+  int64_t nearBytes = 0;
+  std::string nearMacro, nearField;
   int64_t tensorAlign =
       1; ///< of what the caller passes, where elements need less
   WeightsMode weightsMode;

@@ -136,15 +136,19 @@ void MainPrinter::printChecks() {
   if (interface.arenaBytes > 0)
     missing += " || !arena";
   returnIf(missing, "INGOT_ERROR_NULL");
+  if (interface.nearBytes)
+    missing += " || !io->" + interface.nearField;
   printAlignmentChecks();
   printSizeChecks();
   printStringChecks();
   if (interface.arenaBytes > 0) {
     returnIf("(uintptr_t)arena % " + interface.macro + "_ARENA_ALIGN != 0",
              "INGOT_ERROR_ALIGNMENT");
-    bool used = llvm::any_of(
-        interface.main->getRegion(0).getOps<kernel::ArenaOp>(),
-        [](kernel::ArenaOp buffer) { return !buffer->use_empty(); });
+    bool used =
+        llvm::any_of(interface.main->getRegion(0).getOps<kernel::ArenaOp>(),
+                     [](kernel::ArenaOp buffer) {
+                       return !buffer->use_empty() && !buffer.getNear();
+                     });
     out.line(used ? "unsigned char *const memory = (unsigned char *)arena;"
                   : "(void)arena;");
   } else {
@@ -153,10 +157,22 @@ void MainPrinter::printChecks() {
   printStatePointers();
   printWeightsBase();
 }
+  printNearPointer();
 
 void MainPrinter::printStatePointers() {
   if (interface.stateField.empty())
     return;
+void MainPrinter::printNearPointer() {
+  if (!interface.nearBytes)
+    return;
+  std::string field = "io->" + interface.nearField;
+  returnIf("(uintptr_t)" + field + " % " + interface.nearMacro + "_ALIGN != 0",
+           "INGOT_ERROR_ALIGNMENT");
+  nearBase = names.unique(interface.nearField);
+  out.line("unsigned char *const " + nearBase + " = (unsigned char *)" + field +
+           ";");
+}
+
   std::string field = "io->" + interface.stateField;
   returnIf("(uintptr_t)" + field + " % " + interface.sharedMacro +
                "_STATE_ALIGN != 0",

@@ -48,6 +48,7 @@ private:
   void printChecks();
   void printWeightsBase();
   /// Declares a pointer for each tensor in the state.
+  void printNearPointer();
   void printStatePointers();
   /// What was written is what the next run reads.
   void printStateChange();

@@ -57,12 +57,13 @@ void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   StringRef hint = kernel::nameOf(buffer);
   // The same bytes under another shape.
   std::string &known =
-      arenaNames[{hint, buffer.getOffset(), type.getElementType()}];
+      arenaNames[{hint, buffer.getOffset(), type.getElementType(),
+                  unsigned(buffer.getNear())}];
   if (known.empty()) {
     known = hint.empty() ? names.numbered("value") : names.unique(hint);
-    out.line(Twine(element) + " *const " + known + " = (" + element +
-             " *)(memory + " + Twine(buffer.getOffset()) + "); // " +
-             tensorText(type));
+    out.line(Twine(element) + " *const " + known + " = (" + element + " *)(" +
+             (buffer.getNear() ? nearBase : "memory") + " + " +
+             Twine(buffer.getOffset()) + "); // " + tensorText(type));
   }
   named[buffer] = {known, element, false};
 }

@@ -61,10 +61,14 @@ protected:
   TextWriter &out;
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Value, Pointer> named;
+  /// What near memory is called.
+  std::string nearBase;
   /// Sizes that the run has read so far.
   llvm::SmallDenseSet<mlir::Attribute> known;
-  /// Variables for values in the arena: by name, offset and element type.
-  llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type>, std::string>
+  /// Variables for values in the arena: by name, offset, element type and whether they are
+  /// in near memory instead.
+  llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned>,
+                 std::string>
       arenaNames;
 };
 

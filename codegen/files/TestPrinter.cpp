@@ -41,6 +41,10 @@ public:
       out.line("alignas(" + interface.macro +
                "_ARENA_ALIGN) unsigned char arena[" + interface.macro +
                "_ARENA_BYTES + 1];");
+    if (interface.nearBytes)
+      out.line("alignas(" + interface.nearMacro +
+               "_ALIGN) unsigned char near_memory[" + interface.nearMacro +
+               "_BYTES];");
     for (auto [index, tensor] : llvm::enumerate(interface.tensors))
       if (tensor.isOutput)
         out.line(tensor.cType + " " + outputName(index) + "[" +
@@ -136,6 +140,8 @@ private:
                                   : "(const " + tensor.cType + " *)" +
                                         dataName(number, index)) +
                  ";");
+      if (interface.nearBytes)
+        out.line("io." + interface.nearField + " = near_memory;");
       out.line("const char *const set = " + quoted(testCase.name) + ";");
       out.line("const ingot_context context = check.begin(set, " +
                (nodes.empty() ? std::string("nullptr")

@@ -39,6 +39,8 @@ static Footprint planFootprint(Compilation &compilation) {
         std::max<int64_t>(footprint.arena, entry.getArenaBytes().value_or(0));
     footprint.arenaLowerBound = std::max<int64_t>(
         footprint.arenaLowerBound, entry.getArenaLowerBound().value_or(0));
+    footprint.near =
+        std::max<int64_t>(footprint.near, entry.getNearBytes().value_or(0));
     if (auto macs =
             entry->getAttrOfType<IntegerAttr>(kernel::kMacsRecomputedAttr))
       footprint.macsRecomputed += macs.getInt();

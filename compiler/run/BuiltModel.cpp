@@ -92,6 +92,7 @@ bool BuiltModel::generate(Compilation &compilation, StringRef source) {
   name = interface.name;
   arenaSize = interface.arenaBytes;
   arenaAlign = interface.arenaAlign;
+  nearSize = interface.nearBytes;
   return true;
 }
 

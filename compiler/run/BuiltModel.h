@@ -52,7 +52,7 @@ protected:
   std::vector<InterfaceTensor> inputTensors, outputTensors;
   llvm::SmallVector<mlir::RankedTensorType> inTypes, outTypes;
   std::string name;
-  int64_t arenaSize = 0, arenaAlign = 64;
+  int64_t arenaSize = 0, arenaAlign = 64, nearSize = 0;
 };
 
 /// What a status of the generated code means.

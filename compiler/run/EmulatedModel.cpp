@@ -59,7 +59,8 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
     return sizes;
   };
   model->program.add({model->name, model->arenaSize, model->arenaAlign,
-                      bytes(model->inTypes), bytes(model->outTypes)});
+                      bytes(model->inTypes), bytes(model->outTypes),
+                      /*sizes=*/{}, model->nearSize});
   std::vector<std::string> objects;
   if (llvm::sys::fs::exists(weights))
     objects.push_back(weights);

@@ -134,7 +134,9 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
       os << " {" << offset << ", " << bytes << "},";
     };
     os << "const place places_" << number << "[] = {";
-    place(model.arenaBytes, std::max<int64_t>(model.arenaAlign, 16));
+    int64_t arenaEnd = alignTo(model.arenaBytes, model.arenaAlign);
+    place(model.nearBytes ? arenaEnd + model.nearBytes : model.arenaBytes,
+          std::max<int64_t>(model.arenaAlign, 16));
     for (int64_t bytes : model.inputBytes)
       place(bytes, 16);
     for (int64_t bytes : model.outputBytes)
@@ -156,6 +158,8 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
         os << "tensors[" << at++ << "], ";
     for (size_t i = 0; i < tensors; ++i)
       os << "tensors[" << i << "], ";
+    if (model.nearBytes)
+      os << "static_cast<unsigned char *>(arena) + " << arenaEnd << ", ";
     os << "nullptr};\n"
        << "  const " << model.name
        << "_io *tensors_of_run = reinterpret_cast<const " << model.name

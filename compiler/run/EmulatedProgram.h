@@ -39,6 +39,8 @@ public:
     /// none for those that a run makes. Each of these is an output of `madeBytes` behind
     /// the others, of which the first bytes are written.
     std::vector<std::optional<int64_t>> sizes = {};
+    /// Of the memory that vectors read fastest, which is behind the arena.
+    int64_t nearBytes = 0;
   };
   struct Call {
     unsigned model = 0;

@@ -173,14 +173,16 @@ static bool collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
   return true;
 }
 
-/// Where a buffer begins; false if it is neither in the arena nor an argument.
+/// Where a buffer begins; false if it is neither in the arena nor an argument. What is in
+/// near memory is not looked at.
 static bool locate(Value buffer, TestNode &node) {
   node.offset = 0;
   while (auto view = buffer.getDefiningOp<kernel::ViewOp>()) {
     node.offset += view.getOffset();
     buffer = view.getSource();
   }
-  if (auto place = buffer.getDefiningOp<kernel::ArenaOp>()) {
+  if (auto place = buffer.getDefiningOp<kernel::ArenaOp>();
+      place && !place.getNear()) {
     node.offset += place.getOffset();
     return true;
   }

@@ -172,10 +172,10 @@ LogicalResult KernelDialect::verifyRegionResultAttribute(Operation *op,
 
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                                                       NamedAttribute attr) {
-  if (attr.getName() == kMacsRecomputedAttr)
+  if (attr.getName() == kMacsRecomputedAttr || attr.getName() == kNearLeastAttr)
     return isa<FunctionOpInterface>(op) && isa<IntegerAttr>(attr.getValue())
                ? success()
-               : op->emitOpError() << "attribute '" << kMacsRecomputedAttr
+               : op->emitOpError() << "attribute '" << attr.getName().getValue()
                                    << "' is an integer of programs";
   if (attr.getName() == kEqualSizesAttr) {
     auto sizes = dyn_cast<SizesAttr>(attr.getValue());

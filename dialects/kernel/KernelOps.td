@@ -35,6 +35,8 @@ def Kernel_Dialect : Dialect {
     - `kernel.state_bytes` (i64), after planning: the memory that lives from run to run.
     Attributes of programs, and of functions that become programs:
     - `kernel.macs_recomputed` (i64): multiply-adds done twice to save memory.
+    - `kernel.near_least` (i64): the least near memory with which vectors read nothing
+      elsewhere but constants, where there is less.
     Attributes of the arguments of kernels:
     - `kernel.name` (string): the name to print.
     - `kernel.read` (unit): only read.
@@ -148,9 +150,9 @@ def Kernel_ProgramOp : Kernel_Function<"program"> {
   let description = [{
     Before `plan` it computes on tensors and returns them. Afterwards its
     arguments are the buffers of the caller, inputs before outputs; everything
-    else is a constant, a place in the arena or a view of these; and the
-    attributes say how large the arena is, how much any plan would take at least,
-    and how much is alive at each launch.
+    else is a constant, a place in the arena or in near memory, or a view of these;
+    and the attributes say how large both are, how much any plan of the arena would
+    take at least, and how much of it is alive at each launch.
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
@@ -158,6 +160,7 @@ def Kernel_ProgramOp : Kernel_Function<"program"> {
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$arena_align,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$arena_lower_bound,
     OptionalAttr<DenseI64ArrayAttr>:$arena_use,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$near_bytes,
     OptionalAttr<StrAttr>:$sym_visibility,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
@@ -202,10 +205,12 @@ def Kernel_ArenaOp : Kernel_Op<"arena", [Pure]> {
     no strided layout, which the parts of a concatenation have.
 
         %a = kernel.arena 3136 : memref<1x14x14x8xf32>
+
+    With `near` the offset is one of the memory that the caller lends beside the arena.
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$offset, UnitAttr:$near);
   let results = (outs AnyStaticShapeMemRef:$result);
-  let assemblyFormat = "$offset attr-dict `:` type($result)";
+  let assemblyFormat = "$offset (`near` $near^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -249,9 +254,9 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     are the trailing arguments of the callee) until the planner gives it
     buffers; the two arguments [begin, end) of a parallel kernel are passed by
     whoever runs it, not by the launch; a kernel for several shapes takes buffers
-    of any size, and the integers that it lacks, `values`, behind them; and
+    of any size, and the integers that it lacks, `values`, behind them;
     `inplace` says which result may take which operand's buffer, as flat pairs
-    (result, operand).
+    (result, operand); and with `near` the first result is in near memory.
 
         %y = kernel.launch @relu(%x) {inplace = array<i64: 0, 0>}
              : (tensor<8xf32>) -> tensor<8xf32>
@@ -263,7 +268,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     FlatSymbolRefAttr:$callee,
     Variadic<AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>>:$operands,
     OptionalAttr<DenseI64ArrayAttr>:$inplace,
-    OptionalAttr<DenseI64ArrayAttr>:$values);
+    OptionalAttr<DenseI64ArrayAttr>:$values, UnitAttr:$near);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
                                  "::mlir::FlatSymbolRefAttr":$callee,
                                  "::mlir::ValueRange":$operands,

@@ -60,4 +60,10 @@ def StripeRows : Pass<"decide-stripe-rows", "::mlir::ModuleOp"> {
                  Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
 }
 
+def FillNear : Pass<"decide-fill-near", "::mlir::ModuleOp"> {
+  let summary = "Have vectors read what is no constant from near memory";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,
+                 Option<"maxBytes", "max-bytes", "int64_t", "0", "Bytes of near memory that the caller lends">];
+}
+
 #endif

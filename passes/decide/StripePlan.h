@@ -29,6 +29,15 @@ using ReadRows =
 std::optional<std::vector<Rows>>
 rowsOfStripe(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 
+/// What a group of a stripe reads in place of `part`, the rows of an operand.
+using PlacePart = llvm::function_ref<mlir::Value(
+    mlir::OpBuilder &, const OperandRows &, mlir::Value part)>;
+
+/// Replaces the groups of a chain by those of its stripes; returns the result.
+mlir::Value buildStripes(const Chain &chain, bool fromEnd,
+                         const TargetDescription &target,
+                         PlacePart place = nullptr);
+
 /// Chooses chains of one function, for several limits.
 class StripePlanner {
 public:

@@ -30,11 +30,8 @@ namespace ingot::decide {
 #define GEN_PASS_DEF_STRIPEROWS
 #include "passes/decide/Passes.h.inc"
 
-namespace {
-
-/// Replaces the groups of a chain.
 Value buildStripes(const Chain &chain, bool fromEnd,
-                   const TargetDescription &target) {
+                   const TargetDescription &target, PlacePart place) {
   GroupOp end = chain.groups.back();
   OpBuilder builder(end);
   int64_t rows = shapeOf(end.getResult(0))[1];
@@ -56,14 +53,15 @@ Value buildStripes(const Chain &chain, bool fromEnd,
                        [&, group = group](const OperandRows &read) -> Value {
                          Value input = group->getOperand(read.operand);
                          if (read.axis < 0)
-                           return input;
+                           return place ? place(builder, read, input) : input;
                          int64_t begin = read.rows.begin;
                          if (auto it = made.find(input); it != made.end()) {
                            input = it->second.first;
                            begin -= it->second.second.begin;
                          }
-                         return slice(builder, group->getLoc(), input,
-                                      read.axis, begin, read.rows.size());
+                         Value part = slice(builder, group->getLoc(), input,
+                                            read.axis, begin, read.rows.size());
+                         return place ? place(builder, read, part) : part;
                        });
       made[group->getResult(0)] = {built.getResult(0), its};
       parts[k] = built.getResult(0);
@@ -77,6 +75,8 @@ Value buildStripes(const Chain &chain, bool fromEnd,
     group->erase();
   return whole;
 }
+
+namespace {
 
 struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
   using Base::Base;

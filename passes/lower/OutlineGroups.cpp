@@ -37,6 +37,8 @@ std::string nameFor(graph::GroupOp group) {
     if (auto element = dyn_cast<graph::ElementOpInterface>(op);
         !isa<graph::ConstantOp>(op) && (!element || !element.isCheap()))
       parts.push_back(op.getName().stripDialect());
+  if (parts.empty() && group.getNear())
+    parts.push_back("copy");
   if (parts.empty())
     parts.push_back(body.getTerminator()
                         ->getOperand(0)
@@ -161,6 +163,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
           at, group.getLoc(), group.getResultTypes(),
           FlatSymbolRefAttr::get(function.getSymNameAttr()), group.getInputs(),
           DenseI64ArrayAttr());
+      launch.setNear(group.getNear());
       group->replaceAllUsesWith(launch);
     }
     for (graph::GroupOp group : groups)

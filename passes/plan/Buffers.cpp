@@ -104,6 +104,14 @@ void Buffers::keepCharacters(Operation *op) {
       characters.push_back(operand);
 }
 
+/// Whether the first result of a step is in near memory.
+static bool isNear(Operation *op) {
+  if (auto group = dyn_cast<GroupOp>(op))
+    return group.getNear();
+  auto launch = dyn_cast<kernel::LaunchOp>(op);
+  return launch && launch.getNear();
+}
+
 void Buffers::read(Operation *op) {
   int64_t time = stepOps.size();
   for (Value operand : op->getOperands())
@@ -127,6 +135,8 @@ void Buffers::read(Operation *op) {
     return placeParts(op, time);
   for (Value result : op->getResults())
     places[result] = {newBuffer(Arena, bytesOf(result.getType()), time), 0};
+  if (isNear(op))
+    buffers[places.lookup(op->getResult(0)).buffer].isNear = true;
 }
 
 void Buffers::placeParts(Operation *op, int64_t time) {
@@ -201,7 +211,7 @@ bool Buffers::mergeInPlace(int64_t time, Value result, Value operand) {
                        }) > 1;
   if (parts.contains(result) || from.buffer == to.buffer ||
       target.kind != Arena || source.kind != Arena || source.last != time ||
-      target.first != time || readElsewhere ||
+      target.first != time || readElsewhere || source.isNear != target.isNear ||
       from.offset + target.bytes > source.bytes)
     return false;
   absorb(to.buffer, from.buffer, from.offset);
@@ -220,8 +230,9 @@ static int64_t spanOf(Value value) {
   return span;
 }
 
-std::vector<ArenaRequest>
-Buffers::requests(int64_t alignment, std::vector<unsigned> *owners) const {
+std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
+                                            std::vector<unsigned> *owners,
+                                            bool near) const {
   // The bytes that each step touches of buffers in pieces: begin, end, step.
   std::map<unsigned, std::vector<std::array<int64_t, 3>>> touched;
   auto touch = [&](Value value, int64_t time) {
@@ -255,7 +266,7 @@ Buffers::requests(int64_t alignment, std::vector<unsigned> *owners) const {
   std::vector<ArenaRequest> requests;
   for (size_t id = 0; id < buffers.size(); ++id) {
     const Buffer &buffer = buffers[id];
-    if (buffer.kind != Arena || buffer.parent != id)
+    if (buffer.kind != Arena || buffer.parent != id || buffer.isNear != near)
       continue;
     ArenaRequest request{static_cast<int64_t>(llvm::alignTo(
                              std::max<int64_t>(buffer.bytes, 1), alignment)),

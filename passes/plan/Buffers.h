@@ -42,6 +42,7 @@ public:
     int64_t first = 0, last = 0; // steps that write first and read last
     unsigned parent = 0;         // itself, or the buffer that it is part of
     int64_t shift = 0;           // bytes from the begin of the parent
+    bool isNear = false;         // in near memory instead of the arena
   };
   struct Place {
     unsigned buffer;
@@ -51,9 +52,11 @@ public:
   Place placeOf(mlir::Value value) const;
   unsigned size() const { return buffers.size(); }
   const Buffer &operator[](unsigned buffer) const { return buffers[buffer]; }
-  /// What is to be placed in the arena, and for each request its buffer.
+  /// What is to be placed in the arena, or in near memory, and for each request its
+  /// buffer.
   std::vector<ArenaRequest> requests(int64_t alignment,
-                                     std::vector<unsigned> *owners) const;
+                                     std::vector<unsigned> *owners,
+                                     bool near = false) const;
   /// The operations that are steps: launches, groups and concatenations.
   const std::vector<mlir::Operation *> &steps() const { return stepOps; }
 

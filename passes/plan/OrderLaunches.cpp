@@ -188,6 +188,10 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
 
 private:
   void order(kernel::ProgramOp main) {
+    // What is in near memory was chosen for this very order.
+    if (llvm::any_of(main.getBody().getOps<kernel::LaunchOp>(),
+                     [](kernel::LaunchOp launch) { return launch.getNear(); }))
+      return;
     Buffers given(main);
     int64_t alive = aliveIn(given);
     OrderSearch search(main, Buffers(main, {}, /*inPlace=*/false));

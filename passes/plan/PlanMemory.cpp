@@ -59,19 +59,28 @@ private:
   struct Arena {
     int64_t bytes, lowerBound;
     std::vector<int64_t> use;
+    int64_t nearBytes;
   };
 
-  Arena place() {
+  /// Plans the arena or near memory; owners of what is asked for get their offsets.
+  std::pair<std::vector<ArenaRequest>, ArenaPlan> place(bool near) {
     std::vector<unsigned> owners;
-    std::vector<ArenaRequest> requests = buffers.requests(alignment, &owners);
+    std::vector<ArenaRequest> requests =
+        buffers.requests(alignment, &owners, near);
     ArenaPlan plan = planArena(requests, alignment);
     for (auto [owner, offset] : llvm::zip(owners, plan.offsets))
       offsets[owner] = offset;
+    return {std::move(requests), std::move(plan)};
+  }
+
+  Arena place() {
+    auto [requests, plan] = place(/*near=*/false);
     std::vector<int64_t> use;
     for (auto [step, op] : llvm::enumerate(buffers.steps()))
       if (isa<kernel::LaunchOp>(op))
         use.push_back(aliveAt(requests, step));
-    return {plan.bytes, plan.lowerBound, std::move(use)};
+    return {plan.bytes, plan.lowerBound, std::move(use),
+            place(/*near=*/true).second.bytes};
   }
 
   void rewrite(const Arena &arena) {
@@ -89,6 +98,8 @@ private:
     planned.setArenaAlign(alignment);
     planned.setArenaLowerBound(arena.lowerBound);
     planned.setArenaUse(arena.use);
+    if (arena.nearBytes)
+      planned.setNearBytes(arena.nearBytes);
     Block *entry = planned.addEntryBlock();
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (DictionaryAttr attrs = main.getArgAttrDict(i))
@@ -140,7 +151,7 @@ private:
       case Buffers::Arena:
         known = kernel::ArenaOp::create(
             builder, kernel::named(tensor.getLoc(), nameOfResult(tensor)), type,
-            offsets.lookup(id) + offset);
+            offsets.lookup(id) + offset, buffer.isNear);
         break;
       case Buffers::Constant:
         known = global(builder, tensor, type, offset, role);

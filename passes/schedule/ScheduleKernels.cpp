@@ -190,6 +190,7 @@ private:
                          launch.getCalleeAttr(), launch.getOperands(),
                          pairs.empty() ? DenseI64ArrayAttr()
                                        : builder.getDenseI64ArrayAttr(pairs));
+    copy.setNear(launch.getNear());
     launch->replaceAllUsesWith(
         copy->getResults().take_front(launch.getNumResults()));
     launch->erase();

@@ -59,6 +59,13 @@ public:
   virtual void pack(graph::GroupOp group, const Plan &plan,
                     const TargetDescription &target) const {}
 
+  /// Whether the kernel reads an operand of its group in vectors. Left operands of
+  /// products are words, or numbers that are copied to all lanes.
+  virtual bool readsVectors(GroupView group, mlir::BlockArgument operand,
+                            const TargetDescription &target) const {
+    return target.maxLanes(graph::elementOf(operand)) > 1;
+  }
+
   /// Builds the loops by `b.plan`.
   virtual void emit(KernelBuilder &b) const = 0;
   /// Whether its loops go as far as sizes at run time say.

@@ -60,6 +60,7 @@ static TargetDescription base() {
   // four bytes only.
   target.tensorAlign = 4;
   target.pointerBytes = 4;
+  target.nearMemory = "vtcm";
   // The scheduling model of LLVM 22: two multipliers, one vector load, four
   // instructions per packet; a multiply-add of floats takes four cycles, and the
   // next VRMPY takes the sum of the one before without waiting.

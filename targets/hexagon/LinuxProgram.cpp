@@ -69,8 +69,15 @@ INGOT_NO_BUILTIN void *memset(void *to, int value, size_t bytes) {
     static_cast<unsigned char *>(to)[i] = static_cast<unsigned char>(value);
   return to;
 }
+// As the SDK's, in whole vectors where both begin at one.
 INGOT_NO_BUILTIN void *memcpy(void *__restrict to, const void *__restrict from, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i)
+  typedef int32_t vector __attribute__((vector_size(128), may_alias));
+  size_t i = 0;
+  if ((uintptr_t(to) | uintptr_t(from)) % sizeof(vector) == 0)
+    for (; i + sizeof(vector) <= bytes; i += sizeof(vector))
+      *reinterpret_cast<vector *>(static_cast<unsigned char *>(to) + i) =
+          *reinterpret_cast<const vector *>(static_cast<const unsigned char *>(from) + i);
+  for (; i < bytes; ++i)
     static_cast<unsigned char *>(to)[i] = static_cast<const unsigned char *>(from)[i];
   return to;
 }

@@ -3,8 +3,11 @@
  * A QEMU plugin: -plugin libcount.so,begin=ADDRESS,end=ADDRESS,out=FILE counts
  * between the first runs of the code at the two addresses and writes a line per
  * block: address, bytes, instructions, runs, how often something other than the
- * code behind it came next. The interface is declared here, since not every
- * installation of QEMU 7.2 comes with its header. */
+ * code behind it came next. With loads=FILE,range=BEGIN-END,range=... it also writes
+ * how often each instruction reads from each range: address, a number for each range,
+ * and one for what is in none of them.
+ * The interface is declared here, since not every installation of QEMU 7.2 comes
+ * with its header. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +34,11 @@ uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *,
                                                  size_t);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *,
+                                      void (*)(unsigned, uint32_t info,
+                                               uint64_t address, void *),
+                                      int flags, int reads, void *user);
 
 EXPORT int qemu_plugin_version = 1;
 
@@ -42,6 +50,21 @@ struct block {
   struct block *next;
 };
 
+#define MOST_RANGES 16
+enum { READS = 1 };
+
+/* Where an instruction reads. */
+struct loads {
+  uint64_t address, counts[MOST_RANGES + 1];
+  struct loads *next;
+};
+
+static struct {
+  uint64_t begin, end;
+} ranges[MOST_RANGES];
+static unsigned range_count;
+static struct loads *all_loads;
+static const char *loads_path;
 static struct block *blocks, *last;
 static uint64_t begin_address, end_address;
 static bool counting;
@@ -65,6 +88,29 @@ static void run_block(unsigned cpu, void *user) {
     ++block->runs;
 }
 
+static void count_load(unsigned cpu, uint32_t info, uint64_t address,
+                       void *user) {
+  (void)cpu;
+  (void)info;
+  if (!counting)
+    return;
+  unsigned range = 0;
+  while (range < range_count &&
+         (address < ranges[range].begin || address >= ranges[range].end))
+    ++range;
+  ++((struct loads *)user)->counts[range];
+}
+
+static void watch_loads(struct qemu_plugin_insn *instruction) {
+  struct loads *loads = calloc(1, sizeof *loads);
+  if (!loads)
+    abort();
+  loads->address = qemu_plugin_insn_vaddr(instruction);
+  loads->next = all_loads;
+  all_loads = loads;
+  qemu_plugin_register_vcpu_mem_cb(instruction, count_load, 0, READS, loads);
+}
+
 static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
   (void)id;
   struct block *block = calloc(1, sizeof *block);
@@ -72,8 +118,11 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     abort();
   block->begin = block->end = qemu_plugin_tb_vaddr(tb);
   block->instructions = qemu_plugin_tb_n_insns(tb);
-  for (size_t i = 0; i < block->instructions; ++i)
+  for (size_t i = 0; i < block->instructions; ++i) {
     block->end += qemu_plugin_insn_size(qemu_plugin_tb_get_insn(tb, i));
+    if (loads_path)
+      watch_loads(qemu_plugin_tb_get_insn(tb, i));
+  }
   block->next = blocks;
   blocks = block;
   qemu_plugin_register_vcpu_tb_exec_cb(tb, run_block, 0, block);
@@ -92,6 +141,22 @@ static void write_counts(qemu_plugin_id_t id, void *user) {
               (unsigned long long)b->instructions, (unsigned long long)b->runs,
               (unsigned long long)b->taken);
   fclose(out);
+  if (!loads_path)
+    return;
+  if (!(out = fopen(loads_path, "w")))
+    abort();
+  for (struct loads *l = all_loads; l; l = l->next) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i <= range_count; ++i)
+      sum += l->counts[i];
+    if (!sum)
+      continue;
+    fprintf(out, "%llu", (unsigned long long)l->address);
+    for (unsigned i = 0; i <= range_count; ++i)
+      fprintf(out, " %llu", (unsigned long long)l->counts[i]);
+    fputc('\n', out);
+  }
+  fclose(out);
 }
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
@@ -104,6 +169,13 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
       end_address = strtoull(argv[i] + 4, NULL, 0);
     else if (!strncmp(argv[i], "out=", 4))
       out_path = strdup(argv[i] + 4);
+    else if (!strncmp(argv[i], "loads=", 6))
+      loads_path = strdup(argv[i] + 6);
+    else if (!strncmp(argv[i], "range=", 6) && range_count < MOST_RANGES) {
+      char *rest;
+      ranges[range_count].begin = strtoull(argv[i] + 6, &rest, 0);
+      ranges[range_count++].end = strtoull(rest + 1, NULL, 0);
+    }
   }
   if (!out_path)
     return 1;

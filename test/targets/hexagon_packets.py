@@ -80,8 +80,9 @@ def target_facts(ingot):
     return next(t for t in json.loads(run([ingot, "targets", "--json"])) if t["name"] == TARGET)
 
 
-def count_packets(facts, plugin, folder, sources, objects=()):
-    """The packets of each function between count_begin and count_end of a program, and the program."""
+def count_packets(facts, plugin, folder, sources, objects=(), watch=()):
+    """The packets of each function between count_begin and count_end of a program, and the program.
+    `watch` are further options of the plugin."""
     program, counts, support = (os.path.join(folder, name) for name in ("program", "counts", "support.cpp"))
     with open(support, "w") as file:
         file.write(facts["library_text"] + "int main();\n" + facts["program_text"])
@@ -90,7 +91,7 @@ def count_packets(facts, plugin, folder, sources, objects=()):
          *objects, "-o", program])
     symbols = {line.split()[-1]: int(line.split()[0], 16) for line in run(["nm", "--defined-only", program]).splitlines()}
     begin, end = (hex(symbols[mark]) for mark in ("count_begin", "count_end"))
-    run([*facts["emulator"].split(), "-plugin", f"{plugin},begin={begin},end={end},out={counts}", program])
+    run([*facts["emulator"].split(), "-plugin", ",".join([plugin, f"begin={begin}", f"end={end}", f"out={counts}", *watch]), program])
     functions, packets = sorted((address, name) for name, address in symbols.items()), collections.Counter()
     with open(counts) as file:
         for line in file:

@@ -134,6 +134,10 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
                                     "fast", "state", "strict"};
   if (start >= Stage::Decide)
     decided.append({"max-ram", "tune"});
+  StringRef memory =
+      arguments.compile.target ? arguments.compile.target->nearMemory : "";
+  if (start >= Stage::Decide && !memory.empty())
+    decided.push_back(memory);
   if (!refuseUnused(arguments, decided, with, diagnostics) ||
       !refuseUnused(arguments, {"emit-test", "quantize"}, "with --start-from",
                     diagnostics) ||

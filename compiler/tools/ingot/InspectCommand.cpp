@@ -274,6 +274,8 @@ static void printTotals(const Report &report) {
   if (footprint.variables)
     os << ", variables " << footprint.variables;
   os << "\n";
+  if (footprint.near)
+    os << "near memory " << footprint.near << " bytes, beside that RAM\n";
 }
 
 static void printJson(const ModelSummary &summary, const Report &report,
@@ -351,6 +353,8 @@ static void printJson(const ModelSummary &summary, const Report &report,
         });
       json.attribute("arena_bytes", footprint.arena);
       json.attribute("arena_lower_bound", footprint.arenaLowerBound);
+      if (footprint.near)
+        json.attribute("near_bytes", footprint.near);
       if (footprint.state)
         json.attribute("state_bytes", footprint.state);
       if (footprint.object) {

@@ -68,6 +68,19 @@ Options::Options() {
     positional.push_back(std::make_unique<cl::list<std::string>>(
         cl::Positional, cl::desc(command.takes), cl::sub(*command.parser),
         cl::cat(category)));
+  for (const TargetDescription &target : allTargets()) {
+    StringRef memory = target.nearMemory;
+    if (memory.empty() || any_of(nearMemories, [&](const auto &known) {
+          return known->ArgStr == memory;
+        }))
+      continue;
+    nearMemories.push_back(std::make_unique<cl::opt<std::string>>(
+        memory,
+        cl::desc("Bytes of this memory of the target that the caller lends to "
+                 "each run; vectors read from there all but constants"),
+        cl::value_desc("BYTES|nK|nM"), cl::cat(category), cl::sub(compile),
+        cl::sub(inspect), cl::sub(test), cl::sub(run)));
+  }
   static const std::string stages = join(stageNames(), ", ");
   static const std::string stopText =
       "Print the program after a stage: " + stages;

@@ -139,6 +139,8 @@ struct Options {
       llvm::cl::desc("What arena and stack may take: chains of operators are "
                      "computed in stripes for it"),
       llvm::cl::value_desc("BYTES|nK|nM"), MODELS};
+  /// One for each kind of near memory of targets, called after it.
+  std::vector<std::unique_ptr<llvm::cl::opt<std::string>>> nearMemories;
   INGOT_TEXT maxFlash{
       "max-flash",
       llvm::cl::desc("Fail where code and constants together take more"),

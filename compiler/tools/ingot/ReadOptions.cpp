@@ -420,6 +420,32 @@ static void readFast(StringRef kind, Arguments &arguments,
   arguments.compile.bfloats = true;
 }
 
+/// Reads how much near memory there is, which has to be that of the target.
+static void readNear(const Options &options, Arguments &arguments,
+                     Diagnostics &diagnostics) {
+  const TargetDescription *target = arguments.compile.target;
+  for (const auto &option : options.nearMemories) {
+    StringRef memory = option->ArgStr;
+    if (!is_contained(arguments.given, memory))
+      continue;
+    SmallVector<StringRef> owners;
+    for (const TargetDescription &known : allTargets())
+      if (known.nearMemory == memory)
+        owners.push_back(known.name);
+    if (target && target->nearMemory != memory)
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--" + memory + ": the target `" + target->name +
+                             "` has no such memory",
+                         "targets that have it: " + join(owners, ", "));
+    std::optional<int64_t> bytes =
+        readBytes(option->getValue(), memory, diagnostics);
+    if (bytes == 0)
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--" + memory + " lends no memory", "leave it out");
+    arguments.compile.nearBytes = bytes;
+  }
+}
+
 void readArguments(const Options &options, Arguments &arguments,
                    Diagnostics &diagnostics) {
   const CommandSyntax &command = options.commands[options.chosen()];
@@ -471,6 +497,7 @@ void readArguments(const Options &options, Arguments &arguments,
     diagnostics.report(DiagnosticId::BadOption, "--tune names no file");
   arguments.compile.tune = options.tune;
   arguments.compile.maxRam = readBytes(options.maxRam, "max-ram", diagnostics);
+  readNear(options, arguments, diagnostics);
   arguments.compile.maxFlash =
       readBytes(options.maxFlash, "max-flash", diagnostics);
   if (isGiven(options.output))

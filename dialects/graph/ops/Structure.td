@@ -62,12 +62,13 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
     With `output_strides` (in elements) the one result is part of a larger tensor:
     a concatenation outside of any group, which then costs nothing. With
     `input_strides` (an array of strides for each operand, empty for one in row-major
-    order) operands are parts of larger tensors: slices outside of any group.
+    order) operands are parts of larger tensors: slices outside of any group. With `near`
+    the one result is in near memory, which the target's vectors read fastest.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$strategy,
                    OptionalAttr<DenseI64ArrayAttr>:$output_strides,
                    OptionalAttr<ArrayAttr>:$input_strides,
-                   OptionalAttr<DictionaryAttr>:$plan);
+                   OptionalAttr<DictionaryAttr>:$plan, UnitAttr:$near);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;

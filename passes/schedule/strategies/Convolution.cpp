@@ -128,6 +128,13 @@ public:
                model.groupsKernelRows() ? 2 : 1);
   }
 
+  bool readsVectors(GroupView group, BlockArgument operand,
+                    const TargetDescription &target) const override {
+    Value x = ConvolutionAnchor::of(group).conv.getX();
+    return (operand != x || !operand.hasOneUse()) &&
+           Strategy::readsVectors(group, operand, target);
+  }
+
   bool takesRunTimeSizes() const override { return true; }
 
   void emit(KernelBuilder &b) const override {

@@ -66,6 +66,13 @@ public:
         });
   }
 
+  bool readsVectors(GroupView group, BlockArgument operand,
+                    const TargetDescription &target) const override {
+    Value a = cast<MatMulOp>(group.anchor()).getA();
+    return (operand != a || !operand.hasOneUse()) &&
+           Strategy::readsVectors(group, operand, target);
+  }
+
   static DotModel model(MatMulOp product, const TargetDescription &target) {
     ProductSizes sizes(product);
     return DotModel(sizes.rows.most(), sizes.columns, sizes.steps.most(),

@@ -6,6 +6,7 @@
 // RUN: %ingot-opt %t/bound.mlir -plan-memory | FileCheck %s --check-prefix=BOUND
 // RUN: %ingot-opt %t/slices.mlir -plan-memory | FileCheck %s --check-prefix=SLICES
 // RUN: %ingot-opt %t/creep.mlir -plan-memory=alignment=16 | FileCheck %s --check-prefix=CREEP
+// RUN: %ingot-opt %t/near.mlir -plan-memory | FileCheck %s --check-prefix=NEAR
 // REQUIRES: ingot-opt
 
 // Buffers that are alive at different steps share bytes: three in two places, which is
@@ -172,4 +173,26 @@ kernel.program @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %b = graph.concat %p, %q, %r, %s {axis = 0 : i64} : (tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
   %y = kernel.launch @step(%b) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   kernel.return %y : tensor<4x8xf32>
+}
+
+// What is in near memory has places of its own there, and no result that is in the arena
+// takes over its bytes, nor the other way round.
+// NEAR: @main
+// NEAR-SAME: arena_bytes = 256 : i64
+// NEAR-SAME: near_bytes = 512 : i64
+// NEAR: %[[A:.*]] = kernel.arena 0 near : memref<64xf32>
+// NEAR-NEXT: kernel.launch @step(%arg0, %[[A]])
+// NEAR: %[[B:.*]] = kernel.arena 256 near : memref<64xf32>
+// NEAR-NEXT: kernel.launch @step(%arg0, %[[B]])
+// NEAR: %[[C:.*]] = kernel.arena 0 : memref<64xf32>
+// NEAR-NEXT: kernel.launch @add(%[[A]], %[[B]], %[[C]])
+//--- near.mlir
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.func @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.program @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %a = kernel.launch @step(%x) {near} : (tensor<64xf32>) -> tensor<64xf32>
+  %b = kernel.launch @step(%x) {near} : (tensor<64xf32>) -> tensor<64xf32>
+  %c = kernel.launch @add(%a, %b) {inplace = array<i64: 0, 0>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = kernel.launch @step(%c) : (tensor<64xf32>) -> tensor<64xf32>
+  kernel.return %d : tensor<64xf32>
 }

@@ -1,0 +1,70 @@
+// RUN: split-file %s %t
+// RUN: %ingot-opt %t/fits.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=16384" | FileCheck %s --check-prefix=FITS
+// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=4096" | FileCheck %s --check-prefix=ROWS
+// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=4096" -lower-outline-groups | FileCheck %s --check-prefix=LOWER
+// RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=512" | FileCheck %s --check-prefix=SMALL
+// RUN: %ingot-opt %t/pad.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=2048" | FileCheck %s --check-prefix=PAD
+// RUN: %ingot-opt %t/words.mlir -decide-form-groups=target=hexagon-v67 "-decide-fill-near=target=hexagon-v67 max-bytes=65536" | FileCheck %s --check-prefix=WORDS
+// REQUIRES: ingot-opt
+
+// A result that only vectors read is stored in near memory; the caller's input, which is
+// somewhere else, is copied there as a whole, where there is room.
+// FITS: %[[COPY:.*]] = graph.group "{{.*}}"(%arg0) {near}
+// FITS: graph.reshape
+// FITS: %[[P:.*]] = graph.group "{{.*}}"(%[[COPY]]) {near}
+// FITS: graph.max_pool
+// FITS: graph.group "{{.*}}"(%[[P]]) :
+// FITS-NOT: near_least
+//--- fits.mlir
+func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
+  %p = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x64xsi8>) -> tensor<1x4x4x64xsi8>
+  %q = graph.max_pool %p {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x64xsi8>) -> tensor<1x2x2x64xsi8>
+  return %q : tensor<1x2x2x64xsi8>
+}
+
+// What does not fit is copied some rows at a time, with the rows that windows share.
+// ROWS: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x8x64xsi8>
+// ROWS-NEXT: %[[C0:.*]] = graph.group "{{.*}}"(%[[X0]]) {near}
+// ROWS: %[[A0:.*]] = graph.group "{{.*}}"(%[[C0]]) :
+// ROWS: graph.max_pool {{.*}}low = array<i64: 1, 1>
+// ROWS: %[[X1:.*]] = graph.slice %arg0
+// ROWS: %[[C1:.*]] = graph.group "{{.*}}"(%[[X1]]) {near}
+// ROWS: %[[A1:.*]] = graph.group "{{.*}}"(%[[C1]]) :
+// ROWS: graph.concat %[[A0]], %[[A1]]{{.*}} {axis = 1 : i64}
+
+// The kernel of a copy says so, and the launch where its result is.
+// LOWER: kernel.func @copy_1x
+// LOWER: kernel.launch @copy_1x{{.*}}(%{{.*}}) {near}
+// LOWER: kernel.launch @max_pool_1x{{.*}}(%{{[0-9]+}}) :
+
+// Where no row has room, nothing is changed, and it is said how much is enough.
+// SMALL: @main{{.*}} attributes {kernel.near_least = [[LEAST:[1-9][0-9]*]] : i64}
+// SMALL-NOT: near}
+//--- rows.mlir
+func.func @main(%x: tensor<1x16x8x64xsi8>) -> tensor<1x16x8x64xsi8> {
+  %p = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>} : (tensor<1x16x8x64xsi8>) -> tensor<1x16x8x64xsi8>
+  return %p : tensor<1x16x8x64xsi8>
+}
+
+// Padding belongs to the stripes at the borders.
+// PAD: graph.pad {{.*}}low = array<i64: 0, 1, 1, 0>
+// PAD: graph.pad {{.*}}low = array<i64: 0, 0, 1, 0>
+// PAD: graph.concat
+//--- pad.mlir
+func.func @main(%x: tensor<1x8x6x64xsi8>) -> tensor<1x10x8x64xsi8> {
+  %z = graph.constant dense<7> : tensor<si8> : tensor<si8>
+  %p = graph.pad %x, %z {low = array<i64: 0, 1, 1, 0>} : (tensor<1x8x6x64xsi8>, tensor<si8>) -> tensor<1x10x8x64xsi8>
+  return %p : tensor<1x10x8x64xsi8>
+}
+
+// Left operands of products are read by words, which pass through the caches; constants
+// are streamed.
+// WORDS-NOT: near
+// WORDS: graph.group "integer-product"(
+// WORDS-NOT: near
+//--- words.mlir
+func.func @main(%x: tensor<64x64xui8>) -> tensor<64x128xsi32> {
+  %w = graph.constant dense<3> : tensor<64x128xsi8> : tensor<64x128xsi8>
+  %y = graph.matmul %x, %w : (tensor<64x64xui8>, tensor<64x128xsi8>) -> tensor<64x128xsi32>
+  return %y : tensor<64x128xsi32>
+}
