@@ -159,6 +159,9 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
         {options.target->bufferAlign, options.stateInOnePlace}));
   if (options.target->smallCode)
     pm.addPass(plan::createShareKernels());
+  // When launches are in their last order.
+  if (!options.evaluating && !options.target->prefetchText.empty())
+    pm.addPass(plan::createPrefetchWeights({options.target->name.str()}));
 }
 
 /// Only operations are left that the printer knows on this target.

@@ -192,6 +192,10 @@ struct TargetDescription {
   /// Products of narrow numbers; without a row they are widened and multiplied alone.
   std::vector<Product> products;
 
+  /// A statement that has bytes brought to the second cache in the background: {0} is a
+  /// pointer, {1} their number. Empty: caches see by themselves what is streamed.
+  llvm::StringRef prefetchText;
+
   /// Headers to include, and the text that enables the instruction set for the
   /// functions between open and close, so that no compiler flag is needed.
   llvm::SmallVector<llvm::StringRef, 2> includes;

@@ -100,6 +100,9 @@ void MainPrinter::printOperations(kernel::ProgramOp program) {
       printCheckSizes(check);
     else if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
       printRequireEqual(require, pointer(require.getInput()).text);
+    else if (auto prefetch = dyn_cast<kernel::PrefetchOp>(op))
+      out.line(context.prefetch(pointer(prefetch.getBuffer()).text,
+                                prefetch.getBytes()));
     else if (auto buffer = dyn_cast<kernel::ArenaOp>(op);
              buffer && !buffer->use_empty())
       printArenaValue(buffer);
@@ -133,11 +136,11 @@ void MainPrinter::printChecks() {
     missing += " || !io->" + interface.weightsField;
   if (!interface.stateField.empty())
     missing += " || !io->" + interface.stateField;
+  if (interface.nearBytes)
+    missing += " || !io->" + interface.nearField;
   if (interface.arenaBytes > 0)
     missing += " || !arena";
   returnIf(missing, "INGOT_ERROR_NULL");
-  if (interface.nearBytes)
-    missing += " || !io->" + interface.nearField;
   printAlignmentChecks();
   printSizeChecks();
   printStringChecks();
@@ -154,14 +157,11 @@ void MainPrinter::printChecks() {
   } else {
     out.line("(void)arena;");
   }
+  printNearPointer();
   printStatePointers();
   printWeightsBase();
 }
-  printNearPointer();
 
-void MainPrinter::printStatePointers() {
-  if (interface.stateField.empty())
-    return;
 void MainPrinter::printNearPointer() {
   if (!interface.nearBytes)
     return;
@@ -173,6 +173,9 @@ void MainPrinter::printNearPointer() {
            ";");
 }
 
+void MainPrinter::printStatePointers() {
+  if (interface.stateField.empty())
+    return;
   std::string field = "io->" + interface.stateField;
   returnIf("(uintptr_t)" + field + " % " + interface.sharedMacro +
                "_STATE_ALIGN != 0",

@@ -156,7 +156,10 @@ public:
   /// Alone in its file, or in the namespace `inside`.
   void print(StringRef inside) {
     std::string kernelText = textOfKernels();
-    printOpening(target.openText, kernelText, out);
+    // Programs print later, and ask for one thing.
+    std::string used = kernelText;
+    module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
+    printOpening(target.openText, used, out);
     if (!target.openText.empty())
       out.blank();
     out.line("namespace {");

@@ -463,6 +463,12 @@ void KernelPrinter::declareLoadRegisters() {
     out.line(text + ";");
 }
 
+std::string SourceContext::prefetch(StringRef pointer, int64_t bytes) const {
+  std::string text = target.prefetchText.str();
+  text.replace(text.find("{0}"), 3, pointer.str());
+  return text.replace(text.find("{1}"), 3, std::to_string(bytes));
+}
+
 void KernelPrinter::printCursor(kernel::CursorOp cursor) {
   auto type = cast<MemRefType>(cursor.getSource().getType());
   std::string hint = nameHint(cursor);
@@ -481,6 +487,14 @@ void KernelPrinter::printCursor(kernel::CursorOp cursor) {
     std::string statement = row->spelling.str();
     out.line(statement.replace(statement.find("{0}"), 3, name) + ";");
   }
+}
+
+void KernelPrinter::printPrefetch(kernel::PrefetchOp prefetch) {
+  Value buffer = prefetch.getBuffer();
+  out.line(context.prefetch(prefetch.getIndices().empty()
+                                ? pointer(buffer)
+                                : "&" + address(buffer, prefetch.getIndices()),
+                            prefetch.getBytes()));
 }
 
 void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {

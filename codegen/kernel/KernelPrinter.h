@@ -41,6 +41,9 @@ struct SourceContext {
   std::set<std::string> vectorTypes, splats;
   /// The function that has threads share a kernel, or a step of it.
   std::string parallel;
+
+  /// The statement by which bytes are fetched ahead.
+  std::string prefetch(llvm::StringRef pointer, int64_t bytes) const;
 };
 
 /// How tightly an expression binds, tightest first.
@@ -86,6 +89,7 @@ private:
   void printIf(mlir::scf::IfOp conditional);
   void printInsert(mlir::vector::InsertOp insert);
   void printCursor(kernel::CursorOp cursor);
+  void printPrefetch(kernel::PrefetchOp prefetch);
   void printLoadNext(kernel::LoadNextOp load);
   void declareLoadRegisters();
   void printCall(mlir::func::CallOp call);

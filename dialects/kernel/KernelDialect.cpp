@@ -336,7 +336,7 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("on buffers takes all of them as arguments");
   for (Operation &op : getBody().front())
     if (!isa<ArenaOp, ViewOp, LaunchOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp,
-             RequireEqualOp, memref::GetGlobalOp, ReturnOp>(op))
+             RequireEqualOp, PrefetchOp, memref::GetGlobalOp, ReturnOp>(op))
       return op.emitOpError("is not of the kernel level; a program only "
                             "launches kernels and runs programs");
   return success();

@@ -295,6 +295,23 @@ class Kernel_ControlOp<string mnemonic, list<Trait> traits = []> : Kernel_Op<mne
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
 }
 
+def Kernel_PrefetchOp : Kernel_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Has bytes brought to the second cache in the background";
+  let description = [{
+    The bytes from an element on; without indices, from the first one. Not
+    `memref.prefetch`, which names one element, where processors that fetch in the
+    background take a whole range. It neither reads nor writes, but keeps its place.
+
+        kernel.prefetch %weights, 36864 : memref<36864xi8>
+        kernel.prefetch %weights[%panel, %zero], 4096 : memref<9x4096xi8>
+  }];
+  let arguments = (ins Kernel_Buffer:$buffer, Variadic<Index>:$indices,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
+  let assemblyFormat = [{
+    $buffer (`[` $indices^ `]`)? `,` $bytes attr-dict `:` type($buffer)
+  }];
+}
+
 def Kernel_IfOp : Kernel_ControlOp<"if"> {
   let summary = "Runs one of two programs, as a condition says";
   let description = [{

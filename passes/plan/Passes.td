@@ -26,4 +26,9 @@ def ShareKernels : Pass<"plan-share-kernels", "::mlir::ModuleOp"> {
   let summary = "Make one kernel of those that differ in integers only, with these as arguments";
 }
 
+def PrefetchWeights : Pass<"plan-prefetch-weights", "::mlir::ModuleOp"> {
+  let summary = "Have the constants of each launch fetched during the one before";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose second cache they go to">];
+}
+
 #endif

@@ -20,6 +20,10 @@ static constexpr llvm::StringLiteral openText =
 // A fused multiply-add would round once where other targets round a product and a sum: networks
 // of integers, whose scales are floats, give the same bits everywhere.
 #pragma clang fp contract(off)
+// Bytes on their way to the second cache: rows of 1024 bytes, one behind the other.
+#define INGOT_PREFETCH(POINTER, BYTES) \
+  __builtin_HEXAGON_Y5_l2fetch((void *)(uintptr_t)(POINTER), \
+                               (int64_t)1024 << 32 | (int64_t)1024 << 16 | ((BYTES) + 1023) / 1024)
 typedef int32_t ingot_hvx __attribute__((vector_size(128)));
 // The upper halves of the products of integers of 32 bits.
 #define INGOT_MUL_HIGH(X, Y) \
@@ -56,11 +60,11 @@ static TargetDescription base() {
       {"vector.interleave", "i16x64", "i16x128", INTERLEAVED("-2")}};
   target.alignedAccess = true;
   target.bufferAlign = 128;
+  target.nearMemory = "vtcm";
   // Groups of bytes are read as words, which the processor loads at multiples of
   // four bytes only.
   target.tensorAlign = 4;
   target.pointerBytes = 4;
-  target.nearMemory = "vtcm";
   // The scheduling model of LLVM 22: two multipliers, one vector load, four
   // instructions per packet; a multiply-add of floats takes four cycles, and the
   // next VRMPY takes the sum of the one before without waiting.
@@ -72,6 +76,8 @@ static TargetDescription base() {
   // Vectors come from the second cache.
   target.l1Bytes = 32 << 10;
   target.l2Bytes = 512 << 10;
+  // Vectors of weights come from there, and nothing else fetches ahead.
+  target.prefetchText = "INGOT_PREFETCH({0}, {1});";
   target.products = hvxProducts();
   target.openText = openText;
   target.closeText = closeText;

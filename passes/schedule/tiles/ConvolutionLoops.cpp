@@ -127,6 +127,7 @@ private:
     if (panels.fullPanels == 0)
       return body(tail());
     b.parallelFor(panels.fullPanels, [&](Expr number) {
+      panels.prefetchNext(b, number);
       body(full(number));
       // The tail goes to whoever has the last panel.
       if (hasTail())

@@ -147,6 +147,8 @@ struct PackedPanels {
   /// columns, each with its group.
   graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
                    graph::Expr step, int64_t offset, int64_t lanes) const;
+  /// Has the panel behind `panel` fetched, where the target is told what to fetch.
+  void prefetchNext(KernelBuilder &b, graph::Expr panel) const;
 };
 
 } // namespace ingot::schedule

@@ -1,0 +1,81 @@
+// Weights on their way before they are read.
+//
+// Where caches are told what to fetch, each launch is preceded by that for the constants
+// of the next one (and the first launch by that for its own), as far as a part of the
+// second cache holds them: weights stay there while a layer's input and result pass through.
+//
+//   kernel.launch @a(..)            kernel.prefetch %weights, 36864
+//   kernel.launch @b(%weights) ->   kernel.launch @a(..)
+//                                   kernel.launch @b(%weights)
+//
+// Larger weights are prefetched to that part; their kernels go on with it, panel by panel.
+
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/plan/Passes.h"
+#include "targets/TargetDescription.h"
+
+using namespace mlir;
+
+namespace ingot::plan {
+#define GEN_PASS_DEF_PREFETCHWEIGHTS
+#include "passes/plan/Passes.h.inc"
+
+namespace {
+
+/// What is smaller arrives while the kernel begins.
+constexpr int64_t leastBytes = 4096;
+/// What one of so many launches before has read is still there.
+constexpr size_t recentLaunches = 4;
+
+/// The constants that a launch reads.
+SmallVector<memref::GetGlobalOp> constantsOf(kernel::LaunchOp launch) {
+  SmallVector<memref::GetGlobalOp> constants;
+  for (Value operand : launch.getOperands()) {
+    while (auto view = operand.getDefiningOp<kernel::ViewOp>())
+      operand = view.getSource();
+    if (auto get = operand.getDefiningOp<memref::GetGlobalOp>();
+        get && kernel::spanBytes(get.getType()) >= leastBytes &&
+        !llvm::is_contained(constants, get))
+      constants.push_back(get);
+  }
+  return constants;
+}
+
+struct PrefetchWeightsPass : impl::PrefetchWeightsBase<PrefetchWeightsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    most = static_cast<int64_t>(double(target.l2Bytes) * target.residentShare);
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
+      SmallVector<kernel::LaunchOp> launches(
+          program.getBody().getOps<kernel::LaunchOp>());
+      llvm::StringMap<size_t> lastRead;
+      for (auto [number, launch] : llvm::enumerate(launches))
+        for (memref::GetGlobalOp get : constantsOf(launch)) {
+          auto known = lastRead.find(get.getName());
+          if (known == lastRead.end() ||
+              known->second + recentLaunches < number)
+            prefetch(get, launches[number ? number - 1 : 0]);
+          lastRead[get.getName()] = number;
+        }
+    }
+  }
+
+private:
+  void prefetch(memref::GetGlobalOp get, kernel::LaunchOp before) const {
+    OpBuilder builder(before);
+    // Read by an earlier launch, perhaps.
+    if (before->isBeforeInBlock(get))
+      get->moveBefore(before);
+    kernel::PrefetchOp::create(
+        builder, get.getLoc(), get.getResult(), ValueRange(),
+        std::min<int64_t>(kernel::spanBytes(get.getType()), most));
+  }
+
+  int64_t most = 0;
+};
+
+} // namespace
+} // namespace ingot::plan
