@@ -6,6 +6,7 @@
 #include "digits.h"
 
 #include <AEEStdErr.h>
+#include <HAP_compute_res.h>
 #include <qurt.h>
 
 enum { pixels = 28 * 28, classes = 10 };
@@ -14,6 +15,41 @@ extern const unsigned char *const digit_images[11];
 
 static float image[pixels], scores[classes];
 static int held;
+
+/* The VTCM of this DSP: a page, which is one session's at a time. */
+static _Alignas(4096) unsigned char vtcm[1 << 16];
+
+int HAP_compute_res_attr_init(compute_res_attr_t *wanted) {
+  *wanted = (compute_res_attr_t){0, 0};
+  return 0;
+}
+
+int HAP_compute_res_attr_set_vtcm_param(compute_res_attr_t *wanted,
+                                        unsigned int vtcm_size,
+                                        unsigned int b_single_page) {
+  (void)b_single_page;
+  wanted->vtcm_size = vtcm_size;
+  return 0;
+}
+
+unsigned int HAP_compute_res_acquire(compute_res_attr_t *wanted,
+                                     unsigned int timeout_us) {
+  (void)timeout_us;
+  if (held || wanted->vtcm_size > sizeof vtcm)
+    return 0;
+  wanted->vtcm = vtcm;
+  ++held;
+  return 1;
+}
+
+void *HAP_compute_res_attr_get_vtcm_ptr(compute_res_attr_t *acquired) {
+  return acquired->vtcm;
+}
+
+int HAP_compute_res_release(unsigned int resources) {
+  held -= (int)resources;
+  return 0;
+}
 
 int qurt_hvx_lock(qurt_hvx_mode_t mode) {
   held += mode == QURT_HVX_MODE_128B;

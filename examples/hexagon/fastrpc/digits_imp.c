@@ -1,15 +1,19 @@
 /* The interface of digits.idl by the generated network.
  *
  * A session has the arena, of which there is one: a second session is refused, and calls
- * within a session are the caller's to order. HVX is held while the network runs. */
+ * within a session are the caller's to order. HVX and VTCM are held while the network
+ * runs: other sessions of the DSP want them, too. */
 #include "digits.h"
-#include "mnist.h"
+#include "mnist_near.h"
 
 #include <AEEStdErr.h>
+#include <HAP_compute_res.h>
 #include <qurt.h>
 
-static _Alignas(MNIST_ARENA_ALIGN) unsigned char arena[MNIST_ARENA_BYTES];
+static _Alignas(MNIST_NEAR_ARENA_ALIGN) unsigned char arena[MNIST_NEAR_ARENA_BYTES];
 static int sessions;
+/* How long a call waits for VTCM that another session has. */
+enum { timeout_us = 100000 };
 
 int digits_open(const char *uri, remote_handle64 *handle) {
   (void)uri;
@@ -28,13 +32,24 @@ int digits_close(remote_handle64 handle) {
 int digits_classify(remote_handle64 handle, const float *image, int images,
                     float *scores, int classes) {
   if (handle != (remote_handle64)(uintptr_t)arena ||
-      images != MNIST_INPUT3_ELEMENTS ||
-      classes != MNIST_PLUS214_OUTPUT_0_ELEMENTS)
+      images != MNIST_NEAR_INPUT3_ELEMENTS ||
+      classes != MNIST_NEAR_PLUS214_OUTPUT_0_ELEMENTS)
     return AEE_EBADPARM;
-  if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_EOK)
+  compute_res_attr_t wanted;
+  HAP_compute_res_attr_init(&wanted);
+  HAP_compute_res_attr_set_vtcm_param(&wanted, MNIST_NEAR_VTCM_BYTES,
+                                      /*b_single_page=*/1);
+  unsigned int resources = HAP_compute_res_acquire(&wanted, timeout_us);
+  if (!resources)
     return AEE_ERESOURCENOTFOUND;
-  mnist_io io = {image, scores};
-  ingot_status status = mnist_run(&io, arena, 0);
-  qurt_hvx_unlock();
-  return status == INGOT_OK ? AEE_SUCCESS : AEE_EFAILED;
+  int result = AEE_ERESOURCENOTFOUND;
+  if (qurt_hvx_lock(QURT_HVX_MODE_128B) == QURT_EOK) {
+    mnist_near_io io = {image, scores,
+                        HAP_compute_res_attr_get_vtcm_ptr(&wanted)};
+    ingot_status status = mnist_near_run(&io, arena, 0);
+    qurt_hvx_unlock();
+    result = status == INGOT_OK ? AEE_SUCCESS : AEE_EFAILED;
+  }
+  HAP_compute_res_release(resources);
+  return result;
 }
