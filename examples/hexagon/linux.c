@@ -43,6 +43,16 @@ void *memcpy(void *to, const void *from, size_t bytes) {
   return to;
 }
 
+/* What clang calls for whole vectors and the like; the SDK's libclang_rt.builtins has it. */
+void __hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *to,
+                                                           const void *from,
+                                                           unsigned bytes);
+void __hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *to,
+                                                           const void *from,
+                                                           unsigned bytes) {
+  memcpy(to, from, bytes);
+}
+
 void *memset(void *to, int value, size_t bytes) {
   for (char *t = to, *end = t + bytes; t < end;)
     *t++ = (char)value;
