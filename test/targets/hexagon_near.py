@@ -106,8 +106,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--work", required=True)
-    parser.add_argument("--network", default="resnet50_int8")
-    parser.add_argument("--vtcm", default="256K")
+    parser.add_argument("--network", default="tiny_resnet8_cifar_int8")
+    parser.add_argument("--vtcm", default="16K")
     args = parser.parse_args()
     for program in ("qemu-hexagon", "clang++-22", "llvm-objcopy-22"):
         if not shutil.which(program):
