@@ -286,6 +286,14 @@ func.func @zip_low_part(%x: vector<8xi8>) {
 
 // -----
 
+func.func @prefetch_nothing(%x: memref<8xi8>) {
+  // expected-error @+1 {{attribute 'bytes' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  kernel.prefetch %x, 0 : memref<8xi8>
+  return
+}
+
+// -----
+
 func.func @zip_part(%x: vector<8xi8>) {
   // expected-error @+1 {{takes blocks of 128 bits, not 'vector<8xi8>'}}
   %y = kernel.zip_high %x, %x : vector<8xi8>
