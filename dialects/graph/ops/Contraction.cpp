@@ -225,8 +225,8 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     init = nest(nest, b.broadcast(init, b.lanes()));
   }
   return overWindow(
-      b, idx, dimsOf(getX()), ArrayRef(w).drop_back(2), getStrides(),
-      getDilations(), getLow(), init,
+      b, idx, dimsOf(getX()), dimsOf(getResult()), ArrayRef(w).drop_back(2),
+      getStrides(), getDilations(), getLow(), init,
       [&](ArrayRef<Expr> k, ArrayRef<Expr> at, Expr acc) {
         return b.reduce(groupInputs, acc, [&](Expr c, Expr acc) {
           named(c, "input_channel");

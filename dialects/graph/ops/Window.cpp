@@ -31,7 +31,7 @@ std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
 
 Expr overWindow(
     ElementBuilder &b, ArrayRef<Expr> idx, ArrayRef<Dim> inputShape,
-    ArrayRef<Dim> kernel, ArrayRef<int64_t> strides,
+    ArrayRef<Dim> outputShape, ArrayRef<Dim> kernel, ArrayRef<int64_t> strides,
     ArrayRef<int64_t> dilations, ArrayRef<int64_t> low, Expr init,
     llvm::function_ref<Expr(ArrayRef<Expr>, ArrayRef<Expr>, Expr)> body) {
   Exprs k, at(idx.begin(), idx.end());
@@ -42,19 +42,25 @@ Expr overWindow(
     Expr start = named(idx[1 + axis] * static_cast<double>(strides[axis]) -
                            static_cast<double>(low[axis]),
                        "first_input_" + name);
+    auto position = [&](Expr i, ArrayRef<Expr> carried) -> Exprs {
+      k.push_back(named(i, "kernel_" + name));
+      at[1 + axis] = named(start + i * static_cast<double>(dilations[axis]),
+                           "input_" + name);
+      Expr result = self(self, axis + 1, carried[0]);
+      k.pop_back();
+      return {result};
+    };
+    // Without padding all positions are inside.
+    Dim last = (outputShape[1 + axis] - 1) * strides[axis];
+    if (low[axis] == 0 && kernel[axis].known() &&
+        (inputShape[1 + axis] - last).least() >
+            (kernel[axis].most() - 1) * dilations[axis])
+      return b.loop(kernel[axis], {acc}, position)[0];
     auto [lo, hi] = insideWindow(start, kernel[axis], dilations[axis],
                                  inputShape[1 + axis]);
     named(lo, "first_kernel_" + name);
     named(hi, "end_kernel_" + name);
-    return b.loop(
-        lo, hi, 1, {acc}, [&](Expr i, ArrayRef<Expr> carried) -> Exprs {
-          k.push_back(named(i, "kernel_" + name));
-          at[1 + axis] = named(start + i * static_cast<double>(dilations[axis]),
-                               "input_" + name);
-          Expr result = self(self, axis + 1, carried[0]);
-          k.pop_back();
-          return {result};
-        })[0];
+    return b.loop(lo, hi, 1, {acc}, position)[0];
   };
   return nest(nest, 0, b.broadcast(init, b.lanes()));
 }
@@ -69,15 +75,15 @@ bool LpPoolOp::isCheap() { return false; }
 bool LpPoolOp::passesLanes() { return true; }
 
 Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  return overWindow(b, idx, dimsOf(getX()), dimsOf(getKernel()), getStrides(),
-                    getDilations(), getLow(), lowest(b, elementOf(getX())),
-                    [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
-                      Expr x = b.load(getX(), at);
-                      return named(isa<FloatType>(elementOf(getX()))
-                                       ? select(acc > x, acc, x)
-                                       : max(acc, x),
-                                   "best");
-                    });
+  return overWindow(
+      b, idx, dimsOf(getX()), dimsOf(getResult()), dimsOf(getKernel()),
+      getStrides(), getDilations(), getLow(), lowest(b, elementOf(getX())),
+      [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
+        Expr x = b.load(getX(), at);
+        return named(isa<FloatType>(elementOf(getX())) ? select(acc > x, acc, x)
+                                                       : max(acc, x),
+                     "best");
+      });
 }
 
 Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
@@ -117,27 +123,28 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     at.push_back(order[1]);
     return b.load(getX(), at);
   };
-  return overWindow(b, idx, shape, dimsOf(getKernel()), getStrides(),
-                    getDilations(), getLow(), b.constantInt(-1, signedI64),
-                    [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr best) {
-                      Expr here = named(positionOf(at), "here");
-                      return b.ifElse(
-                          best < 0.0, [&] { return here; },
-                          [&] {
-                            return select(b.load(getX(), at) > valueAt(best),
-                                          here, best);
-                          });
-                    });
+  return overWindow(
+      b, idx, shape, dimsOf(getResult()), dimsOf(getKernel()), getStrides(),
+      getDilations(), getLow(), b.constantInt(-1, signedI64),
+      [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr best) {
+        Expr here = named(positionOf(at), "here");
+        return b.ifElse(
+            best < 0.0, [&] { return here; },
+            [&] {
+              return select(b.load(getX(), at) > valueAt(best), here, best);
+            });
+      });
 }
 
 Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Type type = elementOf(getX());
   Dims shape = dimsOf(getX()), result = dimsOf(getResult());
-  Expr sum = overWindow(b, idx, shape, dimsOf(getKernel()), getStrides(),
-                        getDilations(), getLow(), b.constant(0, type),
-                        [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
-                          return named(acc + b.load(getX(), at), "sum");
-                        });
+  Expr sum =
+      overWindow(b, idx, shape, result, dimsOf(getKernel()), getStrides(),
+                 getDilations(), getLow(), b.constant(0, type),
+                 [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
+                   return named(acc + b.load(getX(), at), "sum");
+                 });
   // The number of positions is a product over the axes; constant without
   // padding.
   int64_t all = 1;
@@ -169,8 +176,8 @@ Expr LpPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Type type = elementOf(getX());
   double p = static_cast<double>(getP());
   Expr sum = overWindow(
-      b, idx, dimsOf(getX()), dimsOf(getKernel()), getStrides(), getDilations(),
-      getLow(), b.constant(0, type),
+      b, idx, dimsOf(getX()), dimsOf(getResult()), dimsOf(getKernel()),
+      getStrides(), getDilations(), getLow(), b.constant(0, type),
       [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
         Expr x = b.load(getX(), at);
         return named(acc + (p == 1   ? abs(x)

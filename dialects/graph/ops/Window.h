@@ -15,8 +15,8 @@ std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
 /// A loop over the inside positions of all axes at output position `idx`
 /// (batch, spatial..., channel); `body` gets the kernel and input positions.
 Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
-                llvm::ArrayRef<Dim> inputShape, llvm::ArrayRef<Dim> kernel,
-                llvm::ArrayRef<int64_t> strides,
+                llvm::ArrayRef<Dim> inputShape, llvm::ArrayRef<Dim> outputShape,
+                llvm::ArrayRef<Dim> kernel, llvm::ArrayRef<int64_t> strides,
                 llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> low,
                 Expr init,
                 llvm::function_ref<Expr(llvm::ArrayRef<Expr> k,
