@@ -123,12 +123,17 @@ const Product *TargetDescription::product(llvm::StringRef a, llvm::StringRef b,
   return nullptr;
 }
 
-bool TargetDescription::filtersBytes() const {
+bool TargetDescription::filtersBytes(mlir::Type x, mlir::Type w,
+                                     int64_t channels) const {
+  constexpr int64_t leastChannels = 16;
+
   auto narrows = [](const Intrinsic &row) {
     return row.op == "kernel.narrow_unsigned";
   };
   constexpr unsigned group = 4;
-  return !vectorBytes.empty() && llvm::any_of(intrinsics, narrows) &&
+  return x.isUnsignedInteger(8) && w.isSignedInteger(8) &&
+         channels >= leastChannels && !vectorBytes.empty() &&
+         llvm::any_of(intrinsics, narrows) &&
          llvm::all_of(vectorBytes, [&](unsigned bytes) {
            return product("ui8", "si8", group, bytes / group);
          });

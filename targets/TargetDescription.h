@@ -230,6 +230,10 @@ struct TargetDescription {
   /// Whether this very machine can run it.
   bool (*runsOnThisHost)() = nullptr;
 
+  /// Bytes of weights that stay in the second cache beside what passes through it.
+  int64_t residentBytes() const {
+    return static_cast<int64_t>(static_cast<double>(l2Bytes) * residentShare);
+  }
   /// Whether kernels run on a device beside the host.
   bool isDevice() const { return device.level != 0; }
   /// Lanes of `elementType` in a register of each width, widest first, down to
@@ -241,11 +245,10 @@ struct TargetDescription {
   bool multipliesBytes() const {
     return coreRegisters || !products.empty() || isDevice();
   }
-  /// Channels that a filter of bytes for each of them takes at least.
-  static constexpr int64_t leastFilters = 16;
-  /// Whether such filters are worth more than filters of floats: unsigned bytes are
-  /// multiplied by signed ones in vectors, and sums are narrowed several at a time.
-  bool filtersBytes() const;
+  /// Whether filters of bytes, one for each of so many channels, are worth more than
+  /// filters of floats: unsigned bytes are multiplied by signed ones in vectors, and
+  /// sums are narrowed several at a time.
+  bool filtersBytes(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether there are instructions for products of bf16 that are summed in f32.
   bool multipliesBFloats() const;
   /// The widest of these, 1 if there is none.

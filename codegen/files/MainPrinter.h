@@ -47,8 +47,8 @@ private:
   void printMadeSizes();
   void printChecks();
   void printWeightsBase();
-  /// Declares a pointer for each tensor in the state.
   void printNearPointer();
+  /// Declares a pointer for each tensor in the state.
   void printStatePointers();
   /// What was written is what the next run reads.
   void printStateChange();

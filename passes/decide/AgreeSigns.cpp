@@ -17,6 +17,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
 #include "passes/decide/IntegerSums.h"
+#include "passes/decide/OtherSign.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/tiles/DotTile.h"
 #include "llvm/ADT/SetVector.h"
@@ -50,9 +51,7 @@ class Bytes {
 public:
   Bytes(Value first, const TargetDescription &target)
       : target(target), type(cast<IntegerType>(elementOf(first))),
-        other(IntegerType::get(type.getContext(), type.getWidth(),
-                               type.isUnsigned() ? IntegerType::Signed
-                                                 : IntegerType::Unsigned)) {
+        other(otherSign(type)) {
     values.insert(first);
     for (size_t i = 0; i < values.size(); ++i)
       mayChange &= addWriter(values[i]) && addReaders(values[i]);
@@ -108,7 +107,7 @@ private:
 
   bool mayChangeOperand(Operation *op) {
     if (auto conv = dyn_cast<ConvOp>(op)) {
-      bool hasPadding = conv.getXZero() + move() != 0 &&
+      bool hasPadding = conv.getXZero() + moveOf(other) != 0 &&
                         !schedule::fillsPadding(conv, target);
       return conv.isWidening() && conv.getGroups() == 1 && !hasPadding;
     }
@@ -132,17 +131,8 @@ private:
       return 0;
     int64_t all = ShapedType::getNumElements(w.drop_back()) / steps *
                   int64_t(llvm::alignTo(steps, form->group));
-    return double(all) *
-           double(dimsOf(op->getResult(0)).size()
-                      ? tensorType(op->getResult(0)).getNumElements()
-                      : 1) /
+    return double(all) * double(tensorType(op->getResult(0)).getNumElements()) /
            form->perCycle;
-  }
-
-  /// How much more the numbers are in the other sign.
-  int64_t move() const {
-    int64_t half = int64_t(1) << (type.getWidth() - 1);
-    return type.isUnsigned() ? -half : half;
   }
 
   Value numberAt(OpBuilder &builder, Location loc, Type type, int64_t value) {
@@ -156,7 +146,8 @@ private:
 
   Value moved(Value zero, Operation *reader) {
     OpBuilder builder(reader);
-    return numberAt(builder, zero.getLoc(), other, *numberOf(zero) + move());
+    return numberAt(builder, zero.getLoc(), other,
+                    *numberOf(zero) + moveOf(other));
   }
 
   void changeReader(OpOperand &use) {
@@ -164,7 +155,7 @@ private:
     if (isa<DequantizeOp>(op)) {
       op->setOperand(2, moved(op->getOperand(2), op));
     } else if (auto conv = dyn_cast<ConvOp>(op)) {
-      conv.setXZero(conv.getXZero() + move());
+      conv.setXZero(conv.getXZero() + moveOf(other));
     } else if (auto product = dyn_cast<MatMulOp>(op)) {
       OpBuilder builder(op);
       Location loc = op->getLoc();
@@ -172,7 +163,8 @@ private:
         return zero ? *numberOf(zero) : int64_t(0);
       };
       bool hasZeros = !product.getZeros().empty();
-      int64_t a = zeroOf(hasZeros ? product.getAZero() : Value()) + move(),
+      int64_t a = zeroOf(hasZeros ? product.getAZero() : Value()) +
+                  moveOf(other),
               b = zeroOf(hasZeros ? product.getBZero() : Value());
       product.getZerosMutable().assign(
           {numberAt(builder, loc, other, a),

@@ -39,6 +39,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/decide/OtherSign.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/tiles/DotTile.h"
 
@@ -50,13 +51,6 @@ namespace ingot::decide {
 #include "passes/decide/Passes.h.inc"
 
 namespace {
-
-IntegerType otherSign(Type type) {
-  auto integer = cast<IntegerType>(type);
-  return IntegerType::get(type.getContext(), integer.getWidth(),
-                          integer.isUnsigned() ? IntegerType::Signed
-                                               : IntegerType::Unsigned);
-}
 
 /// Whether `v` is a constant of zeros, or null.
 bool isZero(Value v) { return !v || matchPattern(v, m_Zero()); }
@@ -106,12 +100,6 @@ protected:
     for (int64_t axis : axes)
       sizes[axis] = 1;
     return ReduceSumOp::create(builder, loc, tensorOf(sizes, wide), v, axes);
-  }
-
-  /// How much less the numbers are once they have the other sign.
-  static int64_t moveOf(Type other) {
-    int64_t half = int64_t(1) << (other.getIntOrFloatBitWidth() - 1);
-    return other.isUnsignedInteger() ? half : -half;
   }
 
   /// The same numbers in the other sign, moved by moveOf its type.

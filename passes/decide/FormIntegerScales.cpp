@@ -166,12 +166,7 @@ private:
   }
 
   static void moveFromBias(Sum &sum, ConvOp conv, const Numbers &bias) {
-    auto scaled = Numbers::combined(bias, sum.terms[0].factor,
-                                    [](double x, double y) { return x * y; });
-    auto all = scaled
-                   ? Numbers::combined(sum.constant, *scaled,
-                                       [](double x, double y) { return x + y; })
-                   : std::nullopt;
+    auto all = sum.constant.withProducts(bias, sum.terms[0].factor, 1);
     if (!all)
       return;
     sum.constant = *all;
@@ -185,10 +180,8 @@ private:
         Numbers::combined(sum.constant, term.factor, [](double x, double y) {
           return std::nearbyint(x / y);
         });
-    auto all = units
-                   ? Numbers::combined(*units, bias,
-                                       [](double x, double y) { return x + y; })
-                   : std::nullopt;
+    auto all =
+        units ? Numbers::combined(*units, bias, std::plus<>()) : std::nullopt;
     if (!all || std::ldexp(term.factor.most(), fraction) > 1 ||
         all->most() + term.bound >= 0x1p31 ||
         std::ldexp(all->most() + term.bound, term.shift(fraction)) >= 0x1p31 ||
@@ -319,12 +312,7 @@ void joinBias(AddOp op) {
        bias = Numbers::of(op->getOperand(1));
   if (!moved || !scale || !zero || zero->most() != 0 || !bias)
     return;
-  auto scaled = Numbers::combined(*moved, *scale,
-                                  [](double x, double y) { return x * y; });
-  auto all = scaled
-                 ? Numbers::combined(*bias, *scaled,
-                                     [](double x, double y) { return x - y; })
-                 : std::nullopt;
+  auto all = bias->withProducts(*moved, *scale, -1);
   if (!all)
     return;
   OpBuilder builder(op);

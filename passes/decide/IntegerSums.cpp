@@ -51,6 +51,13 @@ Numbers Numbers::mapped(llvm::function_ref<double(double)> f) const {
   return {shape, llvm::map_to_vector(values, f)};
 }
 
+std::optional<Numbers> Numbers::withProducts(const Numbers &x, const Numbers &y,
+                                             double sign) const {
+  auto products =
+      combined(x, y, [sign](double a, double b) { return sign * (a * b); });
+  return products ? combined(*this, *products, std::plus<>()) : std::nullopt;
+}
+
 std::optional<Numbers>
 Numbers::combined(const Numbers &a, const Numbers &b,
                   llvm::function_ref<double(double, double)> f) {
@@ -189,15 +196,11 @@ private:
     if (isa_and_nonnull<AddOp, SubOp>(op) && type.getWidth() == 32 &&
         integer.hasOneUse()) {
       auto moved = Numbers::of(op->getOperand(1));
-      auto scaled = moved ? product(*moved, factor) : std::nullopt;
       auto inner =
-          scaled ? ofInteger(op->getOperand(0), factor, zero) : std::nullopt;
-      auto constant =
-          inner ? Numbers::combined(inner->constant, *scaled,
-                                    [&](double x, double y) {
-                                      return isa<SubOp>(op) ? x - y : x + y;
-                                    })
-                : std::nullopt;
+          moved ? ofInteger(op->getOperand(0), factor, zero) : std::nullopt;
+      auto constant = inner ? inner->constant.withProducts(
+                                  *moved, factor, isa<SubOp>(op) ? -1 : 1)
+                            : std::nullopt;
       if (constant) {
         inner->constant = *constant;
         return inner;

@@ -30,6 +30,9 @@ struct Numbers {
   /// The greatest magnitude.
   double most() const;
   Numbers mapped(llvm::function_ref<double(double)> f) const;
+  /// These and `sign` times the products of each two; nothing if shapes differ.
+  std::optional<Numbers> withProducts(const Numbers &x, const Numbers &y,
+                                      double sign) const;
   /// f(a, b) for each two; nothing if they do not have one shape.
   static std::optional<Numbers>
   combined(const Numbers &a, const Numbers &b,

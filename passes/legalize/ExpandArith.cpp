@@ -209,61 +209,54 @@ private:
 };
 
 /// Without an instruction: within the range, truncated, and in blocks in turn.
-template <typename Op> struct ExpandNarrowing : OpRewritePattern<Op> {
-  ExpandNarrowing(MLIRContext *context, const TargetDescription &target)
-      : OpRewritePattern<Op>(context), target(target) {}
-  const TargetDescription &target;
-
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
-    auto from = cast<VectorType>(op.getX().getType());
-    if (target.intrinsic(Op::getOperationName(), from, op.getType()))
-      return failure();
-    Location loc = op.getLoc();
-    unsigned bits = from.getElementTypeBitWidth();
-    int64_t lanes = from.getNumElements(), block = 128 / bits;
-    int64_t range = int64_t(1) << bits / 2,
-            low = std::is_same_v<Op, kernel::NarrowSignedOp> ? -range / 2 : 0;
-    auto narrow = [&](Value x) -> Value {
-      auto number = [&](int64_t value) {
-        return makeConstant(b, loc, from,
-                            b.getIntegerAttr(from.getElementType(), value));
-      };
-      x = arith::MaxSIOp::create(b, loc, x, number(low));
-      x = arith::MinSIOp::create(b, loc, x, number(low + range - 1));
-      return arith::TruncIOp::create(b, loc,
-                                     from.clone(b.getIntegerType(bits / 2)), x);
+template <typename Op>
+LogicalResult expandNarrowing(Op op, const TargetDescription &target,
+                              PatternRewriter &b) {
+  auto from = cast<VectorType>(op.getX().getType());
+  if (target.intrinsic(Op::getOperationName(), from, op.getType()))
+    return failure();
+  Location loc = op.getLoc();
+  unsigned bits = from.getElementTypeBitWidth();
+  int64_t lanes = from.getNumElements(), block = 128 / bits;
+  int64_t range = int64_t(1) << bits / 2,
+          low = std::is_same_v<Op, kernel::NarrowSignedOp> ? -range / 2 : 0;
+  auto narrow = [&](Value x) -> Value {
+    auto number = [&](int64_t value) {
+      return makeConstant(b, loc, from,
+                          b.getIntegerAttr(from.getElementType(), value));
     };
-    SmallVector<int64_t> order;
-    for (int64_t first = 0; first < lanes; first += block)
-      for (int64_t start : {first, lanes + first})
-        for (int64_t lane = 0; lane < block; ++lane)
-          order.push_back(start + lane);
-    b.replaceOpWithNewOp<vector::ShuffleOp>(op, narrow(op.getX()),
-                                            narrow(op.getY()), order);
-    return success();
-  }
-};
+    x = arith::MaxSIOp::create(b, loc, x, number(low));
+    x = arith::MinSIOp::create(b, loc, x, number(low + range - 1));
+    return arith::TruncIOp::create(b, loc,
+                                   from.clone(b.getIntegerType(bits / 2)), x);
+  };
+  SmallVector<int64_t> order;
+  for (int64_t first = 0; first < lanes; first += block)
+    for (int64_t start : {first, lanes + first})
+      for (int64_t lane = 0; lane < block; ++lane)
+        order.push_back(start + lane);
+  b.replaceOpWithNewOp<vector::ShuffleOp>(op, narrow(op.getX()),
+                                          narrow(op.getY()), order);
+  return success();
+}
 
-template <typename Op> struct ExpandZip : OpRewritePattern<Op> {
-  ExpandZip(MLIRContext *context, const TargetDescription &target)
-      : OpRewritePattern<Op>(context), target(target) {}
-  const TargetDescription &target;
-
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
-    auto type = cast<VectorType>(op.getType());
-    if (target.intrinsic(Op::getOperationName(), type, type))
-      return failure();
-    int64_t lanes = type.getNumElements(),
-            block = 128 / type.getElementTypeBitWidth();
-    SmallVector<int64_t> order;
-    for (int64_t first = std::is_same_v<Op, kernel::ZipLowOp> ? 0 : block / 2;
-         first < lanes; first += block)
-      for (int64_t lane = first; lane < first + block / 2; ++lane)
-        order.append({lane, lanes + lane});
-    b.replaceOpWithNewOp<vector::ShuffleOp>(op, op.getX(), op.getY(), order);
-    return success();
-  }
-};
+/// Without an instruction: a shuffle.
+template <typename Op>
+LogicalResult expandZip(Op op, const TargetDescription &target,
+                        PatternRewriter &b) {
+  auto type = cast<VectorType>(op.getType());
+  if (target.intrinsic(Op::getOperationName(), type, type))
+    return failure();
+  int64_t lanes = type.getNumElements(),
+          block = 128 / type.getElementTypeBitWidth();
+  SmallVector<int64_t> order;
+  for (int64_t first = std::is_same_v<Op, kernel::ZipLowOp> ? 0 : block / 2;
+       first < lanes; first += block)
+    for (int64_t lane = first; lane < first + block / 2; ++lane)
+      order.append({lane, lanes + lane});
+  b.replaceOpWithNewOp<vector::ShuffleOp>(op, op.getX(), op.getY(), order);
+  return success();
+}
 
 /// Without an instruction: masked and converted.
 LogicalResult expandLowBits(kernel::LowBitsOp op,
@@ -379,11 +372,12 @@ void populateExpandArith(RewritePatternSet &patterns,
            ExpandBoolToFloat<arith::SIToFPOp, -1>>(patterns.getContext(),
                                                    ahead);
   patterns.add<ExpandBoolArithmetic>(patterns.getContext());
+  patterns.add<ExpandMulHigh>(patterns.getContext(), target);
+  addForTarget(patterns, target, expandNarrowing<kernel::NarrowSignedOp>);
+  addForTarget(patterns, target, expandNarrowing<kernel::NarrowUnsignedOp>);
+  addForTarget(patterns, target, expandZip<kernel::ZipLowOp>);
+  addForTarget(patterns, target, expandZip<kernel::ZipHighOp>);
   addForTarget(patterns, target, expandLowBits);
-  patterns.add<ExpandMulHigh, ExpandNarrowing<kernel::NarrowSignedOp>,
-               ExpandNarrowing<kernel::NarrowUnsignedOp>,
-               ExpandZip<kernel::ZipLowOp>, ExpandZip<kernel::ZipHighOp>>(
-      patterns.getContext(), target);
 }
 
 } // namespace ingot::legalize

@@ -47,7 +47,7 @@ struct PrefetchWeightsPass : impl::PrefetchWeightsBase<PrefetchWeightsPass> {
 
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
-    most = static_cast<int64_t>(double(target.l2Bytes) * target.residentShare);
+    most = target.residentBytes();
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       SmallVector<kernel::LaunchOp> launches(
           program.getBody().getOps<kernel::LaunchOp>());

@@ -77,6 +77,16 @@ ConvOp depthwiseOf(GroupView group) {
   return takes ? conv : nullptr;
 }
 
+ConvOp integerFiltersOf(GroupView group) {
+  auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
+  return conv && group.results().size() == 1 && conv.getXZero() == 0 &&
+                 !group.hasRunTimeSizes() && isa<BlockArgument>(conv.getX()) &&
+                 mayBeInPanels(conv.getW(), group.packs) &&
+                 shapeOf(conv.getResult()) == shapeOf(group.results()[0])
+             ? conv
+             : nullptr;
+}
+
 /// Whether all sizes of an image but the number of images are numbers.
 static bool isOfKnownSize(Value image) {
   return llvm::all_of(ArrayRef(dimsOf(image)).drop_front(),

@@ -55,6 +55,10 @@ struct ConvolutionAnchor {
 /// The convolution of a group with one filter for each channel; null if the
 /// group computes something else.
 graph::ConvOp depthwiseOf(GroupView group);
+/// The convolution of integers of a group that strategies may take whose weights are
+/// packed: its input is an argument, without a zero point, and its result is stored as it
+/// is. Null if the group computes something else.
+graph::ConvOp integerFiltersOf(GroupView group);
 /// Whether each channel of floats has one filter of its own.
 bool isDepthwise(graph::ConvOp conv);
 /// Whether the operator only gives its operand's elements a wider type, as they can

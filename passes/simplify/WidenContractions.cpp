@@ -217,9 +217,9 @@ public:
 private:
   /// Whether a filter for each channel is faster in bytes where vectors hold floats.
   bool filtersBytes(ConvOp conv, Value x, Value w) const {
-    return target.filtersBytes() && !hasRunTimeSizes(conv) &&
-           shapeOf(conv.getW()).back() >= TargetDescription::leastFilters &&
-           elementOf(x).isUnsignedInteger(8) && elementOf(w).isSignedInteger(8);
+    return !hasRunTimeSizes(conv) &&
+           target.filtersBytes(elementOf(x), elementOf(w),
+                               shapeOf(conv.getW()).back());
   }
 
   /// Contracts the upper and the lower bytes of the left operand apart.

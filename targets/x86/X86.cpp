@@ -150,28 +150,24 @@ static std::string selectCondition(llvm::StringRef features) {
       {OP, "f64", "f64",                                                       \
        "_mm_cvtsd_f64(" NAME "_sd(_mm_set_sd({0}), _mm_set_sd({0})" TAIL "))"}
 
-/// Two registers of integers as one of half their width, saturated, in blocks of
-/// 128 bits.
-#define NARROWINGS(PREFIX, REGISTER, LANES32, LANES16, LANES8)                 \
-  {"kernel.narrow_signed", "i32x" LANES32, "i16x" LANES16,                     \
-   PREFIX "_packs_epi32((" REGISTER "){0}, (" REGISTER "){1})"},               \
-      {"kernel.narrow_unsigned", "i32x" LANES32, "i16x" LANES16,               \
-       PREFIX "_packus_epi32((" REGISTER "){0}, (" REGISTER "){1})"},          \
-      {"kernel.narrow_signed", "i16x" LANES16, "i8x" LANES8,                   \
-       PREFIX "_packs_epi16((" REGISTER "){0}, (" REGISTER "){1})"},           \
-      {"kernel.narrow_unsigned", "i16x" LANES16, "i8x" LANES8,                 \
-       PREFIX "_packus_epi16((" REGISTER "){0}, (" REGISTER "){1})"}
+/// A row of two registers.
+#define OF_TWO(OP, FROM, TO, FUNCTION, REGISTER)                               \
+  {OP, FROM, TO, FUNCTION "((" REGISTER "){0}, (" REGISTER "){1})"}
 
-/// Bytes and pairs of them in turn, in blocks of 128 bits.
-#define ZIPS(PREFIX, REGISTER, LANES16, LANES8)                                \
-  {"kernel.zip_low", "i8x" LANES8, "i8x" LANES8,                               \
-   PREFIX "_unpacklo_epi8((" REGISTER "){0}, (" REGISTER "){1})"},             \
-      {"kernel.zip_high", "i8x" LANES8, "i8x" LANES8,                          \
-       PREFIX "_unpackhi_epi8((" REGISTER "){0}, (" REGISTER "){1})"},         \
-      {"kernel.zip_low", "i16x" LANES16, "i16x" LANES16,                       \
-       PREFIX "_unpacklo_epi16((" REGISTER "){0}, (" REGISTER "){1})"},        \
-      {"kernel.zip_high", "i16x" LANES16, "i16x" LANES16,                      \
-       PREFIX "_unpackhi_epi16((" REGISTER "){0}, (" REGISTER "){1})"}
+/// In blocks of 128 bits: two registers of integers as one of half their width,
+/// saturated; bytes of two registers in turn, and pairs of them.
+#define BLOCKS(PREFIX, REGISTER, I32, I16, I8)                                 \
+  OF_TWO("kernel.narrow_signed", I32, I16, PREFIX "_packs_epi32", REGISTER),   \
+      OF_TWO("kernel.narrow_unsigned", I32, I16, PREFIX "_packus_epi32",       \
+             REGISTER),                                                        \
+      OF_TWO("kernel.narrow_signed", I16, I8, PREFIX "_packs_epi16",           \
+             REGISTER),                                                        \
+      OF_TWO("kernel.narrow_unsigned", I16, I8, PREFIX "_packus_epi16",        \
+             REGISTER),                                                        \
+      OF_TWO("kernel.zip_low", I8, I8, PREFIX "_unpacklo_epi8", REGISTER),     \
+      OF_TWO("kernel.zip_high", I8, I8, PREFIX "_unpackhi_epi8", REGISTER),    \
+      OF_TWO("kernel.zip_low", I16, I16, PREFIX "_unpacklo_epi16", REGISTER),  \
+      OF_TWO("kernel.zip_high", I16, I16, PREFIX "_unpackhi_epi16", REGISTER)
 
 static const std::vector<Intrinsic> v2Intrinsics = {
     {"math.sqrt", "f32", "f32", "_mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss({0})))"},
@@ -181,14 +177,12 @@ static const std::vector<Intrinsic> v2Intrinsics = {
     SCALAR("math.roundeven", "_mm_round", ", 8"),
     SCALAR("math.trunc", "_mm_round", ", 11"),
     ROWS("_mm", "4", "2"),
-    NARROWINGS("_mm", "__m128i", "4", "8", "16"),
-    ZIPS("_mm", "__m128i", "8", "16"),
+    BLOCKS("_mm", "__m128i", "i32x4", "i16x8", "i8x16"),
 };
 
 static const std::vector<Intrinsic> v3Intrinsics = {
     ROWS("_mm256", "8", "4"),
-    NARROWINGS("_mm256", "__m256i", "8", "16", "32"),
-    ZIPS("_mm256", "__m256i", "16", "32"),
+    BLOCKS("_mm256", "__m256i", "i32x8", "i16x16", "i8x32"),
     {"arith.extf", "f16", "f32", "_cvtsh_ss({0})"},
     {"arith.extf", "f16x8", "f32x8", "_mm256_cvtph_ps((__m128i){0})"},
     {"arith.truncf", "f32", "f16", "_cvtss_sh({0}, 0)"},
@@ -198,8 +192,7 @@ static const std::vector<Intrinsic> v3Intrinsics = {
 // With a mask of all lanes: the plain forms make g++ 12 warn of a variable that
 // its own header leaves uninitialized.
 static const std::vector<Intrinsic> v4Intrinsics = {
-    NARROWINGS("_mm512", "__m512i", "16", "32", "64"),
-    ZIPS("_mm512", "__m512i", "32", "64"),
+    BLOCKS("_mm512", "__m512i", "i32x16", "i16x32", "i8x64"),
     // VPERMPS looks lanes up by their lowest four bits.
     {"kernel.low_bits[4]", "i32x16", "f32x16",
      "_mm512_permutexvar_ps((__m512i){0}, _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, "

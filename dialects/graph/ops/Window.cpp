@@ -17,6 +17,12 @@ static Expr ceilDivide(Expr x, int64_t by) {
                  : (x + static_cast<double>(by - 1)) / static_cast<double>(by);
 }
 
+bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
+                  int64_t stride, int64_t dilation, int64_t low) {
+  return low == 0 &&
+         (input - (output - 1) * stride).least() > (kernel - 1) * dilation;
+}
+
 std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
                                    int64_t dilation, const Dim &size) {
   // max(0, -start) first: truncating division rounds like ceil only from 0 up.
@@ -50,11 +56,10 @@ Expr overWindow(
       k.pop_back();
       return {result};
     };
-    // Without padding all positions are inside.
-    Dim last = (outputShape[1 + axis] - 1) * strides[axis];
-    if (low[axis] == 0 && kernel[axis].known() &&
-        (inputShape[1 + axis] - last).least() >
-            (kernel[axis].most() - 1) * dilations[axis])
+    if (kernel[axis].known() &&
+        hasNoBorders(inputShape[1 + axis], outputShape[1 + axis],
+                     *kernel[axis].known(), strides[axis], dilations[axis],
+                     low[axis]))
       return b.loop(kernel[axis], {acc}, position)[0];
     auto [lo, hi] = insideWindow(start, kernel[axis], dilations[axis],
                                  inputShape[1 + axis]);

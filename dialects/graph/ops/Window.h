@@ -7,6 +7,11 @@
 
 namespace ingot::graph {
 
+/// Whether no window along an axis reaches into padding: the first one begins at `low`
+/// positions in front of the input, the others in steps of `stride`.
+bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
+                  int64_t stride, int64_t dilation, int64_t low);
+
 /// The kernel positions [lo, hi) of one axis that lie inside an input of `size`
 /// when the window starts at `start` (which may be negative).
 std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,

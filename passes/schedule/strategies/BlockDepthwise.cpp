@@ -276,13 +276,8 @@ class BlockDepthwiseStrategy : public Strategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
+    ConvOp conv = integerFiltersOf(group);
     return conv && filtersInBlocks(conv, target) &&
-           group.results().size() == 1 && conv.getXZero() == 0 &&
-           !group.hasRunTimeSizes() && isa<BlockArgument>(conv.getX()) &&
-           mayBeInPanels(conv.getW(), group.packs) &&
-           (isa<BlockArgument>(conv.getW()) || conv.getW().getDefiningOp()) &&
-           shapeOf(conv.getResult()) == shapeOf(group.results()[0]) &&
            (shapeOf(conv.getW()).back() % blockBytes == 0 ||
             !mayBeInPlace(group));
   }

@@ -50,8 +50,7 @@ public:
         fittingPanels(model.ranked(), packed, anchor.channels(), lanes);
     // Large weights are read once, else the input is.
     bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
-                        double(anchor.weightBytes()) >
-                            double(target.l2Bytes) * target.residentShare;
+                        anchor.weightBytes() > target.residentBytes();
     SmallVector<Plan> plans;
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
       bool isSplit =

@@ -218,17 +218,12 @@ class IntegerDepthwiseStrategy : public Strategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
-    return conv && group.results().size() == 1 &&
-           depthwiseLanes(conv, target) > 0 && conv.getXZero() == 0 &&
-           !group.hasRunTimeSizes() && isa<BlockArgument>(conv.getX()) &&
-           mayBeInPanels(conv.getW(), group.packs) &&
-           (isa<BlockArgument>(conv.getW()) || conv.getW().getDefiningOp()) &&
+    ConvOp conv = integerFiltersOf(group);
+    return conv && depthwiseLanes(conv, target) > 0 &&
            llvm::all_of(
                windowAxes(conv),
                [](const WindowAxis &axis) { return axis.hasNoBorders(); }) &&
-           reachesInside(conv, target) &&
-           shapeOf(conv.getResult()) == shapeOf(group.results()[0]);
+           reachesInside(conv, target);
   }
 
   /// Whether the input has what is loaded beside the last window of a row.

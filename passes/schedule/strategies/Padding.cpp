@@ -56,9 +56,7 @@ public:
     constexpr int64_t leastRun = 32;
     std::optional<Runs> runs = Runs::of(group);
     return runs && runs->inside() >= leastRun && !target.isDevice() &&
-           !target.smallCode && !target.wholeRegisters &&
-           llvm::all_of(runs->pad.getLow(),
-                        [](int64_t low) { return low >= 0; });
+           !target.smallCode && !target.wholeRegisters;
   }
 
   void emit(KernelBuilder &b) const override {

@@ -34,7 +34,7 @@ TilePlace WindowAxis::placeOf(int64_t first, int64_t count) const {
 }
 
 bool WindowAxis::hasNoBorders() const {
-  return low == 0 && (input - (output - 1) * stride).least() > reach();
+  return graph::hasNoBorders(input, output, kernel, stride, dilation, low);
 }
 
 namespace {

@@ -204,12 +204,10 @@ int64_t depthwiseLanes(ConvOp conv, const TargetDescription &target) {
 
 bool filtersInBlocks(ConvOp conv, const TargetDescription &target) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
-  return target.filtersBytes() && conv.isWidening() && w.size() >= 3 &&
-         w.end()[-2] == 1 && conv.getGroups() > 1 &&
+  return conv.isWidening() && w.size() >= 3 && w.end()[-2] == 1 &&
          int64_t(conv.getGroups()) == w.back() &&
-         w.back() >= TargetDescription::leastFilters &&
-         elementOf(conv.getX()).isUnsignedInteger(8) &&
-         elementOf(conv.getW()).isSignedInteger(8);
+         target.filtersBytes(elementOf(conv.getX()), elementOf(conv.getW()),
+                             w.back());
 }
 
 int64_t depthwiseOverreach(ConvOp conv, const TargetDescription &target) {

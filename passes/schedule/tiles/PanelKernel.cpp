@@ -396,9 +396,8 @@ void PackedPanels::prefetchNext(KernelBuilder &b, Expr panel) const {
   if (b.target.prefetchText.empty() || fullPanels < 2)
     return;
   int64_t elements = steps * panelWidth * group,
-          most = static_cast<int64_t>(double(b.target.l2Bytes) *
-                                      b.target.residentShare),
-          bytes = std::min(elements * kernel::elementBytes(type), most);
+          bytes = std::min(elements * kernel::elementBytes(type),
+                           b.target.residentBytes());
   b.when(panel < double(fullPanels - 1), [&] {
     Expr next = named((panel + 1.0) * double(elements), "next_panel");
     kernel::PrefetchOp::create(b.builder, b.loc, buffer, next.value, bytes);

@@ -152,12 +152,12 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       return sum;
     });
   };
-  // Stores vectors from `vector` on together, or says that their results are not
-  // narrowed last.
+  // Stores vectors from `vector` on: together, if their results are narrowed last.
   auto storeNarrowed = [&](int64_t row, size_t vector, size_t count,
                            int64_t column) {
     int64_t lanes = tile.columns.lanes[vector];
-    Exprs results, place;
+    Exprs results;
+    SmallVector<Exprs> places;
     for (size_t i = 0; i < count; ++i)
       b.withLanes(lanes, [&] {
         int64_t from = column + int64_t(i) * lanes;
@@ -165,17 +165,16 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
             tile.at(row, vector + i), row, vector + i,
             named(firstColumn + double(from), columnName + "_" + Twine(from)));
         results.push_back(b.broadcast(result, lanes));
-        if (i == 0)
-          place = at;
+        places.push_back(at);
         return result;
       });
     std::optional<Expr> all = narrowed(b, results);
-    if (all)
-      b.withLanes(lanes * int64_t(count), [&] {
-        b.store(0u, *all, place);
-        return *all;
+    int64_t together = all ? lanes * int64_t(count) : lanes;
+    for (size_t i = 0; i < (all ? 1 : count); ++i)
+      b.withLanes(together, [&] {
+        b.store(0u, all ? *all : results[i], places[i]);
+        return results[i];
       });
-    return all.has_value();
   };
   bool isInVectors = epilogueIsInVectors(b);
   size_t most = isInVectors ? vectorsOfResult(b, elementOf(anchor)) : size_t(1);
@@ -218,7 +217,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
               : size_t(1);
       while (column + int64_t(count) * lanes > tile.columns.columns)
         count /= 2;
-      if (count > 1 && storeNarrowed(row, v, count, column)) {
+      if (count > 1) {
+        storeNarrowed(row, v, count, column);
         column += int64_t(count) * lanes;
         v += count - 1;
         continue;

@@ -1,0 +1,106 @@
+// What the kernel dialect refuses of its operations on vectors.
+//
+// REQUIRES: ingot-opt
+// RUN: %ingot-opt %s --split-input-file --verify-diagnostics
+
+func.func @dot_group(%a: vector<12xi8>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{sums 12 products into 4 lanes, which is not 2, 4, 8 or 16 for each}}
+  %y = kernel.dot %a, %a, %sum : vector<12xi8>, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @dot_alone(%a: vector<4xi16>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{sums 4 products into 4 lanes, which is not 2, 4, 8 or 16 for each}}
+  %y = kernel.dot %a, %a, %sum : vector<4xi16>, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @dot_wide(%a: vector<8xi32>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %y = kernel.dot %a, %a, %sum : vector<8xi32>, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @dot_narrow_sum(%a: vector<16xi8>, %sum: vector<4xi16>) {
+  // expected-error @+1 {{operand #2 must be a 32-bit integer or float, or a vector of them}}
+  %y = kernel.dot %a, %a, %sum : vector<16xi8>, vector<4xi16>
+  return
+}
+
+// -----
+
+func.func @dot_other_sum(%a: vector<8xbf16>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{sums 'vector<8xbf16>' into 'vector<4xi32>'}}
+  %y = kernel.dot %a, %a, %sum : vector<8xbf16>, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @mul_high(%x: vector<8xi16>) {
+  // expected-error @+1 {{operand #0 must be a 32-bit integer or a vector of them}}
+  %y = kernel.mul_high %x, %x : vector<8xi16>
+  return
+}
+
+// -----
+
+func.func @narrow_part(%x: vector<2xi32>) {
+  // expected-error @+1 {{takes blocks of 128 bits, not 'vector<2xi32>'}}
+  %y = kernel.narrow_signed %x, %x : vector<2xi32> to vector<4xi16>
+  return
+}
+
+// -----
+
+func.func @narrow_twice(%x: vector<4xi32>) {
+  // expected-error @+1 {{makes 'vector<8xi16>' of two 'vector<4xi32>', not 'vector<8xi8>'}}
+  %y = kernel.narrow_unsigned %x, %x : vector<4xi32> to vector<8xi8>
+  return
+}
+
+// -----
+
+func.func @low_bytes(%x: vector<4xi32>) {
+  // expected-error @+1 {{takes 2 or 4 bits, not 8}}
+  %y = kernel.low_bits 8 of %x : vector<4xi32> to vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @low_lanes(%x: vector<4xi32>) {
+  // expected-error @+1 {{makes 'vector<8xf32>' of 'vector<4xi32>'}}
+  %y = kernel.low_bits 4 of %x : vector<4xi32> to vector<8xf32>
+  return
+}
+
+// -----
+
+func.func @zip_low_part(%x: vector<8xi8>) {
+  // expected-error @+1 {{takes blocks of 128 bits, not 'vector<8xi8>'}}
+  %y = kernel.zip_low %x, %x : vector<8xi8>
+  return
+}
+
+// -----
+
+func.func @zip_part(%x: vector<8xi8>) {
+  // expected-error @+1 {{takes blocks of 128 bits, not 'vector<8xi8>'}}
+  %y = kernel.zip_high %x, %x : vector<8xi8>
+  return
+}
+
+// -----
+
+func.func @dot_matrix(%a: vector<4x4xi8>, %sum: vector<4xi32>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %y = kernel.dot %a, %a, %sum : vector<4x4xi8>, vector<4xi32>
+  return
+}
