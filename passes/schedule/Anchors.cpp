@@ -69,10 +69,12 @@ ConvOp depthwiseOf(GroupView group) {
   auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
   if (!conv || group.results().size() != 1 || !isDepthwise(conv))
     return nullptr;
-  Operation *before = conv.getX().getDefiningOp();
-  bool takes = (!before || (isWidening(before) &&
-                            isa<BlockArgument>(before->getOperand(0)))) &&
-               isa<BlockArgument>(conv.getW()) &&
+  auto isLoaded = [](Value v) {
+    Operation *before = v.getDefiningOp();
+    return !before ||
+           (isWidening(before) && isa<BlockArgument>(before->getOperand(0)));
+  };
+  bool takes = isLoaded(conv.getX()) && isLoaded(conv.getW()) &&
                dimsOf(conv.getResult()) == dimsOf(group.results()[0]);
   return takes ? conv : nullptr;
 }

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/CursorTile.h"
+#include "passes/schedule/tiles/NarrowStorage.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -183,10 +184,10 @@ public:
   }
 
   void filterChannel(Expr batch, Expr firstRow, Expr channel) {
-    Value weights = b.view(b.bufferOf(conv.getW()), {kernelSize(), y.back()});
+    StoredOperand weights(b, conv.getW(), {kernelSize(), y.back()});
     Exprs taps;
     for (int64_t k = 0; k < kernelSize(); ++k)
-      taps.push_back(named(b.loadFrom(weights, type, {b.index(k), channel}),
+      taps.push_back(named(weights.load({b.index(k), channel}),
                            "w_" + Twine(k / axes[1].kernel) + "_" +
                                Twine(k % axes[1].kernel)));
     Expr first = conv.getBias() ? b.load(conv.getBias(), {channel})
@@ -275,6 +276,14 @@ public:
            " positions is not computed in strips of " +
            std::to_string(plan.number("rows")) + " rows and tiles of " +
            std::to_string(plan.number("columns")) + " columns";
+  }
+
+  /// What is read once a channel need not be as wide as what it is multiplied as.
+  void pack(GroupOp group, const Plan &,
+            const TargetDescription &) const override {
+    ConvOp conv = depthwiseOf(GroupView{&group.getBody().front()});
+    for (OpOperand &operand : llvm::drop_begin(conv->getOpOperands()))
+      storeNarrow(group, operand);
   }
 
   void emit(KernelBuilder &b) const override {

@@ -9,6 +9,7 @@
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/NarrowStorage.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 using namespace mlir;
@@ -55,6 +56,17 @@ public:
   }
 
   bool takesRunTimeSizes() const override { return true; }
+
+  /// Where memory for weights is short, a conversion a load is worth three quarters of
+  /// them.
+  void pack(GroupOp group, const Plan &,
+            const TargetDescription &target) const override {
+    if (!target.smallCode)
+      return;
+    ConvOp conv = depthwiseOf(GroupView{&group.getBody().front()});
+    for (OpOperand &operand : llvm::drop_begin(conv->getOpOperands()))
+      storeNarrow(group, operand);
+  }
 
   void emit(KernelBuilder &b) const override {
     ConvOp conv = depthwiseOf(b.group);
@@ -112,15 +124,47 @@ public:
   }
 
 private:
-  /// As many positions as registers hold sums and one row of inputs for.
-  static int64_t mostColumns(const WindowAxis &axis,
-                             const TargetDescription &target) {
+  /// As many positions as registers hold sums, one row of inputs and a weight for.
+  static int64_t mostBesideInputs(const WindowAxis &axis,
+                                  const TargetDescription &target) {
     int64_t registers = target.vectorRegisters, most = 1;
-    while (most < 14 && (most + 1) + most * axis.stride +
-                                (axis.kernel - 1) * axis.dilation + 1 + 2 <=
-                            registers)
+    while (most < 14 &&
+           (most + 1) + most * axis.stride + axis.reach() + 1 + 2 <= registers)
       ++most;
     return most;
+  }
+
+  /// Whether the weights of a kernel row stay in registers instead of its inputs, which
+  /// leaves few registers more sums.
+  static bool keepsFilter(const WindowAxis &axis,
+                          const TargetDescription &target) {
+    return mostBesideInputs(axis, target) < axis.kernel;
+  }
+
+  static int64_t mostColumns(const WindowAxis &axis,
+                             const TargetDescription &target) {
+    int64_t most = mostBesideInputs(axis, target);
+    return keepsFilter(axis, target)
+               ? std::max(most,
+                          int64_t(target.vectorRegisters) - axis.kernel - 2)
+               : most;
+  }
+
+  /// Calls `body` for each position of a tile and kernel column: by kernel column, or by
+  /// the input that both meet at. Kernel columns of one position follow one another.
+  static void forEachTap(const WindowAxis &axis, int64_t count, bool byInput,
+                         llvm::function_ref<void(int64_t, int64_t)> body) {
+    if (!byInput) {
+      for (int64_t k = 0; k < axis.kernel; ++k)
+        for (int64_t p = 0; p < count; ++p)
+          body(p, k);
+      return;
+    }
+    for (int64_t at = 0; at <= (count - 1) * axis.stride + axis.reach(); ++at)
+      for (int64_t p = 0; p < count; ++p)
+        if (int64_t from = at - p * axis.stride;
+            from >= 0 && from <= axis.reach() && from % axis.dilation == 0)
+          body(p, from / axis.dilation);
   }
 
   /// Cycles for a vector of channels of one row and one kernel row.
@@ -151,12 +195,10 @@ private:
                          Expr channel, ArrayRef<Expr> carried) {
     Exprs sums(carried.begin(), carried.end());
     int64_t count = sums.size();
-    Type type = elementOf(conv.getX());
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     int64_t rows =
         tensorType(conv.getW()).getNumElements() / (w.back() * columns.kernel);
-    Value weights =
-        b.view(b.bufferOf(conv.getW()), {rows, columns.kernel, w.back()});
+    StoredOperand weights(b, conv.getW(), {rows, columns.kernel, w.back()});
     Expr start = named(first * double(columns.stride) - double(columns.low),
                        "first_input_column");
     if (place.isAnywhere) {
@@ -166,37 +208,43 @@ private:
           named(lo, "first_kernel_column"), named(hi, "end_kernel_column"), 1,
           carried, [&](Expr k, ArrayRef<Expr> sums) -> Exprs {
             named(k, "kernel_column");
-            Exprs xAt(at.begin(), at.end());
-            xAt.push_back(
+            Exprs position(at.begin(), at.end());
+            position.push_back(
                 named(start + k * double(columns.dilation), "input_column"));
-            xAt.push_back(channel);
-            return {fma(b.load(conv.getX(), xAt),
-                        b.loadFrom(weights, type, {kernelRow, k, channel}),
-                        sums[0])};
+            position.push_back(channel);
+            return {fma(b.load(conv.getX(), position),
+                        weights.load({kernelRow, k, channel}), sums[0])};
           });
     }
-    std::map<int64_t, Expr> loaded;
-    for (int64_t k = 0; k < columns.kernel; ++k) {
-      auto [lo, hi] = columns.inside(k, place, count);
-      if (lo >= hi)
-        continue;
-      Expr weight =
-          named(b.loadFrom(weights, type, {kernelRow, b.index(k), channel}),
-                "w_" + Twine(k));
-      for (int64_t p = lo; p < hi; ++p) {
-        int64_t offset = p * columns.stride + k * columns.dilation;
-        Expr &x = loaded[offset];
-        if (!x) {
-          Exprs xAt(at.begin(), at.end());
-          xAt.push_back(
-              named(start + double(offset), "input_column_" + Twine(offset)));
-          xAt.push_back(channel);
-          x = named(b.load(conv.getX(), xAt), "x_" + Twine(offset));
-        }
-        sums[p] = named(fma(x, weight, sums[p]),
-                        count == 1 ? "sum" : "sum_" + Twine(p));
-      }
-    }
+    auto xAt = [&](int64_t offset) {
+      Exprs position(at.begin(), at.end());
+      position.push_back(
+          named(start + double(offset), "input_column_" + Twine(offset)));
+      position.push_back(channel);
+      return named(b.load(conv.getX(), position), "x_" + Twine(offset));
+    };
+    auto weightAt = [&](int64_t k) {
+      return named(weights.load({kernelRow, b.index(k), channel}),
+                   "w_" + Twine(k));
+    };
+    // One of both is loaded when it is needed, and stays until the row is done.
+    std::map<int64_t, Expr> inputs, filter;
+    auto add = [&](int64_t p, int64_t k) {
+      int64_t offset = p * columns.stride + k * columns.dilation;
+      Expr &x = inputs[offset], &weight = filter[k];
+      if (!weight)
+        weight = weightAt(k);
+      if (!x)
+        x = xAt(offset);
+      sums[p] = named(fma(x, weight, sums[p]),
+                      count == 1 ? "sum" : "sum_" + Twine(p));
+    };
+    forEachTap(columns, count, keepsFilter(columns, b.target),
+               [&](int64_t p, int64_t k) {
+                 auto [lo, hi] = columns.inside(k, place, count);
+                 if (p >= lo && p < hi)
+                   add(p, k);
+               });
     return sums;
   }
 };

@@ -166,19 +166,23 @@ void forColumnTiles(KernelBuilder &b, const WindowAxis &axis, int64_t width,
     while (count == width && at + (tiles + 1) * width <= output &&
            isInner(at + tiles * width))
       ++tiles;
-    if (tiles == 0) {
-      body(b.index(at), axis.placeOf(at, count), count);
-      at += count;
-    } else if (tiles == 1) {
+    // Where code is short, kernels are shared that differ in how often a loop runs: there
+    // is one between the two ends of a row even if it never does.
+    bool isShared = b.target.smallCode,
+         isBetween = at == width && count == width;
+    if (tiles == 1 && !isShared) {
       body(b.index(at), {}, width);
-      at += width;
-    } else {
+    } else if (tiles > 0 || (isShared && isBetween)) {
       b.loop(b.index(at), b.index(at + tiles * width), width, {},
              [&](Expr first, ArrayRef<Expr>) -> Exprs {
                body(named(first, "column"), {}, width);
                return {};
              });
-      at += tiles * width;
+    }
+    at += tiles * width;
+    if (tiles == 0) {
+      body(b.index(at), axis.placeOf(at, count), count);
+      at += count;
     }
   }
 }

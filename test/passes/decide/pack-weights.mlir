@@ -1,5 +1,7 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 | FileCheck %s
 // RUN: %ingot-opt %s -decide-form-groups=target=generic -decide-pack-weights=target=generic | FileCheck %s --check-prefix=SCALAR
+// RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 | FileCheck %s --check-prefix=SHORT
+// RUN: %ingot-opt %s -decide-form-groups=target=cortex-m55 -decide-pack-weights=target=cortex-m55 | FileCheck %s --check-prefix=SHORT
 // REQUIRES: ingot-opt
 
 // 40 columns: three vectors of 16, of which the last is half full; one column at a time
@@ -131,4 +133,35 @@ func.func @gru_of_few(%gates: tensor<9x1x192xf32>, %h: tensor<1x64xf32>) -> tens
   %r = graph.constant dense_resource<few_weights> : tensor<64x192xf32> : tensor<64x192xf32>
   %y:3 = graph.gru %gates, %r, %h {activations = ["Sigmoid", "Tanh"], alpha = array<f64: 0.0, 0.0>, beta = array<f64: 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<9x1x192xf32>, tensor<64x192xf32>, tensor<1x64xf32>) -> (tensor<9x1x64xf32>, tensor<1x64xf32>, tensor<192xf32>)
   return %y#0 : tensor<9x1x64xf32>
+}
+
+// Where memory is short, filters and biases that are whole numbers are stored as such:
+// converting them is little beside what they are multiplied with.
+// SHORT-LABEL: @whole_numbers(
+// SHORT-DAG: %[[W:.*]] = graph.constant dense<{{.*}}[-128, 127]{{.*}}> : tensor<1x3x1x2xsi8>
+// SHORT-DAG: %[[B:.*]] = graph.constant dense<[-1000, 32767]> : tensor<2xsi16>
+// SHORT: graph.group {{.*}}(%arg0, %[[W]], %[[B]])
+// SHORT: graph.cast %{{.*}} : (tensor<1x3x1x2xsi8>) -> tensor<1x3x1x2xf32>
+// SHORT: graph.cast %{{.*}} : (tensor<2xsi16>) -> tensor<2xf32>
+// CHECK-LABEL: @whole_numbers(
+// CHECK-NOT: si8
+// CHECK: return
+func.func @whole_numbers(%x: tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32> {
+  %w = graph.constant dense<[[[[-128.0, 127.0]], [[0.0, 1.0]], [[2.0, 3.0]]]]> : tensor<1x3x1x2xf32> : tensor<1x3x1x2xf32>
+  %b = graph.constant dense<[-1000.0, 32767.0]> : tensor<2xf32> : tensor<2xf32>
+  %c = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 2 : i64} : (tensor<1x8x8x2xf32>, tensor<1x3x1x2xf32>, tensor<2xf32>) -> tensor<1x8x8x2xf32>
+  return %c : tensor<1x8x8x2xf32>
+}
+
+// Halves, numbers of more than 16 bits and a zero with a sign stay floats.
+// SHORT-LABEL: @other_numbers(
+// SHORT-NOT: graph.cast
+// SHORT: return
+func.func @other_numbers(%x: tensor<1x8x8x2xf32>) -> (tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>) {
+  %halves = graph.constant dense<[[[[0.5, 1.0]], [[0.0, 1.0]], [[2.0, 3.0]]]]> : tensor<1x3x1x2xf32> : tensor<1x3x1x2xf32>
+  %large = graph.constant dense<[1.0, 32768.0]> : tensor<2xf32> : tensor<2xf32>
+  %zeros = graph.constant dense<[[[[-0.0, 1.0]], [[0.0, 1.0]], [[2.0, 3.0]]]]> : tensor<1x3x1x2xf32> : tensor<1x3x1x2xf32>
+  %c = graph.conv %x, %halves, %large {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 2 : i64} : (tensor<1x8x8x2xf32>, tensor<1x3x1x2xf32>, tensor<2xf32>) -> tensor<1x8x8x2xf32>
+  %d = graph.conv %x, %zeros {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 2 : i64} : (tensor<1x8x8x2xf32>, tensor<1x3x1x2xf32>) -> tensor<1x8x8x2xf32>
+  return %c, %d : tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>
 }
