@@ -58,6 +58,7 @@ void KernelPrinter::print() {
   else if (auto text = kernel->getAttrOfType<StringAttr>(kernel::kCommentAttr))
     out.comment(text.getValue());
   printSignature();
+  printAlignments();
   declareLoadRegisters();
   printBlock(kernel.getFunctionBody().front());
   out.close();
@@ -113,6 +114,22 @@ void KernelPrinter::printSignature() {
   }
   os << ") {";
   out.open(text);
+}
+
+/// Says of arguments what their types do not.
+void KernelPrinter::printAlignments() {
+  for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
+    auto bytes = kernel.getArgAttrOfType<IntegerAttr>(index, kernel::kAlignAttr);
+    if (!bytes)
+      continue;
+    const std::string &name = variables[argument].name;
+    bool readOnly = kernel.getArgAttr(index, kernel::kReadAttr) != nullptr;
+    out.line(name + " = static_cast<" + (readOnly ? "const " : "") +
+             storageTypeName(
+                 cast<MemRefType>(argument.getType()).getElementType()) +
+             " *>(__builtin_assume_aligned(" + name + ", " +
+             Twine(bytes.getInt()) + "));");
+  }
 }
 
 void KernelPrinter::inScope(llvm::function_ref<void()> print) {

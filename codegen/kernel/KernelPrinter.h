@@ -79,6 +79,7 @@ private:
 
   // Statements (KernelPrinter.cpp).
   void printSignature();
+  void printAlignments();
   int64_t alignmentOfLocals() const;
   void printBlock(mlir::Block &block);
   void printStatement(mlir::Operation *op);

@@ -109,6 +109,13 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
       return refuse("has no value");
     return isa<ShapedType>(type) ? success() : refuse("is for buffers");
   }
+  if (name == kAlignAttr) {
+    auto bytes = dyn_cast<IntegerAttr>(attr.getValue());
+    return bytes && isa<MemRefType>(type) &&
+                   llvm::isPowerOf2_64(bytes.getValue().getZExtValue())
+               ? success()
+               : refuse("must be the power of two that a buffer is aligned to");
+  }
   if (name == kSizesAttr) {
     auto sizes = dyn_cast<SizesAttr>(attr.getValue());
     auto shaped = dyn_cast<ShapedType>(type);

@@ -40,6 +40,8 @@ def Kernel_Dialect : Dialect {
     Attributes of the arguments of kernels:
     - `kernel.name` (string): the name to print.
     - `kernel.read` (unit): only read.
+    - `kernel.align` (i64): all launches pass an address that is a multiple of so many
+      bytes, and neighbours are loaded together.
     - `kernel.may_alias` (unit): may share bytes with another argument.
     Attributes of the arguments of programs; before planning of the arguments
     and results of the function that becomes the program:

@@ -11,11 +11,20 @@
 // the arena and constants are at multiples of the target's alignment, what the caller
 // passes is at a multiple of its elements, or of a word. Other targets than those with
 // `alignedAccess` read any address as fast, and nothing is marked for them.
+//
+// Threads of a device have no vectors, but their compiler loads neighbours together where
+// it knows that their address allows it. Arguments that a kernel reads so are marked
+// themselves:
+//
+//       %a = memref.load %x[%i]; %b = memref.load %x[%i + 1]
+//  =>   kernel.func @f(%x: memref<4096xf32> {kernel.align = 16})
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "passes/legalize/Passes.h"
 #include "targets/TargetDescription.h"
+
+#include "mlir/IR/Matchers.h"
 
 #include <numeric>
 
@@ -91,7 +100,40 @@ public:
     });
   }
 
+  /// Marks the arguments from which a thread loads neighbours.
+  void markArguments() {
+    module.walk([&](kernel::LaunchOp launch) { meet(launch); });
+    for (auto kernel : module.getOps<kernel::FuncOp>())
+      for (BlockArgument argument : kernel.getArguments())
+        if (arguments.lookup(argument) >= deviceWord &&
+            loadsNeighbours(argument))
+          kernel.setArgAttr(
+              argument.getArgNumber(), kernel::kAlignAttr,
+              IntegerAttr::get(IntegerType::get(module.getContext(), 64),
+                               deviceWord));
+  }
+
 private:
+  /// Bytes that a thread of a device loads at most.
+  static constexpr int64_t deviceWord = 16;
+
+  static bool loadsNeighbours(Value buffer) {
+    llvm::SmallDenseSet<Value> places, firstOfTwo;
+    for (Operation *user : buffer.getUsers()) {
+      auto load = dyn_cast<memref::LoadOp>(user);
+      if (!load || load.getIndices().empty())
+        continue;
+      Value last = load.getIndices().back();
+      places.insert(last);
+      auto sum = last.getDefiningOp<arith::AddIOp>();
+      APInt by;
+      if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&by)) && by == 1)
+        firstOfTwo.insert(sum.getLhs());
+    }
+    return llvm::any_of(firstOfTwo,
+                        [&](Value place) { return places.contains(place); });
+  }
+
   /// An argument is aligned as its least aligned operand.
   void meet(kernel::LaunchOp launch) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(
@@ -163,6 +205,8 @@ struct MarkAlignedPass : impl::MarkAlignedBase<MarkAlignedPass> {
     const TargetDescription &target = *lookupTarget(targetName);
     if (target.alignedAccess)
       Marking(getOperation(), target).run();
+    else if (target.isDevice())
+      Marking(getOperation(), target).markArguments();
   }
 };
 

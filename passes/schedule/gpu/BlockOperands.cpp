@@ -1,6 +1,7 @@
 #include "passes/schedule/gpu/BlockOperands.h"
 
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/PanelKernel.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -192,6 +193,25 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
       found = std::make_unique<WindowOperands>(conv);
   }
   return found && found->steps > 0 ? std::move(found) : nullptr;
+}
+
+void packColumns(GroupOp group) {
+  GroupView view{&group.getBody().front()};
+  OpOperand &weights = view.anchor()->getOpOperand(1);
+  ArrayRef<int64_t> shape = shapeOf(weights.get());
+  // A matrix for each batch stays as it is.
+  if (isa<MatMulOp>(view.anchor()) && shape.size() != 2)
+    return;
+  packPanels(group, weights, /*panel=*/1, /*tail=*/0,
+             pieceBytes / bytesOf(elementOf(weights.get())),
+             static_cast<int64_t>(shape.size()) - 1);
+}
+
+bool isInColumns(const BlockOperands &operands) {
+  auto packed = operands.rightTensor.getDefiningOp<UnpackPanelsOp>();
+  return !packed || (packed.getPanel() == 1 &&
+                     int64_t(packed.getGroup()) ==
+                         pieceBytes / bytesOf(operands.rightType()));
 }
 
 bool BlockStrategy::matches(GroupView group,

@@ -5,6 +5,13 @@
 
 namespace ingot::schedule {
 
+/// Bytes that a thread loads or copies at once.
+inline constexpr int64_t pieceBytes = 16;
+
+inline int64_t bytesOf(mlir::Type element) {
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
 /// A matrix product, or a convolution as one: the rows are positions of the result, the
 /// steps are those of a window with its channels.
 ///
@@ -49,6 +56,12 @@ public:
   virtual graph::Exprs place(KernelBuilder &b, graph::Expr batch,
                              graph::Expr row, graph::Expr column) const = 0;
 };
+
+/// Packs the weights of such a product, if they are known, with the steps of each column
+/// side by side, filled up to pieces of 16 bytes.
+void packColumns(graph::GroupOp group);
+/// Whether the right operand is packed so, or not at all.
+bool isInColumns(const BlockOperands &operands);
 
 /// What strategies share that compute such products by the threads of a block.
 class BlockStrategy : public Strategy {

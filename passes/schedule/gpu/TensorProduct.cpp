@@ -2,7 +2,6 @@
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
-#include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 using namespace mlir;
@@ -16,6 +15,7 @@ public:
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {{"columns", 16, 256},
                                    {"rows", 16, 256},
+                                   {"slices", 1, 16},
                                    {"stages", 2, 4},
                                    {"warp_columns", 16, 128},
                                    {"warp_rows", 16, 128}};
@@ -30,16 +30,22 @@ public:
         {32, 32, 16, 16, 4},   {16, 64, 16, 16, 4},  {16, 32, 16, 16, 4}};
     auto operands = BlockOperands::of(group);
     Ranking<TensorTile> ranking;
-    for (TensorTile tile : tiles) {
-      // Copies that do not arrive while a thread computes need no further buffers.
-      if (!target.device.copiesAhead())
-        tile.stages = 2;
-      ranking.add(tile, seconds(*operands, tile, target));
-    }
+    for (TensorTile tile : tiles)
+      for (int64_t slices : {1, 2, 4, 8}) {
+        tile.slices = slices;
+        // Copies that do not arrive while a thread computes need no further buffers.
+        if (!target.device.copiesAhead())
+          tile.stages = 2;
+        while (tile.stages > 2 && tile.sharedBytes() > mostShared)
+          --tile.stages;
+        if (refuse(tile, target).empty())
+          ranking.add(tile, seconds(*operands, tile, target));
+      }
     return plansOf(std::move(ranking).ranked(tiles[3]), [&](TensorTile tile) {
       return Plan(group.anchor()->getContext(),
                   {{"columns", tile.columns},
                    {"rows", tile.rows},
+                   {"slices", tile.slices},
                    {"stages", tile.stages},
                    {"warp_columns", tile.warpColumns},
                    {"warp_rows", tile.warpRows}});
@@ -48,7 +54,11 @@ public:
 
   std::string refuse(GroupView, const Plan &plan,
                      const TargetDescription &target) const override {
-    TensorTile tile = tileOf(plan);
+    return refuse(tileOf(plan), target);
+  }
+
+  static std::string refuse(const TensorTile &tile,
+                            const TargetDescription &target) {
     if (tile.warpRows % unitRows || tile.warpColumns % (2 * unitColumns))
       return "a warp computes units of 16 rows and pairs of units of 8 columns";
     if (tile.rows % tile.warpRows || tile.columns % tile.warpColumns ||
@@ -67,15 +77,7 @@ public:
 
   void pack(GroupOp group, const Plan &,
             const TargetDescription &) const override {
-    GroupView view{&group.getBody().front()};
-    OpOperand &weights = view.anchor()->getOpOperand(1);
-    ArrayRef<int64_t> shape = shapeOf(weights.get());
-    // A matrix for each batch stays as it is.
-    if (isa<MatMulOp>(view.anchor()) && shape.size() != 2)
-      return;
-    packPanels(group, weights, /*panel=*/1, /*tail=*/0,
-               pieceBytes / bytesOf(elementOf(weights.get())),
-               static_cast<int64_t>(shape.size()) - 1);
+    packColumns(group);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -88,7 +90,7 @@ protected:
             const TargetDescription &target) const override {
     // A unit takes 16 steps at once.
     return operands.steps >= 2 * fewest && takes(operands, group, target) &&
-           isReadable(operands.rightTensor);
+           isInColumns(operands);
   }
 
 private:
@@ -98,7 +100,7 @@ private:
   static TensorTile tileOf(const Plan &plan) {
     return {plan.number("rows"), plan.number("columns"),
             plan.number("warp_rows"), plan.number("warp_columns"),
-            plan.number("stages")};
+            plan.number("stages"), plan.number("slices")};
   }
 
   /// Whether matrix units multiply such operands, as precisely as was asked for.
@@ -111,21 +113,14 @@ private:
            (type.isF16() ||
             (type.isBF16() && target.device.multipliesBFloats()));
   }
-  /// Whether weights that are packed are packed for this strategy.
-  static bool isReadable(Value right) {
-    auto packed = right.getDefiningOp<UnpackPanelsOp>();
-    return !packed || (packed.getPanel() == 1 &&
-                       int64_t(packed.getGroup()) ==
-                           pieceBytes / bytesOf(elementOf(right)));
-  }
-
   /// Estimates the time of a product: processors take one block after the other; strips
   /// come from the second cache, which yields about three times what memory does (the
   /// data sheets of A100 and H100); a warp loads 512 bytes of shared memory for each 16
   /// rows and 16 columns of its units, of which a processor reads 128 in a cycle; and
   /// before a strip's first sum is there loads and products take about 30 and twice 20
   /// cycles for each half, in which only the other blocks of a processor compute, of
-  /// which it holds about 4.
+  /// which it holds about 4; a strip that was asked for `stages` - 1 strips ago has taken
+  /// about 300 cycles. What slices add goes through shared memory once in each direction.
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
@@ -136,16 +131,25 @@ private:
     double waves = std::ceil(blocks / device.processors);
     double rate =
         device.matrixMultiplyAddsPerSecond * (2 / size) / device.processors;
-    double strips = std::ceil(double(operands.steps) * size / 64);
+    double strips =
+        std::ceil(double(operands.steps) * size / 64 / double(tile.slices));
     double cycle = 1 / clock;
-    double warps = double(tile.rows / tile.warpRows * tile.warpsAcross());
+    double warps = double(tile.warps() * tile.slices);
     double loading = warps * 2 *
                      double(tile.warpRows / 16 + tile.warpColumns / 16) * 4 *
                      cycle;
-    double multiplying = double(tile.rows * tile.columns) * (64 / size) / rate;
-    double latency = 2 * 70 * cycle, resident = std::min(waves, 4.0);
+    double multiplying = double(tile.rows * tile.columns * tile.slices) *
+                         (64 / size) / rate;
+    double resident = std::min(waves, 4.0);
+    double latency = std::max(2 * 70.0, 300 / double(tile.stages - 1)) * cycle;
+    double meeting =
+        tile.slices == 1
+            ? 0
+            : (double(tile.sumBytes()) * 2 / 128 + 100) *
+                  cycle;
     double computing = strips * (waves * std::max(loading, multiplying) +
-                                 std::ceil(waves / resident) * latency);
+                                 std::ceil(waves / resident) * latency) +
+                       waves * meeting;
     double bytes = blocks * double(operands.steps) *
                    double(tile.rows + tile.columns) * size;
     return std::max(computing, bytes / (3 * device.bytesPerSecond));

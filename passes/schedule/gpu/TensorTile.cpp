@@ -12,6 +12,9 @@
 //     await strip + 1; barrier
 //   result = epilogue(sums)
 //
+// Where there are few tiles for the device, several slices of a block compute one, each
+// of every so many strips, and add what they have in shared memory.
+//
 // Both tiles have the steps of a row, or of a column, side by side: 64 bytes, 4 pieces of
 // 16 bytes. (Only a right operand of 16 bits that is no constant is brought as it lies,
 // columns side by side, and transposed as it is loaded.) load_matrices reads 8 pieces at a
@@ -68,12 +71,15 @@ public:
   }
 
   void emit() {
-    leftTile = b.shared({tile.stages, tile.rows, strip()}, operands.leftType(),
+    int64_t strips = tile.stages * tile.slices;
+    leftTile = b.shared({strips, tile.rows, strip()}, operands.leftType(),
                         "left_tile");
-    rightTile =
-        b.shared(columnsLie ? ArrayRef({tile.stages, strip(), tile.columns})
-                            : ArrayRef({tile.stages, tile.columns, strip()}),
-                 operands.rightType(), "right_tile");
+    rightTile = b.shared(columnsLie ? ArrayRef({strips, strip(), tile.columns})
+                                    : ArrayRef({strips, tile.columns, strip()}),
+                         operands.rightType(), "right_tile");
+    if (tile.slices > 1)
+      parts = b.shared({tile.slices - 1, sumsOfThread(), ofSlice()}, sumType(),
+                       "parts_of_sums");
     Dim rowTiles = (operands.rows + (tile.rows - 1)).floorDiv(tile.rows);
     int64_t columnTiles = llvm::divideCeil(operands.columns, tile.columns);
     int64_t threads = tile.threads(b.target.device);
@@ -81,13 +87,26 @@ public:
                [&](Expr block, Expr thread) {
                  this->thread = named(thread, "thread");
                  findPlace(block, rowTiles, columnTiles);
-                 store(overStrips(firstSums()));
+                 Exprs sums = overStrips(firstSums());
+                 if (tile.slices == 1)
+                   store(sums);
+                 else
+                   storeSlices(sums);
                });
   }
 
 private:
   int64_t strip() const { return stripPieces * piece; }
-  int64_t strips() const { return llvm::divideCeil(operands.steps, strip()); }
+  /// Steps that the slices multiply together, and how often they do.
+  int64_t round() const { return strip() * tile.slices; }
+  int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
+  /// Threads of a slice, and sums that each of them has.
+  int64_t ofSlice() const { return tile.warps() * b.target.device.warp; }
+  int64_t sumsOfThread() const { return 4 * unitsDown() * unitsAcross(); }
+  Type sumType() const {
+    return operands.areBytes() ? elementOf(anchor)
+                               : Type(b.builder.getF32Type());
+  }
   int64_t unitsDown() const { return tile.warpRows / unitRows; }
   int64_t unitsAcross() const { return tile.warpColumns / unitColumns; }
   bool fitsRows() const {
@@ -111,6 +130,11 @@ private:
     double warpThreads = b.target.device.warp;
     lane = named(thread % warpThreads, "lane");
     Expr warp = named(thread / warpThreads, "warp");
+    slice = b.index(0);
+    if (tile.slices > 1) {
+      slice = named(warp / double(tile.warps()), "slice");
+      warp = warp % double(tile.warps());
+    }
     double across = double(tile.warpsAcross());
     warpRow = named(warp / across * double(tile.warpRows), "warp_row");
     warpColumn = named(warp % across * double(tile.warpColumns), "warp_column");
@@ -125,17 +149,23 @@ private:
            double(j * unitColumns + second);
   }
 
+  Expr biasOf(Expr column) {
+    auto bias = [&] { return operands.first(b, column); };
+    return fitsColumns()
+               ? bias()
+               : b.ifElse(column < double(operands.columns), bias, [&] {
+                   return b.constant(0, elementOf(anchor));
+                 });
+  }
+
   Exprs firstSums() {
     Type type = elementOf(anchor);
+    if (tile.slices > 1)
+      return Exprs(sumsOfThread(), b.constant(0, type));
     Exprs ofRow;
     for (int64_t j = 0; j < unitsAcross(); ++j)
       for (int64_t second : {0, 1}) {
-        Expr column = columnOf(j, second);
-        auto bias = [&] { return operands.first(b, column); };
-        ofRow.push_back(fitsColumns()
-                            ? bias()
-                            : b.ifElse(column < double(operands.columns), bias,
-                                       [&] { return b.constant(0, type); }));
+        ofRow.push_back(biasOf(columnOf(j, second)));
       }
     Exprs sums;
     for (int64_t i = 0; i < unitsDown(); ++i)
@@ -156,22 +186,28 @@ private:
     int64_t ahead = tile.stages - 1;
     double stages = double(tile.stages);
     for (int64_t s = 0; s < ahead; ++s) {
-      if (s < strips())
-        fill(b.index(s * strip()), b.index(s));
+      if (s < rounds())
+        fill(b.index(s * round()), b.index(s * tile.slices));
       closeCopies();
     }
     awaitCopies(ahead - 1);
-    return b.loop(b.index(0), b.index(strips()), 1, first,
+    auto buffer = [&](Expr stage) {
+      return tile.slices == 1 ? stage : stage * double(tile.slices);
+    };
+    return b.loop(b.index(0), b.index(rounds()), 1, first,
                   [&](Expr at, ArrayRef<Expr> sums) {
-                    named(at, "strip");
-                    if (strips() > ahead)
-                      b.when(at < double(strips() - ahead), [&] {
+                    named(at, tile.slices == 1 ? "strip" : "round");
+                    if (rounds() > ahead)
+                      b.when(at < double(rounds() - ahead), [&] {
                         Expr next = at + double(ahead);
-                        fill(named(next * double(strip()), "first_step"),
-                             named(next % stages, "stage_to_fill"));
+                        fill(named(next * double(round()), "first_step"),
+                             named(buffer(next % stages), "stage_to_fill"));
                       });
                     closeCopies();
-                    Exprs after = multiply(sums, named(at % stages, "stage"));
+                    Expr mine = buffer(at % stages);
+                    if (tile.slices > 1)
+                      mine = mine + slice;
+                    Exprs after = multiply(sums, named(mine, "stage"));
                     awaitCopies(ahead - 1);
                     return after;
                   });
@@ -217,7 +253,7 @@ private:
                          : std::optional(column < double(operands.columns));
   }
   std::optional<Expr> insideSteps(Expr step, int64_t steps) {
-    return steps % strip() == 0 ? std::nullopt
+    return steps % round() == 0 ? std::nullopt
                                 : std::optional(step < double(steps));
   }
 
@@ -249,8 +285,22 @@ private:
       fillRightElements(firstStep, stage);
   }
 
-  void fillLeftPieces(Expr firstStep, Expr stage) {
-    share(tile.rows * stripPieces, [&](Expr mine) {
+  /// The number of something in the tile of its slice, of which each has `count`; moves
+  /// `firstStep` and `stage` on to that slice.
+  Expr inSlice(Expr mine, int64_t count, Expr &firstStep, Expr &stage) {
+    if (tile.slices == 1)
+      return mine;
+    Expr number = named(mine / double(count), "slice_to_fill");
+    firstStep = firstStep + number * double(strip());
+    stage = stage + number;
+    return mine % double(count);
+  }
+
+  void fillLeftPieces(Expr firstRound, Expr firstStage) {
+    int64_t count = tile.rows * stripPieces;
+    share(count * tile.slices, [&](Expr mine) {
+      Expr firstStep = firstRound, stage = firstStage;
+      mine = inSlice(mine, count, firstStep, stage);
       Expr row = mine / double(stripPieces), at = mine % double(stripPieces);
       Expr step = firstStep + at * double(piece), atRow = firstRow + row;
       auto place = operands.leftPlace(b, batch, atRow, step);
@@ -262,9 +312,12 @@ private:
            inside);
     });
   }
-  void fillPackedPieces(Expr firstStep, Expr stage) {
-    int64_t steps = llvm::alignTo(operands.steps, piece);
-    share(tile.columns * stripPieces, [&](Expr mine) {
+  void fillPackedPieces(Expr firstRound, Expr firstStage) {
+    int64_t steps = llvm::alignTo(operands.steps, piece),
+            count = tile.columns * stripPieces;
+    share(count * tile.slices, [&](Expr mine) {
+      Expr firstStep = firstRound, stage = firstStage;
+      mine = inSlice(mine, count, firstStep, stage);
       Expr column = mine / double(stripPieces), at = mine % double(stripPieces);
       Expr step = firstStep + at * double(piece),
            atColumn = firstColumn + column;
@@ -274,9 +327,11 @@ private:
            both(insideColumns(atColumn), insideSteps(step, steps)));
     });
   }
-  void fillRightPieces(Expr firstStep, Expr stage) {
-    int64_t pieces = tile.columns / piece;
-    share(strip() * pieces, [&](Expr mine) {
+  void fillRightPieces(Expr firstRound, Expr firstStage) {
+    int64_t pieces = tile.columns / piece, count = strip() * pieces;
+    share(count * tile.slices, [&](Expr mine) {
+      Expr firstStep = firstRound, stage = firstStage;
+      mine = inSlice(mine, count, firstStep, stage);
       Expr row = mine / double(pieces), at = mine % double(pieces);
       Expr step = firstStep + row, column = firstColumn + at * double(piece);
       auto place = operands.rightPlace(b, batch, step, column);
@@ -295,8 +350,11 @@ private:
         *inside, [&] { b.store(to, load(), place); },
         [&] { b.store(to, b.constant(0, type), place); });
   }
-  void fillLeftElements(Expr firstStep, Expr stage) {
-    shareLoop(tile.rows * strip(), [&](Expr mine) {
+  void fillLeftElements(Expr firstRound, Expr firstStage) {
+    int64_t count = tile.rows * strip();
+    shareLoop(count * tile.slices, [&](Expr mine) {
+      Expr firstStep = firstRound, stage = firstStage;
+      mine = inSlice(mine, count, firstStep, stage);
       Expr row = mine / double(strip()), inStrip = mine % double(strip());
       Expr step = firstStep + inStrip, atRow = firstRow + row;
       Expr place =
@@ -308,8 +366,11 @@ private:
                    [&] { return operands.left(b, batch, atRow, step); });
     });
   }
-  void fillRightElements(Expr firstStep, Expr stage) {
-    shareLoop(tile.columns * strip(), [&](Expr mine) {
+  void fillRightElements(Expr firstRound, Expr firstStage) {
+    int64_t count = tile.columns * strip();
+    shareLoop(count * tile.slices, [&](Expr mine) {
+      Expr firstStep = firstRound, stage = firstStage;
+      mine = inSlice(mine, count, firstStep, stage);
       Expr row = mine / double(tile.columns),
            inTile = mine % double(tile.columns);
       Expr step = firstStep + row, column = firstColumn + inTile;
@@ -394,6 +455,32 @@ private:
     return sums;
   }
 
+  /// Adds the sums of all slices, in their order, and has the first one store them.
+  void storeSlices(const Exprs &sums) {
+    Expr inSlice = named(thread % double(ofSlice()), "thread_of_slice");
+    b.when(slice > 0.0, [&] {
+      for (auto [n, sum] : llvm::enumerate(sums))
+        b.store(parts, sum, {slice - 1.0, b.index(n), inSlice});
+    });
+    b.barrier();
+    b.when(equal(slice, 0.0), [&] {
+      Exprs totals;
+      for (auto [n, sum] : llvm::enumerate(sums)) {
+        Expr column = columnOf(n / 4 % unitsAcross(), n % 2);
+        Expr total = sum + biasOf(column);
+        total.type = sumType();
+        for (int64_t other = 0; other + 1 < tile.slices; ++other)
+          total = named(
+              total + b.loadFrom(parts, sumType(),
+                                 {b.index(other), b.index(n), inSlice}),
+              "total_" + Twine(n));
+        total.type = sum.type;
+        totals.push_back(total);
+      }
+      store(totals);
+    });
+  }
+
   void store(const Exprs &sums) {
     auto when = [&](std::optional<Expr> condition,
                     llvm::function_ref<void()> body) {
@@ -430,8 +517,8 @@ private:
   /// Whether the right tile has columns side by side.
   bool columnsLie;
   Way leftWay, rightWay;
-  Value leftTile, rightTile;
-  Expr thread, lane, batch, firstRow, firstColumn, warpRow, warpColumn;
+  Value leftTile, rightTile, parts;
+  Expr thread, lane, slice, batch, firstRow, firstColumn, warpRow, warpColumn;
 };
 
 } // namespace

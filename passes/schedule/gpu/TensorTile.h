@@ -7,27 +7,29 @@
 
 namespace ingot::schedule {
 
-/// Bytes that are copied at once, and pieces of a row in a strip.
-inline constexpr int64_t pieceBytes = 16, stripPieces = 4;
+/// Pieces of a row in a strip.
+inline constexpr int64_t stripPieces = 4;
 /// Of what a warp multiplies at once; half a strip is its steps.
 inline constexpr int64_t unitRows = 16, unitColumns = 8;
 
-/// The tile of a block, and that of each of its warps.
+/// The tile of a block, and that of each of its warps. In each of `slices` parts of the
+/// block warps compute the whole tile, of strips of their own.
 struct TensorTile {
-  int64_t rows, columns, warpRows, warpColumns, stages;
+  int64_t rows, columns, warpRows, warpColumns, stages, slices = 1;
 
   int64_t warpsAcross() const { return columns / warpColumns; }
+  /// Warps of a slice.
+  int64_t warps() const { return rows / warpRows * warpsAcross(); }
   int64_t threads(const Device &device) const {
-    return rows / warpRows * warpsAcross() * device.warp;
+    return warps() * slices * device.warp;
   }
+  /// Shared memory: of strips, and of the sums of all slices but the first.
   int64_t sharedBytes() const {
-    return stages * (rows + columns) * stripPieces * pieceBytes;
+    return slices * stages * (rows + columns) * stripPieces * pieceBytes +
+           sumBytes();
   }
+  int64_t sumBytes() const { return (slices - 1) * rows * columns * 4; }
 };
-
-inline int64_t bytesOf(mlir::Type element) {
-  return element.getIntOrFloatBitWidth() / 8;
-}
 
 /// Builds the kernel; weights are packed with the steps of each column side by side.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,

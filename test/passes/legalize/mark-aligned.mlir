@@ -1,5 +1,6 @@
 // RUN: %ingot-opt %s -legalize-mark-aligned=target=hexagon-v67 | FileCheck %s
 // RUN: %ingot-opt %s -legalize-mark-aligned=target=x86-64-v4 | FileCheck %s --check-prefix=ELSEWHERE
+// RUN: %ingot-opt %s -legalize-mark-aligned=target=sm_80 | FileCheck %s --check-prefix=DEVICE
 // REQUIRES: ingot-opt
 
 // Where any address is read as fast, nothing is marked.
@@ -76,5 +77,33 @@ kernel.program @main(%in: memref<128xi8> {kernel.onnx_name = "in", kernel.onnx_t
   %h = kernel.arena 640 : memref<128xi8>
   kernel.launch @of_caller(%in, %g) : (memref<128xi8>, memref<128xi8>) -> ()
   kernel.launch @of_caller(%h, %g) : (memref<128xi8>, memref<128xi8>) -> ()
+  %i = kernel.arena 1024 : memref<64xf32>
+  %j = kernel.arena 1284 : memref<64xf32>
+  kernel.launch @neighbours(%i, %i, %j, %i) : (memref<64xf32>, memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
+  kernel.return
+}
+
+// Threads of a device load neighbours together from arguments that all launches align.
+// DEVICE-LABEL: kernel.func @neighbours(
+// DEVICE-SAME: %{{[a-z0-9]+}}: memref<64xf32> {kernel.align = 16 : i64, kernel.read}
+// DEVICE-SAME: %{{[a-z0-9]+}}: memref<64xf32> {kernel.read}
+// DEVICE-SAME: %{{[a-z0-9]+}}: memref<64xf32> {kernel.read}
+// DEVICE-SAME: %{{[a-z0-9]+}}: memref<64xf32>)
+kernel.func @neighbours(%x: memref<64xf32> {kernel.read}, %apart: memref<64xf32> {kernel.read}, %of_caller: memref<64xf32> {kernel.read}, %y: memref<64xf32>) attributes {strategy = "elementwise", comment = "", extent = 1 : index, threads = 32 : i64} {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %thread = gpu.thread_id x
+  %at = arith.muli %thread, %c4 : index
+  %next = arith.addi %at, %c1 : index
+  %a = memref.load %x[%at] : memref<64xf32>
+  %b = memref.load %x[%next] : memref<64xf32>
+  %c = memref.load %apart[%at] : memref<64xf32>
+  %d = memref.load %of_caller[%at] : memref<64xf32>
+  %e = memref.load %of_caller[%next] : memref<64xf32>
+  %ab = arith.addf %a, %b : f32
+  %cd = arith.addf %c, %d : f32
+  %abcd = arith.addf %ab, %cd : f32
+  %all = arith.addf %abcd, %e : f32
+  memref.store %all, %y[%thread] : memref<64xf32>
   kernel.return
 }

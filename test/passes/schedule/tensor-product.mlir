@@ -27,7 +27,7 @@
 // CHECK: kernel.await_copies but 1
 // CHECK: gpu.barrier
 // CHECK: scf.yield
-kernel.func @product(%x: tensor<64x72xf16>, %w: tensor<72x64xf16>) -> tensor<64x64xf16> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, stages = 3, warp_columns = 16, warp_rows = 16}} {
+kernel.func @product(%x: tensor<64x72xf16>, %w: tensor<72x64xf16>) -> tensor<64x64xf16> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, slices = 1, stages = 3, warp_columns = 16, warp_rows = 16}} {
   %y = graph.matmul %x, %w : (tensor<64x72xf16>, tensor<72x64xf16>) -> tensor<64x64xf16>
   kernel.return %y : tensor<64x64xf16>
 }
@@ -39,7 +39,26 @@ kernel.func @product(%x: tensor<64x72xf16>, %w: tensor<72x64xf16>) -> tensor<64x
 // CHECK: memref.store %{{.*}}, %[[RIGHT]]
 // CHECK-NOT: transposed
 // CHECK: kernel.warp_product {{.*}}left = ui8, right = si8
-kernel.func @bytes(%x: tensor<32x64xui8>, %w: tensor<64x32xsi8>) -> tensor<32x32xsi32> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, stages = 2, warp_columns = 16, warp_rows = 16}} {
+kernel.func @bytes(%x: tensor<32x64xui8>, %w: tensor<64x32xsi8>) -> tensor<32x32xsi32> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, slices = 1, stages = 2, warp_columns = 16, warp_rows = 16}} {
   %y = graph.matmul %x, %w : (tensor<32x64xui8>, tensor<64x32xsi8>) -> tensor<32x32xsi32>
   kernel.return %y : tensor<32x32xsi32>
+}
+
+// Two slices of a block compute one tile, of every other strip: 4 buffers of two stages. The
+// second one leaves its sums in shared memory, the first one adds and stores them.
+// CHECK-LABEL: kernel.func @slices(
+// CHECK-SAME: extent = 1 : index
+// CHECK-SAME: threads = 256 : i64
+// CHECK-DAG: %[[LEFT:.*]] = memref.alloca() : memref<4x32x32xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[PARTS:.*]] = memref.alloca() : memref<1x8x128xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for {{.*}} to %c4{{.*}} iter_args
+// CHECK: kernel.load_matrices %[[LEFT]]
+// CHECK: scf.if
+// CHECK-COUNT-8: memref.store %{{.*}}, %[[PARTS]]
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK-COUNT-8: memref.load %[[PARTS]]
+kernel.func @slices(%x: tensor<32x256xf16>, %w: tensor<256x32xf16>) -> tensor<32x32xf16> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, slices = 2, stages = 2, warp_columns = 16, warp_rows = 16}} {
+  %y = graph.matmul %x, %w : (tensor<32x256xf16>, tensor<256x32xf16>) -> tensor<32x32xf16>
+  kernel.return %y : tensor<32x32xf16>
 }

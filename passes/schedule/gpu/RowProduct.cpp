@@ -1,0 +1,383 @@
+// Products of few rows, which read each weight once: by warps of a device.
+//
+// All that such a product takes is the time in which its right operand comes from memory,
+// so that as much of it as possible has to be on its way at once. Warps divide columns and
+// steps among themselves; what they have summed up meets in shared memory:
+//
+//   sums[row][column] <- products of the steps that are this thread's
+//   parts[part][row, column] <- sums, those of a warp added
+//   barrier
+//   result[row, column] = epilogue(sum over part of parts[part][row, column])
+//
+// Of weights, which are packed with the steps of each column side by side, a warp takes
+// `warp_columns` columns, and each of its threads pieces of 16 bytes of their steps. A
+// right operand that lies in rows is read along them: each thread has columns of its own.
+
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/gpu/BlockOperands.h"
+#include "passes/schedule/tiles/TileChoice.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// What a block computes: its columns, those that a warp has at a time, and how many
+/// warps divide the steps of these.
+struct RowTile {
+  int64_t columns, warpColumns, parts;
+
+  int64_t warps() const { return columns / warpColumns * parts; }
+};
+
+/// Elements of a piece of the right operand.
+int64_t pieceOf(const BlockOperands &operands) {
+  return pieceBytes / bytesOf(operands.rightType());
+}
+
+class RowProductKernel {
+public:
+  RowProductKernel(KernelBuilder &b, const BlockOperands &operands,
+                   const RowTile &tile)
+      : b(b), operands(operands), tile(tile),
+        anchor(b.group.anchor()->getResult(0)), rows(*operands.rows.known()),
+        type(isa<FloatType>(elementOf(anchor)) ? b.builder.getF32Type()
+                                               : elementOf(anchor)),
+        packed(operands.rightTensor.getDefiningOp<UnpackPanelsOp>()) {}
+
+  void emit() {
+    parts = b.shared({tile.parts, rows, tile.columns}, type, "parts_of_sums");
+    int64_t across = llvm::divideCeil(operands.columns, tile.columns);
+    b.onBlocks(
+        operands.batches * across, threads(), [&](Expr block, Expr thread) {
+          this->thread = named(thread, "thread");
+          batch = across == 1 ? block : named(block / double(across), "batch");
+          firstColumn =
+              across == 1
+                  ? b.index(0)
+                  : named((operands.batches == 1 ? block
+                                                 : block % double(across)) *
+                              double(tile.columns),
+                          "first_column");
+          if (operands.batches == 1)
+            batch = b.index(0);
+          double warp = double(b.target.device.warp);
+          lane = named(thread % warp, "lane");
+          Expr number = named(thread / warp, "warp");
+          part = tile.parts == 1 ? b.index(0)
+                                 : named(number % double(tile.parts), "part");
+          warpColumn = named((tile.parts == 1 ? number
+                                              : number / double(tile.parts)) *
+                                 double(tile.warpColumns),
+                             "warp_column");
+          packed ? sumColumns() : sumRows();
+          b.barrier();
+          store();
+        });
+  }
+
+private:
+  int64_t threads() const { return tile.warps() * b.target.device.warp; }
+  /// Columns of which a thread has sums.
+  int64_t ownColumns() const {
+    return packed ? tile.warpColumns : tile.warpColumns / b.target.device.warp;
+  }
+  bool fitsColumns() const { return operands.columns % tile.columns == 0; }
+
+  /// A column to read: beyond the last one that one again, whose sums nobody stores.
+  Expr readable(Expr column) {
+    return fitsColumns() ? column
+                         : min(column, double(operands.columns - 1));
+  }
+
+  /// Calls `step(i, sums)` for i = first, first + by, ... below `count`. All threads have
+  /// `trips` of them, which compilers know, and some one more.
+  Exprs overOwn(Expr first, int64_t by, int64_t count, Exprs sums,
+                llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {
+    int64_t trips = count / by;
+    if (trips > 0)
+      sums = b.loop(Dim(trips), sums, [&](Expr trip, ArrayRef<Expr> carried) {
+        named(trip, "trip");
+        return step(trip * double(by) + first, carried);
+      });
+    if (count % by == 0)
+      return sums;
+    return b.loop(trips ? first + double(trips * by) : first, b.index(count),
+                  by, sums, step);
+  }
+
+  Exprs zeros() {
+    return Exprs(rows * ownColumns(), b.constant(0, type));
+  }
+  /// The sums with the products of one step added.
+  void add(MutableArrayRef<Expr> sums, ArrayRef<Expr> left,
+           ArrayRef<Expr> right) {
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < ownColumns(); ++column) {
+        Expr &sum = sums[row * ownColumns() + column];
+        sum = named(fma(left[row], right[column], sum), sumName(row, column));
+      }
+  }
+  std::string sumName(int64_t row, int64_t column) const {
+    std::string name = "sum";
+    if (rows > 1)
+      name += "_" + std::to_string(row);
+    return name + "_" + std::to_string(column);
+  }
+  Exprs leftAt(Expr step, bool mayBeOutside) {
+    Exprs values;
+    for (int64_t row = 0; row < rows; ++row) {
+      auto load = [&] { return operands.left(b, batch, b.index(row), step); };
+      Expr value =
+          mayBeOutside
+              ? b.ifElse(step < double(operands.steps), load,
+                         [&] { return b.constant(0, operands.leftType()); })
+              : load();
+      values.push_back(named(convert(value, type), "x_" + Twine(row)));
+    }
+    return values;
+  }
+
+  /// Sums of columns whose steps are side by side: threads of a warp divide them.
+  void sumColumns() {
+    int64_t piece = pieceOf(operands), warp = b.target.device.warp,
+            padded = llvm::alignTo(operands.steps, piece);
+    Value buffer = b.bufferOf(packed.getPacked());
+    Exprs begins;
+    for (int64_t j = 0; j < tile.warpColumns; ++j)
+      begins.push_back(
+          named(readable(firstColumn + warpColumn + double(j)) * double(padded),
+                "column_" + Twine(j)));
+    Exprs sums = overOwn(
+        part * double(warp) + lane, warp * tile.parts, padded / piece, zeros(),
+        [&](Expr at, ArrayRef<Expr> carried) {
+          Exprs sums(carried);
+          Expr step = named(at * double(piece), "step");
+          for (int64_t i = 0; i < piece; ++i) {
+            Exprs right;
+            for (int64_t j = 0; j < tile.warpColumns; ++j)
+              right.push_back(named(
+                  convert(b.loadFrom(buffer, operands.rightType(),
+                                     {begins[j] + step + double(i)}),
+                          type),
+                  "w_" + Twine(j)));
+            add(sums, leftAt(step + double(i), padded != operands.steps),
+                right);
+          }
+          return sums;
+        });
+    for (Expr &sum : sums)
+      sum = b.acrossWarp(sum, [](Expr x, Expr y) { return x + y; });
+    b.when(equal(lane, 0.0), [&] { keep(sums, warpColumn); });
+  }
+
+  /// Sums of columns that are side by side: each thread has some of its own.
+  void sumRows() {
+    Expr own = named(warpColumn + lane * double(ownColumns()), "own_column");
+    Exprs columns;
+    for (int64_t j = 0; j < ownColumns(); ++j)
+      columns.push_back(
+          named(readable(firstColumn + own + double(j)), "column_" + Twine(j)));
+    Exprs sums = overOwn(
+        part, tile.parts, operands.steps, zeros(),
+        [&](Expr step, ArrayRef<Expr> carried) {
+          named(step, "step");
+          Exprs sums(carried), right;
+          for (auto [j, column] : llvm::enumerate(columns))
+            right.push_back(
+                named(convert(operands.right(b, batch, step, column), type),
+                      "w_" + Twine(j)));
+          add(sums, leftAt(step, /*mayBeOutside=*/false), right);
+          return sums;
+        });
+    keep(sums, own);
+  }
+
+  /// Stores the sums of columns from `column` of the block on.
+  void keep(ArrayRef<Expr> sums, Expr column) {
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t j = 0; j < ownColumns(); ++j)
+        b.store(parts, sums[row * ownColumns() + j],
+                {part, b.index(row), column + double(j)});
+  }
+
+  void store() {
+    int64_t count = rows * tile.columns;
+    for (int64_t first = 0; first < count; first += threads()) {
+      Expr mine = first ? thread + double(first) : thread;
+      if (first + threads() <= count)
+        storeOne(mine);
+      else
+        b.when(mine < double(count), [&] { storeOne(mine); });
+    }
+  }
+  void storeOne(Expr mine) {
+    Expr row = rows == 1 ? b.index(0)
+                         : named(mine / double(tile.columns), "row"),
+         inBlock = rows == 1 ? mine : mine % double(tile.columns);
+    Expr column = named(firstColumn + inBlock, "column");
+    auto one = [&] {
+      Expr sum = convert(operands.first(b, column), type);
+      for (int64_t p = 0; p < tile.parts; ++p)
+        sum = named(sum + b.loadFrom(parts, type, {b.index(p), row, inBlock}),
+                    "sum");
+      sum.type = elementOf(anchor);
+      Exprs at = operands.place(b, batch, row, column);
+      b.bindElement(anchor, sum);
+      b.store(0u, b.load(b.result(), at), at);
+      b.unbindElement(anchor);
+    };
+    fitsColumns() ? one() : b.when(column < double(operands.columns), one);
+  }
+
+  KernelBuilder &b;
+  const BlockOperands &operands;
+  RowTile tile;
+  Value anchor;
+  int64_t rows;
+  /// That of sums.
+  Type type;
+  /// A right operand with the steps of each column side by side.
+  UnpackPanelsOp packed;
+  Value parts;
+  Expr thread, lane, part, batch, firstColumn, warpColumn;
+};
+
+class RowProductStrategy : public BlockStrategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    // Warps add up steps in another order than the operator's.
+    if (!target.isDevice() || group.isStrict())
+      return false;
+    auto operands = BlockOperands::of(group);
+    return operands && operands->rows.known() &&
+           operands->rows.most() < fewest && fits(*operands, group, target);
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {
+        {"columns", 1, 1024}, {"parts", 1, 32}, {"warp_columns", 1, 128}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    auto operands = BlockOperands::of(group);
+    bool packs = isPacked(*operands, group);
+    int64_t warp = target.device.warp;
+    Ranking<RowTile> ranking;
+    for (int64_t own : {1, 2, 4})
+      for (int64_t parts : {1, 2, 4, 8, 16}) {
+        int64_t warpColumns = packs ? own : own * warp;
+        // Columns of a thread are loaded together only where no row ends between them.
+        if (!packs && operands->rightRun % own != 0)
+          continue;
+        int64_t groups = std::max<int64_t>(fewestWarps / parts, 1);
+        RowTile tile{groups * warpColumns, warpColumns, parts};
+        ranking.add(tile, seconds(*operands, tile, own, packs, target));
+      }
+    RowTile first{packs ? fewestWarps : fewestWarps * warp, packs ? 1 : warp,
+                  1};
+    return plansOf(std::move(ranking).ranked(first), [&](RowTile tile) {
+      return Plan(group.anchor()->getContext(),
+                  {{"columns", tile.columns},
+                   {"parts", tile.parts},
+                   {"warp_columns", tile.warpColumns}});
+    });
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    RowTile tile = tileOf(plan);
+    int64_t warp = target.device.warp;
+    auto operands = BlockOperands::of(group);
+    if (tile.columns % tile.warpColumns ||
+        (!isPacked(*operands, group) && tile.warpColumns % warp))
+      return "warps of such columns do not make up a block";
+    if (tile.warps() * warp > 1024)
+      return "its blocks have " + std::to_string(tile.warps() * warp) +
+             " threads, more than 1024";
+    return "";
+  }
+
+  void pack(GroupOp group, const Plan &,
+            const TargetDescription &) const override {
+    packColumns(group);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto operands = BlockOperands::of(b.group);
+    RowProductKernel(b, *operands, tileOf(b.plan)).emit();
+  }
+
+protected:
+  bool fits(const BlockOperands &operands, GroupView,
+            const TargetDescription &target) const override {
+    return operands.steps >= target.device.warp && isInColumns(operands);
+  }
+
+private:
+  /// Warps of a block where nothing asks for more.
+  static constexpr int64_t fewestWarps = 4;
+
+  static RowTile tileOf(const Plan &plan) {
+    return {plan.number("columns"), plan.number("warp_columns"),
+            plan.number("parts")};
+  }
+
+  /// Whether the right operand is packed, or will be.
+  static bool isPacked(const BlockOperands &operands, GroupView group) {
+    Value right = operands.rightTensor;
+    if (right.getDefiningOp<UnpackPanelsOp>())
+      return true;
+    bool isMatrix =
+        !isa<MatMulOp>(group.anchor()) || shapeOf(right).size() == 2;
+    return isMatrix && mayBeInPanels(right, group.packs);
+  }
+
+  /// Estimates the time of a product: that of the right operand's way from memory, as
+  /// far as enough of it is on its way at once, and that of the blocks that follow each
+  /// other on a processor, whose threads have `atOnce` loads in flight, each of which takes `latency` (what is
+  /// measured on GPUs from Volta to Hopper: 400 to 900 cycles). Sums of a warp are added
+  /// in five exchanges of about 25 cycles, of which several are in flight as well.
+  static double seconds(const BlockOperands &operands, const RowTile &tile,
+                        int64_t own, bool packs,
+                        const TargetDescription &target) {
+    const Device &device = target.device;
+    constexpr double latency = 500e-9, cycle = 1 / 1.5e9;
+    constexpr int64_t atOnce = 8;
+    double blocks = double(llvm::divideCeil(operands.columns, tile.columns)) *
+                    double(operands.batches.most());
+    double size = double(bytesOf(operands.rightType()));
+    int64_t pieces =
+        packs ? llvm::divideCeil(operands.steps, pieceOf(operands))
+              : operands.steps;
+    int64_t trips = llvm::divideCeil(
+        pieces, packs ? tile.parts * device.warp : tile.parts);
+    int64_t loads = packs ? trips * own : trips;
+    double bytesOfLoad = packs ? pieceBytes : double(own) * size;
+    double threads = double(tile.warps() * device.warp);
+    double resident = std::floor(device.residentThreads / threads);
+    double waves = std::ceil(blocks / (device.processors * resident));
+    double flying = std::min(blocks, device.processors * resident) * threads *
+                    double(std::min(loads, atOnce)) * bytesOfLoad;
+    double share = std::min(1.0, flying / (device.bytesPerSecond * latency));
+    double bytes = double(operands.columns * operands.steps) *
+                   double(operands.batches.most()) * size;
+    double exchanges =
+        packs ? double(own * operands.rows.most()) * 5 * 8 * cycle : 0;
+    return bytes / device.bytesPerSecond / share +
+           waves * (double(llvm::divideCeil(loads, atOnce)) * latency +
+                    exchanges + 10 * double(tile.parts) * cycle);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createRowProductStrategy() {
+  return std::make_unique<RowProductStrategy>();
+}
+
+} // namespace ingot::schedule

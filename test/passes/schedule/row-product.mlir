@@ -1,0 +1,40 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Weights are packed with the steps of each column side by side, in pieces of four: a warp
+// takes a column, two warps divide its steps. 520 steps are 130 pieces: two for each of the
+// 64 threads, and one more for two of them. What the warps have meets in shared memory.
+// CHECK-LABEL: kernel.func @packed(
+// CHECK-SAME: extent = 3 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK: %[[PARTS:.*]] = memref.alloca() : memref<2x1x2xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2{{.*}}
+// CHECK-COUNT-4: math.fma
+// CHECK: scf.for %{{.*}} to %c130{{.*}} step %c64
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: memref.store %{{.*}}, %[[PARTS]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-2: memref.load %[[PARTS]]
+// CHECK-NOT: memref.load %[[PARTS]]
+// CHECK: memref.store
+kernel.func @packed(%x: tensor<1x520xf32>, %w: tensor<3120xf32>) -> tensor<1x6xf32> attributes {strategy = "row-product", plan = {columns = 2, parts = 2, warp_columns = 1}} {
+  %u = graph.unpack_panels %w {panel = 1 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<3120xf32>) -> tensor<520x6xf32>
+  %y = graph.matmul %x, %u : (tensor<1x520xf32>, tensor<520x6xf32>) -> tensor<1x6xf32>
+  kernel.return %y : tensor<1x6xf32>
+}
+
+// A right operand that is computed is read along its rows: each thread has two columns and
+// a quarter of the steps. Columns beyond the last one are that one again, and not stored.
+// CHECK-LABEL: kernel.func @computed(
+// CHECK-SAME: extent = 8 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK: memref.alloca() : memref<4x3x64xf32, #gpu.address_space<workgroup>>
+// CHECK: arith.minsi
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c25{{.*}} iter_args
+// CHECK-COUNT-6: math.fma
+// CHECK-NOT: gpu.shuffle
+// CHECK: gpu.barrier
+kernel.func @computed(%x: tensor<4x3x100xf32>, %w: tensor<4x100x100xf32>) -> tensor<4x3x100xf32> attributes {strategy = "row-product", plan = {columns = 64, parts = 4, warp_columns = 64}} {
+  %y = graph.matmul %x, %w : (tensor<4x3x100xf32>, tensor<4x100x100xf32>) -> tensor<4x3x100xf32>
+  kernel.return %y : tensor<4x3x100xf32>
+}
