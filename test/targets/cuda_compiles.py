@@ -4,15 +4,18 @@
     cuda_compiles.py --ingot PROGRAM --work DIR [--targets sm_80,sm_90a] [--networks NAME,...]
 
 Prints the time and the size of each object, and the most registers that one of its
-kernels takes. Then looks in PTX for the instructions that each strategy is there for.
+kernels takes. Then looks for the instructions that each strategy is there for: in PTX, and
+with nvdisasm (pip's nvidia-cuda-nvdisasm, or NVIDIA's toolkit) in the machine's own.
 Ends with 77 (skipped) where nvcc is not installed.
 """
 import argparse
+import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 
 import ml_dtypes
@@ -33,6 +36,11 @@ WARNINGS = ["-Xcompiler", "-Wall,-Wextra", "--Werror", "all-warnings"]
 
 def find_nvcc():
     return shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+
+
+def find_nvdisasm():
+    installed = glob.glob(os.path.join(sysconfig.get_path("purelib"), "nvidia", "*", "bin", "nvdisasm"))
+    return shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm") or next(iter(installed), None)
 
 
 def compile_with(nvcc, source, target):
@@ -62,47 +70,69 @@ def save_node(work, name, node, inputs, output, weights=None, dtype=np.float32):
     return path
 
 
-# What a strategy is there for: name, the model, and instructions that its kernel has to have.
+# What a strategy is there for: name, the model, and instructions that its kernel has to have, in PTX and on the machine.
 def instruction_cases(work):
     tile = [r"st\.shared\.f32", r"bar\.sync", r"ld\.shared\.v[24]\.f32", r"fma\.rn\.f32"]
+    exact = ["STS", r"LDS\.(64|128)", "FFMA"]
     yield "product", save_node(work, "product", helper.make_node("MatMul", ["x", "w"], ["y"]),
-                               [("x", [256, 192])], [256, 320], ("w", [192, 320])), tile
+                               [("x", [256, 192])], [256, 320], ("w", [192, 320])), tile, exact
     yield "convolution", save_node(work, "convolution",
                                    helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1]),
-                                   [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3])), tile
+                                   [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3])), tile, exact
+    yield "rows", save_node(work, "rows", helper.make_node("MatMul", ["x", "w"], ["y"]),
+                            [("x", [2, 512])], [2, 320], ("w", [512, 320])), [
+                                r"ld\.global(\.nc)?\.v4\.f32", r"shfl\.sync\.bfly"], [r"LDG\.E\.128", r"SHFL\.BFLY"]
+    yield "rows_computed", save_node(work, "rows_computed", helper.make_node("MatMul", ["x", "w"], ["y"]),
+                                     [("x", [8, 1, 64]), ("w", [8, 64, 128])], [8, 1, 128]), [
+                                         r"ld\.global", r"ld\.shared"], ["LDG", "LDS", "FFMA"]
+    exchange = [r"shfl\.sync\.bfly"], [r"SHFL\.BFLY"]
     yield "reduction", save_node(work, "reduction", helper.make_node("ReduceMean", ["x"], ["y"], axes=[1]),
-                                 [("x", [64, 1024])], [64, 1]), [r"shfl\.sync\.bfly"]
+                                 [("x", [64, 1024])], [64, 1]), *exchange
     yield "softmax", save_node(work, "softmax", helper.make_node("Softmax", ["x"], ["y"]),
-                               [("x", [64, 128])], [64, 128]), [r"shfl\.sync\.bfly"]
+                               [("x", [64, 128])], [64, 128]), *exchange
     ahead = [r"cp\.async\.cg\.shared\.global", r"cp\.async\.wait_group", r"ldmatrix\.sync\.aligned\.m8n8\.x4\.shared"]
-    for name, dtype in ("f16", np.float16), ("bf16", ml_dtypes.bfloat16):
+    units = [r"LDGSTS\.E\.BYPASS(\.\w+)*\.128", r"LDSM\.16\.M88\.4"]
+    for name, dtype, kind in ("f16", np.float16, r"HMMA\.16816\.F32 "), ("bf16", ml_dtypes.bfloat16, r"HMMA\.16816\.F32\.BF16"):
         yield name + "_product", save_node(
             work, name + "_product", helper.make_node("MatMul", ["x", "w"], ["y"]),
             [("x", [256, 192])], [256, 320], ("w", [192, 320]), dtype), [
-                *ahead, rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.{name}\.{name}\.f32"]
+                *ahead, rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.{name}\.{name}\.f32"], [*units, kind]
     yield "f16_computed", save_node(
         work, "f16_computed", helper.make_node("MatMul", ["x", "k"], ["y"]), [("x", [4, 96, 64]), ("k", [4, 64, 96])],
-        [4, 96, 96], dtype=np.float16), [*ahead, r"ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared"]
+        [4, 96, 96], dtype=np.float16), [*ahead, r"ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared"], [
+            *units, r"LDSM\.16\.MT88\.4", r"HMMA\.16816\.F32 "]
     yield "f16_convolution", save_node(
         work, "f16_convolution", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1]),
-        [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3]), np.float16), [*ahead, r"mma\.sync.*f16"]
+        [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3]), np.float16), [
+            *ahead, r"mma\.sync.*f16"], [*units, r"HMMA\.16816\.F32 "]
+    yield "f16_slices", save_node(
+        work, "f16_slices", helper.make_node("MatMul", ["x", "w"], ["y"]), [("x", [64, 2048])], [64, 96],
+        ("w", [2048, 96]), np.float16), [*ahead, r"st\.shared"], [*units, r"HMMA\.16816\.F32 ", "STS"]
     yield "s8_product", save_node(
         work, "s8_product", helper.make_node("MatMulInteger", ["x", "w"], ["y"]),
         [("x", [256, 192])], [256, 320], ("w", [192, 320]), np.int8), [
-            *ahead, r"mma\.sync\.aligned\.m16n8k32\.row\.col\.s32\.s8\.s8\.s32"]
+            *ahead, r"mma\.sync\.aligned\.m16n8k32\.row\.col\.s32\.s8\.s8\.s32"], [*units, r"IMMA\.16832\.S8\.S8"]
 
 
 def missing_instructions(ingot, nvcc, work):
-    missing = []
-    for name, model, patterns in instruction_cases(work):
-        source, ptx = (os.path.join(work, name + ending) for ending in (".cu", ".ptx"))
+    missing, nvdisasm = [], find_nvdisasm()
+    if not nvdisasm:
+        print("nvdisasm is not installed: PTX alone is looked at")
+    for name, model, in_ptx, on_machine in instruction_cases(work):
+        source, ptx, cubin = (os.path.join(work, name + ending) for ending in (".cu", ".ptx", ".cubin"))
         subprocess.run([ingot, model, "-o", source, "--target", "sm_80"], check=True)
-        subprocess.run([nvcc, "-std=c++17", "-O2", "-arch=compute_80", "-ptx", source, "-o", ptx], check=True)
+        compiler = [nvcc, "-std=c++17", "-O2", source]
+        subprocess.run([*compiler, "-arch=compute_80", "-ptx", "-o", ptx], check=True)
         with open(ptx) as file:
-            text = file.read()
-        counts = {pattern: len(re.findall(pattern, text)) for pattern in patterns}
-        print(f"{name:<22}" + ", ".join(f"{count} x {pattern}" for pattern, count in counts.items()).replace("\\", ""))
-        missing += [f"{name}: no {pattern}" for pattern, count in counts.items() if not count]
+            looks = [(file.read(), in_ptx)]
+        if nvdisasm:
+            subprocess.run([*compiler, "-arch=sm_80", "-cubin", "-o", cubin], check=True)
+            text = subprocess.run([nvdisasm, "-c", cubin], check=True, capture_output=True, text=True).stdout
+            looks.append((text, on_machine))
+        for text, patterns in looks:
+            counts = {pattern: len(re.findall(pattern, text)) for pattern in patterns}
+            print(f"{name:<18}" + ", ".join(f"{count} x {pattern}" for pattern, count in counts.items()).replace("\\", ""))
+            missing += [f"{name}: no {pattern}" for pattern, count in counts.items() if not count]
     return missing
 
 

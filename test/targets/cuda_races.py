@@ -63,7 +63,7 @@ def main():
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
     models = {name: EXAMPLE if name == "mnist" else find_model(name, args.work)[0] for name in args.networks.split(",")}
-    models.update((name, model) for name, model, _ in instruction_cases(args.work))
+    models.update((name, model) for name, model, *_ in instruction_cases(args.work))
     failed = False
     for name, model in models.items():
         said = run(args.ingot, args.compiler, model, os.path.join(args.work, name + "_checked"))
