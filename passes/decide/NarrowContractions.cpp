@@ -15,9 +15,9 @@
 // where they are stored: what else reads them element by element reads the rounded ones,
 // so that they are stored once, in half of the bytes. Sums, and all that is computed
 // between contractions, stay in f32, as do convolutions that Winograd's algorithm
-// computes in less time with f32. Attention, whose products are computed together with
-// their softmax, keeps its operands; so do filters of one channel each, but for how their
-// input is stored.
+// computes in less time with f32. Attention does, too, if there are few queries: keys and
+// values are put into pairs for each block of them. Filters of one channel each keep their
+// operands, but for how their input is stored.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -75,11 +75,15 @@ void widen(Operation *op) {
   y.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
 }
 
-/// The products of all attention in a function.
-llvm::DenseSet<Operation *> productsOfAttention(func::FuncOp function) {
+/// The products of attention in a function that has few queries, or a number of keys that
+/// is known only at run time.
+llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
+  constexpr int64_t fewQueries = 16;
   llvm::DenseSet<Operation *> products;
   function.walk([&](MatMulOp product) {
-    if (auto anchor = schedule::AttentionAnchor::of(product)) {
+    auto anchor = schedule::AttentionAnchor::of(product);
+    if (anchor &&
+        (anchor.queries().most() < fewQueries || !anchor.keys().known())) {
       products.insert(anchor.scores);
       products.insert(anchor.product);
     }
@@ -112,7 +116,7 @@ public:
       : builder(function.getContext()), narrow(builder.getBF16Type()),
         contractions(
             contractionsOf(function, [](Type type) { return type.isF32(); })) {
-    llvm::DenseSet<Operation *> attention = productsOfAttention(function);
+    llvm::DenseSet<Operation *> attention = productsOfSmallAttention(function);
     llvm::erase_if(contractions, [&](Operation *op) {
       return attention.contains(op) || isFasterWide(op, target);
     });

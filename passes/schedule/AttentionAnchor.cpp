@@ -30,25 +30,34 @@ static MatMulOp elementwiseFrom(Value v,
   return {};
 }
 
-/// Whether it is a product of floats whose matrices come in as many axes as the result
-/// has.
-static bool isPlain(MatMulOp product) {
+/// Whether it is a product of `operands`, in f32, whose matrices come in as many axes as
+/// the result has.
+static bool isPlain(MatMulOp product, Type operands) {
   size_t rank = shapeOf(product.getResult()).size();
   return rank >= 3 && product.getZeros().empty() &&
+         elementOf(product.getResult()).isF32() &&
          llvm::all_of(product->getOperands(), [&](Value v) {
-           return shapeOf(v).size() == rank && elementOf(v).isF32() &&
+           return shapeOf(v).size() == rank && elementOf(v) == operands &&
                   tensorType(v).getNumElements() > 0;
          });
 }
 
 AttentionAnchor AttentionAnchor::of(MatMulOp product) {
   AttentionAnchor found;
-  auto softmax = product.getA().getDefiningOp<SoftmaxOp>();
-  if (!softmax || !softmax->hasOneUse() || !isPlain(product) ||
+  Value weights = product.getA();
+  Type operands = elementOf(weights);
+  if (auto cast = weights.getDefiningOp<CastOp>();
+      cast && operands.isBF16() && cast->hasOneUse()) {
+    found.rounding = cast;
+    weights = cast.getX();
+  }
+  auto softmax = weights.getDefiningOp<SoftmaxOp>();
+  if (!softmax || !softmax->hasOneUse() || !elementOf(softmax).isF32() ||
+      !isPlain(product, operands) ||
       static_cast<size_t>(softmax.getAxis()) + 1 != shapeOf(softmax).size())
     return {};
   MatMulOp scores = elementwiseFrom(softmax.getInput(), found.between);
-  if (!scores || !isPlain(scores) ||
+  if (!scores || !isPlain(scores, operands) ||
       ArrayRef(dimsOf(scores)).drop_back() !=
           ArrayRef(dimsOf(product)).drop_back() ||
       !dimsOf(scores.getA()).back().known() ||
@@ -80,7 +89,8 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
   for (Operation &op : group.block->without_terminator()) {
     auto element = dyn_cast<ElementOpInterface>(op);
     bool isPart = &op == found.product || &op == found.softmax ||
-                  &op == found.scores || llvm::is_contained(found.between, &op);
+                  &op == found.scores || &op == found.rounding ||
+                  llvm::is_contained(found.between, &op);
     if (!isPart && !isa<ConstantOp>(op) && !(element && element.isCheap()))
       return {};
   }

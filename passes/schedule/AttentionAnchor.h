@@ -13,12 +13,14 @@ namespace ingot::schedule {
 
 struct AttentionAnchor {
   /// Queries [..., M, D] by keys [..., D, N], their softmax, and by values [..., N, E].
-  /// D and E are numbers, and there is at least one key.
+  /// D and E are numbers, and there is at least one key. Results are of f32.
   graph::MatMulOp scores;
   graph::SoftmaxOp softmax;
   graph::MatMulOp product;
   /// The elementwise operators from the scores to the softmax, the last one first.
   llvm::SmallVector<mlir::Operation *> between;
+  /// What rounds the softmax to bf16, where both products are of such operands.
+  graph::CastOp rounding;
 
   explicit operator bool() const { return product != nullptr; }
 

@@ -2,7 +2,7 @@
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/AttentionLoops.h"
-#include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/DotTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -22,11 +22,19 @@ constexpr int64_t leastQueries = 4;
 /// Heads of more elements, of keys and values together, leave no room for a block.
 constexpr int64_t widestHeads = 1024;
 
+/// How the products are computed whose operands are bf16; nothing for f32.
+std::optional<DotForm> dotFormOf(AttentionAnchor anchor,
+                                 const TargetDescription &target) {
+  return dotForm(anchor.scores, target);
+}
+
 bool suits(AttentionAnchor anchor, const TargetDescription &target) {
-  Type type = elementOf(anchor.scores.getA());
+  Type type = elementOf(anchor.scores.getResult());
   return !target.isDevice() && !target.smallCode && !target.freestanding &&
          target.maxLanes(type) > 1 && anchor.queries().most() >= leastQueries &&
-         anchor.depth() + anchor.width() <= widestHeads;
+         anchor.depth() + anchor.width() <= widestHeads &&
+         (!anchor.rounding ||
+          (dotFormOf(anchor, target) && anchor.keys().known()));
 }
 
 /// Whether the group around `product` can end behind it with elementwise operators and
@@ -143,16 +151,22 @@ public:
                                  llvm::function_ref<bool(Operation *)> isFree,
                                  const TargetDescription &target,
                                  bool packs) const override {
-    auto product = dyn_cast<MatMulOp>(producer);
-    if (isa<SoftmaxOp>(producer))
-      product = dyn_cast<MatMulOp>(*producer->user_begin());
+    // From the product itself, or what it reads in front of it.
+    Operation *last = producer;
+    while (isa<SoftmaxOp, CastOp>(last) && last->hasOneUse())
+      last = *last->user_begin();
+    auto product = dyn_cast<MatMulOp>(last);
     AttentionAnchor anchor =
         product ? AttentionAnchor::of(product) : AttentionAnchor();
     if (!anchor || !suits(anchor, target) || !endsInPlace(product, isMember) ||
-        GroupView{product->getBlock()}.isStrict())
+        GroupView{product->getBlock()}.isStrict() ||
+        (producer != product && producer != anchor.softmax &&
+         producer != anchor.rounding))
       return {};
     SmallVector<Operation *> taken{anchor.softmax, anchor.scores};
     llvm::append_range(taken, anchor.between);
+    if (producer != anchor.softmax && anchor.rounding)
+      taken.push_back(anchor.rounding);
     if (producer == product)
       taken.push_back(product);
     if (!llvm::all_of(taken, isFree))
@@ -188,30 +202,30 @@ private:
   static TileChoice tileOf(const Plan &plan, const std::string &what,
                            AttentionAnchor anchor,
                            const TargetDescription &target) {
-    int64_t lanes = target.maxLanes(elementOf(anchor.scores.getA()));
+    int64_t lanes = target.maxLanes(elementOf(anchor.scores.getResult()));
     return {plan.number(what + "_rows"),
             int64_t(llvm::divideCeil(plan.number(what + "_columns"), lanes))};
   }
 
-  /// The tiles of both products of `queries` and `keys`.
-  static TileModel scoreModel(AttentionAnchor anchor, int64_t queries,
-                              int64_t keys, const TargetDescription &target) {
-    return TileModel(queries, keys, anchor.depth(), target,
-                     elementOf(anchor.scores.getA()));
-  }
-  static TileModel valueModel(AttentionAnchor anchor, int64_t queries,
-                              int64_t keys, const TargetDescription &target) {
-    return TileModel(queries, anchor.width(), keys, target,
-                     elementOf(anchor.scores.getA()));
+  /// Calls `body` with the model of tiles of a product of these sizes.
+  template <typename BodyT>
+  static auto withModel(AttentionAnchor anchor, int64_t rows, int64_t columns,
+                        int64_t steps, const TargetDescription &target,
+                        BodyT body) {
+    if (auto form = dotFormOf(anchor, target))
+      return body(DotModel(rows, columns, steps, *form, target));
+    return body(TileModel(rows, columns, steps, target,
+                          elementOf(anchor.scores.getResult())));
   }
 
   static Plan planOf(AttentionAnchor anchor, int64_t queries, int64_t keys,
                      const TargetDescription &target) {
-    TileChoice scores =
-                   scoreModel(anchor, queries, keys, target).ranked().front(),
-               values =
-                   valueModel(anchor, queries, keys, target).ranked().front();
-    int64_t lanes = target.maxLanes(elementOf(anchor.scores.getA()));
+    auto best = [](auto model) { return model.ranked().front(); };
+    TileChoice scores = withModel(anchor, queries, keys, anchor.depth(), target,
+                                  best),
+               values = withModel(anchor, queries, anchor.width(), keys, target,
+                                  best);
+    int64_t lanes = target.maxLanes(elementOf(anchor.scores.getResult()));
     return Plan(anchor.softmax->getContext(),
                 {{"keys", keys},
                  {"queries", queries},
@@ -228,18 +242,24 @@ private:
     // Cycles that the softmax takes for each vector of scores, and for each query beside:
     // halves are merged, and what was summed before is scaled.
     constexpr double ofVector = 8, ofQuery = 40;
-    double lanes = double(target.maxLanes(elementOf(anchor.scores.getA())));
-    return scoreModel(anchor, rows, count, target)
-               .cycles(tileOf(plan, "score", anchor, target)) +
-           valueModel(anchor, rows, count, target)
-               .cycles(tileOf(plan, "value", anchor, target)) +
+    double lanes =
+        double(target.maxLanes(elementOf(anchor.scores.getResult())));
+    auto cyclesOf = [&](const std::string &what) {
+      return [&, what](auto model) {
+        return model.cycles(tileOf(plan, what, anchor, target));
+      };
+    };
+    return withModel(anchor, rows, count, anchor.depth(), target,
+                     cyclesOf("score")) +
+           withModel(anchor, rows, anchor.width(), count, target,
+                     cyclesOf("value")) +
            double(rows) * (ofVector * double(count) / lanes + ofQuery);
   }
 
   static int64_t stackBytes(AttentionAnchor anchor, const Plan &plan,
                             const TargetDescription &target) {
     int64_t keys = std::min(plan.number("keys"), anchor.keys().most()),
-            lanes = target.maxLanes(elementOf(anchor.scores.getA())),
+            lanes = target.maxLanes(elementOf(anchor.scores.getResult())),
             row = anchor.depth() + int64_t(llvm::alignTo(keys, lanes)) + 1 +
                   (keys < anchor.keys().most() ? anchor.width() + 1 : 0);
     return plan.number("queries") * row * 4;

@@ -1,6 +1,6 @@
 #include "passes/schedule/tiles/AttentionLoops.h"
 
-#include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/RowTiles.h"
 
 using namespace mlir;
@@ -23,22 +23,26 @@ class AttentionLoops {
 public:
   AttentionLoops(KernelBuilder &b, AttentionAnchor anchor)
       : b(b), anchor(anchor), axes(anchor.axesOf(b.result())),
-        type(b.builder.getF32Type()), lanes(b.target.maxLanes(type)),
+        type(b.builder.getF32Type()),
+        operandType(elementOf(anchor.scores.getA())),
+        dots(dotForm(anchor.scores, b.target)), lanes(b.target.maxLanes(type)),
         block(b.plan.number("queries")),
         keys(std::min(b.plan.number("keys"), anchor.keys().most())),
         isOnline(keys < anchor.keys().most()) {}
 
   void emit() {
     b.vectorLanes = lanes;
-    auto array = [&](ArrayRef<int64_t> shape, StringRef name) {
+    auto array = [&](ArrayRef<int64_t> shape, StringRef name, Type type) {
       return kernel::nameValue(b.stack(shape, type), name);
     };
-    queries = array({block, anchor.depth()}, "queries");
-    weights = array({block, int64_t(llvm::alignTo(keys, lanes))}, "weights");
-    totals = array({block}, "totals");
+    SmallVector<int64_t> ofKeys{block, int64_t(llvm::alignTo(keys, lanes))};
+    queries = array({block, anchor.depth()}, "queries", operandType);
+    scores = array(ofKeys, dots ? "scores" : "weights", type);
+    weights = dots ? array(ofKeys, "weights", operandType) : scores;
+    totals = array({block}, "totals", type);
     if (isOnline) {
-      largest = array({block}, "largest");
-      sums = array({block, anchor.width()}, "sums");
+      largest = array({block}, "largest", type);
+      sums = array({block, anchor.width()}, "sums", type);
     }
     Dims parts = anchor.batches();
     Dim all = anchor.queries(), left = all - all.floorDiv(block) * block,
@@ -131,7 +135,7 @@ private:
       overRows(rows, [&](Expr row) {
         b.withLanes(lanes, [&] {
           Expr hidden = b.broadcast(lowest(b, type), lanes);
-          b.store(weights, hidden, {row, b.size(whole)});
+          b.store(scores, hidden, {row, b.size(whole)});
           return hidden;
         });
       });
@@ -261,15 +265,8 @@ private:
   void scoreTile(Expr row, int64_t rows, Expr firstKey, Expr column,
                  int64_t columns) {
     Tile tile = zeroTile(b, rows, cover(columns), type);
-    Value k = anchor.scores.getB();
-    accumulate(
-        b, tile, 0, rows, anchor.depth(), /*splits=*/1,
-        [&](int64_t i, Expr step) {
-          return b.loadFrom(queries, type, {row + double(i), step});
-        },
-        [&](Expr step, size_t v) {
-          return loadVector(k, step, firstKey + column, tile.columns, v);
-        });
+    addProducts(tile, queries, row, anchor.scores.getB(), b.index(0),
+                anchor.depth(), firstKey + column, "step");
     Value product = anchor.scores.getResult();
     overVectors(tile, row, column, [&](Expr r, Expr c, Expr sum) {
       b.bindElement(product, sum);
@@ -277,16 +274,41 @@ private:
       at.push_back(queryAt(r));
       at.push_back(named(firstKey + c, "key"));
       Expr score = b.load(anchor.softmax.getInput(), at);
-      b.store(weights, score, {r, c});
+      b.store(scores, score, {r, c});
     });
     b.unbindElement(product);
+  }
+
+  /// Adds the products of the rows of `left` from `row` on by the `steps` rows of `right`
+  /// from `first` on, at the columns from `column` on.
+  void addProducts(Tile &tile, Value left, Expr row, Value right, Expr first,
+                   const Dim &steps, Expr column, StringRef step) {
+    auto ofRow = [&](int64_t i, Expr at) {
+      return b.loadFrom(left, operandType, {row + double(i), at});
+    };
+    auto ofColumns = [&](Expr at, size_t v) {
+      return loadVector(right, first + at, column, tile.columns, v);
+    };
+    if (!dots)
+      return accumulate(b, tile, 0, tile.rows, steps, /*splits=*/1, ofRow,
+                        ofColumns, step);
+    accumulateDots(b, tile, *dots, *steps.known(),
+                   {ofRow,
+                    [&](Expr group, int64_t count, size_t v) {
+                      Exprs rows;
+                      for (int64_t i = 0; i < count; ++i)
+                        rows.push_back(ofColumns(
+                            group * double(dots->group) + double(i), v));
+                      return interleaveRows(b, rows, dots->group);
+                    },
+                    operandType, operandType});
   }
 
   /// Turns the scores of a query and `count` keys into weights.
   void weigh(Expr row, const Dim &count) {
     Dim padded = wholeVectors(count + (lanes - 1));
     auto score = [&](Expr i) {
-      return b.loadFrom(weights, type, {row, named(i, "key")});
+      return b.loadFrom(scores, type, {row, named(i, "key")});
     };
     Expr top = b.reduceLanes(
         padded, lowest(b, type),
@@ -325,16 +347,8 @@ private:
       overVectors(tile, row, column, [&](Expr r, Expr c, Expr &sum) {
         sum = b.loadFrom(sums, type, {r, c});
       });
-    Value v = anchor.product.getB();
-    accumulate(
-        b, tile, 0, rows, count, /*splits=*/1,
-        [&](int64_t i, Expr key) {
-          return b.loadFrom(weights, type, {row + double(i), key});
-        },
-        [&](Expr key, size_t vector) {
-          return loadVector(v, firstKey + key, column, tile.columns, vector);
-        },
-        "key");
+    addProducts(tile, weights, row, anchor.product.getB(), firstKey, count,
+                column, "key");
     overVectors(tile, row, column, [&](Expr r, Expr c, Expr sum) {
       if (isOnline)
         b.store(sums, sum, {r, c});
@@ -375,6 +389,8 @@ private:
   }
 
   ColumnVectors cover(int64_t columns) {
+    if (dots)
+      return coverWithDots(columns, *dots, b.target, /*padded=*/false);
     return ColumnVectors::cover(columns, b.target, type, /*padded=*/false);
   }
 
@@ -392,13 +408,16 @@ private:
   KernelBuilder &b;
   AttentionAnchor anchor;
   SmallVector<int64_t> axes;
-  Type type;
+  /// Of sums, and of what is multiplied.
+  Type type, operandType;
+  /// How operands of bf16 are multiplied; f32 have no form.
+  std::optional<DotForm> dots;
   int64_t lanes, block, keys;
   bool isOnline;
-  /// For each query of a block: itself; its scores, which become weights; the sum of
-  /// all weights, and at the end its inverse; the largest score and the weighed values so
-  /// far.
-  Value queries, weights, totals, largest, sums;
+  /// For each query of a block: itself; its scores, which become weights (f32 in place);
+  /// the sum of all weights, and at the end its inverse; the largest score and the weighed
+  /// values so far.
+  Value queries, scores, weights, totals, largest, sums;
   Exprs batch;
   Expr firstQuery;
 };

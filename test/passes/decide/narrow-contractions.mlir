@@ -44,11 +44,27 @@ func.func @rows(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> (tensor<4x4xf32>, t
   return %y, %s : tensor<4x4xf32>, tensor<4x8xf32>
 }
 
-// The products of attention stay as they are.
+// With many queries the products of attention read bf16, and its softmax is rounded.
 // CHECK-LABEL: @attention(
+// CHECK-DAG: %[[Q:.*]] = graph.cast %arg0 {{.*}}bf16
+// CHECK-DAG: %[[K:.*]] = graph.cast %arg1 {{.*}}bf16
+// CHECK-DAG: %[[V:.*]] = graph.cast %arg2 {{.*}}bf16
+// CHECK: %[[S:.*]] = graph.matmul %[[Q]], %[[K]] : (tensor<2x16x8xbf16>, tensor<2x8x6xbf16>) -> tensor<2x16x6xf32>
+// CHECK: %[[P:.*]] = graph.softmax %[[S]]
+// CHECK: %[[N:.*]] = graph.cast %[[P]] : (tensor<2x16x6xf32>) -> tensor<2x16x6xbf16>
+// CHECK: graph.matmul %[[N]], %[[V]] : (tensor<2x16x6xbf16>, tensor<2x6x8xbf16>) -> tensor<2x16x8xf32>
+func.func @attention(%q: tensor<2x16x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x16x8xf32> {
+  %s = graph.matmul %q, %k : (tensor<2x16x8xf32>, tensor<2x8x6xf32>) -> tensor<2x16x6xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x16x6xf32>) -> tensor<2x16x6xf32>
+  %y = graph.matmul %p, %v : (tensor<2x16x6xf32>, tensor<2x6x8xf32>) -> tensor<2x16x8xf32>
+  return %y : tensor<2x16x8xf32>
+}
+
+// With few, or a number of keys that only a run knows, they stay as they are.
+// CHECK-LABEL: @few_queries(
 // CHECK-NOT: bf16
 // CHECK: return
-func.func @attention(%q: tensor<2x4x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x4x8xf32> {
+func.func @few_queries(%q: tensor<2x4x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x4x8xf32> {
   %s = graph.matmul %q, %k : (tensor<2x4x8xf32>, tensor<2x8x6xf32>) -> tensor<2x4x6xf32>
   %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x4x6xf32>) -> tensor<2x4x6xf32>
   %y = graph.matmul %p, %v : (tensor<2x4x6xf32>, tensor<2x6x8xf32>) -> tensor<2x4x8xf32>

@@ -43,3 +43,21 @@ kernel.func @conv(%x: tensor<1x6x6x4xbf16>, %w: tensor<1152xbf16>, %b: tensor<32
   %n = graph.cast %r : (tensor<1x4x4x32xf32>) -> tensor<1x4x4x32xbf16>
   kernel.return %n : tensor<1x4x4x32xbf16>
 }
+
+// Attention: keys and values are interleaved as they are read, and weights are rounded for
+// the product with the values. Of 5 keys the last pair has one.
+// CHECK-LABEL: @attention(
+// CHECK: memref.alloca() {{.*}}: memref<16x16xbf16>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 4, 1, 5,
+// CHECK: kernel.dot
+// CHECK: arith.truncf %{{.*}} : vector<16xf32> to vector<16xbf16>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 16, 1, 17,
+// CHECK: kernel.dot
+// CHECK: kernel.dot
+kernel.func @attention(%q: tensor<2x16x8xbf16>, %k: tensor<2x8x5xbf16>, %v: tensor<2x5x16xbf16>) -> tensor<2x16x16xf32> attributes {strategy = "attention", plan = {keys = 5, queries = 16, score_columns = 16, score_rows = 16, value_columns = 16, value_rows = 16}, comment = ""} {
+  %s = graph.matmul %q, %k : (tensor<2x16x8xbf16>, tensor<2x8x5xbf16>) -> tensor<2x16x5xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x16x5xf32>) -> tensor<2x16x5xf32>
+  %n = graph.cast %p : (tensor<2x16x5xf32>) -> tensor<2x16x5xbf16>
+  %y = graph.matmul %n, %v : (tensor<2x16x5xbf16>, tensor<2x5x16xbf16>) -> tensor<2x16x16xf32>
+  kernel.return %y : tensor<2x16x16xf32>
+}
