@@ -64,21 +64,44 @@ inline int fclose(FILE *file) { return system_call(57, file->descriptor, 0, 0); 
 
 #define INGOT_NO_BUILTIN __attribute__((used, no_builtin("memcpy", "memmove", "memset")))
 extern "C" {
+// As the SDK's: by vectors at any address, of which the last one may overlap the one
+// before, and what is shorter than one by words where it begins at one.
+typedef int32_t ingot_bytes __attribute__((vector_size(128), aligned(1), may_alias));
+typedef int32_t ingot_word __attribute__((may_alias));
 INGOT_NO_BUILTIN void *memset(void *to, int value, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i)
-    static_cast<unsigned char *>(to)[i] = static_cast<unsigned char>(value);
+  auto *target = static_cast<unsigned char *>(to);
+  const int32_t word = int32_t((unsigned(value) & 255) * 0x01010101u);
+  size_t i = 0;
+  if (bytes >= sizeof(ingot_bytes)) {
+    const ingot_bytes all = word - ingot_bytes{};
+    for (; i + sizeof all <= bytes; i += sizeof all)
+      *reinterpret_cast<ingot_bytes *>(target + i) = all;
+    *reinterpret_cast<ingot_bytes *>(target + bytes - sizeof all) = all;
+    return to;
+  }
+  if (uintptr_t(to) % sizeof word == 0)
+    for (; i + sizeof word <= bytes; i += sizeof word)
+      *reinterpret_cast<ingot_word *>(target + i) = word;
+  for (; i < bytes; ++i)
+    target[i] = static_cast<unsigned char>(value);
   return to;
 }
-// As the SDK's, in whole vectors where both begin at one.
 INGOT_NO_BUILTIN void *memcpy(void *__restrict to, const void *__restrict from, size_t bytes) {
-  typedef int32_t vector __attribute__((vector_size(128), may_alias));
+  auto *target = static_cast<unsigned char *>(to);
+  auto *source = static_cast<const unsigned char *>(from);
   size_t i = 0;
-  if ((uintptr_t(to) | uintptr_t(from)) % sizeof(vector) == 0)
-    for (; i + sizeof(vector) <= bytes; i += sizeof(vector))
-      *reinterpret_cast<vector *>(static_cast<unsigned char *>(to) + i) =
-          *reinterpret_cast<const vector *>(static_cast<const unsigned char *>(from) + i);
+  if (bytes >= sizeof(ingot_bytes)) {
+    for (; i + sizeof(ingot_bytes) <= bytes; i += sizeof(ingot_bytes))
+      *reinterpret_cast<ingot_bytes *>(target + i) = *reinterpret_cast<const ingot_bytes *>(source + i);
+    i = bytes - sizeof(ingot_bytes);
+    *reinterpret_cast<ingot_bytes *>(target + i) = *reinterpret_cast<const ingot_bytes *>(source + i);
+    return to;
+  }
+  if ((uintptr_t(to) | uintptr_t(from)) % sizeof(ingot_word) == 0)
+    for (; i + sizeof(ingot_word) <= bytes; i += sizeof(ingot_word))
+      *reinterpret_cast<ingot_word *>(target + i) = *reinterpret_cast<const ingot_word *>(source + i);
   for (; i < bytes; ++i)
-    static_cast<unsigned char *>(to)[i] = static_cast<const unsigned char *>(from)[i];
+    target[i] = source[i];
   return to;
 }
 INGOT_NO_BUILTIN void *memmove(void *to, const void *from, size_t bytes) {
