@@ -51,12 +51,18 @@ class PaddingStrategy : public Strategy {
 public:
   bool matches(GroupView group,
                const TargetDescription &target) const override {
-    // Shorter runs are not worth their loops; nor is the code where it is to be small,
-    // and where parts of registers are slow there are other ways (LoopNest.cpp).
+    // Shorter runs are not worth their loops, nor is the code where it is to be small.
     constexpr int64_t leastRun = 32;
     std::optional<Runs> runs = Runs::of(group);
     return runs && runs->inside() >= leastRun && !target.isDevice() &&
-           !target.smallCode && !target.wholeRegisters;
+           !target.smallCode && !fillsRegisters(*runs, target);
+  }
+
+  /// Where parts of registers are slow: whether each position is copied by a register
+  /// or by half of one, which needs no runs (LoopNest.cpp).
+  static bool fillsRegisters(Runs &runs, const TargetDescription &target) {
+    return target.wholeRegisters &&
+           2 * runs.inner >= target.maxLanes(elementOf(runs.pad.getResult()));
   }
 
   void emit(KernelBuilder &b) const override {
