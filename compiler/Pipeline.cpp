@@ -98,8 +98,14 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating) {
     // What is left of other signs changes in front of each product.
     functions.addPass(decide::createAgreeSigns({options.target->name.str()}));
+    // Before inputs get the padding and the channels that windows read.
+    functions.addPass(
+        decide::createJoinPositions({options.target->name.str()}));
     functions.addPass(
         decide::createFormIntegerProducts({options.target->name.str()}));
+    // Of sums over windows that zero points have left.
+    functions.addPass(
+        decide::createJoinPositions({options.target->name.str()}));
     // Weights of another sign are constants again, which can be packed.
     functions.addPass(simplify::createFoldConstants());
     functions.addPass(createCSEPass());

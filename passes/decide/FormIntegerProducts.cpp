@@ -43,6 +43,8 @@
 #include "passes/decide/Passes.h"
 #include "passes/schedule/tiles/DotTile.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -178,11 +180,12 @@ public:
 
   /// Computes the convolution with operands of the other sign where that is asked
   /// for, of a number of channels that is a multiple of `group`, and with so many
-  /// kernel columns. With `wholeRows` no window reaches into padding along a row. A
+  /// kernel columns. With `rowMultiple` no window reaches into padding along a row, which
+  /// has a multiple of so many columns. A
   /// product with one column does `stepsPerCycle`. With `pads` the zero point is stored
   /// around the input.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
-           bool wholeRows, double stepsPerCycle, bool pads = true) {
+           int64_t rowMultiple, double stepsPerCycle, bool pads = true) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     int64_t zero = conv.getXZero();
     if (flipX) {
@@ -196,12 +199,14 @@ public:
         llvm::alignTo(shapeOf(x).back(), group) - shapeOf(x).back();
     wHigh[rank - 3] = kernelColumns - shapeOf(w)[rank - 3];
     for (size_t i = 0; i < low.size(); ++i) {
-      bool isRow = wholeRows && i + 1 == low.size();
+      bool isRow = rowMultiple != 0 && i + 1 == low.size();
       if ((zero == 0 || !pads) && !isRow)
         continue;
       int64_t kernel = isRow ? kernelColumns : shapeOf(w)[i];
       xLow[1 + i] = low[i];
       xHigh[1 + i] = highOf(i, kernel);
+      if (int64_t all = low[i] + shapeOf(x)[1 + i] + xHigh[1 + i]; isRow)
+        xHigh[1 + i] += int64_t(llvm::alignTo(all, rowMultiple)) - all;
       low[i] = 0;
     }
     if (zero != 0) {
@@ -403,7 +408,7 @@ private:
       if (conv.getXZero() != 0)
         ConvolutionRewriting(conv).run(false, false, /*group=*/1,
                                        shapeOf(conv.getW()).end()[-3],
-                                       /*wholeRows=*/false, 1);
+                                       /*rowMultiple=*/0, 1);
       return;
     }
     Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
@@ -447,10 +452,16 @@ private:
       filled = wide;
     }
     bool isInPlace = !target.coreRegisters && group == 1;
+    int64_t rowMultiple = 0;
+    // Rows begin at words.
+    if (isInPlace)
+      rowMultiple = target.alignedAccess
+                        ? chosen->group / std::gcd(channels, chosen->group)
+                        : 1;
     if (flipsX || flipsW || conv.getXZero() != 0 || channels % group ||
         filled != columns || isInPlace)
       ConvolutionRewriting(conv).run(
-          flipsX, flipsW, group, filled, isInPlace,
+          flipsX, flipsW, group, filled, rowMultiple,
           chosen->perCycle / double(chosen->lanes.front()),
           /*pads=*/!schedule::fillsPadding(conv, target));
   }

@@ -129,6 +129,8 @@ static double boundOf(Value v, unsigned depth = 0) {
     double zeros = product.getZeros().empty() ? 1 : 4;
     bound = double(shapeOf(product.getA()).back()) * of(product.getA()) *
             of(product.getB()) * zeros;
+  } else if (isa<ReshapeOp>(op)) {
+    bound = of(op->getOperand(0));
   } else if (isa<AddOp, SubOp>(op)) {
     bound = of(op->getOperand(0)) + of(op->getOperand(1));
   } else if (isa<MulOp>(op)) {

@@ -17,6 +17,11 @@ def AgreeSigns : Pass<"decide-agree-signs", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def JoinPositions : Pass<"decide-join-positions", "::mlir::func::FuncOp"> {
+  let summary = "Neighbouring results of convolutions with few filters as channels, where sums fill whole vectors";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::FuncOp"> {
   let summary = "Products of narrow integers without zero points, of the signs that the target multiplies";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

@@ -1,0 +1,298 @@
+// Neighbouring results of a convolution with few filters as channels of one.
+//
+//   %y = conv(%x, %w: 5x5x1x8) : 28x28x8       %j = conv(%x, %w': 5x8x1x32) {strides 1, 4} : 28x7x32
+//   %q = quantize(%y, %s: 8)              ->   %q' = quantize(%j, %s': 32)
+//                                              %q = reshape(%q') : 28x28x8
+//
+// The filters of `w'` are those of `w` at each of four neighbouring positions, with
+// zeros around them. The results are the same numbers at the same addresses: integers
+// are summed, and what follows element by element goes along. Where parts of a
+// register are slow to load and store (`wholeRegisters`), the sums of one position do
+// not fill a vector, and the joined windows take fewer products than the single ones,
+// since these overlap. Where the channels of a position are no whole words, the
+// windows of joined positions begin at words.
+
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/decide/OtherSign.h"
+#include "passes/decide/Passes.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/DotTile.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_JOINPOSITIONS
+#include "passes/decide/Passes.h.inc"
+
+namespace {
+
+/// Whether a convolution is a matrix product of positions and channels.
+bool isPointwise(ConvOp conv) {
+  return schedule::ConvolutionAnchor{conv, nullptr}.isMatrix();
+}
+
+/// Replaces one convolution.
+class Joining {
+public:
+  Joining(ConvOp conv, int64_t count, bool byRows)
+      : builder(conv), conv(conv), count(count), byRows(byRows),
+        from(shapeOf(conv.getResult())), to(from) {
+    to.end()[-2] /= count;
+    to.back() *= count;
+  }
+
+  void run() {
+    Value joined = joinedConv(), single = conv.getResult();
+    // What follows element by element is computed of whole vectors, too.
+    while (single.hasOneUse()) {
+      Operation *user = *single.getUsers().begin();
+      if (!mayJoin(user))
+        break;
+      builder.setInsertionPoint(user);
+      joined = appliedTo(user, single, joined);
+      single = user->getResult(0);
+    }
+    for (Operation *user : llvm::make_early_inc_range(single.getUsers()))
+      if (auto reshape = dyn_cast<ReshapeOp>(user);
+          reshape && shapeOf(reshape.getResult()) == ArrayRef(to))
+        reshape.replaceAllUsesWith(joined);
+    builder.setInsertionPointAfter(joined.getDefiningOp());
+    single.replaceAllUsesWith(
+        ReshapeOp::create(builder, single.getLoc(), joined, from));
+  }
+
+private:
+  Value joinedConv() {
+    Location loc = conv.getLoc();
+    Value w = conv.getW();
+    int64_t axis = int64_t(shapeOf(w).size()) - 3,
+            stride = conv.getStrides().back();
+    auto zero =
+        DenseElementsAttr::get(RankedTensorType::get({}, elementOf(w)),
+                               APInt(elementOf(w).getIntOrFloatBitWidth(), 0));
+    Value none = ConstantOp::create(builder, loc, zero);
+    SmallVector<Value> filters;
+    for (int64_t i = 0; i < count; ++i) {
+      SmallVector<int64_t> low(axis + 3), high(axis + 3);
+      low[axis] = i * stride;
+      high[axis] = (count - 1 - i) * stride;
+      filters.push_back(PadOp::create(builder, loc, w, none, low, high));
+    }
+    SmallVector<int64_t> strides(conv.getStrides()), low(conv.getLow());
+    strides.back() *= count;
+    Value x = conv.getX(), bias = conv.getBias();
+    w = ConcatOp::create(builder, loc, filters, axis + 2);
+    if (isPointwise(conv)) {
+      // Still one, of the channels of all joined positions.
+      strides.back() = 1;
+      SmallVector<int64_t> shape(shapeOf(x)), kernel(shapeOf(w));
+      shape.end()[-2] /= count;
+      shape.back() *= count;
+      kernel[axis] = 1;
+      kernel[axis + 1] *= count;
+      x = ReshapeOp::create(builder, loc, x, shape);
+      w = ReshapeOp::create(builder, loc, w, kernel);
+    } else if (byRows) {
+      int64_t channels = shapeOf(x).back();
+      strides.back() *= channels;
+      low.back() *= channels;
+      x = withoutChannels(x, shapeOf(x).size() - 1);
+      w = withoutChannels(w, axis + 1);
+    }
+    return ConvOp::create(
+        builder, loc, RankedTensorType::get(to, elementOf(conv.getResult())), x,
+        w, bias ? repeated(bias) : bias, strides, conv.getDilations(), low,
+        conv.getGroups(), conv.getXZero(), conv.getXOutside());
+  }
+
+  /// Each channel as a column of its own.
+  Value withoutChannels(Value v, size_t axis) {
+    SmallVector<int64_t> shape(shapeOf(v));
+    if (shape[axis] == 1)
+      return v;
+    shape[axis - 1] *= shape[axis];
+    shape[axis] = 1;
+    return ReshapeOp::create(builder, v.getLoc(), v, shape);
+  }
+
+  /// A vector of channels for each position, one behind the other.
+  Value repeated(Value channels) {
+    return ConcatOp::create(builder, channels.getLoc(),
+                            SmallVector<Value>(count, channels),
+                            int64_t(shapeOf(channels).size()) - 1);
+  }
+
+  /// Whether an operator applies a function to elements of the result's shape, to
+  /// constants of a channel, or to one number.
+  bool mayJoin(Operation *op) {
+    return isa_and_nonnull<ElementwiseOpInterface>(op) &&
+           op->getNumResults() == 1 &&
+           shapeOf(op->getResult(0)) == ArrayRef(from) &&
+           !hasRunTimeSizes(op) &&
+           llvm::all_of(op->getOperands(), [&](Value v) {
+             return isOne(v) || isOfChannels(v) || shapeOf(v) == ArrayRef(from);
+           });
+  }
+  static bool isOne(Value v) { return tensorType(v).getNumElements() == 1; }
+  bool isOfChannels(Value v) {
+    return matchPattern(v, m_Constant()) && shapeOf(v).back() == from.back() &&
+           tensorType(v).getNumElements() == from.back();
+  }
+
+  Value appliedTo(Operation *op, Value single, Value joined) {
+    SmallVector<Value> operands;
+    for (Value v : op->getOperands())
+      operands.push_back(v == single ? joined : operand(v));
+    Operation *clone = builder.clone(*op);
+    clone->setOperands(operands);
+    clone->getResult(0).setType(
+        RankedTensorType::get(to, elementOf(op->getResult(0))));
+    return clone->getResult(0);
+  }
+
+  /// An operand as joined positions take it. What is computed for nothing else is
+  /// computed of joined positions, so that it stays in one kernel with its user.
+  Value operand(Value v) {
+    if (isOne(v))
+      return v;
+    if (shapeOf(v) != ArrayRef(from))
+      return repeated(v);
+    Operation *op = v.getDefiningOp();
+    if (auto reshape = dyn_cast_or_null<ReshapeOp>(op);
+        reshape && shapeOf(reshape.getX()) == ArrayRef(to))
+      return reshape.getX();
+    if (v.hasOneUse() && mayJoin(op))
+      return appliedTo(op, Value(), Value());
+    return ReshapeOp::create(builder, v.getLoc(), v, to);
+  }
+
+  OpBuilder builder;
+  ConvOp conv;
+  int64_t count;
+  /// Words hold channels of several columns.
+  bool byRows;
+  SmallVector<int64_t> from, to;
+};
+
+/// Whether words hold channels of several columns.
+bool isByRows(ConvOp conv, const schedule::DotForm &form) {
+  return schedule::readsKernelRows(conv) &&
+         shapeOf(conv.getX()).back() % form.group != 0;
+}
+
+/// About how many cycles it takes to scale, narrow and store the sums of so many
+/// columns.
+double cyclesBehind(int64_t columns, int64_t lanes) {
+  // One lane has no vectors. Rows whose columns are a power of two are put together
+  // (JoinedRows.h), others are stored in parts of a register.
+  constexpr int64_t fewColumns = 4;
+  constexpr double ofVector = 12, ofJoining = 6, ofLane = 32, ofParts = 250;
+  if (columns == 1)
+    return ofLane;
+  if (columns == lanes)
+    return ofVector;
+  return columns >= fewColumns && llvm::isPowerOf2_64(columns)
+             ? ofVector * double(columns) / double(lanes) + ofJoining
+             : ofParts;
+}
+
+/// About how many cycles a convolution takes for a position if so many are joined: in
+/// products, and in what follows.
+double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  int64_t channels = w.end()[-2], stride = conv.getStrides().back(),
+          lanes = form.lanes.front(),
+          results = shapeOf(conv.getResult()).end()[-2],
+          rows = ShapedType::getNumElements(
+              shapeOf(conv.getResult()).drop_back(2)),
+          columns = w.end()[-3] + (count - 1) * stride,
+          kernelRows = ShapedType::getNumElements(w.drop_back(3));
+  auto inGroups = [&](int64_t steps) {
+    return int64_t(llvm::divideCeil(steps, form.group));
+  };
+  bool byRows = isByRows(conv, form);
+  // Whole words of a kernel row stay whole words.
+  if (byRows && w.end()[-3] * channels % form.group == 0 &&
+      columns * channels % form.group != 0)
+    return INFINITY;
+  int64_t groups =
+      byRows ? inGroups(columns * channels) : columns * inGroups(channels);
+  bool isAligned = !byRows || count * stride * channels % form.group == 0;
+  // The positions of a tile share each load of weights, which takes a few cycles to
+  // arrive. A word at any address is put together of bytes.
+  constexpr int64_t mostRows = 12;
+  constexpr double cyclesOfLoad = 4, cyclesOfBytes = 3;
+  int64_t tileRows =
+      std::min(mostRows, results / count * (isPointwise(conv) ? rows : 1));
+  double step = double(lanes * form.group) / form.perCycle +
+                cyclesOfLoad / double(tileRows) +
+                (isAligned ? 0 : cyclesOfBytes);
+  return (double(kernelRows * groups) * step +
+          cyclesBehind(count * w.back(), lanes)) /
+         double(count);
+}
+
+/// The fastest form for integers of either sign.
+std::optional<schedule::DotForm> fastestForm(ConvOp conv,
+                                             const TargetDescription &target) {
+  Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
+  std::optional<schedule::DotForm> best;
+  for (Type a : {x, Type(otherSign(x))})
+    for (Type b : {w, Type(otherSign(w))})
+      if (auto form =
+              schedule::dotForm(a, b, target, shapeOf(conv.getX()).back());
+          form && (!best || form->perCycle > best->perCycle))
+        best = form;
+  return best;
+}
+
+/// Joins as many positions as take nearly the least time.
+void join(ConvOp conv, const TargetDescription &target) {
+  if (!conv.isWidening() || !isa<IntegerType>(elementOf(conv.getX())) ||
+      conv.getGroups() != 1 || hasRunTimeSizes(conv) ||
+      conv.getDilations().back() != 1 ||
+      !isa_and_nonnull<ConstantOp>(conv.getW().getDefiningOp()))
+    return;
+  auto form = fastestForm(conv, target);
+  int64_t columns = shapeOf(conv.getResult()).end()[-2],
+          filters = shapeOf(conv.getW()).back();
+  if (!form || columns == 0 || filters == 0)
+    return;
+  SmallVector<std::pair<int64_t, double>> costs;
+  double least = INFINITY;
+  for (int64_t count = 1; count == 1 || count * filters <= form->lanes.front();
+       ++count)
+    if (columns % count == 0) {
+      costs.push_back({count, costOf(conv, count, *form)});
+      least = std::min(least, costs.back().second);
+    }
+  // Weights grow with each position.
+  constexpr double nearly = 1.1;
+  auto chosen = llvm::find_if(
+      costs, [&](auto &cost) { return cost.second <= nearly * least; });
+  if (chosen->first > 1)
+    Joining(conv, chosen->first, isByRows(conv, *form)).run();
+}
+
+struct JoinPositionsPass : impl::JoinPositionsBase<JoinPositionsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    if (!target.wholeRegisters)
+      return;
+    SmallVector<ConvOp> convolutions;
+    getOperation().walk([&](ConvOp conv) { convolutions.push_back(conv); });
+    for (ConvOp conv : convolutions)
+      join(conv, target);
+    for (Operation &op : llvm::make_early_inc_range(
+             llvm::reverse(getOperation().getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+};
+
+} // namespace
+} // namespace ingot::decide
