@@ -261,7 +261,7 @@ func.func @one_query(%q: tensor<2x1x8xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2
 // The group ends before a transpose that moves the last axis, which is written in vectors.
 // CHECK-LABEL: @last_axis_moves(
 // CHECK: %[[O:.*]] = graph.group "attention"
-// CHECK: graph.group "loop-nest"(%[[O]])
+// CHECK: graph.group "transpose"(%[[O]])
 // CHECK: return
 func.func @last_axis_moves(%q: tensor<2x32x8xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2x16x8xf32>) -> tensor<2x8x32xf32> {
   %s = graph.matmul %q, %k : (tensor<2x32x8xf32>, tensor<2x8x16xf32>) -> tensor<2x32x16xf32>

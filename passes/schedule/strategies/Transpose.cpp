@@ -1,0 +1,188 @@
+// A transpose in square tiles.
+//
+// Where the last axis moves, rows of the input are columns of the result: element by
+// element, one of both is at another cache line each time. As many rows as a vector has
+// lanes are loaded, turned in registers, and stored as rows. Interleaving the first half
+// of them with the second one turns them once for each time that the lanes can be halved:
+//
+//   a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
+//   b0 b1 b2 b3  ->  a2 c2 a3 c3  ->  a1 b1 c1 d1
+//   c0 c1 c2 c3      b0 d0 b1 d1      a2 b2 c2 d2
+//   d0 d1 d2 d3      b2 d2 b3 d3      a3 b3 c3 d3
+//
+// A part is a panel: the result's rows of one vector of the input, for all its columns.
+// Where sizes are no whole vectors, the last tile starts earlier, in the same part.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/CursorTile.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// The only transpose of a group, with nothing behind it but elementwise operators; what
+/// it reads is computed in lanes.
+TransposeOp transposeOf(GroupView group) {
+  TransposeOp found;
+  llvm::SmallDenseSet<Value> behind;
+  for (Operation &op : group.block->without_terminator()) {
+    auto element = dyn_cast<ElementOpInterface>(op);
+    bool isBehind = llvm::any_of(op.getOperands(),
+                                 [&](Value v) { return behind.contains(v); });
+    if (auto transpose = dyn_cast<TransposeOp>(op); transpose && !found)
+      found = transpose;
+    else if (isBehind
+                 ? !isa<ElementwiseOpInterface>(op)
+                 : !isa<ConstantOp>(op) &&
+                       !(element && element.isCheap() && element.passesLanes()))
+      return {};
+    if (isBehind || &op == found)
+      behind.insert_range(op.getResults());
+  }
+  return found && group.results().size() == 1 &&
+                 behind.contains(group.results()[0]) &&
+                 dimsOf(group.results()[0]) == dimsOf(found.getResult())
+             ? found
+             : TransposeOp();
+}
+
+/// Lanes of a tile: more would be more code, and hardly faster.
+int64_t lanesOf(GroupView group, const TargetDescription &target) {
+  int64_t lanes = 8;
+  for (Operation &op : group.block->without_terminator())
+    for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults())) {
+      Type type = elementOf(v);
+      if (!llvm::is_contained({8u, 16u, 32u, 64u},
+                              storageType(type).getIntOrFloatBitWidth()))
+        return 0;
+      lanes = std::min<int64_t>(lanes, target.maxLanes(type));
+    }
+  return lanes;
+}
+
+class TransposeTiles {
+public:
+  TransposeTiles(KernelBuilder &b, TransposeOp op)
+      : b(b), op(op), perm(op.getPerm()), lanes(lanesOf(b.group, b.target)),
+        x(shapeOf(op.getX())), columnAxis(int64_t(x.size()) - 1),
+        rowAxis(perm.back()) {}
+
+  void emit() {
+    // The other axes, as the result has them.
+    SmallVector<std::pair<int64_t, std::string>> axes;
+    Dims parts;
+    for (auto [place, axis] : llvm::enumerate(perm))
+      if (axis != columnAxis && axis != rowAxis) {
+        axes.push_back({axis, axisName(place, x.size())});
+        parts.push_back(x[axis]);
+      }
+    int64_t columns = x[columnAxis], panels = columns / lanes;
+    parts.push_back(panels);
+    b.parallelFor(product(ArrayRef<Dim>(parts)), [&](Expr part) {
+      Exprs outer = b.delinearize(named(part, "part"), parts);
+      Expr panel = named(outer.pop_back_val(), "panel");
+      Exprs at(x.size());
+      for (auto [axis, i] : llvm::zip(axes, outer))
+        at[axis.first] = named(i, axis.second);
+      overRows(at, named(panel * double(lanes), "column"));
+      if (columns % lanes)
+        b.when(equal(panel, double(panels - 1)),
+               [&] { overRows(at, b.index(columns - lanes)); });
+    });
+  }
+
+private:
+  void overRows(Exprs &at, Expr column) {
+    forCoveringTiles(b, x[rowAxis], lanes, "row",
+                     [&](Expr row) { tile(at, row, column); });
+  }
+
+  /// The tile at (row, column) of the input, elsewhere at `at`.
+  void tile(Exprs &at, Expr row, Expr column) {
+    Type type = elementOf(op.getX());
+    SmallVector<Value> rows;
+    Type computed;
+    for (int64_t i = 0; i < lanes; ++i) {
+      at[rowAxis] = named(row + double(i), "row_" + Twine(i));
+      at[columnAxis] = column;
+      Value v = b.withLanes(lanes, [&] { return b.load(op.getX(), at); }).value;
+      computed = v.getType();
+      // What is computed with in a wider type is moved as it is stored.
+      auto widened = v.getDefiningOp<arith::ExtFOp>();
+      rows.push_back(widened ? widened.getIn() : v);
+    }
+    turn(rows);
+    for (int64_t i = 0; i < lanes; ++i) {
+      Value v = rows[i];
+      if (v.getType() != computed)
+        v = arith::ExtFOp::create(b.builder, b.loc, computed, v);
+      at[rowAxis] = row;
+      at[columnAxis] = named(column + double(i), "column_" + Twine(i));
+      Exprs to;
+      for (int64_t axis : perm)
+        to.push_back(at[axis]);
+      b.bindElement(op.getResult(), b.wrap(v, type));
+      b.withLanes(lanes, [&]() -> Expr {
+        b.store(0u, b.load(b.result(), to), to);
+        return {};
+      });
+    }
+    b.unbindElement(op.getResult());
+  }
+
+  /// Rows become columns.
+  void turn(SmallVectorImpl<Value> &rows) {
+    for (int64_t done = 1; done < lanes; done *= 2) {
+      SmallVector<Value> turned;
+      for (int64_t i = 0; i < lanes / 2; ++i)
+        for (int64_t from : {int64_t(0), lanes / 2}) {
+          SmallVector<int64_t> order;
+          for (int64_t lane = from; lane < from + lanes / 2; ++lane)
+            order.append({lane, lane + lanes});
+          turned.push_back(vector::ShuffleOp::create(
+              b.builder, b.loc, rows[i], rows[i + lanes / 2], order));
+        }
+      rows.assign(turned.begin(), turned.end());
+    }
+  }
+
+  KernelBuilder &b;
+  TransposeOp op;
+  ArrayRef<int64_t> perm;
+  int64_t lanes;
+  ArrayRef<int64_t> x;
+  /// The axes of the input whose elements lie side by side in the input, and in the
+  /// result.
+  int64_t columnAxis, rowAxis;
+};
+
+class TransposeStrategy : public Strategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    TransposeOp op = transposeOf(group);
+    if (!op || group.hasRunTimeSizes() || target.isDevice() ||
+        target.smallCode || target.wholeRegisters)
+      return false;
+    ArrayRef<int64_t> x = shapeOf(op.getX());
+    int64_t lanes = lanesOf(group, target), rowAxis = op.getPerm().back();
+    return lanes >= 4 && rowAxis + 1 != int64_t(x.size()) &&
+           x.back() >= lanes && x[rowAxis] >= lanes;
+  }
+
+  void emit(KernelBuilder &b) const override {
+    TransposeTiles(b, transposeOf(b.group)).emit();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createTransposeStrategy() {
+  return std::make_unique<TransposeStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,39 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v3 | FileCheck %s
+// RUN: %ingot-opt %s -schedule-kernels=target=armv8-a | FileCheck %s --check-prefix=NEON
+// REQUIRES: ingot-opt
+
+// Tiles of 8 x 8: three times halves are interleaved, 24 shuffles in all. The last of the
+// 9 rows starts earlier; of 20 columns the last 8 belong to the last panel.
+// CHECK-LABEL: kernel.func @tiles(
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c9{{.*}} step %c8
+// CHECK: arith.select
+// CHECK-COUNT-8: vector.load %{{.*}} : memref<9x20xf32>, vector<8xf32>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 8, 1, 9, 2, 10, 3, 11]
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [4, 12, 5, 13, 6, 14, 7, 15]
+// CHECK-COUNT-22: vector.shuffle
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.store %{{.*}} : memref<20x9xf32>, vector<8xf32>
+// CHECK: scf.if
+// CHECK: vector.load
+// NEON-LABEL: kernel.func @tiles(
+// NEON-COUNT-4: vector.load %{{.*}} : memref<9x20xf32>, vector<4xf32>
+// NEON-COUNT-8: vector.shuffle
+// NEON-NOT: vector.shuffle
+// NEON: vector.store
+kernel.func @tiles(%x: tensor<9x20xf32>) -> tensor<20x9xf32> attributes {strategy = "transpose", comment = ""} {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<9x20xf32>) -> tensor<20x9xf32>
+  kernel.return %y : tensor<20x9xf32>
+}
+
+// What comes in front is computed along the rows of the input, what comes behind along
+// those of the result; numbers of 16 bits are moved as they are.
+// CHECK-LABEL: kernel.func @between(
+// CHECK-COUNT-8: vector.load %{{.*}} : memref<4x16x8xf16>, vector<8xf16>
+// CHECK-COUNT-24: vector.shuffle {{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: arith.extf %{{.*}} : vector<8xf16> to vector<8xf32>
+// CHECK: arith.negf
+kernel.func @between(%x: tensor<4x16x8xf16>) -> tensor<4x8x16xf16> attributes {strategy = "transpose", comment = ""} {
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<4x16x8xf16>) -> tensor<4x8x16xf16>
+  %y = graph.neg %t : (tensor<4x8x16xf16>) -> tensor<4x8x16xf16>
+  kernel.return %y : tensor<4x8x16xf16>
+}
