@@ -139,6 +139,16 @@ bool TargetDescription::filtersBytes(mlir::Type x, mlir::Type w,
          });
 }
 
+bool TargetDescription::multipliesSigns(mlir::Type a, mlir::Type b) const {
+  auto name = [](mlir::Type type) {
+    return type.isUnsignedInteger(8) ? "ui8" : "si8";
+  };
+  return llvm::any_of(products, [&](const Product &row) {
+    return (row.a == name(a) && row.b == name(b)) ||
+           (row.a == name(b) && row.b == name(a));
+  });
+}
+
 bool TargetDescription::multipliesBFloats() const {
   return llvm::any_of(products,
                       [](const Product &row) { return row.a == "bf16"; });

@@ -249,6 +249,8 @@ struct TargetDescription {
   /// filters of floats: unsigned bytes are multiplied by signed ones in vectors, and
   /// sums are narrowed several at a time.
   bool filtersBytes(mlir::Type x, mlir::Type w, int64_t channels) const;
+  /// Whether there is a product of bytes of these types, in either order.
+  bool multipliesSigns(mlir::Type a, mlir::Type b) const;
   /// Whether there are instructions for products of bf16 that are summed in f32.
   bool multipliesBFloats() const;
   /// The widest of these, 1 if there is none.

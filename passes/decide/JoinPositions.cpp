@@ -14,13 +14,14 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/decide/OtherSign.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/DotTile.h"
+#include "passes/simplify/OtherSign.h"
 
 using namespace mlir;
 using namespace ingot::graph;
+using namespace ingot::simplify;
 
 namespace ingot::decide {
 #define GEN_PASS_DEF_JOINPOSITIONS

@@ -13,6 +13,12 @@ def RaiseComposites : Pass<"simplify-raise-composites", "::mlir::func::FuncOp"> 
   let summary = "Find normalizations, softmax and activations that exporters have spelled out";
 }
 
+def TakeSigns : Pass<"simplify-take-signs", "::mlir::func::FuncOp"> {
+  let summary = "Quantize to bytes of the sign that the target multiplies with that of the weights";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"",
+                        "The target whose products are asked for">];
+}
+
 def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
   let options = [Option<"strict", "strict", "bool", "false",

@@ -3,12 +3,12 @@
 // Unsigned integers are half of their range more than signed ones of the same numbers,
 // and so is their zero point.
 
-#ifndef INGOT_PASSES_DECIDE_OTHERSIGN_H
-#define INGOT_PASSES_DECIDE_OTHERSIGN_H
+#ifndef INGOT_PASSES_SIMPLIFY_OTHERSIGN_H
+#define INGOT_PASSES_SIMPLIFY_OTHERSIGN_H
 
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace ingot::decide {
+namespace ingot::simplify {
 
 inline mlir::IntegerType otherSign(mlir::Type type) {
   auto integer = llvm::cast<mlir::IntegerType>(type);
@@ -25,6 +25,6 @@ inline int64_t moveOf(mlir::Type other) {
   return other.isUnsignedInteger() ? half : -half;
 }
 
-} // namespace ingot::decide
+} // namespace ingot::simplify
 
-#endif // INGOT_PASSES_DECIDE_OTHERSIGN_H
+#endif // INGOT_PASSES_SIMPLIFY_OTHERSIGN_H

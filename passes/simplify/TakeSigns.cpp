@@ -1,0 +1,108 @@
+// Bytes of the sign that products take.
+//
+// Where the target multiplies bytes of one sign by those of the weights and not of the
+// other one, activations get that sign where they are quantized (SignedBytes.h):
+//
+//   %q = quantize(x, s, -12: si8)                    %q = quantize(x, s, 116: ui8)
+//   conv(dequantize(%q, s, -12), w: si8)     ->      conv(dequantize(%q, s, 116), w: si8)
+//
+// This is before it is decided what is multiplied in bytes (WidenContractions). Else each
+// product would change the sign of what it reads (FormIntegerProducts), and filters of one
+// channel each would be multiplied in floats.
+//
+// Cores that multiply bytes in core registers weigh the cycles of both signs (AgreeSigns).
+
+#include "dialects/graph/GraphDialect.h"
+#include "passes/simplify/Moves.h"
+#include "passes/simplify/OtherSign.h"
+#include "passes/simplify/Passes.h"
+#include "passes/simplify/SignedBytes.h"
+#include "targets/TargetDescription.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::simplify {
+#define GEN_PASS_DEF_TAKESIGNS
+#include "passes/simplify/Passes.h.inc"
+
+namespace {
+
+bool isByte(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer && integer.getWidth() == 8 && !integer.isSignless();
+}
+
+/// The type of weights as products will read them; null if they are no constant bytes.
+/// Unsigned ones around 128 become signed ones (WidenContractions).
+Type weightsOf(Value operand) {
+  auto dequantize = Moves::behind(operand).from.getDefiningOp<DequantizeOp>();
+  if (!dequantize || !isByte(elementOf(dequantize.getX())) ||
+      !Moves::behind(dequantize.getX()).from.getDefiningOp<ConstantOp>())
+    return {};
+  Type type = elementOf(dequantize.getX());
+  return oneNumberOf(dequantize.getZero()) == 128 ? otherSign(type) : type;
+}
+
+struct TakeSignsPass : impl::TakeSignsBase<TakeSignsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    if (target.coreRegisters || target.isDevice())
+      return;
+    llvm::DenseSet<Value> seen;
+    SmallVector<Value> quantized;
+    getOperation().walk([&](QuantizeOp op) {
+      if (isByte(elementOf(op.getResult())))
+        quantized.push_back(op.getResult());
+    });
+    for (Value v : quantized) {
+      if (seen.contains(v))
+        continue;
+      SignedBytes bytes(v, [](OpOperand &) { return false; });
+      seen.insert_range(bytes.all());
+      if (bytes.mayChange() && isBetter(bytes, elementOf(v), target))
+        bytes.change([](OpOperand &) {});
+    }
+  }
+
+private:
+  /// Whether a product of these bytes by weights asks for the other sign, and none for
+  /// the one that they have.
+  static bool isBetter(const SignedBytes &bytes, Type own,
+                       const TargetDescription &target) {
+    bool wantsOther = false, wantsOwn = false;
+    auto ask = [&](OpOperand &use) {
+      Operation *op = use.getOwner();
+      if (!isa<ConvOp, MatMulOp>(op))
+        return;
+      // A right operand that is computed has the sign of weights.
+      Type weights =
+          use.getOperandNumber() == 0 ? weightsOf(op->getOperand(1)) : Type();
+      bool takesOwn = weights && target.multipliesSigns(own, weights),
+           takesOther =
+               weights && target.multipliesSigns(bytes.other(), weights);
+      wantsOther |= takesOther && !takesOwn;
+      wantsOwn |= !weights || (takesOwn && !takesOther);
+    };
+    for (Value v : bytes.all())
+      for (Operation *reader : v.getUsers())
+        if (auto dequantize = dyn_cast<DequantizeOp>(reader))
+          overReaders(dequantize.getResult(), ask);
+    return wantsOther && !wantsOwn;
+  }
+
+  /// Calls `body` for all that reads `v`, maybe moved.
+  static void overReaders(Value v, llvm::function_ref<void(OpOperand &)> body) {
+    for (OpOperand &use : v.getUses()) {
+      if (isa<TransposeOp, ReshapeOp>(use.getOwner()))
+        overReaders(use.getOwner()->getResult(0), body);
+      else
+        body(use);
+    }
+  }
+};
+
+} // namespace
+} // namespace ingot::simplify

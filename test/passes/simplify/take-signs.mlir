@@ -1,0 +1,56 @@
+// RUN: %ingot-opt %s -simplify-take-signs=target=x86-64-v4+vnni | FileCheck %s
+// RUN: %ingot-opt %s -simplify-take-signs=target=armv8.2-a+dotprod | FileCheck %s --check-prefix=SAME
+// RUN: %ingot-opt %s -simplify-take-signs=target=x86-64-v3 | FileCheck %s --check-prefix=SAME
+// REQUIRES: ingot-opt
+
+// VNNI multiplies unsigned bytes by signed ones: a pool goes along, and what else reads
+// the bytes. Where signed ones are multiplied, or numbers of 16 bits, nothing changes.
+// CHECK-LABEL: @signed(
+// CHECK-DAG: %[[Z:.*]] = graph.constant dense<116> : tensor<ui8>
+// CHECK: %[[Q:.*]] = graph.quantize %arg0, %{{.*}}, %[[Z]] : {{.*}} -> tensor<1x6x6x8xui8>
+// CHECK: %[[P:.*]] = graph.max_pool %[[Q]] {{.*}} : (tensor<1x6x6x8xui8>) -> tensor<1x3x3x8xui8>
+// CHECK: graph.dequantize %[[P]], %{{.*}}, %{{.*}} : (tensor<1x3x3x8xui8>, tensor<f32>, tensor<ui8>)
+// CHECK: graph.dequantize %[[Q]], %{{.*}}, %{{.*}} : (tensor<1x6x6x8xui8>, tensor<f32>, tensor<ui8>)
+// SAME-LABEL: @signed(
+// SAME-NOT: ui8
+// SAME: return
+func.func @signed(%x: tensor<1x6x6x8xf32>) -> (tensor<1x3x3x4xf32>, tensor<1x6x6x8xf32>) {
+  %s = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %z = graph.constant dense<-12> : tensor<si8> : tensor<si8>
+  %none = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %bytes = graph.constant dense<3> : tensor<1x1x8x4xsi8> : tensor<1x1x8x4xsi8>
+  %q = graph.quantize %x, %s, %z : (tensor<1x6x6x8xf32>, tensor<f32>, tensor<si8>) -> tensor<1x6x6x8xsi8>
+  %p = graph.max_pool %q {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x6x6x8xsi8>) -> tensor<1x3x3x8xsi8>
+  %a = graph.dequantize %p, %s, %z : (tensor<1x3x3x8xsi8>, tensor<f32>, tensor<si8>) -> tensor<1x3x3x8xf32>
+  %w = graph.dequantize %bytes, %s, %none : (tensor<1x1x8x4xsi8>, tensor<f32>, tensor<si8>) -> tensor<1x1x8x4xf32>
+  %c = graph.conv %a, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x3x3x8xf32>, tensor<1x1x8x4xf32>) -> tensor<1x3x3x4xf32>
+  %d = graph.dequantize %q, %s, %z : (tensor<1x6x6x8xsi8>, tensor<f32>, tensor<si8>) -> tensor<1x6x6x8xf32>
+  return %c, %d : tensor<1x3x3x4xf32>, tensor<1x6x6x8xf32>
+}
+
+// What leaves the function keeps its sign.
+// CHECK-LABEL: @result(
+// CHECK-NOT: ui8
+// CHECK: return
+func.func @result(%x: tensor<4x8xf32>) -> (tensor<4x8xsi8>, tensor<4x2xf32>) {
+  %s = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %z = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %bytes = graph.constant dense<3> : tensor<8x2xsi8> : tensor<8x2xsi8>
+  %q = graph.quantize %x, %s, %z : (tensor<4x8xf32>, tensor<f32>, tensor<si8>) -> tensor<4x8xsi8>
+  %a = graph.dequantize %q, %s, %z : (tensor<4x8xsi8>, tensor<f32>, tensor<si8>) -> tensor<4x8xf32>
+  %w = graph.dequantize %bytes, %s, %z : (tensor<8x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<8x2xf32>
+  %y = graph.matmul %a, %w : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %q, %y : tensor<4x8xsi8>, tensor<4x2xf32>
+}
+
+// A right operand that is computed has the sign of weights.
+// CHECK-LABEL: @computed(
+// CHECK: graph.quantize %arg1, {{.*}} -> tensor<8x2xsi8>
+func.func @computed(%x: tensor<4x8xf32>, %v: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  %s = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %z = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %q = graph.quantize %v, %s, %z : (tensor<8x2xf32>, tensor<f32>, tensor<si8>) -> tensor<8x2xsi8>
+  %b = graph.dequantize %q, %s, %z : (tensor<8x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<8x2xf32>
+  %y = graph.matmul %x, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
