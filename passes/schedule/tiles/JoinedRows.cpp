@@ -61,17 +61,17 @@ bool epilogueIsInVectors(KernelBuilder &b) {
 JoinedRows::JoinedRows(KernelBuilder &b, Value anchor)
     : b(b), width(shapeOf(b.result()).back()) {
   isPossible = b.target.wholeRegisters && b.isContiguous(0) &&
-               llvm::isPowerOf2_64(width) && epilogueIsInVectors(b) &&
-               classify(anchor);
+               epilogueIsInVectors(b) && classify(anchor);
 }
 
 int64_t JoinedRows::most(int64_t left) const {
   int64_t lanes = b.target.maxLanes(computeType(elementOf(b.result())));
   // Pieces of a few bytes are not worth the shuffles.
   constexpr int64_t fewColumns = 4;
-  if (!isPossible || width >= lanes || width < fewColumns)
-    return 1;
-  return llvm::bit_floor(uint64_t(std::min(left, lanes / width)));
+  if (!isPossible || 2 * pitch() > lanes || width < fewColumns)
+    return 0;
+  int64_t count = llvm::bit_floor(uint64_t(std::min(left, lanes / pitch())));
+  return count > 1 || hasGaps() ? count : 0;
 }
 
 /// Returns whether all that is behind the anchor is at the place of the result, or a
@@ -98,8 +98,14 @@ bool JoinedRows::classify(Value anchor) {
     if (!read.contains(input))
       continue;
     int64_t count = tensorType(input).getNumElements();
-    if (count == 1 || shapeOf(input) == shape)
+    if (count == 1)
       continue;
+    if (shapeOf(input) == shape) {
+      whole.push_back(input);
+      if (hasGaps() && !b.bufferOf(input))
+        return false;
+      continue;
+    }
     int64_t last = shapeOf(input).back();
     if (!b.bufferOf(input))
       return false;
@@ -117,10 +123,15 @@ bool JoinedRows::classify(Value anchor) {
 void JoinedRows::bindColumns(int64_t rows) {
   for (Value input : perColumn) {
     Value flat = b.view(b.bufferOf(input), {width});
-    Expr once = b.withLanes(width, [&] {
-      return b.loadFrom(flat, elementOf(input), {b.index(0)});
-    });
-    b.bindElement(input, joined(b, Exprs(rows, once)));
+    // Parts whose lanes are a power of two.
+    int64_t lanes = width & -width;
+    Exprs once;
+    for (int64_t at = 0; at < width; at += lanes)
+      once.push_back(b.withLanes(lanes, [&] {
+        return b.loadFrom(flat, elementOf(input), {b.index(at)});
+      }));
+    once.resize(pitch() / lanes, once.back());
+    b.bindElement(input, joined(b, Exprs(rows, joined(b, once))));
   }
 }
 
@@ -140,15 +151,59 @@ void JoinedRows::bindRows(int64_t rows,
         }
         return b.loadFrom(buffer, elementOf(input), at);
       });
-      parts.push_back(b.broadcast(one, width));
+      parts.push_back(b.broadcast(one, pitch()));
     }
     b.bindElement(input, joined(b, parts));
+  }
+}
+
+void JoinedRows::bindWhole(int64_t rows, Expr first) {
+  int64_t lanes = part(rows), second = secondPart(rows);
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < rows * pitch(); ++lane) {
+    int64_t column = std::min(lane % pitch(), width - 1),
+            at = lane / pitch() * width + column;
+    order.push_back(at < lanes ? at : lanes + at - second);
+  }
+  for (Value input : whole) {
+    Value flat =
+        b.view(b.bufferOf(input), {tensorType(input).getNumElements()});
+    auto load = [&](int64_t from) {
+      return b.withLanes(lanes, [&] {
+        return b.loadFrom(flat, elementOf(input), {first + double(from)});
+      });
+    };
+    Expr low = load(0), high = load(second);
+    b.bindElement(input,
+                  b.wrap(vector::ShuffleOp::create(b.builder, b.loc, low.value,
+                                                   high.value, order),
+                         low.type));
+  }
+}
+
+void JoinedRows::store(int64_t rows, Expr results, Expr first) {
+  Value flat = b.view(b.outputs[0], {tensorType(b.result()).getNumElements()});
+  for (int64_t from : {int64_t(0), secondPart(rows)}) {
+    SmallVector<int64_t> order;
+    for (int64_t at = from; at < from + part(rows); ++at)
+      order.push_back(at / width * pitch() + at % width);
+    b.withLanes(part(rows), [&] {
+      Expr some =
+          b.wrap(vector::ShuffleOp::create(b.builder, b.loc, results.value,
+                                           results.value, order),
+                 results.type);
+      b.store(flat, some, {first + double(from)});
+      return some;
+    });
   }
 }
 
 void JoinedRows::unbind() {
   for (Value input : llvm::concat<Value>(perColumn, perRow))
     b.unbindElement(input);
+  if (hasGaps())
+    for (Value input : whole)
+      b.unbindElement(input);
 }
 
 } // namespace ingot::schedule

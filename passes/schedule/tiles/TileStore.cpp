@@ -40,13 +40,13 @@ static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   return {&b, v, vector.type};
 }
 
-/// The sums of a row's columns.
-static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row,
-                     int64_t columns) {
+/// The sums of a row's columns, and with `pitch` lanes that nothing reads.
+static Expr wholeRow(KernelBuilder &b, Tile &tile, int64_t row, int64_t pitch) {
   Exprs parts;
   for (size_t v = 0; v < tile.columns.lanes.size(); ++v)
-    parts.push_back(lanesOf(b, tile.at(row, v), 0,
-                            std::min(columns, tile.columns.lanes[v])));
+    parts.push_back(
+        lanesOf(b, tile.at(row, v), 0, std::min(pitch, tile.columns.lanes[v])));
+  parts.resize(llvm::bit_ceil(parts.size()), parts.back());
   return joined(b, parts);
 }
 
@@ -85,19 +85,29 @@ static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
                         llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
   Exprs sums;
   for (int64_t i = 0; i < count; ++i)
-    sums.push_back(wholeRow(b, tile, row + i, rows.columns()));
+    sums.push_back(wholeRow(b, tile, row + i, rows.pitch()));
   Expr sum = joined(b, sums);
   rows.bindRows(count, [&](int64_t i) { return index(row + i, firstColumn); });
-  b.withLanes(count * rows.columns(), [&] {
-    Exprs at = index(row, firstColumn), from(at);
+  int64_t lanes = count * rows.pitch();
+  Expr first;
+  if (rows.hasGaps()) {
+    first = b.linearize(index(row, firstColumn),
+                        cast<MemRefType>(b.outputs[0].getType()).getShape());
+    rows.bindWhole(count, first);
+  }
+  b.withLanes(lanes, [&] {
+    Exprs at = rows.hasGaps() ? Exprs() : index(row, firstColumn), from(at);
     rows.bindColumns(count);
     if (beforeEpilogue)
       sum = beforeEpilogue(sum, firstColumn);
     b.bindElement(anchor, sum);
     if (size_t rank = shapeOf(b.result()).size(); from.size() != rank)
       from.assign(rank, b.index(0));
-    b.store(0u, b.broadcast(b.load(b.result(), from), count * rows.columns()),
-            at);
+    Expr results = b.broadcast(b.load(b.result(), from), lanes);
+    if (rows.hasGaps())
+      rows.store(count, results, first);
+    else
+      b.store(0u, results, at);
     return sum;
   });
   rows.unbind();
@@ -179,9 +189,10 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
   bool isInVectors = epilogueIsInVectors(b);
   size_t most = isInVectors ? vectorsOfResult(b, elementOf(anchor)) : size_t(1);
   JoinedRows together(b, anchor);
-  bool joins = tile.columns.columns == together.columns();
+  bool joins = tile.columns.columns == together.columns() &&
+               (!together.hasGaps() || llvm::all_equal(tile.columns.lanes));
   for (int64_t row = 0; row < tile.rows; ++row) {
-    if (int64_t count = joins ? together.most(tile.rows - row) : 1; count > 1) {
+    if (int64_t count = joins ? together.most(tile.rows - row) : 0; count > 0) {
       storeJoined(b, tile, anchor, together, row, count, index, firstColumn,
                   beforeEpilogue);
       row += count - 1;

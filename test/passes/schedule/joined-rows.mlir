@@ -68,3 +68,27 @@ kernel.func @last_columns(%x: tensor<2x8xui8>, %w: tensor<768xui8>) -> tensor<2x
   %y = graph.cast %s : (tensor<2x96xsi32>) -> tensor<2x96xui8>
   kernel.return %y : tensor<2x96xui8>
 }
+
+// Rows of 48 bytes are 64 lanes apart, and 96 bytes in memory: two halves of a register
+// that overlap, as what has the shape of the result is loaded and the result is stored.
+// CHECK-LABEL: @gaps(
+// CHECK: %[[LOW:.*]] = vector.load %{{.*}}[%{{.*}}] : memref<96xi8>, vector<64xi8>
+// CHECK: %[[FROM:.*]] = arith.constant 32 : index
+// CHECK: %[[HIGH:.*]] = vector.load %{{.*}}[%{{.*}}] : memref<96xi8>, vector<64xi8>
+// CHECK: %[[GIVEN:.*]] = vector.shuffle %[[LOW]], %[[HIGH]] [0, 1, {{.*}}, 46, 47, 47, {{.*}}47, 48, 49, {{.*}}63, 96, {{.*}}127, 127{{.*}}] : vector<64xi8>, vector<64xi8>
+// CHECK-COUNT-3: vector.load %{{.*}} : memref<48xi32>, vector<16xi32>
+// CHECK: arith.addi %{{.*}} : vector<128xi32>
+// CHECK: vector.shuffle %[[Y:.*]], %[[Y]] [0, 1, {{.*}}47, 64, {{.*}}79] : vector<128xi8>, vector<128xi8>
+// CHECK: vector.store %{{.*}} : memref<96xi8>, vector<64xi8>
+// CHECK: vector.shuffle %[[Y]], %[[Y]] [32, 33, {{.*}}47, 64, {{.*}}111] : vector<128xi8>, vector<128xi8>
+// CHECK: vector.store %{{.*}} : memref<96xi8>, vector<64xi8>
+// CHECK-NOT: vector.store
+kernel.func @gaps(%x: tensor<2x8xui8>, %w: tensor<512xui8>, %given: tensor<2x48xui8>, %add: tensor<48xsi32>) -> tensor<2x48xui8> attributes {strategy = "integer-product", plan = {columns = 64, rows = 2, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 64 : i64, tail = 64 : i64, group = 4 : i64} : (tensor<512xui8>) -> tensor<8x48xui8>
+  %s = graph.matmul %x, %u : (tensor<2x8xui8>, tensor<8x48xui8>) -> tensor<2x48xsi32>
+  %g = graph.cast %given : (tensor<2x48xui8>) -> tensor<2x48xsi32>
+  %a = graph.add %s, %add : (tensor<2x48xsi32>, tensor<48xsi32>) -> tensor<2x48xsi32>
+  %b = graph.add %a, %g : (tensor<2x48xsi32>, tensor<2x48xsi32>) -> tensor<2x48xsi32>
+  %y = graph.cast %b : (tensor<2x48xsi32>) -> tensor<2x48xui8>
+  kernel.return %y : tensor<2x48xui8>
+}
