@@ -5,7 +5,10 @@
 //
 // for constant s and t with one entry per output channel, or one in all. What a
 // normalization after a convolution leaves over disappears like this. Matrix
-// products take factors; terms stay in their epilogue.
+// products take factors; terms stay in their epilogue. Terms of convolutions of bytes
+// are biases if they are whole numbers:
+//
+//   add(cast(conv(x, w) : si32, f32), t)  ->  cast(conv(x, w, t) : si32, f32)
 //
 //   matmul(mul(a, 0.25), transpose(mul(b, 0.5)))  ->
 //     mul(matmul(a, transpose(b)), 0.125)
@@ -20,6 +23,7 @@
 #include "dialects/graph/ops/Patterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/simplify/Passes.h"
+#include "passes/simplify/WordSums.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -107,6 +111,34 @@ LogicalResult foldTerm(AddOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+LogicalResult foldWholeTerm(AddOp op, PatternRewriter &rewriter) {
+  for (unsigned i : {0u, 1u}) {
+    auto cast = op->getOperand(i).getDefiningOp<CastOp>();
+    auto conv = cast && cast->hasOneUse() ? cast.getX().getDefiningOp<ConvOp>()
+                                          : ConvOp();
+    Value term = op->getOperand(1 - i);
+    if (!conv || !conv->hasOneUse() || conv.getBias() || !conv.isWidening() ||
+        !elementOf(conv.getResult()).isSignedInteger(32) ||
+        op.getType() != cast.getType())
+      continue;
+    ArrayRef<int64_t> w = shapeOf(conv.getW());
+    int64_t channels = w.back(),
+            steps = ShapedType::getNumElements(w.drop_back());
+    if (tensorType(term).getNumElements() != channels ||
+        shapeOf(term).back() != channels)
+      continue;
+    rewriter.setInsertionPoint(conv);
+    Value bias = biasInWords(rewriter, term, steps);
+    if (!bias)
+      continue;
+    bias = buildReshape(rewriter, term.getLoc(), bias, {channels});
+    rewriter.modifyOpInPlace(conv, [&] { conv.getBiasMutable().assign(bias); });
+    rewriter.replaceOp(op, cast);
+    return success();
+  }
+  return failure();
+}
+
 /// Numbers that an operand of a product of two computed tensors is multiplied
 /// by, with movements in between.
 LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
@@ -182,6 +214,7 @@ struct FoldScalesPass : impl::FoldScalesBase<FoldScalesPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add(foldFactor)
         .add(foldTerm)
+        .add(foldWholeTerm)
         .add(hoistFactor)
         .add(dropZero)
         .add(multiplyInstead);

@@ -115,3 +115,38 @@ func.func @numbers(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = graph.div %a, %three : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// A term of whole numbers is the bias of a convolution of bytes; one with fractions, or
+// too large for sums of 32 bits, stays.
+// CHECK-LABEL: @whole_term(
+// CHECK: %[[B:.*]] = graph.constant dense<[-3, 70000]> : tensor<2xsi32>
+// CHECK: %[[C:.*]] = graph.conv %arg0, %{{.*}}, %[[B]]
+// CHECK-NEXT: %[[F:.*]] = graph.cast %[[C]]
+// CHECK-NEXT: return %[[F]]
+func.func @whole_term(%x: tensor<1x4x4x2xui8>) -> tensor<1x4x4x2xf32> {
+  %w = graph.constant dense<1> : tensor<1x1x2x2xsi8> : tensor<1x1x2x2xsi8>
+  %t = graph.constant dense<[-3.0, 70000.0]> : tensor<2xf32> : tensor<2xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x4x2xui8>, tensor<1x1x2x2xsi8>) -> tensor<1x4x4x2xsi32>
+  %f = graph.cast %c : (tensor<1x4x4x2xsi32>) -> tensor<1x4x4x2xf32>
+  %y = graph.add %f, %t : (tensor<1x4x4x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
+  return %y : tensor<1x4x4x2xf32>
+}
+
+// CHECK-LABEL: @other_terms(
+// CHECK: graph.conv %arg0, %{{[0-9a-z_]*}} {
+// CHECK: graph.add
+// CHECK: graph.conv %arg0, %{{[0-9a-z_]*}} {
+// CHECK: graph.add
+// CHECK: return
+func.func @other_terms(%x: tensor<1x4x4x2xui8>) -> (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) {
+  %w = graph.constant dense<1> : tensor<1x1x2x2xsi8> : tensor<1x1x2x2xsi8>
+  %t = graph.constant dense<[-3.5, 70000.0]> : tensor<2xf32> : tensor<2xf32>
+  %l = graph.constant dense<[1.0, 2147483000.0]> : tensor<2xf32> : tensor<2xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x4x2xui8>, tensor<1x1x2x2xsi8>) -> tensor<1x4x4x2xsi32>
+  %f = graph.cast %c : (tensor<1x4x4x2xsi32>) -> tensor<1x4x4x2xf32>
+  %y = graph.add %f, %t : (tensor<1x4x4x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
+  %d = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x4x2xui8>, tensor<1x1x2x2xsi8>) -> tensor<1x4x4x2xsi32>
+  %g = graph.cast %d : (tensor<1x4x4x2xsi32>) -> tensor<1x4x4x2xf32>
+  %z = graph.add %g, %l : (tensor<1x4x4x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
+  return %y, %z : tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>
+}
