@@ -301,7 +301,7 @@ bool Compilation::advance(Stage stage) {
   PipelineOptions pipeline;
   pipeline.target = options.target;
   pipeline.strict = options.strict;
-  pipeline.bfloats = options.bfloats;
+  pipeline.fast = options.fast;
   pipeline.verifyEach = options.verifyEach;
   pipeline.maxArena = options.maxArena();
   pipeline.nearBytes = options.nearBytes;

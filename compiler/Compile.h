@@ -44,8 +44,8 @@ struct CompileOptions {
   std::string name;
   WeightsMode weights = WeightsMode::Auto;
   bool strict = false;
-  /// Contract floats as bf16 (--fast=bf16).
-  bool bfloats = false;
+  /// Contract floats as such ones (--fast): "bf16" or "tf32"; empty: as they are.
+  std::string fast;
   /// Check the IR after each pass, not only after each stage: for tests.
   bool verifyEach = false;
   /// The file with plans that were timed, and that new ones go into; empty: plans

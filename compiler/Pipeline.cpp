@@ -91,9 +91,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   if (!options.evaluating && !options.strict) {
     functions.addPass(decide::createNarrowContractions(
-        {options.target->name.str(), options.bfloats}));
+        {options.target->name.str(), options.fast}));
     // Of conversions there and back, one is left.
-    if (options.bfloats)
+    if (!options.fast.empty())
       functions.addPass(createCanonicalizerPass());
   }
   if (!options.evaluating) {

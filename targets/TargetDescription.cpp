@@ -149,9 +149,13 @@ bool TargetDescription::multipliesSigns(mlir::Type a, mlir::Type b) const {
   });
 }
 
-bool TargetDescription::multipliesBFloats() const {
+bool TargetDescription::multiplies(llvm::StringRef floats) const {
+  std::string byWarps =
+      ("kernel.warp_product[" + floats + "," + floats + "]").str();
   return llvm::any_of(products,
-                      [](const Product &row) { return row.a == "bf16"; });
+                      [&](const Product &row) { return row.a == floats; }) ||
+         llvm::any_of(intrinsics,
+                      [&](const Intrinsic &row) { return row.op == byWarps; });
 }
 
 const Intrinsic *TargetDescription::loadOfSeveral(mlir::Type element,

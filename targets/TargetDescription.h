@@ -251,8 +251,9 @@ struct TargetDescription {
   bool filtersBytes(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether there is a product of bytes of these types, in either order.
   bool multipliesSigns(mlir::Type a, mlir::Type b) const;
-  /// Whether there are instructions for products of bf16 that are summed in f32.
-  bool multipliesBFloats() const;
+  /// Whether there are instructions for products of such floats, "bf16" or "tf32", that
+  /// are summed in f32.
+  bool multiplies(llvm::StringRef floats) const;
   /// The widest of these, 1 if there is none.
   int64_t maxLanes(mlir::Type elementType) const;
   /// The row for an operation, or null; types are scalars or vectors, `operand` is

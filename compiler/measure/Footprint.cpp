@@ -76,7 +76,9 @@ static Footprint planFootprint(Compilation &compilation) {
         row.shared += kernel::spanBytes(local.getType());
     });
     kernel.walk([&](kernel::WarpProductOp product) {
-      row.matrixElement = product.getLeft().getIntOrFloatBitWidth() / 8;
+      row.matrixElement = int64_t(llvm::PowerOf2Ceil(
+                              product.getLeft().getIntOrFloatBitWidth())) /
+                          8;
     });
     for (Value operand : launch.getOperands()) {
       while (auto view = operand.getDefiningOp<kernel::ViewOp>())

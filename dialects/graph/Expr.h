@@ -116,6 +116,8 @@ Expr isInf(Expr x);
 Expr sigmoid(Expr x);
 /// factor * sigmoid(x), in one division.
 Expr timesSigmoid(Expr factor, Expr x);
+/// The nearest number of 10 bits of fraction, of an f32; halves away from zero.
+Expr roundToTf32(Expr x);
 /// The remainder with the sign of the divisor (Python's `%`).
 Expr floorMod(Expr x, Expr y);
 /// ONNX Pow: as pow, with the type of `x`, whatever the type of `y`; constant

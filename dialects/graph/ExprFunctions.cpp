@@ -14,6 +14,21 @@ Expr timesSigmoid(Expr factor, Expr x) {
 }
 Expr sigmoid(Expr x) { return 1.0 / (expOrZero(-x) + 1.0); }
 
+Expr roundToTf32(Expr x) {
+  MLIRContext *context = x.type.getContext();
+  Type f32 = Float32Type::get(context),
+       ui32 = IntegerType::get(context, 32, IntegerType::Unsigned);
+  Expr bits = bitcast(convert(x, f32), ui32);
+  auto literal = [&](int64_t value) {
+    return x.builder->constantInt(value, ui32);
+  };
+  // Half of what is dropped is added; a carry goes on into the exponent.
+  constexpr int64_t half = 1 << 12, dropped = 2 * half - 1;
+  Expr rounded =
+      bitcast((bits + literal(half)) & literal(~dropped & 0xffffffff), f32);
+  return convert(select(isNaN(x), x, rounded), x.type);
+}
+
 Expr floorMod(Expr x, Expr y) {
   Expr r = x % y;
   if (x.type.isUnsignedInteger())

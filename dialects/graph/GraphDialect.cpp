@@ -18,6 +18,21 @@ void GraphDialect::initialize() {
       >();
 }
 
+LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attr) {
+  if (attr.getName() != kMultipliedAttr)
+    return op->emitOpError() << "has an unknown attribute " << attr.getName();
+  auto type = dyn_cast<TypeAttr>(attr.getValue());
+  bool isContraction = isa<ConvOp, MatMulOp>(op) &&
+                       elementOf(op->getOperand(0)).isF32() &&
+                       elementOf(op->getOperand(1)).isF32();
+  if (!type || !isa<FloatTF32Type>(type.getValue()) || !isContraction)
+    return op->emitOpError()
+           << "attribute '" << attr.getName().getValue()
+           << "' is tf32, of contractions of f32, not " << attr.getValue();
+  return success();
+}
+
 void GraphDialect::getCanonicalizationPatterns(
     RewritePatternSet &patterns) const {
   populateElementwisePatterns(patterns);

@@ -21,6 +21,8 @@
 
 namespace ingot::graph {
 
+inline constexpr llvm::StringLiteral kMultipliedAttr = "graph.multiplied";
+
 /// emitElement of every elementwise operator: loads the operands by NumPy's
 /// broadcasting and applies the scalar function.
 Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b,

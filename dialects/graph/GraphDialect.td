@@ -18,6 +18,12 @@ def Graph_Dialect : Dialect {
   let name = "graph";
   let cppNamespace = "::ingot::graph";
   let summary = "Tensor-level operators of a neural network";
+  let description = [{
+    Attributes of contractions:
+    - `graph.multiplied` (type): what both operands, of f32, are numbers of, so that they
+      may be multiplied as such: tf32.
+  }];
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 0;
   let usePropertiesForAttributes = 1;
   let hasCanonicalizer = 1;

@@ -11,13 +11,20 @@
 //         %y = conv(%n, cast(%w, bf16), %bias) : f32
 //   add(%a, %y)  ->  add(cast(%n, f32), %y)
 //
-// and matrix products alike. Weights are rounded when constants are folded, activations
+// and matrix products alike. With `fast` as tf32, which is an f32 of 10 bits of fraction,
+// operands stay f32 and the contraction says that they are such numbers:
+//
+//   %y = conv(%a, %w, %bias) : f32
+//     ->  %n = round_to_tf32(%a)
+//         %y = conv(%n, round_to_tf32(%w), %bias) {graph.multiplied = tf32} : f32
+//
+// Weights are rounded when constants are folded, activations
 // where they are stored: what else reads them element by element reads the rounded ones,
 // so that they are stored once, in half of the bytes. Sums, and all that is computed
 // between contractions, stay in f32, as do convolutions that Winograd's algorithm
-// computes in less time with f32. Attention does, too, if there are few queries: keys and
-// values are put into pairs for each block of them. Filters of one channel each keep their
-// operands, but for how their input is stored.
+// computes in less time with f32. Attention does, too, if there are few queries (but on
+// devices): keys and values are put into pairs for each block of them. Filters of one
+// channel each keep their operands, but for how their input is stored.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -93,6 +100,8 @@ llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
 
 /// Whether f32 take less time, with fewer products.
 bool isFasterWide(Operation *op, const TargetDescription &target) {
+  if (target.isDevice())
+    return false;
   auto conv = dyn_cast<ConvOp>(op);
   auto weights = conv ? conv.getW().getDefiningOp<ConstantOp>() : ConstantOp();
   if (!weights || !hasData(weights.getValue()))
@@ -110,17 +119,33 @@ bool isFasterWide(Operation *op, const TargetDescription &target) {
   return *wide < dots.cycles(dots.ranked().front());
 }
 
+/// Whether a product has so few rows that its time is that of its right operand's way
+/// from memory, which has the bytes of an f32 as tf32.
+bool isBoundByBytes(Operation *op) {
+  constexpr int64_t few = 8;
+  auto product = dyn_cast<MatMulOp>(op);
+  int64_t rows =
+      product ? schedule::ProductSizes(product).rows.most()
+              : tensorType(op->getResult(0)).getNumElements() /
+                    std::max<int64_t>(shapeOf(op->getResult(0)).back(), 1);
+  return rows < few;
+}
+
 class Narrowing {
 public:
-  Narrowing(func::FuncOp function, const TargetDescription &target)
-      : builder(function.getContext()), narrow(builder.getBF16Type()),
+  Narrowing(func::FuncOp function, const TargetDescription &target, bool isTf32)
+      : builder(function.getContext()), isTf32(isTf32),
+        narrow(isTf32 ? Type(builder.getF32Type()) : builder.getBF16Type()),
         contractions(
             contractionsOf(function, [](Type type) { return type.isF32(); })) {
-    llvm::DenseSet<Operation *> attention = productsOfSmallAttention(function);
+    llvm::DenseSet<Operation *> attention;
+    if (!target.isDevice())
+      attention = productsOfSmallAttention(function);
     llvm::erase_if(contractions, [&](Operation *op) {
-      return attention.contains(op) || isFasterWide(op, target);
+      return attention.contains(op) || isFasterWide(op, target) ||
+             (isTf32 && isBoundByBytes(op));
     });
-    inBFloats.insert_range(contractions);
+    inNarrow.insert_range(contractions);
   }
 
   void run() {
@@ -134,6 +159,8 @@ public:
         continue;
       for (OpOperand &operand : op->getOpOperands().take_front(2))
         operand.set(narrowed(operand.get()));
+      if (isTf32)
+        op->setAttr(kMultipliedAttr, TypeAttr::get(builder.getTF32Type()));
     }
   }
 
@@ -142,21 +169,31 @@ private:
     builder.setInsertionPointAfterValue(v);
     return castTo(builder, v, type);
   }
+  Value roundHere(Value v) {
+    if (!isTf32)
+      return castHere(v, narrow);
+    builder.setInsertionPointAfterValue(v);
+    return RoundToTf32Op::create(builder, v.getLoc(), v.getType(), v);
+  }
 
-  /// The operand of a contraction as bf16: rounded before it is moved.
+  /// The operand of a contraction, rounded before it is moved.
   Value narrowed(Value v) {
     Moves moves = Moves::behind(v);
+    if (isTf32)
+      return moves.repeat(moves.from.getDefiningOp<RoundToTf32Op>()
+                              ? moves.from
+                              : store(moves.from));
     auto known = moves.from.getDefiningOp<CastOp>();
     return moves.repeat(known && elementOf(known.getX()) == narrow
                             ? known.getX()
                             : store(moves.from));
   }
 
-  /// Rounds `v` where it is computed, for all that can read it in bf16.
+  /// Rounds `v` where it is computed, for all that can read it rounded.
   Value store(Value v) {
     if (Value known = stored.lookup(v))
       return known;
-    Value rounded = castHere(v, narrow);
+    Value rounded = roundHere(v);
     stored[v] = rounded;
     Operation *from = v.getDefiningOp(), *rounding = rounded.getDefiningOp();
     if (!from || isa<ConstantOp>(from) ||
@@ -164,7 +201,7 @@ private:
           return user == rounding || readsNarrow(user, v);
         }))
       return rounded;
-    Value wide = castHere(rounded, elementOf(v));
+    Value wide = isTf32 ? rounded : castHere(rounded, elementOf(v));
     stored[wide] = rounded;
     v.replaceAllUsesExcept(wide, rounding);
     return rounded;
@@ -175,18 +212,19 @@ private:
     auto conv = dyn_cast<ConvOp>(user);
     if (conv && conv.getGroups() != 1)
       return schedule::isDepthwise(conv) && conv.getX() == v;
-    if (conv && !inBFloats.contains(conv))
+    if (conv && !inNarrow.contains(conv))
       return false;
     return isa<ElementwiseOpInterface, MaxPoolOp, AveragePoolOp, TransposeOp,
                ReshapeOp>(user) ||
-           inBFloats.contains(user);
+           inNarrow.contains(user);
   }
 
   OpBuilder builder;
+  bool isTf32;
   Type narrow;
   std::vector<Operation *> contractions;
-  llvm::DenseSet<Operation *> inBFloats;
-  /// What is known as bf16.
+  llvm::DenseSet<Operation *> inNarrow;
+  /// What is known as rounded.
   llvm::DenseMap<Value, Value> stored;
 };
 
@@ -196,13 +234,13 @@ struct NarrowContractionsPass
 
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
-    if (!target.multipliesBFloats())
+    if (!target.multiplies("bf16"))
       return;
     llvm::for_each(
         contractionsOf(getOperation(), [](Type type) { return type.isBF16(); }),
         widen);
-    if (fast)
-      Narrowing(getOperation(), target).run();
+    if (!fast.empty())
+      Narrowing(getOperation(), target, fast == "tf32").run();
   }
 };
 

@@ -53,8 +53,8 @@ static int64_t bytesMoved(GroupView group) {
         moved.insert(operand);
   int64_t bytes = 0;
   for (Value value : moved)
-    bytes += tensorType(value).getNumElements() *
-             bytesPerElement(elementOf(value));
+    bytes +=
+        tensorType(value).getNumElements() * bytesPerElement(elementOf(value));
   return bytes;
 }
 

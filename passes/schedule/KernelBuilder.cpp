@@ -52,16 +52,53 @@ void KernelBuilder::forRows(ArrayRef<Dim> trips, const Dim &length, Type type,
   if (!target.isDevice() || length.most() < 2 * warp || !isExchanged ||
       group.isStrict())
     return forIndependent(trips, body);
-  forWarps(trips, [&](ArrayRef<Expr> at, Expr lane) {
-    sharing = Sharing{warp, lane};
-    body(at);
+  forSharedRows(trips, threadsOfRow(trips, length.most()),
+                [&](ArrayRef<Expr> at, Expr) { body(at); });
+}
+
+int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
+  const Device &device = target.device;
+  // Four warps for each scheduler of a processor, whose instructions take four cycles.
+  const int64_t enough = 512 * int64_t(device.processors);
+  constexpr int64_t most = 512;
+  int64_t count = product(rows).most(), threads = device.warp;
+  while (threads < most && count * threads < enough && length >= 4 * threads)
+    threads *= 2;
+  return threads;
+}
+
+void KernelBuilder::forSharedRows(
+    ArrayRef<Dim> trips, int64_t threads,
+    llvm::function_ref<void(ArrayRef<Expr>, Expr)> body) {
+  forPlaces(trips, threads, [&](ArrayRef<Expr> at, Expr thread) {
+    sharing = Sharing{threads, thread};
+    body(at, thread);
     sharing.reset();
   });
 }
 
-void KernelBuilder::forWarps(
-    ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>, Expr)> body) {
-  forPlaces(trips, target.device.warp, body);
+Expr KernelBuilder::acrossThreads(Expr value,
+                                  llvm::function_ref<Expr(Expr, Expr)> merge) {
+  int64_t warp = target.device.warp, warps = sharing->threads / warp;
+  Expr ofWarp = acrossWarp(value, merge);
+  if (warps == 1)
+    return ofWarp;
+  Type type = isa<FloatType>(value.type) ? builder.getF32Type() : value.type;
+  Value totals = shared({warps}, type, "totals_of_warps");
+  auto totalOf = [&](int64_t number) {
+    Expr total = loadFrom(totals, type, {index(number)});
+    total.type = value.type;
+    return total;
+  };
+  // What the warps have left there before has been read.
+  barrier();
+  when(equal(sharing->thread % double(warp), 0.0),
+       [&] { store(totals, ofWarp, {sharing->thread / double(warp)}); });
+  barrier();
+  Expr total = totalOf(0);
+  for (int64_t other = 1; other < warps; ++other)
+    total = named(merge(total, totalOf(other)), "total_of_row");
+  return total;
 }
 
 Expr KernelBuilder::acrossWarp(Expr value,
@@ -90,7 +127,10 @@ void KernelBuilder::forPlaces(
     parts *= size.most();
   if (parts.known() && *parts.known() == 0)
     return;
-  onThreads(parts * each, [&](Expr thread) {
+  // A row that more than a warp shares has a block of its own.
+  int64_t ofBlock =
+      each > int64_t(target.device.warp) ? each : target.device.blockThreads;
+  onThreads(parts * each, ofBlock, [&](Expr thread) {
     Expr lane = each == 1 ? index(0) : named(thread % double(each), "lane"),
          part = each == 1 ? thread : named(thread / double(each), "place");
     Exprs at = delinearize(part, shape);
@@ -107,11 +147,10 @@ void KernelBuilder::forPlaces(
   });
 }
 
-void KernelBuilder::onThreads(const Dim &count,
+void KernelBuilder::onThreads(const Dim &count, int64_t ofBlock,
                               llvm::function_ref<void(Expr)> body) {
-  int64_t threads =
-      std::min<int64_t>(target.device.blockThreads,
-                        llvm::alignTo(count.most(), target.device.warp));
+  int64_t threads = std::min<int64_t>(
+      ofBlock, llvm::alignTo(count.most(), target.device.warp));
   onBlocks((count + (threads - 1)).floorDiv(threads), threads,
            [&](Expr block, Expr inBlock) {
              Expr thread = named(block * double(threads) + inBlock, "thread");
@@ -152,7 +191,7 @@ void KernelBuilder::onOneThread() {
 void KernelBuilder::parallelFor(const Dim &extent,
                                 llvm::function_ref<void(Expr)> body) {
   if (target.isDevice())
-    return onThreads(extent, body);
+    return onThreads(extent, target.device.blockThreads, body);
   if (extent == 1)
     return body(index(0));
   if (!paysToFork(group, target))

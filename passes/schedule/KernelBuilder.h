@@ -73,7 +73,7 @@ public:
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// On a device a warp shares a row that has elements enough for it.
+  /// On a device the threads of `threadsOfRow` share a row that has elements enough.
   void
   forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
           mlir::Type type,
@@ -87,15 +87,22 @@ public:
   /// Memory that the threads of a block share, at most what the target has.
   mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type type,
                      const llvm::Twine &name);
-  /// Runs `body` for each place in `trips` on all threads of a warp of the device, with
-  /// the number of the thread in the warp. Once per kernel, outermost.
-  void forWarps(
-      llvm::ArrayRef<graph::Dim> trips,
+  /// How many threads of the device share each of so many rows: a warp, or a block of more
+  /// where there are few rows and each thread gets two elements at least.
+  int64_t threadsOfRow(llvm::ArrayRef<graph::Dim> rows, int64_t length) const;
+  /// Runs `body` for each place in `trips` on so many threads of the device, a warp or a
+  /// block, with the number of the thread among these. Once per kernel, outermost.
+  void forSharedRows(
+      llvm::ArrayRef<graph::Dim> trips, int64_t threads,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
   /// Merges a value of each thread of a warp; all threads get the result.
   graph::Expr
   acrossWarp(graph::Expr value,
              llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge);
+  /// The same for the threads that forSharedRows has for a place.
+  graph::Expr acrossThreads(
+      graph::Expr value,
+      llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge) override;
   /// Waits for all threads of the block.
   void barrier();
   /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
@@ -124,19 +131,14 @@ public:
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
 
 private:
-  graph::Expr
-  acrossThreads(graph::Expr value,
-                llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge)
-      override {
-    return acrossWarp(value, merge);
-  }
   /// Runs `body` for each place in `trips` on `each` threads of the device, with the
   /// number of the thread among these.
   void forPlaces(
       llvm::ArrayRef<graph::Dim> trips, int64_t each,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
-  /// Runs `body(i)` for i in [0, count), each on a thread of the device.
-  void onThreads(const graph::Dim &count,
+  /// Runs `body(i)` for i in [0, count), each on a thread of the device, in blocks of so
+  /// many or of what there is to do.
+  void onThreads(const graph::Dim &count, int64_t ofBlock,
                  llvm::function_ref<void(graph::Expr)> body);
 };
 

@@ -78,9 +78,12 @@ void cuda(std::vector<TargetDescription> &targets) {
     target.device = device;
     target.l2Bytes = l2Bytes;
     target.compilers = compilers;
-    if (device.multipliesBFloats())
+    if (device.multipliesBFloats()) {
       target.intrinsics.push_back(
           {"kernel.warp_product[bf16,bf16]", "", "", "device::multiply_bf16"});
+      target.intrinsics.push_back(
+          {"kernel.warp_product[tf32,tf32]", "", "", "device::multiply_tf32"});
+    }
     target.openText = openings.emplace_back(cudaOpening(device.level));
   };
   auto device = [](unsigned level, int64_t sharedBytes, unsigned processors,

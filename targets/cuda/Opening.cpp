@@ -231,8 +231,11 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
     text += ");\n";
   };
   if (level >= 80) {
-    instruction(areBytes ? "m16n8k32" : "m16n8k16", {"s0", "s1", "s2", "s3"},
-                {"a0", "a1", "a2", "a3", "b0", "b1"}, 4);
+    instruction(areBytes         ? "m16n8k32"
+                : left == "tf32" ? "m16n8k8"
+                                 : "m16n8k16",
+                {"s0", "s1", "s2", "s3"}, {"a0", "a1", "a2", "a3", "b0", "b1"},
+                4);
   } else if (areBytes) {
     instruction("m8n8k16", {"s0", "s1"}, {"a0", "b0"}, 1);
     instruction("m8n8k16", {"s2", "s3"}, {"a1", "b0"}, 1);
@@ -254,8 +257,10 @@ static void replaceAll(std::string &text, llvm::StringRef what,
 
 std::string cudaOpening(unsigned level) {
   std::string products = productFunction(level, "multiply_f16", "f16", "f16");
-  if (level >= 80)
+  if (level >= 80) {
     products += productFunction(level, "multiply_bf16", "bf16", "bf16");
+    products += productFunction(level, "multiply_tf32", "tf32", "tf32");
+  }
   for (llvm::StringRef left : {"s8", "u8"})
     for (llvm::StringRef right : {"s8", "u8"})
       products += productFunction(

@@ -70,7 +70,8 @@ def save_node(work, name, node, inputs, output, weights=None, dtype=np.float32):
     return path
 
 
-# What a strategy is there for: name, the model, and instructions that its kernel has to have, in PTX and on the machine.
+# What a strategy is there for: name, the model, instructions that its kernel has to have, in PTX and on the machine, and
+# options of the compiler.
 def instruction_cases(work):
     tile = [r"st\.shared\.f32", r"bar\.sync", r"ld\.shared\.v[24]\.f32", r"fma\.rn\.f32"]
     exact = ["STS", r"LDS\.(64|128)", "FFMA"]
@@ -105,6 +106,17 @@ def instruction_cases(work):
         work, "f16_convolution", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1]),
         [("x", [1, 32, 28, 28])], [1, 64, 28, 28], ("w", [64, 32, 3, 3]), np.float16), [
             *ahead, r"mma\.sync.*f16"], [*units, r"HMMA\.16816\.F32 "]
+    # As --fast makes it of f32.
+    yield "tf32_product", save_node(work, "tf32_product", helper.make_node("MatMul", ["x", "w"], ["y"]),
+                                    [("x", [256, 192])], [256, 320], ("w", [192, 320])), [
+                                        *ahead, r"mma\.sync\.aligned\.m16n8k8\.row\.col\.f32\.tf32\.tf32\.f32"], [
+                                            *units, r"HMMA\.1688\.F32\.TF32"], "--fast=tf32"
+    yield "bf16_of_f32", save_node(work, "bf16_of_f32", helper.make_node("MatMul", ["x", "w"], ["y"]),
+                                   [("x", [256, 192])], [256, 320], ("w", [192, 320])), [
+                                       *ahead, r"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.bf16\.bf16\.f32"], [
+                                           *units, r"HMMA\.16816\.F32\.BF16"], "--fast=bf16"
+    yield "f32_slices", save_node(work, "f32_slices", helper.make_node("MatMul", ["x", "w"], ["y"]), [("x", [49, 960])],
+                                  [49, 160], ("w", [960, 160])), [r"st\.shared", r"ld\.shared\.v2\.f32"], exact
     yield "f16_slices", save_node(
         work, "f16_slices", helper.make_node("MatMul", ["x", "w"], ["y"]), [("x", [64, 2048])], [64, 96],
         ("w", [2048, 96]), np.float16), [*ahead, r"st\.shared"], [*units, r"HMMA\.16816\.F32 ", "STS"]
@@ -118,9 +130,9 @@ def missing_instructions(ingot, nvcc, work):
     missing, nvdisasm = [], find_nvdisasm()
     if not nvdisasm:
         print("nvdisasm is not installed: PTX alone is looked at")
-    for name, model, in_ptx, on_machine in instruction_cases(work):
+    for name, model, in_ptx, on_machine, *options in instruction_cases(work):
         source, ptx, cubin = (os.path.join(work, name + ending) for ending in (".cu", ".ptx", ".cubin"))
-        subprocess.run([ingot, model, "-o", source, "--target", "sm_80"], check=True)
+        subprocess.run([ingot, model, "-o", source, "--target", "sm_80", *options], check=True)
         compiler = [nvcc, "-std=c++17", "-O2", source]
         subprocess.run([*compiler, "-arch=compute_80", "-ptx", "-o", ptx], check=True)
         with open(ptx) as file:

@@ -40,10 +40,11 @@ int main() {
 """
 
 
-def run(ingot, compiler, model, folder):
+def run(ingot, compiler, model, folder, options=()):
     """What the program says, which is nothing where all is well."""
     os.makedirs(folder, exist_ok=True)
-    subprocess.run([ingot, model, "-o", os.path.join(folder, "net.cu"), "--target", "sm_80", "--name", "net"], check=True)
+    subprocess.run([ingot, model, "-o", os.path.join(folder, "net.cu"), "--target", "sm_80", "--name", "net", *options],
+                   check=True)
     with open(os.path.join(folder, "net.h")) as file:
         sizes = re.findall(r"#define NET_\w+_ELEMENTS (\d+)u", file.read())
     main, program = os.path.join(folder, "main.cpp"), os.path.join(folder, "program")
@@ -62,11 +63,11 @@ def main():
     parser.add_argument("--networks", default=",".join(NETWORKS))
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    models = {name: EXAMPLE if name == "mnist" else find_model(name, args.work)[0] for name in args.networks.split(",")}
-    models.update((name, model) for name, model, *_ in instruction_cases(args.work))
+    models = {name: (EXAMPLE if name == "mnist" else find_model(name, args.work)[0], ()) for name in args.networks.split(",")}
+    models.update((name, (model, options)) for name, model, _, _, *options in instruction_cases(args.work))
     failed = False
-    for name, model in models.items():
-        said = run(args.ingot, args.compiler, model, os.path.join(args.work, name + "_checked"))
+    for name, (model, options) in models.items():
+        said = run(args.ingot, args.compiler, model, os.path.join(args.work, name + "_checked"), options)
         print(f"{name:<24}{said.strip() or 'no race, nothing out of bounds'}", flush=True)
         failed |= bool(said)
     return 1 if failed else 0

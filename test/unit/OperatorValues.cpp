@@ -192,6 +192,24 @@ TEST_CASE_METHOD(Values, "functions agree with the C library") {
   }
 }
 
+TEST_CASE_METHOD(Values, "numbers of tf32 have 10 bits of fraction") {
+  const double unit = std::ldexp(1, -10), largest = 3.4028235e38;
+  const std::vector<double> xs = {
+      1 + unit,      1 + unit / 2, 1 + unit / 2.01,
+      -1 - unit / 2, 3.7,          std::ldexp(3, -30),
+      0.0,           inf,          -inf,
+      nan,           largest};
+  DenseElementsAttr x = vectorOf(xs, type("f32"));
+  std::vector<double> got =
+      evaluate("graph.round_to_tf32", x, cast<RankedTensorType>(x.getType()));
+  CHECK(std::isnan(got[9]));
+  got[9] = 0;
+  // Halves go away from zero; 3.7 lies between multiples of 2^-9.
+  CHECK(got == std::vector<double>{1 + unit, 1 + unit, 1, -1 - unit,
+                                   std::round(std::ldexp(3.7, 9)) / 512,
+                                   std::ldexp(3, -30), 0, inf, -inf, 0, inf});
+}
+
 TEST_CASE_METHOD(Values, "extrema and comparisons know NaN") {
   const std::vector<double> xs = {nan, 1, nan, -inf, 0.0, 2, inf};
   const std::vector<double> ys = {1, nan, nan, 3, -1, 2, 5};

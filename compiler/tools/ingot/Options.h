@@ -159,10 +159,10 @@ struct Options {
       MODELS};
   INGOT_TEXT fast{
       "fast",
-      llvm::cl::desc("Multiply in bf16 and sum in float, where the target has "
-                     "such products: activations are rounded where they are "
-                     "stored, weights when compiling"),
-      llvm::cl::value_desc("bf16"), MODELS};
+      llvm::cl::desc("Multiply in bf16 or tf32 and sum in float, where the "
+                     "target has such products: activations are rounded where "
+                     "they are stored, weights when compiling"),
+      llvm::cl::value_desc("bf16|tf32"), MODELS};
   INGOT_FLAG trace{
       "trace",
       llvm::cl::desc("Call the context's trace hook around each kernel"),

@@ -385,11 +385,11 @@ bool refuseUnused(const Arguments &arguments, ArrayRef<StringRef> unused,
   return good;
 }
 
-/// The targets that multiply bf16.
-static std::string namesWithBFloats() {
+/// The targets that multiply such floats.
+static std::string namesWith(StringRef floats) {
   SmallVector<StringRef> names;
   for (const TargetDescription &target : allTargets())
-    if (target.multipliesBFloats())
+    if (target.multiplies(floats))
       names.push_back(target.name);
   return llvm::join(names, ", ");
 }
@@ -397,27 +397,29 @@ static std::string namesWithBFloats() {
 /// Reads --fast: narrow floats where every target multiplies them.
 static void readFast(StringRef kind, Arguments &arguments,
                      Diagnostics &diagnostics) {
-  if (kind != "bf16") {
+  std::string option = "--fast=" + printable(kind);
+  if (kind != "bf16" && kind != "tf32") {
     diagnostics.report(DiagnosticId::BadOption,
-                       "--fast=" + printable(kind) + " is no kind of numbers",
-                       "--fast=bf16 multiplies in bf16");
+                       option + " is no kind of numbers",
+                       "--fast=bf16 multiplies in bf16, --fast=tf32 in f32 "
+                       "of 10 bits of fraction");
     return;
   }
   if (is_contained(arguments.given, "strict"))
     diagnostics.report(DiagnosticId::BadOption,
-                       "--fast=bf16 rounds operands, which --strict forbids",
+                       option + " rounds operands, which --strict forbids",
                        "leave one of them out");
   SmallVector<const TargetDescription *> targets(
       arguments.compile.fallbacks.begin(), arguments.compile.fallbacks.end());
   targets.push_back(arguments.compile.target);
   for (const TargetDescription *target : targets)
-    if (target && !target->multipliesBFloats())
+    if (target && !target->multiplies(kind))
       diagnostics.report(DiagnosticId::BadOption,
-                         "--fast=bf16: the target `" + target->name +
-                             "` has no products of bf16",
+                         option + ": the target `" + target->name +
+                             "` has no products of " + kind,
                          "leave --fast out, or name a target that has them: " +
-                             namesWithBFloats());
-  arguments.compile.bfloats = true;
+                             namesWith(kind));
+  arguments.compile.fast = kind.str();
 }
 
 /// Reads how much near memory there is, which has to be that of the target.

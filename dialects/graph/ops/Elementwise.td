@@ -210,6 +210,8 @@ def Graph_NotOp : Graph_Elementwise<"not", "Not", (ins Graph_Integers:$x)> { let
 def Graph_BitShiftOp : Graph_Bits<"bit_shift", "BitShift",
     [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT", ["LEFT", "RIGHT"]>:$direction)>;
 // The upper half of a product that has twice the width: a factor below 1 of `x`, in units of 2^-32.
+/// The nearest number that an f32 of 10 bits of fraction is.
+def Graph_RoundToTf32Op : Graph_Function<"round_to_tf32", "", [{ return roundToTf32(x); }]>;
 def Graph_MulHighOp : Graph_Elementwise<"mul_high", "", (ins Graph_Integers:$x, Graph_Integers:$y)> {
   let scalar = [{ return mulHigh(x, y); }];
   let typeRule = [{

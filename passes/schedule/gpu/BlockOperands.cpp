@@ -144,7 +144,7 @@ bool isKnownBehind(Value tensor, size_t axes) {
 /// Whether blocks multiply such operands.
 bool areMultiplied(Type left, Type right, Type result) {
   if (isa<Float32Type, Float16Type, BFloat16Type>(result))
-    return left == result && right == result;
+    return left == right && (left == result || result.isF32());
   auto isByte = [](Type type) {
     return type.isSignedInteger(8) || type.isUnsignedInteger(8);
   };
@@ -183,6 +183,7 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
       dimsOf(anchor->getResult(0)) != dimsOf(group.results()[0]))
     return nullptr;
   std::unique_ptr<BlockOperands> found;
+  auto multiplied = anchor->getAttrOfType<TypeAttr>(kMultipliedAttr);
   if (auto product = dyn_cast<MatMulOp>(anchor)) {
     if (product.getZeros().empty() && isKnownBehind(product.getA(), 1) &&
         isKnownBehind(product.getB(), 0))
@@ -192,7 +193,11 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
         isKnownBehind(conv.getX(), 1) && isKnownBehind(conv.getW(), 0))
       found = std::make_unique<WindowOperands>(conv);
   }
-  return found && found->steps > 0 ? std::move(found) : nullptr;
+  if (!found || found->steps == 0)
+    return nullptr;
+  if (multiplied)
+    found->multiplied = multiplied.getValue();
+  return found;
 }
 
 void packColumns(GroupOp group) {

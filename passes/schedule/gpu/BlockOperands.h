@@ -33,6 +33,8 @@ public:
 
   mlir::Type leftType() const { return graph::elementOf(leftTensor); }
   mlir::Type rightType() const { return graph::elementOf(rightTensor); }
+  /// What both operands are numbers of, where that has less bits than their type.
+  mlir::Type multiplied;
   bool areBytes() const { return mlir::isa<mlir::IntegerType>(leftType()); }
 
   /// Where an operand has an element; without a condition it surely has one there, and

@@ -12,7 +12,9 @@
 //   result = epilogue(sums)
 //
 // Sums begin with the bias and take the products in order: the same numbers as element
-// by element, which is what --strict asks for.
+// by element, which is what --strict asks for. Where that is not asked, and there are few
+// tiles for the device, several slices of a block compute one tile, each of every so many
+// strips, and add what they have in shared memory.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/BlockOperands.h"
@@ -27,12 +29,23 @@ namespace {
 /// Steps that are in shared memory at a time.
 constexpr int64_t strip = 16;
 
-/// The tile of a block, and that of each of its threads.
+/// The tile of a block, and that of each of its threads. Each of `slices` parts of the
+/// block computes the whole tile, of strips of its own.
 struct BlockTile {
-  int64_t rows, columns, threadRows, threadColumns;
+  int64_t rows, columns, threadRows, threadColumns, slices = 1;
 
   int64_t across() const { return columns / threadColumns; }
-  int64_t threads() const { return rows / threadRows * across(); }
+  /// Threads of a slice, and sums of a thread.
+  int64_t ofSlice() const { return rows / threadRows * across(); }
+  int64_t sums() const { return threadRows * threadColumns; }
+  int64_t threads() const { return ofSlice() * slices; }
+  /// Registers of a thread: sums, what is multiplied, and about as many for places as
+  /// nvcc 13 takes.
+  int64_t registers() const { return sums() + threadRows + threadColumns + 40; }
+  int64_t sharedBytes() const {
+    return 4 * (slices * strip * (rows + 4 + columns) + sumsOfSlices());
+  }
+  int64_t sumsOfSlices() const { return (slices - 1) * rows * columns; }
 };
 
 class BlockProductKernel {
@@ -45,8 +58,11 @@ public:
   void emit() {
     // One element more for each row: threads that store a column then use different
     // banks.
-    leftTile = b.shared({strip, tile.rows + 4}, type, "left_tile");
-    rightTile = b.shared({strip, tile.columns}, type, "right_tile");
+    leftTile = b.shared({round(), tile.rows + 4}, type, "left_tile");
+    rightTile = b.shared({round(), tile.columns}, type, "right_tile");
+    if (tile.slices > 1)
+      parts = b.shared({tile.slices - 1, tile.sums(), tile.ofSlice()},
+                       sumType(), "parts_of_sums");
     Dim rowTiles = (operands.rows + (tile.rows - 1)).floorDiv(tile.rows);
     int64_t columnTiles = llvm::divideCeil(operands.columns, tile.columns);
     Dim blocks = rowTiles * columnTiles * operands.batches;
@@ -66,13 +82,19 @@ public:
         batch = named(at[0], "batch");
         firstRow = named(at[1] * double(tile.rows), "first_row");
       }
+      inSlice = thread;
+      if (tile.slices > 1) {
+        slice = named(thread / double(tile.ofSlice()), "slice");
+        inSlice = named(thread % double(tile.ofSlice()), "thread_of_slice");
+      }
       threadRow =
-          named(thread / double(tile.across()) * double(tile.threadRows),
+          named(inSlice / double(tile.across()) * double(tile.threadRows),
                 "thread_row");
       threadColumn =
-          named(thread % double(tile.across()) * double(tile.threadColumns),
+          named(inSlice % double(tile.across()) * double(tile.threadColumns),
                 "thread_column");
-      store(overSteps(firstSums()));
+      Exprs sums = overSteps(firstSums());
+      tile.slices == 1 ? store(sums) : storeSlices(sums);
     });
   }
 
@@ -81,31 +103,37 @@ private:
     return operands.rows.known() && *operands.rows.known() % tile.rows == 0;
   }
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
-  bool fitsSteps() const { return operands.steps % strip == 0; }
+  bool fitsSteps() const { return operands.steps % round() == 0; }
+  /// Steps that the slices multiply together.
+  int64_t round() const { return strip * tile.slices; }
+  /// Sums of narrow floats are wide until they are whole.
+  Type sumType() const {
+    return isa<FloatType>(type) ? b.builder.getF32Type() : type;
+  }
 
   Expr columnOf(int64_t j) { return firstColumn + threadColumn + double(j); }
 
+  Expr biasOf(int64_t j) {
+    Expr column = columnOf(j);
+    auto bias = [&] { return operands.first(b, column); };
+    return fitsColumns() ? bias()
+                         : b.ifElse(column < double(operands.columns), bias,
+                                    [&] { return b.constant(0, type); });
+  }
+
   Exprs firstSums() {
+    if (tile.slices > 1)
+      return Exprs(tile.sums(), b.constant(0, type));
     Exprs sums;
     for (int64_t i = 0; i < tile.threadRows; ++i)
-      for (int64_t j = 0; j < tile.threadColumns; ++j) {
-        if (i > 0) {
-          sums.push_back(sums[j]);
-          continue;
-        }
-        Expr column = columnOf(j);
-        auto bias = [&] { return operands.first(b, column); };
-        sums.push_back(fitsColumns()
-                           ? bias()
-                           : b.ifElse(column < double(operands.columns), bias,
-                                      [&] { return b.constant(0, type); }));
-      }
+      for (int64_t j = 0; j < tile.threadColumns; ++j)
+        sums.push_back(i > 0 ? sums[j] : biasOf(j));
     return sums;
   }
 
   Exprs overSteps(const Exprs &first) {
-    return b.loop(b.index(0), b.index(llvm::alignTo(operands.steps, strip)),
-                  strip, first, [&](Expr step, ArrayRef<Expr> sums) {
+    return b.loop(b.index(0), b.index(llvm::alignTo(operands.steps, round())),
+                  round(), first, [&](Expr step, ArrayRef<Expr> sums) {
                     named(step, "first_step");
                     fill(step);
                     b.barrier();
@@ -130,10 +158,10 @@ private:
   void fill(Expr step) {
     int64_t threads = tile.threads();
     share(
-        tile.rows * strip,
+        tile.rows * round(),
         [&](Expr element) {
-          Expr inside = named(element % double(strip), "step"),
-               row = named(element / double(strip), "row");
+          Expr inside = named(element % double(round()), "step"),
+               row = named(element / double(round()), "row");
           Expr atStep = step + inside, atRow = firstRow + row;
           SmallVector<Expr> conditions;
           if (!fitsRows())
@@ -148,7 +176,7 @@ private:
         },
         threads);
     share(
-        tile.columns * strip,
+        tile.columns * round(),
         [&](Expr element) {
           Expr inside = named(element / double(tile.columns), "step"),
                column = named(element % double(tile.columns), "column");
@@ -185,6 +213,8 @@ private:
         b.index(0), b.index(strip), 1, sums,
         [&](Expr step, ArrayRef<Expr> carried) {
           named(step, "step");
+          if (tile.slices > 1)
+            step = named(slice * double(strip) + step, "step_of_round");
           Exprs left, right, after;
           for (int64_t i = 0; i < tile.threadRows; ++i)
             left.push_back(
@@ -201,6 +231,31 @@ private:
                   "sum_" + Twine(i) + "_" + Twine(j)));
           return after;
         });
+  }
+
+  /// Adds the sums of all slices, in their order, and has the first one store them.
+  void storeSlices(const Exprs &sums) {
+    b.when(slice > 0.0, [&] {
+      for (auto [n, sum] : llvm::enumerate(sums))
+        b.store(parts, sum, {slice - 1.0, b.index(n), inSlice});
+    });
+    b.barrier();
+    b.when(equal(slice, 0.0), [&] {
+      Exprs totals;
+      for (auto [n, sum] : llvm::enumerate(sums)) {
+        Expr total = sum + biasOf(n % tile.threadColumns);
+        total.type = sumType();
+        for (int64_t other = 0; other + 1 < tile.slices; ++other)
+          total =
+              named(total + b.loadFrom(parts, sumType(),
+                                       {b.index(other), b.index(n), inSlice}),
+                    "total_" + Twine(n / tile.threadColumns) + "_" +
+                        Twine(n % tile.threadColumns));
+        total.type = type;
+        totals.push_back(total);
+      }
+      store(totals);
+    });
   }
 
   void store(const Exprs &sums) {
@@ -229,8 +284,9 @@ private:
   const BlockOperands &operands;
   BlockTile tile;
   Type type;
-  Value leftTile, rightTile;
-  Expr thread, batch, firstRow, firstColumn, threadRow, threadColumn;
+  Value leftTile, rightTile, parts;
+  Expr thread, slice, inSlice, batch, firstRow, firstColumn, threadRow,
+      threadColumn;
 };
 
 class BlockProductStrategy : public BlockStrategy {
@@ -238,6 +294,7 @@ public:
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {{"columns", 8, 256},
                                    {"rows", 8, 256},
+                                   {"slices", 1, 16},
                                    {"thread_columns", 1, 16},
                                    {"thread_rows", 1, 16}};
     return keys;
@@ -250,25 +307,44 @@ public:
         {32, 64, 4, 4},   {32, 32, 2, 4},  {16, 64, 2, 4}, {16, 32, 2, 2}};
     auto operands = BlockOperands::of(group);
     Ranking<BlockTile> ranking;
-    for (const BlockTile &tile : tiles)
-      ranking.add(tile, seconds(*operands, tile, target));
+    for (BlockTile tile : tiles)
+      for (int64_t slices : {1, 2, 4, 8}) {
+        tile.slices = slices;
+        if (refuse(tile, group, target).empty())
+          ranking.add(tile, seconds(*operands, tile, target));
+      }
     return plansOf(std::move(ranking).ranked(tiles[0]), [&](BlockTile tile) {
       return Plan(group.anchor()->getContext(),
                   {{"columns", tile.columns},
                    {"rows", tile.rows},
+                   {"slices", tile.slices},
                    {"thread_columns", tile.threadColumns},
                    {"thread_rows", tile.threadRows}});
     });
   }
 
-  std::string refuse(GroupView, const Plan &plan,
+  std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
-    BlockTile tile = tileOf(plan);
+    return refuse(tileOf(plan), group, target);
+  }
+
+  static std::string refuse(const BlockTile &tile, GroupView group,
+                            const TargetDescription &target) {
+    if (tile.slices > 1 && group.isStrict())
+      return "sums in slices are not in the order of their terms, which is "
+             "strict";
+    if (int64_t bytes = tile.sharedBytes(); bytes > mostShared)
+      return "its tiles take " + std::to_string(bytes) +
+             " bytes of shared memory, more than " + std::to_string(mostShared);
     if (tile.rows % tile.threadRows || tile.columns % tile.threadColumns)
       return "threads of such tiles do not make up a block";
     if (tile.threads() > 1024 || tile.threads() % target.device.warp)
       return "its blocks have " + std::to_string(tile.threads()) +
              " threads: whole warps make up a block, and 1024 threads at most";
+    if (int64_t registers = tile.threads() * tile.registers();
+        registers > target.device.registers)
+      return "its blocks take about " + std::to_string(registers) +
+             " registers, more than " + std::to_string(target.device.registers);
     return "";
   }
 
@@ -284,15 +360,21 @@ protected:
   }
 
 private:
+  /// What a kernel may declare without asking the driver for more.
+  static constexpr int64_t mostShared = 48 << 10;
+
   static BlockTile tileOf(const Plan &plan) {
     return {plan.number("rows"), plan.number("columns"),
-            plan.number("thread_rows"), plan.number("thread_columns")};
+            plan.number("thread_rows"), plan.number("thread_columns"),
+            plan.number("slices")};
   }
 
   /// Estimates the time of a product: processors take one block after the other; a
   /// thread reads what it multiplies from shared memory; all strips come from the
   /// second cache, which yields about three times what memory does (the data sheets of
-  /// A100 and H100).
+  /// A100 and H100), and are waited for about 600 cycles, in which only the other blocks
+  /// of a processor compute. What slices add goes through shared memory once in each
+  /// direction, 128 bytes a cycle.
   static double seconds(const BlockOperands &operands, const BlockTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
@@ -304,8 +386,14 @@ private:
            reads = 2 * double(tile.threadRows + tile.threadColumns);
     double perProcessor = device.multiplyAddsPerSecond / device.processors;
     double steps = double(operands.steps);
+    constexpr double cycle = 1 / 1.5e9;
+    double resident =
+        std::min(waves, double(device.residentThreads / tile.threads()));
+    double rounds = std::ceil(steps / double(strip) / double(tile.slices));
     double computing = waves * steps * double(tile.rows * tile.columns) *
-                       (1 + reads / own) / perProcessor;
+                           (1 + reads / own) / perProcessor +
+                       std::ceil(waves / resident) * rounds * 600 * cycle +
+                       waves * double(tile.sumsOfSlices()) * 8 / 128 * cycle;
     double bytes =
         blocks * steps * double(tile.rows + tile.columns) * sizeof(float);
     return std::max(computing, bytes / (3 * device.bytesPerSecond));

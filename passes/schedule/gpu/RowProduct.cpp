@@ -67,10 +67,10 @@ public:
           Expr number = named(thread / warp, "warp");
           part = tile.parts == 1 ? b.index(0)
                                  : named(number % double(tile.parts), "part");
-          warpColumn = named((tile.parts == 1 ? number
-                                              : number / double(tile.parts)) *
-                                 double(tile.warpColumns),
-                             "warp_column");
+          warpColumn =
+              named((tile.parts == 1 ? number : number / double(tile.parts)) *
+                        double(tile.warpColumns),
+                    "warp_column");
           packed ? sumColumns() : sumRows();
           b.barrier();
           store();
@@ -87,8 +87,7 @@ private:
 
   /// A column to read: beyond the last one that one again, whose sums nobody stores.
   Expr readable(Expr column) {
-    return fitsColumns() ? column
-                         : min(column, double(operands.columns - 1));
+    return fitsColumns() ? column : min(column, double(operands.columns - 1));
   }
 
   /// Calls `step(i, sums)` for i = first, first + by, ... below `count`. All threads have
@@ -107,9 +106,7 @@ private:
                   by, sums, step);
   }
 
-  Exprs zeros() {
-    return Exprs(rows * ownColumns(), b.constant(0, type));
-  }
+  Exprs zeros() { return Exprs(rows * ownColumns(), b.constant(0, type)); }
   /// The sums with the products of one step added.
   void add(MutableArrayRef<Expr> sums, ArrayRef<Expr> left,
            ArrayRef<Expr> right) {
@@ -157,11 +154,11 @@ private:
           for (int64_t i = 0; i < piece; ++i) {
             Exprs right;
             for (int64_t j = 0; j < tile.warpColumns; ++j)
-              right.push_back(named(
-                  convert(b.loadFrom(buffer, operands.rightType(),
-                                     {begins[j] + step + double(i)}),
-                          type),
-                  "w_" + Twine(j)));
+              right.push_back(
+                  named(convert(b.loadFrom(buffer, operands.rightType(),
+                                           {begins[j] + step + double(i)}),
+                                type),
+                        "w_" + Twine(j)));
             add(sums, leftAt(step + double(i), padded != operands.steps),
                 right);
           }
@@ -179,18 +176,18 @@ private:
     for (int64_t j = 0; j < ownColumns(); ++j)
       columns.push_back(
           named(readable(firstColumn + own + double(j)), "column_" + Twine(j)));
-    Exprs sums = overOwn(
-        part, tile.parts, operands.steps, zeros(),
-        [&](Expr step, ArrayRef<Expr> carried) {
-          named(step, "step");
-          Exprs sums(carried), right;
-          for (auto [j, column] : llvm::enumerate(columns))
-            right.push_back(
-                named(convert(operands.right(b, batch, step, column), type),
-                      "w_" + Twine(j)));
-          add(sums, leftAt(step, /*mayBeOutside=*/false), right);
-          return sums;
-        });
+    Exprs sums =
+        overOwn(part, tile.parts, operands.steps, zeros(),
+                [&](Expr step, ArrayRef<Expr> carried) {
+                  named(step, "step");
+                  Exprs sums(carried), right;
+                  for (auto [j, column] : llvm::enumerate(columns))
+                    right.push_back(named(
+                        convert(operands.right(b, batch, step, column), type),
+                        "w_" + Twine(j)));
+                  add(sums, leftAt(step, /*mayBeOutside=*/false), right);
+                  return sums;
+                });
     keep(sums, own);
   }
 
@@ -213,8 +210,8 @@ private:
     }
   }
   void storeOne(Expr mine) {
-    Expr row = rows == 1 ? b.index(0)
-                         : named(mine / double(tile.columns), "row"),
+    Expr row =
+             rows == 1 ? b.index(0) : named(mine / double(tile.columns), "row"),
          inBlock = rows == 1 ? mine : mine % double(tile.columns);
     Expr column = named(firstColumn + inBlock, "column");
     auto one = [&] {
@@ -351,11 +348,10 @@ private:
     double blocks = double(llvm::divideCeil(operands.columns, tile.columns)) *
                     double(operands.batches.most());
     double size = double(bytesOf(operands.rightType()));
-    int64_t pieces =
-        packs ? llvm::divideCeil(operands.steps, pieceOf(operands))
-              : operands.steps;
-    int64_t trips = llvm::divideCeil(
-        pieces, packs ? tile.parts * device.warp : tile.parts);
+    int64_t pieces = packs ? llvm::divideCeil(operands.steps, pieceOf(operands))
+                           : operands.steps;
+    int64_t trips =
+        llvm::divideCeil(pieces, packs ? tile.parts * device.warp : tile.parts);
     int64_t loads = packs ? trips * own : trips;
     double bytesOfLoad = packs ? pieceBytes : double(own) * size;
     double threads = double(tile.warps() * device.warp);

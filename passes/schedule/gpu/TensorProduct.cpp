@@ -13,12 +13,10 @@ namespace {
 class TensorProductStrategy : public BlockStrategy {
 public:
   ArrayRef<PlanKey> planKeys() const override {
-    static const PlanKey keys[] = {{"columns", 16, 256},
-                                   {"rows", 16, 256},
-                                   {"slices", 1, 16},
-                                   {"stages", 2, 4},
-                                   {"warp_columns", 16, 128},
-                                   {"warp_rows", 16, 128}};
+    static const PlanKey keys[] = {
+        {"columns", 16, 256},      {"rows", 16, 256},
+        {"slices", 1, 16},         {"stages", 2, 4},
+        {"warp_columns", 16, 128}, {"warp_rows", 16, 128}};
     return keys;
   }
 
@@ -69,6 +67,10 @@ public:
     if (int64_t threads = tile.threads(target.device); threads > 1024)
       return "its blocks have " + std::to_string(threads) +
              " threads, more than 1024";
+    if (int64_t registers = tile.threads(target.device) * tile.registers();
+        registers > target.device.registers)
+      return "its blocks take about " + std::to_string(registers) +
+             " registers, more than " + std::to_string(target.device.registers);
     if (int64_t bytes = tile.sharedBytes(); bytes > mostShared)
       return "its tiles take " + std::to_string(bytes) +
              " bytes of shared memory, more than " + std::to_string(mostShared);
@@ -98,9 +100,9 @@ private:
   static constexpr int64_t mostShared = 48 << 10;
 
   static TensorTile tileOf(const Plan &plan) {
-    return {plan.number("rows"), plan.number("columns"),
+    return {plan.number("rows"),      plan.number("columns"),
             plan.number("warp_rows"), plan.number("warp_columns"),
-            plan.number("stages"), plan.number("slices")};
+            plan.number("stages"),    plan.number("slices")};
   }
 
   /// Whether matrix units multiply such operands, as precisely as was asked for.
@@ -110,8 +112,8 @@ private:
       return true;
     Type type = operands.leftType();
     return !group.isStrict() &&
-           (type.isF16() ||
-            (type.isBF16() && target.device.multipliesBFloats()));
+           (type.isF16() || ((type.isBF16() || operands.multiplied) &&
+                             target.device.multipliesBFloats()));
   }
   /// Estimates the time of a product: processors take one block after the other; strips
   /// come from the second cache, which yields about three times what memory does (the
@@ -138,15 +140,13 @@ private:
     double loading = warps * 2 *
                      double(tile.warpRows / 16 + tile.warpColumns / 16) * 4 *
                      cycle;
-    double multiplying = double(tile.rows * tile.columns * tile.slices) *
-                         (64 / size) / rate;
+    double multiplying =
+        double(tile.rows * tile.columns * tile.slices) * (64 / size) / rate;
     double resident = std::min(waves, 4.0);
     double latency = std::max(2 * 70.0, 300 / double(tile.stages - 1)) * cycle;
-    double meeting =
-        tile.slices == 1
-            ? 0
-            : (double(tile.sumBytes()) * 2 / 128 + 100) *
-                  cycle;
+    double meeting = tile.slices == 1
+                         ? 0
+                         : (double(tile.sumBytes()) * 2 / 128 + 100) * cycle;
     double computing = strips * (waves * std::max(loading, multiplying) +
                                  std::ceil(waves / resident) * latency) +
                        waves * meeting;

@@ -60,7 +60,7 @@ public:
         anchor(b.group.anchor()->getResult(0)),
         piece(pieceBytes / bytesOf(operands.leftType())),
         packed(operands.rightTensor.getDefiningOp<UnpackPanelsOp>()),
-        columnsLie(!packed && !operands.areBytes()) {
+        columnsLie(!packed && piece == 8) {
     leftWay = hasPieces(b, operands.leftTensor, operands.leftRun)
                   ? Way::Pieces
                   : Way::Elements;
@@ -153,9 +153,8 @@ private:
     auto bias = [&] { return operands.first(b, column); };
     return fitsColumns()
                ? bias()
-               : b.ifElse(column < double(operands.columns), bias, [&] {
-                   return b.constant(0, elementOf(anchor));
-                 });
+               : b.ifElse(column < double(operands.columns), bias,
+                          [&] { return b.constant(0, elementOf(anchor)); });
   }
 
   Exprs firstSums() {
@@ -424,6 +423,10 @@ private:
         /*transposed=*/false, name);
   }
 
+  Type multiplied(Type stored) const {
+    return operands.multiplied ? operands.multiplied : stored;
+  }
+
   Exprs multiply(ArrayRef<Expr> carried, Expr stage) {
     Exprs sums(carried);
     for (int64_t half : {0, 1}) {
@@ -446,7 +449,8 @@ private:
               b.builder, b.loc, left[i],
               ArrayRef(right[j / 2]).slice(j % 2 * 2, 2),
               llvm::map_to_vector(mine, [](Expr e) { return e.value; }),
-              operands.leftType(), operands.rightType());
+              multiplied(operands.leftType()),
+              multiplied(operands.rightType()));
           for (auto [n, sum] : llvm::enumerate(mine))
             sum = named(b.wrap(product.getResult(n), sum.type),
                         "sum_" + Twine(i) + "_" + Twine(j) + "_" + Twine(n));
@@ -470,10 +474,10 @@ private:
         Expr total = sum + biasOf(column);
         total.type = sumType();
         for (int64_t other = 0; other + 1 < tile.slices; ++other)
-          total = named(
-              total + b.loadFrom(parts, sumType(),
-                                 {b.index(other), b.index(n), inSlice}),
-              "total_" + Twine(n));
+          total =
+              named(total + b.loadFrom(parts, sumType(),
+                                       {b.index(other), b.index(n), inSlice}),
+                    "total_" + Twine(n));
         total.type = sum.type;
         totals.push_back(total);
       }

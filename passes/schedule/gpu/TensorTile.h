@@ -23,6 +23,11 @@ struct TensorTile {
   int64_t threads(const Device &device) const {
     return warps() * slices * device.warp;
   }
+  /// Registers of a thread: sums, matrices that are multiplied, and about as many for
+  /// places as nvcc 13 takes.
+  int64_t registers() const {
+    return warpRows * warpColumns / 32 + warpRows / 4 + warpColumns / 4 + 48;
+  }
   /// Shared memory: of strips, and of the sums of all slices but the first.
   int64_t sharedBytes() const {
     return slices * stages * (rows + columns) * stripPieces * pieceBytes +

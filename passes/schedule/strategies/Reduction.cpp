@@ -47,11 +47,14 @@ public:
       at.resize(shape.size(), b.index(0));
       return at;
     };
-    if (takesWarp())
-      return b.forWarps(rows, [&](ArrayRef<Expr> outer, Expr lane) {
-        Exprs at = atRow(outer);
-        rowOfWarp(at, lane);
-      });
+    if (takesWarp()) {
+      threads = b.threadsOfRow(rows, length());
+      return b.forSharedRows(rows, threads,
+                             [&](ArrayRef<Expr> outer, Expr lane) {
+                               Exprs at = atRow(outer);
+                               sharedRow(at, lane);
+                             });
+    }
     b.forIndependent(rows, [&](ArrayRef<Expr> outer) {
       Exprs at = atRow(outer);
       row(at);
@@ -122,7 +125,7 @@ private:
            (type.isF32() || type.isInteger(32));
   }
 
-  void rowOfWarp(MutableArrayRef<Expr> at, Expr lane) {
+  void sharedRow(MutableArrayRef<Expr> at, Expr lane) {
     SmallVector<size_t> outer = outerAxes();
     int64_t count = length();
     for (size_t axis : outer)
@@ -137,16 +140,17 @@ private:
                         return {nest(depth + 1, carried[0])};
                       })[0];
       return b.loop(
-          lane, b.index(length()), b.target.device.warp, {acc},
+          lane, b.index(length()), threads, {acc},
           [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
             named(k, "element");
             return {
                 named(reduction.combine(b, carried[0], load(at, k)), "total")};
           })[0];
     };
-    Expr total = b.acrossWarp(nest(0, reduction.init(b)), [&](Expr x, Expr y) {
-      return reduction.merge(b, x, y);
-    });
+    Expr total =
+        b.acrossThreads(nest(0, reduction.init(b)), [&](Expr x, Expr y) {
+          return reduction.merge(b, x, y);
+        });
     for (size_t axis : outer)
       at[axis] = b.index(0);
     b.when(equal(lane, 0.0), [&] { finish(at, total, count); });
@@ -290,6 +294,8 @@ private:
   SmallVector<bool> reduced;
   /// Axes from here on are one.
   size_t merged;
+  /// Threads of a device that share a row.
+  int64_t threads = 1;
   /// The buffers that are read, as that shape has them.
   SmallVector<std::pair<Value, Value>> operands;
 };

@@ -1,5 +1,5 @@
 // What the threads of a warp do together, and copies that arrive later, on the emulated
-// GPU: registers are laid out as PTX documents it (ldmatrix, mma.m16n8k16 and mma.m16n8k32,
+// GPU: registers are laid out as PTX documents it (ldmatrix, mma.m16n8k8 to m16n8k32,
 // cp.async). Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_WARP_H
@@ -112,6 +112,16 @@ struct emulated_instructions {
     typedef uint16_t Bits;
     static float value(uint16_t bits) { return emulated_value(bits, true); }
   };
+  // The hardware does not look at the lowest 13 bits.
+  struct Tf32 {
+    typedef uint32_t Bits;
+    static float value(uint32_t bits) {
+      float value;
+      bits &= ~0x1fffu;
+      memcpy(&value, &bits, sizeof value);
+      return value;
+    }
+  };
   template <typename Byte> struct Integer {
     typedef Byte Bits;
     static uint32_t value(Byte byte) {
@@ -128,6 +138,7 @@ struct emulated_instructions {
   }
   EMULATED_PRODUCT(multiply_f16, Half, Half, float)
   EMULATED_PRODUCT(multiply_bf16, BFloat, BFloat, float)
+  EMULATED_PRODUCT(multiply_tf32, Tf32, Tf32, float)
   EMULATED_PRODUCT(multiply_s8_s8, Integer<int8_t>, Integer<int8_t>, int32_t)
   EMULATED_PRODUCT(multiply_s8_u8, Integer<int8_t>, Integer<uint8_t>, int32_t)
   EMULATED_PRODUCT(multiply_u8_s8, Integer<uint8_t>, Integer<int8_t>, int32_t)

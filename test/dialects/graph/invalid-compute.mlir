@@ -594,3 +594,19 @@ func.func @narrow_matmul_6(%x: tensor<8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x
   %r = graph.narrow_matmul %x, %w, %s {bits = 4 : i64, block = 4 : i64} : (tensor<8xf32>, tensor<4x5xui8>, tensor<2x5xf32>) -> tensor<3x5xf32>
   return
 }
+
+// -----
+
+func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
+  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, not tf32}}
+  %r = graph.matmul %x, %w {graph.multiplied = tf32} : (tensor<8x16xf16>, tensor<16x8xf16>) -> tensor<8x8xf16>
+  return
+}
+
+// -----
+
+func.func @multiplied(%x: tensor<8x16xf32>) {
+  // expected-error @+1 {{has an unknown attribute "graph.faster"}}
+  %r = graph.relu %x {graph.faster} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return
+}

@@ -243,6 +243,14 @@ func.func @swish(%x: tensor<8xsi32>) {
 
 // -----
 
+func.func @round_to_tf32(%x: tensor<8xsi32>) {
+  // expected-error @+1 {{operand #0 must be statically shaped tensor of floating-point values}}
+  %r = graph.round_to_tf32 %x : (tensor<8xsi32>) -> tensor<8xsi32>
+  return
+}
+
+// -----
+
 func.func @swish_2(%x: tensor<8xf32>) {
   // expected-error @+1 {{attribute 'alpha'}}
   %r = graph.swish %x {alpha = 1 : i64} : (tensor<8xf32>) -> tensor<8xf32>

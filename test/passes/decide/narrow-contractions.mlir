@@ -1,6 +1,7 @@
-// RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16 fast=true" -canonicalize | FileCheck %s
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16 fast=bf16" -canonicalize | FileCheck %s
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16" -canonicalize | FileCheck %s --check-prefix=OWN
-// RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+vnni fast=true" | FileCheck %s --check-prefix=NONE
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+vnni fast=bf16" | FileCheck %s --check-prefix=NONE
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=tf32" | FileCheck %s --check-prefix=TF32
 // REQUIRES: ingot-opt
 
 // Both operands are rounded, sums and bias stay in f32; without `fast` nothing changes.
@@ -104,4 +105,28 @@ func.func @windows(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> {
   %y = graph.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x56x56x64xf32>, tensor<3x3x64x64xf32>) -> tensor<1x56x56x64xf32>
   %z = graph.conv %y, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x56x56x64xf32>, tensor<3x3x64x64xf32>) -> tensor<1x28x28x64xf32>
   return %z : tensor<1x28x28x64xf32>
+}
+
+// Numbers of tf32 are f32: the operands are rounded, and the product says so. What else
+// reads an activation reads the rounded one.
+// TF32-LABEL: @tf32(
+// TF32: %[[W:.*]] = graph.round_to_tf32 %arg1
+// TF32: %[[A:.*]] = graph.relu %arg0
+// TF32: %[[N:.*]] = graph.round_to_tf32 %[[A]] : (tensor<8x16xf32>) -> tensor<8x16xf32>
+// TF32: graph.matmul %[[N]], %[[W]] {graph.multiplied = tf32}
+// TF32: graph.sigmoid %[[N]]
+func.func @tf32(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>) -> (tensor<8x8xf32>, tensor<8x16xf32>) {
+  %a = graph.relu %x : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = graph.matmul %a, %w : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %s = graph.sigmoid %a : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %y, %s : tensor<8x8xf32>, tensor<8x16xf32>
+}
+
+// With few rows all that counts is the bytes of the weights, which tf32 does not change.
+// TF32-LABEL: @few_rows(
+// TF32-NOT: round_to_tf32
+// TF32: graph.matmul %arg0, %arg1 :
+func.func @few_rows(%x: tensor<2x16xf32>, %w: tensor<16x8xf32>) -> tensor<2x8xf32> {
+  %y = graph.matmul %x, %w : (tensor<2x16xf32>, tensor<16x8xf32>) -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
 }

@@ -20,21 +20,55 @@
 // CHECK: gpu.barrier
 // CHECK: scf.if
 // CHECK: memref.store
-kernel.func @product(%x: tensor<64x20xf32>, %w: tensor<20x24xf32>) -> tensor<64x24xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, thread_columns = 4, thread_rows = 2}} {
+kernel.func @product(%x: tensor<64x20xf32>, %w: tensor<20x24xf32>) -> tensor<64x24xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, slices = 1, thread_columns = 4, thread_rows = 2}} {
   %y = graph.matmul %x, %w : (tensor<64x20xf32>, tensor<20x24xf32>) -> tensor<64x24xf32>
   kernel.return %y : tensor<64x24xf32>
 }
 
 // A warp reduces a row: each thread a part, then they exchange.
 // CHECK-LABEL: kernel.func @sum(
-// CHECK-SAME: extent = 3 : index
+// CHECK-SAME: extent = 512 : index
 // CHECK-SAME: threads = 128 : i64
 // CHECK: scf.for %{{.*}} = %[[LANE:.*]] to %c1000{{.*}} step %c32
 // CHECK-COUNT-5: gpu.shuffle xor
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[LANE]], %c0
 // CHECK: scf.if %[[FIRST]]
 // CHECK: memref.store
-kernel.func @sum(%x: tensor<12x1000xf32>) -> tensor<12x1xf32> attributes {strategy = "reduction"} {
-  %y = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<12x1000xf32>) -> tensor<12x1xf32>
-  kernel.return %y : tensor<12x1xf32>
+kernel.func @sum(%x: tensor<2048x1000xf32>) -> tensor<2048x1xf32> attributes {strategy = "reduction"} {
+  %y = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<2048x1000xf32>) -> tensor<2048x1xf32>
+  kernel.return %y : tensor<2048x1xf32>
+}
+
+// Two slices of a block compute one tile, of every other strip of 16 steps; the second one
+// leaves its sums in shared memory, the first one adds and stores them.
+// CHECK-LABEL: kernel.func @slices(
+// CHECK-SAME: extent = 1 : index
+// CHECK-SAME: threads = 256 : i64
+// CHECK-DAG: memref.alloca() : memref<32x36xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[PARTS:.*]] = memref.alloca() : memref<1x8x128xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for {{.*}} to %c128{{.*}} step %c32
+// CHECK: scf.if
+// CHECK-COUNT-8: memref.store %{{.*}}, %[[PARTS]]
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK-COUNT-8: memref.load %[[PARTS]]
+kernel.func @slices(%x: tensor<32x128xf32>, %w: tensor<128x32xf32>) -> tensor<32x32xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, slices = 2, thread_columns = 4, thread_rows = 2}} {
+  %y = graph.matmul %x, %w : (tensor<32x128xf32>, tensor<128x32xf32>) -> tensor<32x32xf32>
+  kernel.return %y : tensor<32x32xf32>
+}
+
+// Few rows have a block each: warps add what they have in shared memory.
+// CHECK-LABEL: kernel.func @few_rows(
+// CHECK-SAME: extent = 3 : index
+// CHECK-SAME: threads = 256 : i64
+// CHECK: scf.for {{.*}} to %c1000{{.*}} step %c256
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: %[[TOTALS:.*]] = memref.alloca() : memref<8xf32, #gpu.address_space<workgroup>>
+// CHECK: gpu.barrier
+// CHECK: memref.store %{{.*}}, %[[TOTALS]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-8: memref.load %[[TOTALS]]
+kernel.func @few_rows(%x: tensor<3x1000xf32>) -> tensor<3x1xf32> attributes {strategy = "reduction"} {
+  %y = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<3x1000xf32>) -> tensor<3x1xf32>
+  kernel.return %y : tensor<3x1xf32>
 }

@@ -62,3 +62,15 @@ kernel.func @slices(%x: tensor<32x256xf16>, %w: tensor<256x32xf16>) -> tensor<32
   %y = graph.matmul %x, %w : (tensor<32x256xf16>, tensor<256x32xf16>) -> tensor<32x32xf16>
   kernel.return %y : tensor<32x32xf16>
 }
+
+// Operands of f32 that are numbers of tf32: pieces have four, a unit multiplies 8 steps. A
+// right operand that is computed is stored one by one, as elements of 32 bits cannot be
+// transposed as they are loaded.
+// CHECK-LABEL: kernel.func @tf32(
+// CHECK-DAG: memref.alloca() : memref<2x32x16xf32, #gpu.address_space<workgroup>>
+// CHECK-NOT: transposed
+// CHECK: kernel.warp_product {{.*}}left = tf32, right = tf32
+kernel.func @tf32(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf32> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, slices = 1, stages = 2, warp_columns = 16, warp_rows = 16}} {
+  %y = graph.matmul %x, %w {graph.multiplied = tf32} : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32>
+  kernel.return %y : tensor<32x32xf32>
+}
