@@ -3,6 +3,8 @@
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -134,6 +136,91 @@ private:
   SmallVector<int64_t> window;
 };
 
+/// Weights of 2, 4 or 8 bits with a scale, and maybe a zero point, for each block of steps.
+class NarrowOperands : public BlockOperands {
+public:
+  explicit NarrowOperands(NarrowMatMulOp product)
+      : product(product), sizes(dimsOf(product.getResult())) {
+    ProductSizes own(product.getA(), product.getW(), product.getResult());
+    rows = own.rows * own.batches;
+    columns = own.columns;
+    steps = own.steps.most();
+    leftTensor = product.getA();
+    rightTensor = product.getW();
+    leftRun = steps;
+    rightRun = columns;
+    // Some bytes, so that a scale is loaded for several of them.
+    together =
+        std::gcd<int64_t, int64_t>(product.getBlock(), 4 * product.perByte());
+    rightBytes = double(product.getBits()) / 8;
+  }
+
+  bool isUnpacked() const override { return true; }
+  Place leftPlace(KernelBuilder &b, Expr, Expr row, Expr step) const override {
+    Exprs at = b.delinearize(row, ArrayRef(sizes).drop_back());
+    at.push_back(step);
+    return {at, std::nullopt};
+  }
+  Place rightPlace(KernelBuilder &, Expr, Expr step,
+                   Expr column) const override {
+    return {{step / double(product.perByte()), column}, std::nullopt};
+  }
+  Expr right(KernelBuilder &b, Expr batch, Expr step,
+             Expr column) const override {
+    Place place = rightPlace(b, batch, step, column);
+    Expr number =
+        product.numberIn(product.wordOf(b.load(product.getW(), place.at)),
+                         step % double(product.perByte()));
+    return weight(number, scaleOf(b, step, column), zeroOf(b, step, column));
+  }
+  Exprs rightSteps(KernelBuilder &b, Expr, Expr step,
+                   Expr column) const override {
+    int64_t perByte = product.perByte();
+    Expr scale = scaleOf(b, step, column),
+         byte = named(step / double(perByte), "byte");
+    std::optional<Expr> zero = zeroOf(b, step, column);
+    Exprs weights;
+    for (int64_t i = 0; i < together / perByte; ++i) {
+      Expr word = named(
+          product.wordOf(b.load(product.getW(), {byte + double(i), column})),
+          "word_" + Twine(i));
+      for (int64_t place = 0; place < perByte; ++place)
+        weights.push_back(weight(product.numberIn(word, place), scale, zero));
+    }
+    return weights;
+  }
+  Expr first(KernelBuilder &b, Expr) const override {
+    return b.constant(0, elementOf(product.getResult()));
+  }
+  Exprs place(KernelBuilder &b, Expr, Expr row, Expr column) const override {
+    Exprs at = b.delinearize(row, ArrayRef(sizes).drop_back());
+    at.push_back(column);
+    return at;
+  }
+
+private:
+  Expr ofBlock(KernelBuilder &b, Value from, Expr step, Expr column) const {
+    Expr block = named(step / double(product.getBlock()), "block");
+    return convert(b.load(from, {block, column}),
+                   elementOf(product.getResult()));
+  }
+  Expr scaleOf(KernelBuilder &b, Expr step, Expr column) const {
+    return named(ofBlock(b, product.getScales(), step, column), "scale");
+  }
+  std::optional<Expr> zeroOf(KernelBuilder &b, Expr step, Expr column) const {
+    return product.getZeros()
+               ? std::optional(named(
+                     ofBlock(b, product.getZeros(), step, column), "zero"))
+               : std::nullopt;
+  }
+  static Expr weight(Expr number, Expr scale, std::optional<Expr> zero) {
+    return (zero ? number - *zero : number) * scale;
+  }
+
+  mutable NarrowMatMulOp product;
+  Dims sizes;
+};
+
 /// Whether all of a tensor but the first axes has sizes that are known.
 bool isKnownBehind(Value tensor, size_t axes) {
   Dims sizes = dimsOf(tensor);
@@ -174,11 +261,12 @@ Expr BlockOperands::right(KernelBuilder &b, Expr batch, Expr step,
 
 std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
   Operation *anchor = group.anchor();
-  if (!anchor || !isa<MatMulOp, ConvOp>(anchor) ||
+  if (!anchor || !isa<MatMulOp, ConvOp, NarrowMatMulOp>(anchor) ||
       group.results().size() != 1 ||
-      !areMultiplied(elementOf(anchor->getOperand(0)),
-                     elementOf(anchor->getOperand(1)),
-                     elementOf(anchor->getResult(0))) ||
+      (!isa<NarrowMatMulOp>(anchor) &&
+       !areMultiplied(elementOf(anchor->getOperand(0)),
+                      elementOf(anchor->getOperand(1)),
+                      elementOf(anchor->getResult(0)))) ||
       tensorType(anchor->getResult(0)).getNumElements() == 0 ||
       dimsOf(anchor->getResult(0)) != dimsOf(group.results()[0]))
     return nullptr;
@@ -192,9 +280,16 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
     if (conv.getGroups() == 1 && conv.getXZero() == 0 &&
         isKnownBehind(conv.getX(), 1) && isKnownBehind(conv.getW(), 0))
       found = std::make_unique<WindowOperands>(conv);
+  } else if (auto narrow = cast<NarrowMatMulOp>(anchor);
+             elementOf(narrow.getA()).isF32() &&
+             isKnownBehind(narrow.getA(), 1) &&
+             isCompact(dimsOf(narrow.getResult()))) {
+    found = std::make_unique<NarrowOperands>(narrow);
   }
   if (!found || found->steps == 0)
     return nullptr;
+  if (!found->isUnpacked())
+    found->rightBytes = double(bytesOf(found->rightType()));
   if (multiplied)
     found->multiplied = multiplied.getValue();
   return found;
@@ -204,8 +299,9 @@ void packColumns(GroupOp group) {
   GroupView view{&group.getBody().front()};
   OpOperand &weights = view.anchor()->getOpOperand(1);
   ArrayRef<int64_t> shape = shapeOf(weights.get());
-  // A matrix for each batch stays as it is.
-  if (isa<MatMulOp>(view.anchor()) && shape.size() != 2)
+  // A matrix for each batch stays as it is, and so do weights of few bits.
+  if (isa<NarrowMatMulOp>(view.anchor()) ||
+      (isa<MatMulOp>(view.anchor()) && shape.size() != 2))
     return;
   packPanels(group, weights, /*panel=*/1, /*tail=*/0,
              pieceBytes / bytesOf(elementOf(weights.get())),

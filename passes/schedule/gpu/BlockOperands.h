@@ -21,7 +21,7 @@ class BlockOperands {
 public:
   virtual ~BlockOperands() = default;
   /// That of the group's anchor; null if it is not such a product: of floats of one
-  /// type, or of bytes that are summed in 32 bits.
+  /// type, of bytes that are summed in 32 bits, or of floats by weights of few bits.
   static std::unique_ptr<BlockOperands> of(GroupView group);
 
   graph::Dim batches = 1, rows;
@@ -33,6 +33,13 @@ public:
 
   mlir::Type leftType() const { return graph::elementOf(leftTensor); }
   mlir::Type rightType() const { return graph::elementOf(rightTensor); }
+  /// Steps of a column that share what is loaded for the right operand, at multiples of
+  /// their number.
+  int64_t together = 1;
+  /// Bytes of the right operand for each element.
+  double rightBytes = 0;
+  /// Whether its elements are computed from what the operands hold.
+  virtual bool isUnpacked() const { return false; }
   /// What both operands are numbers of, where that has less bits than their type.
   mlir::Type multiplied;
   bool areBytes() const { return mlir::isa<mlir::IntegerType>(leftType()); }
@@ -50,8 +57,13 @@ public:
   /// Elements of the operands, for indices that are inside.
   graph::Expr left(KernelBuilder &b, graph::Expr batch, graph::Expr row,
                    graph::Expr step) const;
-  graph::Expr right(KernelBuilder &b, graph::Expr batch, graph::Expr step,
-                    graph::Expr column) const;
+  virtual graph::Expr right(KernelBuilder &b, graph::Expr batch,
+                            graph::Expr step, graph::Expr column) const;
+  /// Those of `together` steps from `step` on, which is a multiple of that.
+  virtual graph::Exprs rightSteps(KernelBuilder &b, graph::Expr batch,
+                                  graph::Expr step, graph::Expr column) const {
+    return {right(b, batch, step, column)};
+  }
   /// What a sum begins with.
   virtual graph::Expr first(KernelBuilder &b, graph::Expr column) const = 0;
   /// Where the anchor's result has an element.

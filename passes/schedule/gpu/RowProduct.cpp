@@ -176,18 +176,23 @@ private:
     for (int64_t j = 0; j < ownColumns(); ++j)
       columns.push_back(
           named(readable(firstColumn + own + double(j)), "column_" + Twine(j)));
-    Exprs sums =
-        overOwn(part, tile.parts, operands.steps, zeros(),
-                [&](Expr step, ArrayRef<Expr> carried) {
-                  named(step, "step");
-                  Exprs sums(carried), right;
-                  for (auto [j, column] : llvm::enumerate(columns))
-                    right.push_back(named(
-                        convert(operands.right(b, batch, step, column), type),
-                        "w_" + Twine(j)));
-                  add(sums, leftAt(step, /*mayBeOutside=*/false), right);
-                  return sums;
-                });
+    Exprs sums = overOwn(
+        part, tile.parts, operands.steps / operands.together, zeros(),
+        [&](Expr at, ArrayRef<Expr> carried) {
+          Expr step = named(at * double(operands.together), "step");
+          Exprs sums(carried);
+          SmallVector<Exprs> ofColumn;
+          for (const Expr &column : columns)
+            ofColumn.push_back(operands.rightSteps(b, batch, step, column));
+          for (int64_t i = 0; i < operands.together; ++i) {
+            Exprs right;
+            for (auto [j, weights] : llvm::enumerate(ofColumn))
+              right.push_back(
+                  named(convert(weights[i], type), "w_" + Twine(j)));
+            add(sums, leftAt(step + double(i), /*mayBeOutside=*/false), right);
+          }
+          return sums;
+        });
     keep(sums, own);
   }
 
@@ -327,6 +332,8 @@ private:
   /// Whether the right operand is packed, or will be.
   static bool isPacked(const BlockOperands &operands, GroupView group) {
     Value right = operands.rightTensor;
+    if (operands.isUnpacked())
+      return false;
     if (right.getDefiningOp<UnpackPanelsOp>())
       return true;
     bool isMatrix =
@@ -347,13 +354,14 @@ private:
     constexpr int64_t atOnce = 8;
     double blocks = double(llvm::divideCeil(operands.columns, tile.columns)) *
                     double(operands.batches.most());
-    double size = double(bytesOf(operands.rightType()));
+    double size = operands.rightBytes;
     int64_t pieces = packs ? llvm::divideCeil(operands.steps, pieceOf(operands))
-                           : operands.steps;
+                           : operands.steps / operands.together;
     int64_t trips =
         llvm::divideCeil(pieces, packs ? tile.parts * device.warp : tile.parts);
     int64_t loads = packs ? trips * own : trips;
-    double bytesOfLoad = packs ? pieceBytes : double(own) * size;
+    double bytesOfLoad =
+        packs ? pieceBytes : double(own * operands.together) * size;
     double threads = double(tile.warps() * device.warp);
     double resident = std::floor(device.residentThreads / threads);
     double waves = std::ceil(blocks / (device.processors * resident));

@@ -38,3 +38,18 @@ kernel.func @computed(%x: tensor<4x3x100xf32>, %w: tensor<4x100x100xf32>) -> ten
   %y = graph.matmul %x, %w : (tensor<4x3x100xf32>, tensor<4x100x100xf32>) -> tensor<4x3x100xf32>
   kernel.return %y : tensor<4x3x100xf32>
 }
+
+// Weights of four bits: a thread has the numbers of four bytes of a column, by one scale.
+// CHECK-LABEL: kernel.func @narrow(
+// CHECK-SAME: extent = 1 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c4{{.*}} iter_args
+// CHECK: memref.load %[[SCALES:.*]][%{{.*}}, %{{.*}}] : memref<4x32xf32>
+// CHECK-COUNT-4: memref.load %{{.*}} : memref<64x32xi8>
+// CHECK-NOT: memref<64x32xi8>
+// CHECK: math.fma
+// CHECK: scf.yield
+kernel.func @narrow(%x: tensor<1x128xf32>, %w: tensor<64x32xui8>, %scales: tensor<4x32xf32>) -> tensor<1x32xf32> attributes {strategy = "row-product", plan = {columns = 32, parts = 4, warp_columns = 32}} {
+  %y = graph.narrow_matmul %x, %w, %scales {bits = 4 : i64, block = 32 : i64} : (tensor<1x128xf32>, tensor<64x32xui8>, tensor<4x32xf32>) -> tensor<1x32xf32>
+  kernel.return %y : tensor<1x32xf32>
+}
