@@ -125,11 +125,13 @@ Trial randomTrial(const onnx::ModelProto &model, Random &random) {
   auto [mode, text] = modes[below(random, std::size(modes))];
   options.weights = mode;
   trial.commandLine += text;
-  if (below(random, 6) == 0) {
+  // The command line refuses both for a device.
+  bool isDevice = options.target->isDevice();
+  if (below(random, 6) == 0 && !isDevice) {
     options.maxRam = int64_t(1) << below(random, 20);
     trial.commandLine += " --max-ram " + std::to_string(*options.maxRam);
   }
-  if (below(random, 6) == 0) {
+  if (below(random, 6) == 0 && !isDevice) {
     options.arenaSection = ".bss.arena";
     trial.commandLine += " --arena-section .bss.arena";
   }
