@@ -147,11 +147,14 @@ void aarch64(std::vector<TargetDescription> &targets) {
       INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
       [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); }, i8mmProducts(),
       i8mmLanes());
-  level("armv8.2-a+bf16",
-        "armv8.2-a+i8mm and bfloat16 (Neoverse V1, N2, Cortex-A510 and later)",
-        INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"),
-        "level() >= 4",
-        [] { return hostHas({"dotprod", "fullfp16", "i8mm", "bf16"}); });
+  level(
+      "armv8.2-a+bf16",
+      "armv8.2-a+i8mm with products of bf16 (Neoverse V1, N2, Cortex-A510 and "
+      "later)",
+      INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"),
+      "level() >= 4",
+      [] { return hostHas({"dotprod", "fullfp16", "i8mm", "bf16"}); },
+      bfdotProducts(), bfdotIntrinsics());
 }
 
 } // namespace ingot::targets

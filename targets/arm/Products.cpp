@@ -1,8 +1,9 @@
-// Products of narrow integers on Arm's application cores.
+// Products of narrow numbers on Arm's application cores.
 //
 // NEON alone multiplies bytes into 16 bits, which hold any product of two bytes of
 // the same sign, and adds neighbouring pairs of those to lanes of 32 bits (VMULL,
-// VPADAL). SDOT, UDOT and USDOT do both for groups of four. Nothing saturates.
+// VPADAL). SDOT, UDOT and USDOT do both for groups of four. Nothing saturates. BFDOT adds
+// two products of bf16 to a float; it rounds to odd and takes subnormal numbers for zeros.
 //
 // What instructions compute: Arm Architecture Reference Manual. How many begin per
 // cycle: the scheduling models of LLVM 22 (llvm-mca), NEON's for Cortex-A72 (multiply
@@ -56,6 +57,14 @@ std::vector<Product> i8mmProducts() {
            "vusdot_s32((int32x2_t){2}, (uint8x8_t){1}, (int8x8_t){0})"}};
 }
 
+std::vector<Product> bfdotProducts() {
+  return {
+      {"bf16", "bf16", 2, 4, 2,
+       "vbfdotq_f32((float32x4_t){2}, (bfloat16x8_t){0}, (bfloat16x8_t){1})"},
+      {"bf16", "bf16", 2, 2, 2,
+       "vbfdot_f32((float32x2_t){2}, (bfloat16x4_t){0}, (bfloat16x4_t){1})"}};
+}
+
 /// {1} is the vector with the group.
 #define BY_LANE(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B, LANE)                 \
   {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x4",                       \
@@ -67,6 +76,26 @@ std::vector<Product> i8mmProducts() {
 #define BY_LANES(...)                                                          \
   BY_LANE(__VA_ARGS__, "0"), BY_LANE(__VA_ARGS__, "1"),                        \
       BY_LANE(__VA_ARGS__, "2"), BY_LANE(__VA_ARGS__, "3")
+
+#define BFLOATS_BY_LANE(LANE)                                                  \
+  {"kernel.dot.bf16.bf16[" LANE "]", "bf16x8", "f32x4",                        \
+   "vbfdotq_laneq_f32((float32x4_t){2}, (bfloat16x8_t){0}, "                   \
+   "(bfloat16x8_t){1}, " LANE ")"},                                            \
+      {"kernel.dot.bf16.bf16[" LANE "]", "bf16x8", "f32x2",                    \
+       "vbfdot_laneq_f32((float32x2_t){2}, (bfloat16x4_t){0}, "                \
+       "(bfloat16x8_t){1}, " LANE ")"}
+
+std::vector<Intrinsic> bfdotIntrinsics() {
+  return {
+      BFLOATS_BY_LANE("0"),
+      BFLOATS_BY_LANE("1"),
+      BFLOATS_BY_LANE("2"),
+      BFLOATS_BY_LANE("3"),
+      {"arith.truncf", "f32x4", "bf16x4", "vcvt_bf16_f32((float32x4_t){0})"},
+      {"arith.truncf", "f32", "bf16",
+       "vget_lane_u16(vreinterpret_u16_bf16("
+       "vcvt_bf16_f32(vdupq_n_f32({0}))), 0)"}};
+}
 
 std::vector<Intrinsic> dotprodLanes() {
   return {BY_LANES("si8", "si8", "vdot", "s32", "int", "int", "int"),

@@ -1,4 +1,4 @@
-// Products of narrow integers on Arm's application cores.
+// Products of narrow numbers on Arm's application cores.
 
 #ifndef INGOT_TARGETS_ARM_PRODUCTS_H
 #define INGOT_TARGETS_ARM_PRODUCTS_H
@@ -12,9 +12,12 @@ std::vector<Product> neonProducts();
 /// Groups of four bytes of the same sign (dotprod), and of two signs (i8mm).
 std::vector<Product> dotprodProducts();
 std::vector<Product> i8mmProducts();
-/// The same with a group in a lane of a vector of four.
+/// Pairs of bf16.
+std::vector<Product> bfdotProducts();
+/// The same with a group in a lane of a vector of four; for bf16 with conversions to it.
 std::vector<Intrinsic> dotprodLanes();
 std::vector<Intrinsic> i8mmLanes();
+std::vector<Intrinsic> bfdotIntrinsics();
 
 } // namespace ingot::targets
 

@@ -44,7 +44,8 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
     bool byLane = llvm::any_of(target.intrinsics, [&](const Intrinsic &known) {
       return known.op == kernel::dotByLane(b, a, 0);
     });
-    if (byLane && group * lanes.front() * 8 == 128)
+    unsigned bits = a == "bf16" ? 16 : 8;
+    if (byLane && group * lanes.front() * bits == 128)
       form.rowGroups = lanes.front();
     form.perCycle =
         std::max(form.perCycle, (byWord ? row->wordsPerCycle : row->perCycle) *
