@@ -55,9 +55,10 @@ int64_t lanesOf(GroupView group, const TargetDescription &target) {
   int64_t lanes = 8;
   for (Operation &op : group.block->without_terminator())
     for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults())) {
-      Type type = elementOf(v);
-      if (!llvm::is_contained({8u, 16u, 32u, 64u},
-                              storageType(type).getIntOrFloatBitWidth()))
+      Type type = elementOf(v), stored = storageType(type);
+      if (!stored.isIntOrFloat() ||
+          !llvm::is_contained({8u, 16u, 32u, 64u},
+                              stored.getIntOrFloatBitWidth()))
         return 0;
       lanes = std::min<int64_t>(lanes, target.maxLanes(type));
     }
