@@ -44,7 +44,7 @@ struct CompileOptions {
   std::string name;
   WeightsMode weights = WeightsMode::Auto;
   bool strict = false;
-  /// Contract floats as such ones (--fast): "bf16" or "tf32"; empty: as they are.
+  /// Contract floats as such ones (--fast): "bf16", "f16" or "tf32"; empty: as they are.
   std::string fast;
   /// Check the IR after each pass, not only after each stage: for tests.
   bool verifyEach = false;

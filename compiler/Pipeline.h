@@ -13,7 +13,7 @@ struct PipelineOptions {
   const TargetDescription *target = nullptr;
   /// Keep the order of floating-point operations.
   bool strict = false;
-  /// Contract floats as "bf16" or "tf32", which the target has products for.
+  /// Contract floats as "bf16", "f16" or "tf32", which the target has products for.
   std::string fast = {};
   /// What the arena may take: with less memory some work is done twice.
   std::optional<int64_t> maxArena;

@@ -39,10 +39,11 @@ struct Intrinsic {
 /// as in intrinsics: {0} and {1} are the vectors of narrow numbers, {2} is the
 /// accumulator.
 struct Product {
-  /// Elements with their sign: "ui8", "si8", "si16"; or "bf16", summed in f32.
+  /// Elements with their sign: "ui8", "si8", "si16"; or "bf16", summed in f32; or "f16",
+  /// summed in f16.
   llvm::StringRef a, b;
   /// Neighbouring products that are summed into each lane of the accumulator, and
-  /// how many lanes of 32 bits it has.
+  /// how many lanes it has, of 32 bits but for f16.
   unsigned group, lanes;
   /// How many such expressions a processor of the level begins per cycle.
   double perCycle;
@@ -251,8 +252,7 @@ struct TargetDescription {
   bool filtersBytes(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether there is a product of bytes of these types, in either order.
   bool multipliesSigns(mlir::Type a, mlir::Type b) const;
-  /// Whether there are instructions for products of such floats, "bf16" or "tf32", that
-  /// are summed in f32.
+  /// Whether there are instructions for products of such floats: "bf16", "tf32" or "f16".
   bool multiplies(llvm::StringRef floats) const;
   /// The widest of these, 1 if there is none.
   int64_t maxLanes(mlir::Type elementType) const;

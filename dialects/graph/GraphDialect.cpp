@@ -23,13 +23,23 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() != kMultipliedAttr)
     return op->emitOpError() << "has an unknown attribute " << attr.getName();
   auto type = dyn_cast<TypeAttr>(attr.getValue());
-  bool isContraction = isa<ConvOp, MatMulOp>(op) &&
-                       elementOf(op->getOperand(0)).isF32() &&
-                       elementOf(op->getOperand(1)).isF32();
-  if (!type || !isa<FloatTF32Type>(type.getValue()) || !isContraction)
-    return op->emitOpError()
-           << "attribute '" << attr.getName().getValue()
-           << "' is tf32, of contractions of f32, not " << attr.getValue();
+  auto isOf = [&](Type operands) {
+    return isa<ConvOp, MatMulOp>(op) &&
+           elementOf(op->getOperand(0)) == operands &&
+           elementOf(op->getOperand(1)) == operands &&
+           elementOf(op->getResult(0)).isF32();
+  };
+  auto isTypeFor = [&](Type multiplied) {
+    return isa<FloatTF32Type>(multiplied)
+               ? isOf(Float32Type::get(op->getContext()))
+               : multiplied.isF16() && isOf(multiplied);
+  };
+  if (!type || !isTypeFor(type.getValue()))
+    return op->emitOpError() << "attribute '" << attr.getName().getValue()
+                             << "' is tf32, of contractions of f32, or f16, of "
+                                "those of f16 with a "
+                                "result of f32, not "
+                             << attr.getValue();
   return success();
 }
 

@@ -20,8 +20,9 @@ def Graph_Dialect : Dialect {
   let summary = "Tensor-level operators of a neural network";
   let description = [{
     Attributes of contractions:
-    - `graph.multiplied` (type): what both operands, of f32, are numbers of, so that they
-      may be multiplied as such: tf32.
+    - `graph.multiplied` (type): with operands of f32, what both are numbers of, so that
+      they may be multiplied as such: tf32. With operands of f16 and a result of f32: f16,
+      so that products of a few neighbouring steps may be summed in f16.
   }];
   let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 0;

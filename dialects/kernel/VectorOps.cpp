@@ -14,8 +14,9 @@ int64_t DotOp::getLanes() { return laneCount(getAccumulator().getType()); }
 int64_t DotOp::getGroup() { return laneCount(getA().getType()) / getLanes(); }
 
 static std::string signedName(Value vector, bool isUnsigned) {
-  if (elementOf(vector.getType()).isBF16())
-    return "bf16";
+  Type element = elementOf(vector.getType());
+  if (element.isBF16() || element.isF16())
+    return element.isF16() ? "f16" : "bf16";
   unsigned bits = elementOf(vector.getType()).getIntOrFloatBitWidth();
   return (isUnsigned ? "ui" : "si") + std::to_string(bits);
 }
@@ -34,12 +35,21 @@ Value DotOp::wordInAllLanes(Value operand) {
 
 LogicalResult DotOp::verify() {
   int64_t narrow = laneCount(getA().getType());
+  Type element = elementOf(getA().getType()),
+       sum = elementOf(getAccumulator().getType());
+  if (element.isF16() || sum.isF16()) {
+    if (getA().getType() != getAccumulator().getType())
+      return emitOpError() << "sums " << getA().getType() << " into "
+                           << getAccumulator().getType()
+                           << "; products of f16 are summed lane by lane";
+    return success();
+  }
   if (narrow % getLanes() != 0 ||
       !llvm::is_contained({2, 4, 8, 16}, getGroup()))
     return emitOpError() << "sums " << narrow << " products into " << getLanes()
                          << " lanes, which is not 2, 4, 8 or 16 for each";
-  bool isFloat = isa<FloatType>(elementOf(getA().getType()));
-  if (isFloat != isa<FloatType>(elementOf(getAccumulator().getType())) ||
+  bool isFloat = isa<FloatType>(element);
+  if (isFloat != isa<FloatType>(sum) ||
       (isFloat && (getAUnsigned() || getBUnsigned())))
     return emitOpError() << "sums " << getA().getType() << " into "
                          << getAccumulator().getType();

@@ -7,8 +7,8 @@
 def Kernel_Accumulator : AnyTypeOf<[I32, VectorOfRankAndType<[1], [I32]>],
     "a 32-bit integer or a vector of them">;
 
-def Kernel_Sum : AnyTypeOf<[Kernel_Accumulator, F32, VectorOfRankAndType<[1], [F32]>],
-    "a 32-bit integer or float, or a vector of them">;
+def Kernel_Sum : AnyTypeOf<[Kernel_Accumulator, F32, VectorOfRankAndType<[1], [F16, F32]>],
+    "a 32-bit integer or float, or a vector of them, or a vector of f16">;
 
 def Kernel_DotOp : Kernel_Op<"dot", [
     Pure, AllTypesMatch<["a", "b"]>, AllTypesMatch<["accumulator", "result"]>]> {
@@ -26,6 +26,9 @@ def Kernel_DotOp : Kernel_Op<"dot", [
 
     Operands of bf16 are summed in f32. A target may take the products of a group in
     any order, round once or after each of them, and take subnormal numbers for zeros.
+    Operands of f16 are multiplied lane by lane (a group of 1) and summed in f16, as
+    processors do that have twice as many lanes for them; it is for who asks to widen such
+    sums before they lose too much.
 
     Upstream has one operation for each instruction, of one width each, in a dialect
     for each family of processors, none of which has a form for the others; and
@@ -38,9 +41,11 @@ def Kernel_DotOp : Kernel_Op<"dot", [
         %s = kernel.dot unsigned %a, %b, %sum : vector<32xi8>, vector<8xi32>
         %t = kernel.dot %c, %d, %s : vector<16xi16>, vector<8xi32>
         %u = kernel.dot %e, %f, %g : vector<32xbf16>, vector<16xf32>
+        %v = kernel.dot %h, %i, %j : vector<32xf16>, vector<32xf16>
   }];
   let arguments = (ins
-    VectorOfRankAndType<[1], [I8, I16, BF16]>:$a, VectorOfRankAndType<[1], [I8, I16, BF16]>:$b,
+    VectorOfRankAndType<[1], [I8, I16, BF16, F16]>:$a,
+    VectorOfRankAndType<[1], [I8, I16, BF16, F16]>:$b,
     Kernel_Sum:$accumulator, UnitAttr:$a_unsigned, UnitAttr:$b_unsigned);
   let results = (outs Kernel_Sum:$result);
   let assemblyFormat = [{

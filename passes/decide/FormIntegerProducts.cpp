@@ -34,7 +34,7 @@
 //
 // With a filter for each channel, the input gets all that its windows reach.
 //
-// Products of bf16 are filled up alike; they have no signs and no zero points.
+// Products of bf16 and f16 are filled up alike; they have no signs and no zero points.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
@@ -222,6 +222,8 @@ public:
                                  number(moveOf(elementOf(w)), wide));
     }
     y = convolved(x, w, bias, low, pads ? 0 : zero);
+    y.getDefiningOp()->setDiscardableAttrs(
+        conv->getDiscardableAttrDictionary());
     if (flipW)
       y = elementwise<SubOp>(y, moved);
     conv.replaceAllUsesWith(y);

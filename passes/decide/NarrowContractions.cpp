@@ -11,7 +11,9 @@
 //         %y = conv(%n, cast(%w, bf16), %bias) : f32
 //   add(%a, %y)  ->  add(cast(%n, f32), %y)
 //
-// and matrix products alike. With `fast` as tf32, which is an f32 of 10 bits of fraction,
+// and matrix products alike. With `fast` as f16 operands are f16, those of the model as well;
+// but on devices, whose units sum products of f16 in f32, the contraction says that a few
+// neighbouring products may be summed in f16: {graph.multiplied = f16}. With `fast` as tf32, which is an f32 of 10 bits of fraction,
 // operands stay f32 and the contraction says that they are such numbers:
 //
 //   %y = conv(%a, %w, %bias) : f32
@@ -65,12 +67,12 @@ Value castTo(OpBuilder &builder, Value v, Type type) {
   return CastOp::create(builder, v.getLoc(), tensorOf(dimsOf(v), type), v);
 }
 
-/// Sums the products of a contraction of bf16 in f32.
+/// Has the result of a contraction of bf16 or f16 in f32.
 void widen(Operation *op) {
   Value y = op->getResult(0);
   Type narrow = elementOf(y);
   auto conv = dyn_cast<ConvOp>(op);
-  if (!narrow.isBF16() || (conv && conv.getGroups() != 1))
+  if (narrow.isF32() || (conv && conv.getGroups() != 1))
     return;
   OpBuilder builder(op);
   if (conv && conv.getBias())
@@ -98,25 +100,28 @@ llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   return products;
 }
 
-/// Whether f32 take less time, with fewer products.
-bool isFasterWide(Operation *op, const TargetDescription &target) {
+/// Whether f32 take less time than `narrow` operands: with fewer products, or where sums
+/// of f16 would be widened after few steps.
+bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   if (target.isDevice())
     return false;
   auto conv = dyn_cast<ConvOp>(op);
   auto weights = conv ? conv.getW().getDefiningOp<ConstantOp>() : ConstantOp();
-  if (!weights || !hasData(weights.getValue()))
+  if (!weights || !hasData(weights.getValue()) || conv.getGroups() != 1)
     return false;
-  std::optional<double> wide =
-      schedule::winogradCycles(conv, weights.getValue(), target);
-  if (!wide)
-    return false;
-  Type narrow = BFloat16Type::get(op->getContext());
   int64_t steps = ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
   auto form = schedule::dotForm(narrow, narrow, target, steps);
+  std::optional<double> wide =
+      schedule::winogradCycles(conv, weights.getValue(), target);
   ArrayRef<int64_t> y = shapeOf(conv.getResult());
-  schedule::DotModel dots(ShapedType::getNumElements(y.drop_back()), y.back(),
-                          steps, *form, target);
-  return *wide < dots.cycles(dots.ranked().front());
+  int64_t positions = ShapedType::getNumElements(y.drop_back());
+  if (!wide && form->stage) {
+    schedule::TileModel tiles(positions, y.back(), steps, target,
+                              Float32Type::get(op->getContext()));
+    wide = tiles.cycles(tiles.ranked().front());
+  }
+  schedule::DotModel dots(conv, positions, *form, target);
+  return wide && *wide < dots.cycles(dots.ranked().front());
 }
 
 /// Whether a product has so few rows that its time is that of its right operand's way
@@ -133,16 +138,19 @@ bool isBoundByBytes(Operation *op) {
 
 class Narrowing {
 public:
-  Narrowing(func::FuncOp function, const TargetDescription &target, bool isTf32)
-      : builder(function.getContext()), isTf32(isTf32),
-        narrow(isTf32 ? Type(builder.getF32Type()) : builder.getBF16Type()),
+  Narrowing(func::FuncOp function, const TargetDescription &target,
+            StringRef fast)
+      : builder(function.getContext()), isTf32(fast == "tf32"),
+        narrow(isTf32          ? Type(builder.getF32Type())
+               : fast == "f16" ? Type(builder.getF16Type())
+                               : Type(builder.getBF16Type())),
         contractions(
             contractionsOf(function, [](Type type) { return type.isF32(); })) {
     llvm::DenseSet<Operation *> attention;
     if (!target.isDevice())
       attention = productsOfSmallAttention(function);
     llvm::erase_if(contractions, [&](Operation *op) {
-      return attention.contains(op) || isFasterWide(op, target) ||
+      return attention.contains(op) || isFasterWide(op, narrow, target) ||
              (isTf32 && isBoundByBytes(op));
     });
     inNarrow.insert_range(contractions);
@@ -234,13 +242,19 @@ struct NarrowContractionsPass
 
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
-    if (!target.multiplies("bf16"))
-      return;
-    llvm::for_each(
-        contractionsOf(getOperation(), [](Type type) { return type.isBF16(); }),
-        widen);
-    if (!fast.empty())
-      Narrowing(getOperation(), target, fast == "tf32").run();
+    bool isHalf = fast == "f16" && target.multiplies("f16");
+    auto isNarrow = [&](Type type) {
+      return type.isF16() ? isHalf : type.isBF16() && target.multiplies("bf16");
+    };
+    llvm::for_each(contractionsOf(getOperation(), isNarrow), widen);
+    if (target.multiplies(fast))
+      Narrowing(getOperation(), target, fast).run();
+    if (isHalf && !target.isDevice())
+      for (Operation *op : contractionsOf(
+               getOperation(), [](Type type) { return type.isF16(); }))
+        if (elementOf(op->getResult(0)).isF32())
+          op->setAttr(kMultipliedAttr,
+                      TypeAttr::get(Float16Type::get(&getContext())));
   }
 };
 

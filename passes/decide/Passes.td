@@ -6,11 +6,11 @@
 include "mlir/Pass/PassBase.td"
 
 def NarrowContractions : Pass<"decide-narrow-contractions", "::mlir::func::FuncOp"> {
-  let summary = "Sum products of bf16 in f32, and with `fast` contract floats as bf16 or tf32";
+  let summary = "Sum products of bf16 in f32, and with `fast` contract floats as bf16, f16 or tf32";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"",
                         "The target: one without products of bf16 leaves all as it is">,
                  Option<"fast", "fast", "std::string", "\"\"",
-                        "What the operands of contractions of f32 are rounded to: bf16 or tf32; empty: nothing">];
+                        "What the operands of contractions of f32 are rounded to: bf16, f16 or tf32; empty: nothing">];
 }
 
 def AgreeSigns : Pass<"decide-agree-signs", "::mlir::func::FuncOp"> {

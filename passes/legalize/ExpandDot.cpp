@@ -4,7 +4,7 @@
 //  => %a0 = arith.extui (lanes 0, 4, 8, 12 of %a), %b0 = arith.extsi (those of %b)
 //     %s0 = %sum + %a0 * %b0, then the same with lanes 1, 5, 9, 13 and so on
 //
-// and multiply-adds of f32 for bf16.
+// and multiply-adds of f32 for bf16; of f16 a product and a sum, each rounded to f16.
 //
 // A target that has the product with its operands in the other order gets them
 // in that order. What the target has is left alone, but for an operand that is one
@@ -51,6 +51,8 @@ static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
 /// The lanes `first`, `first + step`, ... of `vector`; a scalar if that is one.
 static Value everyNth(OpBuilder &builder, Location loc, Value vector,
                       int64_t first, int64_t step) {
+  if (step == 1)
+    return vector;
   SmallVector<int64_t> lanes;
   for (int64_t i = first; i < laneCount(vector.getType()); i += step)
     lanes.push_back(i);
@@ -97,6 +99,8 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
   for (unsigned inGroup = 0; inGroup < group; ++inGroup) {
     auto widened = [&](Value vector, bool isUnsigned) -> Value {
       Value narrow = everyNth(rewriter, loc, vector, inGroup, group);
+      if (narrow.getType() == sum.getType())
+        return narrow;
       if (isFloat)
         return arith::ExtFOp::create(rewriter, loc, sum.getType(), narrow);
       if (isUnsigned)

@@ -47,7 +47,7 @@ AttentionAnchor AttentionAnchor::of(MatMulOp product) {
   Value weights = product.getA();
   Type operands = elementOf(weights);
   if (auto cast = weights.getDefiningOp<CastOp>();
-      cast && operands.isBF16() && cast->hasOneUse()) {
+      cast && isa<BFloat16Type, Float16Type>(operands) && cast->hasOneUse()) {
     found.rounding = cast;
     weights = cast.getX();
   }

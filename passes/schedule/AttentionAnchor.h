@@ -19,7 +19,7 @@ struct AttentionAnchor {
   graph::MatMulOp product;
   /// The elementwise operators from the scores to the softmax, the last one first.
   llvm::SmallVector<mlir::Operation *> between;
-  /// What rounds the softmax to bf16, where both products are of such operands.
+  /// What rounds the softmax to bf16 or f16, where both products are of such operands.
   graph::CastOp rounding;
 
   explicit operator bool() const { return product != nullptr; }

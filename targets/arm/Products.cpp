@@ -4,6 +4,7 @@
 // the same sign, and adds neighbouring pairs of those to lanes of 32 bits (VMULL,
 // VPADAL). SDOT, UDOT and USDOT do both for groups of four. Nothing saturates. BFDOT adds
 // two products of bf16 to a float; it rounds to odd and takes subnormal numbers for zeros.
+// FMLA of 16-bit lanes adds a product of f16 to a sum of f16 in each lane, rounded once.
 //
 // What instructions compute: Arm Architecture Reference Manual. How many begin per
 // cycle: the scheduling models of LLVM 22 (llvm-mca), NEON's for Cortex-A72 (multiply
@@ -55,6 +56,13 @@ std::vector<Product> i8mmProducts() {
            "vusdotq_s32((int32x4_t){2}, (uint8x16_t){1}, (int8x16_t){0})"},
           {"si8", "ui8", 4, 2, 2,
            "vusdot_s32((int32x2_t){2}, (uint8x8_t){1}, (int8x8_t){0})"}};
+}
+
+std::vector<Product> fmlaProducts() {
+  return {{"f16", "f16", 1, 8, 2,
+           "vfmaq_f16((float16x8_t){2}, (float16x8_t){0}, (float16x8_t){1})"},
+          {"f16", "f16", 1, 4, 2,
+           "vfma_f16((float16x4_t){2}, (float16x4_t){0}, (float16x4_t){1})"}};
 }
 
 std::vector<Product> bfdotProducts() {

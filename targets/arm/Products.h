@@ -12,6 +12,8 @@ std::vector<Product> neonProducts();
 /// Groups of four bytes of the same sign (dotprod), and of two signs (i8mm).
 std::vector<Product> dotprodProducts();
 std::vector<Product> i8mmProducts();
+/// f16, summed as such.
+std::vector<Product> fmlaProducts();
 /// Pairs of bf16.
 std::vector<Product> bfdotProducts();
 /// The same with a group in a lane of a vector of four; for bf16 with conversions to it.

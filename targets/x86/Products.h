@@ -14,8 +14,10 @@ std::vector<Product> pairProducts512();
 /// Groups of four bytes (vpdpbusd): AVX-512 VNNI, and AVX-VNNI.
 std::vector<Product> vnniProducts();
 std::vector<Product> avxVnniProducts();
+/// f16, summed as such (vfmadd132ph): AVX-512 FP16.
+std::vector<Product> halfProducts();
 /// Pairs of bf16 (vdpbf16ps): AVX-512 BF16.
-std::vector<Product> bfloatProducts();
+std::vector<Product> bfloatProducts(double perCycle = 2);
 
 } // namespace ingot::targets
 

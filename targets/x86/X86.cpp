@@ -3,7 +3,7 @@
 // x86-64-v2 has SSE4.2 (16-byte vectors, 16 registers), x86-64-v3 adds AVX2,
 // FMA and F16C (32-byte vectors), x86-64-v4 AVX-512 F/BW/CD/DQ/VL (64-byte
 // vectors, 32 registers). Products of bytes came to either on its own:
-// x86-64-v3+avxvnni, x86-64-v4+vnni.
+// x86-64-v3+avxvnni, x86-64-v4+vnni. Those of bf16 and of f16 are levels above.
 
 #include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"
@@ -26,6 +26,7 @@ namespace ingot::targets {
 #define V4_FEATURES V3_FEATURES ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
 #define V4_VNNI_FEATURES V4_FEATURES ",avx512vnni"
 #define V4_BF16_FEATURES V4_VNNI_FEATURES ",avx512bf16"
+#define V4_FP16_FEATURES V4_BF16_FEATURES ",avx512fp16"
 
 static bool hostHas(llvm::StringRef features) {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -39,7 +40,14 @@ static bool hostHas(llvm::StringRef features) {
 /// must save for it (a mask of XCR0).
 struct CpuidFeature {
   llvm::StringRef name;
-  enum Word { Leaf1Ecx, Leaf7Ebx, ExtendedEcx, Leaf7Ecx, Leaf7Sub1Eax } word;
+  enum Word {
+    Leaf1Ecx,
+    Leaf7Ebx,
+    ExtendedEcx,
+    Leaf7Ecx,
+    Leaf7Edx,
+    Leaf7Sub1Eax
+  } word;
   unsigned bit, saved;
 };
 
@@ -63,6 +71,7 @@ static constexpr CpuidFeature cpuidFeatures[] = {
     {"avx512vl", CpuidFeature::Leaf7Ebx, 31, 0xe6},
     {"lzcnt", CpuidFeature::ExtendedEcx, 5, 0},
     {"avx512vnni", CpuidFeature::Leaf7Ecx, 11, 0xe6},
+    {"avx512fp16", CpuidFeature::Leaf7Edx, 23, 0xe6},
     {"avxvnni", CpuidFeature::Leaf7Sub1Eax, 4, 0x6},
     {"avx512bf16", CpuidFeature::Leaf7Sub1Eax, 5, 0xe6},
 };
@@ -96,7 +105,7 @@ inline bool has(uint32_t basic, uint32_t more, uint32_t extended, uint32_t saved
 
 /// The call of `has` that asks for all of `features`.
 static std::string selectCondition(llvm::StringRef features) {
-  unsigned words[5] = {}, saved = 0;
+  unsigned words[6] = {}, saved = 0;
   for (llvm::StringRef wanted : llvm::split(features, ',')) {
     const CpuidFeature *feature = llvm::find_if(
         cpuidFeatures, [&](const CpuidFeature &f) { return f.name == wanted; });
@@ -117,6 +126,7 @@ static std::string selectCondition(llvm::StringRef features) {
                        .str();
   };
   addWord("cpuid(7).c", CpuidFeature::Leaf7Ecx);
+  addWord("cpuid(7).d", CpuidFeature::Leaf7Edx);
   addWord("cpuid(7, 1).a", CpuidFeature::Leaf7Sub1Eax);
   return condition;
 }
@@ -251,7 +261,8 @@ void x86(std::vector<TargetDescription> &targets) {
   static const std::string conditions[] = {
       selectCondition(V2_FEATURES),      selectCondition(V3_FEATURES),
       selectCondition(V4_FEATURES),      selectCondition(V3_VNNI_FEATURES),
-      selectCondition(V4_VNNI_FEATURES), selectCondition(V4_BF16_FEATURES)};
+      selectCondition(V4_VNNI_FEATURES), selectCondition(V4_BF16_FEATURES),
+      selectCondition(V4_FP16_FEATURES)};
   TargetDescription v2;
   v2.name = "x86-64-v2";
   v2.summary = "x86-64 with SSE4.2 (2009 and later)";
@@ -333,12 +344,26 @@ void x86(std::vector<TargetDescription> &targets) {
   v4Bf16.selectCondition = conditions[5];
   v4Bf16.runsOnThisHost = [] { return hostHas(V4_BF16_FEATURES); };
 
+  TargetDescription v4Fp16 = v4Vnni;
+  v4Fp16.name = "x86-64-v4+fp16";
+  v4Fp16.summary =
+      "x86-64-v4+bf16 with products of f16 (Sapphire Rapids and later)";
+  v4Fp16.l1Bytes = 48 << 10;
+  v4Fp16.l2Bytes = 2 << 20;
+  append(v4Fp16.intrinsics, bfloatIntrinsics);
+  append(v4Fp16.products, bfloatProducts(/*perCycle=*/0.5));
+  append(v4Fp16.products, halfProducts());
+  v4Fp16.openText = INGOT_OPEN_FEATURES(V4_FP16_FEATURES);
+  v4Fp16.selectCondition = conditions[6];
+  v4Fp16.runsOnThisHost = [] { return hostHas(V4_FP16_FEATURES); };
+
   targets.push_back(std::move(v2));
   targets.push_back(std::move(v3));
   targets.push_back(std::move(v3Vnni));
   targets.push_back(std::move(v4));
   targets.push_back(std::move(v4Vnni));
   targets.push_back(std::move(v4Bf16));
+  targets.push_back(std::move(v4Fp16));
 }
 
 } // namespace ingot::targets

@@ -212,6 +212,7 @@ int64_t Batch::boundFor(const Unit &unit) {
   CompileOptions options;
   options.model = caseFolder(unit) + "/declared/model.onnx";
   options.target = settings.target;
+  options.fast = settings.fast;
   Compilation compilation(options, *context, diagnostics);
   std::vector<ModelValue> values;
   bool isBoard = !settings.target->programText.empty();
@@ -254,6 +255,7 @@ void Batch::prepare(int number) {
   bool isDynamic = form.consume_front("dynamic-");
   options.model = caseFolder(unit) + "/" + form.str() + "/model.onnx";
   options.target = settings.target;
+  options.fast = settings.fast;
   options.name = mark.str();
   options.verifyEach = true;
   // What the model leaves open is known at run time only, within bounds.
@@ -412,6 +414,7 @@ bool Batch::readData(const Prepared &prepared, InputData &data,
   form.consume_front("dynamic-");
   options.model = caseFolder(unit) + "/" + form.str() + "/model.onnx";
   options.target = settings.target;
+  options.fast = settings.fast;
   Compilation compilation(options, *context, diagnostics);
   if (readInputFolder(compilation, caseFolder(unit), data)) {
     widenRows(prepared.signature.inputTensors, prepared.signature.inputs, data);

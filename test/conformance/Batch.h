@@ -27,6 +27,8 @@ struct Unit {
 struct Settings {
   std::string suite, work;
   const TargetDescription *target = nullptr;
+  /// As in CompileOptions.
+  std::string fast;
   /// For one run of an emulated program.
   unsigned seconds = 0;
 };

@@ -3,7 +3,7 @@
 // usage: ingot-conformance SUITE WORK TARGET JOBS BATCH TIMEOUT MODE... < cases
 //
 // TARGET may be CODE@MACHINE: the portable code of one target, say, built and
-// run as for another.
+// run as for another; and with ,fast=KIND behind it floats are multiplied as such.
 //
 // Reads lines of the suite's cases.tsv, runs each in these modes and prints a
 // line a unit: kind, name, mode, status, reason. Batches run in processes of
@@ -211,7 +211,8 @@ int main(int argc, char **argv) {
               "MODE... < cases\n";
     return 1;
   }
-  Settings settings{argv[1], argv[2], findTarget(argv[3]),
+  auto [targetName, fast] = StringRef(argv[3]).split(",fast=");
+  Settings settings{argv[1], argv[2], findTarget(targetName), fast.str(),
                     unsigned(atoi(argv[6]))};
   size_t jobs = atoi(argv[4]), perBatch = atoi(argv[5]);
   // A worker that waits for an emulator waits a little longer.

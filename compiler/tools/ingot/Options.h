@@ -159,10 +159,11 @@ struct Options {
       MODELS};
   INGOT_TEXT fast{
       "fast",
-      llvm::cl::desc("Multiply in bf16 or tf32 and sum in float, where the "
-                     "target has such products: activations are rounded where "
-                     "they are stored, weights when compiling"),
-      llvm::cl::value_desc("bf16|tf32"), MODELS};
+      llvm::cl::desc(
+          "Multiply in bf16, f16 or tf32 and sum in float, where the "
+          "target has such products: activations are rounded where "
+          "they are stored, weights when compiling"),
+      llvm::cl::value_desc("bf16|f16|tf32"), MODELS};
   INGOT_FLAG trace{
       "trace",
       llvm::cl::desc("Call the context's trace hook around each kernel"),

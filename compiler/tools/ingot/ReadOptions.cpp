@@ -398,11 +398,11 @@ static std::string namesWith(StringRef floats) {
 static void readFast(StringRef kind, Arguments &arguments,
                      Diagnostics &diagnostics) {
   std::string option = "--fast=" + printable(kind);
-  if (kind != "bf16" && kind != "tf32") {
+  if (kind != "bf16" && kind != "f16" && kind != "tf32") {
     diagnostics.report(DiagnosticId::BadOption,
                        option + " is no kind of numbers",
-                       "--fast=bf16 multiplies in bf16, --fast=tf32 in f32 "
-                       "of 10 bits of fraction");
+                       "--fast=bf16 multiplies in bf16, --fast=f16 in f16, "
+                       "--fast=tf32 in f32 of 10 bits of fraction");
     return;
   }
   if (is_contained(arguments.given, "strict"))

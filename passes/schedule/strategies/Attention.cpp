@@ -22,7 +22,7 @@ constexpr int64_t leastQueries = 4;
 /// Heads of more elements, of keys and values together, leave no room for a block.
 constexpr int64_t widestHeads = 1024;
 
-/// How the products are computed whose operands are bf16; nothing for f32.
+/// How the products are computed whose operands are bf16 or f16; nothing for f32.
 std::optional<DotForm> dotFormOf(AttentionAnchor anchor,
                                  const TargetDescription &target) {
   return dotForm(anchor.scores, target);

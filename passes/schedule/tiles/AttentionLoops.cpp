@@ -410,7 +410,7 @@ private:
   SmallVector<int64_t> axes;
   /// Of sums, and of what is multiplied.
   Type type, operandType;
-  /// How operands of bf16 are multiplied; f32 have no form.
+  /// How operands of bf16 or f16 are multiplied; f32 have no form.
   std::optional<DotForm> dots;
   int64_t lanes, block, keys;
   bool isOnline;

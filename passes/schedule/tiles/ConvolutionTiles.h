@@ -44,8 +44,7 @@ private:
                          anchor.type().getIntOrFloatBitWidth() / 8);
   }
   DotModel dots() {
-    return DotModel(anchor.positions().most(), anchor.channels(),
-                    anchor.steps(), *form, target);
+    return DotModel(anchor.conv, anchor.positions().most(), *form, target);
   }
 
   ConvolutionAnchor anchor;

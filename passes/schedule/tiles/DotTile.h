@@ -1,4 +1,4 @@
-// Register tiles of products of narrow numbers: integers, or bf16.
+// Register tiles of products of narrow numbers: integers, bf16 or f16.
 //
 // As in PanelKernel.h a tile of rows x (vectors of) columns stays in registers
 // while the reduction runs, but a step multiplies a *group* of 2 or 4 neighbouring
@@ -7,6 +7,9 @@
 //
 //   a, one row      1 2 3 4 | 5 6 7 8 |          the group 1 2 3 4 in all lanes
 //   b, packed       column 0: 1 2 3 4, column 1: 1 2 3 4, ...     (kernel.dot)
+//
+// Products of f16 are summed in f16, the two steps of a group in lanes of their own. After
+// a *stage* of steps these sums are widened and added to those of the tile, in f32.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_DOTTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_DOTTILE_H
@@ -20,7 +23,7 @@ struct DotForm {
   /// Steps that are loaded together.
   int64_t group = 0;
   /// Bytes become integers of 16 bits before they are multiplied, the even steps
-  /// apart from the odd ones: the target multiplies pairs of those.
+  /// apart from the odd ones: the target multiplies pairs of those. bf16 become f32.
   bool widened = false;
   /// A row's group is a word in a scalar register, not a vector.
   bool byWord = false;
@@ -33,6 +36,9 @@ struct DotForm {
   double perCycle = 0;
   /// Instructions in front that each operand takes for all its products.
   int64_t preparation = 0;
+  /// Steps whose products are summed in numbers as narrow as the operands; 0: sums are
+  /// wide at once.
+  int64_t stage = 0;
 
   /// Whether products are of one lane, for tiles in core registers (CursorTile.h).
   bool isScalar() const { return lanes.front() == 1; }
@@ -86,10 +92,14 @@ bool filtersInBlocks(graph::ConvOp conv, const TargetDescription &target);
 /// How many columns behind its last window it loads besides.
 int64_t depthwiseOverreach(graph::ConvOp conv, const TargetDescription &target);
 
-/// Tiles of whole vectors for a product of `rows` x `columns`.
+/// Tiles of whole vectors for a product of `rows` x `columns`, whose steps come in `runs`
+/// loops.
 class DotModel {
 public:
   DotModel(int64_t rows, int64_t columns, int64_t steps, const DotForm &form,
+           const TargetDescription &target, int64_t runs = 1);
+  /// That of a convolution of so many positions.
+  DotModel(graph::ConvOp conv, int64_t positions, const DotForm &form,
            const TargetDescription &target);
   /// Estimates the cycles of the product.
   double cycles(const TileChoice &tile) const;
@@ -97,7 +107,7 @@ public:
   std::vector<TileChoice> ranked() const;
 
 private:
-  int64_t rows, vectorsNeeded, groups;
+  int64_t rows, vectorsNeeded, groups, stages;
   DotForm form;
   const TargetDescription &target;
 };

@@ -99,6 +99,14 @@ func.func @zip_part(%x: vector<8xi8>) {
 
 // -----
 
+func.func @dot_wide_half(%a: vector<8xf16>, %sum: vector<8xf32>) {
+  // expected-error @+1 {{sums 'vector<8xf16>' into 'vector<8xf32>'; products of f16 are summed lane by lane}}
+  %y = kernel.dot %a, %a, %sum : vector<8xf16>, vector<8xf32>
+  return
+}
+
+// -----
+
 func.func @dot_matrix(%a: vector<4x4xi8>, %sum: vector<4xi32>) {
   // expected-error @+1 {{operand #0 must be}}
   %y = kernel.dot %a, %a, %sum : vector<4x4xi8>, vector<4xi32>

@@ -2,6 +2,8 @@
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16" -canonicalize | FileCheck %s --check-prefix=OWN
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+vnni fast=bf16" | FileCheck %s --check-prefix=NONE
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=tf32" | FileCheck %s --check-prefix=TF32
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=armv8.2-a+fp16 fast=f16" | FileCheck %s --check-prefixes=HALF,HOST
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=f16" | FileCheck %s --check-prefixes=HALF,DEVICE
 // REQUIRES: ingot-opt
 
 // Both operands are rounded, sums and bias stay in f32; without `fast` nothing changes.
@@ -129,4 +131,18 @@ func.func @tf32(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>) -> (tensor<8x8xf32>,
 func.func @few_rows(%x: tensor<2x16xf32>, %w: tensor<16x8xf32>) -> tensor<2x8xf32> {
   %y = graph.matmul %x, %w : (tensor<2x16xf32>, tensor<16x8xf32>) -> tensor<2x8xf32>
   return %y : tensor<2x8xf32>
+}
+
+// Contractions of f16, whether they were or became such ones, may sum neighbouring products
+// in f16; on devices there is no need to.
+// HALF-LABEL: @half(
+// HALF-DAG: %[[W:.*]] = graph.cast %arg1 : (tensor<64x8xf32>) -> tensor<64x8xf16>
+// HALF-DAG: %[[X:.*]] = graph.cast %arg0 : (tensor<8x64xf32>) -> tensor<8x64xf16>
+// HOST: graph.matmul %[[X]], %[[W]] {graph.multiplied = f16} : (tensor<8x64xf16>, tensor<64x8xf16>) -> tensor<8x8xf32>
+// DEVICE: graph.matmul %[[X]], %[[W]] : (tensor<8x64xf16>, tensor<64x8xf16>) -> tensor<8x8xf32>
+// HOST: graph.matmul %arg2, %arg3 {graph.multiplied = f16} : (tensor<8x64xf16>, tensor<64x8xf16>) -> tensor<8x8xf32>
+func.func @half(%x: tensor<8x64xf32>, %w: tensor<64x8xf32>, %a: tensor<8x64xf16>, %b: tensor<64x8xf16>) -> (tensor<8x8xf32>, tensor<8x8xf16>) {
+  %y = graph.matmul %x, %w : (tensor<8x64xf32>, tensor<64x8xf32>) -> tensor<8x8xf32>
+  %z = graph.matmul %a, %b : (tensor<8x64xf16>, tensor<64x8xf16>) -> tensor<8x8xf16>
+  return %y, %z : tensor<8x8xf32>, tensor<8x8xf16>
 }

@@ -1,9 +1,9 @@
-"""Contractions of bf16, and conversions to it, beside NumPy.
+"""Contractions of bf16, and conversions to it, beside NumPy; of f16 where the target ends in ,fast=f16.
 
-    bfloats.py --program INGOT-CONFORMANCE [--target NAME] [--filter TEXT]
+    narrow_floats.py --program INGOT-CONFORMANCE [--target NAME[,fast=f16]] [--filter TEXT]
 
-Operands are whole numbers whose sums f32 holds, so that results are exact in any order: one
-rounding, to nearest even. Sizes are around those of vectors, pairs and tiles. Special values
+Operands are whole numbers whose sums f32 holds, and f16 those of a stage, so that results are
+exact in any order: one rounding, to nearest even. Sizes are around those of vectors, pairs and tiles. Special values
 are in products as well: infinities and NaN come out as the definition has them; subnormal
 operands may count as zeros, which no sum here can tell. Inputs come from a fixed seed, which
 a failure prints.
@@ -18,16 +18,18 @@ from onnx import TensorProto, helper
 from beside_onnxruntime import Case, compare, rng
 from convolution_windows import WINDOWS
 
-BF16 = ml_dtypes.bfloat16
+IS_HALF = any(argument.endswith(",fast=f16") for argument in sys.argv)
+NARROW = np.float16 if IS_HALF else ml_dtypes.bfloat16
 
 
-def whole(shape, most=9):
-    return rng.integers(-most, most + 1, shape).astype(BF16)
+def whole(shape):
+    most = 4 if IS_HALF else 9
+    return rng.integers(-most, most + 1, shape).astype(NARROW)
 
 
 def rounded(sums):
     """What is exact, rounded once; in f32, whose comparison is exact."""
-    return sums.astype(np.float32).astype(BF16).astype(np.float32)
+    return sums.astype(np.float32).astype(NARROW).astype(np.float32)
 
 
 def wide(*values):
@@ -88,14 +90,14 @@ def convolutions():
 
 def specials():
     """A row for each special value, in every place of a pair; and subnormal numbers beside ordinary ones."""
-    values = [np.inf, -np.inf, np.nan, 3.0e38, 1e-40, -1e-39, 0.0, -0.0]
+    values = [np.inf, -np.inf, np.nan, *([6e4, 6e-8, -1e-5] if IS_HALF else [3.0e38, 1e-40, -1e-39]), 0.0, -0.0]
     rows = np.ones((2 * len(values), 8), np.float32)
     for i, value in enumerate(values):
         rows[2 * i, 0] = value
         rows[2 * i + 1, 5] = value
-    a, b = rows.astype(BF16), np.ones((8, 20), np.float32).astype(BF16)
+    a, b = rows.astype(NARROW), np.ones((8, 20), np.float32).astype(NARROW)
     with np.errstate(all="ignore"):
-        want = (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16).astype(np.float32)
+        want = (a.astype(np.float32) @ b.astype(np.float32)).astype(NARROW).astype(np.float32)
     yield case("special-products", [helper.make_node("MatMul", ["a", "b"], ["y"])], {"a": a}, {"b": b}, want)
 
 
@@ -106,9 +108,9 @@ def conversions():
     x = np.concatenate([ties, rng.integers(0x00800000, 0x7f800000, 200, dtype=np.uint32).view(np.float32)])
     for count in (len(x), 7):
         with np.errstate(all="ignore"):
-            want = x[:count].astype(BF16).astype(np.float32)
+            want = x[:count].astype(NARROW).astype(np.float32)
         yield case(f"round-{count}", [helper.make_node("Cast", ["x"], ["y"], to=TensorProto.BFLOAT16)], {"x": x[:count]}, {}, want)
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), conversions()))
+    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), () if IS_HALF else conversions()))
