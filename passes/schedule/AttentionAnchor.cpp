@@ -30,12 +30,13 @@ static MatMulOp elementwiseFrom(Value v,
   return {};
 }
 
-/// Whether it is a product of `operands`, in f32, whose matrices come in as many axes as
-/// the result has.
+/// Whether it is a product of `operands`, in f32 or their type, whose matrices come in as
+/// many axes as the result has.
 static bool isPlain(MatMulOp product, Type operands) {
   size_t rank = shapeOf(product.getResult()).size();
   return rank >= 3 && product.getZeros().empty() &&
-         elementOf(product.getResult()).isF32() &&
+         (elementOf(product.getResult()).isF32() ||
+          elementOf(product.getResult()) == operands) &&
          llvm::all_of(product->getOperands(), [&](Value v) {
            return shapeOf(v).size() == rank && elementOf(v) == operands &&
                   tensorType(v).getNumElements() > 0;
@@ -46,13 +47,19 @@ AttentionAnchor AttentionAnchor::of(MatMulOp product) {
   AttentionAnchor found;
   Value weights = product.getA();
   Type operands = elementOf(weights);
-  if (auto cast = weights.getDefiningOp<CastOp>();
-      cast && isa<BFloat16Type, Float16Type>(operands) && cast->hasOneUse()) {
-    found.rounding = cast;
-    weights = cast.getX();
+  if (!isa<FloatType>(operands) || operands.getIntOrFloatBitWidth() > 32)
+    return {};
+  if (Operation *op = weights.getDefiningOp();
+      op && op->hasOneUse() &&
+      ((isa<CastOp>(op) && isa<BFloat16Type, Float16Type>(operands)) ||
+       isa<RoundToTf32Op>(op))) {
+    found.rounding = op;
+    weights = op->getOperand(0);
   }
   auto softmax = weights.getDefiningOp<SoftmaxOp>();
-  if (!softmax || !softmax->hasOneUse() || !elementOf(softmax).isF32() ||
+  if (!softmax || !softmax->hasOneUse() ||
+      (!elementOf(softmax).isF32() &&
+       (found.rounding || elementOf(softmax) != operands)) ||
       !isPlain(product, operands) ||
       static_cast<size_t>(softmax.getAxis()) + 1 != shapeOf(softmax).size())
     return {};
@@ -103,6 +110,91 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
     op = reader;
   }
   return found;
+}
+
+/// Whether the group around `product` can end behind it with elementwise operators and
+/// transposes alone.
+static bool endsInPlace(Operation *product,
+                        llvm::function_ref<bool(Operation *)> isMember) {
+  Operation *op = product;
+  while (!op->use_empty() && isMember(*op->user_begin())) {
+    Operation *reader = *op->user_begin();
+    if (!isReadInPlace(op, reader))
+      return false;
+    for (Value operand : reader->getOperands())
+      if (Operation *other = operand.getDefiningOp();
+          other && other != op && isMember(other))
+        return false;
+    op = reader;
+  }
+  return true;
+}
+
+/// Adds what an operand is computed by in front of the product, element by element and
+/// once: transposes, and as `scales` products with one number, as `rounds` roundings.
+static void addInFront(Value operand, bool scales, bool rounds,
+                       llvm::function_ref<bool(Operation *)> isFree,
+                       SmallVectorImpl<Operation *> &taken) {
+  for (Operation *op = operand.getDefiningOp();
+       op && op->hasOneUse() && isFree(op);
+       op = op->getOperand(0).getDefiningOp()) {
+    auto transpose = dyn_cast<TransposeOp>(op);
+    bool scalesHere = scales && isa<MulOp>(op) &&
+                      tensorType(op->getOperand(1)).getNumElements() == 1 &&
+                      dimsOf(op->getOperand(0)) == dimsOf(op->getResult(0));
+    bool roundsHere = rounds && isa<CastOp, RoundToTf32Op>(op);
+    if (!scalesHere && !roundsHere && !(transpose && transpose.passesLanes()))
+      return;
+    taken.push_back(op);
+  }
+}
+
+/// Adds the moves and roundings of an operand that is read where it lies.
+static void addMoves(Value operand,
+                     llvm::function_ref<bool(Operation *)> isFree,
+                     SmallVectorImpl<Operation *> &taken) {
+  for (Operation *op = operand.getDefiningOp();
+       op && op->hasOneUse() && isFree(op) &&
+       isa<TransposeOp, SliceOp, CastOp, RoundToTf32Op>(op);
+       op = op->getOperand(0).getDefiningOp())
+    taken.push_back(op);
+}
+
+SmallVector<Operation *>
+takeAttention(Operation *producer,
+              llvm::function_ref<bool(Operation *)> isMember,
+              llvm::function_ref<bool(Operation *)> isFree, bool asTheyLie,
+              llvm::function_ref<bool(const AttentionAnchor &)> suits) {
+  // From the product itself, or what it reads in front of it.
+  Operation *last = producer;
+  while (isa<SoftmaxOp, CastOp, RoundToTf32Op>(last) && last->hasOneUse())
+    last = *last->user_begin();
+  auto product = dyn_cast<MatMulOp>(last);
+  AttentionAnchor anchor =
+      product ? AttentionAnchor::of(product) : AttentionAnchor();
+  if (!anchor || !suits(anchor) || !endsInPlace(product, isMember) ||
+      GroupView{product->getBlock()}.isStrict() ||
+      (producer != product && producer != anchor.softmax &&
+       producer != anchor.rounding))
+    return {};
+  SmallVector<Operation *> taken{anchor.softmax, anchor.scores};
+  llvm::append_range(taken, anchor.between);
+  if (producer != anchor.softmax && anchor.rounding)
+    taken.push_back(anchor.rounding);
+  if (producer == product)
+    taken.push_back(product);
+  if (!llvm::all_of(taken, isFree))
+    return {};
+  addInFront(anchor.scores.getA(), /*scales=*/true, /*rounds=*/asTheyLie,
+             isFree, taken);
+  if (asTheyLie) {
+    addMoves(anchor.scores.getB(), isFree, taken);
+    addMoves(product.getB(), isFree, taken);
+  } else {
+    addInFront(product.getB(), /*scales=*/false, /*rounds=*/false, isFree,
+               taken);
+  }
+  return taken;
 }
 
 SmallVector<int64_t> AttentionAnchor::axesOf(Value result) {

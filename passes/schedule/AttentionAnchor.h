@@ -13,16 +13,22 @@ namespace ingot::schedule {
 
 struct AttentionAnchor {
   /// Queries [..., M, D] by keys [..., D, N], their softmax, and by values [..., N, E].
-  /// D and E are numbers, and there is at least one key. Results are of f32.
-  graph::MatMulOp scores;
-  graph::SoftmaxOp softmax;
-  graph::MatMulOp product;
+  /// D and E are numbers, and there is at least one key. Results are of f32, or of the
+  /// narrow floats that the operands are.
+  mutable graph::MatMulOp scores;
+  mutable graph::SoftmaxOp softmax;
+  mutable graph::MatMulOp product;
   /// The elementwise operators from the scores to the softmax, the last one first.
   llvm::SmallVector<mlir::Operation *> between;
-  /// What rounds the softmax to bf16 or f16, where both products are of such operands.
-  graph::CastOp rounding;
+  /// What rounds the softmax to bf16, f16 or tf32, where both products are of such operands.
+  mlir::Operation *rounding = nullptr;
 
   explicit operator bool() const { return product != nullptr; }
+  /// Whether all but the operands of the products are f32.
+  bool isOfF32() const {
+    return graph::elementOf(softmax.getInput()).isF32() &&
+           graph::elementOf(product.getResult()).isF32();
+  }
 
   /// The one whose last product is `product`; none if that is another one, or a tensor
   /// between the products has further readers.
@@ -32,11 +38,13 @@ struct AttentionAnchor {
   static AttentionAnchor of(GroupView group);
 
   /// Sizes of one pair of matrices, and how many pairs there are.
-  graph::Dim queries() { return graph::dimsOf(scores.getResult()).end()[-2]; }
-  graph::Dim keys() { return graph::dimsOf(scores.getResult()).back(); }
-  int64_t depth() { return graph::shapeOf(scores.getA()).back(); }
-  int64_t width() { return graph::shapeOf(product.getResult()).back(); }
-  graph::Dims batches() {
+  graph::Dim queries() const {
+    return graph::dimsOf(scores.getResult()).end()[-2];
+  }
+  graph::Dim keys() const { return graph::dimsOf(scores.getResult()).back(); }
+  int64_t depth() const { return graph::shapeOf(scores.getA()).back(); }
+  int64_t width() const { return graph::shapeOf(product.getResult()).back(); }
+  graph::Dims batches() const {
     graph::Dims sizes = graph::dimsOf(product.getResult());
     sizes.pop_back_n(2);
     return sizes;
@@ -45,6 +53,18 @@ struct AttentionAnchor {
   /// For each axis of `result` (of the group), the axis of the product that it is.
   llvm::SmallVector<int64_t> axesOf(mlir::Value result);
 };
+
+/// Returns the operators that a group around `producer` (the last product, its softmax or
+/// the rounding of that) has besides `producer`, where `suits` takes such attention: all of
+/// it, and what queries and values are moved and queries are scaled by in front of it. Keys
+/// are moved in front of it as well if they are to be read `asTheyLie`.
+/// Empty if `suits` does not take it, or the group would compute something else.
+llvm::SmallVector<mlir::Operation *>
+takeAttention(mlir::Operation *producer,
+              llvm::function_ref<bool(mlir::Operation *)> isMember,
+              llvm::function_ref<bool(mlir::Operation *)> isFree,
+              bool asTheyLie,
+              llvm::function_ref<bool(const AttentionAnchor &)> suits);
 
 /// Whether the only reader of an operator's result passes it on element by element, to
 /// the same place or with axes but the last one exchanged.

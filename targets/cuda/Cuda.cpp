@@ -83,6 +83,8 @@ void cuda(std::vector<TargetDescription> &targets) {
           {"kernel.warp_product[bf16,bf16]", "", "", "device::multiply_bf16"});
       target.intrinsics.push_back(
           {"kernel.warp_product[tf32,tf32]", "", "", "device::multiply_tf32"});
+      target.intrinsics.push_back(
+          {"arith.truncf", "f32", "bf16", "device::narrow_bf16({0})"});
     }
     target.openText = openings.emplace_back(cudaOpening(device.level));
   };

@@ -248,6 +248,14 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
   return text + "  }\n";
 }
 
+static constexpr llvm::StringLiteral narrowBFloat =
+    R"(  static __device__ uint16_t narrow_bf16(float value) {
+    uint16_t bits;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+  }
+)";
+
 static void replaceAll(std::string &text, llvm::StringRef what,
                        llvm::StringRef by) {
   for (size_t at = 0; (at = text.find(what, at)) != std::string::npos;
@@ -260,6 +268,7 @@ std::string cudaOpening(unsigned level) {
   if (level >= 80) {
     products += productFunction(level, "multiply_bf16", "bf16", "bf16");
     products += productFunction(level, "multiply_tf32", "tf32", "tf32");
+    products += narrowBFloat;
   }
   for (llvm::StringRef left : {"s8", "u8"})
     for (llvm::StringRef right : {"s8", "u8"})

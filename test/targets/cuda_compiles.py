@@ -27,6 +27,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "networks"))
 from run import find_model  # noqa: E402
+sys.path.insert(0, HERE)
+from cuda_attention import Case as Attention  # noqa: E402
 
 EXAMPLE = os.path.join(HERE, "..", "..", "examples", "mnist", "model.onnx")
 TARGETS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a"]
@@ -124,6 +126,25 @@ def instruction_cases(work):
         work, "s8_product", helper.make_node("MatMulInteger", ["x", "w"], ["y"]),
         [("x", [256, 192])], [256, 320], ("w", [192, 320]), np.int8), [
             *ahead, r"mma\.sync\.aligned\.m16n8k32\.row\.col\.s32\.s8\.s8\.s32"], [*units, r"IMMA\.16832\.S8\.S8"]
+
+
+    def save_attention(name, kind, *sizes):
+        folder = os.path.join(work, name)
+        os.makedirs(folder, exist_ok=True)
+        return Attention(name, "", kind, *sizes, stored=True).save(folder)[0]
+
+    for kind, product in (("f16", r"HMMA\.16816\.F32 "), ("bf16", r"HMMA\.16816\.F32\.BF16"), ("tf32", r"HMMA\.1688\.F32\.TF32")):
+        name = kind + "_attention"
+        values = [] if kind == "tf32" else [r"ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared"], [] if kind == "tf32" else [r"LDSM\.16\.MT88\.4"]
+        # Keys and values of bf16 and tf32 are rounded as they are brought.
+        copies = ([ahead[0]], [units[0]]) if kind == "f16" else ([r"st\.shared\.v"], [r"STS\.(64|128)"])
+        yield name, save_attention(name, kind, 64, 128, 64), [
+            *copies[0], *values[0], rf"mma\.sync.*\.{kind}\.f32", r"shfl\.sync\.bfly"], [
+                *copies[1], *values[1], "LDSM", product, r"SHFL\.BFLY"], *([f"--fast={kind}"] if kind != "f16" else [])
+    yield "f32_attention", save_attention("f32_attention", "f32", 64, 128, 64), [
+        r"ld\.shared\.v[24]\.f32", r"fma\.rn\.f32", r"shfl\.sync\.bfly"], [r"LDS\.(64|128)", "FFMA", r"SHFL\.BFLY"]
+    yield "row_attention", save_attention("row_attention", "f32", 1, 256, 64), [
+        r"ld\.global(\.nc)?\.v4\.f32", r"shfl\.sync\.bfly"], [r"LDG\.E\.128", r"SHFL\.BFLY", "FFMA"]
 
 
 def missing_instructions(ingot, nvcc, work):

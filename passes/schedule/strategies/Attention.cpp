@@ -30,47 +30,12 @@ std::optional<DotForm> dotFormOf(AttentionAnchor anchor,
 
 bool suits(AttentionAnchor anchor, const TargetDescription &target) {
   Type type = elementOf(anchor.scores.getResult());
-  return !target.isDevice() && !target.smallCode && !target.freestanding &&
-         target.maxLanes(type) > 1 && anchor.queries().most() >= leastQueries &&
+  return anchor.isOfF32() && !target.isDevice() && !target.smallCode &&
+         !target.freestanding && target.maxLanes(type) > 1 &&
+         anchor.queries().most() >= leastQueries &&
          anchor.depth() + anchor.width() <= widestHeads &&
          (!anchor.rounding ||
           (dotFormOf(anchor, target) && anchor.keys().known()));
-}
-
-/// Whether the group around `product` can end behind it with elementwise operators and
-/// transposes alone.
-bool endsInPlace(Operation *product,
-                 llvm::function_ref<bool(Operation *)> isMember) {
-  Operation *op = product;
-  while (!op->use_empty() && isMember(*op->user_begin())) {
-    Operation *reader = *op->user_begin();
-    if (!isReadInPlace(op, reader))
-      return false;
-    for (Value operand : reader->getOperands())
-      if (Operation *other = operand.getDefiningOp();
-          other && other != op && isMember(other))
-        return false;
-    op = reader;
-  }
-  return true;
-}
-
-/// Adds what an operand is computed by in front of the product, element by element and
-/// once: transposes, and as `scales` products with one number.
-void addInFront(Value operand, bool scales,
-                llvm::function_ref<bool(Operation *)> isFree,
-                SmallVectorImpl<Operation *> &taken) {
-  for (Operation *op = operand.getDefiningOp();
-       op && op->hasOneUse() && isFree(op);
-       op = op->getOperand(0).getDefiningOp()) {
-    auto transpose = dyn_cast<TransposeOp>(op);
-    bool scalesHere = scales && isa<MulOp>(op) &&
-                      tensorType(op->getOperand(1)).getNumElements() == 1 &&
-                      dimsOf(op->getOperand(0)) == dimsOf(op->getResult(0));
-    if (!scalesHere && !(transpose && transpose.passesLanes()))
-      return;
-    taken.push_back(op);
-  }
 }
 
 class AttentionStrategy : public Strategy {
@@ -151,29 +116,9 @@ public:
                                  llvm::function_ref<bool(Operation *)> isFree,
                                  const TargetDescription &target,
                                  bool packs) const override {
-    // From the product itself, or what it reads in front of it.
-    Operation *last = producer;
-    while (isa<SoftmaxOp, CastOp>(last) && last->hasOneUse())
-      last = *last->user_begin();
-    auto product = dyn_cast<MatMulOp>(last);
-    AttentionAnchor anchor =
-        product ? AttentionAnchor::of(product) : AttentionAnchor();
-    if (!anchor || !suits(anchor, target) || !endsInPlace(product, isMember) ||
-        GroupView{product->getBlock()}.isStrict() ||
-        (producer != product && producer != anchor.softmax &&
-         producer != anchor.rounding))
-      return {};
-    SmallVector<Operation *> taken{anchor.softmax, anchor.scores};
-    llvm::append_range(taken, anchor.between);
-    if (producer != anchor.softmax && anchor.rounding)
-      taken.push_back(anchor.rounding);
-    if (producer == product)
-      taken.push_back(product);
-    if (!llvm::all_of(taken, isFree))
-      return {};
-    addInFront(anchor.scores.getA(), /*scales=*/true, isFree, taken);
-    addInFront(product.getB(), /*scales=*/false, isFree, taken);
-    return taken;
+    return takeAttention(
+        producer, isMember, isFree, /*asTheyLie=*/false,
+        [&](const AttentionAnchor &anchor) { return suits(anchor, target); });
   }
 
   void emit(KernelBuilder &b) const override {

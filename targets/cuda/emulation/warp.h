@@ -167,6 +167,14 @@ struct emulated_instructions {
     return static_cast<uint16_t>(sign | ((rest - 0x38000000u) >> 13));
   }
 
+  static uint16_t narrow_bf16(float value) {
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    if ((word & 0x7fffffffu) > 0x7f800000u)
+      return 0x7fff;
+    return static_cast<uint16_t>((word + 0x7fffu + (word >> 16 & 1u)) >> 16);
+  }
+
   static void copy_ahead(void *to, const void *from, bool is_inside) {
     EmulatedKernelCode pause(false);
     EmulatedCopies::ofBlock().add(to, is_inside ? from : nullptr);

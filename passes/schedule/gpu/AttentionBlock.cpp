@@ -1,0 +1,322 @@
+#include "passes/schedule/gpu/AttentionBlock.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "passes/schedule/gpu/BlockOperands.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+Expr largerOf(Expr x, Expr y) { return named(select(y > x, y, x), "largest"); }
+Expr sumOf(Expr x, Expr y) { return named(x + y, "total"); }
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+OperandPlace OperandPlace::of(Value operand) {
+  OperandPlace place;
+  size_t rank = shapeOf(operand).size();
+  place.axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  place.starts.assign(rank, 0);
+  place.steps.assign(rank, 1);
+  Value v = operand;
+  while (Operation *op = v.getDefiningOp()) {
+    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      OperandPlace before = place;
+      for (auto [axis, from] : llvm::enumerate(transpose.getPerm())) {
+        place.axes[from] = before.axes[axis];
+        place.starts[from] = before.starts[axis];
+        place.steps[from] = before.steps[axis];
+      }
+    } else if (auto slice = dyn_cast<SliceOp>(op)) {
+      for (size_t axis = 0; axis < rank; ++axis) {
+        int64_t step = slice.getSteps()[axis];
+        place.starts[axis] =
+            slice.getStarts()[axis] + place.starts[axis] * step;
+        place.steps[axis] *= step;
+      }
+    } else if (isa<CastOp, RoundToTf32Op>(op)) {
+      place.isCopied = false;
+    } else {
+      break;
+    }
+    v = op->getOperand(0);
+  }
+  place.tensor = v;
+  return place;
+}
+
+bool OperandPlace::liesAlong(int64_t axis) const {
+  return axes.back() == axis && steps.back() == 1;
+}
+
+bool OperandPlace::isAligned(MemRefType buffer, int64_t count) const {
+  auto [strides, offset] = buffer.getStridesAndOffset();
+  if (strides.back() != 1 || offset % count != 0 || starts.back() % count != 0)
+    return false;
+  return llvm::all_of(ArrayRef(strides).drop_back(),
+                      [&](int64_t stride) { return stride % count == 0; });
+}
+
+Exprs OperandPlace::at(KernelBuilder &b, ArrayRef<Expr> place) const {
+  Exprs own;
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    Expr i = place[axes[axis]];
+    if (steps[axis] != 1)
+      i = i * double(steps[axis]);
+    own.push_back(starts[axis] ? i + double(starts[axis]) : i);
+  }
+  return own;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+AttentionBlock::AttentionBlock(KernelBuilder &b, AttentionAnchor anchor)
+    : b(b), anchor(anchor), type(b.builder.getF32Type()),
+      axes(anchor.axesOf(b.result())) {}
+
+void AttentionBlock::forBlocks(int64_t queries, int64_t threads,
+                               llvm::function_ref<void(Expr, Expr)> body) {
+  Dims parts = anchor.batches();
+  parts.push_back((anchor.queries() + (queries - 1)).floorDiv(queries));
+  b.onBlocks(product(ArrayRef<Dim>(parts)), threads,
+             [&](Expr block, Expr thread) {
+               batch = b.delinearize(named(block, "block"), parts);
+               Expr part = batch.pop_back_val();
+               for (auto [axis, i] : llvm::enumerate(batch))
+                 named(i, axisName(axis, parts.size() + 1));
+               body(part, named(thread, "thread"));
+             });
+}
+
+Exprs AttentionBlock::operandAt(Value operand, Expr row, Expr column) const {
+  Exprs at;
+  for (auto [size, i] : llvm::zip(shapeOf(operand), batch))
+    at.push_back(size == 1 ? b.index(0) : i);
+  at.push_back(row);
+  at.push_back(column);
+  return at;
+}
+
+Expr AttentionBlock::operand(Value operand, Expr row, Expr column) const {
+  Expr x = b.load(operand, operandAt(operand, row, column));
+  x.type = type;
+  return x;
+}
+
+Expr AttentionBlock::lowest() const { return graph::lowest(b, type); }
+Expr AttentionBlock::zero() const { return b.constant(0, type); }
+
+Expr AttentionBlock::score(Expr sum, Expr query, Expr key) {
+  Value product = anchor.scores.getResult();
+  sum.type = elementOf(product);
+  b.bindElement(product, sum);
+  Exprs at(batch);
+  at.push_back(query);
+  at.push_back(key);
+  Expr score = b.load(anchor.softmax.getInput(), at);
+  b.unbindElement(product);
+  score.type = type;
+  return score;
+}
+
+Expr AttentionBlock::scoreInside(Expr sum, Expr query, Expr key,
+                                 bool isInside) {
+  if (isInside)
+    return score(sum, query, key);
+  Expr count = b.size(anchor.keys());
+  return select(key < count, score(sum, query, min(key, count - 1.0)),
+                lowest());
+}
+
+Expr AttentionBlock::weight(Expr score, Expr shift) const {
+  return expOrZero(score - shift);
+}
+
+Expr AttentionBlock::rounded(Expr weight) const {
+  if (isa_and_nonnull<RoundToTf32Op>(anchor.rounding))
+    return roundToTf32(weight);
+  Type narrow = elementOf(anchor.product.getA());
+  return narrow.isF32() ? weight : convert(weight, narrow);
+}
+
+Expr AttentionBlock::shiftOf(Expr largest) const {
+  // Of a query that has seen no key yet, -inf - -inf would be no number.
+  return named(select(largest > lowest(), largest, 0.0), "shift");
+}
+
+Expr AttentionBlock::across(int64_t threads, Expr value,
+                            llvm::function_ref<Expr(Expr, Expr)> merge) {
+  for (int64_t distance = threads / 2; distance > 0; distance /= 2) {
+    auto shuffle =
+        gpu::ShuffleOp::create(b.builder, b.loc, value.value, distance,
+                               b.target.device.warp, gpu::ShuffleMode::XOR);
+    value = merge(value, named(b.wrap(shuffle.getShuffleResult(), value.type),
+                               "of_other_thread"));
+  }
+  return value;
+}
+
+Exprs AttentionState::carried() const {
+  Exprs all(largest);
+  llvm::append_range(all, total);
+  llvm::append_range(all, sums);
+  return all;
+}
+
+AttentionState AttentionBlock::firstState(int64_t queries,
+                                          int64_t values) const {
+  return {Exprs(queries, lowest()), Exprs(queries, zero()),
+          Exprs(values, zero())};
+}
+
+void AttentionBlock::correct(AttentionState &state, ArrayRef<Expr> by,
+                             llvm::function_ref<int64_t(int64_t)> of) {
+  for (auto [n, sum] : llvm::enumerate(state.sums))
+    sum = named(sum * by[of(int64_t(n))], "corrected");
+}
+
+void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
+                                 Expr slice, Expr inSlice, Value parts,
+                                 llvm::function_ref<int64_t(int64_t)> of) {
+  for (int64_t left = slices / 2; left > 0; left /= 2) {
+    // What was left there before has been read.
+    if (2 * left < slices)
+      b.barrier();
+    b.when((slice >= double(left)) & (slice < double(2 * left)), [&] {
+      for (auto [n, value] : llvm::enumerate(state.carried()))
+        b.store(parts, value, {slice - double(left), b.index(n), inSlice});
+    });
+    b.barrier();
+    // Slices that nobody waits for any more do the same in vain.
+    Expr from = named(slice % double(left), "other_slice");
+    Exprs loaded;
+    for (size_t n = 0; n < state.carried().size(); ++n)
+      loaded.push_back(named(
+          b.loadFrom(parts, type, {from, b.index(n), inSlice}), "of_slice"));
+    AttentionState other(loaded, int64_t(state.largest.size()));
+    Exprs corrections;
+    for (size_t q = 0; q < state.largest.size(); ++q) {
+      Expr top = largerOf(state.largest[q], other.largest[q]),
+           shift = shiftOf(top);
+      corrections.push_back(
+          named(weight(state.largest[q], shift), "correction"));
+      other.largest[q] =
+          named(weight(other.largest[q], shift), "correction_of_slice");
+      state.total[q] = fma(other.total[q], other.largest[q],
+                           state.total[q] * corrections[q]);
+      state.largest[q] = top;
+    }
+    correct(state, corrections, of);
+    for (auto [n, sum] : llvm::enumerate(state.sums))
+      sum = named(fma(other.sums[n], other.largest[of(int64_t(n))], sum),
+                  "merged");
+  }
+}
+
+void AttentionBlock::storeResult(Expr sum, Expr factor, Expr query,
+                                 Expr column) {
+  Expr y = named(sum * factor, "attention");
+  // No key is seen, or a score is no number: the total is 0 or NaN.
+  if (anchor.softmax.getZeroNan())
+    y = select(factor < highest(b, type), y, 0.0);
+  Value product = anchor.product.getResult();
+  y.type = elementOf(product);
+  b.bindElement(product, y);
+  Exprs own(batch), at;
+  own.push_back(query);
+  own.push_back(column);
+  for (int64_t axis : axes)
+    at.push_back(own[axis]);
+  b.store(0u, b.load(b.result(), at), at);
+  b.unbindElement(product);
+}
+
+void AttentionBlock::share(Expr thread, int64_t threads, int64_t count,
+                           llvm::function_ref<void(Expr)> body) {
+  for (int64_t first = 0; first < count; first += threads) {
+    Expr mine = first ? thread + double(first) : thread;
+    if (first + threads <= count)
+      body(mine);
+    else
+      b.when(mine < double(count), [&] { body(mine); });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+bool AttentionStrategyOnDevice::matches(GroupView group,
+                                        const TargetDescription &target) const {
+  if (!target.isDevice() || group.isStrict())
+    return false;
+  AttentionAnchor anchor = AttentionAnchor::of(group);
+  return anchor && suits(anchor, target);
+}
+
+SmallVector<Operation *>
+AttentionStrategyOnDevice::takes(Operation *producer,
+                                 llvm::function_ref<bool(Operation *)> isMember,
+                                 llvm::function_ref<bool(Operation *)> isFree,
+                                 const TargetDescription &target, bool) const {
+  if (!target.isDevice())
+    return {};
+  return takeAttention(
+      producer, isMember, isFree, /*asTheyLie=*/true,
+      [&](const AttentionAnchor &anchor) { return suits(anchor, target); });
+}
+
+std::string
+AttentionStrategyOnDevice::refuseBlock(int64_t threads, int64_t bytes,
+                                       int64_t registers,
+                                       const TargetDescription &target) {
+  if (threads > 1024)
+    return "its blocks have " + std::to_string(threads) +
+           " threads, more than 1024";
+  if (bytes > mostShared)
+    return "its blocks take " + std::to_string(bytes) +
+           " bytes of shared memory, more than " + std::to_string(mostShared);
+  // What a thread can have.
+  constexpr int64_t most = 240;
+  if (registers > most)
+    return "its threads take about " + std::to_string(registers) +
+           " registers, more than " + std::to_string(most);
+  if (int64_t all = threads * registers; all > target.device.registers)
+    return "its blocks take about " + std::to_string(all) +
+           " registers, more than " + std::to_string(target.device.registers);
+  return "";
+}
+
+double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
+                                          const Work &work,
+                                          const TargetDescription &target) {
+  // Cycles per second of a processor, of all levels within a quarter (data sheets).
+  constexpr double clock = 1.5e9;
+  const Device &device = target.device;
+  double heads = double(product(ArrayRef<Dim>(anchor.batches())).most()),
+         blocks = heads * double(llvm::divideCeil(anchor.queries().most(),
+                                                  work.queries));
+  double resident = double(std::max<int64_t>(
+      1, std::min({int64_t(device.residentThreads) / work.threads,
+                   device.sharedBytes / std::max<int64_t>(work.sharedBytes, 1),
+                   device.registers / (work.threads * work.registers)})));
+  double waves = std::ceil(blocks / (device.processors * resident)),
+         together = std::min(resident, std::ceil(blocks / device.processors));
+  double busy =
+      std::min(1.0, together * double(work.threads) / double(work.enough));
+  double computing =
+      waves * std::max(together * work.cycles / busy, work.latency) / clock;
+  // All blocks of a head read its keys and values from the second cache, which yields
+  // about three times what memory does (the data sheets of A100 and H100).
+  double moved = blocks * double(anchor.keys().most()) *
+                 double(anchor.depth() + anchor.width()) *
+                 double(bytesOf(elementOf(anchor.product.getB())));
+  return std::max(computing, moved / (3 * device.bytesPerSecond));
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,108 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Two warps of 16 queries each; keys and values come in blocks of 32, two buffers of each, in
+// rows of nine pieces of 16 bytes. Keys are read where they lie, in front of their transpose:
+// 32 rows of 8 pieces are four copies for each of 64 threads. 64 elements are 4 steps of 16 for
+// each pair of units of keys, and 32 keys are two steps for each of 8 units of values.
+// CHECK-LABEL: kernel.func @narrow(
+// CHECK-SAME: extent = 6 : index
+// CHECK-SAME: threads = 64 : i64
+// CHECK-DAG: %[[KEYS:.*]] = memref.alloca() : memref<2x32x72xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[VALUES:.*]] = memref.alloca() : memref<2x32x72xf16, #gpu.address_space<workgroup>>
+// CHECK-COUNT-4: kernel.copy_ahead {{.*}} to %[[KEYS]]
+// CHECK-COUNT-4: kernel.copy_ahead {{.*}} to %[[VALUES]]
+// CHECK: kernel.close_copies
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: kernel.await_copies but 0
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK-COUNT-8: kernel.copy_ahead
+// CHECK: kernel.load_matrices %[[KEYS]]
+// CHECK-COUNT-16: kernel.warp_product {{.*}}left = f16, right = f16
+// CHECK-COUNT-2: gpu.shuffle xor
+// CHECK: kernel.load_matrices %[[VALUES]]{{.*}} transposed
+// CHECK-COUNT-16: kernel.warp_product
+// CHECK-NOT: kernel.warp_product
+// CHECK: scf.yield
+kernel.func @narrow(%q: tensor<3x64x64xf16>, %k: tensor<3x96x64xf16>, %v: tensor<3x96x64xf16>) -> tensor<3x64x64xf16> attributes {strategy = "tensor-attention", plan = {keys = 32, queries = 32, slices = 1}} {
+  %t = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<3x96x64xf16>) -> tensor<3x64x96xf16>
+  %s = graph.matmul %q, %t : (tensor<3x64x64xf16>, tensor<3x64x96xf16>) -> tensor<3x64x96xf16>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<3x64x96xf16>) -> tensor<3x64x96xf16>
+  %y = graph.matmul %p, %v : (tensor<3x64x96xf16>, tensor<3x96x64xf16>) -> tensor<3x64x64xf16>
+  kernel.return %y : tensor<3x64x64xf16>
+}
+
+// Numbers of tf32, by two slices of a block that divide its keys: the second one leaves 2
+// largest scores, 2 totals and 16 sums of each thread in shared memory. Values are read one
+// by one, as elements of 32 bits cannot be transposed as they are loaded.
+// CHECK-LABEL: kernel.func @slices(
+// CHECK-SAME: threads = 64 : i64
+// CHECK-DAG: %[[VALUES:.*]] = memref.alloca() : memref<2x32x36xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[PARTS:.*]] = memref.alloca() : memref<1x20x32xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for
+// CHECK-NOT: transposed
+// CHECK: kernel.warp_product {{.*}}left = tf32, right = tf32
+// CHECK: memref.load %[[VALUES]]
+// CHECK: scf.if
+// CHECK-COUNT-20: memref.store %{{.*}}, %[[PARTS]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-20: memref.load %[[PARTS]]
+// CHECK: scf.if
+kernel.func @slices(%q: tensor<1x16x32xf32>, %k: tensor<1x32x64xf32>, %v: tensor<1x64x32xf32>) -> tensor<1x16x32xf32> attributes {strategy = "tensor-attention", plan = {keys = 32, queries = 16, slices = 2}} {
+  %s = graph.matmul %q, %k {graph.multiplied = tf32} : (tensor<1x16x32xf32>, tensor<1x32x64xf32>) -> tensor<1x16x64xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<1x16x64xf32>) -> tensor<1x16x64xf32>
+  %r = graph.round_to_tf32 %p : (tensor<1x16x64xf32>) -> tensor<1x16x64xf32>
+  %y = graph.matmul %r, %v {graph.multiplied = tf32} : (tensor<1x16x64xf32>, tensor<1x64x32xf32>) -> tensor<1x16x32xf32>
+  kernel.return %y : tensor<1x16x32xf32>
+}
+
+// In f32, all tiles with their steps in rows. Threads of 16 neighbours have two queries and a
+// key each: 16 steps of two products, four exchanges for the largest score of each query, and
+// two columns of the values. Keys that are not there count as -inf.
+// CHECK-LABEL: kernel.func @exact(
+// CHECK-SAME: extent = 4 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK-DAG: memref.alloca() : memref<16x20xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: memref.alloca() : memref<16x20xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: memref.alloca() : memref<16x32xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: memref.alloca() : memref<16x20xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2{{.*}} iter_args
+// CHECK: gpu.barrier
+// CHECK: scf.for %{{.*}} to %c16{{.*}} iter_args
+// CHECK-COUNT-2: math.fma
+// CHECK: arith.select {{.*}} %{{.*}}, %cst
+// CHECK-COUNT-4: gpu.shuffle xor
+// CHECK: gpu.barrier
+// CHECK-COUNT-4: math.fma
+// CHECK: gpu.barrier
+kernel.func @exact(%q: tensor<2x32x16xf32>, %k: tensor<2x16x20xf32>, %v: tensor<2x20x32xf32>) -> tensor<2x32x32xf32> attributes {strategy = "block-attention", plan = {across = 16, keys = 16, queries = 16, slices = 1, thread_queries = 2}} {
+  %s = graph.matmul %q, %k : (tensor<2x32x16xf32>, tensor<2x16x20xf32>) -> tensor<2x32x20xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x32x20xf32>) -> tensor<2x32x20xf32>
+  %y = graph.matmul %p, %v : (tensor<2x32x20xf32>, tensor<2x20x32xf32>) -> tensor<2x32x32xf32>
+  kernel.return %y : tensor<2x32x32xf32>
+}
+
+// One query: 16 threads have a key together, a piece of four elements each, so that 4 warps
+// are 8 groups, with two keys at a time. How many keys there are is known at run time.
+// CHECK-LABEL: kernel.func @row(
+// CHECK-SAME: extent = 8 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK-DAG: memref.alloca() : memref<8x1xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[PARTS:.*]] = memref.alloca() : memref<8x1x64xf32, #gpu.address_space<workgroup>>
+// CHECK: %[[TRIPS:.*]] = arith.{{.*}}divsi
+// CHECK: scf.for %{{.*}} to %{{.*}} iter_args
+// CHECK-COUNT-6: math.fma
+// CHECK-COUNT-8: gpu.shuffle xor
+// CHECK-COUNT-8: math.fma
+// CHECK: scf.yield
+// CHECK: memref.store %{{.*}}, %[[PARTS]]
+// CHECK: gpu.barrier
+// CHECK: memref.load %[[PARTS]]
+kernel.func @row(%q: tensor<8x1x64xf32>, %k: tensor<8x512x64xf32, #kernel.sizes<"n" in 1 to 512 : 8, s0, 64>>, %v: tensor<8x512x64xf32, #kernel.sizes<"n" in 1 to 512 : 8, s0, 64>>) -> tensor<8x1x64xf32> attributes {strategy = "row-attention", plan = {keys = 2, warps = 4}} {
+  %t = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<8x512x64xf32, #kernel.sizes<"n" in 1 to 512 : 8, s0, 64>>) -> tensor<8x64x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>
+  %s = graph.matmul %q, %t : (tensor<8x1x64xf32>, tensor<8x64x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 64, s0>>) -> tensor<8x1x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 1, s0>>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<8x1x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 1, s0>>) -> tensor<8x1x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 1, s0>>
+  %y = graph.matmul %p, %v : (tensor<8x1x512xf32, #kernel.sizes<"n" in 1 to 512 : 8, 1, s0>>, tensor<8x512x64xf32, #kernel.sizes<"n" in 1 to 512 : 8, s0, 64>>) -> tensor<8x1x64xf32>
+  kernel.return %y : tensor<8x1x64xf32>
+}
