@@ -42,6 +42,26 @@ int64_t workOf(GroupView group) {
   return sum;
 }
 
+/// Whether the operator reads such parts of its first operand as it results in.
+static bool readsParts(Operation *op) {
+  return isa<GatherOp, GatherNDOp, GatherElementsOp, SliceOp>(op);
+}
+
+static int64_t bytesOf(Value value) {
+  return tensorType(value).getNumElements() * bytesPerElement(elementOf(value));
+}
+
+int64_t bytesRead(BlockArgument operand) {
+  int64_t stored = bytesOf(operand), parts = 0;
+  for (OpOperand &use : operand.getUses()) {
+    Operation *user = use.getOwner();
+    if (use.getOperandNumber() != 0 || !readsParts(user))
+      return stored;
+    parts += bytesOf(user->getResult(0));
+  }
+  return std::min(stored, parts);
+}
+
 /// Counts the bytes of what a group reads and writes, each tensor once.
 static int64_t bytesMoved(GroupView group) {
   SetVector<Value> moved;
@@ -53,17 +73,21 @@ static int64_t bytesMoved(GroupView group) {
         moved.insert(operand);
   int64_t bytes = 0;
   for (Value value : moved)
-    bytes +=
-        tensorType(value).getNumElements() * bytesPerElement(elementOf(value));
+    bytes += bytesOf(value);
   return bytes;
 }
 
-int64_t cyclesOf(GroupView group, const TargetDescription &target) {
+/// Instructions per cycle, each on one element of a vector of f32.
+static double vectorRate(GroupView group, const TargetDescription &target) {
   auto single = Float32Type::get(group.block->getParentOp()->getContext());
+  return target.rates.multiplyAdds * double(target.maxLanes(single));
+}
+
+double elementCyclesOf(GroupView group, const TargetDescription &target) {
   // Instructions for each element, or vector of them: arithmetic, the maximum of
   // a window, and functions such as exp.
   constexpr int64_t plain = 1, window = 2, function = 20;
-  int64_t instructions = multiplyAddsOf(group);
+  int64_t instructions = 0;
   for (Operation &op : group.block->without_terminator()) {
     if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op) ||
         multiplyAddsOf(&op) > 0)
@@ -72,15 +96,22 @@ int64_t cyclesOf(GroupView group, const TargetDescription &target) {
     for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
       elements =
           std::max<int64_t>(elements, tensorType(value).getNumElements());
-    bool isPlain =
-        isa<AddOp, SubOp, MulOp, ReluOp, CastOp, ReshapeOp, RefillOp,
-            TransposeOp, SliceOp, ConcatOp, ReductionOpInterface>(op);
+    if (readsParts(&op))
+      elements = tensorType(op.getResult(0)).getNumElements();
+    bool isPlain = readsParts(&op) ||
+                   isa<AddOp, SubOp, MulOp, MaximumOp, MinimumOp, ReluOp,
+                       CastOp, QuantizeOp, DequantizeOp, ReshapeOp, RefillOp,
+                       TransposeOp, ConcatOp, PadOp, ReductionOpInterface>(op);
     bool isWindow = isa<MaxPoolOp, AveragePoolOp>(op);
     instructions += elements * (isPlain ? plain : isWindow ? window : function);
   }
+  return double(instructions) / vectorRate(group, target);
+}
+
+int64_t cyclesOf(GroupView group, const TargetDescription &target) {
   return static_cast<int64_t>(
-      double(instructions) /
-          (target.rates.multiplyAdds * double(target.maxLanes(single))) +
+      double(multiplyAddsOf(group)) / vectorRate(group, target) +
+      elementCyclesOf(group, target) +
       double(bytesMoved(group)) / target.rates.cacheBytes);
 }
 

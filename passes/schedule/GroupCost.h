@@ -16,6 +16,13 @@ int64_t multiplyAddsOf(GroupView group);
 /// Returns the multiply-adds, and one for each element of any operator's result.
 int64_t workOf(GroupView group);
 
+/// Returns the bytes of an operand that a group reads: what reads parts of it reads these.
+int64_t bytesRead(mlir::BlockArgument operand);
+
+/// Estimates the cycles of all operators but contractions, as if two vectors were computed
+/// in each.
+double elementCyclesOf(GroupView group, const TargetDescription &target);
+
 /// Estimates the cycles of one core: as if two vectors were computed in each cycle,
 /// and what is read and written came from behind the second cache, where another core
 /// may have left it.

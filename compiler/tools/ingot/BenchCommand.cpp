@@ -6,6 +6,7 @@
 // summary then goes to standard error.
 
 #include "compiler/import/TensorData.h"
+#include "compiler/measure/HostTime.h"
 #include "compiler/report/Progress.h"
 #include "compiler/run/DataSets.h"
 #include "compiler/run/HostModel.h"
@@ -82,19 +83,59 @@ static void printSummary(const Summary &summary, llvm::raw_ostream &os) {
       summary.median, summary.runs, summary.fastest, summary.p90);
 }
 
+using Predictions = llvm::StringMap<HostTime>;
+
+/// What is predicted of each kernel; nothing, with diagnostics, if the model is none.
+static std::optional<Predictions> predict(const CompileOptions &options,
+                                          MLIRContext &context,
+                                          Diagnostics &diagnostics) {
+  // The same options give the same kernels.
+  Compilation lowered(options, context, diagnostics);
+  if (!lowered.advance(Stage::Lower))
+    return std::nullopt;
+  Predictions predictions;
+  for (const auto &[kernel, time] : predictLaunches(
+           lowered.module(), *options.target, measureHost(*options.target)))
+    predictions[kernel] = time;
+  return predictions;
+}
+
 static void printKernels(const KernelTimes &kernels,
-                         ArrayRef<std::string> names, size_t runs) {
+                         ArrayRef<std::string> names, size_t runs,
+                         const Predictions *predictions) {
+  llvm::raw_ostream &os = llvm::outs();
   double sum = 0;
   for (double time : kernels.total)
     sum += time;
-  for (auto [i, time] : llvm::enumerate(kernels.total))
-    llvm::outs() << llvm::format("%9.4f ms %5.1f%%  ", time / runs,
-                                 100 * time / sum)
-                 << (i < names.size() ? names[i] : std::to_string(i)) << "\n";
+  if (predictions)
+    os << " measured    part   predicted    of limit  bound by      kernel\n";
+  std::vector<double> errors;
+  for (auto [i, time] : llvm::enumerate(kernels.total)) {
+    std::string name = i < names.size() ? names[i] : std::to_string(i);
+    double each = time / double(runs);
+    os << llvm::format("%9.4f ms %5.1f%%  ", each, 100 * time / sum);
+    if (predictions) {
+      HostTime known = predictions->lookup(StringRef(name).split(' ').first);
+      os << llvm::format("%9.4f ms  %5.1f%%  ", known.seconds * 1e3,
+                         100 * known.limit * 1e3 / each)
+         << llvm::left_justify(known.bound, 13) << " ";
+      constexpr double leastMilliseconds = 0.02;
+      if (each > leastMilliseconds)
+        errors.push_back(std::abs(known.seconds * 1e3 / each - 1));
+    }
+    os << name << "\n";
+  }
+  if (errors.empty())
+    return;
+  llvm::sort(errors);
+  os << llvm::format(
+      "predictions of the %zu kernels above 20 us are %.0f %% off (median)\n",
+      errors.size(), 100 * errors[errors.size() / 2]);
 }
 
 static void printJson(const Summary &summary, const KernelTimes *kernels,
-                      ArrayRef<std::string> names) {
+                      ArrayRef<std::string> names,
+                      const Predictions *predictions) {
   llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
   json.object([&] {
     json.attribute("unit", "ms");
@@ -107,9 +148,16 @@ static void printJson(const Summary &summary, const KernelTimes *kernels,
     json.attributeArray("kernels", [&] {
       for (size_t i = 0; i < kernels->total.size(); ++i)
         json.object([&] {
-          json.attribute("name",
-                         i < names.size() ? names[i] : std::to_string(i));
+          std::string name = i < names.size() ? names[i] : std::to_string(i);
+          json.attribute("name", name);
           json.attribute("mean", kernels->total[i] / summary.runs);
+          if (!predictions)
+            return;
+          HostTime known =
+              predictions->lookup(StringRef(name).split(' ').first);
+          json.attribute("predicted", known.seconds * 1e3);
+          json.attribute("limit", known.limit * 1e3);
+          json.attribute("bound", known.bound);
         });
     });
   });
@@ -117,15 +165,23 @@ static void printJson(const Summary &summary, const KernelTimes *kernels,
 }
 
 int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
-  if (arguments.raw && !refuseUnused(arguments, {"json", "per-group"},
-                                     "with --raw", diagnostics))
+  if (arguments.raw &&
+      !refuseUnused(arguments, {"json", "per-group", "roofline"}, "with --raw",
+                    diagnostics))
     return InvalidInput;
+  arguments.perGroup |= arguments.roofline;
   if (arguments.perGroup &&
       !requireOneTarget(arguments, "--per-group", diagnostics))
     return InvalidInput;
   arguments.compile.model = arguments.positional[0];
   arguments.compile.trace = arguments.perGroup;
   auto context = makeContext();
+  std::optional<Predictions> predictions;
+  if (arguments.roofline) {
+    predictions = predict(arguments.compile, *context, diagnostics);
+    if (!predictions)
+      return diagnostics.exitCode();
+  }
   Compilation compilation(arguments.compile, *context, diagnostics);
   std::unique_ptr<HostModel> model = HostModel::build(compilation, {"-O2"});
   if (!model)
@@ -167,7 +223,8 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (arguments.perGroup)
     names = launchNames(compilation.module());
   if (arguments.json) {
-    printJson(summary, arguments.perGroup ? &kernels : nullptr, names);
+    printJson(summary, arguments.perGroup ? &kernels : nullptr, names,
+              predictions ? &*predictions : nullptr);
     return Success;
   }
   // Programs that read the output of older versions want plain numbers.
@@ -177,7 +234,8 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
     if (isRaw)
       llvm::outs() << llvm::format("%.6f\n", time);
   if (arguments.perGroup)
-    printKernels(kernels, names, times.size());
+    printKernels(kernels, names, times.size(),
+                 predictions ? &*predictions : nullptr);
   printSummary(summary, isRaw ? llvm::errs() : llvm::outs());
   return Success;
 }

@@ -27,7 +27,8 @@ struct Arguments {
   std::optional<Stage> stopAfter;
   /// Whether `run` and `test` compile without having read the data.
   bool dynamic = false;
-  bool json = false, markdown = false, perGroup = false, raw = false;
+  bool json = false, markdown = false, perGroup = false, roofline = false,
+       raw = false;
   unsigned threads = 1;
   double seconds = 3;
   /// Whether the model is to be quantized, and how.

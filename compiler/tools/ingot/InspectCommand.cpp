@@ -62,22 +62,6 @@ static int64_t storedBytes(Type type) {
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
 
-/// Bytes of an operand of a group that are moved: what reads parts of it moves these.
-static int64_t movedBytes(BlockArgument operand) {
-  int64_t stored = storedBytes(operand.getType()), parts = 0;
-  for (OpOperand &use : operand.getUses()) {
-    Operation *user = use.getOwner();
-    bool takesPart =
-        use.getOperandNumber() == 0 &&
-        isa<graph::GatherOp, graph::GatherNDOp, graph::GatherElementsOp,
-            graph::SliceOp>(user);
-    if (!takesPart)
-      return stored;
-    parts += storedBytes(user->getResult(0).getType());
-  }
-  return std::min(stored, parts);
-}
-
 /// Whether the target has vectors, but none for what the group computes with.
 static bool isScalarFor(const TargetDescription &target, graph::GroupOp group) {
   auto isFloat = [](Value v) {
@@ -109,7 +93,7 @@ static GroupRow rowOf(graph::GroupOp group, const TargetDescription &target) {
     row.nodes.push_back(name.str());
   for (auto [input, operand] : llvm::zip_equal(
            group.getInputs(), group.getBody().front().getArguments())) {
-    row.bytes += movedBytes(operand);
+    row.bytes += schedule::bytesRead(operand);
     if (!input.getDefiningOp<graph::ConstantOp>())
       continue;
     row.parameters += graph::tensorType(input).getNumElements();

@@ -34,6 +34,7 @@ static constexpr StringLiteral benchExamples = R"(
   ingot bench net.onnx                          median, fastest, 90 %
   ingot bench net.onnx --threads 2 --seconds 5
   ingot bench net.onnx --per-group              where the time goes
+  ingot bench net.onnx --roofline               and what bounds each kernel
   ingot bench net.onnx --json
 )";
 

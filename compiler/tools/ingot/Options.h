@@ -208,6 +208,12 @@ struct Options {
   INGOT_FLAG perGroup{"per-group",
                       llvm::cl::desc("Show the time of each kernel"),
                       llvm::cl::sub(bench), llvm::cl::cat(category)};
+  INGOT_FLAG roofline{
+      "roofline",
+      llvm::cl::desc("With the time of each kernel also what was predicted, "
+                     "what bounds it, and how near it is to what this "
+                     "machine can do"),
+      llvm::cl::sub(bench), llvm::cl::cat(category)};
   INGOT_FLAG raw{"raw",
                  llvm::cl::desc("Print the milliseconds of each run, a number "
                                 "a line (so it is without --raw, too, where "

@@ -508,6 +508,7 @@ void readArguments(const Options &options, Arguments &arguments,
   arguments.emitTest = options.emitTest;
   arguments.markdown = options.markdown;
   arguments.perGroup = options.perGroup;
+  arguments.roofline = options.roofline;
   arguments.raw = options.raw;
   arguments.dynamic = options.dynamic;
 }
