@@ -293,9 +293,13 @@ double DotModel::cycles(const TileChoice &tile) const {
          perVector = (form.widened ? 4 : 1) / rates.instructions;
   auto perStep = [&](int64_t r, int64_t v) {
     double products = double(r * v) * product;
-    // Loads go on beside products of f16 (Emerald Rapids).
+    // Loads go on beside products of f16, and so do copies of a word to all lanes (Emerald
+    // Rapids), but on cores that multiply by lane: there it is an operation on vectors
+    // (LD1R: Cortex-A76 Software Optimization Guide).
     if (form.stage)
-      return std::max({rates.multiplyAddLatency, products,
+      return std::max({rates.multiplyAddLatency,
+                       products + (target.multiplyByLane ? double(r) : 0) /
+                                      rates.multiplyAdds,
                        double(r * v + r + v) / rates.instructions});
     return std::max(rates.dotLatency,
                     products + double(r) * perRow + double(v) * perVector);
