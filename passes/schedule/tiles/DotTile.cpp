@@ -58,9 +58,11 @@ static std::optional<DotForm> formByRows(StringRef a, StringRef b,
 /// of a pair become by a shift and a mask.
 static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   auto form = formByRows("bf16", "bf16", 2, target);
+  if (!form)
+    return form;
   double wide =
       target.rates.multiplyAdds * double(target.vectorBytes.front()) / 4;
-  if (!form || form->perCycle >= wide)
+  if (form->perCycle >= wide)
     return form;
   form->widened = true;
   form->rowGroups = 1;
