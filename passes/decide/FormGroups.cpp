@@ -23,7 +23,7 @@
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
-#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/ChannelStream.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <queue>
@@ -156,6 +156,19 @@ private:
     }
   }
 
+  /// Whether `v` is computed as streams of rows, which are stored in one piece: not as
+  /// parts of the channels of a larger tensor.
+  bool isStoredByRows(Value v, int64_t axis) const {
+    if (axis + 1 != int64_t(shapeOf(v).size()))
+      return false;
+    while (isa_and_nonnull<ElementwiseOpInterface>(v.getDefiningOp()))
+      v = v.getDefiningOp()->getOperand(0);
+    auto conv = v.getDefiningOp<ConvOp>();
+    auto stream = conv ? schedule::ChannelStream::of(conv, target)
+                       : std::optional<schedule::ChannelStream>();
+    return stream && stream->crossesPositions();
+  }
+
   /// A concatenation most of whose parts are computed for it alone stays
   /// outside the groups: the parts are written to their places. The other parts
   /// are copied there.
@@ -166,7 +179,8 @@ private:
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
         return op && op->getNumResults() == 1 && part.hasOneUse() &&
-               !isView(op) && !isa<ConstantOp, GroupOp, IfOp, LoopOp>(op) &&
+               !isStoredByRows(part, concat.getAxis()) && !isView(op) &&
+               !isa<ConstantOp, GroupOp, IfOp, LoopOp>(op) &&
                !placed.contains(op);
       };
       for (Value part : concat.getInputs())

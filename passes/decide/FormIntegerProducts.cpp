@@ -40,7 +40,7 @@
 #include "dialects/graph/ops/Contraction.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/decide/Passes.h"
-#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/ChannelStream.h"
 #include "passes/simplify/OtherSign.h"
 
 #include <numeric>
@@ -347,14 +347,8 @@ struct FormIntegerProductsPass
       if (auto conv = dyn_cast<ConvOp>(op);
           conv && conv.isWidening() && conv.getGroups() == 1)
         form(conv, target);
-      else if (auto conv = dyn_cast<ConvOp>(op);
-               conv && schedule::depthwiseLanes(conv, target) > 0)
-        ConvolutionRewriting(conv).runDepthwise(
-            schedule::depthwiseOverreach(conv, target));
-      else if (auto conv = dyn_cast<ConvOp>(op);
-               conv && conv.getXZero() != 0 &&
-               schedule::filtersInBlocks(conv, target))
-        ConvolutionRewriting(conv).runDepthwise(/*columnsBehind=*/0);
+      else if (auto conv = dyn_cast<ConvOp>(op); conv && conv.getGroups() > 1)
+        formFilters(conv, target);
       else if (auto product = dyn_cast<MatMulOp>(op);
                product && product.isWidening() &&
                shapeOf(product.getA()).back() > 0)
@@ -363,6 +357,15 @@ struct FormIntegerProductsPass
   }
 
 private:
+  /// Has the windows of filters for each channel inside of the input, as far as the
+  /// target's strategies read them so.
+  static void formFilters(ConvOp conv, const TargetDescription &target) {
+    if (auto stream = schedule::ChannelStream::of(conv, target))
+      ConvolutionRewriting(conv).runDepthwise(stream->overreach());
+    else if (conv.getXZero() != 0 && schedule::filtersInBlocks(conv, target))
+      ConvolutionRewriting(conv).runDepthwise(/*columnsBehind=*/0);
+  }
+
   /// Chooses which operands change their sign: none if the target allows it.
   static void form(MatMulOp product, const TargetDescription &target) {
     // Matrix units take bytes of any sign.

@@ -1,7 +1,7 @@
 #include "passes/schedule/Strategy.h"
 
 #include "passes/schedule/Anchors.h"
-#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/ChannelStream.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -67,7 +67,7 @@ OpOperand *packableWeights(Operation *anchor, const TargetDescription &target) {
   auto conv = dyn_cast<ConvOp>(anchor);
   bool takes = isFusableConvolution(anchor, /*packs=*/true) ||
                isa<NarrowMatMulOp>(anchor) ||
-               (conv && (depthwiseLanes(conv, target) > 0 ||
+               (conv && (ChannelStream::of(conv, target) ||
                          filtersInBlocks(conv, target))) ||
                (product && shapeOf(product.getB()).size() == 2 &&
                 (isa<Float32Type, Float64Type>(elementOf(product.getB())) ||

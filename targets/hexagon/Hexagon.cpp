@@ -25,6 +25,13 @@ static constexpr llvm::StringLiteral openText =
   __builtin_HEXAGON_Y5_l2fetch((void *)(uintptr_t)(POINTER), \
                                (int64_t)1024 << 32 | (int64_t)1024 << 16 | ((BYTES) + 1023) / 1024)
 typedef int32_t ingot_hvx __attribute__((vector_size(128)));
+// The number 1, without the compiler knowing.
+#define INGOT_ONE() \
+  __extension__({ \
+    ptrdiff_t one = 1; \
+    __asm__("" : "+r"(one)); \
+    one; \
+  })
 // The upper halves of the products of integers of 32 bits.
 #define INGOT_MUL_HIGH(X, Y) \
   __extension__({ \
@@ -53,6 +60,11 @@ static TargetDescription base() {
   // VMPYE and VMPYO of words; a float takes a packet and more for each step.
   target.scalesIntegers = true;
   target.intrinsics = {
+      // How many times as long as their type vectors are, which compilers of targets with
+      // one length know. Clang 22 is not to know the distances that are multiples of it: it
+      // makes unaligned vectors of aligned ones wherever it can, and of two stores far apart
+      // all those between them, which store nothing.
+      {"vector.vscale", "", "index", "INGOT_ONE()"},
       {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
       // VSHUFF of two registers, in steps of one and two bytes; clang 22 takes up to ten
       // instructions for its own shuffles.

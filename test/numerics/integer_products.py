@@ -84,18 +84,21 @@ def batches():
         yield product(f"batches-{kind}-zeros", whole((3, 5, 18), a), whole((3, 18, 20), b), whole((3, 5, 1), a), whole((3, 1, 20), b), is_constant)
 
 
-def convolution(name, x, w, x_zero=None, w_zero=None, strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0)):
+def convolution(name, x, w, x_zero=None, w_zero=None, strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0), group=1):
     wide = np.pad(x.astype(np.int64) - (0 if x_zero is None else x_zero), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
     weights = w.astype(np.int64) - (0 if w_zero is None else w_zero.reshape(-1, 1, 1, 1) if w_zero.ndim else w_zero)
     reach = [(size - 1) * dilation + 1 for size, dilation in zip(w.shape[2:], dilations)]
     windows = np.lib.stride_tricks.sliding_window_view(wide, reach, (2, 3))
     windows = windows[:, :, ::strides[0], ::strides[1], ::dilations[0], ::dilations[1]]
-    want = np.einsum("nchwij,ocij->nohw", windows, weights).astype(np.int32)
+    n, channels, *rest = windows.shape
+    want = np.einsum("ngchwij,gocij->ngohw", windows.reshape(n, group, channels // group, *rest),
+                     weights.reshape(group, len(w) // group, *w.shape[1:]))
+    want = want.reshape(n, len(w), *want.shape[3:]).astype(np.int32)
     constants = {"w": w, **{key: zero for key, zero in (("xz", x_zero), ("wz", w_zero)) if zero is not None}}
     names = ["x", "w", "xz" if x_zero is not None else "", "wz" if w_zero is not None else ""]
     while not names[-1]:
         names.pop()
-    node = helper.make_node("ConvInteger", names, ["out"], strides=strides, dilations=dilations, pads=pads)
+    node = helper.make_node("ConvInteger", names, ["out"], strides=strides, dilations=dilations, pads=pads, group=group)
     return Case(name, [node], {"x": x}, constants, want=[want])
 
 
@@ -117,6 +120,38 @@ def convolutions():
                           None, np.array(128, b) if b == np.uint8 else None, pads=(1, 1, 1, 1))
 
 
+# Filters for each channel: numbers of channels that divide a vector and others, rows that
+# end within one, and windows whose weights fit into registers or do not.
+FILTERS = (
+    (8, (5, 20), 3, {"pads": (1, 1, 1, 1), "strides": (3, 3)}),
+    (16, (6, 11), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    (17, (6, 20), 3, {}),
+    (24, (5, 9), 3, {"pads": (1, 1, 1, 1)}),
+    (33, (5, 9), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    (40, (7, 13), 3, {"strides": (2, 2)}),
+    (48, (9, 9), 3, {"pads": (2, 2, 2, 2), "dilations": (2, 2)}),
+    (64, (5, 6), 3, {"pads": (1, 1, 1, 1)}),
+    (64, (6, 9), 3, {"pads": (0, 0, 1, 1), "strides": (2, 2)}),
+    (72, (6, 7), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    (96, (5, 7), 3, {"pads": (1, 1, 1, 1)}),
+    (100, (5, 5), 5, {"pads": (2, 2, 2, 2)}),
+    (128, (4, 5), 3, {"strides": (2, 1)}),
+    (144, (7, 6), 3, {"pads": (1, 1, 1, 1)}),
+    (144, (6, 7), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    (200, (5, 4), 9, {"pads": (4, 4, 4, 4), "strides": (2, 2)}),
+)
+
+
+def filters():
+    for a, b in SIGNS:
+        for channels, size, kernel, attributes in FILTERS:
+            name = f"filters-{names_of(a, b)}-{channels}-{kernel}-{attributes.get('strides', (1,))[0]}"
+            yield convolution(name, whole((2, channels, *size), a), whole((channels, 1, kernel, kernel), b), whole((), a),
+                              np.array(128, b) if b == np.uint8 else None, group=channels, **attributes)
+            yield convolution(name + "-one", whole((1, channels, *size), a), whole((channels, 1, kernel, kernel), b), None,
+                              np.array(128, b) if b == np.uint8 else None, group=channels, **attributes)
+
+
 def narrow_results():
     """Sums that become bytes in integers: results are narrower than sums, and several vectors of these make one."""
     for columns in (5, 32, 45, 64, 96, 128, 200, 256):
@@ -130,4 +165,4 @@ def narrow_results():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions(), narrow_results()))
+    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions(), filters(), narrow_results()))

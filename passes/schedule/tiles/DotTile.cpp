@@ -225,45 +225,12 @@ std::optional<DotForm> depthwiseForm(ConvOp conv,
   return std::nullopt;
 }
 
-int64_t depthwiseLanes(ConvOp conv, const TargetDescription &target) {
-  ArrayRef<int64_t> w = shapeOf(conv.getW()), y = shapeOf(conv.getResult());
-  int64_t channels = w.back();
-  if (!conv.isWidening() || w.end()[-2] != 1 || conv.getGroups() == 1 ||
-      int64_t(conv.getGroups()) != channels || y.size() < 3)
-    return 0;
-  std::optional<DotForm> form = depthwiseForm(conv, target);
-  if (!form)
-    return 0;
-  int64_t lanes = target.vectorBytes.front();
-  // Neighbouring positions are in one register if they are in the input, or each second
-  // one of two registers is.
-  bool joinsPositions = lanes % channels == 0 &&
-                        conv.getStrides().back() <= 2 &&
-                        y.end()[-2] * channels >= lanes;
-  if (channels >= lanes || joinsPositions)
-    return lanes;
-  int64_t most = llvm::bit_floor(uint64_t(channels));
-  return most >= form->lanes.front() ? most : 0;
-}
-
 bool filtersInBlocks(ConvOp conv, const TargetDescription &target) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   return conv.isWidening() && w.size() >= 3 && w.end()[-2] == 1 &&
          int64_t(conv.getGroups()) == w.back() &&
          target.filtersBytes(elementOf(conv.getX()), elementOf(conv.getW()),
                              w.back());
-}
-
-int64_t depthwiseOverreach(ConvOp conv, const TargetDescription &target) {
-  int64_t channels = shapeOf(conv.getW()).back(),
-          lanes = depthwiseLanes(conv, target),
-          wide = target.vectorBytes.front();
-  if (lanes == 0)
-    return 0;
-  // Whole registers are loaded, of which these channels are the first part.
-  if (lanes < wide)
-    return llvm::divideCeil(wide - lanes, channels);
-  return channels < lanes ? conv.getStrides().back() - 1 : 0;
 }
 
 DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,

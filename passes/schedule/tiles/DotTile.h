@@ -82,15 +82,9 @@ bool groupsKernelRows(graph::ConvOp conv, const DotForm &form);
 /// columns: with both operands in vectors. Nothing where the target has no such product.
 std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
                                      const TargetDescription &target);
-/// How many channels, of one position or of neighbouring ones, are computed together by
-/// the strategy of that (IntegerDepthwise.cpp), once the input is padded: a register of
-/// bytes if possible. 0 for other convolutions.
-int64_t depthwiseLanes(graph::ConvOp conv, const TargetDescription &target);
 /// Whether it is computed by a filter of bytes for each channel that is interleaved in
 /// blocks (BlockDepthwise.cpp), once its zero point is 0.
 bool filtersInBlocks(graph::ConvOp conv, const TargetDescription &target);
-/// How many columns behind its last window it loads besides.
-int64_t depthwiseOverreach(graph::ConvOp conv, const TargetDescription &target);
 
 /// Tiles of whole vectors for a product of `rows` x `columns`, whose steps come in `runs`
 /// loops.

@@ -2,6 +2,7 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=generic -decide-pack-weights=target=generic | FileCheck %s --check-prefix=SCALAR
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 | FileCheck %s --check-prefix=SHORT
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m55 -decide-pack-weights=target=cortex-m55 | FileCheck %s --check-prefix=SHORT
+// RUN: %ingot-opt %s -decide-form-groups=target=hexagon-v67 -decide-pack-weights=target=hexagon-v67 | FileCheck %s --check-prefix=STREAM
 // REQUIRES: ingot-opt
 
 // 40 columns: three vectors of 16, of which the last is half full; one column at a time
@@ -164,4 +165,20 @@ func.func @other_numbers(%x: tensor<1x8x8x2xf32>) -> (tensor<1x8x8x2xf32>, tenso
   %c = graph.conv %x, %halves, %large {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 2 : i64} : (tensor<1x8x8x2xf32>, tensor<1x3x1x2xf32>, tensor<2xf32>) -> tensor<1x8x8x2xf32>
   %d = graph.conv %x, %zeros {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 2 : i64} : (tensor<1x8x8x2xf32>, tensor<1x3x1x2xf32>) -> tensor<1x8x8x2xf32>
   return %c, %d : tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>
+}
+
+// Filters of 48 channels that whole registers of a row read from any channel on: their first
+// ones follow once more, and those of what is added for each channel.
+// STREAM-LABEL: @filters(
+// STREAM-DAG: graph.pad {{.*}}mode = "wrap"{{.*}} -> tensor<3x3x1x160xsi8>
+// STREAM-DAG: graph.pack_panels %{{.*}} {axes = 2 : i64, group = 4 : i64, panel = 160 : i64, tail = 0 : i64} : (tensor<3x3x1x160xsi8>) -> tensor<1920xsi8>
+// STREAM-DAG: graph.pack_panels %{{.*}} {panel = 160 : i64, tail = 0 : i64} : (tensor<1x160xsi32>) -> tensor<160xsi32>
+// STREAM: graph.group "integer-depthwise"
+// STREAM: graph.unpack_panels {{.*}} {axes = 2 : i64, group = 4 : i64, panel = 160 : i64, tail = 160 : i64} : (tensor<1920xsi8>) -> tensor<3x3x1x48xsi8>
+func.func @filters(%x: tensor<1x6x6x48xui8>) -> tensor<1x4x4x48xsi32> {
+  %w = graph.constant dense<1> : tensor<3x3x1x48xsi8> : tensor<3x3x1x48xsi8>
+  %b = graph.constant dense<[[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47]]> : tensor<1x48xsi32> : tensor<1x48xsi32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 48 : i64} : (tensor<1x6x6x48xui8>, tensor<3x3x1x48xsi8>) -> tensor<1x4x4x48xsi32>
+  %y = graph.add %c, %b : (tensor<1x4x4x48xsi32>, tensor<1x48xsi32>) -> tensor<1x4x4x48xsi32>
+  return %y : tensor<1x4x4x48xsi32>
 }
