@@ -134,6 +134,10 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     packing.addPass(decide::createTieWeights());
     packing.addPass(simplify::createFoldConstants());
   }
+  // When weights are in the order of the plans, which the stages of a chain keep.
+  if (!options.evaluating)
+    pm.addNestedPass<func::FuncOp>(
+        decide::createChainRows({options.target->name.str()}));
   if (options.maxArena)
     pm.addPass(
         decide::createStripeRows({options.target->name.str(), *options.maxArena,

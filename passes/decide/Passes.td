@@ -59,6 +59,11 @@ def FormGroups : Pass<"decide-form-groups", "::mlir::func::FuncOp"> {
                  Option<"savesMemory", "saves-memory", "bool", "false", "Kernels have no scratch memory that others do without">];
 }
 
+def ChainRows : Pass<"decide-chain-rows", "::mlir::func::FuncOp"> {
+  let summary = "Depthwise convolutions and their neighbours as one kernel, row by row, where what passes between them leaves the cache";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def StripeRows : Pass<"decide-stripe-rows", "::mlir::ModuleOp"> {
   let summary = "Compute chains of groups some rows at a time where the arena would be too large";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,

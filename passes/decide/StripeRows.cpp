@@ -13,15 +13,19 @@
 // The slices are views and the concatenation is in place. Equal stripes become
 // one kernel later on. Stripes run from the first row on or from the last one,
 // in turn, so that results creep over inputs in both directions. The module
-// gets ingot.macs_recomputed.
+// gets ingot.macs_recomputed. Groups that are chains already (ChainRows.cpp) stay
+// such where the arena has room for what these need.
 
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/decide/ChainRows.h"
 #include "passes/decide/Passes.h"
 #include "passes/decide/StripePlan.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/GroupCost.h"
+#include "passes/schedule/Plan.h"
+#include "passes/schedule/RowChain.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -90,6 +94,12 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
 private:
   void stripe(func::FuncOp main) {
     int64_t least = arenaOf(main);
+    if (least <= maxBytes)
+      return;
+    for (auto group : llvm::make_early_inc_range(main.getOps<GroupOp>()))
+      if (schedule::RowChain::of({&group.getBody().front()}))
+        separateStages(group);
+    least = arenaOf(main);
     if (least <= maxBytes)
       return;
     // The plan is an estimate: what it comes to is measured, and the limit
@@ -165,8 +175,18 @@ private:
 
   int64_t arenaOf(func::FuncOp function) const {
     plan::Buffers buffers(function);
-    return plan::planArena(buffers.requests(alignment, nullptr), alignment)
-        .bytes;
+    auto requests = buffers.requests(alignment, nullptr);
+    for (auto [time, op] : llvm::enumerate(buffers.steps()))
+      if (auto group = dyn_cast<GroupOp>(op))
+        if (auto chain = schedule::RowChain::of({&group.getBody().front()})) {
+          int64_t parts = schedule::Plan(group.getPlanAttr()).number("parts"),
+                  step = static_cast<int64_t>(time);
+          for (int64_t bytes : chain->scratchBytes())
+            requests.push_back(
+                {static_cast<int64_t>(llvm::alignTo(parts * bytes, alignment)),
+                 step, step});
+        }
+    return plan::planArena(requests, alignment).bytes;
   }
 
   static int64_t multiplyAdds(func::FuncOp function) {

@@ -29,14 +29,25 @@ namespace ingot::lower {
 
 namespace {
 
+/// The operators of a group, and of the groups that it is made of, in order.
+SmallVector<Operation *> operatorsOf(graph::GroupOp group) {
+  SmallVector<Operation *> all;
+  for (Operation &op : group.getBody().front().without_terminator())
+    if (auto stage = dyn_cast<graph::GroupOp>(op))
+      llvm::append_range(all, operatorsOf(stage));
+    else
+      all.push_back(&op);
+  return all;
+}
+
 /// "conv_max_pool_1x14x14x8": what is no mere epilogue, and the result.
 std::string nameFor(graph::GroupOp group) {
   Block &body = group.getBody().front();
   SmallVector<StringRef> parts;
-  for (Operation &op : body.without_terminator())
+  for (Operation *op : operatorsOf(group))
     if (auto element = dyn_cast<graph::ElementOpInterface>(op);
         !isa<graph::ConstantOp>(op) && (!element || !element.isCheap()))
-      parts.push_back(op.getName().stripDialect());
+      parts.push_back(op->getName().stripDialect());
   if (parts.empty() && group.getNear())
     parts.push_back("copy");
   if (parts.empty())
@@ -65,16 +76,25 @@ void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   }
 }
 
+/// Whether an argument is weights, seen by their packing.
+bool isPanels(BlockArgument input) {
+  return llvm::any_of(input.getUses(), [](OpOperand &use) {
+    auto stage = dyn_cast<graph::GroupOp>(use.getOwner());
+    return stage ? isPanels(stage.getBody().getArgument(use.getOperandNumber()))
+                 : isa<graph::UnpackPanelsOp>(use.getOwner());
+  });
+}
+
 } // namespace
 
 std::string describe(graph::GroupOp group) {
   std::string text;
   llvm::raw_string_ostream os(text);
   SmallVector<StringRef> operators;
-  for (Operation &op : group.getBody().front().without_terminator())
+  for (Operation *op : operatorsOf(group))
     if (!isa<graph::ConstantOp, graph::UnpackPanelsOp, graph::RestoreKernelOp>(
             op))
-      operators.push_back(op.getName().stripDialect());
+      operators.push_back(op->getName().stripDialect());
   constexpr size_t mostListed = 16;
   llvm::interleave(ArrayRef(operators).take_front(mostListed), os, " + ");
   if (operators.size() > mostListed)
@@ -86,13 +106,11 @@ std::string describe(graph::GroupOp group) {
     llvm::interleave(ranked.getShape(), os, ",");
     os << ']';
   };
-  // Weights, seen by their packing, say less than what flows through.
+  // Weights say less than what flows through.
   os << ", ";
   bool any = false;
   for (BlockArgument input : group.getBody().front().getArguments()) {
-    if (llvm::any_of(input.getUsers(), [](Operation *user) {
-          return isa<graph::UnpackPanelsOp>(user);
-        }))
+    if (isPanels(input))
       continue;
     os << (any ? ", " : "");
     tensor(input.getType());
@@ -118,7 +136,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
                    SmallVector<std::pair<Operation *, kernel::FuncOp>>>
         known;
     SmallVector<graph::GroupOp> groups;
-    module.walk([&](graph::GroupOp group) { groups.push_back(group); });
+    for (auto function : module.getOps<func::FuncOp>())
+      llvm::append_range(groups, function.getOps<graph::GroupOp>());
     OpBuilder builder(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
     llvm::DenseMap<Operation *, llvm::SetVector<StringRef>> names;
@@ -272,8 +291,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
 
   static uint64_t hashOf(graph::GroupOp group) {
     llvm::hash_code hash = llvm::hash_value(group.getStrategy());
-    for (Operation &op : group.getBody().front())
-      hash = llvm::hash_combine(hash, op.getName().getAsOpaquePointer());
+    for (Operation *op : operatorsOf(group))
+      hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer());
     for (Type type : llvm::concat<const Type>(group.getOperandTypes(),
                                               group.getResultTypes()))
       hash = llvm::hash_combine(hash, type.getAsOpaquePointer());

@@ -8,6 +8,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 
 int64_t multiplyAddsOf(Operation *op) {
+  if (auto group = dyn_cast<GroupOp>(op))
+    return multiplyAddsOf(GroupView{&group.getBody().front()});
   auto elements = [](Value v) { return tensorType(v).getNumElements(); };
   // Products without elements have none, and no sizes to divide by.
   if (op->getNumResults() != 1 || elements(op->getResult(0)) == 0)
@@ -88,7 +90,12 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
   // a window, and functions such as exp.
   constexpr int64_t plain = 1, window = 2, function = 20;
   int64_t instructions = 0;
+  double ofStages = 0;
   for (Operation &op : group.block->without_terminator()) {
+    if (auto stage = dyn_cast<GroupOp>(op)) {
+      ofStages += elementCyclesOf({&stage.getBody().front()}, target);
+      continue;
+    }
     if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op) ||
         multiplyAddsOf(&op) > 0)
       continue;
@@ -105,7 +112,7 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
     bool isWindow = isa<MaxPoolOp, AveragePoolOp>(op);
     instructions += elements * (isPlain ? plain : isWindow ? window : function);
   }
-  return double(instructions) / vectorRate(group, target);
+  return ofStages + double(instructions) / vectorRate(group, target);
 }
 
 int64_t cyclesOf(GroupView group, const TargetDescription &target) {

@@ -134,6 +134,8 @@ private:
   /// What an input is to the kernel's anchor.
   static StringRef roleOf(BlockArgument input) {
     for (OpOperand &use : input.getUses()) {
+      if (auto stage = dyn_cast<GroupOp>(use.getOwner()))
+        return roleOf(stage.getBody().getArgument(use.getOperandNumber()));
       if (auto unpack = dyn_cast<UnpackPanelsOp>(use.getOwner()))
         return roleOfPanels(*unpack->getUses().begin());
       if (isa<ConvOp, ConvTransposeOp>(use.getOwner()) &&

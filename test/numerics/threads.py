@@ -80,6 +80,16 @@ def networks():
         {"wd": (576, 1, 5, 5), "wp": (200, 576, 1, 1)}, [1, 576, 7, 7], [1, 200, 7, 7]), 2
     yield "winograd", network([node("Conv", ["x", "w"], ["y"], pads=[1] * 4)], {"w": (96, 64, 3, 3)}, [1, 64, 28, 28], [1, 96, 28, 28]), 1
     yield "rows", network([node("Softmax", ["x"], ["s"]), node("MatMul", ["s", "w"], ["y"])], {"w": (300, 1000)}, [97, 300], [97, 1000]), 2
+    # Three convolutions row by row, twice; rows that no number of parts divides.
+    yield "chains", network(
+        [node("Conv", ["x", "we"], ["e"]), node("Relu", ["e"], ["a"]),
+         node("Conv", ["a", "wd"], ["d"], group=96, pads=[1] * 4), node("Relu", ["d"], ["r"]),
+         node("Conv", ["r", "wp"], ["p"]), node("Add", ["x", "p"], ["s"]),
+         node("Conv", ["s", "wf"], ["f"]), node("Relu", ["f"], ["g"]),
+         node("Conv", ["g", "wh"], ["h"], group=96, pads=[2] * 4, strides=[2] * 2), node("Relu", ["h"], ["i"]),
+         node("Conv", ["i", "wq"], ["y"])],
+        {"we": (96, 16, 1, 1), "wd": (96, 1, 3, 3), "wp": (16, 96, 1, 1), "wf": (96, 16, 1, 1), "wh": (96, 1, 5, 5),
+         "wq": (24, 96, 1, 1)}, [1, 16, 75, 75], [1, 24, 38, 38]), 2
     # One step after the other.
     yield "steps", network([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=256)], {"w": (1, 1024, 40), "r": (1, 1024, 256)},
                            [20, 2, 40], [20, 1, 2, 256]), 40

@@ -63,7 +63,9 @@ def Graph_GroupOp : Graph_Op<"group", [IsolatedFromAbove, Pure, SingleBlock]> {
     a concatenation outside of any group, which then costs nothing. With
     `input_strides` (an array of strides for each operand, empty for one in row-major
     order) operands are parts of larger tensors: slices outside of any group. With `near`
-    the one result is in near memory, which the target's vectors read fastest.
+    the one result is in near memory, which the target's vectors read fastest. A body of
+    groups is a chain: one kernel that runs these stages in turn for some rows each, with
+    their own strategies and plans.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$strategy,
                    OptionalAttr<DenseI64ArrayAttr>:$output_strides,

@@ -1,14 +1,8 @@
-// One filter per channel.
-//
-// Channels-last, vectors along the channels. For one row of outputs, tiles of
-// neighbouring positions; per tile and vector of channels the sums stay in
-// registers over all kernel positions, and each input vector is loaded once per
-// kernel row.
+// One filter per channel (DepthwiseLoops.h), its plans.
 
-#include "dialects/graph/ops/Window.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
-#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/DepthwiseLoops.h"
 #include "passes/schedule/tiles/NarrowStorage.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
@@ -34,10 +28,11 @@ public:
     WindowAxis axis = windowAxes(conv).back();
     Ranking<int64_t> ranking(/*tolerance=*/0.001);
     for (int64_t width = 1;
-         width <= std::min(mostColumns(axis, target), axis.output.most());
+         width <=
+         std::min(mostDepthwiseColumns(axis, target), axis.output.most());
          ++width)
       if (evenColumnTile(axis, width) == width)
-        ranking.add(width, rowCycles(axis, width, target));
+        ranking.add(width, depthwiseRowCycles(axis, width, target));
     return plansOf(std::move(ranking).ranked(1), [&](int64_t width) {
       return Plan(conv.getContext(), {{"columns", width}});
     });
@@ -50,7 +45,7 @@ public:
     int64_t rows = ShapedType::getNumElements(y.drop_back(2));
     for (const WindowAxis &axis : ArrayRef(axes).drop_back())
       rows *= axis.kernel;
-    return rowCycles(axes.back(), plan.number("columns"), target) *
+    return depthwiseRowCycles(axes.back(), plan.number("columns"), target) *
            double(rows * llvm::divideCeil(y.back(), target.maxLanes(elementOf(
                                                         conv.getX()))));
   }
@@ -71,181 +66,15 @@ public:
   void emit(KernelBuilder &b) const override {
     ConvOp conv = depthwiseOf(b.group);
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
-    SmallVector<WindowAxis> axes = windowAxes(conv);
-    WindowAxis columns = axes.back();
-    Type type = elementOf(conv.getX());
     Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
-    int64_t width = b.plan.number("columns");
-    // In any order, sums start with the bias.
-    Value bias = conv.getBias();
-    bool startsWithBias = bias && !b.group.isStrict();
-
     // Channels in whole vectors can be cut into pieces.
-    int64_t lanes = b.target.maxLanes(type),
+    int64_t lanes = b.target.maxLanes(elementOf(conv.getX())),
             vectors = y.back() % lanes == 0 ? y.back() / lanes : 1;
     b.parallelFor(
         outer, vectors, [&](Expr row, const KernelBuilder::Piece &piece) {
           Exprs position = rowPosition(b, row, dimsOf(conv.getResult()));
-          forColumnTiles(
-              b, columns, width,
-              [&](Expr first, TilePlace place, int64_t count) {
-                b.forLanes(
-                    piece, y.back(), type, [&](Expr channel, int64_t lanes) {
-                      named(channel, "channel");
-                      Expr start = startsWithBias
-                                       ? named(b.load(bias, {channel}), "bias")
-                                       : b.constant(0, type);
-                      Exprs sums(count, b.broadcast(start, lanes));
-                      sums = overKernel(
-                          b, ArrayRef(axes).drop_back(), position, sums,
-                          [&](Expr kernelRow, ArrayRef<Expr> at,
-                              ArrayRef<Expr> carried) {
-                            return rowOfTaps(b, conv, columns, kernelRow, at,
-                                             first, place, channel, carried);
-                          });
-                      for (int64_t p = 0; p < count; ++p) {
-                        Expr sum = bias && !startsWithBias
-                                       ? sums[p] + b.load(bias, {channel})
-                                       : sums[p];
-                        if (sum.value != sums[p].value)
-                          named(sum, count == 1 ? "conv" : "conv_" + Twine(p));
-                        b.bindElement(conv.getResult(), sum);
-                        Exprs at(position);
-                        at.push_back(
-                            named(first + double(p), "column_" + Twine(p)));
-                        at.push_back(channel);
-                        b.store(0u, b.broadcast(b.load(b.result(), at), lanes),
-                                at);
-                      }
-                      b.unbindElement(conv.getResult());
-                    });
-              });
+          emitDepthwiseRow(b, conv, {position, position, nullptr}, piece);
         });
-  }
-
-private:
-  /// As many positions as registers hold sums, one row of inputs and a weight for.
-  static int64_t mostBesideInputs(const WindowAxis &axis,
-                                  const TargetDescription &target) {
-    int64_t registers = target.vectorRegisters, most = 1;
-    while (most < 14 &&
-           (most + 1) + most * axis.stride + axis.reach() + 1 + 2 <= registers)
-      ++most;
-    return most;
-  }
-
-  /// Whether the weights of a kernel row stay in registers instead of its inputs, which
-  /// leaves few registers more sums.
-  static bool keepsFilter(const WindowAxis &axis,
-                          const TargetDescription &target) {
-    return mostBesideInputs(axis, target) < axis.kernel;
-  }
-
-  static int64_t mostColumns(const WindowAxis &axis,
-                             const TargetDescription &target) {
-    int64_t most = mostBesideInputs(axis, target);
-    return keepsFilter(axis, target)
-               ? std::max(most,
-                          int64_t(target.vectorRegisters) - axis.kernel - 2)
-               : most;
-  }
-
-  /// Calls `body` for each position of a tile and kernel column: by kernel column, or by
-  /// the input that both meet at. Kernel columns of one position follow one another.
-  static void forEachTap(const WindowAxis &axis, int64_t count, bool byInput,
-                         llvm::function_ref<void(int64_t, int64_t)> body) {
-    if (!byInput) {
-      for (int64_t k = 0; k < axis.kernel; ++k)
-        for (int64_t p = 0; p < count; ++p)
-          body(p, k);
-      return;
-    }
-    for (int64_t at = 0; at <= (count - 1) * axis.stride + axis.reach(); ++at)
-      for (int64_t p = 0; p < count; ++p)
-        if (int64_t from = at - p * axis.stride;
-            from >= 0 && from <= axis.reach() && from % axis.dilation == 0)
-          body(p, from / axis.dilation);
-  }
-
-  /// Cycles for a vector of channels of one row and one kernel row.
-  static double rowCycles(const WindowAxis &axis, int64_t width,
-                          const TargetDescription &target) {
-    auto ofTile = [&](int64_t n) {
-      double multiplies = static_cast<double>(n * axis.kernel),
-             loads = static_cast<double>((n - 1) * axis.stride + 1 +
-                                         (axis.kernel - 1) * axis.dilation +
-                                         axis.kernel);
-      return std::max({multiplies / target.rates.multiplyAdds,
-                       loads / target.rates.loads,
-                       target.rates.multiplyAddLatency}) +
-             1;
-    };
-    double total =
-        static_cast<double>(axis.output.most() / width) * ofTile(width);
-    if (axis.output.most() % width)
-      total += ofTile(axis.output.most() % width) * 1.05;
-    return total;
-  }
-
-  /// One kernel row: input vectors are loaded once and used by all kernel
-  /// columns that see them.
-  static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv,
-                         const WindowAxis &columns, Expr kernelRow,
-                         ArrayRef<Expr> at, Expr first, const TilePlace &place,
-                         Expr channel, ArrayRef<Expr> carried) {
-    Exprs sums(carried.begin(), carried.end());
-    int64_t count = sums.size();
-    ArrayRef<int64_t> w = shapeOf(conv.getW());
-    int64_t rows =
-        tensorType(conv.getW()).getNumElements() / (w.back() * columns.kernel);
-    StoredOperand weights(b, conv.getW(), {rows, columns.kernel, w.back()});
-    Expr start = named(first * double(columns.stride) - double(columns.low),
-                       "first_input_column");
-    if (place.isAnywhere) {
-      auto [lo, hi] =
-          insideWindow(start, columns.kernel, columns.dilation, columns.input);
-      return b.loop(
-          named(lo, "first_kernel_column"), named(hi, "end_kernel_column"), 1,
-          carried, [&](Expr k, ArrayRef<Expr> sums) -> Exprs {
-            named(k, "kernel_column");
-            Exprs position(at.begin(), at.end());
-            position.push_back(
-                named(start + k * double(columns.dilation), "input_column"));
-            position.push_back(channel);
-            return {fma(b.load(conv.getX(), position),
-                        weights.load({kernelRow, k, channel}), sums[0])};
-          });
-    }
-    auto xAt = [&](int64_t offset) {
-      Exprs position(at.begin(), at.end());
-      position.push_back(
-          named(start + double(offset), "input_column_" + Twine(offset)));
-      position.push_back(channel);
-      return named(b.load(conv.getX(), position), "x_" + Twine(offset));
-    };
-    auto weightAt = [&](int64_t k) {
-      return named(weights.load({kernelRow, b.index(k), channel}),
-                   "w_" + Twine(k));
-    };
-    // One of both is loaded when it is needed, and stays until the row is done.
-    std::map<int64_t, Expr> inputs, filter;
-    auto add = [&](int64_t p, int64_t k) {
-      int64_t offset = p * columns.stride + k * columns.dilation;
-      Expr &x = inputs[offset], &weight = filter[k];
-      if (!weight)
-        weight = weightAt(k);
-      if (!x)
-        x = xAt(offset);
-      sums[p] = named(fma(x, weight, sums[p]),
-                      count == 1 ? "sum" : "sum_" + Twine(p));
-    };
-    forEachTap(columns, count, keepsFilter(columns, b.target),
-               [&](int64_t p, int64_t k) {
-                 auto [lo, hi] = columns.inside(k, place, count);
-                 if (p >= lo && p < hi)
-                   add(p, k);
-               });
-    return sums;
   }
 };
 

@@ -48,6 +48,28 @@ public:
     b.parallelFor(outer, [&](Expr row) { window(row, std::nullopt); });
   }
 
+  void emitRow(ArrayRef<Expr> position, ArrayRef<Expr> read,
+               ArrayRef<Expr> stored) {
+    if (!ConvolutionAnchor{conv, nullptr}.isMatrix())
+      return windowRow(position, stored, std::nullopt);
+    int64_t width = y.end()[-2];
+    auto firstOf = [&](Value buffer, ArrayRef<Expr> row) {
+      ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+      return b.linearize(row, shape.drop_back(2)) * double(width);
+    };
+    Expr from = named(firstOf(b.bufferOf(conv.getX()), read), "first_position"),
+         to = named(firstOf(b.outputs[0], stored), "first_stored");
+    forRowTiles(b, width,
+                llvm::divideCeil(width, llvm::divideCeil(width, rows)),
+                [&](Expr first, int64_t count) {
+                  named(first, "column");
+                  forPanelsHere([&](const Panel &panel) {
+                    pointwise(named(from + first, "position"), count, panel,
+                              named(to + first, "stored"));
+                  });
+                });
+  }
+
 private:
   void matrix(const Dim &positions, bool panelsOutside) {
     if (panelsOutside)
@@ -175,12 +197,15 @@ private:
         [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
   }
 
-  /// Rows of a matrix product: x as [positions, channels].
+  /// Rows of a matrix product: x as [positions, channels]. The result has them from
+  /// `stored` on.
   void pointwise(Expr first, int64_t count, const Panel &panel) {
+    pointwise(first, count, panel, first);
+  }
+  void pointwise(Expr first, int64_t count, const Panel &panel, Expr stored) {
     Tile tile = firstSums(count, panel);
     Value buffer = b.bufferOf(conv.getX());
-    int64_t positions = tensorType(conv.getX()).getNumElements() / channels;
-    Value flat = buffer ? b.view(buffer, {positions, channels}) : Value();
+    Value flat = buffer ? asMatrix(buffer, channels) : Value();
     addProducts(
         tile, 0, count, channels, b.plan.number("splits"),
         [&](int64_t row, Expr k) {
@@ -192,14 +217,13 @@ private:
           return b.load(conv.getX(), at);
         },
         panel, b.index(0), "input_channel");
-    Value out = allSameShape()
-                    ? b.view(b.outputs[0], {positions, panels.columns})
-                    : Value();
+    Value out =
+        allSameShape() ? asMatrix(b.outputs[0], panels.columns) : Value();
     if (out) {
       // Everything is a matrix: no index has to be taken apart.
       Value saved = b.outputs[0];
       b.outputs[0] = out;
-      finishFlat(tile, panel, first);
+      finishFlat(tile, panel, stored);
       b.outputs[0] = saved;
     } else {
       finish(tile, panel, [&](int64_t row, Expr column) {
@@ -208,6 +232,12 @@ private:
         return at;
       });
     }
+  }
+
+  /// A buffer as [positions, columns]; null if its strides do not allow it.
+  Value asMatrix(Value buffer, int64_t columns) {
+    int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
+    return b.view(buffer, {elements / columns, columns});
   }
 
   /// Computed on the way into the convolution, and for nothing else.
@@ -300,10 +330,14 @@ private:
   /// One row of output positions; all panels unless one is given.
   void window(Expr row, std::optional<Panel> only) {
     Exprs outer = rowPosition(b, row, dimsOf(conv.getResult()));
+    windowRow(outer, outer, only);
+  }
+  void windowRow(ArrayRef<Expr> outer, ArrayRef<Expr> stored,
+                 std::optional<Panel> only) {
     forColumnTiles(b, columns, rows,
                    [&](Expr first, TilePlace place, int64_t count) {
                      auto one = [&](const Panel &panel) {
-                       windowTile(outer, first, place, count, panel);
+                       windowTile(outer, stored, first, place, count, panel);
                      };
                      if (only)
                        one(*only);
@@ -312,11 +346,11 @@ private:
                    });
   }
 
-  void windowTile(ArrayRef<Expr> outer, Expr first, const TilePlace &place,
-                  int64_t count, const Panel &panel) {
+  void windowTile(ArrayRef<Expr> outer, ArrayRef<Expr> stored, Expr first,
+                  const TilePlace &place, int64_t count, const Panel &panel) {
     Tile tile = sumsOf(outer, first, place, count, panel);
     finish(tile, panel, [&](int64_t column, Expr channel) {
-      return tilePosition(outer, first, column, channel);
+      return tilePosition(stored, first, column, channel);
     });
   }
 
@@ -457,6 +491,11 @@ private:
 
 void emitConvolution(KernelBuilder &b, ConvOp conv, Operation *pool) {
   ConvolutionLoops(b, conv, pool).emit();
+}
+
+void emitConvolutionRow(KernelBuilder &b, ConvOp conv, ArrayRef<Expr> position,
+                        ArrayRef<Expr> read, ArrayRef<Expr> stored) {
+  ConvolutionLoops(b, conv, nullptr).emitRow(position, read, stored);
 }
 
 } // namespace ingot::schedule

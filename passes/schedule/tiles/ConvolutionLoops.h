@@ -23,6 +23,15 @@ namespace ingot::schedule {
 void emitConvolution(KernelBuilder &b, graph::ConvOp conv,
                      mlir::Operation *pool);
 
+/// Builds one row of a convolution by `b.plan`: {columns, rows, splits}. `position` is
+/// the batch and the row of the result, `stored` where the result's buffer has that
+/// row; of a pointwise convolution, `read` is where the input's buffer has it. What
+/// follows the convolution reads nothing of the result's shape but at `stored`.
+void emitConvolutionRow(KernelBuilder &b, graph::ConvOp conv,
+                        llvm::ArrayRef<graph::Expr> position,
+                        llvm::ArrayRef<graph::Expr> read,
+                        llvm::ArrayRef<graph::Expr> stored);
+
 } // namespace ingot::schedule
 
 #endif // INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONLOOPS_H

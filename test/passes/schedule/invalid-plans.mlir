@@ -186,3 +186,22 @@ kernel.func @f(%gates: tensor<9x1x384xf32>, %p: tensor<49152xf32>, %h: tensor<1x
   %y:3 = graph.gru %gates, %r, %h {activations = ["Sigmoid", "Tanh"], alpha = array<f64: 0.0, 0.0>, beta = array<f64: 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<9x1x384xf32>, tensor<128x384xf32>, tensor<1x128xf32>) -> (tensor<9x1x128xf32>, tensor<1x128xf32>, tensor<384xf32>)
   kernel.return %y#0, %y#1, %y#2 : tensor<9x1x128xf32>, tensor<1x128xf32>, tensor<384xf32>
 }
+
+// -----
+
+// Stages of a chain are checked as groups of their own are.
+// expected-error @+1 {{its plan has no 'columns'}}
+kernel.func @f(%x: tensor<1x8x8x16xf32>, %v: tensor<3x3x1x16xf32>, %q: tensor<256xf32>) -> tensor<1x8x8x16xf32> attributes {strategy = "row-chain", plan = {parts = 2}} {
+  %d = graph.group "depthwise"(%x, %v) {plan = {rows = 4}} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32> {
+  ^bb0(%a: tensor<1x8x8x16xf32>, %b: tensor<3x3x1x16xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 16 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x8x8x16xf32>
+    graph.yield %c : tensor<1x8x8x16xf32>
+  }
+  %y = graph.group "convolution"(%d, %q) {plan = {columns = 16, order = "tiles", rows = 8, splits = 1}} : (tensor<1x8x8x16xf32>, tensor<256xf32>) -> tensor<1x8x8x16xf32> {
+  ^bb0(%a: tensor<1x8x8x16xf32>, %b: tensor<256xf32>):
+    %w = graph.unpack_panels %b {panel = 16 : i64, tail = 0 : i64} : (tensor<256xf32>) -> tensor<1x1x16x16xf32>
+    %c = graph.conv %a, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<1x1x16x16xf32>) -> tensor<1x8x8x16xf32>
+    graph.yield %c : tensor<1x8x8x16xf32>
+  }
+  kernel.return %y : tensor<1x8x8x16xf32>
+}

@@ -1,0 +1,97 @@
+// Depthwise convolutions and their neighbours as one kernel.
+//
+//   %1 = group "convolution"(%x)           %3 = group "row-chain"(%x) {
+//   %2 = group "depthwise"(%1)        ->     %1 = group "convolution"(%x)
+//   %3 = group "convolution"(%2)             %2 = group "depthwise"(%1)
+//                                            %3 = group "convolution"(%2) }
+//
+// What passes between groups goes through the caches: where it is large, it has left
+// the second one when it is read again. The kernel of a chain computes it row by row, so
+// that it stays there, and has threads meet once instead of three times.
+
+#include "passes/decide/ChainRows.h"
+
+#include "passes/decide/Passes.h"
+#include "passes/plan/Buffers.h"
+#include "passes/schedule/RowChain.h"
+#include "passes/schedule/Strategy.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_CHAINROWS
+#include "passes/decide/Passes.h.inc"
+
+void separateStages(GroupOp chain) {
+  Block &body = chain.getBody().front();
+  for (auto [argument, input] :
+       llvm::zip(body.getArguments(), chain.getInputs()))
+    argument.replaceAllUsesWith(input);
+  for (Operation &stage : llvm::make_early_inc_range(body.without_terminator()))
+    stage.moveBefore(chain);
+  chain->replaceAllUsesWith(body.getTerminator()->getOperands());
+  chain->erase();
+}
+
+namespace {
+
+/// Whether what passes between the stages would leave the second cache, which it shares
+/// with the input and the result, and threads can share the rows of the chain.
+bool pays(const schedule::RowChain &chain, const TargetDescription &target) {
+  constexpr int64_t enoughParts = 4;
+  auto stages = chain.stages();
+  return chain.parts(target) >= enoughParts &&
+         llvm::any_of(ArrayRef(stages).drop_back(), [&](GroupOp stage) {
+           return plan::bytesOf(stage->getResult(0).getType()) >
+                  target.l2Bytes / 2;
+         });
+}
+
+/// Moves the stages into a group at the place of the last one.
+void build(const schedule::RowChain &chain, const TargetDescription &target) {
+  auto stages = chain.stages();
+  GroupOp last = stages.back();
+  llvm::SetVector<Value> inputs;
+  SmallVector<Location> locations;
+  for (GroupOp stage : stages) {
+    locations.push_back(stage.getLoc());
+    for (Value operand : stage.getInputs())
+      if (!llvm::is_contained(stages, operand.getDefiningOp<GroupOp>()))
+        inputs.insert(operand);
+  }
+  OpBuilder builder(last);
+  auto group = GroupOp::create(builder, builder.getFusedLoc(locations),
+                               last.getResultTypes(), inputs.getArrayRef(),
+                               builder.getStringAttr(""), DenseI64ArrayAttr(),
+                               ArrayAttr(), DictionaryAttr());
+  last->replaceAllUsesWith(group);
+  Block *body = builder.createBlock(&group.getBody());
+  for (Value input : inputs) {
+    Value argument = body->addArgument(input.getType(), input.getLoc());
+    for (GroupOp stage : stages)
+      stage->replaceUsesOfWith(input, argument);
+  }
+  for (GroupOp stage : stages)
+    stage->moveBefore(body, body->end());
+  builder.setInsertionPointToEnd(body);
+  YieldOp::create(builder, last.getLoc(), last->getResults());
+  schedule::decideStrategy(group, target);
+}
+
+struct ChainRowsPass : impl::ChainRowsBase<ChainRowsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    SmallVector<GroupOp> groups(getOperation().getOps<GroupOp>());
+    for (GroupOp group : groups)
+      if (auto chain = schedule::RowChain::around(group);
+          chain && pays(*chain, target))
+        build(*chain, target);
+  }
+};
+
+} // namespace
+} // namespace ingot::decide

@@ -1,0 +1,168 @@
+#include "passes/schedule/RowChain.h"
+
+#include "dialects/graph/ElementsData.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/GroupCost.h"
+#include "passes/schedule/Plan.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+GroupView viewOf(GroupOp group) { return GroupView{&group.getBody().front()}; }
+
+/// Whether all but the anchor, and a transpose that it reads through, is elementwise on
+/// tensors of its shape, or of constants for each channel; others of the result's shape
+/// only with `readsWhole`.
+bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
+  for (Operation &op : group.getBody().front().without_terminator()) {
+    bool isRead = isa<TransposeOp>(op) && op.hasOneUse() &&
+                  anchor.getX() == op.getResult(0);
+    if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
+        &op != anchor && !isRead)
+      return false;
+    // Nothing is computed on the way into the anchor.
+    if (isa<ElementwiseOpInterface>(op) &&
+        llvm::is_contained(op.getUsers(), anchor))
+      return false;
+  }
+  return llvm::all_of(group.getBody().getArguments(), [&](Value input) {
+    if (!isEpilogueOperand(input, anchor))
+      return true;
+    bool ofChannels = tensorType(input).getNumElements() ==
+                      (shapeOf(input).empty() ? 1 : shapeOf(input).back());
+    return ofChannels ||
+           (readsWhole && input.getType() == group.getResult(0).getType());
+  });
+}
+
+/// Whether a group is of floats, one image, and whole tensors.
+bool isPlain(GroupOp group) {
+  auto isPlainTensor = [](Value v) {
+    return shapeOf(v).size() == 4 && shapeOf(v)[0] == 1 &&
+           elementOf(v).isF32() && !hasRunTimeSizes(v.getType());
+  };
+  return group.getNumResults() == 1 && !group.getOutputStrides() &&
+         !group.getInputStrides() && !group.getNear() &&
+         isPlainTensor(group.getResult(0));
+}
+
+/// The convolution of a group whose panels are all read for each tile of positions.
+ConvOp floatConvolutionOf(GroupOp group) {
+  auto anchor = ConvolutionAnchor::of(viewOf(group));
+  return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&
+                 !anchor.conv.isWidening() && anchor.weights() &&
+                 Plan(group.getPlanAttr()).word("order") == "tiles" &&
+                 anchor.conv.getResult().getType() ==
+                     group.getResult(0).getType()
+             ? anchor.conv
+             : ConvOp();
+}
+
+/// Which argument of its body a group reads as the input of its convolution.
+Value inputOf(GroupOp group, ConvOp conv) {
+  auto argument = dyn_cast<BlockArgument>(conv.getX());
+  return argument && argument.hasOneUse()
+             ? group.getInputs()[argument.getArgNumber()]
+             : Value();
+}
+
+} // namespace
+
+std::optional<RowChain> RowChain::around(GroupOp depthwise) {
+  ConvOp filter = depthwise.getStrategy() == "depthwise"
+                      ? depthwiseOf(viewOf(depthwise))
+                      : ConvOp();
+  if (!filter || !isPlain(depthwise) ||
+      !keepsRows(depthwise, filter, /*readsWhole=*/false))
+    return std::nullopt;
+  Value x = inputOf(depthwise, filter);
+  ArrayRef<int64_t> w = shapeOf(filter.getW());
+  // Each row is read, and the next window begins below the first row of this one.
+  if (!x || w[0] < filter.getStrides()[0] || filter.getDilations()[0] != 1 ||
+      filter.getResult().getType() != depthwise.getResult(0).getType())
+    return std::nullopt;
+  RowChain chain{GroupOp(), depthwise, GroupOp()};
+  auto before = x.getDefiningOp<GroupOp>();
+  if (before && x.hasOneUse() && isPlain(before))
+    if (ConvOp conv = floatConvolutionOf(before);
+        conv && keepsRows(before, conv, /*readsWhole=*/false))
+      chain.first = before;
+  Value y = depthwise.getResult(0);
+  auto after =
+      y.hasOneUse() ? dyn_cast<GroupOp>(*y.getUsers().begin()) : GroupOp();
+  if (after && isPlain(after))
+    if (ConvOp conv = floatConvolutionOf(after);
+        conv && keepsRows(after, conv, /*readsWhole=*/true) &&
+        inputOf(after, conv) == y &&
+        ConvolutionAnchor{conv, nullptr}.isMatrix())
+      chain.last = after;
+  return chain.first || chain.last ? std::make_optional(chain) : std::nullopt;
+}
+
+std::optional<RowChain> RowChain::of(GroupView group) {
+  SmallVector<GroupOp> stages;
+  for (Operation &op : group.block->without_terminator()) {
+    stages.push_back(dyn_cast<GroupOp>(op));
+    if (!stages.back())
+      return std::nullopt;
+  }
+  for (GroupOp stage : stages)
+    if (auto chain = around(stage))
+      return chain->stages() == stages && group.results().size() == 1 &&
+                     group.results()[0] == stages.back().getResult(0)
+                 ? chain
+                 : std::nullopt;
+  return std::nullopt;
+}
+
+SmallVector<GroupOp> RowChain::stages() const {
+  SmallVector<GroupOp> all{first, depthwise, last};
+  llvm::erase_if(all, [](GroupOp group) { return !group; });
+  return all;
+}
+
+SmallVector<int64_t> RowChain::scratchBytes() const {
+  auto rowBytes = [](Value v) {
+    return tensorType(v).getNumElements() / shapeOf(v)[1] *
+           bytesPerElement(elementOf(v));
+  };
+  ConvOp filter = depthwiseOf(viewOf(depthwise));
+  SmallVector<int64_t> bytes;
+  if (first)
+    bytes.push_back(rowBytes(filter.getX()) * shapeOf(filter.getW())[0]);
+  if (last)
+    bytes.push_back(rowBytes(filter.getResult()));
+  return bytes;
+}
+
+int64_t RowChain::parts(const TargetDescription &target) const {
+  // As many as a few threads share evenly.
+  constexpr int64_t most = 16;
+  constexpr double mostTwice = 0.1;
+  GroupOp before = first, group = depthwise;
+  ConvOp filter = depthwiseOf(viewOf(group));
+  double all = 0, ofRow = 0;
+  for (GroupOp stage : stages())
+    all += static_cast<double>(workOf(viewOf(stage)));
+  if (before)
+    ofRow = static_cast<double>(workOf(viewOf(before))) /
+            static_cast<double>(shapeOf(before.getResult(0))[1]);
+  double twice =
+      static_cast<double>(shapeOf(filter.getW())[0] - filter.getStrides()[0]) *
+      ofRow;
+  SmallVector<int64_t> scratch = scratchBytes();
+  int64_t ofPart = std::accumulate(scratch.begin(), scratch.end(), int64_t(0));
+  int64_t parts = 1, rows = shapeOf(group.getResult(0))[1];
+  while (2 * parts <= std::min(most, rows / 2) &&
+         2 * parts * ofPart <= target.l2Bytes &&
+         static_cast<double>(2 * parts - 1) * twice <= mostTwice * all)
+    parts *= 2;
+  return parts;
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,190 @@
+// Several convolutions in one kernel, row by row.
+//
+//   row-chain { %1 = group { conv 1x1 }, %2 = group { depthwise 3x3 },
+//               %3 = group { conv 1x1 } }
+//     ->
+//   for each row of the result
+//     the rows of %1 that its window reads and none before has read
+//     one row of %2
+//     the row of %3
+//
+// What passes between them is never stored as a whole. Rows of the first result are in
+// a ring that has as many of them as a window reads; of the depthwise result there is
+// one row. Nothing is computed twice but where threads part: each begins with the rows
+// that its first window reads. The first or the last of the three may be missing.
+
+#include "passes/schedule/RowChain.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/GroupCost.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/ConvolutionLoops.h"
+#include "passes/schedule/tiles/DepthwiseLoops.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// Its stages while the kernel is built.
+class RowChainLoops {
+public:
+  explicit RowChainLoops(KernelBuilder &b)
+      : b(b), chain(*RowChain::of(b.group)), x(shapeOf(filter().getX())),
+        y(shapeOf(filter().getResult())), axis(windowAxes(filter()).front()),
+        rows(y[1]) {}
+
+  void emit() {
+    int64_t parts = b.plan.number("parts");
+    if (chain.first)
+      ring = b.scratch({parts, axis.kernel, x[2], x[3]},
+                       elementOf(filter().getX()));
+    if (chain.last)
+      line = b.scratch({parts, 1, y[2], y[3]}, elementOf(filter().getResult()));
+    if (!paysToFork(b.group, b.target))
+      return part(b.index(0), b.index(0), b.index(rows));
+    b.forPart(parts, [&](Expr begin, Expr end) {
+      auto rowOf = [&](Expr part) {
+        return rows % parts == 0 ? part * double(rows / parts)
+                                 : part * double(rows) / double(parts);
+      };
+      part(begin, named(rowOf(begin), "first_row"),
+           named(rowOf(end), "end_row"));
+    });
+  }
+
+private:
+  ConvOp filter() { return depthwiseOf(viewOf(chain.depthwise)); }
+  static GroupView viewOf(GroupOp group) {
+    return GroupView{&group.getBody().front()};
+  }
+
+  /// What one thread does, with the memory of that number.
+  void part(Expr memory, Expr first, Expr end) {
+    Expr window = named(first * double(axis.stride) - double(axis.low),
+                        "first_window"),
+         top = named(max(window, 0.0), "first_input_row");
+    b.loop(first, end, 1, {top},
+           [&](Expr row, ArrayRef<Expr> carried) -> Exprs {
+             named(row, "row");
+             Expr below = carried[0];
+             if (chain.first)
+               below = throughWindowOf(row, carried[0], memory);
+             Exprs position{b.index(0), row}, single{memory, b.index(0)};
+             filterRow(position, memory, chain.last ? single : position);
+             if (chain.last)
+               emitStage(chain.last, line, b.outputs[0],
+                         [&](KernelBuilder &stage, ConvOp conv) {
+                           emitConvolutionRow(stage, conv, position, single,
+                                              position);
+                         });
+             return {below};
+           });
+  }
+
+  /// Computes the rows of the first result from `made` on that the window of `row`
+  /// reads; returns the row behind the last of them.
+  Expr throughWindowOf(Expr row, Expr made, Expr memory) {
+    Expr behind = named(row * double(axis.stride) +
+                            double(axis.reach() + 1 - axis.low),
+                        "behind_window"),
+         below = named(min(behind, double(x[1])), "end_input_row");
+    b.forRange(made, below, [&](Expr input) {
+      named(input, "input_row");
+      Exprs position{b.index(0), input},
+          stored{memory, named(input % double(axis.kernel), "slot")};
+      emitStage(chain.first, Value(), ring,
+                [&](KernelBuilder &stage, ConvOp conv) {
+                  emitConvolutionRow(stage, conv, position, position, stored);
+                });
+    });
+    return below;
+  }
+
+  void filterRow(ArrayRef<Expr> position, Expr memory, ArrayRef<Expr> stored) {
+    auto inRing = [&](ArrayRef<Expr> at) -> Exprs {
+      if (!chain.first)
+        return Exprs(at.begin(), at.end());
+      return {memory, named(at[1] % double(axis.kernel), "slot")};
+    };
+    emitStage(chain.depthwise, ring, chain.last ? line : b.outputs[0],
+              [&](KernelBuilder &stage, ConvOp conv) {
+                emitDepthwiseRow(stage, conv, {position, stored, inRing},
+                                 {b.index(0), 1});
+              });
+  }
+
+  /// Builds a stage that reads `input` in place of the stage before.
+  void emitStage(GroupOp group, Value input, Value output,
+                 llvm::function_ref<void(KernelBuilder &, ConvOp)> body) {
+    KernelBuilder stage(b.builder, b.function, viewOf(group), b.target, output);
+    stage.plan = Plan(group.getPlanAttr());
+    ConvOp conv;
+    for (Operation &op : group.getBody().front())
+      if (auto found = dyn_cast<ConvOp>(op))
+        conv = found;
+    for (auto [operand, argument] :
+         llvm::zip(group.getInputs(), group.getBody().getArguments()))
+      stage.bindBuffer(argument,
+                       operand.getDefiningOp() ? input : b.bufferOf(operand));
+    body(stage, conv);
+  }
+
+  KernelBuilder &b;
+  RowChain chain;
+  ArrayRef<int64_t> x, y;
+  WindowAxis axis; // of rows
+  int64_t rows;
+  Value ring, line;
+};
+
+class RowChainStrategy : public Strategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    return !target.isDevice() && RowChain::of(group).has_value();
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"parts", 1, 1 << 10}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    return {Plan(group.block->getParentOp()->getContext(),
+                 {{"parts", RowChain::of(group)->parts(target)}})};
+  }
+
+  /// The sum of the stages.
+  double cost(GroupView group, const Plan &,
+              const TargetDescription &target) const override {
+    double cycles = 0;
+    for (GroupOp stage : RowChain::of(group)->stages())
+      cycles += lookupStrategy(stage.getStrategy())
+                    ->cost(GroupView{&stage.getBody().front()},
+                           Plan(stage.getPlanAttr()), target);
+    return cycles;
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    for (GroupOp stage : RowChain::of(group)->stages())
+      if (std::string why =
+              refusal(GroupView{&stage.getBody().front()}, stage.getStrategy(),
+                      stage.getPlanAttr(), target);
+          !why.empty())
+        return why;
+    return "";
+  }
+
+  void emit(KernelBuilder &b) const override { RowChainLoops(b).emit(); }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createRowChainStrategy() {
+  return std::make_unique<RowChainStrategy>();
+}
+
+} // namespace ingot::schedule

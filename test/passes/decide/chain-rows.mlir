@@ -1,0 +1,57 @@
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-chain-rows=target=x86-64-v4 | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-chain-rows=target=x86-64-v4 -lower-outline-groups | FileCheck %s --check-prefix=LOWER
+// RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 -simplify-fold-constants -decide-chain-rows=target=cortex-m4 | FileCheck %s --check-prefix=SMALL
+// REQUIRES: ingot-opt
+
+// What passes from one group to the next would leave the second cache. The stages keep
+// their strategies and plans, and the last one reads the input once more, for its sum.
+// CHECK-LABEL: @block(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<1x64x64x16xf32>
+// CHECK: %[[Y:.*]] = graph.group "row-chain"({{.*}}) {plan = {parts = 8 : i64}}
+// CHECK: ^bb0(
+// CHECK: %[[E:.*]] = graph.group "convolution"
+// CHECK: graph.yield
+// CHECK: %[[D:.*]] = graph.group "depthwise"(%[[E]],
+// CHECK: graph.yield
+// CHECK: %[[P:.*]] = graph.group "convolution"({{.*}}%[[D]]
+// CHECK: graph.add
+// CHECK: graph.yield
+// CHECK: graph.yield %[[P]]
+// CHECK: return %[[Y]]
+
+// Comment and name have the operators of all stages.
+// LOWER: kernel.func @conv_conv_conv_1x64x64x16
+// LOWER-SAME: comment = "{{.*}}conv + relu + conv + conv + add by row-chain, f32[1,64,64,16]{{.*}} -> f32[1,64,64,16]"
+// LOWER-SAME: strategy = "row-chain"
+// LOWER: kernel.launch @conv_conv_conv_1x64x64x16
+
+// Without a second cache there is nothing to stay in.
+// SMALL-NOT: row-chain
+func.func @block(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor<1x64x64x16xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1x16x64xf32> : tensor<1x1x16x64xf32>
+  %u = graph.constant dense<0.25> : tensor<1x1x64x16xf32> : tensor<1x1x64x16xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x64x16xf32>, tensor<1x1x16x64xf32>) -> tensor<1x64x64x64xf32>
+  %r = graph.relu %c : (tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
+  %d = graph.conv %r, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<1x64x64x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x64x64x64xf32>
+  %p = graph.conv %d, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x64x64xf32>, tensor<1x1x64x16xf32>) -> tensor<1x64x64x16xf32>
+  %y = graph.add %p, %x : (tensor<1x64x64x16xf32>, tensor<1x64x64x16xf32>) -> tensor<1x64x64x16xf32>
+  return %y : tensor<1x64x64x16xf32>
+}
+
+// Few channels stay in the cache; what two groups read is stored.
+// CHECK-LABEL: @small(
+// CHECK-NOT: row-chain
+// CHECK-LABEL: @read_twice(
+// CHECK-NOT: row-chain
+func.func @small(%x: tensor<1x16x16x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor<1x16x16x64xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1x16x64xf32> : tensor<1x1x16x64xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x16x16xf32>, tensor<1x1x16x64xf32>) -> tensor<1x16x16x64xf32>
+  %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<1x16x16x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x16x16x64xf32>
+  return %d : tensor<1x16x16x64xf32>
+}
+func.func @read_twice(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> (tensor<1x64x64x64xf32>, tensor<1x64x64x64xf32>) {
+  %w = graph.constant dense<0.5> : tensor<1x1x16x64xf32> : tensor<1x1x16x64xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x64x16xf32>, tensor<1x1x16x64xf32>) -> tensor<1x64x64x64xf32>
+  %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<1x64x64x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x64x64x64xf32>
+  return %c, %d : tensor<1x64x64x64xf32>, tensor<1x64x64x64xf32>
+}
