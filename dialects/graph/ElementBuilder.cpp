@@ -534,6 +534,19 @@ void BodyBuilder::forEach(ArrayRef<Dim> trips,
   nest();
 }
 
+void BodyBuilder::forColumns(ArrayRef<Dim> trips,
+                             llvm::function_ref<void(ArrayRef<Expr>)> body) {
+  Dims outer(trips);
+  outer.back() = 1;
+  forIndependent(outer, [&](ArrayRef<Expr> idx) {
+    Exprs at(idx);
+    forLanes(trips.back(), [&](Expr i) {
+      at.back() = i;
+      body(at);
+    });
+  });
+}
+
 void BodyBuilder::when(Expr condition, llvm::function_ref<void()> then) {
   auto op = scf::IfOp::create(builder, loc, condition.value,
                               /*withElseRegion=*/false);

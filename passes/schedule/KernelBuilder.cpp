@@ -56,6 +56,12 @@ void KernelBuilder::forRows(ArrayRef<Dim> trips, const Dim &length, Type type,
                 [&](ArrayRef<Expr> at, Expr) { body(at); });
 }
 
+void KernelBuilder::forColumns(ArrayRef<Dim> trips,
+                               llvm::function_ref<void(ArrayRef<Expr>)> body) {
+  target.isDevice() ? forIndependent(trips, body)
+                    : BodyBuilder::forColumns(trips, body);
+}
+
 int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
   const Device &device = target.device;
   // Four warps for each scheduler of a processor, whose instructions take four cycles.

@@ -78,6 +78,10 @@ public:
   forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
           mlir::Type type,
           llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
+  /// On a device each thread has a column.
+  void forColumns(
+      llvm::ArrayRef<graph::Dim> trips,
+      llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
   /// Has the whole kernel run on a single thread of the device.
   void onOneThread();
   /// Runs `body` on each thread of so many blocks of the device, with the numbers of

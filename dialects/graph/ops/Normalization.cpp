@@ -44,18 +44,15 @@ static void forRows(
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops)> body) {
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
   Dims outer(shape);
-  outer[axis] = outer[last] = 1;
+  outer[axis] = 1;
   if (axis == last)
     return b.forRows(outer, shape[axis], type, [&](ArrayRef<Expr> idx) {
       Exprs at(idx);
       body(at, AxisLoops(b, shape[axis], /*isLast=*/true));
     });
-  b.forIndependent(outer, [&](ArrayRef<Expr> idx) {
+  b.forColumns(outer, [&](ArrayRef<Expr> idx) {
     Exprs at(idx);
-    b.forLanes(shape[last], [&](Expr i) {
-      at[last] = i;
-      body(at, AxisLoops(b, shape[axis], /*isLast=*/false));
-    });
+    body(at, AxisLoops(b, shape[axis], /*isLast=*/false));
   });
 }
 
