@@ -100,13 +100,13 @@ public:
     });
   }
 
-  /// Marks the arguments from which a thread loads neighbours.
+  /// Marks the arguments of which a thread loads or stores neighbours.
   void markArguments() {
     module.walk([&](kernel::LaunchOp launch) { meet(launch); });
     for (auto kernel : module.getOps<kernel::FuncOp>())
       for (BlockArgument argument : kernel.getArguments())
         if (arguments.lookup(argument) >= deviceWord &&
-            loadsNeighbours(argument))
+            usesNeighbours(argument))
           kernel.setArgAttr(
               argument.getArgNumber(), kernel::kAlignAttr,
               IntegerAttr::get(IntegerType::get(module.getContext(), 64),
@@ -114,16 +114,20 @@ public:
   }
 
 private:
-  /// Bytes that a thread of a device loads at most.
+  /// Bytes that a thread of a device loads or stores at most.
   static constexpr int64_t deviceWord = 16;
 
-  static bool loadsNeighbours(Value buffer) {
+  static bool usesNeighbours(Value buffer) {
     llvm::SmallDenseSet<Value> places, firstOfTwo;
     for (Operation *user : buffer.getUsers()) {
       auto load = dyn_cast<memref::LoadOp>(user);
-      if (!load || load.getIndices().empty())
+      auto store = dyn_cast<memref::StoreOp>(user);
+      if (!load && !store)
         continue;
-      Value last = load.getIndices().back();
+      OperandRange indices = load ? load.getIndices() : store.getIndices();
+      if (indices.empty())
+        continue;
+      Value last = indices.back();
       places.insert(last);
       auto sum = last.getDefiningOp<arith::AddIOp>();
       APInt by;

@@ -128,6 +128,10 @@ def instruction_cases(work):
             *ahead, r"mma\.sync\.aligned\.m16n8k32\.row\.col\.s32\.s8\.s8\.s32"], [*units, r"IMMA\.16832\.S8\.S8"]
 
 
+    yield "depthwise", save_node(work, "depthwise", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], group=64),
+                                 [("x", [1, 64, 120, 120])], [1, 64, 120, 120], ("w", [64, 1, 3, 3])), [
+                                     r"ld\.global(\.nc)?\.v4\.f32", r"fma\.rn\.f32"], [r"LDG\.E\.128", "FFMA", r"STG\.E\.128"]
+
     def save_attention(name, kind, *sizes):
         folder = os.path.join(work, name)
         os.makedirs(folder, exist_ok=True)
