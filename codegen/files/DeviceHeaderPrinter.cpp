@@ -41,8 +41,12 @@ void printDeviceMacros(const Interface &interface, const DeviceLayout &layout,
            "u");
 }
 
-void printDeviceFunctions(const Interface &interface, const Device &device,
-                          TextWriter &out) {
+void printDeviceFunctions(const Interface &interface,
+                          ArrayRef<Variant> variants, TextWriter &out) {
+  const Device &device = variants.back().target->device;
+  std::string target = variants.size() > 1
+                           ? ", target; /* the number of the one chosen */"
+                           : ";";
   const std::string &name = interface.name;
   bool isFile = interface.weightsMode == WeightsMode::File;
   std::string stream = (device.stream + " *stream").str();
@@ -55,7 +59,7 @@ void printDeviceFunctions(const Interface &interface, const Device &device,
                    "these.");
   out.open("typedef struct " + name + "_constants {");
   out.line("unsigned char *memory;");
-  out.line("int device;");
+  out.line("int device" + target);
   out.close("} " + name + "_constants;");
   out.blank();
   out.blockComment("What one run at a time takes. The fields are the model's "
@@ -65,7 +69,7 @@ void printDeviceFunctions(const Interface &interface, const Device &device,
   out.line("unsigned char *memory, *staging;");
   out.line(device.graph + " *graph;");
   out.line(name + "_io recorded; /* what the graph was recorded for */");
-  out.line("int device, busy;");
+  out.line("int device, busy" + target);
   out.close("} " + name + "_handle;");
   out.blank();
   out.blockComment(

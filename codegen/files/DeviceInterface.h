@@ -25,8 +25,8 @@ struct DeviceLayout {
 /// memory, and the functions of a model whose kernels run on a device.
 void printDeviceMacros(const Interface &interface, const DeviceLayout &layout,
                        TextWriter &out);
-void printDeviceFunctions(const Interface &interface, const Device &device,
-                          TextWriter &out);
+void printDeviceFunctions(const Interface &interface,
+                          llvm::ArrayRef<Variant> variants, TextWriter &out);
 
 } // namespace ingot
 

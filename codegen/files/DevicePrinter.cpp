@@ -81,21 +81,31 @@ void DevicePrinter::printEnqueue() {
 
 void DevicePrinter::printFunctions() {
   printUpload();
-  printRelease("release", "constants", {"release(constants->memory)"});
+  printCommonFunctions();
   printCreate();
+  printRun();
+}
+
+void DevicePrinter::printOwnFunctions() {
+  isOne = true;
+  printUpload();
+  printCreate();
+  printRun();
+}
+
+void DevicePrinter::printCommonFunctions() {
+  printRelease("release", "constants", {"release(constants->memory)"});
   printRelease("destroy", "handle",
                {"release_graph(handle->graph)", "release(handle->memory)",
                 "release_staging(handle->staging)"});
-  printRun();
 }
 
 void DevicePrinter::printUpload() {
   const std::string &name = interface.name;
   bool isFile = interface.weightsMode == WeightsMode::File;
   int64_t bytes = weights.payloadBytes();
-  out.open("extern \"C\" ingot_status " + name + "_upload(" + name +
-           "_constants *constants, " + (isFile ? "const void *file, " : "") +
-           streamType() + "stream) {");
+  out.open(functionOf("upload") + "(" + name + "_constants *constants, " +
+           (isFile ? "const void *file, " : "") + streamType() + "stream) {");
   returnIf(isFile ? "!constants || !file" : "!constants", "INGOT_ERROR_NULL");
   out.line("*constants = " + name + "_constants();");
   if (isFile) {
@@ -123,10 +133,14 @@ void DevicePrinter::printUpload() {
   else if (interface.weightsMode == WeightsMode::Object)
     copy(0, name + "_weights", bytes);
   else
-    for (const Weight &weight : weights.all())
-      if (memref::GlobalOp global = weight.global;
+    // Those that several targets have are in front of all of them.
+    for (auto global :
+         interface.main->getParentOfType<ModuleOp>().getOps<memref::GlobalOp>())
+      if (const Weight &weight = weights.all()[weights.indexOf(global)];
           weight.offset >= 0 && weight.bytes > 0)
-        copy(weight.offset, "payload::" + context.globals[global.getSymName()],
+        copy(weight.offset,
+             (weight.shared ? "" : "payload::") +
+                 context.globals[global.getSymName()],
              weight.bytes);
   out.line("if (status == INGOT_OK) status = device::wait(stream);");
   out.line("if (status != INGOT_OK) " + name + "_release(constants);");
@@ -157,9 +171,8 @@ void DevicePrinter::printRelease(StringRef function, StringRef object,
 
 void DevicePrinter::printCreate() {
   const std::string &name = interface.name;
-  out.open("extern \"C\" ingot_status " + name + "_create(" + name +
-           "_handle *handle, const " + name + "_constants *constants, " +
-           streamType() + "stream) {");
+  out.open(functionOf("create") + "(" + name + "_handle *handle, const " +
+           name + "_constants *constants, " + streamType() + "stream) {");
   returnIf("!handle || !constants", "INGOT_ERROR_NULL");
   out.line("*handle = " + name + "_handle();");
   if (weights.payloadBytes() > 0)
@@ -248,9 +261,9 @@ void DevicePrinter::printOutputs() {
 
 void DevicePrinter::printRun() {
   const std::string &name = interface.name;
-  out.open("static ingot_status " + name + "_run_alone(" + name +
-           "_handle *handle, const " + name + "_io *io, " + streamType() +
-           "stream) {");
+  out.open((isOne ? "ingot_status " : "static ingot_status ") + name +
+           "_run_alone(" + name + "_handle *handle, const " + name +
+           "_io *io, " + streamType() + "stream) {");
   out.line("int device = 0;");
   out.line("ingot_status status = device::current(&device);");
   out.line("if (status != INGOT_OK) return status;");
@@ -288,9 +301,8 @@ void DevicePrinter::printRun() {
   out.close();
   out.blank();
 
-  out.open("extern \"C\" ingot_status " + name + "_run(" + name +
-           "_handle *handle, const " + name + "_io *io, " + streamType() +
-           "stream) {");
+  out.open(functionOf("run") + "(" + name + "_handle *handle, const " + name +
+           "_io *io, " + streamType() + "stream) {");
   returnIf("!handle || !io" + missingTensors(), "INGOT_ERROR_NULL");
   returnIf("io->place != INGOT_ON_HOST && io->place != INGOT_ON_DEVICE",
            "INGOT_ERROR_PLACE");

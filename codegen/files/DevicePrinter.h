@@ -22,10 +22,20 @@ public:
   void printLaunches();
   /// Behind it.
   void printFunctions();
+  /// In the namespace of one of several targets: what is not the same for all of them.
+  void printOwnFunctions();
+  /// What is the same for all targets, by the functions of one of them.
+  void printCommonFunctions();
 
 private:
   void printLaunch(kernel::LaunchOp launch);
   void printEnqueue();
+  /// The beginning of a function of the model, for all or for one of several targets.
+  std::string functionOf(llvm::StringRef function) const {
+    return isOne ? "ingot_status " + function.str()
+                 : "extern \"C\" ingot_status " + interface.name + "_" +
+                       function.str();
+  }
   void printUpload();
   void printCreate();
   void printRelease(llvm::StringRef function, llvm::StringRef object,
@@ -41,6 +51,8 @@ private:
   }
 
   DeviceLayout layout;
+  /// Of several targets.
+  bool isOne = false;
 };
 
 } // namespace ingot

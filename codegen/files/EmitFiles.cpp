@@ -110,9 +110,16 @@ static Error emitObject(Emission emission, StringRef output) {
     return error;
   // What kernels take on a device is no size of the host's object.
   bool measures = !target.isDevice();
-  if (Error error =
-          compileSource(target, source, object,
-                        measures ? measuringFlags() : ArrayRef<StringRef>()))
+  SmallVector<const TargetDescription *> others;
+  for (const Variant &variant : emission.variants.drop_back())
+    others.push_back(variant.target);
+  std::vector<std::string> levels;
+  if (!measures)
+    levels = flagsForLevels(others);
+  SmallVector<StringRef> flags(levels.begin(), levels.end());
+  if (measures)
+    llvm::append_range(flags, measuringFlags());
+  if (Error error = compileSource(target, source, object, flags))
     return error;
   std::vector<std::string> parts = {object};
   if (separate)

@@ -56,10 +56,17 @@ static void printSharedMacros(ArrayRef<Interface> interfaces,
   }
 }
 
-static void printMacros(const Interface &interface, TextWriter &out) {
+static void printMacros(const Interface &interface,
+                        const CodegenOptions &options,
+                        ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &macro = interface.macro;
   if (interface.isDevice) {
-    printDeviceMacros(interface, DeviceLayout(interface), out);
+    DeviceLayout layout(interface);
+    for (const Variant &variant : variants.drop_back())
+      layout.device =
+          std::max(layout.device,
+                   DeviceLayout(Interface(variant.module, options)).device);
+    printDeviceMacros(interface, layout, out);
   } else {
     out.blockComment("Scratch memory for one call.");
     printArenaMacros(macro, interface.arenaBytes, interface.arenaAlign, out);
@@ -275,10 +282,10 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
   out.blank();
   printSharedMacros(interfaces, options, weights, out);
   for (const Interface &entry : interfaces) {
-    printMacros(entry, out);
+    printMacros(entry, options, variants, out);
     printIo(entry, out);
     if (entry.isDevice) {
-      printDeviceFunctions(entry, variants.back().target->device, out);
+      printDeviceFunctions(entry, variants, out);
     } else {
       if (&entry == &interface)
         printArena(interfaces, options.arenaSection, out);

@@ -47,6 +47,101 @@ void Selector::printNumber(TextWriter &out) const {
   out.close();
 }
 
+std::string Selector::passCondition(size_t number) const {
+  // As the host asks for the level of a device, compilers have ten times that.
+  auto isOf = [](const Variant &variant) {
+    return ("__CUDA_ARCH__ / 10" +
+            variant.target->selectCondition.ltrim("level"))
+        .str();
+  };
+  std::string text = isOf(variants[number]);
+  for (const Variant &abler : variants.drop_front(number + 1))
+    text += " && !(" + isOf(abler) + ")";
+  return "!defined(__CUDA_ARCH__) || (" + text + ")";
+}
+
+void Selector::printDeviceNumber(TextWriter &out) const {
+  out.comment("The ablest target that the device of this thread runs, from 1 "
+              "on.");
+  out.open("inline ingot_status number(int *result) {");
+  out.line("int device = 0, level = 0;");
+  out.line("ingot_status status = " + namespaces.back() +
+           "::device::current(&device, &level);");
+  out.line("*result = 0;");
+  for (size_t i = variants.size(); i-- > 0;)
+    out.line(StringRef(i + 1 < variants.size() ? "else " : "") + "if (" +
+             variants[i].target->selectCondition + ") *result = " +
+             Twine(i + 1) + "; // " + variants[i].target->name);
+  out.line("return status == INGOT_OK && *result == 0 ? INGOT_ERROR_TARGET : "
+           "status;");
+  out.close();
+}
+
+void Selector::printDevice(TextWriter &out) const {
+  const Interface &interface = interfaces.front();
+  const std::string &name = interface.name;
+  bool isFile = interface.weightsMode == WeightsMode::File;
+  out.line("namespace {");
+  // Where the functions of any of them are the same.
+  out.line("using device = " + namespaces.back() + "::device;");
+  out.line("namespace " + inside + " {");
+  out.blank();
+  printDeviceNumber(out);
+  out.blank();
+  out.line("} // namespace " + inside);
+  out.line("} // namespace");
+  out.blank();
+  std::string stream =
+      (variants.back().target->device.stream + " *stream").str();
+  auto function = [&](const Twine &signature, const Twine &null,
+                      const Twine &number, const Twine &call, StringRef before,
+                      StringRef behind) {
+    out.open("extern \"C\" ingot_status " + name + "_" + signature + ") {");
+    out.line("if (" + null + ") return INGOT_ERROR_NULL;");
+    if (!before.empty())
+      out.line(before);
+    out.line("ingot_status status = INGOT_ERROR_NULL;");
+    out.line("switch (" + number + ") {");
+    for (size_t i = variants.size(); i-- > 0;)
+      out.line("case " + Twine(i + 1) + ": status = " + namespaces[i] +
+               "::" + call + "; break;");
+    out.line("default: break;");
+    out.line("}");
+    if (!behind.empty())
+      out.line("if (status == INGOT_OK) " + behind);
+    out.line("return status;");
+    out.close();
+    out.blank();
+  };
+  out.open("extern \"C\" ingot_status " + name + "_upload(" + name +
+           "_constants *constants, " + (isFile ? "const void *file, " : "") +
+           stream + ") {");
+  out.line("if (!constants) return INGOT_ERROR_NULL;");
+  out.line("*constants = " + name + "_constants();");
+  out.line("int number = 0;");
+  out.line("ingot_status status = " + inside + "::number(&number);");
+  out.line("if (status != INGOT_OK) return status;");
+  out.line("switch (number) {");
+  for (size_t i = variants.size(); i-- > 0;)
+    out.line((i ? "case " + Twine(i + 1) : Twine("default")) +
+             ": status = " + namespaces[i] + "::upload(constants, " +
+             (isFile ? "file, " : "") + "stream); break;");
+  out.line("}");
+  out.line("if (status == INGOT_OK) constants->target = number;");
+  out.line("return status;");
+  out.close();
+  out.blank();
+  function("create(" + name + "_handle *handle, const " + name +
+               "_constants *constants, " + stream,
+           "!handle || !constants", "constants->target",
+           "create(handle, constants, stream)",
+           "*handle = " + name + "_handle();",
+           "handle->target = constants->target;");
+  function("run(" + name + "_handle *handle, const " + name + "_io *io, " +
+               stream,
+           "!handle", "handle->target", "run(handle, io, stream)", "", "");
+}
+
 void Selector::print(TextWriter &out) const {
   out.line("namespace {");
   out.line("namespace " + inside + " {");

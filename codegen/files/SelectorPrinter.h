@@ -21,12 +21,18 @@ public:
   Selector(llvm::ArrayRef<Variant> variants,
            llvm::ArrayRef<Interface> interfaces, NameScope &names);
   void print(TextWriter &out) const;
+  /// Of targets of a device: which functions of the model are called for the device of the
+  /// thread, or for the target that constants and handle are for.
+  void printDevice(TextWriter &out) const;
+  /// When the compiler's pass for a level is that of a variant: it would be chosen there.
+  std::string passCondition(size_t number) const;
 
   /// Where the functions of each variant's entry points stand.
   std::vector<std::string> namespaces;
 
 private:
   void printNumber(TextWriter &out) const;
+  void printDeviceNumber(TextWriter &out) const;
 
   llvm::ArrayRef<Variant> variants;
   llvm::ArrayRef<Interface> interfaces;

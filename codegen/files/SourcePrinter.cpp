@@ -153,6 +153,27 @@ public:
             this->names.unique(program.getName());
   }
 
+  /// Of a device, in the namespace `inside` with all that its kernels ask for; the
+  /// compiler's pass has to be `condition` for that they have bodies. Returns the program.
+  std::unique_ptr<DevicePrinter> printDevice(StringRef inside,
+                                             StringRef condition) {
+    context.passCondition = condition;
+    std::string kernelText = textOfKernels();
+    out.line("namespace {");
+    out.line("namespace " + inside + " {");
+    out.blank();
+    printOpening(target.openText, kernelText, out);
+    out.blank();
+    printKernels(kernelText);
+    auto program = std::make_unique<DevicePrinter>(
+        interfaces.front(), weights, options, context, names, out);
+    program->printLaunches();
+    program->printOwnFunctions();
+    out.line("} // namespace " + inside);
+    out.line("} // namespace");
+    return program;
+  }
+
   /// Alone in its file, or in the namespace `inside`.
   void print(StringRef inside) {
     std::string kernelText = textOfKernels();
@@ -319,21 +340,25 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
 
 /// In the anonymous namespace before all targets; their names, by position.
 static std::vector<std::string> printSharedWeights(const Weights &weights,
-                                                   WeightsMode mode,
+                                                   const Interface &interface,
                                                    NameScope &names,
                                                    TextWriter &out) {
   std::vector<std::string> result;
-  bool any = false;
+  bool any = false, isDevice = interface.isDevice;
   for (const Weight &weight : weights.all()) {
     memref::GlobalOp global = weight.global;
     result.push_back(weight.shared ? names.unique(global.getSymName()) : "");
-    if (!weight.shared || (weight.offset >= 0 && mode != WeightsMode::Source))
+    if (!weight.shared ||
+        (weight.offset >= 0 && interface.weightsMode != WeightsMode::Source))
       continue;
     if (!any) {
       out.line("namespace {");
       out.blank();
     }
     any = true;
+    // Kernels read tables in place.
+    if (isDevice && weight.offset < 0)
+      out.raw() << "__device__ ";
     printWeightArray(global, result.back(), out);
   }
   if (any) {
@@ -378,6 +403,11 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
               targetNames(variants) +
               ".\n\nGenerated; edit the model, not this file.");
   out.blank();
+  if (interface.isDevice && variants.size() > 1) {
+    out.comment("Kernels of each target have a body in the pass of the "
+                "compiler that is for it.");
+    out.line("#define INGOT_CHOOSES_TARGET 1");
+  }
   printIncludes(variants, options.headerName, out);
   printArena(interfaces, options.arenaSection, out);
   printStateFunctions(interfaces, out);
@@ -392,7 +422,21 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   Selector selector(variants, interfaces, names);
   printWeightsElsewhere(interface, weights, out);
   std::vector<std::string> shared =
-      printSharedWeights(weights, interface.weightsMode, names, out);
+      printSharedWeights(weights, interface, names, out);
+  if (interface.isDevice) {
+    std::unique_ptr<VariantPrinter> last;
+    std::unique_ptr<DevicePrinter> program;
+    for (auto [number, variant] : llvm::enumerate(variants)) {
+      last = std::make_unique<VariantPrinter>(variant, options, weights, shared,
+                                              names, out);
+      program = last->printDevice(selector.namespaces[number],
+                                  selector.passCondition(number));
+      out.blank();
+    }
+    selector.printDevice(out);
+    program->printCommonFunctions();
+    return;
+  }
   for (auto [variant, inside] : llvm::zip(variants, selector.namespaces)) {
     VariantPrinter(variant, options, weights, shared, names, out).print(inside);
     out.blank();

@@ -58,9 +58,15 @@ void KernelPrinter::print() {
   else if (auto text = kernel->getAttrOfType<StringAttr>(kernel::kCommentAttr))
     out.comment(text.getValue());
   printSignature();
+  bool isForPass =
+      isa<kernel::FuncOp>(*kernel) && !context.passCondition.empty();
+  if (isForPass)
+    out.raw() << "#if " << context.passCondition << "\n";
   printAlignments();
   declareLoadRegisters();
   printBlock(kernel.getFunctionBody().front());
+  if (isForPass)
+    out.raw() << "#endif\n";
   out.close();
 }
 
@@ -74,9 +80,12 @@ void KernelPrinter::printSignature() {
   // would make that caller as large as all kernels together. Functions of
   // numbers are inlined whatever their size, as their text was written there.
   if (context.target.isDevice())
+    // Passes in which no kernel has a body call no helper.
     os << (launched ? "__global__ __launch_bounds__(" +
                           llvm::itostr(*launched.getThreads()) + ") "
-                    : "__device__ __forceinline__ ");
+           : context.passCondition.empty()
+               ? "__device__ __forceinline__ "
+               : "[[maybe_unused]] __device__ __forceinline__ ");
   else
     os << (launched ? "[[gnu::noinline]] " : "[[gnu::always_inline]] inline ");
   os << (kernel.getNumResults() == 0
@@ -119,16 +128,17 @@ void KernelPrinter::printSignature() {
 /// Says of arguments what their types do not.
 void KernelPrinter::printAlignments() {
   for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
-    auto bytes = kernel.getArgAttrOfType<IntegerAttr>(index, kernel::kAlignAttr);
+    auto bytes =
+        kernel.getArgAttrOfType<IntegerAttr>(index, kernel::kAlignAttr);
     if (!bytes)
       continue;
     const std::string &name = variables[argument].name;
     bool readOnly = kernel.getArgAttr(index, kernel::kReadAttr) != nullptr;
-    out.line(name + " = static_cast<" + (readOnly ? "const " : "") +
-             storageTypeName(
-                 cast<MemRefType>(argument.getType()).getElementType()) +
-             " *>(__builtin_assume_aligned(" + name + ", " +
-             Twine(bytes.getInt()) + "));");
+    out.line(
+        name + " = static_cast<" + (readOnly ? "const " : "") +
+        storageTypeName(cast<MemRefType>(argument.getType()).getElementType()) +
+        " *>(__builtin_assume_aligned(" + name + ", " + Twine(bytes.getInt()) +
+        "));");
   }
 }
 

@@ -39,6 +39,9 @@ struct SourceContext {
   llvm::StringSet<> launched;
   /// Vector types to declare, and those with a splat function.
   std::set<std::string> vectorTypes, splats;
+  /// Where the output has several targets of a device: what the compiler's pass has to be
+  /// for that bodies of kernels are those of this one. Kernels are there in each pass.
+  std::string passCondition;
   /// The function that has threads share a kernel, or a step of it.
   std::string parallel;
 

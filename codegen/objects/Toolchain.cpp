@@ -214,6 +214,18 @@ Error compileSource(const TargetDescription &target, StringRef source,
   return runProgram(*command);
 }
 
+std::vector<std::string>
+flagsForLevels(ArrayRef<const TargetDescription *> others) {
+  std::vector<std::string> flags;
+  for (const TargetDescription *other : others) {
+    std::string level = std::to_string(other->device.level);
+    flags.insert(flags.end(),
+                 {"-gencode", "arch=compute_" + level + ",code=[sm_" + level +
+                                  ",compute_" + level + "]"});
+  }
+  return flags;
+}
+
 Error mergeObjects(const TargetDescription &target,
                    ArrayRef<std::string> objects, StringRef merged) {
   std::vector<std::string> command = installedCommand(target.linker);

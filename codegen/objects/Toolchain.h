@@ -56,6 +56,10 @@ std::vector<std::string> installedCommand(llvm::StringRef command);
 llvm::Error compileSource(const TargetDescription &target,
                           llvm::StringRef source, llvm::StringRef object,
                           llvm::ArrayRef<llvm::StringRef> flags = {});
+/// What it needs for that an object has code for these levels of a device as well, and what
+/// drivers of later ones compile themselves.
+std::vector<std::string>
+flagsForLevels(llvm::ArrayRef<const TargetDescription *> others);
 
 /// Makes one relocatable object of several objects and libraries (-lNAME).
 llvm::Error mergeObjects(const TargetDescription &target,

@@ -11,6 +11,7 @@
 
 #include "targets/TargetDescription.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -87,6 +88,10 @@ void cuda(std::vector<TargetDescription> &targets) {
           {"arith.truncf", "f32", "bf16", "device::narrow_bf16({0})"});
     }
     target.openText = openings.emplace_back(cudaOpening(device.level));
+    // Instructions of a level whose name ends in a letter are those of no later one.
+    target.selectCondition = openings.emplace_back(
+        (llvm::isAlpha(name.back()) ? "level == " : "level >= ") +
+        std::to_string(device.level));
   };
   auto device = [](unsigned level, int64_t sharedBytes, unsigned processors,
                    unsigned residentThreads, double gigabytes, double teraflops,

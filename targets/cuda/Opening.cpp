@@ -10,7 +10,7 @@ namespace ingot::targets {
 /// LEVEL is a number. Members of a template, as a file need not call all of them: of
 /// other functions in an anonymous namespace compilers demand that.
 static constexpr llvm::StringLiteral text =
-    R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0
+    R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"
 #endif
 
@@ -38,16 +38,22 @@ template <typename = void> struct device_functions : device_instructions {
     return INGOT_ERROR_DEVICE;
   }
 
-  // The device of this thread, if it runs these kernels.
-  static ingot_status current(int *number) {
+  // The device of this thread, and its compute capability as one number.
+  static ingot_status current(int *number, int *level) {
     int major = 0, minor = 0;
     ingot_status result = status(cudaGetDevice(number));
     if (result == INGOT_OK)
       result = status(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *number));
     if (result == INGOT_OK)
       result = status(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, *number));
-    if (result != INGOT_OK) return result;
-    return 10 * major + minor < LEVEL ? INGOT_ERROR_TARGET : INGOT_OK;
+    *level = 10 * major + minor;
+    return result;
+  }
+  // The device of this thread, if it runs these kernels.
+  static ingot_status current(int *number) {
+    int level = 0;
+    ingot_status result = current(number, &level);
+    return result == INGOT_OK && level < LEVEL ? INGOT_ERROR_TARGET : result;
   }
 
   static ingot_status allocate(unsigned char **memory, size_t bytes) {

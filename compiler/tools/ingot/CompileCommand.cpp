@@ -111,12 +111,10 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                     "with --state: a test passes all inputs", diagnostics))
     return false;
   if (arguments.compile.target && arguments.compile.target->isDevice() &&
-      (!refuseUnused(arguments,
-                     {"arena-section", "emit-test", "max-flash", "max-ram",
-                      "trace", "tune"},
-                     "for a target whose kernels run on a device",
-                     diagnostics) ||
-       !requireOneTarget(arguments, "a device", diagnostics)))
+      !refuseUnused(arguments,
+                    {"arena-section", "emit-test", "max-flash", "max-ram",
+                     "trace", "tune"},
+                    "for a target whose kernels run on a device", diagnostics))
     return false;
   return (!hasBudget || requireOneTarget(arguments, "a budget", diagnostics)) &&
          (!hasTest ||

@@ -65,6 +65,7 @@ static const TargetDescription *findTarget(StringRef wanted,
 /// Whether both may be in one output.
 static bool goTogether(const TargetDescription &a, const TargetDescription &b) {
   return !a.selectCondition.empty() && !b.selectCondition.empty() &&
+         a.isDevice() == b.isDevice() &&
          (a.family.empty() || b.family.empty() || a.family == b.family);
 }
 
