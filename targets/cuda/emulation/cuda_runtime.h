@@ -14,7 +14,9 @@
 #ifndef INGOT_EMULATED_CUDA_RUNTIME_H
 #define INGOT_EMULATED_CUDA_RUNTIME_H
 
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -34,6 +36,7 @@
 #define __constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 // Blocks run one after the other.
 #ifdef EMULATED_GPU_CHECK
 #define __shared__ static __attribute__((section("emulated_shared")))
@@ -68,6 +71,12 @@ enum cudaMemoryType {
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum { cudaStreamNonBlocking = 1 };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaDriverEntryPointQueryResult {
+  cudaDriverEntryPointSuccess = 0,
+  cudaDriverEntryPointSymbolNotFound = 1
+};
+enum { cudaEnableDefault = 0 };
 
 struct dim3 {
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1)
@@ -95,10 +104,21 @@ typedef CUgraphExec_st *cudaGraphExec_t;
 struct cudaGraphExecUpdateResultInfo {
   int result;
 };
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int programmaticStreamSerializationAllowed;
+  } val;
+};
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   size_t dynamicSmemBytes;
   cudaStream_t stream;
+  cudaLaunchAttribute *attrs;
+  unsigned numAttrs;
 };
 
 struct EmulatedGpu {
@@ -118,6 +138,8 @@ struct EmulatedGpu {
     cudaMemoryType type;
   };
   std::map<const char *, Allocation> allocations;
+  // Of kernels that have asked for it, the most bytes that their blocks may share.
+  std::map<const void *, size_t> shared;
   std::mutex mutex;
 
   cudaError_t allocate(void **memory, size_t bytes, cudaMemoryType type) {
@@ -178,6 +200,8 @@ inline EmulatedGpu &emulated_gpu() {
 
 #include "races.h"
 
+#include "gates.h"
+
 // Does something now, or when the graph is launched that the stream is recorded as.
 template <typename Work>
 cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
@@ -213,10 +237,19 @@ public:
   void wait(bool isWarp) {
     EmulatedKernelCode pause(false);
     Fiber *self = running;
-    waiting.push_back({self, threadIdx, isWarp});
+    waiting.push_back({self, threadIdx, isWarp, nullptr, 0});
     swapcontext(&self->context, &scheduler);
     threadIdx = self->place;
     emulated_passed(isWarp);
+  }
+  /// Waits until a gate has opened for the last time whose number has this parity.
+  void waitAtGate(const int64_t *gate, unsigned parity) {
+    if (isOpen(gate, parity))
+      return;
+    Fiber *self = running;
+    waiting.push_back({self, threadIdx, false, gate, parity});
+    swapcontext(&self->context, &scheduler);
+    threadIdx = self->place;
   }
   static EmulatedBlock *&current() {
     static thread_local EmulatedBlock *block = nullptr;
@@ -235,13 +268,22 @@ private:
     Fiber *fiber;
     dim3 place;
     bool isWarp;
+    const int64_t *gate;
+    unsigned parity;
   };
+
+  static bool isOpen(const int64_t *gate, unsigned parity) {
+    return EmulatedGate::of(gate).phase != parity;
+  }
 
   static unsigned warpOf(const Waiting &one) { return one.place.x / warp; }
 
   /// Lets those go on who wait for nobody any more.
   void release() {
     std::vector<Waiting> ready;
+    for (const Waiting &one : waiting)
+      if (one.gate && isOpen(one.gate, one.parity))
+        ready.push_back(one);
     for (unsigned w = 0; w * warp < threads; ++w) {
       unsigned present = 0, atWarp = 0;
       for (const Waiting &one : waiting)
@@ -258,11 +300,20 @@ private:
     if (ready.empty()) {
       bool isBlock = waiting.size() == threads;
       for (const Waiting &one : waiting)
-        isBlock &= !one.isWarp;
+        isBlock &= !one.isWarp && !one.gate;
+      // Nobody can go on: now copies arrive.
+      auto isAwaited = [&](const int64_t *gate) {
+        for (const Waiting &one : waiting)
+          if (one.gate == gate)
+            return true;
+        return false;
+      };
+      if (!isBlock && EmulatedTiles::ofBlock().arriveLate(isAwaited))
+        return;
       if (!isBlock) {
         fprintf(stderr,
-                "emulated GPU: some threads of block %u wait at a barrier, "
-                "others never come\n",
+                "emulated GPU: some threads of block %u wait at a barrier or "
+                "gate, others never come\n",
                 blockIdx.x);
         abort();
       }
@@ -334,7 +385,10 @@ private:
 
 #include "warp.h"
 
-inline void emulated_launch(dim3 grid, dim3 block,
+#include "warpgroup.h"
+
+// An early kernel may begin before the one in front of it ends.
+inline void emulated_launch(dim3 grid, dim3 block, bool isEarly,
                             const std::function<void()> &kernel) {
   EmulatedGpu &gpu = emulated_gpu();
   ++gpu.launches;
@@ -344,7 +398,10 @@ inline void emulated_launch(dim3 grid, dim3 block,
   for (unsigned b = 0; b < grid.x; ++b) {
     blockIdx.x = gpu.backwards ? grid.x - 1 - b : b;
     EmulatedCopies::ofBlock().clear();
+    emulated_begin_block(isEarly);
     threads.run(block.x, kernel);
+    EmulatedTiles::ofBlock().endBlock();
+    EmulatedProducts::ofBlock().endBlock();
   }
 }
 
@@ -375,9 +432,17 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
   if (grid.x == 0 || block.x == 0 || block.x > 1024 ||
       grid.y * grid.z * block.y * block.z != 1)
     return cudaErrorInvalidConfiguration;
+  // Beyond what a kernel may declare it has to be asked for.
+  auto asked =
+      emulated_gpu().shared.find(reinterpret_cast<const void *>(kernel));
+  size_t most = asked == emulated_gpu().shared.end() ? 0 : asked->second;
+  if (config->dynamicSmemBytes > std::max<size_t>(most, 48u << 10))
+    return cudaErrorInvalidValue;
+  bool isEarly = config->numAttrs > 0 &&
+                 config->attrs->val.programmaticStreamSerializationAllowed;
   std::tuple<Parameters...> values(arguments...);
   return emulated_enqueue(config->stream, [=] {
-    emulated_launch(grid, block, [&] {
+    emulated_launch(grid, block, isEarly, [&] {
       std::apply(
           [kernel = kernel](Parameters... parameters) {
             EmulatedKernelCode inside(true);
@@ -388,6 +453,30 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
   });
 }
 
+template <typename... Parameters>
+cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...),
+                                 cudaFuncAttribute, int bytes) {
+  EmulatedGpu &gpu = emulated_gpu();
+  std::lock_guard<std::mutex> lock(gpu.mutex);
+  // Of 228 KB a block gets one less.
+  if (bytes > 227 << 10)
+    return cudaErrorInvalidValue;
+  gpu.shared[reinterpret_cast<const void *>(kernel)] = size_t(bytes);
+  return cudaSuccess;
+}
+inline cudaError_t
+cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned,
+                                 unsigned long long,
+                                 cudaDriverEntryPointQueryResult *result) {
+  *function = !strcmp(name, "cuTensorMapEncodeTiled")
+                  ? reinterpret_cast<void *>(&cuTensorMapEncodeTiled)
+              : !strcmp(name, "cuTensorMapEncodeIm2col")
+                  ? reinterpret_cast<void *>(&cuTensorMapEncodeIm2col)
+                  : nullptr;
+  *result = *function ? cudaDriverEntryPointSuccess
+                      : cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
+}
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaGetDevice(int *device) {
   *device = 0;

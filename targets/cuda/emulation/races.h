@@ -24,12 +24,25 @@ struct EmulatedKernelCode {
 inline void emulated_passed(bool) {}
 inline void emulated_stack(const char *, size_t) {}
 inline void emulated_pending(void *, int) {}
+inline void emulated_begin_block(bool) {}
+inline void emulated_begun() {}
+inline void emulated_release(const void *) {}
+inline void emulated_opened(const void *) {}
+inline void emulated_acquire(const void *) {}
+inline unsigned emulated_issue() { return 0; }
+inline void emulated_arrived(const void *, unsigned, unsigned) {}
+inline void emulated_in_flight(void *, size_t, bool) {}
+inline void emulated_reading(const void *, int) {}
 
 #else
 #ifndef __clang__
 #error "the debug mode of the emulated GPU needs clang"
 #endif
+#include <algorithm>
 #include <unordered_map>
+
+// This thread has stored to sums of products.
+inline void emulated_changed_sums();
 
 extern "C" {
 __attribute__((weak)) extern char __start_emulated_shared[],
@@ -47,16 +60,22 @@ public:
   void use(const void *address, size_t bytes, bool isWrite) {
     const char *first = static_cast<const char *>(address);
     if (first >= stackBegin && first < stackEnd)
-      return;
+      return useOwn(first, bytes, isWrite);
     bool isShared =
         isIn(first, __start_emulated_shared, __stop_emulated_shared);
     if (!isShared && isIn(first, __executable_start, _end))
       return;
     if (!isShared && !isAllocated(first, bytes))
       complain("is out of bounds", first, bytes, isWrite, nullptr);
-    Access now = {static_cast<unsigned>(emulated_gpu().launches), blockIdx.x,
-                  threadIdx.x, blockEpochs[threadIdx.x],
-                  warpEpochs[threadIdx.x]};
+    if (!isShared && !mayBegin[threadIdx.x])
+      complain("is before the end of the kernel in front", first, bytes,
+               isWrite, nullptr);
+    Access now = {static_cast<unsigned>(emulated_gpu().launches),
+                  blockIdx.x,
+                  threadIdx.x,
+                  blockEpochs[threadIdx.x],
+                  warpEpochs[threadIdx.x],
+                  clocks[threadIdx.x]};
     for (const char *byte = first; byte < first + bytes; ++byte)
       use(cellOf(byte), now, byte, bytes, isWrite, isShared);
   }
@@ -67,6 +86,53 @@ public:
       cellOf(static_cast<char *>(to) + i).pending += by;
   }
 
+  // Gates order what threads do: what one of them has done before it arrived is known to
+  // those that have waited for the opening behind that. Each thread counts its arrivals.
+  void beginBlock(bool isEarly) {
+    gates.clear();
+    for (unsigned thread = 0; thread < 1024; ++thread) {
+      mayBegin[thread] = !isEarly;
+      known[thread].clear();
+      sums[thread].clear();
+    }
+  }
+  // This thread has waited for the kernel in front.
+  void begun() { mayBegin[threadIdx.x] = true; }
+  void release(const void *gate) {
+    unsigned thread = threadIdx.x;
+    join(gates[gate].arrived, known[thread]);
+    arrived(gate, thread, clocks[thread]++);
+  }
+  void arrived(const void *gate, unsigned thread, unsigned clock) {
+    std::vector<unsigned> &of = gates[gate].arrived;
+    of.resize(std::max<size_t>(of.size(), thread + 1));
+    of[thread] = std::max(of[thread], clock + 1);
+  }
+  void opened(const void *gate) {
+    join(gates[gate].opened, gates[gate].arrived);
+  }
+  void acquire(const void *gate) {
+    join(known[threadIdx.x], gates[gate].opened);
+  }
+  unsigned issue() { return clocks[threadIdx.x]++; }
+
+  // Sums that products of this thread add to, in the background or no more.
+  void changeSums(void *first, size_t bytes, bool isInFlight) {
+    const char *begin = static_cast<const char *>(first);
+    for (Sums &one : sums[threadIdx.x])
+      if (one.begin == begin) {
+        one = {begin, begin + bytes, isInFlight};
+        return;
+      }
+    sums[threadIdx.x].push_back({begin, begin + bytes, isInFlight});
+  }
+
+  // One more product that is not awaited reads 16 bytes there, or one less.
+  void changeReading(const void *from, int by) {
+    for (int i = 0; i < 16; ++i)
+      cellOf(static_cast<const char *>(from) + i).reading += by;
+  }
+
   static EmulatedRaces &all() {
     static EmulatedRaces races;
     return races;
@@ -74,12 +140,24 @@ public:
 
 private:
   struct Access {
-    unsigned launch, block, thread, blockEpoch, warpEpoch;
+    unsigned launch, block, thread, blockEpoch, warpEpoch, clock;
   };
+  struct Gate {
+    std::vector<unsigned> arrived, opened;
+  };
+  struct Sums {
+    const char *begin, *end;
+    bool isInFlight;
+  };
+  static void join(std::vector<unsigned> &to, const std::vector<unsigned> &of) {
+    to.resize(std::max(to.size(), of.size()));
+    for (size_t i = 0; i < of.size(); ++i)
+      to[i] = std::max(to[i], of[i]);
+  }
   // Two readers: one of them is not the thread that writes.
   struct Cell {
     Access written, read[2];
-    int pending;
+    int pending, reading;
   };
 
   static bool isIn(const char *byte, const char *begin, const char *end) {
@@ -95,21 +173,39 @@ private:
   }
 
   // Whether the threads cannot have done both at the same time.
-  static bool areOrdered(const Access &before, const Access &now,
-                         bool isShared) {
+  bool areOrdered(const Access &before, const Access &now,
+                  bool isShared) const {
     if (before.launch != now.launch)
       return true;
     if (before.block != now.block)
       return isShared;
     return before.thread == now.thread || before.blockEpoch != now.blockEpoch ||
            (before.thread / 32 == now.thread / 32 &&
-            before.warpEpoch != now.warpEpoch);
+            before.warpEpoch != now.warpEpoch) ||
+           (before.thread < known[now.thread].size() &&
+            known[now.thread][before.thread] > before.clock);
+  }
+
+  // Memory of the thread itself.
+  void useOwn(const char *first, size_t bytes, bool isWrite) {
+    for (const Sums &one : sums[threadIdx.x]) {
+      if (first < one.begin || first >= one.end)
+        continue;
+      if (one.isInFlight)
+        complain("meets a product that is not awaited", first, bytes, isWrite,
+                 nullptr);
+      if (isWrite)
+        emulated_changed_sums();
+    }
   }
 
   void use(Cell &cell, const Access &now, const char *byte, size_t bytes,
            bool isWrite, bool isShared) {
     if (cell.pending > 0)
       complain("meets a copy that is not awaited", byte, bytes, isWrite,
+               nullptr);
+    if (cell.reading > 0 && isWrite)
+      complain("meets a product that is not awaited", byte, bytes, isWrite,
                nullptr);
     if (!areOrdered(cell.written, now, isShared))
       complain("races with a write of", byte, bytes, isWrite, &cell.written);
@@ -130,10 +226,14 @@ private:
   Cell &cellOf(const char *byte) {
     constexpr uintptr_t size = 4096;
     uintptr_t number = reinterpret_cast<uintptr_t>(byte);
-    std::unique_ptr<Cell[]> &page = pages[number / size];
-    if (!page)
-      page.reset(new Cell[size]());
-    return page[number % size];
+    if (number / size != lastPage) {
+      std::unique_ptr<Cell[]> &page = pages[number / size];
+      if (!page)
+        page.reset(new Cell[size]());
+      lastPage = number / size;
+      cells = page.get();
+    }
+    return cells[number % size];
   }
 
   [[noreturn]] static void complain(const char *what, const char *byte,
@@ -150,6 +250,13 @@ private:
   }
 
   std::unordered_map<uintptr_t, std::unique_ptr<Cell[]>> pages;
+  uintptr_t lastPage = 0;
+  Cell *cells = nullptr;
+  unsigned clocks[1024] = {};
+  bool mayBegin[1024];
+  std::vector<unsigned> known[1024];
+  std::vector<Sums> sums[1024];
+  std::unordered_map<const void *, Gate> gates;
 };
 
 inline void emulated_use(const void *address, size_t bytes, bool isWrite) {
@@ -185,6 +292,32 @@ inline void emulated_stack(const char *begin, size_t bytes) {
 
 inline void emulated_pending(void *to, int by) {
   EmulatedRaces::all().changePending(to, by);
+}
+
+inline void emulated_begin_block(bool isEarly) {
+  EmulatedRaces::all().beginBlock(isEarly);
+}
+inline void emulated_begun() { EmulatedRaces::all().begun(); }
+inline void emulated_release(const void *gate) {
+  EmulatedRaces::all().release(gate);
+}
+inline void emulated_opened(const void *gate) {
+  EmulatedRaces::all().opened(gate);
+}
+inline void emulated_acquire(const void *gate) {
+  EmulatedRaces::all().acquire(gate);
+}
+inline unsigned emulated_issue() { return EmulatedRaces::all().issue(); }
+inline void emulated_arrived(const void *gate, unsigned thread,
+                             unsigned clock) {
+  EmulatedRaces::all().arrived(gate, thread, clock);
+}
+inline void emulated_in_flight(void *sums, size_t bytes, bool is) {
+  EmulatedRaces::all().changeSums(sums, bytes, is);
+}
+
+inline void emulated_reading(const void *from, int by) {
+  EmulatedRaces::all().changeReading(from, by);
 }
 
 #define EMULATED_HOOK(BYTES)                                                   \

@@ -1,0 +1,279 @@
+// Gates of the emulated GPU (mbarrier), and copies of whole tiles that they announce
+// (cp.async.bulk.tensor): such a copy arrives when nothing else can go on any more.
+// Included by cuda_runtime.h.
+
+#ifndef INGOT_EMULATED_GATES_H
+#define INGOT_EMULATED_GATES_H
+
+// What the driver makes of a tensor for such copies, of 128 bytes as on the device.
+struct alignas(64) CUtensorMap {
+  const char *tensor;
+  uint64_t sizes[5], distances[5];
+  uint16_t box[5];
+  int16_t low[3], high[3];
+  uint8_t steps[5], rank, element, areWindows;
+};
+static_assert(sizeof(CUtensorMap) == 128, "a map of 128 bytes");
+
+// The word of a gate.
+struct EmulatedGate {
+  uint16_t arrivals, left;
+  int32_t bytes : 31;
+  uint32_t phase : 1;
+
+  static EmulatedGate of(const int64_t *word) {
+    EmulatedGate gate;
+    memcpy(&gate, word, sizeof gate);
+    if (gate.arrivals == 0)
+      fail("a gate is used that nobody has set up");
+    return gate;
+  }
+  // After an arrival or a copy: the gate opens when all is there.
+  void put(int64_t *word) {
+    if (left == 0 && bytes == 0) {
+      left = arrivals;
+      phase ^= 1u;
+      emulated_opened(word);
+    }
+    memcpy(word, this, sizeof *this);
+  }
+  [[noreturn]] static void fail(const char *what) {
+    fprintf(stderr, "emulated GPU: %s (thread %u of block %u)\n", what,
+            threadIdx.x, blockIdx.x);
+    abort();
+  }
+};
+static_assert(sizeof(EmulatedGate) == sizeof(int64_t), "a gate is a word");
+
+class EmulatedTiles {
+public:
+  struct Copy {
+    CUtensorMap map;
+    int64_t at[5], shift[3];
+    char *to;
+    int64_t *gate;
+    unsigned thread, clock;
+
+    // Calls `body` with each 16 bytes of shared memory and where they come from: null
+    // outside of the tensor.
+    template <typename Body> void forEachPiece(const Body &body) const {
+      unsigned rows = map.areWindows ? map.box[1] : 1;
+      for (unsigned axis = 1; axis < map.rank && !map.areWindows; ++axis)
+        rows *= map.box[axis];
+      int64_t place[5];
+      memcpy(place, at, sizeof place);
+      for (unsigned row = 0; row < rows; ++row) {
+        bool isInside = true;
+        const char *from = map.tensor;
+        for (unsigned axis = 1; axis < map.rank; ++axis) {
+          bool isMoved = map.areWindows && axis + 1 < map.rank;
+          int64_t here = place[axis] + (isMoved ? shift[axis - 1] : 0);
+          isInside &= here >= 0 && here < int64_t(map.sizes[axis]);
+          from += here * int64_t(map.distances[axis]);
+        }
+        for (unsigned piece = 0; piece * 16u < map.box[0] * map.element;
+             ++piece) {
+          int64_t first = at[0] + int64_t(piece * 16u / map.element);
+          int64_t inTensor =
+              isInside ? (int64_t(map.sizes[0]) - first) * map.element : 0;
+          uintptr_t byte =
+              reinterpret_cast<uintptr_t>(to) + row * 128 + piece * 16;
+          body(reinterpret_cast<char *>(byte ^ ((byte >> 7 & 7u) << 4)),
+               first < 0 || inTensor <= 0 ? nullptr
+                                          : from + first * map.element,
+               inTensor < 16 ? unsigned(inTensor) : 16u);
+        }
+        next(place);
+      }
+    }
+
+  private:
+    // The position behind `place`, in the box or among those of windows.
+    void next(int64_t *place) const {
+      for (unsigned axis = 1; axis < map.rank; ++axis) {
+        bool isOuter = axis + 1 == map.rank;
+        int64_t first = at[axis], end = at[axis] + map.box[axis], step = 1;
+        if (map.areWindows) {
+          if (isOuter) {
+            ++place[axis];
+            return;
+          }
+          first = map.low[axis - 1];
+          end = int64_t(map.sizes[axis]) + map.high[axis - 1];
+          step = map.steps[axis];
+        }
+        place[axis] += step;
+        if (place[axis] < end)
+          return;
+        place[axis] = first;
+      }
+    }
+  };
+
+  static EmulatedTiles &ofBlock() {
+    static thread_local EmulatedTiles tiles;
+    return tiles;
+  }
+  void init(int64_t *word, unsigned arrivals) {
+    emulated_write(word, 8);
+    EmulatedGate gate = {uint16_t(arrivals), uint16_t(arrivals), 0, 0};
+    memcpy(word, &gate, sizeof gate);
+    unpublished.push_back({word, threadIdx.x});
+  }
+  void publish() {
+    for (size_t i = unpublished.size(); i-- > 0;)
+      if (unpublished[i].second == threadIdx.x)
+        unpublished.erase(unpublished.begin() + ptrdiff_t(i));
+  }
+  void arrive(int64_t *word, unsigned bytes) {
+    emulated_read(word, 8);
+    EmulatedGate gate = EmulatedGate::of(word);
+    if (gate.left == 0)
+      EmulatedGate::fail("more threads arrive at a gate than it is for");
+    gate.bytes += int32_t(bytes);
+    --gate.left;
+    emulated_release(word);
+    gate.put(word);
+  }
+  void add(Copy copy) {
+    emulated_read(copy.gate, 8);
+    for (const auto &one : unpublished)
+      if (one.first == copy.gate)
+        EmulatedGate::fail("a copy is told of a gate that is not published");
+    if (reinterpret_cast<uintptr_t>(copy.to) % 128 != 0)
+      EmulatedGate::fail("a tile is copied to no multiple of 128 bytes");
+    copy.thread = threadIdx.x;
+    copy.forEachPiece([](char *to, const char *, unsigned) {
+      emulated_write(to, 16);
+      emulated_pending(to, 1);
+    });
+    copy.clock = emulated_issue();
+    copies.push_back(copy);
+  }
+  // Lets one copy arrive, the newest of those whose gates are waited for; false if there
+  // is none.
+  template <typename IsAwaited> bool arriveLate(const IsAwaited &isAwaited) {
+    if (copies.empty())
+      return false;
+    size_t late = copies.size();
+    while (late > 1 && !isAwaited(copies[late - 1].gate))
+      --late;
+    Copy copy = copies[late - 1];
+    copies.erase(copies.begin() + ptrdiff_t(late - 1));
+    unsigned running = threadIdx.x;
+    threadIdx.x = copy.thread;
+    int32_t bytes = 0;
+    copy.forEachPiece([&](char *to, const char *from, unsigned count) {
+      emulated_pending(to, -1);
+      memset(to, 0, 16);
+      if (from) {
+        emulated_read(from, count);
+        memcpy(to, from, count);
+      }
+      bytes += 16;
+    });
+    EmulatedGate gate = EmulatedGate::of(copy.gate);
+    gate.bytes -= bytes;
+    emulated_arrived(copy.gate, copy.thread, copy.clock);
+    gate.put(copy.gate);
+    threadIdx.x = running;
+    return true;
+  }
+  // A copy that arrives behind the end of its block would write into the next one's memory.
+  void endBlock() {
+    if (!copies.empty())
+      EmulatedGate::fail("a block ends before a copy of its own is there");
+    unpublished.clear();
+  }
+
+private:
+  std::vector<Copy> copies;
+  std::vector<std::pair<int64_t *, unsigned>> unpublished;
+};
+
+// The driver's functions for maps, with the driver's demands.
+typedef uint64_t cuuint64_t;
+typedef uint32_t cuuint32_t;
+enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
+enum CUtensorMapDataType {
+  CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
+  CU_TENSOR_MAP_DATA_TYPE_UINT16 = 1,
+  CU_TENSOR_MAP_DATA_TYPE_UINT32 = 2
+};
+enum CUtensorMapInterleave { CU_TENSOR_MAP_INTERLEAVE_NONE = 0 };
+enum CUtensorMapSwizzle { CU_TENSOR_MAP_SWIZZLE_128B = 3 };
+enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
+enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
+
+inline CUresult emulated_map(CUtensorMap *map, CUtensorMapDataType type,
+                             cuuint32_t rank, void *tensor,
+                             const cuuint64_t *sizes,
+                             const cuuint64_t *distances,
+                             const cuuint32_t *steps) {
+  memset(map, 0, sizeof *map);
+  map->tensor = static_cast<const char *>(tensor);
+  map->rank = uint8_t(rank);
+  map->element = uint8_t(1u << type);
+  if (reinterpret_cast<uintptr_t>(map) % 64 != 0 || rank < 1 || rank > 5 ||
+      reinterpret_cast<uintptr_t>(tensor) % 16 != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  map->distances[0] = map->element;
+  for (unsigned axis = 0; axis < rank; ++axis) {
+    map->sizes[axis] = sizes[axis];
+    map->steps[axis] = uint8_t(steps[axis]);
+    if (sizes[axis] == 0 || sizes[axis] > uint64_t(1) << 32 ||
+        steps[axis] == 0 || steps[axis] > 8)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (axis == 0)
+      continue;
+    map->distances[axis] = distances[axis - 1];
+    if (distances[axis - 1] % 16 != 0 || distances[axis - 1] >> 40 != 0)
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+inline CUresult cuTensorMapEncodeTiled(
+    CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *tensor,
+    const cuuint64_t *sizes, const cuuint64_t *distances, const cuuint32_t *box,
+    const cuuint32_t *steps, CUtensorMapInterleave, CUtensorMapSwizzle,
+    CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  CUresult result =
+      emulated_map(map, type, rank, tensor, sizes, distances, steps);
+  for (unsigned axis = 0; result == CUDA_SUCCESS && axis < rank; ++axis) {
+    map->box[axis] = uint16_t(box[axis]);
+    if (box[axis] == 0 || box[axis] > 256)
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  // Rows of the tile have the bytes among which pieces are exchanged.
+  return result == CUDA_SUCCESS && map->box[0] * map->element != 128
+             ? CUDA_ERROR_INVALID_VALUE
+             : result;
+}
+inline CUresult cuTensorMapEncodeIm2col(
+    CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *tensor,
+    const cuuint64_t *sizes, const cuuint64_t *distances, const int *low,
+    const int *high, cuuint32_t channels, cuuint32_t positions,
+    const cuuint32_t *steps, CUtensorMapInterleave, CUtensorMapSwizzle,
+    CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  CUresult result =
+      emulated_map(map, type, rank, tensor, sizes, distances, steps);
+  if (result != CUDA_SUCCESS || rank < 3 || channels == 0 || channels > 256 ||
+      positions == 0 || positions > 1024)
+    return CUDA_ERROR_INVALID_VALUE;
+  map->areWindows = 1;
+  map->box[0] = uint16_t(channels);
+  map->box[1] = uint16_t(positions);
+  // 16 bits of a corner are divided among the axes.
+  int most = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;
+  for (unsigned axis = 0; axis + 2 < rank; ++axis) {
+    map->low[axis] = int16_t(low[axis]);
+    map->high[axis] = int16_t(high[axis]);
+    if (low[axis] < -most || low[axis] >= most || high[axis] < -most ||
+        high[axis] >= most)
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return map->box[0] * map->element != 128 ? CUDA_ERROR_INVALID_VALUE
+                                           : CUDA_SUCCESS;
+}
+
+#endif // INGOT_EMULATED_GATES_H

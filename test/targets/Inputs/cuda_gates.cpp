@@ -1,0 +1,164 @@
+// A kernel in which one thread fetches tiles and a warpgroup multiplies them, with a mistake
+// that the argument names, for the emulated GPU's debug mode. Without one, no mistake.
+
+#include <cuda_runtime.h>
+
+namespace {
+
+typedef emulated_group_instructions device;
+
+enum Mistake {
+  None,
+  Barrier,  // Others use gates before the barrier behind their set-up.
+  Publish,  // Copies are not shown the gates.
+  Full,     // Products begin before their tiles are there.
+  Empty,    // Tiles are copied over others that are being read.
+  Early,    // A stage is given back before its products are done.
+  Sums,     // Sums are used before they are awaited.
+  Begin,    // Sums are not handed to the products.
+  Close,    // A product is in no group, so nobody awaits it.
+  Arrivals, // A gate opens before all warps have arrived.
+  Bytes,    // A gate opens before all bytes are there.
+  End,      // The block ends before a copy is there.
+  Front     // A kernel stores before the one in front of it has ended.
+};
+
+constexpr int stages = 2, strips = 5, columns = 64, step = 64;
+
+template <Mistake mistake>
+__global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
+                        const __grid_constant__ CUtensorMap right_map) {
+  struct Shared {
+    alignas(1024) uint16_t left[stages * 64 * step];
+    alignas(1024) uint16_t right[stages * columns * step];
+    alignas(8) int64_t gates[2 * stages];
+  };
+  Shared &shared = device::shared_memory<Shared>();
+  if (mistake != Front)
+    device::begin();
+  int thread = int(threadIdx.x);
+  if (thread == 0) {
+    for (int stage = 0; stage < stages; ++stage) {
+      device::init_gate(&shared.gates[stage], 1);
+      device::init_gate(&shared.gates[stages + stage],
+                        mistake == Arrivals ? 3 : 4);
+    }
+    if (mistake != Publish)
+      device::publish_gates();
+  }
+  if (mistake != Barrier)
+    __syncthreads();
+  if (thread >= 128) {
+    if (thread > 128)
+      return;
+    for (int strip = 0; strip < strips + (mistake == End); ++strip) {
+      int stage = strip % stages;
+      if (mistake != Empty || strip < stages)
+        device::await_gate(&shared.gates[stages + stage],
+                           1 - strip / stages % 2);
+      device::expect_bytes(&shared.gates[stage],
+                           mistake == Bytes ? 8192 : 16384);
+      device::copy_tile(&shared.left[stage * 64 * step], left_map,
+                        &shared.gates[stage], strip * step, 0);
+      device::copy_tile(&shared.right[stage * columns * step], right_map,
+                        &shared.gates[stage], strip * step, 0);
+    }
+    return;
+  }
+  float sums[columns / 2] = {};
+  for (int strip = 0; strip < strips; ++strip) {
+    int stage = strip % stages;
+    if (mistake != Full)
+      device::await_gate(&shared.gates[stage], strip / stages % 2);
+    if (mistake != Begin)
+      device::begin_products(sums);
+    for (int at = 0; at < step; at += 16)
+      device::product_f16_64(sums, &shared.left[stage * 64 * step + at],
+                             &shared.right[stage * columns * step + at]);
+    if (mistake != Close)
+      device::close_products();
+    if (mistake != Early)
+      device::await_products<1>();
+    int before = mistake == Early ? strip : strip - 1;
+    if (before >= 0 && thread % 32 == 0)
+      device::arrive(&shared.gates[stages + before % stages]);
+  }
+  if (mistake != Sums)
+    device::await_products<0>(sums);
+  for (int j = 0; j < columns / 8; ++j)
+    for (int at = 0; at < 4; ++at)
+      y[(thread / 32 * 16 + thread % 32 / 4 + at / 2 * 8) * columns + j * 8 +
+        thread % 4 * 2 + at % 2] = sums[4 * j + at];
+}
+
+CUtensorMap mapOf(void *tensor, uint64_t rows) {
+  cuuint64_t sizes[] = {strips * step, rows}, distance = strips * step * 2;
+  cuuint32_t box[] = {step, 64}, steps[] = {1, 1};
+  CUtensorMap map;
+  if (cuTensorMapEncodeTiled(
+          &map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, tensor, sizes, &distance,
+          box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+          CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+    abort();
+  return map;
+}
+
+template <Mistake mistake> void launch() {
+  // Fewer rows than the tile has: the others are zero.
+  constexpr int rows = 50;
+  void *left = nullptr, *right = nullptr, *y = nullptr;
+  cudaMalloc(&left, rows * strips * step * 2);
+  cudaMalloc(&right, columns * strips * step * 2);
+  cudaMalloc(&y, 64 * columns * 4);
+  // 1 everywhere on the left, and on the right the number of the column's step in its strip.
+  for (int i = 0; i < rows * strips * step; ++i)
+    static_cast<uint16_t *>(left)[i] = device::narrow_f16(1);
+  for (int i = 0; i < columns * strips * step; ++i)
+    static_cast<uint16_t *>(right)[i] =
+        device::narrow_f16(float(i % step + i / (strips * step)));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(256);
+  cudaLaunchAttribute early = {
+      cudaLaunchAttributeProgrammaticStreamSerialization, {1}};
+  config.attrs = &early;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, product<mistake>, static_cast<float *>(y),
+                     mapOf(left, rows), mapOf(right, columns));
+  for (int row = 0; row < 64; ++row)
+    for (int column = 0; column < columns; ++column) {
+      float sum = row < rows
+                      ? float(strips * (step * (step - 1) / 2 + step * column))
+                      : 0;
+      if (static_cast<float *>(y)[row * columns + column] != sum) {
+        puts("a wrong sum");
+        exit(1);
+      }
+    }
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  switch (count > 1 ? atoi(arguments[1]) : None) {
+#define MISTAKE(NAME)                                                          \
+  case NAME:                                                                   \
+    launch<NAME>();                                                            \
+    break;
+    MISTAKE(Barrier)
+    MISTAKE(Publish)
+    MISTAKE(Full)
+    MISTAKE(Empty)
+    MISTAKE(Early)
+    MISTAKE(Sums)
+    MISTAKE(Begin)
+    MISTAKE(Close)
+    MISTAKE(Arrivals)
+    MISTAKE(Bytes)
+    MISTAKE(End)
+    MISTAKE(Front)
+    MISTAKE(None)
+  }
+  puts("nothing found");
+}
