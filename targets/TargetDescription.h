@@ -104,12 +104,18 @@ struct Device {
   unsigned blockThreads = 128;
   /// Bytes that the threads of one block can share, and registers of a processor.
   int64_t sharedBytes = 0, registers = 65536;
+  /// The shared memory that a kernel may declare; for more it has to ask the driver.
+  int64_t declaredSharedBytes = 48 << 10;
   /// Processors that run blocks, and threads that each of them holds at a time.
   unsigned processors = 0, residentThreads = 0;
   /// Of its memory, and of multiply-adds of f32 outside of matrix units, per second.
   double bytesPerSecond = 0, multiplyAddsPerSecond = 0;
   /// Of multiply-adds of f16 that are summed in f32 by matrix units; of bytes twice that.
   double matrixMultiplyAddsPerSecond = 0;
+  /// The part of that which products of single warps reach, where there are also products
+  /// of warpgroups; and what processors read from the second cache per second, 0 where
+  /// nothing was found.
+  double ofWarps = 1, cacheBytesPerSecond = 0;
   /// The structures of its driver that streams and graphs are pointers to.
   llvm::StringRef stream, graph;
 
@@ -117,6 +123,9 @@ struct Device {
   /// arrive while a thread computes.
   bool multipliesBFloats() const { return level >= 80; }
   bool copiesAhead() const { return level >= 80; }
+  /// Whether four warps multiply tiles in shared memory together (Hopper alone), and
+  /// whether whole tiles are copied there by maps of tensors.
+  bool multipliesByWarpgroups() const { return level == 90; }
 };
 
 /// A program that emulates the target's device within itself, as ordinary C++.

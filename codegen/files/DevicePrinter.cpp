@@ -40,13 +40,68 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
   kernel::FuncOp callee = calleeOf(launch);
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes);
-  std::string call = "device::start(" + context.functions[launch.getCallee()] +
-                     ", " +
+  int64_t shared = kernel::sharedBytes(callee);
+  bool asks = shared > context.target.device.declaredSharedBytes;
+  std::string call = std::string("device::start") + (asks ? "_sharing(" : "(") +
+                     context.functions[launch.getCallee()] + ", " +
                      interface.sizeText(*kernel::extentOf(callee), "io->") +
-                     ", " + llvm::itostr(*callee.getThreads()) + ", stream";
-  for (const std::string &argument : launchArguments(launch))
+                     ", " + llvm::itostr(*callee.getThreads()) +
+                     (asks ? ", " + llvm::itostr(shared) : std::string()) +
+                     ", stream";
+  SmallVector<std::string> arguments = launchArguments(launch);
+  for (const std::string &argument : arguments)
     call += ", " + argument;
+  SmallVector<kernel::TilesOp> maps;
+  callee.walk([&](kernel::TilesOp tiles) { maps.push_back(tiles); });
+  if (!maps.empty())
+    out.open("{");
+  for (auto [number, tiles] : llvm::enumerate(maps)) {
+    std::string name = "map" + std::to_string(number);
+    out.line("CUtensorMap " + name + ";");
+    unsigned argument = cast<BlockArgument>(tiles.getTensor()).getArgNumber();
+    printMap(tiles, name, arguments[argument]);
+    call += ", " + name;
+  }
   check(call + ")");
+  if (!maps.empty())
+    out.close();
+}
+
+/// Makes a map of a tensor; everything in it is innermost first.
+void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
+                             StringRef tensor) {
+  int64_t element = kernel::elementBytes(
+      cast<MemRefType>(tiles.getTensor().getType()).getElementType());
+  auto list = [](const SmallVector<std::string> &texts) {
+    return ", {" + llvm::join(llvm::reverse(texts), ", ") + "}";
+  };
+  auto numbers = [&](ArrayRef<int64_t> values, int64_t factor = 1) {
+    return list(llvm::map_to_vector(
+        values, [&](int64_t value) { return std::to_string(value * factor); }));
+  };
+  SmallVector<std::string> sizes;
+  for (const kernel::Dim &size : kernel::dimsOf(tiles.getSizes())) {
+    std::string text = interface.sizeText(size, "io->");
+    sizes.push_back(size.known() ? text
+                                 : "static_cast<cuuint64_t>(" + text + ")");
+  }
+  std::string text =
+      (tiles.areWindows() ? "device::map_windows<" : "device::map_tiles<") +
+      std::to_string(sizes.size()) + ">(&" + name.str() + ", " +
+      std::to_string(element) + ", " + tensor.str() + list(sizes) +
+      numbers(tiles.getStrides(), element);
+  if (!tiles.areWindows())
+    return check(text + numbers(tiles.getBox()) + ")");
+  SmallVector<int64_t> steps = {1};
+  llvm::append_range(steps, tiles.getSteps());
+  steps.push_back(1);
+  SmallVector<int64_t> high;
+  for (auto [last, size] : llvm::zip_equal(
+           tiles.getHigh(),
+           ArrayRef(kernel::dimsOf(tiles.getSizes())).drop_front().drop_back()))
+    high.push_back(last - (size.most() - 1));
+  check(text + numbers(tiles.getLow()) + numbers(high) + numbers(steps) + ", " +
+        Twine(tiles.getBox()[1]) + ", " + Twine(tiles.getBox()[0]) + ")");
 }
 
 /// What is recorded as a graph: the launches, and with tensors of the host's memory the

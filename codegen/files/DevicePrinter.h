@@ -29,6 +29,8 @@ public:
 
 private:
   void printLaunch(kernel::LaunchOp launch);
+  void printMap(kernel::TilesOp tiles, llvm::StringRef name,
+                llvm::StringRef tensor);
   void printEnqueue();
   /// The beginning of a function of the model, for all or for one of several targets.
   std::string functionOf(llvm::StringRef function) const {

@@ -57,7 +57,8 @@ static void printVectorTypes(const SourceContext &context, TextWriter &out) {
 
 /// The opening text of a target, without those of its macros that neither `kernels`
 /// use nor macros further down that they use. A macro ends with the first line that
-/// does not end in a backslash; comments in front of it go with it.
+/// does not end in a backslash; comments in front of it go with it. Other text that not
+/// all need is between two marks (//?), of which the first one has its name.
 static void printOpening(StringRef opening, StringRef kernels,
                          TextWriter &out) {
   // The pieces between which nothing can be left out.
@@ -66,11 +67,19 @@ static void printOpening(StringRef opening, StringRef kernels,
     std::string macro; // With the parenthesis behind its name; or empty.
   };
   std::vector<Piece> pieces;
-  bool isInside = false, isComment = false;
+  bool isInside = false, isComment = false, isNamed = false;
   std::string comment;
   while (!opening.empty()) {
     auto [line, rest] = opening.split('\n');
     opening = rest;
+    // A mark and a name: what follows is for those who use that, up to the next mark.
+    if (line.consume_front("//?")) {
+      StringRef name = line.ltrim();
+      isInside = isNamed = !name.empty();
+      if (isNamed)
+        pieces.push_back({"", "", name.str()});
+      continue;
+    }
     bool wasComment = std::exchange(isComment, line.starts_with("//"));
     if (isComment) {
       comment = (wasComment ? comment : "") + line.str() + '\n';
@@ -84,7 +93,7 @@ static void printOpening(StringRef opening, StringRef kernels,
           {comment, "", isMacro ? name.split('(').first.str() + "(" : ""});
     }
     pieces.back().text += line.str() + '\n';
-    isInside = line.ends_with("\\");
+    isInside = isNamed || line.ends_with("\\");
   }
   std::string used = kernels.str();
   for (Piece &piece : llvm::reverse(pieces)) {

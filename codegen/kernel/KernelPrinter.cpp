@@ -62,7 +62,12 @@ void KernelPrinter::print() {
       isa<kernel::FuncOp>(*kernel) && !context.passCondition.empty();
   if (isForPass)
     out.raw() << "#if " << context.passCondition << "\n";
+  if (const Intrinsic *begin =
+          context.target.intrinsic("kernel.func", Type(), Type());
+      begin && launched)
+    out.line(begin->spelling + ";");
   printAlignments();
+  printShared();
   declareLoadRegisters();
   printBlock(kernel.getFunctionBody().front());
   if (isForPass)
@@ -82,7 +87,11 @@ void KernelPrinter::printSignature() {
   if (context.target.isDevice())
     // Passes in which no kernel has a body call no helper.
     os << (launched ? "__global__ __launch_bounds__(" +
-                          llvm::itostr(*launched.getThreads()) + ") "
+                          llvm::itostr(*launched.getThreads()) +
+                          (launched.getResident()
+                               ? ", " + llvm::itostr(*launched.getResident())
+                               : std::string()) +
+                          ") "
            : context.passCondition.empty()
                ? "__device__ __forceinline__ "
                : "[[maybe_unused]] __device__ __forceinline__ ");
@@ -117,6 +126,13 @@ void KernelPrinter::printSignature() {
     os << (argument.use_empty() ? "/*" + variable.name + "*/" : variable.name);
     variables[argument] = variable;
   }
+  // Maps that the host makes.
+  kernel.walk([&](kernel::TilesOp tiles) {
+    std::string name = names.unique(nameHint(tiles.getTiles()));
+    os << (count++ ? ", " : "") << "const __grid_constant__ CUtensorMap "
+       << name;
+    variables[tiles.getTiles()] = {name, Sign::Signed};
+  });
   if (launched && kernel::sharesSteps(launched)) {
     threads = names.unique("context");
     os << (count ? ", " : "") << "const ingot_context *" << threads;
@@ -168,6 +184,8 @@ void KernelPrinter::printStatement(Operation *op) {
 }
 
 void KernelPrinter::printLocal(memref::AllocaOp local) {
+  if (variables.count(local))
+    return;
   MemRefType type = local.getType();
   std::string name = nameHint(local);
   name = name.empty() ? names.numbered("local") : names.unique(name);
@@ -371,6 +389,8 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   std::string type = typeName(counter.getType(), Sign::Signed);
   APInt step;
   bool byOne = matchPattern(loop.getStep(), m_ConstantInt(&step)) && step == 1;
+  if (loop->hasAttr(kernel::kUnrolledAttr))
+    out.line("INGOT_UNROLLED");
   out.open(
       "for (" + type + " " + name + " = " +
       integer(loop.getLowerBound(), Sign::Signed).text + "; " + name + " < " +

@@ -104,6 +104,20 @@ private:
   void printWarpProduct(kernel::WarpProductOp product);
   void printCopyAhead(kernel::CopyAheadOp copy);
   std::string calledBy(llvm::StringRef name);
+  // What warpgroups do (WarpgroupStatements.cpp).
+  void printShared();
+  void printInitGate(kernel::InitGateOp init);
+  void printExpectBytes(kernel::ExpectBytesOp expect);
+  void printArrive(kernel::ArriveOp arrive);
+  void printAwaitGate(kernel::AwaitGateOp await);
+  void printTiles(kernel::TilesOp) {}
+  void printCopyTile(kernel::CopyTileOp copy);
+  void printTileProduct(kernel::TileProductOp product);
+  void printBeginProducts(kernel::BeginProductsOp begin);
+  void printAwaitProducts(kernel::AwaitProductsOp await);
+  void printSetRegisters(kernel::SetRegistersOp set);
+  std::string sumsText(mlir::ValueRange sums);
+  std::string gateText(mlir::Value gates, mlir::Value gate);
   Expression callText(mlir::func::CallOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);

@@ -90,6 +90,10 @@ static Value writtenBuffer(Operation *op) {
     return kernel::bufferRoot(store.getBase());
   if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
     return kernel::bufferRoot(copy.getTo());
+  if (auto copy = dyn_cast<kernel::CopyTileOp>(op))
+    return kernel::bufferRoot(copy.getTo());
+  if (auto product = dyn_cast<kernel::TileProductOp>(op))
+    return kernel::bufferRoot(product.getSums());
   return {};
 }
 
@@ -114,7 +118,8 @@ static bool clobbers(Operation *writer, Operation *reader) {
       ->walk([&](Operation *op) {
         Value written = writtenBuffer(op);
         // Behind a barrier there is what other threads have written.
-        if (isa<gpu::BarrierOp>(op) ||
+        if (isa<gpu::BarrierOp, kernel::AwaitGateOp, kernel::AwaitProductsOp>(
+                op) ||
             (isa<func::CallOp>(op) && !isPureCall(op)))
           return WalkResult::interrupt();
         if (!written)

@@ -216,6 +216,12 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                : op->emitOpError()
                      << "attribute '" << kNamesAttr << "' is a list of strings";
   }
+  if (attr.getName() == kUnrolledAttr)
+    return op->getName().getStringRef() == "scf.for" &&
+                   isa<UnitAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << kUnrolledAttr
+                                   << "' is a mark of loops";
   if (attr.getName() != kStrictAttr)
     return op->emitOpError()
            << "attribute '" << attr.getName().getValue() << "' is unknown";

@@ -36,6 +36,7 @@ inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
 inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
 /// of loops, in text alone (ValueNames.h),
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
+inline constexpr llvm::StringLiteral kUnrolledAttr = "kernel.unrolled";
 /// of functions that kernels call,
 inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
 /// of programs (pairs of sizes that have to be equal in a run, one after the other),

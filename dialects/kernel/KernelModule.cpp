@@ -64,6 +64,19 @@ Value bufferRoot(Value memref) {
   return memref;
 }
 
+int64_t sharedBytes(FuncOp kernel) {
+  int64_t bytes = 0, coarsest = 1;
+  kernel.walk([&](memref::AllocaOp local) {
+    MemRefType type = local.getType();
+    if (!type.getMemorySpace())
+      return;
+    int64_t alignment = local.getAlignment().value_or(1);
+    coarsest = std::max(coarsest, alignment);
+    bytes = llvm::alignTo(bytes, alignment) + spanBytes(type);
+  });
+  return llvm::alignTo(bytes, coarsest);
+}
+
 bool forEachPiece(memref::GlobalOp global,
                   llvm::function_ref<void(ArrayRef<char>)> use) {
   Attribute value = global.getConstantInitValue();

@@ -28,6 +28,9 @@ llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
 /// alloca, a global.
 mlir::Value bufferRoot(mlir::Value memref);
 
+/// What the threads of a block share, one buffer after another at its alignment.
+int64_t sharedBytes(FuncOp kernel);
+
 /// Calls `use` with the bytes of an initial value, one or more pieces in order;
 /// false if it has none (a resource that is missing).
 bool forEachPiece(mlir::memref::GlobalOp global,

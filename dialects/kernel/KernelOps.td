@@ -33,6 +33,9 @@ def Kernel_Dialect : Dialect {
     - `kernel.target` (string): the target that was decided for.
     - `kernel.model` (string): the file that was imported, for comments.
     - `kernel.state_bytes` (i64), after planning: the memory that lives from run to run.
+    Attributes of loops:
+    - `kernel.unrolled` (unit): compilers write all passes one after the other, so that
+      what these index stays in registers.
     Attributes of programs, and of functions that become programs:
     - `kernel.macs_recomputed` (i64): multiply-adds done twice to save memory.
     - `kernel.near_least` (i64): the least near memory with which vectors read nothing
@@ -127,7 +130,8 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
 
     With `threads` a kernel runs on a device, in as many blocks as `extent` says, of so
     many threads each. Every thread is a call of the function, which asks for its
-    place by `gpu.block_id` and `gpu.thread_id` and takes neither begin nor end.
+    place by `gpu.block_id` and `gpu.thread_id` and takes neither begin nor end. `resident`:
+    so many of its blocks have to fit on a processor at once.
 
         kernel.func @relu(%x: memref<8xf32> {kernel.read}, %y: memref<8xf32>)
             attributes {strategy = "elementwise"} { ...  kernel.return }
@@ -140,6 +144,7 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     OptionalAttr<Kernel_SizesAttr>:$sizes,
     OptionalAttr<AnyAttrOf<[ConfinedAttr<IndexAttr, [IntNonNegative]>, Kernel_SizesAttr]>>:$extent,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1024>]>>:$threads,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$resident,
     OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "strides of each input">>:$input_strides,
     OptionalAttr<DenseI64ArrayAttr>:$output_strides,
     OptionalAttr<StrAttr>:$sym_visibility,
@@ -461,5 +466,6 @@ def Kernel_RequireEqualOp : Kernel_Op<"require_equal", [
 
 include "dialects/kernel/StringOps.td"
 include "dialects/kernel/WarpOps.td"
+include "dialects/kernel/WarpgroupOps.td"
 
 #endif // INGOT_DIALECTS_KERNEL_KERNELOPS_TD

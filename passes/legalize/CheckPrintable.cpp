@@ -5,6 +5,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/NumberTypes.h"
+#include "dialects/kernel/Warpgroup.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -115,6 +116,8 @@ private:
     if (isa<kernel::CopyAheadOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp>(
             op))
       return isIntrinsic(op->getName().getStringRef());
+    if (std::string name = kernel::warpgroupIntrinsic(op); !name.empty())
+      return isIntrinsic(name);
     Type from = op->getNumOperands() ? op->getOperand(0).getType() : Type(),
          to = op->getNumResults() ? op->getResult(0).getType() : Type();
     if (auto load = dyn_cast<kernel::LoadMatricesOp>(op))

@@ -13,6 +13,7 @@ static constexpr llvm::StringLiteral text =
     R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"
 #endif
+WARPGROUP_HEADERS
 
 namespace {
 
@@ -86,11 +87,24 @@ template <typename = void> struct device_functions : device_instructions {
   template <typename... Parameters, typename... Arguments>
   static ingot_status start(void (*kernel)(Parameters...), ptrdiff_t blocks, unsigned threads,
                             cudaStream_t stream, Arguments... arguments) {
+    return start_sharing(kernel, blocks, threads, 0, stream, arguments...);
+  }
+  // The same with so many bytes of shared memory beside those that the kernel declares.
+  template <typename... Parameters, typename... Arguments>
+  static ingot_status start_sharing(void (*kernel)(Parameters...), ptrdiff_t blocks,
+                                    unsigned threads, unsigned shared, cudaStream_t stream,
+                                    Arguments... arguments) {
     if (blocks == 0) return INGOT_OK;
+    if (shared > 0) {
+      ingot_status result = status(cudaFuncSetAttribute(
+          kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+      if (result != INGOT_OK) return result;
+    }
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(threads);
-    config.stream = stream;
+    config.dynamicSmemBytes = shared;
+EARLY    config.stream = stream;
     return status(cudaLaunchKernelEx(&config, kernel, arguments...));
   }
 
@@ -124,7 +138,7 @@ template <typename = void> struct device_functions : device_instructions {
   static ingot_status release_graph(cudaGraphExec_t graph) {
     return status(cudaGraphExecDestroy(graph));
   }
-};
+MAPS};
 using device = device_functions<>;
 
 } // namespace
@@ -135,7 +149,7 @@ using device = device_functions<>;
 static constexpr llvm::StringLiteral instructions =
     R"(// Single instructions; the emulated device has functions in their place.
 #ifdef INGOT_EMULATED_CUDA_RUNTIME_H
-using device_instructions = emulated_instructions;
+using device_instructions = EMULATED;
 #else
 template <typename = void> struct instructions {
   // Matrices of 8 rows of 16 bytes; thread 8 m + r says where row r of matrix m is.
@@ -174,7 +188,7 @@ PRODUCTS
     }
 COPIES
   }
-
+WARPGROUPS
 private:
   static __device__ uint32_t shared_address(const void *pointer) {
     return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
@@ -199,6 +213,15 @@ static constexpr llvm::StringLiteral copiesAtOnce =
   }
   static __device__ void close_copies() {}
   template <unsigned newest> static __device__ void await_copies() {)";
+
+static constexpr llvm::StringLiteral earlyStart =
+    R"(    // Its blocks may be there when the kernel in front of it ends: they wait in begin().
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &early;
+    config.numAttrs = 1;
+)";
 
 /// A function of one product. Before 8.0 it takes several instructions of less: halves of
 /// the steps, and of bytes those of the rows.
@@ -284,6 +307,24 @@ std::string cudaOpening(unsigned level) {
   std::string result = text.str();
   replaceAll(result, "INSTRUCTIONS", instructions);
   replaceAll(result, "PRODUCTS\n", products);
+  // Instructions of this very level: later ones have others.
+  WarpgroupText ofWarpgroups;
+  if (level == 90)
+    ofWarpgroups = warpgroupText();
+  replaceAll(result, "WARPGROUPS\n", ofWarpgroups.instructions + "\n");
+  replaceAll(result, "EARLY", level == 90 ? earlyStart : "");
+  replaceAll(result, "MAPS", ofWarpgroups.maps);
+  replaceAll(result, "EMULATED;",
+             level == 90 ? "emulated_group_instructions;"
+                         : "emulated_instructions;");
+  replaceAll(result, "WARPGROUP_HEADERS\n",
+             level == 90 ? "#ifdef INGOT_EMULATED_CUDA_RUNTIME_H\n"
+                           "#define INGOT_UNROLLED\n"
+                           "#else\n"
+                           "#include <cuda.h>\n"
+                           "#define INGOT_UNROLLED _Pragma(\"unroll\")\n"
+                           "#endif\n"
+                         : "");
   replaceAll(result, "COPIES", level >= 80 ? lateCopies : copiesAtOnce);
   replaceAll(result, "LEVEL", std::to_string(level));
   return result;

@@ -12,6 +12,12 @@ namespace ingot::targets {
 /// kernels need, 80 for 8.0.
 std::string cudaOpening(unsigned level);
 
+/// What it has from 9.0 (sm_90a) on: functions of instructions, and of the host.
+struct WarpgroupText {
+  std::string instructions, maps;
+};
+WarpgroupText warpgroupText();
+
 } // namespace ingot::targets
 
 #endif // INGOT_TARGETS_CUDA_OPENING_H

@@ -45,10 +45,15 @@ def find_nvdisasm():
     return shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm") or next(iter(installed), None)
 
 
+def code_for(target):
+    """What has nvcc compile for this target alone; with -arch=sm_90a it does so for sm_90, too."""
+    return f"-gencode=arch={target.replace('sm', 'compute')},code={target}"
+
+
 def compile_with(nvcc, source, target):
     """What nvcc says of the registers; ends the test where it has a complaint."""
     done = subprocess.run(
-        [nvcc, "-std=c++17", "-O2", f"-arch={target}", *WARNINGS, "-Xptxas", "-v", "-c", source, "-o", source + ".o"],
+        [nvcc, "-std=c++17", "-O2", code_for(target), *WARNINGS, "-Xptxas", "-v", "-c", source, "-o", source + ".o"],
         capture_output=True, text=True)
     said = done.stdout + done.stderr
     if done.returncode:
@@ -151,19 +156,49 @@ def instruction_cases(work):
         r"ld\.global(\.nc)?\.v4\.f32", r"shfl\.sync\.bfly"], [r"LDG\.E\.128", r"SHFL\.BFLY", "FFMA"]
 
 
+# The same for the strategies of Hopper.
+def hopper_cases(work):
+    tiles = [r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile", r"mbarrier\.try_wait\.parity", r"mbarrier\.arrive\.expect_tx"]
+    units = [r"UTMALDG\.2D", r"SYNCS\.PHASECHK\.TRANS64\.TRYWAIT", "ACQBULK", "PREEXIT"]
+    product = lambda shape, name: (name, helper.make_node("MatMul", ["x", "w"], ["y"]),
+                                   [("x", [shape[0], shape[1]])], [shape[0], shape[2]], ("w", [shape[1], shape[2]]))
+    for name, dtype, kind in ("f16", np.float16, r"HGMMA\.64x\d+x16\.F32 "), ("bf16", ml_dtypes.bfloat16, r"HGMMA\.64x\d+x16\.F32\.BF16"):
+        yield name + "_warpgroups", save_node(work, *product([512, 264, 264], name + "_warpgroups"), dtype), [
+            *tiles, rf"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.{name}\.{name}"], [*units, kind]
+    yield "tf32_warpgroups", save_node(work, *product([512, 256, 512], "tf32_warpgroups")), [
+        *tiles, r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k8\.f32\.tf32\.tf32"], [*units, r"HGMMA\.64x\d+x8\.F32\.TF32"], "--fast=tf32"
+    yield "s8_warpgroups", save_node(
+        work, "s8_warpgroups", helper.make_node("MatMulInteger", ["x", "w"], ["y"]), [("x", [512, 1024])], [512, 320],
+        ("w", [1024, 320]), np.int8), [*tiles, r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k32\.s32\.s8\.s8"], [
+            *units, r"IGMMA\.64x\d+x32\.S8\.S8"]
+    yield "windows", save_node(
+        work, "windows", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2]),
+        [("x", [4, 64, 31, 31])], [4, 128, 16, 16], ("w", [128, 64, 3, 3]), np.float16), [
+            *tiles, r"cp\.async\.bulk\.tensor\.4d\.shared::cluster\.global\.im2col"], [
+                *units, r"UTMALDG\.4D\.IM2COL", r"HGMMA\.64x\d+x16\.F32 "]
+
+
+def all_cases(work):
+    """Each case with its target."""
+    for target, cases in ("sm_80", instruction_cases), ("sm_90a", hopper_cases):
+        for case in cases(work):
+            yield target, *case
+
+
 def missing_instructions(ingot, nvcc, work):
     missing, nvdisasm = [], find_nvdisasm()
     if not nvdisasm:
         print("nvdisasm is not installed: PTX alone is looked at")
-    for name, model, in_ptx, on_machine, *options in instruction_cases(work):
+    for target, name, model, in_ptx, on_machine, *options in all_cases(work):
         source, ptx, cubin = (os.path.join(work, name + ending) for ending in (".cu", ".ptx", ".cubin"))
-        subprocess.run([ingot, model, "-o", source, "--target", "sm_80", *options], check=True)
+        subprocess.run([ingot, model, "-o", source, "--target", target, *options], check=True)
         compiler = [nvcc, "-std=c++17", "-O2", source]
-        subprocess.run([*compiler, "-arch=compute_80", "-ptx", "-o", ptx], check=True)
+        virtual = target.replace("sm", "compute")
+        subprocess.run([*compiler, f"-gencode=arch={virtual},code={virtual}", "-ptx", "-o", ptx], check=True)
         with open(ptx) as file:
             looks = [(file.read(), in_ptx)]
         if nvdisasm:
-            subprocess.run([*compiler, "-arch=sm_80", "-cubin", "-o", cubin], check=True)
+            subprocess.run([*compiler, code_for(target), "-cubin", "-o", cubin], check=True)
             text = subprocess.run([nvdisasm, "-c", cubin], check=True, capture_output=True, text=True).stdout
             looks.append((text, on_machine))
         for text, patterns in looks:

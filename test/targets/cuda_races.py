@@ -14,7 +14,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
-from cuda_compiles import EXAMPLE, find_model, instruction_cases  # noqa: E402
+from cuda_compiles import EXAMPLE, all_cases, find_model  # noqa: E402
 
 EMULATION = os.path.join(HERE, "..", "..", "targets", "cuda", "emulation")
 FLAGS = ["-std=c++17", "-O1", "-DEMULATED_GPU_CHECK", "-fsanitize=bounds", "-fsanitize-trap=bounds",
@@ -40,10 +40,10 @@ int main() {
 """
 
 
-def run(ingot, compiler, model, folder, options=()):
+def run(ingot, compiler, model, folder, target, options=()):
     """What the program says, which is nothing where all is well."""
     os.makedirs(folder, exist_ok=True)
-    subprocess.run([ingot, model, "-o", os.path.join(folder, "net.cu"), "--target", "sm_80", "--name", "net", *options],
+    subprocess.run([ingot, model, "-o", os.path.join(folder, "net.cu"), "--target", target, "--name", "net", *options],
                    check=True)
     with open(os.path.join(folder, "net.h")) as file:
         sizes = re.findall(r"#define NET_\w+_ELEMENTS (\d+)u", file.read())
@@ -63,11 +63,11 @@ def main():
     parser.add_argument("--networks", default=",".join(NETWORKS))
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    models = {name: (EXAMPLE if name == "mnist" else find_model(name, args.work)[0], ()) for name in args.networks.split(",")}
-    models.update((name, (model, options)) for name, model, _, _, *options in instruction_cases(args.work))
+    models = {name: (EXAMPLE if name == "mnist" else find_model(name, args.work)[0], "sm_80", ()) for name in args.networks.split(",")}
+    models.update((name, (model, target, options)) for target, name, model, _, _, *options in all_cases(args.work))
     failed = False
-    for name, (model, options) in models.items():
-        said = run(args.ingot, args.compiler, model, os.path.join(args.work, name + "_checked"), options)
+    for name, (model, target, options) in models.items():
+        said = run(args.ingot, args.compiler, model, os.path.join(args.work, name + "_checked"), target, options)
         print(f"{name:<24}{said.strip() or 'no race, nothing out of bounds'}", flush=True)
         failed |= bool(said)
     return 1 if failed else 0

@@ -22,11 +22,27 @@ public:
 
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    static constexpr TensorTile tiles[] = {
-        {128, 128, 64, 32, 3}, {128, 64, 32, 32, 3}, {64, 128, 32, 32, 3},
-        {64, 64, 32, 32, 4},   {64, 32, 32, 16, 4},  {32, 64, 16, 32, 4},
-        {32, 32, 16, 16, 4},   {16, 64, 16, 16, 4},  {16, 32, 16, 16, 4}};
     auto operands = BlockOperands::of(group);
+    return plansOf(rank(*operands, target).ranked(fallback),
+                   [&](TensorTile tile) {
+                     return Plan(group.anchor()->getContext(),
+                                 {{"columns", tile.columns},
+                                  {"rows", tile.rows},
+                                  {"slices", tile.slices},
+                                  {"stages", tile.stages},
+                                  {"warp_columns", tile.warpColumns},
+                                  {"warp_rows", tile.warpRows}});
+                   });
+  }
+
+  static Ranking<TensorTile> rank(const BlockOperands &operands,
+                                  const TargetDescription &target) {
+    static constexpr TensorTile tiles[] = {
+        {128, 128, 64, 32, 3}, {128, 64, 32, 32, 3},
+        {64, 128, 32, 32, 3},  fallback,
+        {64, 32, 32, 16, 4},   {32, 64, 16, 32, 4},
+        {32, 32, 16, 16, 4},   {16, 64, 16, 16, 4},
+        {16, 32, 16, 16, 4}};
     Ranking<TensorTile> ranking;
     for (TensorTile tile : tiles)
       for (int64_t slices : {1, 2, 4, 8}) {
@@ -37,17 +53,9 @@ public:
         while (tile.stages > 2 && tile.sharedBytes() > mostShared)
           --tile.stages;
         if (refuse(tile, target).empty())
-          ranking.add(tile, seconds(*operands, tile, target));
+          ranking.add(tile, seconds(operands, tile, target));
       }
-    return plansOf(std::move(ranking).ranked(tiles[3]), [&](TensorTile tile) {
-      return Plan(group.anchor()->getContext(),
-                  {{"columns", tile.columns},
-                   {"rows", tile.rows},
-                   {"slices", tile.slices},
-                   {"stages", tile.stages},
-                   {"warp_columns", tile.warpColumns},
-                   {"warp_rows", tile.warpRows}});
-    });
+    return ranking;
   }
 
   std::string refuse(GroupView, const Plan &plan,
@@ -91,13 +99,15 @@ protected:
   bool fits(const BlockOperands &operands, GroupView group,
             const TargetDescription &target) const override {
     // A unit takes 16 steps at once.
-    return operands.steps >= 2 * fewest && takes(operands, group, target) &&
+    return operands.steps >= 2 * fewest &&
+           areMultipliedByUnits(operands, group, target) &&
            isInColumns(operands);
   }
 
 private:
   /// What a kernel may declare without asking the driver for more.
   static constexpr int64_t mostShared = 48 << 10;
+  static constexpr TensorTile fallback = {64, 64, 32, 32, 4};
 
   static TensorTile tileOf(const Plan &plan) {
     return {plan.number("rows"),      plan.number("columns"),
@@ -105,19 +115,9 @@ private:
             plan.number("stages"),    plan.number("slices")};
   }
 
-  /// Whether matrix units multiply such operands, as precisely as was asked for.
-  static bool takes(const BlockOperands &operands, GroupView group,
-                    const TargetDescription &target) {
-    if (operands.areBytes())
-      return true;
-    Type type = operands.leftType();
-    return !group.isStrict() &&
-           (type.isF16() || ((type.isBF16() || operands.multiplied) &&
-                             target.device.multipliesBFloats()));
-  }
   /// Estimates the time of a product: processors take one block after the other; strips
-  /// come from the second cache, which yields about three times what memory does (the
-  /// data sheets of A100 and H100); a warp loads 512 bytes of shared memory for each 16
+  /// come from the second cache, which yields about three times what memory does where
+  /// nothing better is known (the data sheet of A100); a warp loads 512 bytes of shared memory for each 16
   /// rows and 16 columns of its units, of which a processor reads 128 in a cycle; and
   /// before a strip's first sum is there loads and products take about 30 and twice 20
   /// cycles for each half, in which only the other blocks of a processor compute, of
@@ -131,8 +131,8 @@ private:
                     double(llvm::divideCeil(operands.columns, tile.columns)) *
                     double(operands.batches.most());
     double waves = std::ceil(blocks / device.processors);
-    double rate =
-        device.matrixMultiplyAddsPerSecond * (2 / size) / device.processors;
+    double rate = device.matrixMultiplyAddsPerSecond * device.ofWarps *
+                  (2 / size) / device.processors;
     double strips =
         std::ceil(double(operands.steps) * size / 64 / double(tile.slices));
     double cycle = 1 / clock;
@@ -152,13 +152,31 @@ private:
                        waves * meeting;
     double bytes = blocks * double(operands.steps) *
                    double(tile.rows + tile.columns) * size;
-    return std::max(computing, bytes / (3 * device.bytesPerSecond));
+    double cacheRate = device.cacheBytesPerSecond > 0
+                           ? device.cacheBytesPerSecond
+                           : 3 * device.bytesPerSecond;
+    return std::max(computing, bytes / cacheRate);
   }
   /// Cycles per second of a processor, of all levels within a quarter (data sheets).
   static constexpr double clock = 1.5e9;
 };
 
 } // namespace
+
+bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
+                          const TargetDescription &target) {
+  if (operands.areBytes())
+    return true;
+  Type type = operands.leftType();
+  return !group.isStrict() &&
+         (type.isF16() || ((type.isBF16() || operands.multiplied) &&
+                           target.device.multipliesBFloats()));
+}
+
+double leastTensorSeconds(const BlockOperands &operands,
+                          const TargetDescription &target) {
+  return TensorProductStrategy::rank(operands, target).leastCost();
+}
 
 std::unique_ptr<Strategy> createTensorProductStrategy() {
   return std::make_unique<TensorProductStrategy>();

@@ -36,6 +36,13 @@ struct TensorTile {
   int64_t sumBytes() const { return (slices - 1) * rows * columns * 4; }
 };
 
+/// Whether matrix units multiply such operands, as precisely as was asked for.
+bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
+                          const TargetDescription &target);
+/// Estimates the time of the best tile.
+double leastTensorSeconds(const BlockOperands &operands,
+                          const TargetDescription &target);
+
 /// Builds the kernel; weights are packed with the steps of each column side by side.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
                        const TensorTile &tile);

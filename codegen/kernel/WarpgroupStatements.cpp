@@ -1,0 +1,111 @@
+// What warpgroups do, and copies of whole tiles: each is a call of a function that the
+// target's table names.
+
+#include "codegen/kernel/KernelPrinter.h"
+
+#include "dialects/kernel/KernelModule.h"
+#include "dialects/kernel/ValueNames.h"
+#include "dialects/kernel/Warpgroup.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Shared memory beyond what a kernel may declare: one structure, for which the launch
+/// asks.
+void KernelPrinter::printShared() {
+  auto function = dyn_cast<kernel::FuncOp>(*kernel);
+  if (!function || kernel::sharedBytes(function) <=
+                       context.target.device.declaredSharedBytes)
+    return;
+  std::string type = names.unique("Shared"), object = names.unique("shared");
+  out.open("struct " + type + " {");
+  NameScope members;
+  function.walk([&](memref::AllocaOp local) {
+    MemRefType memref = local.getType();
+    if (!memref.getMemorySpace())
+      return;
+    std::string name = members.unique(nameHint(local));
+    out.line("alignas(" +
+             Twine(local.getAlignment().value_or(alignmentOfLocals())) + ") " +
+             storageTypeName(memref.getElementType()) + " " + name + "[" +
+             Twine(memref.getNumElements()) + "];");
+    variables[local] = {object + "." + name, Sign::Signed};
+  });
+  out.close("};");
+  out.line(type + " &" + object + " = device::shared_memory<" + type + ">();");
+}
+
+/// "&gates[stage]".
+std::string KernelPrinter::gateText(Value gates, Value gate) {
+  return "&" + address(gates, gate);
+}
+
+void KernelPrinter::printInitGate(kernel::InitGateOp init) {
+  out.line(calledBy(init->getName().getStringRef()) + "(" +
+           gateText(init.getGates(), init.getGate()) + ", " +
+           Twine(init.getArrivals()) + ");");
+}
+
+void KernelPrinter::printExpectBytes(kernel::ExpectBytesOp expect) {
+  out.line(calledBy(expect->getName().getStringRef()) + "(" +
+           gateText(expect.getGates(), expect.getGate()) + ", " +
+           Twine(expect.getBytes()) + ");");
+}
+
+void KernelPrinter::printArrive(kernel::ArriveOp arrive) {
+  out.line(calledBy(arrive->getName().getStringRef()) + "(" +
+           gateText(arrive.getGates(), arrive.getGate()) + ");");
+}
+
+void KernelPrinter::printAwaitGate(kernel::AwaitGateOp await) {
+  out.line(calledBy(await->getName().getStringRef()) + "(" +
+           gateText(await.getGates(), await.getGate()) + ", " +
+           integer(await.getParity(), Sign::Signed).text + ");");
+}
+
+/// Places are innermost first on the device.
+void KernelPrinter::printCopyTile(kernel::CopyTileOp copy) {
+  std::string text = "(&" + address(copy.getTo(), copy.getToIndices()) + ", " +
+                     variables.at(copy.getTiles()).name + ", " +
+                     gateText(copy.getGates(), copy.getGate());
+  for (ValueRange places : {copy.getAt(), copy.getShift()})
+    for (Value place : llvm::reverse(places))
+      text += ", " + integer(place, Sign::Signed).text;
+  out.line(calledBy(kernel::warpgroupIntrinsic(copy)) + text + ");");
+}
+
+void KernelPrinter::printTileProduct(kernel::TileProductOp product) {
+  int64_t columns = 2 * product.getSums().getType().getNumElements();
+  out.line(calledBy(kernel::warpgroupIntrinsic(product)) + "_" +
+           Twine(columns) + "(" + variables.at(product.getSums()).name + ", &" +
+           address(product.getLeft(), product.getLeftIndices()) + ", &" +
+           address(product.getRight(), product.getRightIndices()) + ");");
+}
+
+std::string KernelPrinter::sumsText(ValueRange sums) {
+  std::string text;
+  for (Value array : sums)
+    text += (text.empty() ? "" : ", ") + variables.at(array).name;
+  return "(" + text + ");";
+}
+
+void KernelPrinter::printBeginProducts(kernel::BeginProductsOp begin) {
+  out.line(calledBy(begin->getName().getStringRef()) +
+           sumsText(begin.getSums()));
+}
+
+/// While there are newer ones sums stay those of the products, and unnamed.
+void KernelPrinter::printAwaitProducts(kernel::AwaitProductsOp await) {
+  out.line(
+      calledBy(await->getName().getStringRef()) + "<" +
+      Twine(await.getNewest()) + ">" +
+      sumsText(await.getNewest() ? ValueRange() : ValueRange(await.getSums())));
+}
+
+void KernelPrinter::printSetRegisters(kernel::SetRegistersOp set) {
+  out.line(calledBy(kernel::warpgroupIntrinsic(set)) + "<" +
+           Twine(set.getCount()) + ">();");
+}
+
+} // namespace ingot

@@ -1,0 +1,14 @@
+#ifndef INGOT_DIALECTS_KERNEL_WARPGROUP_H
+#define INGOT_DIALECTS_KERNEL_WARPGROUP_H
+
+#include "dialects/kernel/KernelDialect.h"
+
+namespace ingot::kernel {
+
+/// The row of a target's table that says how an operation of warpgroups prints, as
+/// "kernel.tile_product[f16,f16]"; empty for any other operation.
+std::string warpgroupIntrinsic(mlir::Operation *op);
+
+} // namespace ingot::kernel
+
+#endif // INGOT_DIALECTS_KERNEL_WARPGROUP_H

@@ -1,0 +1,185 @@
+// Which products warpgroups compute, and by which tiles (WarpgroupTile.cpp).
+
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/gpu/TensorTile.h"
+#include "passes/schedule/gpu/WarpgroupTile.h"
+#include "passes/schedule/tiles/TileChoice.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class WarpgroupProductStrategy : public BlockStrategy {
+public:
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"columns", 64, 256}, {"groups", 1, 4},
+                                   {"resident", 1, 2},   {"rows", 64, 256},
+                                   {"slices", 1, 4},     {"stages", 2, 8}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    auto operands = BlockOperands::of(group);
+    return plansOf(rank(*operands, group, target).ranked(smallest),
+                   [&](const WarpgroupTile &tile) {
+                     return Plan(group.anchor()->getContext(),
+                                 {{"columns", tile.columns},
+                                  {"groups", tile.groups},
+                                  {"resident", tile.resident},
+                                  {"rows", tile.rows},
+                                  {"slices", tile.slices},
+                                  {"stages", tile.stages}});
+                   });
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    auto operands = BlockOperands::of(group);
+    return refuse(tileOf(plan), stripsOf(*operands, group), target.device);
+  }
+
+  void pack(GroupOp group, const Plan &,
+            const TargetDescription &) const override {
+    packColumns(group);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto operands = BlockOperands::of(b.group);
+    // Parts of larger tensors may begin or continue where no map can say.
+    if (!emitWarpgroupProduct(b, *operands, tileOf(b.plan)))
+      emitTensorProduct(b, *operands, {64, 64, 32, 32, 4});
+  }
+
+protected:
+  bool fits(const BlockOperands &operands, GroupView group,
+            const TargetDescription &target) const override {
+    if (!target.device.multipliesByWarpgroups() ||
+        operands.steps < 2 * fewest ||
+        !areMultipliedByUnits(operands, group, target) ||
+        stripsOf(operands, group) == 0)
+      return false;
+    // A kernel has been decided for; a group takes what is fastest.
+    return isa<kernel::FuncOp>(group.block->getParentOp()) ||
+           rank(operands, group, target).leastCost() <
+               leastTensorSeconds(operands, target);
+  }
+
+private:
+  static constexpr WarpgroupTile smallest = {64, 64, 1, 1, 2, 1};
+
+  static Ranking<WarpgroupTile> rank(const BlockOperands &operands,
+                                     GroupView group,
+                                     const TargetDescription &target) {
+    static constexpr WarpgroupTile tiles[] = {
+        {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
+        {128, 64, 2},  {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
+    const Device &device = target.device;
+    int64_t strips = stripsOf(operands, group);
+    Ranking<WarpgroupTile> ranking;
+    for (WarpgroupTile tile : tiles)
+      for (int64_t slices : {1, 2, 3, 4})
+        for (int64_t resident : {1, 2}) {
+          tile.slices = slices;
+          tile.resident = resident;
+          tile.stages = 8;
+          while (tile.stages > 2 &&
+                 (tile.stages > strips ||
+                  tile.sharedBytes() > sharedOfBlock(tile, device)))
+            --tile.stages;
+          if (refuse(tile, strips, device).empty())
+            ranking.add(tile, seconds(operands, tile, strips, device));
+        }
+    return ranking;
+  }
+
+  static WarpgroupTile tileOf(const Plan &plan) {
+    return {plan.number("rows"),   plan.number("columns"),
+            plan.number("groups"), plan.number("slices"),
+            plan.number("stages"), plan.number("resident")};
+  }
+
+  /// Of each block the device takes 1 KB for itself (NVIDIA's C++ Programming Guide,
+  /// "Compute Capability 9.0").
+  static int64_t sharedOfBlock(const WarpgroupTile &tile,
+                               const Device &device) {
+    constexpr int64_t own = 1 << 10;
+    return (device.sharedBytes + own) / tile.resident - own;
+  }
+
+  static std::string refuse(const WarpgroupTile &tile, int64_t strips,
+                            const Device &device) {
+    if (tile.rows % (tile.groups * groupRows))
+      return "a warpgroup computes products of 64 rows";
+    if (tile.columns % 64)
+      return "its columns are no multiple of 64";
+    if (strips % tile.slices)
+      return std::to_string(strips) + " strips are not divided by " +
+             std::to_string(tile.slices) + " slices";
+    if (tile.threads() > 1024)
+      return "its blocks have " + std::to_string(tile.threads()) +
+             " threads, more than 1024";
+    // Beside the sums: places and what is stored, as nvcc 13 takes them.
+    if (int64_t registers = tile.sums() + 48;
+        registers > tile.registersOfSums(device))
+      return "its threads take about " + std::to_string(registers) +
+             " registers, more than " +
+             std::to_string(tile.registersOfSums(device));
+    if (int64_t bytes = tile.sharedBytes(); bytes > sharedOfBlock(tile, device))
+      return "its tiles take " + std::to_string(bytes) +
+             " bytes of shared memory, more than " +
+             std::to_string(sharedOfBlock(tile, device));
+    return "";
+  }
+
+  /// Estimates the time of a product. Per strip a processor multiplies at the rate of its
+  /// matrix units, reads tiles from shared memory (128 bytes a cycle: each product its 64
+  /// rows and all columns) and gets strips from the second cache; a warpgroup alone waits
+  /// about 60 cycles between the products of two strips. Before the first
+  /// strip is there gates are set up and a map is read, about 300 cycles more than other
+  /// strategies take. Sums are stored by instructions of a warp that take 4
+  /// cycles, as each goes to 8 rows; other blocks of a processor, but not this one,
+  /// multiply meanwhile. What slices add goes through shared memory twice.
+  static double seconds(const BlockOperands &operands,
+                        const WarpgroupTile &tile, int64_t strips,
+                        const Device &device) {
+    double size = double(bytesOf(operands.leftType()));
+    double tiles = double(llvm::divideCeil(operands.rows.most(), tile.rows)) *
+                   double(llvm::divideCeil(operands.columns, tile.columns));
+    double used = std::min(tiles, double(device.processors));
+    double waves = std::ceil(tiles / (device.processors * tile.resident));
+    double together =
+        std::min(double(tile.resident), std::ceil(tiles / device.processors));
+    double cycle = 1 / clock;
+    double multiplying =
+        double(tile.rows * tile.columns) * (double(stripBytes) / size) /
+        (device.matrixMultiplyAddsPerSecond * (2 / size) / device.processors);
+    double loading = double(tile.productsDown() * tile.groups) *
+                     double(groupRows + tile.columns) * stripBytes / 128 *
+                     cycle;
+    double bringing = double(tile.bytesOfStrip()) *
+                      std::max(used / device.cacheBytesPerSecond, cycle / 64);
+    double alone =
+        (multiplying / double(tile.groups) + 60 * cycle) / double(tile.slices);
+    double strip = std::max({multiplying, loading, bringing, alone / together});
+    double storing = double(tile.rows * tile.columns) / device.warp * 4 * cycle;
+    double meeting = tile.slices == 1
+                         ? 0
+                         : (double(tile.sumBytes()) * 2 / 128 + 100) * cycle;
+    double wave = together * double(strips) * strip + storing + meeting;
+    return waves * wave + 300 * cycle;
+  }
+  /// Cycles per second at which the data sheet's rate is reached (H100 SXM: 4096
+  /// operations of f16 a cycle and processor).
+  static constexpr double clock = 1.83e9;
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createWarpgroupProductStrategy() {
+  return std::make_unique<WarpgroupProductStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,72 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=sm_90a | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Tiles of 128 x 128 by two warpgroups of 64 rows, and a third one of which one thread
+// fetches. 136 steps of two bytes are three strips of 64, for which there are three stages.
+// CHECK-LABEL: kernel.func @product(
+// CHECK-SAME: extent = 4 : index, resident = 1 : i64
+// CHECK-SAME: threads = 384 : i64
+// CHECK-DAG: %[[LEFT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x128x64xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x128x64xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[GATES:.*]] = memref.alloca() {alignment = 8 : i64} : memref<6xi64, #gpu.address_space<workgroup>>
+// CHECK: %[[ROWS:.*]] = kernel.tiles %{{.*}} sizes <200, 136> strides [136, 1] box [128, 64] : memref<200x136xf16>
+// CHECK: %[[COLUMNS:.*]] = kernel.tiles %{{.*}} sizes <200, 136> strides [136, 1] box [128, 64] : memref<27200xf16>
+// CHECK: kernel.init_gate %[[GATES]][%c0] for 1
+// CHECK: kernel.init_gate %[[GATES]][%c3] for 8
+// CHECK: kernel.publish_gates
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK: kernel.set_registers 232
+// CHECK: %[[SUMS:.*]] = memref.alloca() : memref<64xf32>
+// CHECK: } {kernel.unrolled}
+// CHECK: scf.for
+// CHECK: kernel.await_gate %[[GATES]]
+// CHECK-NEXT: kernel.begin_products %[[SUMS]]
+// CHECK-COUNT-4: kernel.tile_product %[[LEFT]]{{.*}} times %[[RIGHT]]{{.*}} plus %[[SUMS]] of f16, f16
+// CHECK: kernel.close_products
+// CHECK-NEXT: kernel.await_products but 1
+// CHECK: kernel.arrive %[[GATES]]
+// CHECK: kernel.await_products but 0
+// CHECK: memref.store
+// CHECK: } else {
+// CHECK: kernel.set_registers 40 fewer
+// CHECK: scf.for
+// CHECK: kernel.await_gate %[[GATES]]
+// CHECK-NEXT: kernel.expect_bytes %[[GATES]]{{.*}}, 32768
+// CHECK: kernel.copy_tile %[[ROWS]]{{.*}} to %[[LEFT]]
+// CHECK: kernel.copy_tile %[[COLUMNS]]{{.*}} to %[[RIGHT]]
+kernel.func @product(%x: tensor<200x136xf16>, %w: tensor<27200xf16>) -> tensor<200x200xf16> attributes {strategy = "warpgroup-product", plan = {columns = 128, groups = 2, resident = 1, rows = 128, slices = 1, stages = 3}} {
+  %p = graph.unpack_panels %w {panel = 1, tail = 0, group = 8} : (tensor<27200xf16>) -> tensor<136x200xf16>
+  %y = graph.matmul %x, %p : (tensor<200x136xf16>, tensor<136x200xf16>) -> tensor<200x200xf16>
+  kernel.return %y : tensor<200x200xf16>
+}
+
+// More tiles than the device runs at a time: 132 blocks take one after the other, each
+// with the strips of its tiles in one ring.
+// CHECK-LABEL: kernel.func @turns(
+// CHECK-SAME: extent = 132 : index
+// CHECK: %c256{{.*}} = arith.constant 256 : index
+// CHECK: %c132{{.*}} = arith.constant 132 : index
+// CHECK: scf.for %{{.*}} = %block_id_x to %c256{{.*}} step %c132{{.*}} iter_args
+kernel.func @turns(%x: tensor<16384x128xf16>, %w: tensor<32768xf16>) -> tensor<16384x256xf16> attributes {strategy = "warpgroup-product", plan = {columns = 128, groups = 2, resident = 1, rows = 128, slices = 1, stages = 4}} {
+  %p = graph.unpack_panels %w {panel = 1, tail = 0, group = 8} : (tensor<32768xf16>) -> tensor<128x256xf16>
+  %y = graph.matmul %x, %p : (tensor<16384x128xf16>, tensor<128x256xf16>) -> tensor<16384x256xf16>
+  kernel.return %y : tensor<16384x256xf16>
+}
+
+// Windows: positions from -1 to 25 by 2; each strip is of one place in the window. Two slices
+// each take every other one of 18 strips.
+// CHECK-LABEL: kernel.func @windows(
+// CHECK: %[[PARTS:.*]] = memref.alloca() {alignment = 16 : i64} : memref<1x32x128xf32, #gpu.address_space<workgroup>>
+// CHECK: %[[MAP:.*]] = kernel.tiles %{{.*}} sizes <2, 27, 27, 128> strides [93312, 3456, 128, 1] box [64, 64] low [-1, -1] high [25, 25] steps [2, 2]
+// CHECK: kernel.tile_product
+// CHECK: memref.store %{{.*}}, %[[PARTS]]
+// CHECK: kernel.arrive
+// CHECK: kernel.await_gate
+// CHECK: memref.load %[[PARTS]]
+// CHECK: kernel.copy_tile %[[MAP]]{{.*}} shift
+kernel.func @windows(%x: tensor<2x27x27x128xf16>, %w: tensor<73728xf16>, %b: tensor<64xf16>) -> tensor<2x14x14x64xf16> attributes {strategy = "warpgroup-product", plan = {columns = 64, groups = 1, resident = 1, rows = 64, slices = 2, stages = 8}} {
+  %p = graph.unpack_panels %w {panel = 1, tail = 0, group = 8, axes = 3} : (tensor<73728xf16>) -> tensor<3x3x128x64xf16>
+  %y = graph.conv %x, %p, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x27x27x128xf16>, tensor<3x3x128x64xf16>, tensor<64xf16>) -> tensor<2x14x14x64xf16>
+  kernel.return %y : tensor<2x14x14x64xf16>
+}
