@@ -1,7 +1,7 @@
 #ifndef INGOT_COMPILER_MEASURE_DEVICETIME_H
 #define INGOT_COMPILER_MEASURE_DEVICETIME_H
 
-#include "targets/TargetDescription.h"
+#include "compiler/measure/Footprint.h"
 
 namespace ingot {
 
@@ -9,18 +9,20 @@ namespace ingot {
 struct DeviceTime {
   double seconds = 0;
   llvm::StringRef bound;
+  /// Of the threads that a processor can hold, the part that it does hold.
+  double occupancy = 0;
 };
 
 /// Predicts it from the bytes of operands and results, each moved once, and from the
-/// multiply-adds, at the rates of the device: those of its matrix units for elements of
-/// `matrixElement` bytes, else (0) of f32. A launch of few threads reaches a part of these
-/// only: a processor needs 512 of them, four warps for each of its schedulers, to begin an
-/// instruction in each cycle although the next one of a thread has to wait for it (four
-/// cycles, CUDA C++ Programming Guide, "Multiprocessor Level"). One warp for each
-/// scheduler keeps matrix units busy, as none of its products waits for another.
-DeviceTime predictTime(const Device &device, int64_t blocks, int64_t threads,
-                       int64_t bytes, int64_t multiplyAdds,
-                       int64_t matrixElement = 0);
+/// multiply-adds, at the rates of the device: those of its matrix units, by warpgroups or
+/// by single warps, else of f32; and from what tiles take from the second cache. A launch
+/// of few threads reaches a part of these only: a processor needs 512 of them, four warps
+/// for each of its schedulers, to begin an instruction in each cycle although the next one
+/// of a thread has to wait for it (four cycles, CUDA C++ Programming Guide,
+/// "Multiprocessor Level"). One warp for each scheduler keeps matrix units busy, as none of
+/// its products waits for another.
+DeviceTime predictTime(const Device &device, const Footprint::Launch &launch,
+                       int64_t bytes, int64_t multiplyAdds);
 
 } // namespace ingot
 

@@ -1,5 +1,7 @@
 #include "compiler/measure/Footprint.h"
 
+#include "compiler/measure/DeviceRegisters.h"
+
 #include "codegen/files/NodeNames.h"
 #include "codegen/kernel/Names.h"
 #include "codegen/objects/TemporaryFolder.h"
@@ -71,13 +73,26 @@ static Footprint planFootprint(Compilation &compilation) {
     row.threads = kernel.getThreads().value_or(0);
     if (row.threads)
       row.blocks = kernel::extentOf(kernel)->most();
-    kernel.walk([&](memref::AllocaOp local) {
-      if (local.getType().getMemorySpace())
-        row.shared += kernel::spanBytes(local.getType());
-    });
+    if (row.threads)
+      row.registers =
+          estimateRegisters(kernel, compilation.options.target->device);
+    row.shared = kernel::sharedBytes(kernel);
     kernel.walk([&](kernel::WarpProductOp product) {
       row.matrixElement = int64_t(llvm::PowerOf2Ceil(
                               product.getLeft().getIntOrFloatBitWidth())) /
+                          8;
+    });
+    kernel.walk([&](kernel::TileProductOp product) {
+      row.byWarpgroups = true;
+      auto bytesOfStep = [](Value tile) {
+        auto type = cast<MemRefType>(tile.getType());
+        return double(kernel::elementBytes(type.getElementType())) /
+               double(type.getDimSize(1));
+      };
+      row.cacheBytes =
+          bytesOfStep(product.getLeft()) + bytesOfStep(product.getRight());
+      row.matrixElement = int64_t(llvm::PowerOf2Ceil(
+                              product.getLeftType().getIntOrFloatBitWidth())) /
                           8;
     });
     for (Value operand : launch.getOperands()) {

@@ -8,8 +8,8 @@
 #ifndef INGOT_COMPILER_MEASURE_HOSTTIME_H
 #define INGOT_COMPILER_MEASURE_HOSTTIME_H
 
-#include "targets/TargetDescription.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "targets/TargetDescription.h"
 
 #include <vector>
 

@@ -22,6 +22,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 
+#include <cmath>
 #include <deque>
 
 using namespace mlir;
@@ -168,7 +169,7 @@ static void printDeviceRows(const Report &report, const Device &device) {
   auto line = [&](StringRef strategy, StringRef result,
                   std::initializer_list<std::string> numbers, StringRef bound,
                   StringRef nodes) {
-    os << llvm::left_justify(strategy, 14) << " "
+    os << llvm::left_justify(strategy, 17) << " "
        << llvm::left_justify(result, 24);
     for (const std::string &number : numbers)
       os << " " << llvm::right_justify(number, 7);
@@ -176,13 +177,16 @@ static void printDeviceRows(const Report &report, const Device &device) {
   };
   os << "\n";
   line("strategy", "result",
-       {"MACs", "moved", "weights", "blocks", "threads", "shared", "us"},
+       {"MACs", "moved", "weights", "blocks", "threads", "regs", "shared",
+        "held", "us"},
        "bound by", "nodes");
+  auto percent = [](double part) {
+    return std::to_string(std::lround(part * 100)) + "%";
+  };
   double sum = 0;
   for (const Row &row : report.rows) {
     const Footprint::Launch &launch = row.launch;
-    DeviceTime time = predictTime(device, launch.blocks, launch.threads,
-                                  row.bytes, row.macs, launch.matrixElement);
+    DeviceTime time = predictTime(device, launch, row.bytes, row.macs);
     sum += time.seconds;
     std::string microseconds;
     llvm::raw_string_ostream(microseconds)
@@ -190,12 +194,14 @@ static void printDeviceRows(const Report &report, const Device &device) {
     line(row.strategy, row.result,
          {shortNumber(row.macs), shortNumber(row.bytes),
           std::to_string(launch.weights), std::to_string(launch.blocks),
-          std::to_string(launch.threads), std::to_string(launch.shared),
-          microseconds},
+          std::to_string(launch.threads), std::to_string(launch.registers),
+          std::to_string(launch.shared), percent(time.occupancy), microseconds},
          time.bound, shortNodes(row.nodes));
   }
   os << "\npredicted: at least " << llvm::format("%.1f", sum * 1e6)
-     << " us, without what it takes to start a kernel\n";
+     << " us, without what it takes to start a kernel\n"
+        "regs: about so many of a thread; held: of the threads that a "
+        "processor can hold\n";
 }
 
 static void printRows(const Report &report) {
@@ -280,7 +286,8 @@ static void printTotals(const Report &report) {
 }
 
 static void printJson(const ModelSummary &summary, const Report &report,
-                      StringRef target, const Diagnostics &diagnostics) {
+                      const TargetDescription &target,
+                      const Diagnostics &diagnostics) {
   const Footprint &footprint = report.footprint;
   llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
   auto text = [](StringRef s) { return llvm::json::fixUTF8(s); };
@@ -308,7 +315,7 @@ static void printJson(const ModelSummary &summary, const Report &report,
         json.attribute(text(name), count);
     });
     json.attribute("initializer_bytes", summary.initializerBytes);
-    json.attribute("target", target);
+    json.attribute("target", target.name);
     json.attribute("compiles", report.isPlanned);
     if (report.isPlanned) {
       json.attributeArray("groups", [&] {
@@ -324,6 +331,12 @@ static void printJson(const ModelSummary &summary, const Report &report,
               json.attribute("blocks", row.launch.blocks);
               json.attribute("threads", row.launch.threads);
               json.attribute("shared", row.launch.shared);
+              json.attribute("registers", row.launch.registers);
+              DeviceTime time =
+                  predictTime(target.device, row.launch, row.bytes, row.macs);
+              json.attribute("occupancy", time.occupancy);
+              json.attribute("microseconds", time.seconds * 1e6);
+              json.attribute("bound", text(time.bound));
             }
             json.attribute("result", row.result);
             json.attribute("macs", row.macs);
@@ -458,7 +471,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (report.isPlanned)
     checkBudget(arguments.compile, report.footprint, *context, diagnostics);
   if (arguments.json) {
-    printJson(summary, report, arguments.compile.target->name, diagnostics);
+    printJson(summary, report, *arguments.compile.target, diagnostics);
     arguments.json = false; // the diagnostics are part of it
     return diagnostics.exitCode();
   }

@@ -1,0 +1,104 @@
+// How many registers a thread of a device takes, by the lives of its values.
+
+#include "compiler/measure/DeviceRegisters.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+
+namespace ingot {
+namespace {
+
+/// Numbers the operations of a kernel in their order, and where the bodies of each end.
+class Lives {
+public:
+  explicit Lives(kernel::FuncOp kernel) { number(kernel); }
+
+  int64_t most(kernel::FuncOp kernel) {
+    std::vector<int64_t> changes(count + 1);
+    auto live = [&](Value value, int64_t from) {
+      int64_t size = registersOf(value), to = endOf(value);
+      if (size == 0 || to < from)
+        return;
+      changes[from] += size;
+      changes[to] -= size;
+    };
+    kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            live(argument, begins[op]);
+      for (Value result : op->getResults())
+        live(result, begins[op]);
+    });
+    int64_t now = 0, most = 0;
+    for (int64_t change : changes)
+      most = std::max(most, now += change);
+    return most;
+  }
+
+private:
+  void number(Operation *op) {
+    begins[op] = count++;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          number(&inner);
+    ends[op] = count++;
+  }
+
+  /// Constants are part of instructions, and truth values in registers of their own;
+  /// places that fit are taken in 32 bits.
+  static int64_t registersOf(Value value) {
+    Type type = value.getType();
+    if (matchPattern(value, m_Constant()) || type.isInteger(1))
+      return 0;
+    if (auto memref = dyn_cast<MemRefType>(type)) {
+      if (!value.getDefiningOp<memref::AllocaOp>())
+        return 2;
+      return memref.getMemorySpace() ? 0 : memref.getNumElements();
+    }
+    return type.isInteger(64) || type.isF64() ? 2 : 1;
+  }
+
+  /// Behind its last use: behind the loop around that if it is from before the loop.
+  int64_t endOf(Value value) {
+    int64_t end = -1;
+    Region *home = value.getParentRegion();
+    for (Operation *user : value.getUsers()) {
+      end = std::max(end, begins[user]);
+      for (Operation *outer = user->getParentOp();
+           outer && home->isAncestor(outer->getParentRegion());
+           outer = outer->getParentOp())
+        if (isa<LoopLikeOpInterface>(outer))
+          end = std::max(end, ends[outer]);
+    }
+    return end;
+  }
+
+  llvm::DenseMap<Operation *, int64_t> begins, ends;
+  int64_t count = 0;
+};
+
+} // namespace
+
+int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device) {
+  int64_t threads = kernel.getThreads().value_or(1),
+          resident = kernel.getResident().value_or(1);
+  int64_t most =
+      std::min<int64_t>(255, device.registers / (threads * resident) / 8 * 8);
+  // Where warpgroups exchange registers, all begin with as many as there can be.
+  bool exchanges =
+      kernel
+          ->walk([](kernel::SetRegistersOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (exchanges)
+    return most;
+  // What each thread has besides: its place, addresses that are being computed.
+  constexpr int64_t others = 12;
+  return std::clamp<int64_t>(Lives(kernel).most(kernel) + others, 16, most);
+}
+
+} // namespace ingot
