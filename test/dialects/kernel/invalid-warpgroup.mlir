@@ -123,3 +123,43 @@ func.func @unrolled() {
   kernel.publish_gates {kernel.unrolled}
   return
 }
+
+// -----
+
+func.func @gate_of_others(%g: memref<4xi64>, %i: index) {
+  // expected-error @+1 {{has gates in 'memref<4xi64>', not a list of i64 that the block shares}}
+  kernel.init_gate %g[%i] for 1 : memref<4xi64>
+  return
+}
+
+// -----
+
+func.func @bytes_of_others(%g: memref<4xi64>, %i: index) {
+  // expected-error @+1 {{has gates in 'memref<4xi64>', not a list of i64 that the block shares}}
+  kernel.expect_bytes %g[%i], 128 : memref<4xi64>
+  return
+}
+
+// -----
+
+func.func @wait_of_others(%g: memref<4xi64>, %i: index) {
+  // expected-error @+1 {{has gates in 'memref<4xi64>', not a list of i64 that the block shares}}
+  kernel.await_gate %g[%i], %i : memref<4xi64>
+  return
+}
+
+// -----
+
+kernel.func @products_on_host(%x: memref<4xf32>) {
+  // expected-error @+1 {{is in a kernel that runs on no threads of a device}}
+  kernel.close_products
+  kernel.return
+}
+
+// -----
+
+func.func @too_many_groups() {
+  // expected-error @+1 {{attribute 'newest' failed to satisfy constraint}}
+  kernel.await_products but 9
+  return
+}
