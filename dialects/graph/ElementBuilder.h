@@ -176,9 +176,8 @@ public:
   }
   /// forIndependent over columns: the body is in lanes along the last of `trips`, where
   /// there are some.
-  virtual void
-  forColumns(llvm::ArrayRef<Dim> trips,
-             llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
+  virtual void forColumns(llvm::ArrayRef<Dim> trips,
+                          llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
   /// For i in [0, trips) inside of what is done in order: no pass reads what another
   /// one writes, so that threads may divide the passes of one step. `body` does those
   /// from `begin` to `end`, all of them where nothing is divided.

@@ -10,7 +10,8 @@
 #include <HAP_compute_res.h>
 #include <qurt.h>
 
-static _Alignas(MNIST_NEAR_ARENA_ALIGN) unsigned char arena[MNIST_NEAR_ARENA_BYTES];
+static _Alignas(
+    MNIST_NEAR_ARENA_ALIGN) unsigned char arena[MNIST_NEAR_ARENA_BYTES];
 static int sessions;
 /* How long a call waits for VTCM that another session has. */
 enum { timeout_us = 100000 };

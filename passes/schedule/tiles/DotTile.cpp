@@ -264,7 +264,7 @@ double DotModel::cycles(const TileChoice &tile) const {
     double products = double(r * v) * product;
     // Loads go on beside products of f16, and so do copies of a word to all lanes (Emerald
     // Rapids), but on cores that multiply by lane: there it is an operation on vectors
-    // (LD1R: Cortex-A76 Software Optimization Guide).
+    // (LD1R, by Arm's software optimization guides).
     if (form.stage)
       return std::max({rates.multiplyAddLatency,
                        products + (target.multiplyByLane ? double(r) : 0) /

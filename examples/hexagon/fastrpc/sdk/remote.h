@@ -17,7 +17,7 @@ typedef union {
 } remote_arg;
 
 /* A method, how many buffers it reads and how many it writes. */
-#define REMOTE_SCALARS_MAKE(METHOD, INPUTS, OUTPUTS) \
+#define REMOTE_SCALARS_MAKE(METHOD, INPUTS, OUTPUTS)                           \
   ((((uint32_t)(METHOD) & 0x1f) << 24) | (((uint32_t)(INPUTS) & 0xff) << 16) | \
    (((uint32_t)(OUTPUTS) & 0xff) << 8))
 #define REMOTE_SCALARS_METHOD(SCALARS) (((SCALARS) >> 24) & 0x1f)
