@@ -31,6 +31,12 @@ llvm::ArrayRef<TargetDescription> allTargets() {
   return all;
 }
 
+bool canShareOutput(const TargetDescription &a, const TargetDescription &b) {
+  return !a.selectCondition.empty() && !b.selectCondition.empty() &&
+         a.isDevice() == b.isDevice() &&
+         (a.family.empty() || b.family.empty() || a.family == b.family);
+}
+
 /// The same machine, with code as small as it can be.
 static TargetDescription inLittleCode(const TargetDescription &target) {
   TargetDescription little = target;

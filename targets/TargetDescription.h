@@ -108,6 +108,10 @@ struct Device {
   int64_t declaredSharedBytes = 48 << 10;
   /// Processors that run blocks, and threads that each of them holds at a time.
   unsigned processors = 0, residentThreads = 0;
+  /// Threads that a processor has to hold to begin an instruction in each cycle, though the
+  /// next one of a thread waits for it; and those that keep its matrix units busy, where no
+  /// product waits for another.
+  unsigned busyThreads = 0, busyMatrixThreads = 0;
   /// Of its memory, and of multiply-adds of f32 outside of matrix units, per second.
   double bytesPerSecond = 0, multiplyAddsPerSecond = 0;
   /// Of multiply-adds of f16 that are summed in f32 by matrix units; of bytes twice that.
@@ -283,6 +287,9 @@ std::string intrinsicTypeName(mlir::Type type);
 
 /// All targets, each kind from least to most able.
 llvm::ArrayRef<TargetDescription> allTargets();
+
+/// Whether the code of both may be in one output, which picks one when it runs.
+bool canShareOutput(const TargetDescription &a, const TargetDescription &b);
 
 /// Behind a target's name: the same machine, code as small as it can be.
 inline constexpr llvm::StringLiteral littleCodeSuffix = ":size";

@@ -21,7 +21,8 @@ static int64_t blocksOfProcessor(const Device &device,
 
 DeviceTime predictTime(const Device &device, const Footprint::Launch &launch,
                        int64_t bytes, int64_t multiplyAdds) {
-  const double enoughThreads = launch.matrixElement ? 128 : 512;
+  const double enoughThreads =
+      launch.matrixElement ? device.busyMatrixThreads : device.busyThreads;
   const double rate = launch.matrixElement
                           ? device.matrixMultiplyAddsPerSecond * 2 /
                                 double(launch.matrixElement) *

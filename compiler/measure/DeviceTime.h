@@ -16,11 +16,7 @@ struct DeviceTime {
 /// Predicts it from the bytes of operands and results, each moved once, and from the
 /// multiply-adds, at the rates of the device: those of its matrix units, by warpgroups or
 /// by single warps, else of f32; and from what tiles take from the second cache. A launch
-/// of few threads reaches a part of these only: a processor needs 512 of them, four warps
-/// for each of its schedulers, to begin an instruction in each cycle although the next one
-/// of a thread has to wait for it (four cycles, CUDA C++ Programming Guide,
-/// "Multiprocessor Level"). One warp for each scheduler keeps matrix units busy, as none of
-/// its products waits for another.
+/// of fewer threads than keep all processors busy reaches a part of these only.
 DeviceTime predictTime(const Device &device, const Footprint::Launch &launch,
                        int64_t bytes, int64_t multiplyAdds);
 

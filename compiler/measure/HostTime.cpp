@@ -7,6 +7,7 @@
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/DotTile.h"
+#include "targets/HostClones.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
@@ -36,16 +37,9 @@ static double fastest(llvm::function_ref<void()> work) {
 
 using Line = uint64_t __attribute__((vector_size(64)));
 
-// With the widest loads that the machine has.
-#if defined(__x86_64__) && defined(__linux__)
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDEST
-#endif
-
 /// What the lines have in their first words, each line read `repeats` times.
-WIDEST static uint64_t readLines(const Line *lines, size_t count,
-                                 size_t repeats) {
+INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
+                                              size_t repeats) {
   Line sums[4] = {};
   for (size_t repeat = 0; repeat < repeats; ++repeat)
     for (size_t i = 0; i + 4 <= count; i += 4)

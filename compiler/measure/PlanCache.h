@@ -1,7 +1,7 @@
 // The plans that were found fastest, in a file.
 //
 //   {"ingot": "0.1.0", "plans": [
-//     {"target": "x86-64-v4", "key": "5f2c...", "group": "conv + relu by ...",
+//     {"target": "generic", "key": "5f2c...", "group": "conv + relu by ...",
 //      "microseconds": 12.3, "plan": {"columns": 32, "rows": 6, ...}}]}
 //
 // The key is a hash of the group's text, so that it holds for any model with such a

@@ -135,6 +135,10 @@ void cuda(std::vector<TargetDescription> &targets) {
     result.bytesPerSecond = gigabytes * 1e9;
     result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
     result.matrixMultiplyAddsPerSecond = matrixTeraflops / 2 * 1e12;
+    // Four warps for each of four schedulers, as an instruction takes four cycles (CUDA C++
+    // Programming Guide, "Multiprocessor Level"); one for each where it is a product.
+    result.busyThreads = 512;
+    result.busyMatrixThreads = 128;
     result.stream = "struct CUstream_st";
     result.graph = "struct CUgraphExec_st";
     return result;

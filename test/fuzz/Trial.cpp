@@ -32,11 +32,9 @@ static void chooseTargets(Trial &trial, Random &random) {
   llvm::ArrayRef<TargetDescription> all = allTargets();
   const TargetDescription &target = all[below(random, all.size())];
   llvm::SmallVector<const TargetDescription *, 0> targets;
-  if (below(random, 5) == 0 && !target.selectCondition.empty())
+  if (below(random, 5) == 0)
     for (const TargetDescription &other : all)
-      if (&other < &target && !other.selectCondition.empty() &&
-          (other.family.empty() || other.family == target.family) &&
-          below(random, 2))
+      if (&other < &target && canShareOutput(other, target) && below(random, 2))
         targets.push_back(&other);
   targets.push_back(&target);
   trial.commandLine += " --target ";

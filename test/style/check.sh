@@ -3,6 +3,7 @@
 # knows, and names each place that breaks one.
 # usage: check.sh SOURCE
 set -uo pipefail
+shopt -s lastpipe # `complain`, last of a pipe, is to set `failed` of this shell
 cd "$1" || exit 1
 git rev-parse --git-dir >/dev/null 2>&1 || { echo "not a git checkout: nothing to check"; exit 77; }
 

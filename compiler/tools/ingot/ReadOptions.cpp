@@ -62,13 +62,6 @@ static const TargetDescription *findTarget(StringRef wanted,
   return nullptr;
 }
 
-/// Whether both may be in one output.
-static bool goTogether(const TargetDescription &a, const TargetDescription &b) {
-  return !a.selectCondition.empty() && !b.selectCondition.empty() &&
-         a.isDevice() == b.isDevice() &&
-         (a.family.empty() || b.family.empty() || a.family == b.family);
-}
-
 /// One name, or several in any order: the ablest becomes the target, the others
 /// what it falls back on.
 static void readTargets(const Options &options, Arguments &arguments,
@@ -98,7 +91,7 @@ static void readTargets(const Options &options, Arguments &arguments,
   llvm::sort(targets);
   for (const TargetDescription *other : targets)
     for (const TargetDescription *target : targets)
-      if (other < target && !goTogether(*other, *target)) {
+      if (other < target && !canShareOutput(*other, *target)) {
         diagnostics.report(
             DiagnosticId::BadOption,
             "the targets `" + other->name + "` and `" + target->name +
