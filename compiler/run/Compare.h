@@ -9,7 +9,15 @@ namespace ingot {
 
 struct Tolerance {
   double relative = 1e-3, absolute = 1e-7;
+  /// Of floats: a further part of the range of the expected values. What a long sum makes
+  /// of rounding is as large for a result near zero as for the others.
+  double ofRange = 0;
+  /// The absolute error that this allows where `want` is expected.
+  double absoluteFor(const Tensor &want) const;
 };
+
+/// From the least to the largest finite value; 0 where there are no two.
+double rangeOf(const Tensor &tensor);
 
 struct Difference {
   /// Elements out of tolerance; -1 if type or shape differ.

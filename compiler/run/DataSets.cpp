@@ -47,8 +47,10 @@ std::vector<std::string> dataSetsIn(StringRef folder) {
 Tolerance readTolerance(StringRef folder) {
   Tolerance tolerance;
   auto buffer = llvm::MemoryBuffer::getFile(inFolder(folder, "case.json"));
-  if (!buffer)
+  if (!buffer) {
+    tolerance.ofRange = 1e-5;
     return tolerance;
+  }
   auto json = llvm::json::parse((*buffer)->getBuffer());
   if (!json) {
     llvm::consumeError(json.takeError());

@@ -17,7 +17,8 @@ std::string inFolder(llvm::StringRef folder, const llvm::Twine &name);
 /// The test_data_set_<n> folders in `folder`, by number; the folder itself if
 /// it is one.
 std::vector<std::string> dataSetsIn(llvm::StringRef folder);
-/// rtol and atol of the case.json in `folder`, if there is one.
+/// rtol and atol of the case.json in `folder`; without one, floats may also be off by 1e-5
+/// of their range.
 Tolerance readTolerance(llvm::StringRef folder);
 /// The path of output_<index>.pb.
 std::string outputFile(llvm::StringRef folder, size_t index);

@@ -1,7 +1,8 @@
 // Ingot test MODEL [DIR].
 //
 // Runs the test_data_set_<n> folders beside a model, or in DIR, and compares
-// with the expected outputs. case.json may give rtol and atol.
+// with the expected outputs. case.json may give rtol and atol; else
+// floats may be off by 1e-3 of their value or 1e-5 of the output's range.
 
 #include "compiler/run/Compare.h"
 #include "compiler/run/DataSets.h"
