@@ -41,6 +41,10 @@ def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
   let summary = "Move transposes through operators until they cancel or fold into weights";
 }
 
+def SplitPhases : Pass<"simplify-split-phases", "::mlir::func::FuncOp"> {
+  let summary = "Make convolutions of transposed convolutions, one for phases with equally many kernel positions";
+}
+
 def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply per-channel factors into weights, add per-channel terms to biases";
 }

@@ -172,6 +172,18 @@ def contractions():
     # Less than the input, where ONNX's rule for shapes ends half-way.
     for size in ([2, 8], [2, 3], [8, 3]):
         yield one(f"convtranspose-{size}", "ConvTranspose", {"x": data((1, 4, 3, 4))}, {"w": data((4, 3, 3, 3))}, output_shape=size, strides=[3, 2])
+    # Kernels that strides divide, or do not, or that are smaller; crops of more than a stride; groups.
+    for channels, outputs, group, image, kernel, attributes in (
+        (5, 8, 1, (3, 2), (2, 2), {"strides": [2, 2]}), (8, 20, 1, (5, 6), (4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+        (9, 7, 1, (6, 5), (3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}), (6, 16, 1, (33,), (16,), {"strides": [8], "pads": [4]*2}),
+        (6, 5, 1, (9,), (7,), {"strides": [3], "pads": [4, 2]}), (8, 3, 4, (5, 4), (3, 4), {"strides": [2, 1], "pads": [0, 1, 1, 0]}),
+        (16, 1, 16, (6, 6), (4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}), (4, 6, 2, (3, 4, 3), (3, 2, 3), {"strides": [2, 2, 1]}),
+        (5, 9, 1, (7, 8), (3, 3), {"dilations": [2, 3], "pads": [1, 1, 3, 2]}), (5, 9, 1, (4, 5), (3, 1), {"strides": [5, 2]}),
+        (5, 3, 1, (4, 6), (5, 4), {"strides": [3, 3]}), (5, 3, 1, (4, 6), (1, 3), {"strides": [2, 4], "output_padding": [1, 3]}), (7, 5, 1, (5, 5), (2, 3), {"strides": [1, 2], "dilations": [3, 2]}),
+    ):  # yapf: disable
+        constants = {"w": data((channels, outputs, *kernel)), "b": data((outputs * group,))}
+        case = f"convtranspose-{channels}-{outputs}-{group}-{'x'.join(map(str, kernel))}"
+        yield one(case, "ConvTranspose", {"x": data((2, channels, *image))}, constants, group=group, **attributes)
     yield one("matmul-no-columns", "MatMul", {"a": data((2, 5, 7))}, {"b": data((7, 0))})
     for equation, *shapes in (
         ("bij,bjk->bik", (3, 9, 17), (3, 17, 33)), ("bhqd,bhkd->bhqk", (2, 3, 9, 16), (2, 3, 11, 16)), ("ij->ji", (9, 33)), ("ii->i", (9, 9)),

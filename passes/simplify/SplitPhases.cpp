@@ -1,0 +1,285 @@
+// Transposed convolutions become convolutions, which have strategies on every target.
+//
+// Position o of a transposed convolution sums the inputs i and kernel positions k with
+// o + low = i * stride + k. Positions with the same remainder of o + low, their phase,
+// use the same kernel positions: every stride-th, the last one for the first input.
+// So each phase is a convolution of stride 1 with a part of the kernel, turned round:
+//
+//   y[q * stride + phase - low]  =  sum over j of  x[q - j] * w[j * stride + phase]
+//
+// Phases with equally many kernel positions are channels of one convolution; where the
+// stride divides the kernel's size, that is all of them:
+//
+//   %y = conv_transpose %x, %w        %c = conv %x, %phases    // [N, q..., phases, O]
+//        strides [2, 2]          ->   %t = transpose %c        // [N, q, phase, ..., O]
+//                                     %r = reshape %t          // [N, q * 2 + phase, ..., O]
+//                                     %y = slice %r            // from low on
+//
+// No product is with a zero that was not there before, but where the stride is larger
+// than the kernel. Sums are in another order, so --strict leaves this pass out.
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/Patterns.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/simplify/Passes.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::simplify {
+#define GEN_PASS_DEF_SPLITPHASES
+#include "passes/simplify/Passes.h.inc"
+
+namespace {
+
+/// Neighbouring phases of an axis with equally many kernel positions.
+struct PhaseRun {
+  int64_t first, count, taps;
+};
+
+/// A spatial axis of a transposed convolution.
+struct PhasedAxis {
+  int64_t kernel, stride, dilation;
+  SmallVector<PhaseRun, 2> runs;
+  /// Before the first position of the result are `skipped` whole strides, which the
+  /// convolutions leave out, and `crop` positions, which they compute.
+  int64_t skipped, crop;
+  /// How many positions of each phase are computed.
+  Dim positions;
+
+  PhasedAxis(int64_t kernel, int64_t stride, int64_t dilation, int64_t low,
+             const Dim &size)
+      : kernel(kernel), stride(stride), dilation(dilation) {
+    int64_t rest = kernel % stride, least = kernel / stride;
+    if (least == 0) {
+      least = 1;
+      runs.push_back({0, stride, 1});
+    } else {
+      if (rest != 0)
+        runs.push_back({0, rest, least + 1});
+      runs.push_back({rest, stride - rest, least});
+    }
+    skipped = std::min(low / stride, (least - 1) * dilation);
+    crop = low - skipped * stride;
+    positions = (size + (crop - 1)).floorDiv(stride) + 1;
+  }
+
+  /// Lets each phase be a run of its own.
+  void splitRuns() {
+    SmallVector<PhaseRun, 2> single;
+    for (const PhaseRun &run : runs)
+      for (int64_t i = 0; i < run.count; ++i)
+        single.push_back({run.first + i, 1, run.taps});
+    runs = std::move(single);
+  }
+
+  /// The kernel positions of the phase that has most.
+  int64_t mostTaps() const { return runs.front().taps; }
+};
+
+class PhaseSplitter {
+public:
+  PhaseSplitter(OpBuilder &builder, ConvTransposeOp op)
+      : builder(builder), loc(op.getLoc()), op(op), x(op.getX()),
+        groups(op.getGroups()), rank(op.getStrides().size()) {
+    Dims sizes = dimsOf(op.getResult());
+    for (size_t i = 0; i < rank; ++i)
+      axes.emplace_back(shapeOf(op.getW())[i], op.getStrides()[i],
+                        op.getDilations()[i], op.getLow()[i], sizes[1 + i]);
+    // Phases follow one another in the order of the axes.
+    bool inOrder = true;
+    for (PhasedAxis &axis : llvm::reverse(axes)) {
+      if (!inOrder)
+        axis.splitRuns();
+      inOrder &= axis.runs.size() == 1;
+    }
+  }
+
+  Value run() {
+    weights = splitWeights();
+    SmallVector<Value> parts;
+    addPhases(0, {}, parts);
+    Value y = parts.front();
+    if (parts.size() > 1)
+      y = ConcatOp::create(builder, loc, parts, int64_t(1 + rank));
+    Dims sizes = dimsOf(y), split{sizes.front()}, merged{sizes.front()};
+    SmallVector<int64_t> perm{0}, starts(rank + 2, 0), steps(rank + 2, 1);
+    for (const PhasedAxis &axis : axes)
+      split.push_back(axis.positions);
+    for (const PhasedAxis &axis : axes)
+      split.push_back(axis.stride);
+    split.push_back(sizes.back());
+    y = buildReshape(builder, loc, y, ArrayRef<Dim>(split));
+    for (size_t i = 0; i < rank; ++i) {
+      perm.push_back(1 + i);
+      perm.push_back(1 + rank + i);
+      merged.push_back(axes[i].positions * axes[i].stride);
+      starts[1 + i] = axes[i].crop;
+    }
+    perm.push_back(1 + 2 * rank);
+    merged.push_back(sizes.back());
+    y = buildReshape(builder, loc, buildTranspose(builder, loc, y, perm),
+                     ArrayRef<Dim>(merged));
+    return y.getType() == op.getType()
+               ? y
+               : SliceOp::create(builder, loc, y, starts, steps,
+                                 ArrayRef<Dim>(dimsOf(op.getResult())))
+                     .getResult();
+  }
+
+private:
+  /// The weights as [taps, phases] of each spatial axis, then [groups, C / groups, O / groups].
+  Value splitWeights() {
+    ArrayRef<int64_t> w = shapeOf(op.getW());
+    SmallVector<int64_t> none(w.size(), 0), missing(w.size(), 0), split;
+    for (auto [i, axis] : llvm::enumerate(axes)) {
+      missing[i] = axis.mostTaps() * axis.stride - axis.kernel;
+      split.append({axis.mostTaps(), axis.stride});
+    }
+    split.append({groups, w[rank] / groups, w[rank + 1]});
+    Value padded = op.getW();
+    if (missing != none) {
+      Value zero = uniformConstant(
+          builder, loc, RankedTensorType::get({}, elementOf(padded)), 0.0);
+      padded = PadOp::create(builder, loc, padded, zero, none, missing);
+    }
+    return buildReshape(builder, loc, padded, split);
+  }
+
+  /// Adds all phases of the axes from `axis` on, those of the ones before being
+  /// `chosen`: [N, q..., phases, O].
+  void addPhases(size_t axis, SmallVector<PhaseRun> chosen,
+                 SmallVector<Value> &parts) {
+    if (axis == rank) {
+      parts.push_back(convolve(chosen));
+      return;
+    }
+    for (const PhaseRun &run : axes[axis].runs) {
+      chosen.push_back(run);
+      addPhases(axis + 1, chosen, parts);
+      chosen.pop_back();
+    }
+  }
+
+  /// The convolution that computes these phases.
+  Value convolve(ArrayRef<PhaseRun> runs) {
+    int64_t inputs = shapeOf(op.getW())[rank] / groups,
+            outputs = shapeOf(op.getW())[rank + 1];
+    // The part of the weights, kernel positions from the last to the first.
+    SmallVector<int64_t> starts, steps, sizes, perm, kernel, low, ones(rank, 1);
+    int64_t channels = groups * outputs;
+    for (auto [axis, run] : llvm::zip_equal(axes, runs)) {
+      starts.append({run.taps - 1, run.first});
+      steps.append({-1, 1});
+      sizes.append({run.taps, run.count});
+      kernel.push_back(run.taps);
+      low.push_back((run.taps - 1) * axis.dilation - axis.skipped);
+      channels *= run.count;
+    }
+    starts.append({0, 0, 0});
+    steps.append({1, 1, 1});
+    sizes.append({groups, inputs, outputs});
+    // [taps..., C / groups, groups, phases..., O / groups]
+    for (size_t i = 0; i < rank; ++i)
+      perm.push_back(2 * i);
+    perm.append({int64_t(2 * rank + 1), int64_t(2 * rank)});
+    for (size_t i = 0; i < rank; ++i)
+      perm.push_back(2 * i + 1);
+    perm.push_back(2 * rank + 2);
+    kernel.append({inputs, channels});
+    Value part = SliceOp::create(builder, loc, weights, starts, steps,
+                                 ArrayRef<int64_t>(sizes));
+    part = buildReshape(builder, loc, buildTranspose(builder, loc, part, perm),
+                        kernel);
+
+    Dims result{dimsOf(x).front()};
+    for (const PhasedAxis &axis : axes)
+      result.push_back(axis.positions);
+    Dims split = result, whole = result;
+    result.push_back(channels);
+    Value y =
+        ConvOp::create(builder, loc, tensorOf(result, elementOf(x)), x, part,
+                       biasOf(runs), ones, op.getDilations(), low, groups);
+    // [N, q..., groups, phases, O / groups] -> [N, q..., phases, O]
+    int64_t phases = channels / (groups * outputs);
+    split.append({groups, phases, outputs});
+    whole.append({phases, groups * outputs});
+    SmallVector<int64_t> groupsBehind(
+        llvm::to_vector(llvm::seq<int64_t>(0, rank + 1)));
+    groupsBehind.append(
+        {int64_t(rank + 2), int64_t(rank + 1), int64_t(rank + 3)});
+    if (groups != 1)
+      y = buildTranspose(builder, loc,
+                         buildReshape(builder, loc, y, ArrayRef<Dim>(split)),
+                         groupsBehind);
+    return buildReshape(builder, loc, y, ArrayRef<Dim>(whole));
+  }
+
+  /// The bias of each channel for all of its phases.
+  Value biasOf(ArrayRef<PhaseRun> runs) {
+    Value bias = op.getBias();
+    if (!bias)
+      return {};
+    int64_t outputs = shapeOf(op.getW())[rank + 1], channels = groups * outputs;
+    SmallVector<int64_t> one{groups}, all{groups};
+    for (const PhaseRun &run : runs) {
+      one.push_back(1);
+      all.push_back(run.count);
+      channels *= run.count;
+    }
+    one.push_back(outputs);
+    all.push_back(outputs);
+    bias = buildReshape(builder, loc, bias, one);
+    bias = ExpandOp::create(builder, loc, bias, ArrayRef<int64_t>(all));
+    return buildReshape(builder, loc, bias, {channels});
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  ConvTransposeOp op;
+  Value x, weights;
+  int64_t groups;
+  size_t rank;
+  SmallVector<PhasedAxis> axes;
+};
+
+/// Whether `v` is a constant, or moved from one.
+bool isKnown(Value v) {
+  while (Operation *op = v.getDefiningOp()) {
+    if (isa<ConstantOp>(op))
+      return true;
+    if (!isa<ReshapeOp, TransposeOp>(op))
+      return false;
+    v = op->getOperand(0);
+  }
+  return false;
+}
+
+LogicalResult split(ConvTransposeOp op, PatternRewriter &rewriter) {
+  if (!isa<FloatType>(elementOf(op.getX())) || !isKnown(op.getW()))
+    return failure();
+  for (size_t i = 0; i < op.getStrides().size(); ++i) {
+    // Kernel positions of one phase are neighbours; others would need more zeros than
+    // there are weights.
+    int64_t kernel = shapeOf(op.getW())[i], stride = op.getStrides()[i];
+    if ((stride != 1 && op.getDilations()[i] != 1) || stride > 2 * kernel ||
+        op.getLow()[i] < 0)
+      return failure();
+  }
+  rewriter.replaceOp(op, PhaseSplitter(rewriter, op).run());
+  return success();
+}
+
+struct SplitPhasesPass : impl::SplitPhasesBase<SplitPhasesPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add(split);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace ingot::simplify

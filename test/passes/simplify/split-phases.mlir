@@ -1,0 +1,82 @@
+// RUN: %ingot-opt %s -simplify-split-phases | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Where the stride divides the kernel, all phases are channels of one convolution; the
+// positions in front of the first one are cut off. Kernel positions are from the last to
+// the first.
+// CHECK-LABEL: @one_convolution(
+// CHECK: %[[B:.*]] = graph.constant dense<5.0
+// CHECK: %[[T:.*]] = graph.reshape {{.*}} -> tensor<2x2x2x2x1x8x3xf32>
+// CHECK: graph.slice %[[T]] {starts = array<i64: 1, 0, 1, 0, 0, 0, 0>, steps = array<i64: -1, 1, -1, 1, 1, 1, 1>}
+// CHECK-SAME: -> tensor<2x2x2x2x1x8x3xf32>
+// CHECK: graph.transpose {{.*}} {perm = array<i64: 0, 2, 5, 4, 1, 3, 6>}
+// CHECK: graph.expand {{.*}} -> tensor<1x2x2x3xf32>
+// CHECK: %[[C:.*]] = graph.conv %arg0, {{.*}}, {{.*}} {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+// CHECK-SAME: -> tensor<1x6x7x12xf32>
+// CHECK-NOT: graph.concat
+// CHECK: graph.transpose {{.*}} {perm = array<i64: 0, 1, 3, 2, 4, 5>} {{.*}} -> tensor<1x6x2x7x2x3xf32>
+// CHECK: graph.slice {{.*}} {starts = array<i64: 0, 1, 1, 0>, {{.*}} -> tensor<1x10x12x3xf32>
+func.func @one_convolution(%x: tensor<1x5x6x8xf32>) -> tensor<1x10x12x3xf32> {
+  %w = graph.constant dense<1.0> : tensor<4x4x8x3xf32> : tensor<4x4x8x3xf32>
+  %b = graph.constant dense<0.5> : tensor<3xf32> : tensor<3xf32>
+  %y = graph.conv_transpose %x, %w, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x5x6x8xf32>, tensor<4x4x8x3xf32>, tensor<3xf32>) -> tensor<1x10x12x3xf32>
+  return %y : tensor<1x10x12x3xf32>
+}
+
+// Otherwise there is one for each number of kernel positions: no product is with a zero.
+// CHECK-LABEL: @two_convolutions(
+// CHECK: %[[P:.*]] = graph.pad {{.*}} -> tensor<4x8x3xf32>
+// CHECK: %[[A:.*]] = graph.conv %arg0, {{.*}} low = array<i64: 1>, {{.*}}, tensor<2x8x3xf32>) -> tensor<1x6x3xf32>
+// CHECK: %[[B:.*]] = graph.conv %arg0, {{.*}} low = array<i64: 0>, {{.*}}, tensor<1x8x3xf32>) -> tensor<1x6x3xf32>
+// CHECK: graph.concat {{.*}} {axis = 2 : i64} {{.*}} -> tensor<1x6x2x3xf32>
+// CHECK: graph.slice {{.*}} {starts = array<i64: 0, 0, 0>, {{.*}} -> tensor<1x11x3xf32>
+func.func @two_convolutions(%x: tensor<1x5x8xf32>) -> tensor<1x11x3xf32> {
+  %w = graph.constant dense<1.0> : tensor<3x8x3xf32> : tensor<3x8x3xf32>
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, low = array<i64: 0>, groups = 1 : i64} : (tensor<1x5x8xf32>, tensor<3x8x3xf32>) -> tensor<1x11x3xf32>
+  return %y : tensor<1x11x3xf32>
+}
+
+// Where two axes have phases of two kinds, those of the first come one by one, so that
+// all are in the order of the axes.
+// CHECK-LABEL: @in_order(
+// CHECK-COUNT-6: graph.conv
+// CHECK: graph.concat {{.*}} {axis = 3 : i64} : (tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>, tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>, tensor<1x6x6x1x4xf32>, tensor<1x6x6x2x4xf32>) -> tensor<1x6x6x9x4xf32>
+func.func @in_order(%x: tensor<1x5x5x8xf32>) -> tensor<1x16x16x4xf32> {
+  %w = graph.constant dense<1.0> : tensor<4x4x8x4xf32> : tensor<4x4x8x4xf32>
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 3, 3>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x5x5x8xf32>, tensor<4x4x8x4xf32>) -> tensor<1x16x16x4xf32>
+  return %y : tensor<1x16x16x4xf32>
+}
+
+// Outputs are grouped before phases are; then phases come first, as places are.
+// CHECK-LABEL: @groups(
+// CHECK: graph.transpose {{.*}} -> tensor<1x4x2x2x3xf32>
+// CHECK: graph.conv %arg0, {{.*}} groups = 2 : i64, {{.*}}, tensor<1x4x12xf32>) -> tensor<1x5x12xf32>
+// CHECK: graph.transpose {{.*}} {perm = array<i64: 0, 1, 3, 2, 4>} {{.*}} -> tensor<1x5x2x2x3xf32>
+func.func @groups(%x: tensor<1x5x8xf32>) -> tensor<1x10x6xf32> {
+  %w = graph.constant dense<1.0> : tensor<2x8x3xf32> : tensor<2x8x3xf32>
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, low = array<i64: 0>, groups = 2 : i64} : (tensor<1x5x8xf32>, tensor<2x8x3xf32>) -> tensor<1x10x6xf32>
+  return %y : tensor<1x10x6xf32>
+}
+
+// Nothing is split where most products would be with zeros, where kernel positions of a
+// phase are not neighbours, or where a run computes the weights.
+// CHECK-LABEL: @gaps(
+// CHECK: graph.conv_transpose
+func.func @gaps(%x: tensor<1x5x8xf32>) -> tensor<1x13x3xf32> {
+  %w = graph.constant dense<1.0> : tensor<1x8x3xf32> : tensor<1x8x3xf32>
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 3>, dilations = array<i64: 1>, low = array<i64: 0>, groups = 1 : i64} : (tensor<1x5x8xf32>, tensor<1x8x3xf32>) -> tensor<1x13x3xf32>
+  return %y : tensor<1x13x3xf32>
+}
+// CHECK-LABEL: @dilated(
+// CHECK: graph.conv_transpose
+func.func @dilated(%x: tensor<1x5x8xf32>) -> tensor<1x11x3xf32> {
+  %w = graph.constant dense<1.0> : tensor<2x8x3xf32> : tensor<2x8x3xf32>
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2>, dilations = array<i64: 2>, low = array<i64: 0>, groups = 1 : i64} : (tensor<1x5x8xf32>, tensor<2x8x3xf32>) -> tensor<1x11x3xf32>
+  return %y : tensor<1x11x3xf32>
+}
+// CHECK-LABEL: @computed(
+// CHECK: graph.conv_transpose
+func.func @computed(%x: tensor<1x5x8xf32>, %w: tensor<2x8x3xf32>) -> tensor<1x10x3xf32> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, low = array<i64: 0>, groups = 1 : i64} : (tensor<1x5x8xf32>, tensor<2x8x3xf32>) -> tensor<1x10x3xf32>
+  return %y : tensor<1x10x3xf32>
+}
