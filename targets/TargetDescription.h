@@ -132,6 +132,18 @@ struct Device {
   bool multipliesByWarpgroups() const { return level == 90; }
 };
 
+/// Registers that hold small matrices and multiply them (kernel.multiply_tiles in the
+/// table); the whole of what strategies weigh on these.
+struct TileRegisters {
+  /// How many there are; 0: none. Their rows at most, and bytes of a row.
+  unsigned count = 0, rows = 0, bytes = 0;
+  /// Cycles between the beginnings of two products, from one to the next that takes its
+  /// sums, between loads from the first cache, and between stores.
+  double productCycles = 0, productLatency = 0, loadCycles = 0, storeCycles = 0;
+  /// Cycles of giving all tiles their shapes.
+  double shapeCycles = 0;
+};
+
 /// A program that emulates the target's device within itself, as ordinary C++.
 struct Emulation {
   /// Compilers of the host, most wanted first, and flags; none: no such emulation.
@@ -201,6 +213,7 @@ struct TargetDescription {
   int64_t forkCycles = 3000;
   unsigned pointerBytes = 8;
   Device device;
+  TileRegisters tiles;
 
   std::vector<Intrinsic> intrinsics;
   /// Products of narrow numbers; without a row they are widened and multiplied alone.
@@ -220,6 +233,10 @@ struct TargetDescription {
   /// of C++ that may use the functions of `selectText` (one text for all of the
   /// family). Without a family: always runs, goes with all families.
   llvm::StringRef family, selectText, selectCondition;
+  /// Functions that `selectCondition` of this target uses besides, to ask the operating
+  /// system for registers that a process may not use otherwise. An output of this target
+  /// alone asks, too. Empty: there are none.
+  llvm::StringRef permissionText;
 
   /// Commands of compilers that take the text, most wanted first, and further
   /// flags.

@@ -12,6 +12,7 @@
 #include "codegen/kernel/Placement.h"
 #include "codegen/kernel/TextWriter.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/TileRegisters.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -118,6 +119,13 @@ private:
   void printSetRegisters(kernel::SetRegistersOp set);
   std::string sumsText(mlir::ValueRange sums);
   std::string gateText(mlir::Value gates, mlir::Value gate);
+  // Registers of small matrices (TileStatements.cpp).
+  void printShapeTiles(kernel::ShapeTilesOp shapes);
+  void printReleaseTiles(kernel::ReleaseTilesOp release);
+  void printClearTile(kernel::ClearTileOp clear);
+  void printLoadTile(kernel::LoadTileOp load);
+  void printStoreTile(kernel::StoreTileOp store);
+  void printMultiplyTiles(kernel::MultiplyTilesOp product);
   Expression callText(mlir::func::CallOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);

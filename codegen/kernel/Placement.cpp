@@ -5,6 +5,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/NumberTypes.h"
+#include "dialects/kernel/TileRegisters.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -94,6 +95,8 @@ static Value writtenBuffer(Operation *op) {
     return kernel::bufferRoot(copy.getTo());
   if (auto product = dyn_cast<kernel::TileProductOp>(op))
     return kernel::bufferRoot(product.getSums());
+  if (auto store = dyn_cast<kernel::StoreTileOp>(op))
+    return kernel::bufferRoot(store.getBuffer());
   return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
+#include "dialects/kernel/TileRegisters.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -39,6 +40,10 @@ void KernelDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/kernel/KernelOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/kernel/TileRegisterOps.cpp.inc"
       >();
 }
 

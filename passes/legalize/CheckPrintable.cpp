@@ -5,6 +5,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/NumberTypes.h"
+#include "dialects/kernel/TileRegisters.h"
 #include "dialects/kernel/Warpgroup.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -113,9 +114,12 @@ private:
     if (auto bits = dyn_cast<kernel::LowBitsOp>(op))
       return target.intrinsic(bits.getIntrinsicName(), bits.getX().getType(),
                               bits.getType());
-    if (isa<kernel::CopyAheadOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp>(
-            op))
+    if (isa<kernel::CopyAheadOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp,
+            kernel::ShapeTilesOp, kernel::ReleaseTilesOp, kernel::ClearTileOp,
+            kernel::LoadTileOp, kernel::StoreTileOp>(op))
       return isIntrinsic(op->getName().getStringRef());
+    if (auto product = dyn_cast<kernel::MultiplyTilesOp>(op))
+      return isIntrinsic(product.getIntrinsicName());
     if (std::string name = kernel::warpgroupIntrinsic(op); !name.empty())
       return isIntrinsic(name);
     Type from = op->getNumOperands() ? op->getOperand(0).getType() : Type(),
@@ -147,6 +151,13 @@ private:
       return ("loads more at once than target " + target.name + " can").str();
     if (isa<func::CallOp>(op) && op->getNumResults() > 1)
       return "returns more than one value";
+    const TileRegisters &tiles = target.tiles;
+    if (auto shapes = dyn_cast<kernel::ShapeTilesOp>(op);
+        shapes && (shapes.getRows().size() > tiles.count ||
+                   *llvm::max_element(shapes.getRows()) > tiles.rows ||
+                   *llvm::max_element(shapes.getBytes()) > tiles.bytes))
+      return ("shapes tiles that target " + target.name + " does not have")
+          .str();
     std::string why;
     auto note = [&](Type type) {
       const char *reason = why.empty() ? refusalOf(type) : nullptr;

@@ -7,6 +7,7 @@
 // as well, what computed it is dead and is never printed as an unused variable.
 
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/TileRegisters.h"
 #include "passes/legalize/Expansions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,6 +25,12 @@ MemRefType accessed(memref::LoadOp op) { return op.getMemRefType(); }
 MemRefType accessed(memref::StoreOp op) { return op.getMemRefType(); }
 MemRefType accessed(vector::LoadOp op) { return op.getMemRefType(); }
 MemRefType accessed(vector::StoreOp op) { return op.getMemRefType(); }
+MemRefType accessed(kernel::LoadTileOp op) {
+  return cast<MemRefType>(op.getBuffer().getType());
+}
+MemRefType accessed(kernel::StoreTileOp op) {
+  return cast<MemRefType>(op.getBuffer().getType());
+}
 MemRefType accessed(kernel::CursorOp op) {
   return cast<MemRefType>(op.getSource().getType());
 }
@@ -62,7 +69,9 @@ template <typename Op> struct FoldIndices : OpRewritePattern<Op> {
 void populateFoldIndices(RewritePatternSet &patterns) {
   patterns.add<FoldIndices<memref::LoadOp>, FoldIndices<memref::StoreOp>,
                FoldIndices<vector::LoadOp>, FoldIndices<vector::StoreOp>,
-               FoldIndices<kernel::CursorOp>>(patterns.getContext());
+               FoldIndices<kernel::LoadTileOp>,
+               FoldIndices<kernel::StoreTileOp>, FoldIndices<kernel::CursorOp>>(
+      patterns.getContext());
 }
 
 } // namespace ingot::legalize

@@ -1,5 +1,6 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
+#include "dialects/kernel/TileRegisters.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -20,6 +21,8 @@ static void markReadOnly(FunctionOpInterface kernel) {
       written.insert(kernel::bufferRoot(store.getBase()));
     else if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
       written.insert(kernel::bufferRoot(copy.getTo()));
+    else if (auto store = dyn_cast<kernel::StoreTileOp>(op))
+      written.insert(kernel::bufferRoot(store.getBuffer()));
     else if (auto call = dyn_cast<func::CallOp>(op))
       for (Value operand : call.getOperands())
         written.insert(operand);
