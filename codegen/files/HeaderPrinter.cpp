@@ -187,9 +187,16 @@ static void printFunctions(const Interface &interface,
                            const CodegenOptions &options,
                            ArrayRef<Variant> variants, TextWriter &out) {
   const std::string &name = interface.name;
+  bool asks =
+      variants.size() == 1 && !variants.front().target->permissionText.empty();
   out.blockComment("Runs the model once. `arena` is " + interface.macro +
                    "_ARENA_BYTES of scratch memory; two threads may run at "
-                   "once with an arena each. `context` may be null.");
+                   "once with an arena each. `context` may be null." +
+                   (asks ? " The first run asks the operating system for "
+                           "registers that a process may not use otherwise; "
+                           "INGOT_ERROR_TARGET where it or the machine has "
+                           "none."
+                         : ""));
   std::string start = "ingot_status " + name + "_run(";
   out.line(start + "const " + name + "_io *io, void *arena,");
   out.line(std::string(start.size(), ' ') + "const ingot_context *context);");

@@ -23,13 +23,16 @@ Selector::Selector(ArrayRef<Variant> variants, ArrayRef<Interface> interfaces,
 
 /// `number()`: 1 for the first of the variants, 0 for none of them.
 void Selector::printNumber(TextWriter &out) const {
-  // All but targets that need no question ask with the same text.
-  for (const Variant &variant : variants)
-    if (!variant.target->selectText.empty()) {
-      out.raw() << variant.target->selectText;
-      out.blank();
-      break;
-    }
+  // All but targets that need no question ask with the same text, and those that need a
+  // permission.
+  for (StringRef TargetDescription::*text :
+       {&TargetDescription::selectText, &TargetDescription::permissionText})
+    for (const Variant &variant : variants)
+      if (!(variant.target->*text).empty()) {
+        out.raw() << variant.target->*text;
+        out.blank();
+        break;
+      }
   out.comment("The ablest target that this machine runs, from 1 on; 0: none. "
               "Kept, for asking can take longer than running a small model; "
               "threads that ask at once get the same answer.");
@@ -142,7 +145,7 @@ void Selector::printDevice(TextWriter &out) const {
            "!handle", "handle->target", "run(handle, io, stream)", "", "");
 }
 
-void Selector::print(TextWriter &out) const {
+void Selector::printNumberInside(TextWriter &out) const {
   out.line("namespace {");
   out.line("namespace " + inside + " {");
   out.blank();
@@ -151,6 +154,32 @@ void Selector::print(TextWriter &out) const {
   out.line("} // namespace " + inside);
   out.line("} // namespace");
   out.blank();
+}
+
+void Selector::printRun(
+    const Interface &interface, TextWriter &out,
+    llvm::function_ref<std::string(size_t number)> functionOf) const {
+  const std::string &name = interface.name;
+  out.open("extern \"C\" ingot_status " + name + "_run(const " + name +
+           "_io *io, void *arena, const ingot_context *context) {");
+  out.line("switch (" + inside + "::number()) {");
+  for (size_t i = variants.size(); i-- > 0;)
+    out.line("case " + Twine(i + 1) + ": return " + functionOf(i) +
+             "(io, arena, context);");
+  out.line("default: return INGOT_ERROR_TARGET;");
+  out.line("}");
+  out.close();
+}
+
+void Selector::printQuestion(TextWriter &out) const {
+  out.blank();
+  printNumberInside(out);
+  for (const Interface &interface : interfaces)
+    printRun(interface, out, [&](size_t) { return interface.localName(); });
+}
+
+void Selector::print(TextWriter &out) const {
+  printNumberInside(out);
 
   std::string names = "nullptr";
   for (const Variant &variant : variants)
@@ -162,17 +191,10 @@ void Selector::print(TextWriter &out) const {
   out.close();
 
   for (const Interface &interface : interfaces) {
-    const std::string &name = interface.name;
     out.blank();
-    out.open("extern \"C\" ingot_status " + name + "_run(const " + name +
-             "_io *io, void *arena, const ingot_context *context) {");
-    out.line("switch (" + inside + "::number()) {");
-    for (size_t i = variants.size(); i-- > 0;)
-      out.line("case " + Twine(i + 1) + ": return " + namespaces[i] +
-               "::" + interface.localName() + "(io, arena, context);");
-    out.line("default: return INGOT_ERROR_TARGET;");
-    out.line("}");
-    out.close();
+    printRun(interface, out, [&](size_t i) {
+      return namespaces[i] + "::" + interface.localName();
+    });
   }
 }
 

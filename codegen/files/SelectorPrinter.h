@@ -21,6 +21,8 @@ public:
   Selector(llvm::ArrayRef<Variant> variants,
            llvm::ArrayRef<Interface> interfaces, NameScope &names);
   void print(TextWriter &out) const;
+  /// Of a target that has to be asked for alone: the end of its source.
+  void printQuestion(TextWriter &out) const;
   /// Of targets of a device: which functions of the model are called for the device of the
   /// thread, or for the target that constants and handle are for.
   void printDevice(TextWriter &out) const;
@@ -32,6 +34,11 @@ public:
 
 private:
   void printNumber(TextWriter &out) const;
+  void printNumberInside(TextWriter &out) const;
+  /// <name>_run, which calls `functionOf` the target that was chosen.
+  void
+  printRun(const Interface &interface, TextWriter &out,
+           llvm::function_ref<std::string(size_t number)> functionOf) const;
   void printDeviceNumber(TextWriter &out) const;
 
   llvm::ArrayRef<Variant> variants;

@@ -183,8 +183,9 @@ public:
     return program;
   }
 
-  /// Alone in its file, or in the namespace `inside`.
-  void print(StringRef inside) {
+  /// Alone in its file, or in the namespace `inside`. `isCalled`: by a function that asks
+  /// the machine first.
+  void print(StringRef inside, bool isCalled) {
     std::string kernelText = textOfKernels();
     // Programs print later, and ask for one thing.
     std::string used = kernelText;
@@ -213,9 +214,10 @@ public:
     for (auto [entry, interface] : llvm::zip(entries, interfaces)) {
       if (entry != entries.front())
         out.blank();
-      entry->printRun(inside.empty() ? "extern \"C\" ingot_status " +
-                                           interface.name + "_run"
-                                     : "ingot_status " + interface.localName());
+      entry->printRun(isCalled ? (inside.empty() ? "static " : "") +
+                                     ("ingot_status " + interface.localName())
+                               : "extern \"C\" ingot_status " + interface.name +
+                                     "_run");
       if (inside.empty() && options.trace)
         entry->printKernelNames();
     }
@@ -421,8 +423,17 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   printArena(interfaces, options.arenaSection, out);
   printStateFunctions(interfaces, out);
   if (variants.size() == 1) {
+    std::optional<Selector> selector;
+    if (!variants.front().target->permissionText.empty()) {
+      for (const Interface &entry : interfaces)
+        names.reserve(entry.localName());
+      selector.emplace(variants, interfaces, names);
+    }
     VariantPrinter(variants.front(), options, weights, {}, names, out)
-        .print(/*inside=*/"");
+        .print(/*inside=*/"", /*isCalled=*/selector.has_value());
+    // What asks is outside of the text that has the target's instructions.
+    if (selector)
+      selector->printQuestion(out);
     return;
   }
 
@@ -447,7 +458,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     return;
   }
   for (auto [variant, inside] : llvm::zip(variants, selector.namespaces)) {
-    VariantPrinter(variant, options, weights, shared, names, out).print(inside);
+    VariantPrinter(variant, options, weights, shared, names, out)
+        .print(inside, /*isCalled=*/true);
     out.blank();
   }
   selector.print(out);

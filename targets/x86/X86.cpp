@@ -3,11 +3,13 @@
 // x86-64-v2 has SSE4.2 (16-byte vectors, 16 registers), x86-64-v3 adds AVX2,
 // FMA and F16C (32-byte vectors), x86-64-v4 AVX-512 F/BW/CD/DQ/VL (64-byte
 // vectors, 32 registers). Products of bytes came to either on its own:
-// x86-64-v3+avxvnni, x86-64-v4+vnni. Those of bf16 and of f16 are levels above.
+// x86-64-v3+avxvnni, x86-64-v4+vnni. Those of bf16 and of f16 are levels above, and tiles
+// (Tiles.cpp).
 
 #include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"
 #include "targets/x86/Products.h"
+#include "targets/x86/Tiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,6 +29,7 @@ namespace ingot::targets {
 #define V4_VNNI_FEATURES V4_FEATURES ",avx512vnni"
 #define V4_BF16_FEATURES V4_VNNI_FEATURES ",avx512bf16"
 #define V4_FP16_FEATURES V4_BF16_FEATURES ",avx512fp16"
+#define V4_AMX_FEATURES V4_FP16_FEATURES ",amx-tile,amx-int8,amx-bf16"
 
 static bool hostHas(llvm::StringRef features) {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -71,7 +74,10 @@ static constexpr CpuidFeature cpuidFeatures[] = {
     {"avx512vl", CpuidFeature::Leaf7Ebx, 31, 0xe6},
     {"lzcnt", CpuidFeature::ExtendedEcx, 5, 0},
     {"avx512vnni", CpuidFeature::Leaf7Ecx, 11, 0xe6},
+    {"amx-bf16", CpuidFeature::Leaf7Edx, 22, 0x60000},
     {"avx512fp16", CpuidFeature::Leaf7Edx, 23, 0xe6},
+    {"amx-tile", CpuidFeature::Leaf7Edx, 24, 0x60000},
+    {"amx-int8", CpuidFeature::Leaf7Edx, 25, 0x60000},
     {"avxvnni", CpuidFeature::Leaf7Sub1Eax, 4, 0x6},
     {"avx512bf16", CpuidFeature::Leaf7Sub1Eax, 5, 0xe6},
 };
@@ -258,11 +264,15 @@ static void append(std::vector<Row> &rows, const std::vector<Row> &more) {
 }
 
 void x86(std::vector<TargetDescription> &targets) {
-  static const std::string conditions[] = {
-      selectCondition(V2_FEATURES),      selectCondition(V3_FEATURES),
-      selectCondition(V4_FEATURES),      selectCondition(V3_VNNI_FEATURES),
-      selectCondition(V4_VNNI_FEATURES), selectCondition(V4_BF16_FEATURES),
-      selectCondition(V4_FP16_FEATURES)};
+  static const std::string conditions[] = {selectCondition(V2_FEATURES),
+                                           selectCondition(V3_FEATURES),
+                                           selectCondition(V4_FEATURES),
+                                           selectCondition(V3_VNNI_FEATURES),
+                                           selectCondition(V4_VNNI_FEATURES),
+                                           selectCondition(V4_BF16_FEATURES),
+                                           selectCondition(V4_FP16_FEATURES),
+                                           selectCondition(V4_AMX_FEATURES) +
+                                               " && may_use_tiles()"};
   TargetDescription v2;
   v2.name = "x86-64-v2";
   v2.summary = "x86-64 with SSE4.2 (2009 and later)";
@@ -357,6 +367,21 @@ void x86(std::vector<TargetDescription> &targets) {
   v4Fp16.selectCondition = conditions[6];
   v4Fp16.runsOnThisHost = [] { return hostHas(V4_FP16_FEATURES); };
 
+  TargetDescription v4Amx = v4Fp16;
+  v4Amx.name = "x86-64-v4+amx";
+  v4Amx.summary = "x86-64-v4+fp16 with tiles of bytes and bf16 (Sapphire "
+                  "Rapids and later)";
+  v4Amx.tiles = tileRegisters();
+  append(v4Amx.intrinsics, tileIntrinsics());
+  static const std::string opening =
+      std::string(INGOT_OPEN_FEATURES(V4_AMX_FEATURES)) + tileFunctions.str();
+  v4Amx.openText = opening;
+  v4Amx.permissionText = tilePermissionText;
+  v4Amx.selectCondition = conditions[7];
+  v4Amx.runsOnThisHost = [] {
+    return hostHas(V4_AMX_FEATURES) && mayUseTiles();
+  };
+
   targets.push_back(std::move(v2));
   targets.push_back(std::move(v3));
   targets.push_back(std::move(v3Vnni));
@@ -364,6 +389,7 @@ void x86(std::vector<TargetDescription> &targets) {
   targets.push_back(std::move(v4Vnni));
   targets.push_back(std::move(v4Bf16));
   targets.push_back(std::move(v4Fp16));
+  targets.push_back(std::move(v4Amx));
 }
 
 } // namespace ingot::targets
