@@ -14,56 +14,57 @@ using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::schedule {
+
+void emitDotProduct(KernelBuilder &b, int64_t rows) {
+  auto product = cast<MatMulOp>(b.group.anchor());
+  DotForm form = *dotForm(product, b.target);
+  Value left = product.getA(), right = product.getB();
+  ProductLoops loops(b, product);
+  if (loops.columns == 0 || loops.rows == 0 || loops.batches == 0)
+    return;
+  auto panels = PackedPanels::of(b, right);
+  int64_t panelWidth = b.plan.number("columns");
+  loops.overTiles(rows, panelWidth, [&](const ProductLoops::Place &place) {
+    ColumnVectors vectors =
+        coverWithDots(place.panel ? panelWidth : loops.columns % panelWidth,
+                      form, b.target, panels.has_value());
+    SmallVector<int64_t> offsets{0};
+    for (int64_t lanes : vectors.lanes)
+      offsets.push_back(offsets.back() + lanes);
+    Expr firstColumn = loops.firstColumn(place, panelWidth);
+    Tile tile =
+        zeroTile(b, place.count, vectors, elementOf(product.getResult()));
+    auto elementOfRow = [&](int64_t row, Expr step) {
+      return b.load(left, loops.operandIndex(
+                              left, place, place.firstRow + double(row), step));
+    };
+    auto groupsOfColumns = [&](Expr group, int64_t count, size_t vector) {
+      if (panels)
+        return panels->load(b, place.panel, group, offsets[vector],
+                            vectors.lanes[vector]);
+      Exprs rows;
+      for (int64_t i = 0; i < count; ++i)
+        rows.push_back(b.withLanes(vectors.lanes[vector], [&] {
+          return b.load(
+              right, loops.operandIndex(right, place,
+                                        group * double(form.group) + double(i),
+                                        firstColumn + double(offsets[vector])));
+        }));
+      return interleaveRows(b, rows, form.group);
+    };
+    accumulateDots(
+        b, tile, form, *loops.steps.known(),
+        {elementOfRow, groupsOfColumns, elementOf(left), elementOf(right)});
+    loops.store(tile, product.getResult(), place, firstColumn);
+  });
+}
+
 namespace {
 
 class IntegerProductStrategy : public ModelledProduct<IntegerProductStrategy> {
 public:
   void emit(KernelBuilder &b) const override {
-    auto product = cast<MatMulOp>(b.group.anchor());
-    DotForm form = *dotForm(product, b.target);
-    Value left = product.getA(), right = product.getB();
-    ProductLoops loops(b, product);
-    if (loops.columns == 0 || loops.rows == 0 || loops.batches == 0)
-      return;
-    auto panels = PackedPanels::of(b, right);
-    int64_t panelWidth = b.plan.number("columns");
-    loops.overTiles(
-        b.plan.number("rows"), panelWidth,
-        [&](const ProductLoops::Place &place) {
-          ColumnVectors vectors = coverWithDots(
-              place.panel ? panelWidth : loops.columns % panelWidth, form,
-              b.target, panels.has_value());
-          SmallVector<int64_t> offsets{0};
-          for (int64_t lanes : vectors.lanes)
-            offsets.push_back(offsets.back() + lanes);
-          Expr firstColumn = loops.firstColumn(place, panelWidth);
-          Tile tile =
-              zeroTile(b, place.count, vectors, elementOf(product.getResult()));
-          auto elementOfRow = [&](int64_t row, Expr step) {
-            return b.load(left, loops.operandIndex(left, place,
-                                                   place.firstRow + double(row),
-                                                   step));
-          };
-          auto groupsOfColumns = [&](Expr group, int64_t count, size_t vector) {
-            if (panels)
-              return panels->load(b, place.panel, group, offsets[vector],
-                                  vectors.lanes[vector]);
-            Exprs rows;
-            for (int64_t i = 0; i < count; ++i)
-              rows.push_back(b.withLanes(vectors.lanes[vector], [&] {
-                return b.load(
-                    right,
-                    loops.operandIndex(right, place,
-                                       group * double(form.group) + double(i),
-                                       firstColumn + double(offsets[vector])));
-              }));
-            return interleaveRows(b, rows, form.group);
-          };
-          accumulateDots(b, tile, form, *loops.steps.known(),
-                         {elementOfRow, groupsOfColumns, elementOf(left),
-                          elementOf(right)});
-          loops.store(tile, product.getResult(), place, firstColumn);
-        });
+    emitDotProduct(b, b.plan.number("rows"));
   }
 
   bool readsVectors(GroupView group, BlockArgument operand,

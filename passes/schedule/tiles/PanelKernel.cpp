@@ -378,14 +378,19 @@ std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
   return panels;
 }
 
-Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
-                        int64_t offset, int64_t lanes) const {
-  int64_t stride = (panel ? panelWidth : tailWidth) * group;
+Expr PackedPanels::start(KernelBuilder &b, std::optional<Expr> panel,
+                         Expr step) const {
+  int64_t stride = width(panel.has_value()) * group;
   Expr at = panel ? named(*panel * double(steps * stride), "panel_start") +
                         step * double(stride)
                   : step * double(stride) +
                         double(fullPanels * steps * panelWidth * group);
-  named(at, "at_step");
+  return named(at, "at_step");
+}
+
+Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
+                        int64_t offset, int64_t lanes) const {
+  Expr at = start(b, panel, step);
   if (offset > 0)
     at = named(at + double(offset * group), "at_column_" + Twine(offset));
   return b.withLanes(lanes * group,

@@ -147,6 +147,11 @@ struct PackedPanels {
   /// columns, each with its group.
   graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
                    graph::Expr step, int64_t offset, int64_t lanes) const;
+  /// The columns that a panel has room for, or the tail.
+  int64_t width(bool isFull) const { return isFull ? panelWidth : tailWidth; }
+  /// Where (the group of) step k of a panel begins.
+  graph::Expr start(KernelBuilder &b, std::optional<graph::Expr> panel,
+                    graph::Expr step) const;
   /// Has the panel behind `panel` fetched, where the target is told what to fetch.
   void prefetchNext(KernelBuilder &b, graph::Expr panel) const;
 };

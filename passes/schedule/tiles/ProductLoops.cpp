@@ -125,15 +125,20 @@ Expr ProductLoops::firstColumn(const Place &place, int64_t panelWidth) {
                      : b.index(columns / panelWidth * panelWidth);
 }
 
-void ProductLoops::overTiles(int64_t tileRows, int64_t panelWidth,
-                             llvm::function_ref<void(const Place &)> tile) {
+void ProductLoops::overTiles(
+    int64_t tileRows, int64_t panelWidth,
+    llvm::function_ref<void(const Place &)> tile,
+    llvm::function_ref<void(bool, llvm::function_ref<void()>)> around) {
   int64_t fullPanels = columns / panelWidth, rest = columns % panelWidth;
   auto overRows = [&](ArrayRef<Expr> batch, std::optional<Expr> panel) {
     if (panel)
       named(*panel, "panel");
-    forRowTiles(b, rows, tileRows, [&](Expr first, int64_t count) {
-      tile({batch, named(first, "row"), count, panel});
-    });
+    auto ofRows = [&] {
+      forRowTiles(b, rows, tileRows, [&](Expr first, int64_t count) {
+        tile({batch, named(first, "row"), count, panel});
+      });
+    };
+    around ? around(panel.has_value(), ofRows) : ofRows();
   };
   auto overPanels = [&](ArrayRef<Expr> batch, std::optional<Expr> panel) {
     overRows(batch, panel);

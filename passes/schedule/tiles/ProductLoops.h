@@ -85,9 +85,13 @@ public:
     std::optional<graph::Expr> panel;
   };
   /// Calls `tile` for tiles of `tileRows` rows (and fewer for the rows left) in
-  /// all panels of `panelWidth` columns and the columns left.
-  void overTiles(int64_t tileRows, int64_t panelWidth,
-                 llvm::function_ref<void(const Place &)> tile);
+  /// all panels of `panelWidth` columns and the columns left. `around`, if there is one, is
+  /// called for each panel, and is to call what does its rows.
+  void overTiles(
+      int64_t tileRows, int64_t panelWidth,
+      llvm::function_ref<void(const Place &)> tile,
+      llvm::function_ref<void(bool isPanel, llvm::function_ref<void()> rows)>
+          around = {});
 
   /// Where an operand has its element (row, column), and where the result has it.
   graph::Exprs operandIndex(mlir::Value operand, const Place &place,
@@ -109,6 +113,10 @@ private:
   mlir::Value left;
   graph::Dims sizes;
 };
+
+/// Builds a product of narrow numbers in tiles of vectors, of so many rows and of the
+/// plan's columns (IntegerProduct.cpp).
+void emitDotProduct(KernelBuilder &b, int64_t rows);
 
 } // namespace ingot::schedule
 

@@ -1,0 +1,18 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4+amx -split-input-file -verify-diagnostics
+// REQUIRES: ingot-opt
+
+// expected-error @+1 {{blocks of 24 rows are neither in one tile nor in whole ones of 16}}
+kernel.func @rows(%x: tensor<48x64xui8>, %w: tensor<2048xsi8>) -> tensor<48x32xsi32> attributes {strategy = "tile-product", plan = {columns = 32, rows = 24, splits = 1}} {
+  %u = graph.unpack_panels %w {panel = 32 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<2048xsi8>) -> tensor<64x32xsi8>
+  %y = graph.matmul %x, %u : (tensor<48x64xui8>, tensor<64x32xsi8>) -> tensor<48x32xsi32>
+  kernel.return %y : tensor<48x32xsi32>
+}
+
+// -----
+
+// expected-error @+1 {{a block of 3 x 2 tiles of sums takes 11 tiles of the 8 that there are}}
+kernel.func @tiles(%x: tensor<48x64xui8>, %w: tensor<2048xsi8>) -> tensor<48x32xsi32> attributes {strategy = "tile-product", plan = {columns = 32, rows = 48, splits = 1}} {
+  %u = graph.unpack_panels %w {panel = 32 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<2048xsi8>) -> tensor<64x32xsi8>
+  %y = graph.matmul %x, %u : (tensor<48x64xui8>, tensor<64x32xsi8>) -> tensor<48x32xsi32>
+  kernel.return %y : tensor<48x32xsi32>
+}
