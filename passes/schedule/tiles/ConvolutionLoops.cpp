@@ -5,6 +5,7 @@
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/ConvolutionTiles.h"
 #include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/FlatStore.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 #include "passes/schedule/tiles/RowTiles.h"
@@ -205,7 +206,7 @@ private:
   void pointwise(Expr first, int64_t count, const Panel &panel, Expr stored) {
     Tile tile = firstSums(count, panel);
     Value buffer = b.bufferOf(conv.getX());
-    Value flat = buffer ? asMatrix(buffer, channels) : Value();
+    Value flat = buffer ? asMatrix(b, buffer, channels) : Value();
     addProducts(
         tile, 0, count, channels, b.plan.number("splits"),
         [&](int64_t row, Expr k) {
@@ -217,87 +218,15 @@ private:
           return b.load(conv.getX(), at);
         },
         panel, b.index(0), "input_channel");
-    Value out =
-        allSameShape() ? asMatrix(b.outputs[0], panels.columns) : Value();
-    if (out) {
-      // Everything is a matrix: no index has to be taken apart.
-      Value saved = b.outputs[0];
-      b.outputs[0] = out;
-      finishFlat(tile, panel, stored);
-      b.outputs[0] = saved;
-    } else {
+    auto bias = [&](Expr sum, Expr column) {
+      return withBias(sum, column, panel);
+    };
+    if (!storeFlat(b, tile, conv, stored, panel.firstColumn, bias))
       finish(tile, panel, [&](int64_t row, Expr column) {
         Exprs at = imagePosition(rowOfTile(first, row), y, row);
         at.push_back(column);
         return at;
       });
-    }
-  }
-
-  /// A buffer as [positions, columns]; null if its strides do not allow it.
-  Value asMatrix(Value buffer, int64_t columns) {
-    int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
-    return b.view(buffer, {elements / columns, columns});
-  }
-
-  /// Computed on the way into the convolution, and for nothing else.
-  bool isBeforeAnchor(Operation *op) {
-    return op != conv && !op->use_empty() &&
-           llvm::all_of(op->getUsers(), [&](Operation *user) {
-             return user == conv || isBeforeAnchor(user);
-           });
-  }
-  bool readByEpilogue(Value input) {
-    return llvm::any_of(input.getUsers(), [&](Operation *user) {
-      return user != conv && !isBeforeAnchor(user);
-    });
-  }
-
-  /// The epilogue is elementwise, and its operands have the result's shape or
-  /// are vectors along the channels.
-  bool allSameShape() {
-    for (Operation &op : b.group.block->without_terminator())
-      if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != conv &&
-          !isBeforeAnchor(&op))
-        return false;
-    return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
-      return !readByEpilogue(input) || shapeOf(input) == shapeOf(b.result()) ||
-             (shapeOf(input).empty() ||
-              tensorType(input).getNumElements() == shapeOf(input).back());
-    });
-  }
-
-  void finishFlat(Tile &tile, const Panel &panel, Expr first) {
-    // Bound elements take the place of loads at an index of full rank.
-    SmallVector<std::pair<Value, Value>> flats;
-    for (Value input : b.group.block->getArguments()) {
-      if (!readByEpilogue(input) || tensorType(input).getNumElements() == 1)
-        continue;
-      bool whole = shapeOf(input) == shapeOf(b.result());
-      int64_t columns = shapeOf(input).back();
-      flats.push_back(
-          {input,
-           b.view(b.bufferOf(input),
-                  whole ? ArrayRef<int64_t>{tensorType(input).getNumElements() /
-                                                columns,
-                                            columns}
-                        : ArrayRef<int64_t>{columns})});
-    }
-    storeTile(
-        b, tile, conv.getResult(),
-        [&](int64_t row, Expr column) {
-          for (auto [input, flat] : flats) {
-            Exprs at{rowOfTile(first, row), column};
-            if (cast<MemRefType>(flat.getType()).getRank() == 1)
-              at = {column};
-            b.bindElement(input, b.loadFrom(flat, elementOf(input), at));
-          }
-          return Exprs{rowOfTile(first, row), column};
-        },
-        panel.firstColumn,
-        [&](Expr sum, Expr column) { return withBias(sum, column, panel); });
-    for (auto [input, flat] : flats)
-      b.unbindElement(input);
   }
 
   /// Channels, or groups of them, are the steps of each kernel position.

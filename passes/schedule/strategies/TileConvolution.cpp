@@ -1,0 +1,209 @@
+// Convolutions of narrow numbers in registers that hold small matrices (TileWindows.h),
+// their plans.
+//
+// `lines` rows of an image are computed together, from a copy of what they read; 0: the
+// convolution is a product of matrices as it is. `parts` is how many threads can have a
+// copy. Weights are packed as for products of vectors (Convolution.cpp), which takes what
+// has few positions or channels.
+
+#include "passes/schedule/GroupCost.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/ConvolutionTiles.h"
+#include "passes/schedule/tiles/TileWindows.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// The tiles of one convolution, and how many of its rows are computed together.
+class Model {
+public:
+  Model(ConvolutionAnchor anchor, const TargetDescription &target)
+      : anchor(anchor), target(target), form(*tileForm(anchor, target)),
+        windows(anchor.conv), y(shapeOf(anchor.conv.getResult())) {}
+
+  struct Choice {
+    TileChoice block;
+    int64_t lines;
+  };
+
+  double cycles(const Choice &choice) const {
+    if (choice.lines == 0)
+      return tiles(0).cycles(choice.block);
+    auto blocks = double(y[0] * (y[1] / choice.lines));
+    // A vector is loaded and stored in each cycle.
+    double copied = double(windows.elements(choice.lines)) /
+                    double(target.maxLanes(form.left));
+    return blocks * (tiles(choice.lines).cycles(choice.block) + copied);
+  }
+
+  std::vector<Choice> ranked() {
+    Ranking<Choice> ranking(/*tolerance=*/0.001);
+    auto add = [&](int64_t lines) {
+      for (const TileChoice &block : tiles(lines).ranked())
+        ranking.add({block, lines}, cycles({block, lines}));
+    };
+    if (anchor.isMatrix()) {
+      add(0);
+    } else {
+      for (int64_t lines = 1; lines <= y[1]; ++lines)
+        if (y[1] % lines == 0 && fits(lines))
+          add(lines);
+    }
+    return std::move(ranking).ranked({{1, 1, 1}, anchor.isMatrix() ? 0 : 1});
+  }
+
+  /// Threads that can have a copy: few, and as many as there is work for.
+  int64_t parts(const Choice &choice) const {
+    constexpr int64_t most = 8;
+    int64_t width = choice.block.vectors * form.lanes,
+            units = y[0] * (y[1] / std::max<int64_t>(choice.lines, 1)) *
+                    std::max<int64_t>(y.back() / width, 1);
+    return std::min(units, most);
+  }
+
+private:
+  /// The copy takes half of the second cache at most, but for a single row.
+  bool fits(int64_t lines) const {
+    return lines == 1 ||
+           windows.elements(lines) * form.left.getIntOrFloatBitWidth() / 8 <=
+               target.l2Bytes / 2;
+  }
+  RegisterTileModel tiles(int64_t lines) const {
+    ConvolutionAnchor whole = anchor;
+    return RegisterTileModel(
+        form, lines ? windows.positions(lines) : whole.positions().most(),
+        y.back(), lines ? windows.runs() : 1, target);
+  }
+
+  ConvolutionAnchor anchor;
+  const TargetDescription &target;
+  TileForm form;
+  TileWindows windows;
+  ArrayRef<int64_t> y;
+};
+
+class TileConvolutionStrategy : public Strategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
+    if (!anchor.conv || group.hasRunTimeSizes() || !tileForm(anchor, target))
+      return false;
+    Model tiles(anchor, target);
+    ConvolutionTiles vectors(anchor, target);
+    ArrayRef<int64_t> y = shapeOf(anchor.conv.getResult());
+    double times = anchor.isMatrix()
+                       ? 1
+                       : double(ShapedType::getNumElements(y.drop_back(2)));
+    return tiles.cycles(tiles.ranked().front()) <
+           times * vectors.cycles(vectors.ranked().front());
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const StringLiteral orders[] = {"tiles", "panels"};
+    static const PlanKey keys[] = {{"columns", 1, 1 << 16},
+                                   {"lines", 0, 1 << 16},
+                                   {"order", 0, 0, orders},
+                                   {"parts", 1, 64},
+                                   {"rows", 1, 1 << 16}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
+    Model model(anchor, target);
+    int64_t lanes = lanesOf(anchor, target);
+    UnpackPanelsOp packed = anchor.weights();
+    std::vector<Model::Choice> choices = model.ranked();
+    if (packed) {
+      int64_t vectors = llvm::divideCeil(
+          std::min<int64_t>(packed.getPanel(), anchor.channels()), lanes);
+      llvm::erase_if(choices, [&](const Model::Choice &choice) {
+        return choice.block.vectors != vectors;
+      });
+      if (choices.empty())
+        choices.push_back({{1, vectors, 1}, anchor.isMatrix() ? 0 : 1});
+    }
+    // Large weights are read once, else the input is.
+    bool weightsFirst =
+        anchor.isMatrix() && anchor.weightBytes() > target.residentBytes();
+    bool divides = !anchor.isMatrix() && paysToFork(group, target);
+    return plansOf(choices, [&](const Model::Choice &choice) {
+      return Plan(anchor.conv.getContext(),
+                  {{"columns", panelOf(packed, choice.block, lanes)},
+                   {"lines", choice.lines},
+                   {"parts", divides ? model.parts(choice) : 1},
+                   {"rows", choice.block.rows}},
+                  {{"order", weightsFirst ? "panels" : "tiles"}});
+    });
+  }
+
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
+    return Model(anchor, target)
+        .cycles({blockOf(anchor, plan, target), plan.number("lines")});
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
+    int64_t lines = plan.number("lines"),
+            rows = shapeOf(anchor.conv.getResult())[1];
+    if (lines == 0 ? !anchor.isMatrix() : rows % lines != 0)
+      return "its " + std::to_string(rows) +
+             " rows of results cannot be computed " + std::to_string(lines) +
+             " at a time";
+    TileChoice block = blockOf(anchor, plan, target);
+    int64_t columns = plan.number("columns");
+    std::string why = refusePanels(
+        columns, block.vectors * lanesOf(anchor, target), anchor.weights());
+    return why.empty() ? refuseBlock(block.rows, block.vectors, target) : why;
+  }
+
+  void pack(GroupOp group, const Plan &plan,
+            const TargetDescription &target) const override {
+    auto anchor = ConvolutionAnchor::of({&group.getBody().front()});
+    TileForm form = *tileForm(anchor, target);
+    int64_t panel = plan.number("columns"), left = anchor.channels() % panel;
+    packPanels(group, anchor.conv->getOpOperand(1), panel,
+               left ? form.cover(left).width() : 0, form.group);
+  }
+
+  bool readsVectors(GroupView group, BlockArgument operand,
+                    const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
+    bool isAlone = operand == anchor.conv.getX() && operand.hasOneUse();
+    return !(isAlone && anchor.isMatrix()) &&
+           Strategy::readsVectors(group, operand, target);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    emitTileConvolution(b, ConvolutionAnchor::of(b.group));
+  }
+
+private:
+  static int64_t lanesOf(ConvolutionAnchor anchor,
+                         const TargetDescription &target) {
+    return tileForm(anchor, target)->lanes;
+  }
+  static TileChoice blockOf(ConvolutionAnchor anchor, const Plan &plan,
+                            const TargetDescription &target) {
+    return {plan.number("rows"),
+            int64_t(llvm::divideCeil(plan.number("columns"),
+                                     lanesOf(anchor, target))),
+            1};
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createTileConvolutionStrategy() {
+  return std::make_unique<TileConvolutionStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,89 @@
+#include "passes/schedule/tiles/FlatStore.h"
+
+#include "passes/schedule/tiles/TileStore.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+Value asMatrix(KernelBuilder &b, Value buffer, int64_t columns) {
+  int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
+  return b.view(buffer, {elements / columns, columns});
+}
+
+/// Computed on the way into the convolution, and for nothing else.
+static bool isBeforeAnchor(ConvOp conv, Operation *op) {
+  return op != conv && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [&](Operation *user) {
+           return user == conv || isBeforeAnchor(conv, user);
+         });
+}
+
+static bool readByEpilogue(ConvOp conv, Value input) {
+  return llvm::any_of(input.getUsers(), [&](Operation *user) {
+    return user != conv && !isBeforeAnchor(conv, user);
+  });
+}
+
+/// The epilogue is elementwise, and its operands have the result's shape or
+/// are vectors along the channels.
+static bool allSameShape(KernelBuilder &b, ConvOp conv) {
+  for (Operation &op : b.group.block->without_terminator())
+    if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != conv &&
+        !isBeforeAnchor(conv, &op))
+      return false;
+  return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
+    return !readByEpilogue(conv, input) ||
+           shapeOf(input) == shapeOf(b.result()) ||
+           (shapeOf(input).empty() ||
+            tensorType(input).getNumElements() == shapeOf(input).back());
+  });
+}
+
+bool storeFlat(KernelBuilder &b, Tile &tile, ConvOp conv, Expr first,
+               Expr firstColumn,
+               llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
+  Value out = allSameShape(b, conv)
+                  ? asMatrix(b, b.outputs[0], shapeOf(conv.getResult()).back())
+                  : Value();
+  if (!out)
+    return false;
+  auto rowOfTile = [&](int64_t row) {
+    return named(first + double(row), "position_" + Twine(row));
+  };
+  // Bound elements take the place of loads at an index of full rank.
+  SmallVector<std::pair<Value, Value>> flats;
+  for (Value input : b.group.block->getArguments()) {
+    if (!readByEpilogue(conv, input) || tensorType(input).getNumElements() == 1)
+      continue;
+    bool whole = shapeOf(input) == shapeOf(b.result());
+    int64_t columns = shapeOf(input).back();
+    flats.push_back(
+        {input,
+         b.view(b.bufferOf(input),
+                whole ? ArrayRef<int64_t>{tensorType(input).getNumElements() /
+                                              columns,
+                                          columns}
+                      : ArrayRef<int64_t>{columns})});
+  }
+  Value saved = std::exchange(b.outputs[0], out);
+  storeTile(
+      b, tile, conv.getResult(),
+      [&](int64_t row, Expr column) {
+        for (auto [input, flat] : flats) {
+          Exprs at{rowOfTile(row), column};
+          if (cast<MemRefType>(flat.getType()).getRank() == 1)
+            at = {column};
+          b.bindElement(input, b.loadFrom(flat, elementOf(input), at));
+        }
+        return Exprs{rowOfTile(row), column};
+      },
+      firstColumn, beforeEpilogue);
+  for (auto [input, flat] : flats)
+    b.unbindElement(input);
+  b.outputs[0] = saved;
+  return true;
+}
+
+} // namespace ingot::schedule
