@@ -35,6 +35,7 @@
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/AttentionAnchor.h"
 #include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/TileWindowModel.h"
 #include "passes/schedule/tiles/WinogradTiles.h"
 #include "passes/simplify/Moves.h"
 #include "targets/TargetDescription.h"
@@ -120,8 +121,13 @@ bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
                               Float32Type::get(op->getContext()));
     wide = tiles.cycles(tiles.ranked().front());
   }
+  if (!wide)
+    return false;
   schedule::DotModel dots(conv, positions, *form, target);
-  return wide && *wide < dots.cycles(dots.ranked().front());
+  double asNarrow = dots.cycles(dots.ranked().front());
+  if (std::optional<double> tiles = schedule::tileCycles(conv, narrow, target))
+    asNarrow = std::min(asNarrow, *tiles);
+  return *wide < asNarrow;
 }
 
 /// Whether a product has so few rows that its time is that of its right operand's way

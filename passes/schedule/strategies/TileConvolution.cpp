@@ -9,6 +9,7 @@
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ConvolutionTiles.h"
+#include "passes/schedule/tiles/TileWindowModel.h"
 #include "passes/schedule/tiles/TileWindows.h"
 
 using namespace mlir;
@@ -17,74 +18,6 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The tiles of one convolution, and how many of its rows are computed together.
-class Model {
-public:
-  Model(ConvolutionAnchor anchor, const TargetDescription &target)
-      : anchor(anchor), target(target), form(*tileForm(anchor, target)),
-        windows(anchor.conv), y(shapeOf(anchor.conv.getResult())) {}
-
-  struct Choice {
-    TileChoice block;
-    int64_t lines;
-  };
-
-  double cycles(const Choice &choice) const {
-    if (choice.lines == 0)
-      return tiles(0).cycles(choice.block);
-    auto blocks = double(y[0] * (y[1] / choice.lines));
-    // A vector is loaded and stored in each cycle.
-    double copied = double(windows.elements(choice.lines)) /
-                    double(target.maxLanes(form.left));
-    return blocks * (tiles(choice.lines).cycles(choice.block) + copied);
-  }
-
-  std::vector<Choice> ranked() {
-    Ranking<Choice> ranking(/*tolerance=*/0.001);
-    auto add = [&](int64_t lines) {
-      for (const TileChoice &block : tiles(lines).ranked())
-        ranking.add({block, lines}, cycles({block, lines}));
-    };
-    if (anchor.isMatrix()) {
-      add(0);
-    } else {
-      for (int64_t lines = 1; lines <= y[1]; ++lines)
-        if (y[1] % lines == 0 && fits(lines))
-          add(lines);
-    }
-    return std::move(ranking).ranked({{1, 1, 1}, anchor.isMatrix() ? 0 : 1});
-  }
-
-  /// Threads that can have a copy: few, and as many as there is work for.
-  int64_t parts(const Choice &choice) const {
-    constexpr int64_t most = 8;
-    int64_t width = choice.block.vectors * form.lanes,
-            units = y[0] * (y[1] / std::max<int64_t>(choice.lines, 1)) *
-                    std::max<int64_t>(y.back() / width, 1);
-    return std::min(units, most);
-  }
-
-private:
-  /// The copy takes half of the second cache at most, but for a single row.
-  bool fits(int64_t lines) const {
-    return lines == 1 ||
-           windows.elements(lines) * form.left.getIntOrFloatBitWidth() / 8 <=
-               target.l2Bytes / 2;
-  }
-  RegisterTileModel tiles(int64_t lines) const {
-    ConvolutionAnchor whole = anchor;
-    return RegisterTileModel(
-        form, lines ? windows.positions(lines) : whole.positions().most(),
-        y.back(), lines ? windows.runs() : 1, target);
-  }
-
-  ConvolutionAnchor anchor;
-  const TargetDescription &target;
-  TileForm form;
-  TileWindows windows;
-  ArrayRef<int64_t> y;
-};
-
 class TileConvolutionStrategy : public Strategy {
 public:
   bool matches(GroupView group,
@@ -92,7 +25,7 @@ public:
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
     if (!anchor.conv || group.hasRunTimeSizes() || !tileForm(anchor, target))
       return false;
-    Model tiles(anchor, target);
+    TileWindowModel tiles = modelOf(anchor, target);
     ConvolutionTiles vectors(anchor, target);
     ArrayRef<int64_t> y = shapeOf(anchor.conv.getResult());
     double times = anchor.isMatrix()
@@ -115,14 +48,14 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
-    Model model(anchor, target);
+    TileWindowModel model = modelOf(anchor, target);
     int64_t lanes = lanesOf(anchor, target);
     UnpackPanelsOp packed = anchor.weights();
-    std::vector<Model::Choice> choices = model.ranked();
+    std::vector<TileWindowModel::Choice> choices = model.ranked();
     if (packed) {
       int64_t vectors = llvm::divideCeil(
           std::min<int64_t>(packed.getPanel(), anchor.channels()), lanes);
-      llvm::erase_if(choices, [&](const Model::Choice &choice) {
+      llvm::erase_if(choices, [&](const TileWindowModel::Choice &choice) {
         return choice.block.vectors != vectors;
       });
       if (choices.empty())
@@ -132,7 +65,7 @@ public:
     bool weightsFirst =
         anchor.isMatrix() && anchor.weightBytes() > target.residentBytes();
     bool divides = !anchor.isMatrix() && paysToFork(group, target);
-    return plansOf(choices, [&](const Model::Choice &choice) {
+    return plansOf(choices, [&](const TileWindowModel::Choice &choice) {
       return Plan(anchor.conv.getContext(),
                   {{"columns", panelOf(packed, choice.block, lanes)},
                    {"lines", choice.lines},
@@ -145,7 +78,7 @@ public:
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
     ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
-    return Model(anchor, target)
+    return modelOf(anchor, target)
         .cycles({blockOf(anchor, plan, target), plan.number("lines")});
   }
 
@@ -187,6 +120,10 @@ public:
   }
 
 private:
+  static TileWindowModel modelOf(ConvolutionAnchor anchor,
+                                 const TargetDescription &target) {
+    return TileWindowModel(anchor.conv, *tileForm(anchor, target), target);
+  }
   static int64_t lanesOf(ConvolutionAnchor anchor,
                          const TargetDescription &target) {
     return tileForm(anchor, target)->lanes;

@@ -1,42 +1,14 @@
 #include "passes/schedule/tiles/TileWindows.h"
 
-#include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/FlatStore.h"
 #include "passes/schedule/tiles/RowTiles.h"
 #include "passes/schedule/tiles/TileStore.h"
+#include "passes/schedule/tiles/TileWindowModel.h"
 
 using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::schedule {
-
-TileWindows::TileWindows(ConvOp conv)
-    : down(windowAxes(conv).front()), across(windowAxes(conv).back()),
-      channels(shapeOf(conv.getX()).back()) {}
-
-std::optional<TileForm> tileForm(ConvolutionAnchor anchor,
-                                 const TargetDescription &target) {
-  ConvOp conv = anchor.conv;
-  std::optional<DotForm> dots = dotForm(conv, target);
-  if (!dots || dots->isScalar() || anchor.pool || conv.getXOutside() != 0 ||
-      groupsKernelRows(conv, *dots) || shapeOf(conv.getX()).size() != 4 ||
-      !isa<BlockArgument>(conv.getX()))
-    return std::nullopt;
-  TileWindows windows(conv);
-  if (windows.down.low < 0 || windows.across.low < 0)
-    return std::nullopt;
-  auto form = TileForm::of(
-      elementOf(conv.getX()), elementOf(conv.getW()),
-      anchor.isMatrix() ? windows.channels : windows.stepsOfRun(), target);
-  if (!form || form->group != dots->group)
-    return std::nullopt;
-  UnpackPanelsOp packed = anchor.weights();
-  if (packed && (int64_t(packed.getGroup()) != form->group ||
-                 packed.getPanel() % form->lanes ||
-                 packed.getTail() % form->lanes || packed.getAxes() != 1))
-    return std::nullopt;
-  return form;
-}
 
 namespace {
 

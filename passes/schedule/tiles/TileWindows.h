@@ -16,51 +16,9 @@
 #define INGOT_PASSES_SCHEDULE_TILES_TILEWINDOWS_H
 
 #include "passes/schedule/Anchors.h"
-#include "passes/schedule/tiles/ColumnTiles.h"
-#include "passes/schedule/tiles/RegisterTiles.h"
+#include "passes/schedule/KernelBuilder.h"
 
 namespace ingot::schedule {
-
-/// The copy for `lines` rows of results.
-struct TileWindows {
-  WindowAxis down, across;
-  int64_t channels;
-
-  explicit TileWindows(graph::ConvOp conv);
-  /// Whether a kernel row is one run: its columns follow each other in the copy.
-  bool joinsColumns() const {
-    return across.stride == 1 && across.dilation == 1;
-  }
-  int64_t stepsOfRun() const {
-    return channels * (joinsColumns() ? across.kernel : 1);
-  }
-  int64_t runs() const {
-    return down.kernel * (joinsColumns() ? 1 : across.kernel);
-  }
-  /// Copies for remainders of rows and columns.
-  static int64_t planesOf(const WindowAxis &axis) {
-    return axis.kernel == 1 ? 1 : axis.stride;
-  }
-  int64_t planes() const { return planesOf(down) * planesOf(across); }
-  int64_t columns() const {
-    return *across.output.known() + across.reach() / across.stride;
-  }
-  int64_t rows(int64_t lines) const {
-    return lines + down.reach() / down.stride;
-  }
-  /// Rows of the matrix.
-  int64_t positions(int64_t lines) const {
-    return (lines - 1) * columns() + *across.output.known();
-  }
-  int64_t elements(int64_t lines) const {
-    return planes() * rows(lines) * columns() * channels;
-  }
-};
-
-/// How tiles multiply the channels of a convolution; nothing where the target has none or
-/// where it is not one of theirs.
-std::optional<TileForm> tileForm(ConvolutionAnchor anchor,
-                                 const TargetDescription &target);
 
 /// Builds the loops by `b.plan`: {columns, lines, order, parts, rows}.
 void emitTileConvolution(KernelBuilder &b, ConvolutionAnchor anchor);

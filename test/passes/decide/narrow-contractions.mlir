@@ -1,6 +1,7 @@
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16 fast=bf16" -canonicalize | FileCheck %s
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16" -canonicalize | FileCheck %s --check-prefix=OWN
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+vnni fast=bf16" | FileCheck %s --check-prefix=NONE
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+amx fast=bf16" -canonicalize | FileCheck %s --check-prefix=TILES
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=tf32" | FileCheck %s --check-prefix=TF32
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=armv8.2-a+fp16 fast=f16" | FileCheck %s --check-prefixes=HALF,HOST
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=f16" | FileCheck %s --check-prefixes=HALF,DEVICE
@@ -98,7 +99,10 @@ func.func @own(%x: tensor<4x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
 }
 
 // Where Winograd's algorithm takes less time with f32, they stay: windows of 3 x 3 with
-// many positions. Windows two apart are no such ones.
+// many positions. Windows two apart are no such ones. Tiles of bf16 take less than either.
+// TILES-LABEL: @windows(
+// TILES: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x56x56x64xf32>
+// TILES: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x28x28x64xf32>
 // CHECK-LABEL: @windows(
 // CHECK: graph.conv %arg0, %{{.*}} {{.*}} : (tensor<1x56x56x64xf32>, tensor<3x3x64x64xf32>) -> tensor<1x56x56x64xf32>
 // CHECK: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x28x28x64xf32>
