@@ -208,7 +208,7 @@ def check_memory(args, model, target):
 def runs_here(ingot, target):
     """Whether `ingot targets` says that this machine runs it, itself or by an emulator."""
     listing = subprocess.run([ingot, "targets"], capture_output=True, text=True).stdout
-    lines = [line for line in listing.splitlines() if target in line.split()]
+    lines = [line for line in listing.splitlines() if line.split()[:1] == [target]]
     return not any("does not run on this machine" in line for line in lines)
 
 
