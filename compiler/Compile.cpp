@@ -199,21 +199,6 @@ static bool checkDevice(ModuleOp module, const TargetDescription &target,
                         Diagnostics &diagnostics) {
   if (!target.isDevice())
     return true;
-  unsigned entries = 0;
-  bool hasState = module->hasAttr(kernel::kStateBytesAttr);
-  module.walk([&](FunctionOpInterface function) {
-    entries += function.isPublic() && !isa<kernel::FuncOp>(function);
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      hasState |= function.getArgAttr(i, kernel::kStateAttr) != nullptr;
-  });
-  if (entries > 1 || hasState)
-    diagnostics.report(DiagnosticId::UnsupportedForm,
-                       (hasState ? "a state that lives from run to run"
-                                 : "several functions in one output") +
-                           std::string(" for the device of `") +
-                           target.name.str() + "`",
-                       "name a target of the host, or compile each function "
-                       "by itself, with its state among its tensors");
   module.walk([&](Operation *op) {
     bool readsSizes = isa<graph::ReadSizesOp, graph::CheckSizesOp,
                           kernel::ReadSizesOp, kernel::CheckSizesOp>(op);

@@ -1,5 +1,6 @@
 #include "codegen/files/DeviceInterface.h"
 
+#include "codegen/files/StatePrinter.h"
 #include "dialects/kernel/KernelDialect.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -16,7 +17,7 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   auto place = [&](bool isOutput) {
     for (auto [offset, argument, tensor] :
          llvm::zip(offsets, main.getArguments(), interface.tensors)) {
-      if (tensor.isOutput != isOutput)
+      if (tensor.isOutput != isOutput || tensor.slots)
         continue;
       offset = staging;
       staging += llvm::alignTo(
@@ -31,23 +32,92 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   device = tensors + staging;
 }
 
-void printDeviceMacros(const Interface &interface, const DeviceLayout &layout,
-                       TextWriter &out) {
-  const std::string &macro = interface.macro;
-  out.blockComment("Memory of the device, and page-locked memory of the host, "
-                   "that a handle takes.");
-  out.line("#define " + macro + "_DEVICE_BYTES " + Twine(layout.device) + "u");
-  out.line("#define " + macro + "_STAGING_BYTES " + Twine(layout.staging) +
-           "u");
+DeviceMemory::DeviceMemory(ArrayRef<Interface> interfaces)
+    : state(interfaces.front().stateBytes) {
+  for (const Interface &interface : interfaces) {
+    DeviceLayout layout(interface);
+    memory = std::max(memory, layout.device);
+    staging = std::max(staging, layout.staging);
+  }
 }
 
-void printDeviceFunctions(const Interface &interface,
+std::optional<int64_t> firstPhaseOf(const Interface &interface) {
+  for (const InterfaceTensor &tensor : interface.tensors)
+    if (tensor.slots && tensor.slots->phase)
+      return tensor.slots->phase;
+  return std::nullopt;
+}
+
+unsigned graphsOf(const Interface &interface) {
+  return firstPhaseOf(interface) ? 2 : 1;
+}
+
+std::string recordedText(const Interface &interface, StringRef number) {
+  std::string field = interface.localName("recorded");
+  return graphsOf(interface) > 1 ? field + "[" + number.str() + "]" : field;
+}
+
+void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
+                       TextWriter &out) {
+  const std::string &macro = interface.sharedMacro;
+  out.blockComment("Memory of the device, and page-locked memory of the host, "
+                   "that a handle takes.");
+  out.line("#define " + macro + "_DEVICE_BYTES " +
+           Twine(memory.memory + memory.state) + "u");
+  out.line("#define " + macro + "_STAGING_BYTES " + Twine(memory.staging) +
+           "u");
+  if (memory.state == 0)
+    return;
+  out.blockComment("Those of the device that live from run to run.");
+  out.line("#define " + macro + "_STATE_BYTES " + Twine(memory.state) + "u");
+}
+
+/// How many bytes say which of two places counts.
+static int64_t phasesOf(ArrayRef<Interface> interfaces) {
+  int64_t phases = 0;
+  for (const Interface &interface : interfaces)
+    for (const InterfaceTensor &tensor : interface.tensors)
+      if (tensor.slots && tensor.slots->phase)
+        phases = std::max(phases, *tensor.slots->phase + 1);
+  return phases;
+}
+
+static void printHandle(ArrayRef<Interface> interfaces, const Device &device,
+                        StringRef target, TextWriter &out) {
+  const std::string &name = interfaces.front().sharedName;
+  int64_t phases = phasesOf(interfaces);
+  bool hasState = interfaces.front().stateBytes > 0;
+  out.blockComment("What one run at a time takes. The fields are the model's "
+                   "own.");
+  out.open("typedef struct " + name + "_handle {");
+  out.line("const unsigned char *constants;");
+  out.line(std::string("unsigned char *memory, *staging") +
+           (hasState ? ", *state;" : ";"));
+  if (phases)
+    out.line("unsigned char phases[" + Twine(phases) +
+             "]; /* which of two places has a value of the state */");
+  for (const Interface &interface : interfaces) {
+    out.open("struct {");
+    out.line(device.graph + " *graph;");
+    out.line(interface.name + "_io io;");
+    unsigned graphs = graphsOf(interface);
+    if (graphs > 1)
+      out.line("unsigned char phases[" + Twine(phases) + "];");
+    out.close("} " + recordedText(interface, std::to_string(graphs)) +
+              "; /* what " + interface.name + "_run recorded, and what for */");
+  }
+  out.line("int device, busy" + target);
+  out.close("} " + name + "_handle;");
+}
+
+void printDeviceFunctions(ArrayRef<Interface> interfaces,
                           ArrayRef<Variant> variants, TextWriter &out) {
+  const Interface &interface = interfaces.front();
   const Device &device = variants.back().target->device;
   std::string target = variants.size() > 1
                            ? ", target; /* the number of the one chosen */"
                            : ";";
-  const std::string &name = interface.name;
+  const std::string &name = interface.sharedName;
   bool isFile = interface.weightsMode == WeightsMode::File;
   std::string stream = (device.stream + " *stream").str();
   out.line(device.stream + "; /* A stream of the driver; null is its default "
@@ -62,15 +132,7 @@ void printDeviceFunctions(const Interface &interface,
   out.line("int device" + target);
   out.close("} " + name + "_constants;");
   out.blank();
-  out.blockComment("What one run at a time takes. The fields are the model's "
-                   "own.");
-  out.open("typedef struct " + name + "_handle {");
-  out.line("const unsigned char *constants;");
-  out.line("unsigned char *memory, *staging;");
-  out.line(device.graph + " *graph;");
-  out.line(name + "_io recorded; /* what the graph was recorded for */");
-  out.line("int device, busy" + target);
-  out.close("} " + name + "_handle;");
+  printHandle(interfaces, device, target, out);
   out.blank();
   out.blockComment(
       "Copies the constants to the current device" +
@@ -93,15 +155,26 @@ void printDeviceFunctions(const Interface &interface,
            stream + ");");
   out.blockComment("Frees it, once its last run is over.");
   out.line("ingot_status " + name + "_destroy(" + name + "_handle *handle);");
-  out.blank();
-  out.blockComment(
-      "Runs the model once, behind what is on the stream. With tensors in the "
-      "memory of the host it returns when the outputs are there. With those of "
-      "the device it returns at once; they have to stay where they are until "
-      "the stream is done, and the handle serves one stream at a time. Several "
-      "handles may run at once.");
-  out.line("ingot_status " + name + "_run(" + name + "_handle *handle, const " +
-           name + "_io *io, " + stream + ");");
+  if (interface.stateBytes > 0) {
+    out.blockComment("Sets what lives from run to run to zeros, as it is when "
+                     "a handle is new, behind what is on the stream.");
+    out.line("ingot_status " + name + "_reset(" + name + "_handle *handle, " +
+             stream + ");");
+    printStateDeclarations(interfaces, out);
+  }
+  for (const Interface &entry : interfaces) {
+    out.blank();
+    if (&entry == &interface)
+      out.blockComment(
+          "Runs the model once, behind what is on the stream. With tensors in "
+          "the memory of the host it returns when the outputs are there. With "
+          "those of the device it returns at once; they have to stay where "
+          "they are until the stream is done, and the handle serves one stream "
+          "at a time. Several handles may run at once.");
+    out.line("ingot_status " + entry.name + "_run(" + name +
+             "_handle *handle, const " + entry.name + "_io *io, " + stream +
+             ");");
+  }
   if (isFile) {
     out.blank();
     out.blockComment("Reads all `bytes` of a weights file and compares its "

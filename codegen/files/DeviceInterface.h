@@ -6,9 +6,9 @@
 
 namespace ingot {
 
-/// Where a handle has what, in its memory on the device and in its staging memory on the
-/// host. Tensors of the host's memory pass through both: all inputs in one copy, all
-/// outputs in another.
+/// Where a run of an entry point has what, in a handle's memory on the device and in its
+/// staging memory on the host. Tensors of the host's memory pass through both: all inputs
+/// in one copy, all outputs in another.
 struct DeviceLayout {
   explicit DeviceLayout(const Interface &interface);
 
@@ -17,15 +17,33 @@ struct DeviceLayout {
   llvm::SmallVector<int64_t> offsets;
   /// Where outputs begin in staging, and its size.
   int64_t outputs = 0, staging = 0;
-  /// Where tensors begin on the device, and how much of it a handle takes.
+  /// Where tensors begin on the device, and how much of it a run takes.
   int64_t tensors = 0, device = 0;
 };
 
-/// The part of the header between the io struct and the C++ wrapper: what is stated of
-/// memory, and the functions of a model whose kernels run on a device.
-void printDeviceMacros(const Interface &interface, const DeviceLayout &layout,
+/// Bytes that a handle allocates: what a run of any entry point takes, and what lives from
+/// run to run.
+struct DeviceMemory {
+  explicit DeviceMemory(llvm::ArrayRef<Interface> interfaces);
+  int64_t memory = 0, staging = 0, state = 0;
+};
+
+/// The byte that says which of two places counts for a value of the state, if the entry point
+/// has a value with two.
+std::optional<int64_t> firstPhaseOf(const Interface &interface);
+/// How many graphs of the entry point a handle keeps: one for each of two places.
+unsigned graphsOf(const Interface &interface);
+/// The field of the handle with a recorded graph and what it was recorded for, by its number
+/// where there are several.
+std::string recordedText(const Interface &interface,
+                         llvm::StringRef number = "0");
+
+/// Prints what the header states of memory.
+void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
                        TextWriter &out);
-void printDeviceFunctions(const Interface &interface,
+/// Prints the part of the header behind the io structs: the functions of a model whose
+/// kernels run on a device.
+void printDeviceFunctions(llvm::ArrayRef<Interface> interfaces,
                           llvm::ArrayRef<Variant> variants, TextWriter &out);
 
 } // namespace ingot

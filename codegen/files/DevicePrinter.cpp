@@ -8,21 +8,21 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Ends the function with the status of `call` unless that is INGOT_OK.
-void DevicePrinter::check(const Twine &call) {
-  out.line("status = " + call + ";");
-  out.line("if (status != INGOT_OK) return status;");
-}
-
 void DevicePrinter::printLaunches() {
+  NameScope outside = names;
   out.comment("Puts all kernels on a stream. Tensors of `io` are in the "
               "memory of the device.");
-  out.open("ingot_status launch(const " + interface.name +
-           "_io *io, unsigned char *memory, const unsigned char *constants, " +
+  out.open("ingot_status " + interface.localName("launch") + "(const " +
+           interface.name + "_io *io, unsigned char *memory, " +
+           stateParameters() + "const unsigned char *constants, " +
            streamType() + "stream) {");
   out.line("ingot_status status = INGOT_OK;");
-  out.line("(void)io, (void)memory, (void)constants, (void)stream;");
+  out.line(std::string("(void)io, (void)memory, ") +
+           (interface.hasState ? "(void)state, " : "") +
+           (hasPhases() ? "(void)phases, " : "") +
+           "(void)constants, (void)stream;");
   printWeightPointers(interface.main, "constants");
+  printStatePointers("phases");
   for (Operation &op : interface.main->getRegion(0).front()) {
     if (auto launch = dyn_cast<kernel::LaunchOp>(op))
       printLaunch(launch);
@@ -33,6 +33,7 @@ void DevicePrinter::printLaunches() {
   out.line("return status;");
   out.close();
   out.blank();
+  names = std::move(outside);
   printEnqueue();
 }
 
@@ -110,9 +111,10 @@ void DevicePrinter::printEnqueue() {
   out.comment(
       "Puts a whole run on a stream. `staging` is null where the caller's "
       "tensors are in the memory of the device already.");
-  out.open("ingot_status enqueue(const " + interface.name +
-           "_io *io, unsigned char *memory, unsigned char *staging, const "
-           "unsigned char *constants, " +
+  out.open("ingot_status " + interface.localName("enqueue") + "(const " +
+           interface.name +
+           "_io *io, unsigned char *memory, unsigned char *staging, " +
+           stateParameters() + "const unsigned char *constants, " +
            streamType() + "stream) {");
   out.line("ingot_status status = INGOT_OK;");
   auto copy = [&](bool isOutput, int64_t from, int64_t to) {
@@ -127,124 +129,9 @@ void DevicePrinter::printEnqueue() {
     out.close();
   };
   copy(false, 0, layout.outputs);
-  check("launch(io, memory, constants, stream)");
+  check(interface.localName("launch") + "(io, memory, " + stateArguments("") +
+        "constants, stream)");
   copy(true, layout.outputs, layout.staging);
-  out.line("return status;");
-  out.close();
-  out.blank();
-}
-
-void DevicePrinter::printFunctions() {
-  printUpload();
-  printCommonFunctions();
-  printCreate();
-  printRun();
-}
-
-void DevicePrinter::printOwnFunctions() {
-  isOne = true;
-  printUpload();
-  printCreate();
-  printRun();
-}
-
-void DevicePrinter::printCommonFunctions() {
-  printRelease("release", "constants", {"release(constants->memory)"});
-  printRelease("destroy", "handle",
-               {"release_graph(handle->graph)", "release(handle->memory)",
-                "release_staging(handle->staging)"});
-}
-
-void DevicePrinter::printUpload() {
-  const std::string &name = interface.name;
-  bool isFile = interface.weightsMode == WeightsMode::File;
-  int64_t bytes = weights.payloadBytes();
-  out.open(functionOf("upload") + "(" + name + "_constants *constants, " +
-           (isFile ? "const void *file, " : "") + streamType() + "stream) {");
-  returnIf(isFile ? "!constants || !file" : "!constants", "INGOT_ERROR_NULL");
-  out.line("*constants = " + name + "_constants();");
-  if (isFile) {
-    returnIf("(uintptr_t)file % " + interface.macro + "_WEIGHTS_ALIGN != 0",
-             "INGOT_ERROR_ALIGNMENT");
-    returnIf("!" + name + "_is_header(file)", "INGOT_ERROR_WEIGHTS");
-  }
-  out.line("ingot_status status = device::current(&constants->device);");
-  out.line("if (status != INGOT_OK) return status;");
-  if (bytes == 0) {
-    out.line("return device::wait(stream);");
-    out.close();
-    out.blank();
-    return;
-  }
-  check("device::allocate(&constants->memory, " + Twine(bytes) + ")");
-  auto copy = [&](int64_t to, const Twine &from, int64_t size) {
-    out.line(
-        "if (status == INGOT_OK) status = device::copy(constants->memory + " +
-        Twine(to) + ", " + from + ", " + Twine(size) + ", stream);");
-  };
-  if (isFile)
-    copy(0, "(const unsigned char *)file + " + Twine(kWeightsHeaderBytes),
-         bytes);
-  else if (interface.weightsMode == WeightsMode::Object)
-    copy(0, name + "_weights", bytes);
-  else
-    // Those that several targets have are in front of all of them.
-    for (auto global :
-         interface.main->getParentOfType<ModuleOp>().getOps<memref::GlobalOp>())
-      if (const Weight &weight = weights.all()[weights.indexOf(global)];
-          weight.offset >= 0 && weight.bytes > 0)
-        copy(weight.offset,
-             (weight.shared ? "" : "payload::") +
-                 context.globals[global.getSymName()],
-             weight.bytes);
-  out.line("if (status == INGOT_OK) status = device::wait(stream);");
-  out.line("if (status != INGOT_OK) " + name + "_release(constants);");
-  out.line("return status;");
-  out.close();
-  out.blank();
-}
-
-void DevicePrinter::printRelease(StringRef function, StringRef object,
-                                 ArrayRef<StringRef> parts) {
-  std::string type = (interface.name + "_" + object).str();
-  out.open("extern \"C\" ingot_status " + interface.name + "_" + function +
-           "(" + type + " *" + object + ") {");
-  returnIf("!" + object, "INGOT_ERROR_NULL");
-  out.line("ingot_status status = INGOT_OK, part = INGOT_OK;");
-  for (StringRef part : parts) {
-    StringRef field = part.split('(').second.drop_back();
-    out.open("if (" + field + ") {");
-    out.line("part = device::" + part + ";");
-    out.line("if (status == INGOT_OK) status = part;");
-    out.close();
-  }
-  out.line("*" + object + " = " + type + "();");
-  out.line("return status;");
-  out.close();
-  out.blank();
-}
-
-void DevicePrinter::printCreate() {
-  const std::string &name = interface.name;
-  out.open(functionOf("create") + "(" + name + "_handle *handle, const " +
-           name + "_constants *constants, " + streamType() + "stream) {");
-  returnIf("!handle || !constants", "INGOT_ERROR_NULL");
-  out.line("*handle = " + name + "_handle();");
-  if (weights.payloadBytes() > 0)
-    returnIf("!constants->memory", "INGOT_ERROR_NULL");
-  out.line("handle->constants = constants->memory;");
-  out.line("ingot_status status = device::current(&handle->device);");
-  out.line("if (status != INGOT_OK) return status;");
-  returnIf("handle->device != constants->device", "INGOT_ERROR_DEVICE");
-  if (layout.device > 0)
-    out.line("status = device::allocate(&handle->memory, " +
-             Twine(layout.device) + ");");
-  if (layout.staging > 0)
-    out.line("if (status == INGOT_OK) status = "
-             "device::allocate_staging(&handle->staging, " +
-             Twine(layout.staging) + ");");
-  out.line("if (status == INGOT_OK) status = device::wait(stream);");
-  out.line("if (status != INGOT_OK) " + name + "_destroy(handle);");
   out.line("return status;");
   out.close();
   out.blank();
@@ -270,7 +157,7 @@ void DevicePrinter::printInputs() {
   out.comment("Through the handle's own memory, and where kernels find it.");
   out.line("staging = handle->staging;");
   for (auto [number, tensor] : llvm::enumerate(interface.tensors)) {
-    if (tensor.elements == 0)
+    if (!isOfCaller(tensor))
       continue;
     std::string offset = llvm::itostr(layout.offsets[number]);
     returnIf("device::holds(io->" + tensor.field + ")", "INGOT_ERROR_PLACE");
@@ -308,17 +195,46 @@ void DevicePrinter::printOutputs() {
   out.open("if (staging) {");
   check("device::wait(stream)");
   for (auto [number, tensor] : llvm::enumerate(interface.tensors))
-    if (tensor.isOutput && tensor.elements > 0)
+    if (tensor.isOutput && isOfCaller(tensor))
       out.line("memcpy(io->" + tensor.field + ", staging + " +
                Twine(layout.offsets[number]) + ", " + bytesOf(number) + ");");
   out.close();
 }
 
-void DevicePrinter::printRun() {
+/// Records the run as a graph unless the one before was the same. Where values of the state
+/// have two places, runs in turn have a graph each.
+void DevicePrinter::printRecording() {
+  std::string recorded = "handle->" + recordedText(interface), changed;
+  if (hasPhases()) {
+    out.line("auto &recorded = handle->" +
+             recordedText(interface,
+                          "handle->phases[" +
+                              std::to_string(*firstPhaseOf(interface)) + "]") +
+             ";");
+    recorded = "recorded";
+    changed = " || memcmp(recorded.phases, handle->phases, sizeof "
+              "recorded.phases) != 0";
+  }
+  out.open("if (!" + recorded + ".graph || memcmp(&" + recorded +
+           ".io, &inside, sizeof inside) != 0" + changed + ") {");
+  out.open("const auto record = [&](" + streamType() + "capturing) {");
+  out.line("return " + interface.localName("enqueue") +
+           "(&inside, handle->memory, staging, " + stateArguments("handle->") +
+           "handle->constants, capturing);");
+  out.close("};");
+  check("device::record(&" + recorded + ".graph, record)");
+  out.line("memcpy(&" + recorded + ".io, &inside, sizeof inside);");
+  if (hasPhases())
+    out.line(
+        "memcpy(recorded.phases, handle->phases, sizeof recorded.phases);");
+  out.close();
+}
+
+void DevicePrinter::printRun(bool isOne) {
   const std::string &name = interface.name;
   out.open((isOne ? "ingot_status " : "static ingot_status ") + name +
-           "_run_alone(" + name + "_handle *handle, const " + name +
-           "_io *io, " + streamType() + "stream) {");
+           "_run_alone(" + interface.sharedName + "_handle *handle, const " +
+           name + "_io *io, " + streamType() + "stream) {");
   out.line("int device = 0;");
   out.line("ingot_status status = device::current(&device);");
   out.line("if (status != INGOT_OK) return status;");
@@ -335,28 +251,25 @@ void DevicePrinter::printRun() {
   printInputs();
   out.middle("} else {");
   for (const InterfaceTensor &tensor : interface.tensors)
-    if (tensor.elements > 0) {
+    if (isOfCaller(tensor)) {
       returnIf("!device::holds(io->" + tensor.field + ")", "INGOT_ERROR_PLACE");
       out.line("inside." + tensor.field + " = io->" + tensor.field + ";");
     }
   out.close();
   printBoundValues();
-  out.open("if (!handle->graph || memcmp(&handle->recorded, &inside, sizeof "
-           "inside) != 0) {");
-  out.open("const auto record = [&](" + streamType() + "recorded) {");
-  out.line("return enqueue(&inside, handle->memory, staging, "
-           "handle->constants, recorded);");
-  out.close("};");
-  check("device::record(&handle->graph, record)");
-  out.line("memcpy(&handle->recorded, &inside, sizeof inside);");
-  out.close();
-  check("device::replay(handle->graph, stream)");
+  printRecording();
+  check("device::replay(" +
+        (hasPhases() ? "recorded" : "handle->" + recordedText(interface)) +
+        ".graph, stream)");
+  printStateChange("handle->phases");
   printOutputs();
   out.line("return status;");
   out.close();
   out.blank();
 
-  out.open(functionOf("run") + "(" + name + "_handle *handle, const " + name +
+  out.open((isOne ? "ingot_status " + interface.localName()
+                  : "extern \"C\" ingot_status " + name + "_run") +
+           "(" + interface.sharedName + "_handle *handle, const " + name +
            "_io *io, " + streamType() + "stream) {");
   returnIf("!handle || !io" + missingTensors(), "INGOT_ERROR_NULL");
   returnIf("io->place != INGOT_ON_HOST && io->place != INGOT_ON_DEVICE",
@@ -364,6 +277,8 @@ void DevicePrinter::printRun() {
   printSizeChecks();
   if (layout.device > 0)
     returnIf("!handle->memory", "INGOT_ERROR_NULL");
+  if (interface.hasState)
+    returnIf("!handle->state", "INGOT_ERROR_NULL");
   returnIf("__atomic_exchange_n(&handle->busy, 1, __ATOMIC_ACQUIRE)",
            "INGOT_ERROR_BUSY");
   out.line("ingot_status status = " + name + "_run_alone(handle, io, stream);");

@@ -1,4 +1,4 @@
-// The host's part of a model whose kernels run on a device, as C++ text.
+// The host's part of an entry point whose kernels run on a device, as C++ text.
 
 #ifndef INGOT_CODEGEN_FILES_DEVICEPRINTER_H
 #define INGOT_CODEGEN_FILES_DEVICEPRINTER_H
@@ -8,9 +8,9 @@
 
 namespace ingot {
 
-/// Prints what stands after the kernels: the function that launches them all on a
-/// stream, then <name>_upload, _create, _run, _destroy and _release. What these ask of
-/// the driver are functions of the target's opening text.
+/// Prints the part of an entry point behind the kernels: the function that launches them
+/// all on a stream, then <name>_run. What these ask of the driver are functions of the
+/// target's opening text.
 class DevicePrinter : ProgramPrinter {
 public:
   DevicePrinter(const Interface &interface, const Weights &weights,
@@ -20,41 +20,40 @@ public:
         layout(interface) {}
   /// In the anonymous namespace of the kernels.
   void printLaunches();
-  /// Behind it.
-  void printFunctions();
-  /// In the namespace of one of several targets: what is not the same for all of them.
-  void printOwnFunctions();
-  /// What is the same for all targets, by the functions of one of them.
-  void printCommonFunctions();
+  /// Behind it, or in the namespace of one of several targets.
+  void printRun(bool isOne);
 
 private:
   void printLaunch(kernel::LaunchOp launch);
   void printMap(kernel::TilesOp tiles, llvm::StringRef name,
                 llvm::StringRef tensor);
   void printEnqueue();
-  /// The beginning of a function of the model, for all or for one of several targets.
-  std::string functionOf(llvm::StringRef function) const {
-    return isOne ? "ingot_status " + function.str()
-                 : "extern \"C\" ingot_status " + interface.name + "_" +
-                       function.str();
-  }
-  void printUpload();
-  void printCreate();
-  void printRelease(llvm::StringRef function, llvm::StringRef object,
-                    llvm::ArrayRef<llvm::StringRef> parts);
-  void printRun();
   void printInputs();
   void printBoundValues();
+  void printRecording();
   void printOutputs();
-  void check(const llvm::Twine &call);
+  /// Whether values of the state have two places.
+  bool hasPhases() const { return graphsOf(interface) > 1; }
+  /// The state among the parameters of functions that put launches on a stream, and among
+  /// their arguments, of which `owner` has it.
+  std::string stateParameters() const {
+    return std::string(interface.hasState ? "unsigned char *state, " : "") +
+           (hasPhases() ? "const unsigned char *phases, " : "");
+  }
+  std::string stateArguments(const std::string &owner) const {
+    return (interface.hasState ? owner + "state, " : "") +
+           (hasPhases() ? owner + "phases, " : "");
+  }
+  /// Whether the caller passes it.
+  static bool isOfCaller(const InterfaceTensor &tensor) {
+    return tensor.elements > 0 && !tensor.slots;
+  }
   std::string bytesOf(unsigned tensor) const;
   std::string streamType() const {
     return (context.target.device.stream + " *").str();
   }
 
   DeviceLayout layout;
-  /// Of several targets.
-  bool isOne = false;
 };
 
 } // namespace ingot

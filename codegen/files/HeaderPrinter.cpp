@@ -29,7 +29,7 @@ static void printSharedMacros(ArrayRef<Interface> interfaces,
                               const Weights &weights, TextWriter &out) {
   const Interface &interface = interfaces.front();
   const std::string &macro = interface.sharedMacro;
-  if (interfaces.size() > 1) {
+  if (interfaces.size() > 1 && !interface.isDevice) {
     out.blockComment("Scratch memory that is enough for a call of any of the "
                      "functions.");
     printArenaMacros(macro, largestArena(interfaces), interface.arenaAlign,
@@ -56,18 +56,9 @@ static void printSharedMacros(ArrayRef<Interface> interfaces,
   }
 }
 
-static void printMacros(const Interface &interface,
-                        const CodegenOptions &options,
-                        ArrayRef<Variant> variants, TextWriter &out) {
+static void printMacros(const Interface &interface, TextWriter &out) {
   const std::string &macro = interface.macro;
-  if (interface.isDevice) {
-    DeviceLayout layout(interface);
-    for (const Variant &variant : variants.drop_back())
-      layout.device =
-          std::max(layout.device,
-                   DeviceLayout(Interface(variant.module, options)).device);
-    printDeviceMacros(interface, layout, out);
-  } else {
+  if (!interface.isDevice) {
     out.blockComment("Scratch memory for one call.");
     printArenaMacros(macro, interface.arenaBytes, interface.arenaAlign, out);
   }
@@ -267,6 +258,18 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("} // namespace " + name);
 }
 
+/// What a handle allocates for any of several targets.
+static DeviceMemory largestOf(ArrayRef<Variant> variants,
+                              const CodegenOptions &options,
+                              const Weights &weights) {
+  DeviceMemory largest(interfacesOf(variants.back(), options, weights));
+  for (const Variant &variant : variants.drop_back())
+    largest.memory =
+        std::max(largest.memory,
+                 DeviceMemory(interfacesOf(variant, options, weights)).memory);
+  return largest;
+}
+
 void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os) {
   Weights weights(variants);
@@ -288,20 +291,24 @@ void printHeader(ArrayRef<Variant> variants, const CodegenOptions &options,
   out.line("#endif");
   out.blank();
   printSharedMacros(interfaces, options, weights, out);
+  if (interface.isDevice)
+    printDeviceMacros(interface, largestOf(variants, options, weights), out);
   for (const Interface &entry : interfaces) {
-    printMacros(entry, options, variants, out);
+    printMacros(entry, out);
     printIo(entry, out);
-    if (entry.isDevice) {
-      printDeviceFunctions(entry, variants, out);
-    } else {
-      if (&entry == &interface)
-        printArena(interfaces, options.arenaSection, out);
-      printFunctions(entry, options, variants, out);
-      if (&entry == &interface) {
-        printSharedFunctions(entry, variants, out);
-        printStateDeclarations(interfaces, out);
-      }
+    if (entry.isDevice)
+      continue;
+    if (&entry == &interface)
+      printArena(interfaces, options.arenaSection, out);
+    printFunctions(entry, options, variants, out);
+    if (&entry == &interface) {
+      printSharedFunctions(entry, variants, out);
+      printStateDeclarations(interfaces, out);
     }
+    out.blank();
+  }
+  if (interface.isDevice) {
+    printDeviceFunctions(interfaces, variants, out);
     out.blank();
   }
   printEndOfC(out);

@@ -78,10 +78,10 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     fields.reserve("place");
   else if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
-  bool hasState = false;
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
-  if (hasState)
+  // On a device a handle has it.
+  if (hasState && !isDevice)
     stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;
   llvm::StringMap<kernel::Dim> equalTo;
@@ -217,8 +217,8 @@ std::string Interface::shapeText(ArrayRef<kernel::Dim> sizes) const {
   return text + "]";
 }
 
-std::string Interface::localName() const {
-  return name == sharedName ? "run" : "run" + name.substr(sharedName.size());
+std::string Interface::localName(llvm::StringRef function) const {
+  return function.str() + name.substr(sharedName.size());
 }
 
 /// Sizes are sums of products, and whole quotients of such and their rests. `level` says

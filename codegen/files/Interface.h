@@ -71,7 +71,8 @@ struct Interface {
   int64_t arenaBytes = 0, arenaAlign = 64;
   /// Of what lives from run to run, which is at a multiple of the arena's alignment.
   int64_t stateBytes = 0;
-  std::string stateField; ///< in the io struct, where there is a state
+  bool hasState = false;  ///< of this entry point
+  std::string stateField; ///< in the io struct, where the caller passes it
   /// Of the memory that vectors read fastest; what it is called in macros, and its field
   /// in the io struct, where there is any.
   int64_t nearBytes = 0;
@@ -84,8 +85,8 @@ struct Interface {
 
   /// "[1,past + 1,16]", of the fields of the io struct.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
-  /// What the function of the entry point is called in a namespace of its own.
-  std::string localName() const;
+  /// What a function of the entry point is called where no other model has one.
+  std::string localName(llvm::StringRef function = "run") const;
   /// A size in C, of the fields of the io struct; `object` names that struct, and sizes
   /// that the run makes are in `made`.
   std::string sizeText(const kernel::Dim &size,

@@ -3,7 +3,6 @@
 #include "codegen/files/MainPrinter.h"
 
 #include "codegen/files/NodeNames.h"
-#include "codegen/files/StatePrinter.h"
 #include "codegen/kernel/Names.h"
 #include "dialects/kernel/KernelModule.h"
 #include "llvm/ADT/StringExtras.h"
@@ -80,7 +79,7 @@ void MainPrinter::printRun(StringRef function) {
     out.line(std::string(readsMadeSizes() ? "" : "[[maybe_unused]] ") +
              madeSizesType + " made = {};");
   printOperations(interface.main);
-  printStateChange();
+  printStateChange("state");
   out.line("return INGOT_OK;");
   out.close();
   names = std::move(outside);
@@ -158,7 +157,7 @@ void MainPrinter::printChecks() {
     out.line("(void)arena;");
   }
   printNearPointer();
-  printStatePointers();
+  printState();
   printWeightsBase();
 }
 
@@ -173,7 +172,7 @@ void MainPrinter::printNearPointer() {
            ";");
 }
 
-void MainPrinter::printStatePointers() {
+void MainPrinter::printState() {
   if (interface.stateField.empty())
     return;
   std::string field = "io->" + interface.stateField;
@@ -181,26 +180,7 @@ void MainPrinter::printStatePointers() {
                "_STATE_ALIGN != 0",
            "INGOT_ERROR_ALIGNMENT");
   out.line("unsigned char *const state = (unsigned char *)" + field + ";");
-  kernel::ProgramOp main = interface.main;
-  for (auto [argument, tensor] :
-       llvm::zip(main.getArguments(), interface.tensors)) {
-    if (!tensor.slots || argument.use_empty())
-      continue;
-    std::string qualified = (tensor.isOutput ? "" : "const ") + tensor.cType,
-                name = names.unique(tensor.field);
-    out.line(qualified + " *const " + name + " = (" + qualified + " *)(" +
-             slotText(*tensor.slots, "state") + "); // " + tensor.type + " " +
-             interface.shapeText(tensor.sizes));
-    named[argument] = {name, tensor.cType, !tensor.isOutput};
-  }
-}
-
-void MainPrinter::printStateChange() {
-  for (const InterfaceTensor &tensor : interface.tensors)
-    if (tensor.slots && tensor.slots->phase && tensor.isOutput)
-      out.line("state[" + Twine(*tensor.slots->phase) +
-               "] ^= 1; // the next run reads what is " + tensor.field +
-               " now");
+  printStatePointers("state");
 }
 
 /// Weights outside of the source, by name.

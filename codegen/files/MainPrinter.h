@@ -48,10 +48,8 @@ private:
   void printChecks();
   void printWeightsBase();
   void printNearPointer();
-  /// Declares a pointer for each tensor in the state.
-  void printStatePointers();
-  /// What was written is what the next run reads.
-  void printStateChange();
+  /// Checks the state that the caller passes, and names what is in it.
+  void printState();
   void printOperations(kernel::ProgramOp program);
   void printLaunch(kernel::LaunchOp launch);
 

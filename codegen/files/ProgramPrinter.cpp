@@ -1,5 +1,6 @@
 #include "codegen/files/ProgramPrinter.h"
 
+#include "codegen/files/StatePrinter.h"
 #include "codegen/kernel/Names.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
@@ -76,6 +77,34 @@ void ProgramPrinter::returnIf(const Twine &condition, StringRef status) {
   out.open("if (" + condition + ") {");
   out.line("return " + status + ";");
   out.close();
+}
+
+void ProgramPrinter::check(const Twine &call) {
+  out.line("status = " + call + ";");
+  out.line("if (status != INGOT_OK) return status;");
+}
+
+void ProgramPrinter::printStatePointers(StringRef phases) {
+  kernel::ProgramOp main = interface.main;
+  for (auto [argument, tensor] :
+       llvm::zip(main.getArguments(), interface.tensors)) {
+    if (!tensor.slots || argument.use_empty())
+      continue;
+    std::string qualified = (tensor.isOutput ? "" : "const ") + tensor.cType,
+                name = names.unique(tensor.field);
+    out.line(qualified + " *const " + name + " = (" + qualified + " *)(" +
+             slotText(*tensor.slots, "state", phases) + "); // " + tensor.type +
+             " " + interface.shapeText(tensor.sizes));
+    named[argument] = {name, tensor.cType, !tensor.isOutput};
+  }
+}
+
+void ProgramPrinter::printStateChange(StringRef phases) {
+  for (const InterfaceTensor &tensor : interface.tensors)
+    if (tensor.slots && tensor.slots->phase && tensor.isOutput)
+      out.line(phases + "[" + Twine(*tensor.slots->phase) +
+               "] ^= 1; // the next run reads what is " + tensor.field +
+               " now");
 }
 
 std::string ProgramPrinter::missingTensors() const {

@@ -31,6 +31,8 @@ protected:
 
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   void returnIf(const llvm::Twine &condition, llvm::StringRef status);
+  /// Ends the function with the status of `call` unless that is INGOT_OK.
+  void check(const llvm::Twine &call);
   /// " || !io->x" for each tensor that has elements.
   std::string missingTensors() const;
   /// Refuses tensors that are not where the target reads them.
@@ -44,6 +46,11 @@ protected:
   void printArenaValue(kernel::ArenaOp buffer);
   /// Declares a pointer for each weight of a program that lies behind `base`.
   void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base);
+  /// Declares a pointer for each tensor in the state, which begins at `state`; `phases` is
+  /// where the bytes are that say which of two places counts.
+  void printStatePointers(llvm::StringRef phases);
+  /// What was written is what the next run reads.
+  void printStateChange(llvm::StringRef phases);
   /// Refuses to run unless what `given` points at is what it was bound to.
   void printRequireEqual(kernel::RequireEqualOp require, llvm::StringRef given);
   Pointer pointer(mlir::Value memref);

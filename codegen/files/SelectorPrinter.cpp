@@ -82,7 +82,7 @@ void Selector::printDeviceNumber(TextWriter &out) const {
 
 void Selector::printDevice(TextWriter &out) const {
   const Interface &interface = interfaces.front();
-  const std::string &name = interface.name;
+  const std::string &name = interface.sharedName;
   bool isFile = interface.weightsMode == WeightsMode::File;
   out.line("namespace {");
   // Where the functions of any of them are the same.
@@ -99,7 +99,7 @@ void Selector::printDevice(TextWriter &out) const {
   auto function = [&](const Twine &signature, const Twine &null,
                       const Twine &number, const Twine &call, StringRef before,
                       StringRef behind) {
-    out.open("extern \"C\" ingot_status " + name + "_" + signature + ") {");
+    out.open("extern \"C\" ingot_status " + signature + ") {");
     out.line("if (" + null + ") return INGOT_ERROR_NULL;");
     if (!before.empty())
       out.line(before);
@@ -134,15 +134,17 @@ void Selector::printDevice(TextWriter &out) const {
   out.line("return status;");
   out.close();
   out.blank();
-  function("create(" + name + "_handle *handle, const " + name +
+  function(name + "_create(" + name + "_handle *handle, const " + name +
                "_constants *constants, " + stream,
            "!handle || !constants", "constants->target",
            "create(handle, constants, stream)",
            "*handle = " + name + "_handle();",
            "handle->target = constants->target;");
-  function("run(" + name + "_handle *handle, const " + name + "_io *io, " +
-               stream,
-           "!handle", "handle->target", "run(handle, io, stream)", "", "");
+  for (const Interface &entry : interfaces)
+    function(entry.name + "_run(" + name + "_handle *handle, const " +
+                 entry.name + "_io *io, " + stream,
+             "!handle", "handle->target",
+             entry.localName() + "(handle, io, stream)", "", "");
 }
 
 void Selector::printNumberInside(TextWriter &out) const {

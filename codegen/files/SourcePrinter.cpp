@@ -10,6 +10,7 @@
 // being called `run`. Before them stand the weights that they share, after them
 // the selector (SelectorPrinter.h) and the <name>_run that asks it.
 
+#include "codegen/files/DeviceHandlePrinter.h"
 #include "codegen/files/DevicePrinter.h"
 #include "codegen/files/Interface.h"
 #include "codegen/files/MainPrinter.h"
@@ -163,9 +164,10 @@ public:
   }
 
   /// Of a device, in the namespace `inside` with all that its kernels ask for; the
-  /// compiler's pass has to be `condition` for that they have bodies. Returns the program.
-  std::unique_ptr<DevicePrinter> printDevice(StringRef inside,
-                                             StringRef condition) {
+  /// compiler's pass has to be `condition` for that they have bodies. Returns what prints
+  /// the functions that do not depend on the target.
+  std::unique_ptr<DeviceHandlePrinter> printDevice(StringRef inside,
+                                                   StringRef condition) {
     context.passCondition = condition;
     std::string kernelText = textOfKernels();
     out.line("namespace {");
@@ -174,13 +176,15 @@ public:
     printOpening(target.openText, kernelText, out);
     out.blank();
     printKernels(kernelText);
-    auto program = std::make_unique<DevicePrinter>(
-        interfaces.front(), weights, options, context, names, out);
-    program->printLaunches();
-    program->printOwnFunctions();
+    auto entries = printDeviceLaunches();
+    auto handle = std::make_unique<DeviceHandlePrinter>(
+        interfaces, weights, options, context, names, out);
+    handle->printOwnFunctions();
+    for (const auto &entry : entries)
+      entry->printRun(/*isOne=*/true);
     out.line("} // namespace " + inside);
     out.line("} // namespace");
-    return program;
+    return handle;
   }
 
   /// Alone in its file, or in the namespace `inside`. `isCalled`: by a function that asks
@@ -230,15 +234,29 @@ public:
   }
 
 private:
-  /// Kernels for a device have a program of another form behind them.
+  /// Kernels for a device have programs of another form behind them.
+  std::vector<std::unique_ptr<DevicePrinter>> printDeviceLaunches() {
+    std::vector<std::unique_ptr<DevicePrinter>> entries;
+    for (const Interface &interface : interfaces) {
+      entries.push_back(std::make_unique<DevicePrinter>(
+          interface, weights, options, context, names, out));
+      entries.back()->printLaunches();
+    }
+    return entries;
+  }
+
   void printDeviceProgram() {
-    const Interface &interface = interfaces.front();
-    DevicePrinter program(interface, weights, options, context, names, out);
-    program.printLaunches();
+    auto entries = printDeviceLaunches();
     out.line("} // namespace");
     out.blank();
-    printWeightsElsewhere(interface, weights, out);
-    program.printFunctions();
+    printWeightsElsewhere(interfaces.front(), weights, out);
+    DeviceHandlePrinter(interfaces, weights, options, context, names, out)
+        .printFunctions();
+    for (const auto &entry : entries) {
+      if (entry != entries.front())
+        out.blank();
+      entry->printRun(/*isOne=*/false);
+    }
   }
 
   /// The kernels say which vector types and macros there are, which come before
@@ -390,10 +408,14 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   NameScope names;
   if (interface.isDevice)
     for (const char *local :
-         {"device", "device_functions", "launch", "enqueue", "handle",
-          "constants", "staging", "stream", "status", "payload", "inside",
-          "record", "recorded"})
+         {"device", "device_functions", "handle", "constants", "staging",
+          "stream", "status", "payload", "inside", "record", "recorded",
+          "capturing", "phases"})
       names.reserve(local);
+  if (interface.isDevice)
+    for (const Interface &entry : interfaces)
+      for (const char *local : {"launch", "enqueue"})
+        names.reserve(entry.localName(local));
   // What the main function calls its own, and what the header declares.
   for (const char *local :
        {"weights", "memory", "state", "io", "arena", "context", "begin", "end"})
@@ -402,12 +424,12 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     if (!entry.madeSizes.empty())
       names.reserve("made");
   for (const Interface &entry : interfaces)
-    for (const char *suffix : {"_io", "_run", "_kernel_name"})
+    for (const char *suffix : {"_io", "_run", "_run_alone", "_kernel_name"})
       names.reserve(entry.name + suffix);
   for (const char *suffix :
        {"", "_io", "_run", "_arena", "_weights", "_check_weights", "_is_header",
         "_target", "_kernel_name", "_constants", "_handle", "_upload",
-        "_release", "_create", "_destroy", "_run_alone"})
+        "_release", "_create", "_destroy", "_reset"})
     names.reserve(interface.sharedName + suffix);
 
   out.comment(interface.model + ", compiled by " + options.producer + " for " +
@@ -421,7 +443,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   }
   printIncludes(variants, options.headerName, out);
   printArena(interfaces, options.arenaSection, out);
-  printStateFunctions(interfaces, out);
+  if (!interface.isDevice)
+    printStateFunctions(interfaces, out);
   if (variants.size() == 1) {
     std::optional<Selector> selector;
     if (!variants.front().target->permissionText.empty()) {
@@ -445,16 +468,16 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
       printSharedWeights(weights, interface, names, out);
   if (interface.isDevice) {
     std::unique_ptr<VariantPrinter> last;
-    std::unique_ptr<DevicePrinter> program;
+    std::unique_ptr<DeviceHandlePrinter> handle;
     for (auto [number, variant] : llvm::enumerate(variants)) {
       last = std::make_unique<VariantPrinter>(variant, options, weights, shared,
                                               names, out);
-      program = last->printDevice(selector.namespaces[number],
-                                  selector.passCondition(number));
+      handle = last->printDevice(selector.namespaces[number],
+                                 selector.passCondition(number));
       out.blank();
     }
     selector.printDevice(out);
-    program->printCommonFunctions();
+    handle->printCommonFunctions();
     return;
   }
   for (auto [variant, inside] : llvm::zip(variants, selector.namespaces)) {

@@ -41,9 +41,16 @@ static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
   return values;
 }
 
+/// What has the state.
+static std::string parameterOf(const Interface &interface) {
+  return interface.isDevice
+             ? "const " + interface.sharedName + "_handle *handle"
+             : "void *state";
+}
+
 void printStateMacros(ArrayRef<Interface> interfaces, TextWriter &out) {
   const Interface &interface = interfaces.front();
-  if (interface.stateBytes == 0)
+  if (interface.stateBytes == 0 || interface.isDevice)
     return;
   out.blockComment("Memory that lives from run to run. One run at a time may "
                    "use it; zeros are a state to begin with.");
@@ -60,28 +67,40 @@ void printStateDeclarations(ArrayRef<Interface> interfaces, TextWriter &out) {
     out.blockComment(
         "What the next run reads as \"" +
         toCommentText(StringRef(tensor.slots->state).take_front(200)) + "\": " +
-        tensor.type + " " + value.interface->shapeText(tensor.sizes) + ".");
-    out.line(tensor.cType + " *" + value.function + "(void *state);");
+        tensor.type + " " + value.interface->shapeText(tensor.sizes) + "." +
+        (value.interface->isDevice ? " In the memory of the device, once the "
+                                     "stream has come to the end of the run "
+                                     "before."
+                                   : ""));
+    out.line(tensor.cType + " *" + value.function + "(" +
+             parameterOf(*value.interface) + ");");
   }
 }
 
 void printStateFunctions(ArrayRef<Interface> interfaces, TextWriter &out) {
   for (const StateValue &value : valuesOf(interfaces)) {
     const std::string &type = value.tensor->cType;
-    out.open("extern \"C\" " + type + " *" + value.function +
-             "(void *state) {");
-    out.line("unsigned char *const bytes = (unsigned char *)state;");
-    out.line("return (" + type + " *)(" + slotText(value.slots(), "bytes") +
+    bool isDevice = value.interface->isDevice;
+    out.open("extern \"C\" " + type + " *" + value.function + "(" +
+             parameterOf(*value.interface) + ") {");
+    if (isDevice)
+      out.line("if (!handle || !handle->state) return nullptr;");
+    out.line(std::string("unsigned char *const bytes = ") +
+             (isDevice ? "handle->state;" : "(unsigned char *)state;"));
+    out.line("return (" + type + " *)(" +
+             slotText(value.slots(), "bytes",
+                      isDevice ? "handle->phases" : "bytes") +
              ");");
     out.close();
     out.blank();
   }
 }
 
-std::string slotText(const InterfaceTensor::Slots &slots, StringRef state) {
+std::string slotText(const InterfaceTensor::Slots &slots, StringRef state,
+                     StringRef phases) {
   if (!slots.phase)
     return (state + " + " + Twine(slots.even)).str();
-  return (state + " + (" + state + "[" + Twine(*slots.phase) + "] & 1 ? " +
+  return (state + " + (" + phases + "[" + Twine(*slots.phase) + "] & 1 ? " +
           Twine(slots.odd) + " : " + Twine(slots.even) + ")")
       .str();
 }

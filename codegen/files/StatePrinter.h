@@ -1,8 +1,9 @@
 // Memory that lives from run to run, as C.
 //
-// The caller owns it and passes it as a field of the io struct. All zeros are a state: that
-// of numbers that are zero. A function for each value says where it is, for other values
-// to begin with, and for whoever wants to keep one.
+// The caller owns it and passes it as a field of the io struct; on a device the handle has
+// it, and on the host the bytes that say which of two places counts. All zeros are a state:
+// that of numbers that are zero. A function for each value says where it is, for other
+// values to begin with, and for whoever wants to keep one.
 
 #ifndef INGOT_CODEGEN_FILES_STATEPRINTER_H
 #define INGOT_CODEGEN_FILES_STATEPRINTER_H
@@ -20,9 +21,10 @@ void printStateDeclarations(llvm::ArrayRef<Interface> interfaces,
 /// Defines them.
 void printStateFunctions(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
 
-/// Where a tensor is in the state, in C; `state` names its first byte.
-std::string slotText(const InterfaceTensor::Slots &slots,
-                     llvm::StringRef state);
+/// Where a tensor is in the state, in C; `state` names its first byte, `phases` the first of
+/// the bytes that say which of two places counts.
+std::string slotText(const InterfaceTensor::Slots &slots, llvm::StringRef state,
+                     llvm::StringRef phases);
 
 } // namespace ingot
 

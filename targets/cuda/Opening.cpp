@@ -81,6 +81,9 @@ template <typename = void> struct device_functions : device_instructions {
   static ingot_status copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {
     return status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
   }
+  static ingot_status clear(void *memory, size_t bytes, cudaStream_t stream) {
+    return status(cudaMemsetAsync(memory, 0, bytes, stream));
+  }
   static ingot_status wait(cudaStream_t stream) { return status(cudaStreamSynchronize(stream)); }
 
   // Starts a kernel behind what is on the stream already.

@@ -76,11 +76,12 @@ class Library:
     """What `ingot` writes with these options, compiled by the system's compilers and loaded."""
 
     count = 0
+    extension = ".cpp"
 
     def __init__(self, ingot, folder, name, onnx_model, options, compiler="g++"):
         path = os.path.join(folder, name + ".onnx")
         onnx.save(onnx_model, path)
-        source = os.path.join(folder, name + ".cpp")
+        source = os.path.join(folder, name + self.extension)
         run([ingot, path, "-o", source, *options])
         with open(os.path.join(folder, name + ".h")) as file:
             self.header = file.read()
@@ -88,9 +89,15 @@ class Library:
         # One that is loaded stays as it is.
         Library.count += 1
         library = os.path.join(folder, f"{name}{Library.count}.so")
-        run([compiler, *WARNINGS, "-shared", "-fPIC", source, *objects, "-o", library])
+        run([compiler, *WARNINGS, "-shared", "-fPIC", *self.as_source(source), *objects, "-o", library])
         run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c", os.path.join(folder, name + ".h")])
         self.name, self.code = name, ctypes.CDLL(library)
+        self.start()
+
+    def as_source(self, path):
+        return [path]
+
+    def start(self):
         self.state = self.aligned(self.macro("STATE_BYTES", 0))
 
     def macro(self, suffix, default=None):
@@ -105,7 +112,7 @@ class Library:
 
     def fields(self, prefix):
         text = re.search(rf"typedef struct {prefix}_io {{\n(.*?)}} {prefix}_io;", self.header, re.S).group(1)
-        return re.findall(r"^  (?:const )?(ptrdiff_t|void|float) (\*?)(\w+);", text, re.M)
+        return re.findall(r"^  (?:const )?(ptrdiff_t|int32_t|void|float) (\*?)(\w+);", text, re.M)
 
     def run(self, entry, outputs, **values):
         """The status, and the outputs, whose shapes are given."""
@@ -115,20 +122,58 @@ class Library:
         fields = self.fields(prefix)
 
         class Io(ctypes.Structure):
-            _fields_ = [(name, ctypes.c_void_p if star else ctypes.c_ssize_t) for _, star, name in fields]
+            _fields_ = [(name, ctypes.c_void_p if star else ctypes.c_int32 if kind == "int32_t" else ctypes.c_ssize_t)
+                        for kind, star, name in fields]
 
         io = Io()
         for _, star, name in fields:
-            value = self.state if name == "state" else results.get(name, given.get(name))
+            value = self.state if name == "state" else results.get(name, given.get(name, 0))
             setattr(io, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
+        return self.call(getattr(self.code, prefix + "_run"), ctypes.byref(io), entry), results
+
+    def call(self, function, io, entry):
         arena = self.aligned(self.macro((entry.upper() + "_" if entry else "") + "ARENA_BYTES"))
-        function = getattr(self.code, prefix + "_run")
-        return function(ctypes.byref(io), ctypes.c_void_p(arena.ctypes.data), None), results
+        return function(io, ctypes.c_void_p(arena.ctypes.data), None)
 
     def value(self, state, count):
         function = getattr(self.code, f"{self.name}_{state}_state")
         function.restype = ctypes.POINTER(ctypes.c_float)
         return np.ctypeslib.as_array(function(ctypes.c_void_p(self.state.ctypes.data)), (count,))
+
+
+class DeviceLibrary(Library):
+    """The same on an emulated GPU, whose memory is the host's. The handle is where the caller has the state elsewhere."""
+
+    extension = ".cu"
+
+    def as_source(self, path):
+        emulation = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "targets", "cuda", "emulation")
+        as_cpp = os.path.splitext(path)[0] + ".cpp"
+        os.replace(path, as_cpp)
+        return ["-I" + emulation, as_cpp]
+
+    def start(self):
+        self.state, self.constants = self.aligned(1 << 16), self.aligned(256)
+        for function, *objects in (("upload", self.constants), ("create", self.state, self.constants)):
+            status = self.function(function)(*(ctypes.c_void_p(each.ctypes.data) for each in objects), None)
+            expect(f"{self.name}: {function}", status, STATUS["ok"])
+
+    def function(self, name):
+        return getattr(self.code, f"{self.name}_{name}")
+
+    def call(self, function, io, entry):
+        return function(ctypes.c_void_p(self.state.ctypes.data), io, None)
+
+    def reset(self):
+        expect(f"{self.name}: reset", self.function("reset")(ctypes.c_void_p(self.state.ctypes.data), None), STATUS["ok"])
+
+    def end(self):
+        for function, what in (("destroy", self.state), ("release", self.constants)):
+            expect(f"{self.name}: {function}", self.function(function)(ctypes.c_void_p(what.ctypes.data)), STATUS["ok"])
+
+
+def library_for(options):
+    return DeviceLibrary if any("sm_" in option for option in options) else Library
 
 
 def run(command, expected=0):
@@ -147,8 +192,9 @@ def expect(what, got, want):
 def check_decoder(ingot, folder, options, compiler, weights):
     network = decoder()
     session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
-    library = Library(ingot, folder, "llm", network,
-                      ["--entry", "prompt:seq=1..16,past=0", "--entry", "token:seq=1,past=0..31", *options], compiler)
+    kind = library_for(options)
+    library = kind(ingot, folder, "llm", network,
+                   ["--entry", "prompt:seq=1..16,past=0", "--entry", "token:seq=1,past=0..31", *options], compiler)
     hasState = "--state" in options
     what = f"decoder {' '.join(options)}, {compiler}"
     # Both functions read one copy of the weights.
@@ -159,7 +205,7 @@ def check_decoder(ingot, folder, options, compiler, weights):
         y, present = session.run(None, {"x": x, "past": cache})
         outputs = {"y": y.shape} if hasState else {"y": y.shape, "present": present.shape}
         past = cache.shape[1]
-        sizes = {"seq": count} if step == 0 else {name: past for _, star, name in library.fields("llm_token") if not star}
+        sizes = {"seq": count} if step == 0 else {name: past for kind, star, name in library.fields("llm_token") if kind == "ptrdiff_t" and not star}
         given = dict(x=x, **({} if hasState else {"past": cache}), **sizes)
         if step == 3:
             # What is refused changes nothing.
@@ -173,7 +219,13 @@ def check_decoder(ingot, folder, options, compiler, weights):
         else:
             expect(f"{what}: present {step}", got["present"], present)
         cache = present
-    if hasState:
+    if kind is DeviceLibrary:
+        if hasState:
+            library.reset()
+            expect(f"{what}: cache after a reset", library.value("past", present.size), 0 * present.reshape(-1))
+            expect(f"{what}: no handle", library.function("reset")(None, None), STATUS["null"])
+        library.end()
+    elif hasState:
         memory, library.state = library.state, None
         expect(f"{what}: no state", library.run("token", {"y": (1, 1, 16)}, x=x, **sizes)[0], STATUS["null"])
         library.state = memory[4:]
@@ -183,7 +235,7 @@ def check_decoder(ingot, folder, options, compiler, weights):
 def check_steps(ingot, folder, name, network, state, bytes_of_state, first=None, options=()):
     """Runs `network` five times, its state (an input and an output) in memory of `bytes_of_state`."""
     source, target = state
-    library = Library(ingot, folder, name, network, ["--state", f"{source}={target}", *options])
+    library = library_for(options)(ingot, folder, name, network, ["--state", f"{source}={target}", *options])
     expect(f"{name}: bytes of state", library.macro("STATE_BYTES"), bytes_of_state)
     session = onnxruntime.InferenceSession(network.SerializeToString(), providers=["CPUExecutionProvider"])
     shapes = {each.name: [size.dim_value for size in each.type.tensor_type.shape.dim] for each in network.graph.input}
@@ -201,6 +253,8 @@ def check_steps(ingot, folder, name, network, state, bytes_of_state, first=None,
             expect(f"{name}: {key} of step {step}", value, want[key])
         kept = want[target]
         expect(f"{name}: state after step {step}", library.value(source, kept.size), kept.reshape(-1))
+    if isinstance(library, DeviceLibrary):
+        library.end()
     print(f"{name}: {bytes_of_state} bytes of state, five steps agree")
 
 
@@ -234,7 +288,10 @@ def main():
         for options, compiler in ((["--target", "generic"], "clang++-22"), (["--target", "x86-64-v3"], "g++"),
                                   (["--target", "x86-64-v3", "--state", "past=present"], "g++"),
                                   (["--target", "generic", "--strict", "--weights", "object", "--state", "past=present"], "clang++-22"),
-                                  (["--target", "x86-64-v2,x86-64-v3", "--state", "past=present"], "g++")):
+                                  (["--target", "x86-64-v2,x86-64-v3", "--state", "past=present"], "g++"),
+                                  (["--target", "sm_80"], "g++"),
+                                  (["--target", "sm_75,sm_90a", "--state", "past=present"], "clang++-22"),
+                                  (["--target", "sm_80", "--strict", "--weights", "object", "--state", "past=present"], "g++")):
             check_decoder(ingot, folder, options, compiler, 1024)
         print("decoder: a prompt and four tokens agree")
         # 4 x 3 numbers are read before the next ones are written: one place.
@@ -242,9 +299,13 @@ def main():
         # A sum is read where the next one is written: two places, and which of them counts.
         check_steps(ingot, folder, "counter", counter(), ("sum", "next"), 64 + 2 * 64, first=rng.standard_normal((3, 5)))
         check_steps(ingot, folder, "gru", recurrence(), ("h", "last"), 64 + 2 * 64, options=["--target", "generic"])
+        # Values are further apart there.
+        check_steps(ingot, folder, "filter", streamed_filter(), ("before", "after"), 128, options=["--target", "sm_80"])
+        check_steps(ingot, folder, "counter", counter(), ("sum", "next"), 128 + 2 * 128, first=rng.standard_normal((3, 5)), options=["--target", "sm_80"])
         check_refusals(ingot, folder)
     if failures:
         sys.exit("\n".join(failures))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -511,6 +511,10 @@ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                                    cudaMemcpyKind, cudaStream_t stream) {
   return emulated_enqueue(stream, [=] { memcpy(to, from, bytes); });
 }
+inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
+                                   cudaStream_t stream) {
+  return emulated_enqueue(stream, [=] { memset(to, value, bytes); });
+}
 
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
   *stream = new CUstream_st;
