@@ -104,6 +104,7 @@ private:
   void printLoadMatrices(kernel::LoadMatricesOp load);
   void printWarpProduct(kernel::WarpProductOp product);
   void printCopyAhead(kernel::CopyAheadOp copy);
+  void printStorePiece(kernel::StorePieceOp store);
   std::string calledBy(llvm::StringRef name);
   // What warpgroups do (WarpgroupStatements.cpp).
   void printShared();

@@ -89,6 +89,8 @@ static Value writtenBuffer(Operation *op) {
     return kernel::bufferRoot(store.getMemRef());
   if (auto store = dyn_cast<vector::StoreOp>(op))
     return kernel::bufferRoot(store.getBase());
+  if (auto store = dyn_cast<kernel::StorePieceOp>(op))
+    return kernel::bufferRoot(store.getTo());
   if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
     return kernel::bufferRoot(copy.getTo());
   if (auto copy = dyn_cast<kernel::CopyTileOp>(op))

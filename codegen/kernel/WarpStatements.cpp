@@ -70,4 +70,12 @@ void KernelPrinter::printCopyAhead(kernel::CopyAheadOp copy) {
            ");");
 }
 
+void KernelPrinter::printStorePiece(kernel::StorePieceOp store) {
+  std::string text = calledBy(store.getIntrinsicName()) + "(&" +
+                     address(store.getTo(), store.getIndices());
+  for (Value part : store.getValues())
+    text += ", " + value(part).text;
+  out.line(text + ");");
+}
+
 } // namespace ingot

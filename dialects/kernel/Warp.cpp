@@ -121,6 +121,30 @@ ParseResult WarpProductOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
+std::string StorePieceOp::getIntrinsicName() {
+  std::string name;
+  llvm::raw_string_ostream(name)
+      << getOperationName() << '['
+      << cast<MemRefType>(getTo().getType()).getElementType() << ']';
+  return name;
+}
+
+LogicalResult StorePieceOp::verify() {
+  auto type = cast<MemRefType>(getTo().getType());
+  if (!isShared(getTo()))
+    return emitOpError("stores to ")
+           << type << ", which is not shared by the block";
+  if (!fitsRank(getTo(), getIndices()))
+    return emitOpError("has ")
+           << getIndices().size() << " indices into " << type;
+  int64_t bytes = int64_t(getValues().size()) *
+                  ingot::kernel::elementBytes(type.getElementType());
+  if (!isa<FloatType>(type.getElementType()) || bytes != 16)
+    return emitOpError("stores ") << getValues().size() << " numbers to "
+                                  << type << ", which are not 16 bytes";
+  return success();
+}
+
 LogicalResult CopyAheadOp::verify() {
   if (!isShared(getTo()))
     return emitOpError("copies to ")

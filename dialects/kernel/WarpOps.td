@@ -89,6 +89,25 @@ def Kernel_CopyAheadOp : Kernel_Op<"copy_ahead", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def Kernel_StorePieceOp : Kernel_Op<"store_piece", [AttrSizedOperandSegments]> {
+  let summary = "Stores 16 bytes of numbers at once, rounded to the elements of the buffer";
+  let description = [{
+    At a multiple of 16 bytes of memory that the block shares. Stores of single elements,
+    each rounded by an instruction of its own, are merged by no compiler.
+
+        kernel.store_piece %a, %b, %c, %d to %tile[%r, %c]
+            : memref<64x36xf32, #gpu.address_space<workgroup>>
+  }];
+  let arguments = (ins Variadic<F32>:$values,
+    Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$to, Variadic<Index>:$indices);
+  let assemblyFormat = "$values `to` $to `[` $indices `]` attr-dict `:` type($to)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What the target's table calls it: "kernel.store_piece[bf16]".
+    std::string getIntrinsicName();
+  }];
+}
+
 def Kernel_CloseCopiesOp : Kernel_Op<"close_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The copies of this thread since the last such place are a group";
   let assemblyFormat = "attr-dict";

@@ -126,6 +126,8 @@ private:
          to = op->getNumResults() ? op->getResult(0).getType() : Type();
     if (auto load = dyn_cast<kernel::LoadMatricesOp>(op))
       return isIntrinsic(load.getIntrinsicName());
+    if (auto store = dyn_cast<kernel::StorePieceOp>(op))
+      return isIntrinsic(store.getIntrinsicName());
     if (auto product = dyn_cast<kernel::WarpProductOp>(op))
       return isIntrinsic(product.getIntrinsicName());
     // Blocks and threads are numbered along one axis.

@@ -48,6 +48,8 @@ static TargetDescription base() {
       {"kernel.warp_product[si8,ui8]", "", "", "device::multiply_s8_u8"},
       {"kernel.warp_product[ui8,si8]", "", "", "device::multiply_u8_s8"},
       {"kernel.warp_product[ui8,ui8]", "", "", "device::multiply_u8_u8"},
+      {"kernel.store_piece[f32]", "", "", "device::store_f32"},
+      {"kernel.store_piece[f16]", "", "", "device::store_f16"},
       {"kernel.copy_ahead", "", "", "device::copy_ahead"},
       {"kernel.close_copies", "", "", "device::close_copies()"},
       {"kernel.await_copies", "", "", "device::await_copies"},
@@ -115,6 +117,8 @@ void cuda(std::vector<TargetDescription> &targets) {
           {"kernel.warp_product[tf32,tf32]", "", "", "device::multiply_tf32"});
       target.intrinsics.push_back(
           {"arith.truncf", "f32", "bf16", "device::narrow_bf16({0})"});
+      target.intrinsics.push_back(
+          {"kernel.store_piece[bf16]", "", "", "device::store_bf16"});
     }
     if (device.multipliesByWarpgroups())
       llvm::append_range(target.intrinsics, ofWarpgroups());

@@ -180,6 +180,12 @@ PRODUCTS
     return bits;
   }
 
+  // Stores 16 bytes at once.
+  static __device__ void store_f32(float *to, float x0, float x1, float x2, float x3) {
+    *reinterpret_cast<float4 *>(to) = make_float4(x0, x1, x2, x3);
+  }
+PIECES
+
   // 16 bytes for the block, zeros where nothing is inside. Bytes from an address that is
   // no multiple of 16 come one by one.
   static __device__ void copy_ahead(void *to, const void *from, bool is_inside) {
@@ -280,6 +286,27 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
   return text + "  }\n";
 }
 
+/// The function that stores 16 bytes of narrow floats, and the one that rounds two numbers
+/// to a word, which is one instruction from 8.0 on.
+static std::string pieceFunction(unsigned level, const std::string &type) {
+  std::string text = "  static __device__ uint32_t pair_" + type +
+                     "(float low, float high) {\n";
+  if (level >= 80)
+    text += "    uint32_t word;\n    asm(\"cvt.rn." + type +
+            "x2.f32 %0, %1, %2;\" : \"=r\"(word) : \"f\"(high), "
+            "\"f\"(low));\n    return word;\n  }\n";
+  else
+    text += "    return narrow_" + type +
+            "(low) | static_cast<uint32_t>(narrow_" + type +
+            "(high)) << 16;\n  }\n";
+  return text + "  static __device__ void store_" + type +
+         "(uint16_t *to, float x0, float x1, float x2, float x3,\n"
+         "      float x4, float x5, float x6, float x7) {\n"
+         "    *reinterpret_cast<uint4 *>(to) = make_uint4(pair_" +
+         type + "(x0, x1), pair_" + type + "(x2, x3),\n        pair_" + type +
+         "(x4, x5), pair_" + type + "(x6, x7));\n  }\n";
+}
+
 static constexpr llvm::StringLiteral narrowBFloat =
     R"(  static __device__ uint16_t narrow_bf16(float value) {
     uint16_t bits;
@@ -310,6 +337,9 @@ std::string cudaOpening(unsigned level) {
   std::string result = text.str();
   replaceAll(result, "INSTRUCTIONS", instructions);
   replaceAll(result, "PRODUCTS\n", products);
+  replaceAll(result, "PIECES\n",
+             pieceFunction(level, "f16") +
+                 (level >= 80 ? pieceFunction(level, "bf16") : ""));
   // Instructions of this very level: later ones have others.
   WarpgroupText ofWarpgroups;
   if (level == 90)

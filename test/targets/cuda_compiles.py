@@ -145,8 +145,8 @@ def instruction_cases(work):
     for kind, product in (("f16", r"HMMA\.16816\.F32 "), ("bf16", r"HMMA\.16816\.F32\.BF16"), ("tf32", r"HMMA\.1688\.F32\.TF32")):
         name = kind + "_attention"
         values = [] if kind == "tf32" else [r"ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared"], [] if kind == "tf32" else [r"LDSM\.16\.MT88\.4"]
-        # Keys and values of bf16 and tf32 are rounded as they are brought.
-        copies = ([ahead[0]], [units[0]]) if kind == "f16" else ([r"st\.shared"], [r"STS"])
+        # Keys and values of bf16 and tf32 are rounded as they are brought, a vector at a time.
+        copies = ([ahead[0]], [units[0]]) if kind == "f16" else ([r"st\.shared\.v4"], [r"STS\.128"])
         yield name, save_attention(name, kind, 64, 128, 64), [
             *copies[0], *values[0], rf"mma\.sync.*\.{kind}\.f32", r"shfl\.sync\.bfly"], [
                 *copies[1], *values[1], "LDSM", product, r"SHFL\.BFLY"], *([f"--fast={kind}"] if kind != "f16" else [])

@@ -266,9 +266,10 @@ private:
         return copy(argument, place.at(b, placeAt(element)), to,
                     {buffer, row, element}, inside);
       auto storePiece = [&](llvm::function_ref<Expr(Expr)> load) {
+        Exprs piece;
         for (int64_t i = 0; i < tile.piece(); ++i)
-          b.store(to, load(element + double(i)),
-                  {buffer, row, element + double(i)});
+          piece.push_back(load(element + double(i)));
+        storeRounded(piece, to, {buffer, row, element});
       };
       auto one = [&](Expr i) {
         auto load = [&] { return b.load(operand, placeAt(i)); };
@@ -283,6 +284,24 @@ private:
           *inside, [&] { storePiece(one); },
           [&] { storePiece([&](Expr) { return b.constant(0, stored); }); });
     });
+  }
+
+  /// Stores numbers side by side, which are rounded as they are stored.
+  void storeRounded(ArrayRef<Expr> numbers, Value to, const Exprs &place) {
+    auto unrounded = [](Expr x) {
+      auto wide = x.value.getDefiningOp<arith::ExtFOp>();
+      auto narrow =
+          wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : nullptr;
+      return narrow && narrow.getIn().getType() == wide.getType()
+                 ? narrow.getIn()
+                 : x.value;
+    };
+    auto values = [](const Exprs &exprs) {
+      return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
+    };
+    kernel::StorePieceOp::create(b.builder, b.loc,
+                                 llvm::map_to_vector(numbers, unrounded), to,
+                                 values(place));
   }
 
   void copy(Value from, const Exprs &at, Value to, const Exprs &place,

@@ -175,6 +175,25 @@ struct emulated_instructions {
     return static_cast<uint16_t>((word + 0x7fffu + (word >> 16 & 1u)) >> 16);
   }
 
+  static void store_f32(float *to, float x0, float x1, float x2, float x3) {
+    const float piece[] = {x0, x1, x2, x3};
+    store(to, piece);
+  }
+  static void store_f16(uint16_t *to, float x0, float x1, float x2, float x3,
+                        float x4, float x5, float x6, float x7) {
+    const uint16_t piece[] = {narrow_f16(x0), narrow_f16(x1), narrow_f16(x2),
+                              narrow_f16(x3), narrow_f16(x4), narrow_f16(x5),
+                              narrow_f16(x6), narrow_f16(x7)};
+    store(to, piece);
+  }
+  static void store_bf16(uint16_t *to, float x0, float x1, float x2, float x3,
+                         float x4, float x5, float x6, float x7) {
+    const uint16_t piece[] = {narrow_bf16(x0), narrow_bf16(x1), narrow_bf16(x2),
+                              narrow_bf16(x3), narrow_bf16(x4), narrow_bf16(x5),
+                              narrow_bf16(x6), narrow_bf16(x7)};
+    store(to, piece);
+  }
+
   static void copy_ahead(void *to, const void *from, bool is_inside) {
     EmulatedKernelCode pause(false);
     EmulatedCopies::ofBlock().add(to, is_inside ? from : nullptr);
@@ -189,6 +208,15 @@ struct emulated_instructions {
   }
 
 private:
+  static void store(void *to, const void *piece) {
+    EmulatedKernelCode pause(false);
+    if (reinterpret_cast<uintptr_t>(to) % 16 != 0) {
+      fprintf(stderr, "emulated GPU: 16 bytes are stored at %p\n", to);
+      abort();
+    }
+    emulated_write(to, 16);
+    memcpy(to, piece, 16);
+  }
   static void load(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
                    const void *row, bool isTransposed) {
     EmulatedKernelCode pause(false);

@@ -381,6 +381,30 @@ func.func @sums_of_bytes(%a: i32, %s: f32) {
 
 // -----
 
+func.func @piece_to_own(%x: f32, %y: memref<8x8xf32>, %i: index) {
+  // expected-error @+1 {{which is not shared by the block}}
+  kernel.store_piece %x, %x, %x, %x to %y[%i, %i] : memref<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @piece_of_four(%x: f32, %y: memref<8x8xf16, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{stores 4 numbers to 'memref<8x8xf16, #gpu.address_space<workgroup>>', which are not 16 bytes}}
+  kernel.store_piece %x, %x, %x, %x to %y[%i, %i] : memref<8x8xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @piece_of_row(%x: f32, %y: memref<8x8xf32, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{has 1 indices into}}
+  kernel.store_piece %x, %x, %x, %x to %y[%i] : memref<8x8xf32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
 func.func @copy_to_own(%x: memref<8x8xf16>, %y: memref<8x8xf16>, %i: index) {
   // expected-error @+1 {{which is not shared by the block}}
   kernel.copy_ahead %x[%i, %i] to %y[%i, %i] : memref<8x8xf16>, memref<8x8xf16>

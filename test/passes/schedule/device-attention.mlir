@@ -33,6 +33,32 @@ kernel.func @narrow(%q: tensor<3x64x64xf16>, %k: tensor<3x96x64xf16>, %v: tensor
   kernel.return %y : tensor<3x64x64xf16>
 }
 
+// Keys and values of f32 that are multiplied as bf16 are rounded as they are stored, 16 bytes
+// at once: 32 rows of 4 pieces are four for each of 32 threads. The numbers that were loaded
+// go straight to the store, which is what rounds them.
+// CHECK-LABEL: kernel.func @rounded(
+// CHECK-DAG: %[[KEYS:.*]] = memref.alloca() : memref<2x32x40xbf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[VALUES:.*]] = memref.alloca() : memref<2x32x40xbf16, #gpu.address_space<workgroup>>
+// CHECK-COUNT-7: memref.load %arg1
+// CHECK: %[[LAST:.*]] = memref.load %arg1
+// CHECK: kernel.store_piece {{.*}}%[[LAST]] to %[[KEYS]]
+// CHECK-COUNT-3: kernel.store_piece {{.*}} to %[[KEYS]]
+// CHECK-COUNT-4: kernel.store_piece {{.*}} to %[[VALUES]]
+// CHECK-NOT: memref.store %{{.*}}, %[[KEYS]]
+// CHECK-NOT: memref.store %{{.*}}, %[[VALUES]]
+// CHECK: kernel.return
+kernel.func @rounded(%q: tensor<1x16x32xf32>, %k: tensor<1x64x32xf32>, %v: tensor<1x64x32xf32>) -> tensor<1x16x32xf32> attributes {strategy = "tensor-attention", plan = {keys = 32, queries = 16, slices = 1}} {
+  %qn = graph.cast %q : (tensor<1x16x32xf32>) -> tensor<1x16x32xbf16>
+  %kn = graph.cast %k : (tensor<1x64x32xf32>) -> tensor<1x64x32xbf16>
+  %vn = graph.cast %v : (tensor<1x64x32xf32>) -> tensor<1x64x32xbf16>
+  %t = graph.transpose %kn {perm = array<i64: 0, 2, 1>} : (tensor<1x64x32xbf16>) -> tensor<1x32x64xbf16>
+  %s = graph.matmul %qn, %t : (tensor<1x16x32xbf16>, tensor<1x32x64xbf16>) -> tensor<1x16x64xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<1x16x64xf32>) -> tensor<1x16x64xf32>
+  %r = graph.cast %p : (tensor<1x16x64xf32>) -> tensor<1x16x64xbf16>
+  %y = graph.matmul %r, %vn : (tensor<1x16x64xbf16>, tensor<1x64x32xbf16>) -> tensor<1x16x32xf32>
+  kernel.return %y : tensor<1x16x32xf32>
+}
+
 // Numbers of tf32, by two slices of a block that divide its keys: the second one leaves 2
 // largest scores, 2 totals and 16 sums of each thread in shared memory. Values are read one
 // by one, as elements of 32 bits cannot be transposed as they are loaded.
