@@ -68,6 +68,7 @@ public:
   void run() {
     dropEmpty();
     separateOutputs();
+    separateSlices();
     placeConcatenations();
     SmallVector<Operation *> operations;
     for (Operation &op : function.getBody().front().without_terminator())
@@ -156,6 +157,34 @@ private:
     }
   }
 
+  /// Whether a convolution that will be the anchor of a group reads channels of stored
+  /// tensors where they are, without a copy of just these.
+  bool readsChannels(Operation *reader, Value x) const {
+    auto conv = dyn_cast<ConvOp>(reader);
+    return conv && conv.getX() == x && !conv.isWidening() &&
+           !target.isDevice() && !target.smallCode &&
+           schedule::isFusableConvolution(conv, packs);
+  }
+
+  /// Slices of channels go along into the groups of all their readers, where these read
+  /// the tensor that they are of.
+  void separateSlices() {
+    for (auto slice : llvm::make_early_inc_range(
+             function.getBody().front().getOps<SliceOp>())) {
+      if (slice->hasOneUse() || plan::isContiguous(slice) ||
+          !schedule::takesChannels(slice) ||
+          !llvm::all_of(slice->getUsers(), [&](Operation *user) {
+            return readsChannels(user, slice.getResult()) ||
+                   (isa<ElementwiseOpInterface>(user) &&
+                    dimsOf(user->getResult(0)) == dimsOf(slice.getResult()));
+          }))
+        continue;
+      for (OpOperand &use :
+           llvm::make_early_inc_range(llvm::drop_begin(slice->getUses())))
+        use.set(OpBuilder(slice).clone(*slice)->getResult(0));
+    }
+  }
+
   /// Whether `v` is computed as streams of rows, which are stored in one piece: not as
   /// parts of the channels of a larger tensor.
   bool isStoredByRows(Value v, int64_t axis) const {
@@ -186,6 +215,10 @@ private:
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
       bool small = all < 1024;
+      // Not all parts are where they should be: they are read where they are.
+      if (own < all && schedule::readsByParts(concat) &&
+          readsChannels(*concat->user_begin(), concat.getResult()))
+        continue;
       // The parts' places are numbers.
       bool isKnown = llvm::all_of(concat.getInputs(), [&](Value part) {
         return dimsOf(part)[concat.getAxis()].known().has_value();
@@ -341,6 +374,19 @@ private:
                 (target.coreRegisters &&
                  !schedule::copiesWindows(conv, target))) &&
                conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
+      if (auto slice = dyn_cast<SliceOp>(producer); slice && isa<ConvOp>(user))
+        return schedule::takesChannels(slice) &&
+               readsChannels(user, slice.getResult());
+      if (auto concat = dyn_cast<ConcatOp>(producer);
+          concat && isa<ConvOp>(user))
+        return schedule::readsByParts(concat) &&
+               readsChannels(user, concat.getResult());
+      // What a convolution reads parts of is stored.
+      if (isa<SliceOp, ConcatOp>(user) &&
+          llvm::any_of(user->getUsers(), [&](Operation *reader) {
+            return readsChannels(reader, user->getResult(0));
+          }))
+        return false;
       // What is read a few times is widened each time: narrow elements take less of
       // memory and its bandwidth.
       if (schedule::isWidening(producer) &&

@@ -119,6 +119,30 @@ bool isNarrowing(Operation *op) {
   return isa<CastOp, QuantizeOp>(op) && bitsGained(op) < 0;
 }
 
+bool takesChannels(SliceOp slice) {
+  Dims from = dimsOf(slice.getX()), to = dimsOf(slice.getResult());
+  return !to.empty() && to.back().known() && from.back().known() &&
+         slice.getSteps().back() == 1 &&
+         ArrayRef(from).drop_back() == ArrayRef(to).drop_back();
+}
+
+bool readsByParts(ConcatOp concat) {
+  // Each part has loops of its own in the kernel.
+  constexpr size_t mostParts = 4;
+  int64_t axis = concat.getAxis();
+  Dims sizes = dimsOf(concat.getResult());
+  auto conv =
+      concat->hasOneUse() ? dyn_cast<ConvOp>(*concat->user_begin()) : ConvOp();
+  return conv && conv.getX() == concat.getResult() && !conv.isWidening() &&
+         conv.getGroups() == 1 && axis + 1 == int64_t(sizes.size()) &&
+         concat.getInputs().size() <= mostParts &&
+         ConvolutionAnchor{conv, nullptr}.isPointwise() &&
+         llvm::all_of(concat.getInputs(), [](Value part) {
+           return dimsOf(part).back().known() &&
+                  !part.getDefiningOp<ConstantOp>();
+         });
+}
+
 bool isFusableConvolution(Operation *op, bool packs) {
   auto conv = dyn_cast<ConvOp>(op);
   return conv && dimsOf(conv.getX()).back().known() &&

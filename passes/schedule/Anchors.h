@@ -67,6 +67,12 @@ bool isWidening(mlir::Operation *op);
 /// Whether it gives them a narrower one, in which they are better stored.
 bool isNarrowing(mlir::Operation *op);
 
+/// Whether a slice takes neighbouring channels of all positions.
+bool takesChannels(graph::SliceOp slice);
+/// Whether a concatenation joins channels of a few tensors, for a pointwise convolution
+/// alone: then that can read them one after the other instead.
+bool readsByParts(graph::ConcatOp concat);
+
 /// A convolution in one group, whose weights are in panels or can be: it can be an
 /// anchor.
 bool isFusableConvolution(mlir::Operation *op, bool packs);

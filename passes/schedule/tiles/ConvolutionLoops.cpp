@@ -179,6 +179,30 @@ private:
   // Tiles of positions
   //===------------------------------------------------------------------===//
 
+  /// `count` channels of a tensor.
+  struct ChannelPart {
+    Value from;
+    int64_t first, count;
+  };
+  /// What the group joins the channels of its input from, each read where it is
+  /// stored.
+  static SmallVector<ChannelPart> channelParts(Value input) {
+    SmallVector<Value> joined{input};
+    if (auto concat = input.getDefiningOp<ConcatOp>();
+        concat && readsByParts(concat))
+      joined.assign(concat.getInputs().begin(), concat.getInputs().end());
+    SmallVector<ChannelPart> parts;
+    for (Value value : joined) {
+      int64_t count = shapeOf(value).back();
+      auto slice = value.getDefiningOp<SliceOp>();
+      if (slice && takesChannels(slice))
+        parts.push_back({slice.getX(), slice.getStarts().back(), count});
+      else
+        parts.push_back({value, 0, count});
+    }
+    return parts;
+  }
+
   /// The axes of the position `row` of a tile, but for the channels.
   Exprs imagePosition(Expr position, ArrayRef<int64_t> shape, int64_t row) {
     Exprs at = b.delinearize(position, shape.drop_back());
@@ -205,19 +229,26 @@ private:
   }
   void pointwise(Expr first, int64_t count, const Panel &panel, Expr stored) {
     Tile tile = firstSums(count, panel);
-    Value buffer = b.bufferOf(conv.getX());
-    Value flat = buffer ? asMatrix(b, buffer, channels) : Value();
-    addProducts(
-        tile, 0, count, channels, b.plan.number("splits"),
-        [&](int64_t row, Expr k) {
-          Expr position = rowOfTile(first, row);
-          if (flat)
-            return b.loadFrom(flat, type, {position, k});
-          Exprs at = imagePosition(position, x, row);
-          at.push_back(k);
-          return b.load(conv.getX(), at);
-        },
-        panel, b.index(0), "input_channel");
+    int64_t done = 0;
+    for (const ChannelPart &part : channelParts(conv.getX())) {
+      Value buffer = b.bufferOf(part.from);
+      Value flat =
+          buffer ? asMatrix(b, buffer, shapeOf(part.from).back()) : Value();
+      addProducts(
+          tile, 0, count, part.count, b.plan.number("splits"),
+          [&](int64_t row, Expr k) {
+            Expr position = rowOfTile(first, row);
+            if (part.first > 0)
+              k = k + double(part.first);
+            if (flat)
+              return b.loadFrom(flat, type, {position, k});
+            Exprs at = imagePosition(position, x, row);
+            at.push_back(k);
+            return b.load(part.from, at);
+          },
+          panel, b.index(done / panels.group), "input_channel");
+      done += part.count;
+    }
     auto bias = [&](Expr sum, Expr column) {
       return withBias(sum, column, panel);
     };

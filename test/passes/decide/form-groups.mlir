@@ -270,3 +270,54 @@ func.func @last_axis_moves(%q: tensor<2x32x8xf32>, %k: tensor<2x8x16xf32>, %v: t
   %y = graph.transpose %o {perm = array<i64: 0, 2, 1>} : (tensor<2x32x8xf32>) -> tensor<2x8x32xf32>
   return %y : tensor<2x8x32xf32>
 }
+
+// Channels that convolutions read are not copied: the one reads them of the tensor that
+// they are a part of, the other reads tensors one after the other in place of joined ones.
+// CHECK-LABEL: @channels_in_place(
+// CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
+// CHECK: %[[B:.*]] = graph.group "winograd"({{.*}}%[[A]]
+// CHECK-COUNT-2: graph.slice
+// CHECK: graph.conv
+// CHECK: graph.add
+// CHECK: %[[Y:.*]] = graph.group "convolution"({{.*}}%[[A]], %[[B]]
+// CHECK: graph.concat
+// CHECK: graph.conv
+// CHECK: return %[[Y]]
+func.func @channels_in_place(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32> {
+  %v = graph.constant dense<0.5> : tensor<3x3x16x16xf32> : tensor<3x3x16x16xf32>
+  %w = graph.constant dense<0.5> : tensor<1x1x48x32xf32> : tensor<1x1x48x32xf32>
+  %a = graph.exp %x : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
+  %s = graph.slice %a {starts = array<i64: 0, 0, 0, 16>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x16xf32>
+  %c = graph.conv %s, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x16x16x16xf32>
+  %b = graph.add %c, %s : (tensor<1x16x16x16xf32>, tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
+  %j = graph.concat %a, %b {axis = 3 : i64} : (tensor<1x16x16x32xf32>, tensor<1x16x16x16xf32>) -> tensor<1x16x16x48xf32>
+  %y = graph.conv %j, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x16x48xf32>, tensor<1x1x48x32xf32>) -> tensor<1x16x16x32xf32>
+  return %y : tensor<1x16x16x32xf32>
+}
+
+// What nobody else reads is written to its place: then what is joined is one tensor.
+// CHECK-LABEL: @joined_in_place(
+// CHECK: %[[J:.*]] = graph.concat
+// CHECK: graph.group "convolution"({{.*}}%[[J]]
+// CHECK: return
+func.func @joined_in_place(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1x64x32xf32> : tensor<1x1x64x32xf32>
+  %a = graph.exp %x : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
+  %b = graph.relu %x : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
+  %j = graph.concat %a, %b {axis = 3 : i64} : (tensor<1x16x16x32xf32>, tensor<1x16x16x32xf32>) -> tensor<1x16x16x64xf32>
+  %y = graph.conv %j, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x16x64xf32>, tensor<1x1x64x32xf32>) -> tensor<1x16x16x32xf32>
+  return %y : tensor<1x16x16x32xf32>
+}
+
+// What a convolution reads channels of is stored, not computed again for each position.
+// CHECK-LABEL: @computed_once(
+// CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0)
+// CHECK: graph.group "winograd"({{.*}}%[[A]]
+// CHECK: return
+func.func @computed_once(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x16xf32> {
+  %v = graph.constant dense<0.5> : tensor<3x3x16x16xf32> : tensor<3x3x16x16xf32>
+  %a = graph.exp %x : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
+  %s = graph.slice %a {starts = array<i64: 0, 0, 0, 16>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x16x16x32xf32>) -> tensor<1x16x16x16xf32>
+  %c = graph.conv %s, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x16x16x16xf32>
+  return %c : tensor<1x16x16x16xf32>
+}

@@ -82,3 +82,26 @@ kernel.func @blocks_of_keys(%q: tensor<1x8x8xf32>, %k: tensor<1x8x32xf32>, %v: t
   %y = graph.matmul %p, %v : (tensor<1x8x32xf32>, tensor<1x32x16xf32>) -> tensor<1x8x16xf32>
   kernel.return %y : tensor<1x8x16xf32>
 }
+
+// A pointwise convolution reads the tensors that its input is joined from one after the
+// other, a part of one of them in place.
+// CHECK-LABEL: @joined_channels(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: memref<1x8x8x8xf32>
+// CHECK-SAME: %[[Z:[a-z0-9]*]]: memref<1x8x8x16xf32>
+// CHECK-NOT: arith.select
+// CHECK: scf.for %{{.*}} = %c0 to %c32
+// CHECK: scf.for %{{.*}} = %c0 to %c8{{[_0-9]*}} step
+// CHECK: vector.fma
+// CHECK: scf.for %[[K:.*]] = %c0 to %c4
+// CHECK: arith.addi %[[K]], %c8
+// CHECK: arith.addi %[[K]], %c12
+// CHECK: vector.fma
+// CHECK-NOT: scf.for
+// CHECK: return
+kernel.func @joined_channels(%x: tensor<1x8x8x8xf32>, %z: tensor<1x8x8x16xf32>, %p: tensor<192xf32>) -> tensor<1x8x8x16xf32> attributes {strategy = "convolution", plan = {columns = 16, order = "tiles", rows = 2, splits = 1}} {
+  %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<192xf32>) -> tensor<1x1x12x16xf32>
+  %s = graph.slice %z {starts = array<i64: 0, 0, 0, 12>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x16xf32>) -> tensor<1x8x8x4xf32>
+  %j = graph.concat %x, %s {axis = 3 : i64} : (tensor<1x8x8x8xf32>, tensor<1x8x8x4xf32>) -> tensor<1x8x8x12xf32>
+  %y = graph.conv %j, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x12xf32>, tensor<1x1x12x16xf32>) -> tensor<1x8x8x16xf32>
+  kernel.return %y : tensor<1x8x8x16xf32>
+}
