@@ -67,8 +67,10 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   // When channels are last, and before the parts of weights become constants.
-  if (!options.strict)
+  if (!options.strict) {
     functions.addPass(simplify::createSplitPhases());
+    functions.addPass(simplify::createHoistConvolutions());
+  }
   functions.addPass(simplify::createFoldConstants());
   if (!options.strict)
     functions.addPass(simplify::createFoldScales());

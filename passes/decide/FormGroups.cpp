@@ -397,6 +397,10 @@ private:
       }
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
+      // An element that one gather after the other finds is one element.
+      if (isa<GatherOp>(producer) && isa<GatherOp>(user) &&
+          user->getOperand(0) == producer->getResult(0))
+        return true;
       return tensorType(user->getResult(0)).getNumElements() <= produced;
     });
   }

@@ -45,6 +45,10 @@ def SplitPhases : Pass<"simplify-split-phases", "::mlir::func::FuncOp"> {
   let summary = "Make convolutions of transposed convolutions, one for phases with equally many kernel positions";
 }
 
+def HoistConvolutions : Pass<"simplify-hoist-convolutions", "::mlir::func::FuncOp"> {
+  let summary = "Compute pointwise convolutions before what repeats positions";
+}
+
 def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply per-channel factors into weights, add per-channel terms to biases";
 }
