@@ -82,8 +82,9 @@ public:
     // What is concatenated in place knows where its parts lie.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
-        part.getDefiningOp<GroupOp>().setOutputStrides(
-            stridesOf(shapeOf(concat->getResult(0))));
+        if (!isInOnePiece(cast<ConcatOp>(concat)))
+          part.getDefiningOp<GroupOp>().setOutputStrides(
+              stridesOf(shapeOf(concat->getResult(0))));
     // Constants that were copied into groups have no use left.
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
@@ -198,6 +199,13 @@ private:
     return stream && stream->crossesPositions();
   }
 
+  /// Whether the elements of each part follow each other in what is joined.
+  static bool isInOnePiece(ConcatOp concat) {
+    return llvm::all_of(
+        shapeOf(concat.getResult()).take_front(concat.getAxis()),
+        [](int64_t size) { return size == 1; });
+  }
+
   /// A concatenation most of whose parts are computed for it alone stays
   /// outside the groups: the parts are written to their places. The other parts
   /// are copied there.
@@ -207,6 +215,12 @@ private:
       int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
+        // A view of a result is the part that this is, where it has no gaps.
+        while (isa_and_nonnull<ReshapeOp>(op) && part.hasOneUse() &&
+               isInOnePiece(concat)) {
+          part = op->getOperand(0);
+          op = part.getDefiningOp();
+        }
         return op && op->getNumResults() == 1 && part.hasOneUse() &&
                !isStoredByRows(part, concat.getAxis()) && !isView(op) &&
                !isa<ConstantOp, GroupOp, IfOp, LoopOp>(op) &&
@@ -229,14 +243,16 @@ private:
               [](Value v) { return tensorType(v).getNumElements() == 0; }))
         continue;
       OpBuilder builder(concat);
+      SmallVector<std::pair<OpOperand *, ReshapeOp>> copies;
       for (OpOperand &part : concat->getOpOperands())
         if (!isOwn(part.get()))
-          part.set(ReshapeOp::create(builder, concat.getLoc(),
-                                     part.get().getType(), part.get())
-                       .getResult());
-      for (OpOperand &part : concat->getOpOperands())
-        if (auto copy = part.get().getDefiningOp<ReshapeOp>())
-          part.set(buildGroup({copy}).getResult(0));
+          copies.push_back(
+              {&part, ReshapeOp::create(builder, concat.getLoc(),
+                                        part.get().getType(), part.get())});
+      for (auto [part, copy] : copies)
+        part->set(copy);
+      for (auto [part, copy] : copies)
+        part->set(buildGroup({copy}).getResult(0));
       placed.insert(concat);
     }
   }

@@ -147,11 +147,14 @@ void Buffers::placeParts(Operation *op, int64_t time) {
   int64_t stride = byteStrides(result)[axis];
   for (Value part : concat.getInputs()) {
     unsigned own = places.lookup(part).buffer;
+    int64_t size = shapeOf(part)[axis];
     assert(buffers[own].kind == Arena && buffers[own].parent == own &&
            "parts are results of their own");
     absorb(own, whole, offset);
     parts.insert(part);
-    offset += shapeOf(part)[axis] * stride;
+    while (auto view = part.getDefiningOp<ReshapeOp>())
+      parts.insert(part = view.getX());
+    offset += size * stride;
   }
   places[result] = {whole, 0};
 }
@@ -238,12 +241,11 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
   auto touch = [&](Value value, int64_t time) {
     Place place = placeOf(value);
     int64_t span = spanOf(value);
-    if (parts.contains(value)) {
+    auto users = value.getUsers();
+    auto user = llvm::find_if(users, llvm::IsaPred<ConcatOp>);
+    if (parts.contains(value) && user != users.end()) {
       // Rows of a part may lie apart.
-      auto concat =
-          cast<ConcatOp>(*llvm::find_if(value.getUsers(), [](Operation *user) {
-            return isa<ConcatOp>(user);
-          }));
+      auto concat = cast<ConcatOp>(*user);
       span = bytesOf(concat.getType());
       int64_t outer = 1;
       for (int64_t size : shapeOf(value).take_front(concat.getAxis()))

@@ -295,6 +295,23 @@ func.func @channels_in_place(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf3
   return %y : tensor<1x16x16x32xf32>
 }
 
+// A view of a result is written to its place as well, where parts have no gaps; its group
+// needs no strides.
+// CHECK-LABEL: @joined_views(
+// CHECK: %[[A:.*]] = graph.group "elementwise"(%arg0) :
+// CHECK: %[[V:.*]] = graph.reshape %[[A]]
+// CHECK: %[[B:.*]] = graph.group "elementwise"(%arg1) :
+// CHECK: %[[W:.*]] = graph.reshape %[[B]]
+// CHECK: graph.concat %[[V]], %[[W]]
+func.func @joined_views(%x: tensor<1x8x8x64xf32>, %y: tensor<1x4x4x64xf32>) -> tensor<1x80x64xf32> {
+  %a = graph.exp %x : (tensor<1x8x8x64xf32>) -> tensor<1x8x8x64xf32>
+  %v = graph.reshape %a : (tensor<1x8x8x64xf32>) -> tensor<1x64x64xf32>
+  %b = graph.relu %y : (tensor<1x4x4x64xf32>) -> tensor<1x4x4x64xf32>
+  %w = graph.reshape %b : (tensor<1x4x4x64xf32>) -> tensor<1x16x64xf32>
+  %c = graph.concat %v, %w {axis = 1 : i64} : (tensor<1x64x64xf32>, tensor<1x16x64xf32>) -> tensor<1x80x64xf32>
+  return %c : tensor<1x80x64xf32>
+}
+
 // What nobody else reads is written to its place: then what is joined is one tensor.
 // CHECK-LABEL: @joined_in_place(
 // CHECK: %[[J:.*]] = graph.concat

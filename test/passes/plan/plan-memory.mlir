@@ -3,6 +3,7 @@
 // RUN: %ingot-opt %t/inplace.mlir -plan-memory | FileCheck %s --check-prefix=INPLACE
 // RUN: %ingot-opt %t/views.mlir -plan-memory | FileCheck %s --check-prefix=VIEWS
 // RUN: %ingot-opt %t/concat.mlir -plan-memory | FileCheck %s --check-prefix=CONCAT
+// RUN: %ingot-opt %t/joined-views.mlir -plan-memory | FileCheck %s --check-prefix=JOINED
 // RUN: %ingot-opt %t/bound.mlir -plan-memory | FileCheck %s --check-prefix=BOUND
 // RUN: %ingot-opt %t/slices.mlir -plan-memory | FileCheck %s --check-prefix=SLICES
 // RUN: %ingot-opt %t/creep.mlir -plan-memory=alignment=16 | FileCheck %s --check-prefix=CREEP
@@ -113,6 +114,27 @@ kernel.program @main(%x: tensor<4x8xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>
   %e = kernel.launch @part(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %z = graph.concat %d, %e {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
   kernel.return %y, %z : tensor<4x16xf32>, tensor<4x16xf32>
+}
+
+// A part may be a view of a result: then that result lies in what is joined.
+// JOINED: arena_bytes = 384
+// JOINED: %[[A:.*]] = kernel.arena 0 : memref<4x8xf32>
+// JOINED-NEXT: kernel.launch @image(%arg0, %[[A]])
+// JOINED-NEXT: %[[B:.*]] = kernel.arena 128 : memref<64xf32>
+// JOINED-NEXT: kernel.launch @row(%arg1, %[[B]])
+// JOINED-NEXT: %[[C:.*]] = kernel.arena 0 : memref<96xf32>
+// JOINED-NEXT: kernel.launch @whole(%[[C]], %arg2)
+//--- joined-views.mlir
+kernel.func @image(%x: memref<4x8xf32> {kernel.read}, %y: memref<4x8xf32>) { kernel.return }
+kernel.func @row(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.func @whole(%x: memref<96xf32> {kernel.read}, %y: memref<96xf32>) { kernel.return }
+kernel.program @main(%x: tensor<4x8xf32>, %y: tensor<64xf32>) -> tensor<96xf32> {
+  %a = kernel.launch @image(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %v = graph.reshape %a : (tensor<4x8xf32>) -> tensor<32xf32>
+  %b = kernel.launch @row(%y) : (tensor<64xf32>) -> tensor<64xf32>
+  %c = graph.concat %v, %b {axis = 0 : i64} : (tensor<32xf32>, tensor<64xf32>) -> tensor<96xf32>
+  %z = kernel.launch @whole(%c) : (tensor<96xf32>) -> tensor<96xf32>
+  kernel.return %z : tensor<96xf32>
 }
 
 // An input whose value was fixed when compiling is checked before anything runs.
