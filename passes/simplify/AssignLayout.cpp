@@ -81,6 +81,15 @@ public:
   }
 
 private:
+  /// Whether what `op` joins is returned: parts can be transposed on the way to their
+  /// places, and no other transpose meets them behind that.
+  static bool isReturned(Operation *op) {
+    return isa<ConcatOp>(op) &&
+           llvm::all_of(op->getUsers(), [](Operation *user) {
+             return user->hasTrait<OpTrait::IsTerminator>();
+           });
+  }
+
   /// op(transpose(x), ...) -> transpose(op(x, ...))
   bool sink(Operation *op) {
     if (auto transpose = dyn_cast<TransposeOp>(op)) {
@@ -93,8 +102,17 @@ private:
       op->erase();
       return true;
     }
+    if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      OpBuilder builder(op);
+      Value moved = reshapedBeforeTranspose(builder, reshape);
+      if (!moved)
+        return false;
+      op->getResult(0).replaceAllUsesWith(moved);
+      op->erase();
+      return true;
+    }
     auto permutable = dyn_cast<PermuteOpInterface>(op);
-    if (!permutable || op->getNumResults() != 1)
+    if (!permutable || op->getNumResults() != 1 || isReturned(op))
       return false;
     size_t rank = shapeOf(op->getResult(0)).size();
     // The permutation that saves most: of the largest transposed operand.

@@ -48,6 +48,11 @@ inline mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
   return buildReshape(builder, loc, x, llvm::ArrayRef<int64_t>(shape));
 }
 
+/// Builds transpose(reshape(x)) for a reshape of transpose(x), which nobody else reads,
+/// where all axes that the reshape merges or splits follow one another in x as well; null
+/// where they do not.
+mlir::Value reshapedBeforeTranspose(mlir::OpBuilder &builder, ReshapeOp op);
+
 /// A run of axes of `from` that a reshape makes of a run of axes of `to`.
 struct AxisRun {
   size_t from, fromCount, to, toCount;

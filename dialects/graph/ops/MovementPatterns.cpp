@@ -114,36 +114,13 @@ SmallVector<int64_t> longAxes(ArrayRef<Dim> sizes) {
   return axes;
 }
 
-/// reshape(transpose(x)) -> transpose(reshape(x)), where the reshape adds and
-/// drops axes of size 1 only: transposes meet, and move with their readers,
-/// while a reshape of what is stored is a view.
+/// reshape(transpose(x)) -> transpose(reshape(x)): transposes meet, and move with their
+/// readers, while a reshape of what is stored is a view.
 LogicalResult reshapeOfTranspose(ReshapeOp op, PatternRewriter &rewriter) {
-  auto transpose = op.getX().getDefiningOp<TransposeOp>();
-  if (!transpose || !transpose->hasOneUse())
+  Value moved = reshapedBeforeTranspose(rewriter, op);
+  if (!moved)
     return failure();
-  Dims x = dimsOf(transpose.getX()), from = dimsOf(transpose.getResult()),
-       to = dimsOf(op.getResult());
-  SmallVector<int64_t> xLong = longAxes(x), fromLong = longAxes(from),
-                       toLong = longAxes(to);
-  if (permuted(from, fromLong) != permuted(to, toLong))
-    return failure();
-  // The axes of size 1 that the result has come first in the view.
-  int64_t ones = to.size() - toLong.size();
-  Dims sizes(ones, 1);
-  llvm::append_range(sizes, permuted(x, xLong));
-  SmallVector<int64_t> perm;
-  int64_t one = 0;
-  for (const Dim &size : to) {
-    if (size == 1) {
-      perm.push_back(one++);
-      continue;
-    }
-    int64_t axis = transpose.getPerm()[fromLong[perm.size() - one]];
-    perm.push_back(ones + (llvm::find(xLong, axis) - xLong.begin()));
-  }
-  Value view =
-      ReshapeOp::create(rewriter, op.getLoc(), transpose.getX(), sizes);
-  rewriter.replaceOpWithNewOp<TransposeOp>(op, view, perm);
+  rewriter.replaceOp(op, moved);
   return success();
 }
 

@@ -55,6 +55,60 @@ bool isOneReshape(ArrayRef<Dim> from, ArrayRef<Dim> to) {
   });
 }
 
+Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
+  auto transpose = op.getX().getDefiningOp<TransposeOp>();
+  if (!transpose || !transpose->hasOneUse())
+    return {};
+  Dims x = dimsOf(transpose.getX()), from = dimsOf(transpose.getResult()),
+       to = dimsOf(op.getResult());
+  SmallVector<AxisRun> runs = axisRuns(from, to);
+  if (runs.empty())
+    return {};
+  // What is left is of size 1.
+  runs.back().fromCount = from.size() - runs.back().from;
+  runs.back().toCount = to.size() - runs.back().to;
+  // Axes of size 1 can be anywhere: the places of the others count.
+  SmallVector<int64_t> placeOf;
+  for (int64_t place = 0; const Dim &size : x)
+    placeOf.push_back(size == 1 ? -1 : place++);
+  SmallVector<std::pair<int64_t, size_t>>
+      ordered; // First place and number of runs.
+  for (auto [number, run] : llvm::enumerate(runs)) {
+    int64_t first = -1, last = -1;
+    for (size_t i = run.from; i < run.from + run.fromCount; ++i) {
+      int64_t place = placeOf[transpose.getPerm()[i]];
+      if (place < 0)
+        continue;
+      if (last >= 0 && place != last + 1)
+        return {};
+      first = first < 0 ? place : first;
+      last = place;
+    }
+    ordered.push_back({first, number});
+  }
+  llvm::sort(ordered);
+  // The axes of size 1 that the result has come first in the view.
+  SmallVector<int64_t> perm(to.size());
+  Dims sizes;
+  for (auto [i, size] : llvm::enumerate(to))
+    if (size == 1) {
+      perm[i] = static_cast<int64_t>(sizes.size());
+      sizes.push_back(1);
+    }
+  for (auto [first, number] : ordered)
+    for (size_t j = 0; j < runs[number].toCount; ++j) {
+      size_t axis = runs[number].to + j;
+      if (to[axis] == 1)
+        continue;
+      perm[axis] = static_cast<int64_t>(sizes.size());
+      sizes.push_back(to[axis]);
+    }
+  if (!isOneReshape(x, sizes))
+    return {};
+  Value view = ReshapeOp::create(builder, op.getLoc(), transpose.getX(), sizes);
+  return TransposeOp::create(builder, op.getLoc(), view, perm);
+}
+
 LogicalResult ReshapeOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims from = dimsOf(op.getX()), to = rule.statedDims();
   if (product(from) != product(to))

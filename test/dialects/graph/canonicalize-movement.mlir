@@ -96,7 +96,31 @@ func.func @transposes(%x: tensor<1x128x12x64xf32>) -> tensor<1x12x64x128xf32> {
   return %d : tensor<1x12x64x128xf32>
 }
 
-// A reshape that merges long axes keeps transposes apart.
+// A reshape that merges axes which follow one another before the transpose moves ahead
+// of it: here the places of an image, channels last, become one axis.
+// CHECK-LABEL: @merged_neighbours(
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : (tensor<1x8x4x16xf32>) -> tensor<1x32x16xf32>
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[R]] {perm = array<i64: 0, 2, 1>} : (tensor<1x32x16xf32>) -> tensor<1x16x32xf32>
+// CHECK-NEXT: return %[[T]]
+func.func @merged_neighbours(%x: tensor<1x8x4x16xf32>) -> tensor<1x16x32xf32> {
+  %a = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x8x4x16xf32>) -> tensor<1x16x8x4xf32>
+  %b = graph.reshape %a : (tensor<1x16x8x4xf32>) -> tensor<1x16x32xf32>
+  return %b : tensor<1x16x32xf32>
+}
+
+// A reshape that splits an axis moves ahead of a transpose as well.
+// CHECK-LABEL: @split_axis(
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : (tensor<1x32x64xf32>) -> tensor<1x32x4x16xf32>
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[R]] {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x32x4x16xf32>) -> tensor<1x4x16x32xf32>
+// CHECK-NEXT: return %[[T]]
+func.func @split_axis(%x: tensor<1x32x64xf32>) -> tensor<1x4x16x32xf32> {
+  %a = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<1x32x64xf32>) -> tensor<1x64x32xf32>
+  %b = graph.reshape %a : (tensor<1x64x32xf32>) -> tensor<1x4x16x32xf32>
+  return %b : tensor<1x4x16x32xf32>
+}
+
+// A reshape that merges axes in another order than they are stored in keeps transposes
+// apart.
 // CHECK-LABEL: @merged_axes(
 // CHECK: graph.transpose
 // CHECK: graph.reshape

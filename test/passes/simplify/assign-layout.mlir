@@ -106,3 +106,29 @@ func.func @nothing(%x: tensor<1x1x1x8xf32>, %n: tensor<0x8x4x4xf32>) -> tensor<0
   %y = graph.mul %t, %n : (tensor<1x8x1x1xf32>, tensor<0x8x4x4xf32>) -> tensor<0x8x4x4xf32>
   return %y : tensor<0x8x4x4xf32>
 }
+
+// A reshape of axes that stay together lets the transpose pass, so that it meets another.
+// CHECK-LABEL: @through_reshape(
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : (tensor<1x8x4x16xf32>) -> tensor<1x32x16xf32>
+// CHECK-NEXT: graph.exp %[[R]]
+// CHECK-NEXT: return
+func.func @through_reshape(%x: tensor<1x8x4x16xf32>) -> tensor<1x32x16xf32> {
+  %a = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x8x4x16xf32>) -> tensor<1x16x8x4xf32>
+  %b = graph.reshape %a : (tensor<1x16x8x4xf32>) -> tensor<1x16x32xf32>
+  %c = graph.exp %b : (tensor<1x16x32xf32>) -> tensor<1x16x32xf32>
+  %d = graph.transpose %c {perm = array<i64: 0, 2, 1>} : (tensor<1x16x32xf32>) -> tensor<1x32x16xf32>
+  return %d : tensor<1x32x16xf32>
+}
+
+// Parts of what is returned are transposed on the way to their places in it: a transpose
+// behind the concatenation would be a pass over all of it.
+// CHECK-LABEL: @returned_concat(
+// CHECK-COUNT-2: graph.transpose
+// CHECK-NEXT: %[[C:.*]] = graph.concat
+// CHECK-NEXT: return %[[C]]
+func.func @returned_concat(%x: tensor<1x8x4x16xf32>, %y: tensor<1x8x4x16xf32>) -> tensor<1x32x8x4xf32> {
+  %a = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x8x4x16xf32>) -> tensor<1x16x8x4xf32>
+  %b = graph.transpose %y {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x8x4x16xf32>) -> tensor<1x16x8x4xf32>
+  %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<1x16x8x4xf32>, tensor<1x16x8x4xf32>) -> tensor<1x32x8x4xf32>
+  return %c : tensor<1x32x8x4xf32>
+}
