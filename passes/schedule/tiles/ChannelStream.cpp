@@ -40,13 +40,32 @@ int64_t ChannelStream::channelsAgain() const {
 ChannelStream::Source ChannelStream::source() const {
   if (stride == 1 || !crossesPositions())
     return Source::Direct;
-  return stride == 2 && lanes % channels == 0 ? Source::EachSecond
-                                              : Source::Merged;
+  // Merges of four positions are faster than shuffles, of eight they take too many registers.
+  return stride == 2 && lanes % channels == 0 && lanes != 4 * channels
+             ? Source::EachSecond
+             : Source::Merged;
 }
 
-int64_t ChannelStream::parts() const {
-  int64_t first = std::gcd(channels, lanes);
-  return 1 + llvm::divideCeil(lanes - first, channels);
+int64_t ChannelStream::step() const {
+  int64_t whole = lanes / channels * channels;
+  // Of three parts and more: what merges and weights take are more registers than there are.
+  return source() == Source::Merged && whole >= 2 * channels ? whole : lanes;
+}
+
+int64_t ChannelStream::registers() const {
+  return step() == lanes ? length() / lanes
+                         : llvm::divideCeil(lastStart(), step());
+}
+
+int64_t ChannelStream::mostParts() const {
+  return step() == lanes
+             ? partsAtSteps()
+             : std::max(partsAtSteps(), partsFrom(lastStart() % channels));
+}
+
+int64_t ChannelStream::partsAtSteps() const {
+  return step() == lanes ? partsFrom(channels - std::gcd(channels, lanes))
+                         : step() / channels;
 }
 
 SmallVector<int64_t> ChannelStream::loads() const {
@@ -62,7 +81,7 @@ SmallVector<int64_t> ChannelStream::loads() const {
       all.insert(column / 2 * 2 * channels + loaded);
       break;
     case Source::Merged:
-      for (int64_t part = 0; part < parts(); ++part)
+      for (int64_t part = 0; part < mostParts(); ++part)
         all.insert((column + part * (stride - 1)) * channels);
       break;
     }

@@ -10,6 +10,12 @@
 // weights have their first channels once more behind the last one (pack_panels), so that
 // they are read in one piece. Where the row is no whole number of registers, the last one
 // begins earlier, and results are computed twice.
+//
+// At a stride a register of several positions is merged of one for each of them. Of few
+// channels that are too many: registers have whole positions then, as many as there is
+// room for, and lanes behind these that the next register overwrites.
+//
+//   registers     0 p0 .. p0 p1 .. p1 ...... | 1 p2 .. p2 p3 .. p3 ......
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_CHANNELSTREAM_H
 #define INGOT_PASSES_SCHEDULE_TILES_CHANNELSTREAM_H
@@ -34,9 +40,15 @@ struct ChannelStream {
   int64_t lanes, loaded;
 
   int64_t length() const { return positions * channels; }
-  int64_t registers() const { return llvm::divideCeil(length(), lanes); }
-  /// Where the last register begins.
+  /// Results from one register to the next.
+  int64_t step() const;
+  /// Registers that begin at multiples of the step; whether one more ends with the row,
+  /// and where that begins.
+  int64_t registers() const;
+  bool hasLast() const { return (registers() - 1) * step() < lastStart(); }
   int64_t lastStart() const { return length() - lanes; }
+  /// Whether those at multiples of the step have whole positions.
+  bool beginsAtPositions() const { return step() % channels == 0; }
   /// Whether a register has channels of two positions, or of more.
   bool crossesPositions() const { return channels % lanes != 0; }
   /// Channels that follow the last one of packed weights once more.
@@ -52,8 +64,13 @@ struct ChannelStream {
     Merged
   };
   Source source() const;
-  /// Positions that a register has parts of, at most.
-  int64_t parts() const;
+  /// Positions that a register has parts of: where its first one is `channel`, at most,
+  /// and of those that begin at a multiple of the step.
+  int64_t partsFrom(int64_t channel) const {
+    return 1 + (channel + lanes - 1) / channels;
+  }
+  int64_t mostParts() const;
+  int64_t partsAtSteps() const;
   /// Where registers are loaded for one kernel row: how many bytes behind the window's
   /// first one.
   llvm::SmallVector<int64_t> loads() const;

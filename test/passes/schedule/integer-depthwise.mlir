@@ -2,19 +2,21 @@
 // REQUIRES: ingot-opt
 
 // Registers of two positions of 64 channels keep their twelve vectors of weights down the
-// rows: the input at three kernel columns, interleaved with zeros by the target's
-// instruction, times these, for each kernel row, without a loop over them.
+// rows. The input at three kernel columns, interleaved with zeros by the target's
+// instruction, goes into the sums of the row that it is the last one of, and of the two rows
+// behind that, which the loop carries.
 // CHECK-LABEL: @positions(
 // CHECK: scf.for
 // CHECK-COUNT-12: vector.load %{{.*}} : memref<1536xi8>, vector<128xi8>
-// CHECK: scf.for
-// CHECK-NOT: scf.for
+// CHECK-COUNT-6: vector.load %{{.*}} : memref<2304xi8>, vector<128xi8>
+// CHECK: scf.for {{.*}} iter_args(%[[OLDEST:[a-z0-9]+]] =
 // CHECK-COUNT-3: vector.load %{{.*}} : memref<2304xi8>, vector<128xi8>
 // CHECK-COUNT-2: vector.interleave %{{.*}} : vector<128xi8> -> vector<256xi8>
 // CHECK-COUNT-2: vector.interleave %{{.*}} : vector<64xi16> -> vector<128xi16>
-// CHECK-COUNT-4: kernel.dot unsigned %{{.*}} : vector<128xi8>, vector<32xi32>
-// CHECK-COUNT-3: vector.load %{{.*}} : memref<2304xi8>, vector<128xi8>
-// CHECK: vector.store %{{.*}} : memref<4x256xi8>, vector<128xi8>
+// CHECK: kernel.dot unsigned %{{.*}}, %[[OLDEST]] : vector<128xi8>, vector<32xi32>
+// CHECK-COUNT-11: kernel.dot unsigned %{{.*}} : vector<128xi8>, vector<32xi32>
+// CHECK-NOT: kernel.dot
+// CHECK: vector.store %{{.*}} : memref<1024xi8>, vector<128xi8>
 kernel.func @positions(%x: tensor<1x6x6x64xui8>, %w: tensor<1536xsi8>) -> tensor<1x4x4x64xui8> attributes {strategy = "integer-depthwise", plan = {columns = 128, rows = 1}, comment = ""} {
   %u = graph.unpack_panels %w {panel = 128 : i64, tail = 128 : i64, group = 4 : i64, axes = 2 : i64} : (tensor<1536xsi8>) -> tensor<3x3x1x64xsi8>
   %s = graph.conv %x, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 64 : i64}
@@ -35,8 +37,8 @@ kernel.func @positions(%x: tensor<1x6x6x64xui8>, %w: tensor<1536xsi8>) -> tensor
 // CHECK: scf.for
 // CHECK: arith.select %[[BEHIND]], %{{.*}} : vector<128xi1>, vector<128xi8>
 // CHECK: vector.load %{{.*}} : memref<256xi32>, vector<128xi32>
-// CHECK: vector.store %{{.*}} : memref<2x288xi8>, vector<128xi8>
-// CHECK: vector.store %{{.*}}, %[[LAST:.*]]] : memref<2x288xi8>, vector<128xi8>
+// CHECK: vector.store %{{.*}} : memref<576xi8>, vector<128xi8>
+// CHECK: vector.store %{{.*}}, %[[LAST:.*]]] : memref<576xi8>, vector<128xi8>
 // CHECK-NOT: vector.store
 kernel.func @channels(%x: tensor<1x5x6x144xui8>, %w: tensor<3072xsi8>, %b: tensor<256xsi32>) -> tensor<1x2x2x144xui8> attributes {strategy = "integer-depthwise", plan = {columns = 128, rows = 1}, comment = ""} {
   %u = graph.unpack_panels %w {panel = 256 : i64, tail = 256 : i64, group = 4 : i64, axes = 2 : i64} : (tensor<3072xsi8>) -> tensor<3x3x1x144xsi8>
@@ -48,19 +50,43 @@ kernel.func @channels(%x: tensor<1x5x6x144xui8>, %w: tensor<3072xsi8>, %b: tenso
   kernel.return %y : tensor<1x2x2x144xui8>
 }
 
+// Four positions and more make too many merges: registers have as many whole positions of 48
+// channels as there is room for, two, which need one merge. The last one ends with the row,
+// and may begin in the middle of a position.
+// CHECK-LABEL: @whole_positions(
+// CHECK-DAG: %[[ONE:.*]] = vector.vscale
+// CHECK-DAG: %[[RESULTS:.*]] = arith.muli %[[ONE]], %c144
+// CHECK: arith.cmpi ule
+// CHECK-NOT: arith.cmpi ule
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %[[RESULTS]] : index
+// CHECK: %[[FIRST:.*]] = arith.addi %[[ROW]], %{{.*}} : index
+// CHECK: vector.store %{{.*}}, %{{.*}}[%[[FIRST]]] : memref<432xi8>, vector<128xi8>
+// CHECK-COUNT-2: arith.cmpi ule
+// CHECK: scf.for
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %[[RESULTS]] : index
+// CHECK: %[[FIRST:.*]] = arith.addi %[[ROW]], %c16{{.*}} : index
+// CHECK: vector.store %{{.*}}, %{{.*}}[%[[FIRST]]] : memref<432xi8>, vector<128xi8>
+kernel.func @whole_positions(%x: tensor<1x7x7x48xui8>, %w: tensor<1920xsi8>) -> tensor<1x3x3x48xui8> attributes {strategy = "integer-depthwise", plan = {columns = 128, rows = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 160 : i64, tail = 160 : i64, group = 4 : i64, axes = 2 : i64} : (tensor<1920xsi8>) -> tensor<3x3x1x48xsi8>
+  %s = graph.conv %x, %u {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 48 : i64}
+      : (tensor<1x7x7x48xui8>, tensor<3x3x1x48xsi8>) -> tensor<1x3x3x48xsi32>
+  %y = graph.cast %s : (tensor<1x3x3x48xsi32>) -> tensor<1x3x3x48xui8>
+  kernel.return %y : tensor<1x3x3x48xui8>
+}
+
 // Each second position of two registers: the columns of one are the even ones, those of
 // the next the odd ones.
 // CHECK-LABEL: @at_a_stride(
-// CHECK-COUNT-2: vector.load %{{.*}} : memref<960xi8>, vector<128xi8>
-// CHECK: vector.shuffle %[[FIRST:.*]], %[[NEXT:[^ ]*]] [0, 1, {{.*}} 31, 64, 65,
-// CHECK: vector.shuffle %[[FIRST]], %[[NEXT]] [32, 33, {{.*}} 63, 96, 97,
-// CHECK: vector.load %{{.*}} : memref<960xi8>, vector<128xi8>
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<1152xi8>, vector<128xi8>
+// CHECK: vector.shuffle %[[FIRST:.*]], %[[NEXT:[^ ]*]] [0, 1, {{.*}} 63, 128, 129,
+// CHECK: vector.shuffle %[[FIRST]], %[[NEXT]] [64, 65, {{.*}} 127, 192, 193,
+// CHECK: vector.load %{{.*}} : memref<1152xi8>, vector<128xi8>
 // CHECK-COUNT-4: kernel.dot unsigned %{{.*}} : vector<128xi8>, vector<32xi32>
-// CHECK: vector.store %{{.*}} : memref<1x128xi8>, vector<128xi8>
-kernel.func @at_a_stride(%x: tensor<1x3x10x32xui8>, %w: tensor<1536xsi8>) -> tensor<1x1x4x32xui8> attributes {strategy = "integer-depthwise", plan = {columns = 128, rows = 1}, comment = ""} {
-  %u = graph.unpack_panels %w {panel = 128 : i64, tail = 128 : i64, group = 4 : i64, axes = 2 : i64} : (tensor<1536xsi8>) -> tensor<3x3x1x32xsi8>
-  %s = graph.conv %x, %u {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 32 : i64}
-      : (tensor<1x3x10x32xui8>, tensor<3x3x1x32xsi8>) -> tensor<1x1x4x32xsi32>
-  %y = graph.cast %s : (tensor<1x1x4x32xsi32>) -> tensor<1x1x4x32xui8>
-  kernel.return %y : tensor<1x1x4x32xui8>
+// CHECK: vector.store %{{.*}} : memref<128xi8>, vector<128xi8>
+kernel.func @at_a_stride(%x: tensor<1x3x6x64xui8>, %w: tensor<1536xsi8>) -> tensor<1x1x2x64xui8> attributes {strategy = "integer-depthwise", plan = {columns = 128, rows = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 128 : i64, tail = 128 : i64, group = 4 : i64, axes = 2 : i64} : (tensor<1536xsi8>) -> tensor<3x3x1x64xsi8>
+  %s = graph.conv %x, %u {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 64 : i64}
+      : (tensor<1x3x6x64xui8>, tensor<3x3x1x64xsi8>) -> tensor<1x1x2x64xsi32>
+  %y = graph.cast %s : (tensor<1x1x2x64xsi32>) -> tensor<1x1x2x64xui8>
+  kernel.return %y : tensor<1x1x2x64xui8>
 }

@@ -1,0 +1,162 @@
+#include "passes/schedule/tiles/StreamInput.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+StreamInput::StreamInput(KernelBuilder &b, ConvOp conv,
+                         const ChannelStream &stream)
+    : b(b), stream(stream), type(elementOf(conv.getX())) {
+  ArrayRef<int64_t> x = shapeOf(conv.getX());
+  pitch = x.end()[-1] * x.end()[-2];
+  input = b.view(b.bufferOf(conv.getX()), {ShapedType::getNumElements(x)});
+}
+
+/// Whether the compiler of the generated code makes loads at any address of aligned
+/// ones, where it knows how far they are apart. At multiples of half a register that is
+/// no loss.
+bool StreamInput::hidesDistances() const {
+  Type index = b.builder.getIndexType();
+  auto isEven = [&](int64_t bytes) { return bytes % (stream.loaded / 2) == 0; };
+  return (pitch % stream.loaded != 0 ||
+          !llvm::all_of(stream.loads(), isEven)) &&
+         b.target.intrinsic(vector::VectorScaleOp::getOperationName(), {},
+                            index);
+}
+
+void StreamInput::hideDistances(int64_t rows) {
+  distances.clear();
+  int64_t length = stream.length();
+  resultsOfRow = b.index(length);
+  if (!hidesDistances())
+    return;
+  one = b.wrap(vector::VectorScaleOp::create(b.builder, b.loc),
+               b.builder.getIndexType());
+  named(one, "one");
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t bytes : stream.loads())
+      if (int64_t all = row * pitch + bytes; all != 0)
+        distances[all] = named(one * double(all), "bytes_" + Twine(all));
+  int64_t bytes =
+      storageType(elementOf(b.result())).getIntOrFloatBitWidth() / 8;
+  if (length * bytes % stream.loaded != 0)
+    resultsOfRow = named(one * double(length), "results_of_row");
+}
+
+void StreamInput::overRegisters(llvm::function_ref<void(StreamPlace)> body) {
+  double channels = double(stream.channels), step = double(stream.step());
+  bool isWhole = stream.beginsAtPositions();
+  b.forRange(b.index(0), b.index(stream.registers()), [&](Expr number) {
+    named(number, "register_of_row");
+    Expr start = named(number * step, "first_result"),
+         column = named(isWhole ? number * (step / channels) : start / channels,
+                        "first_column"),
+         channel =
+             isWhole ? b.index(0) : named(start % channels, "first_channel");
+    body(placeOf(start, column, channel, stream.partsAtSteps()));
+  });
+  if (!stream.hasLast())
+    return;
+  int64_t start = stream.lastStart(), channel = start % stream.channels;
+  body(placeOf(b.index(start), b.index(start / stream.channels),
+               b.index(channel), stream.partsFrom(channel)));
+}
+
+StreamPlace StreamInput::placeOf(Expr start, Expr column, Expr channel,
+                                 int64_t parts) {
+  StreamPlace place{start, column, channel, start, {}, {}};
+  int64_t more = (stream.stride - 1) * stream.channels;
+  if (more != 0)
+    place.input = named(start + column * double(more), "first_input");
+  if (stream.source() == ChannelStream::Source::Merged)
+    for (int64_t part = 1; part < parts; ++part)
+      place.isBehind.push_back(isFromPosition(place, part));
+  return place;
+}
+
+/// Which bytes of a register are of the position so many behind its first one, or of one
+/// behind that.
+Expr StreamInput::isFromPosition(const StreamPlace &place, int64_t part) {
+  Type byte = b.builder.getIntegerType(8, /*isSigned=*/false);
+  SmallVector<APInt> numbers;
+  for (int64_t lane = 0; lane < stream.loaded; ++lane)
+    numbers.push_back(APInt(8, lane));
+  auto vector = VectorType::get({stream.loaded}, b.builder.getIntegerType(8));
+  Expr lanes =
+      b.wrap(arith::ConstantOp::create(b.builder, b.loc,
+                                       DenseElementsAttr::get(vector, numbers)),
+             byte);
+  Expr bound = b.index(part * stream.channels) - place.channel;
+  // Of masks that it knows, the compiler of the generated code makes permutations.
+  if (one && getConstantIntValue(place.channel.value))
+    bound = bound * one;
+  Expr first = min(bound, double(stream.loaded));
+  return named(lanes >= b.broadcast(convert(first, byte), stream.loaded),
+               "is_behind_" + Twine(part));
+}
+
+SmallVector<Exprs> StreamInput::interleaved(Expr start, int64_t row,
+                                            const StreamPlace &place) {
+  std::map<int64_t, Expr> loaded;
+  // From so many bytes behind the first window on.
+  auto load = [&](int64_t bytes) {
+    auto [found, isNew] = loaded.try_emplace(bytes);
+    if (isNew) {
+      auto hidden = distances.find(row + bytes);
+      Expr at = hidden == distances.end() ? start + double(row + bytes)
+                                          : start + hidden->second;
+      found->second = b.withLanes(
+          stream.loaded, [&] { return b.loadFrom(input, type, {at}); });
+    }
+    return found->second;
+  };
+  SmallVector<Exprs> groups;
+  int64_t group = stream.form.group;
+  for (int64_t first = 0; first < stream.kernel; first += group) {
+    Exprs taps;
+    for (int64_t k = first; k < std::min(stream.kernel, first + group); ++k)
+      taps.push_back(
+          named(tap(k * stream.dilation, place, load), "x_" + Twine(k)));
+    groups.push_back(interleaveInParts(b, taps, group, stream.loaded));
+  }
+  return groups;
+}
+
+/// The input so many columns behind the first ones of the windows.
+Expr StreamInput::tap(int64_t column, const StreamPlace &place, Load load) {
+  int64_t channels = stream.channels;
+  switch (stream.source()) {
+  case ChannelStream::Source::Direct:
+    return load(column * channels);
+  case ChannelStream::Source::EachSecond: {
+    int64_t even = column / 2 * 2 * channels;
+    return eachSecond(load(even), load(even + stream.loaded), column % 2);
+  }
+  case ChannelStream::Source::Merged: {
+    Expr all = load(column * channels);
+    for (auto [part, isBehind] : llvm::enumerate(place.isBehind)) {
+      int64_t columns = column + int64_t(part + 1) * (stream.stride - 1);
+      all = select(isBehind, load(columns * channels), all);
+    }
+    return all;
+  }
+  }
+  llvm_unreachable("no such source");
+}
+
+/// The channels of positions `odd`, `odd` + 2, ... of two registers.
+Expr StreamInput::eachSecond(Expr low, Expr high, int64_t odd) {
+  SmallVector<int64_t> order;
+  for (int64_t position = odd; position < 2 * stream.loaded / stream.channels;
+       position += 2)
+    for (int64_t c = 0; c < stream.channels; ++c)
+      order.push_back(position * stream.channels + c);
+  return b.wrap(
+      vector::ShuffleOp::create(b.builder, b.loc, low.value, high.value, order),
+      low.type);
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,362 @@
+#include "passes/schedule/tiles/StreamLoops.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/GroupCost.h"
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/JoinedRows.h"
+#include "passes/schedule/tiles/StreamInput.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+/// Groups of kernel columns in one kernel row.
+static int64_t groupsOf(const ChannelStream &stream) {
+  return llvm::divideCeil(stream.kernel, stream.form.group);
+}
+
+/// The vectors of weights of a window that a register of results needs.
+static int64_t weightVectors(ConvOp conv, const ChannelStream &stream) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  return ShapedType::getNumElements(w.drop_back(3)) * groupsOf(stream) *
+         (stream.lanes / stream.form.lanes.front());
+}
+
+bool keepsWeights(ConvOp conv, const ChannelStream &stream,
+                  const TargetDescription &target) {
+  return weightVectors(conv, stream) <= int64_t(target.vectorRegisters) / 2;
+}
+
+bool isUnrolled(ConvOp conv, const ChannelStream &stream,
+                const TargetDescription &target) {
+  return shapeOf(conv.getW()).size() == 4 &&
+         weightVectors(conv, stream) <= 2 * int64_t(target.vectorRegisters);
+}
+
+namespace {
+
+/// One group during emission.
+class DepthwiseInRegisters {
+public:
+  DepthwiseInRegisters(KernelBuilder &b, ConvOp conv)
+      : b(b), conv(conv), axes(windowAxes(conv)), columns(axes.back()),
+        panels(*PackedPanels::of(b, conv.getW())),
+        stream(*ChannelStream::of(conv, b.target)),
+        wide(stream.form.lanes.front()), input(b, conv, stream) {}
+
+  void emit() {
+    Dims y = dimsOf(conv.getResult());
+    if (!isUnrolled(conv, stream, b.target))
+      return b.parallelFor(product(ArrayRef(y).drop_back(2)), [&](Expr row) {
+        Exprs position = rowPosition(b, row, y);
+        input.hideDistances(1);
+        input.overRegisters([&](StreamPlace place) {
+          loadWeights(place);
+          oneRow(position, place);
+        });
+      });
+    int64_t images = shapeOf(conv.getResult())[0],
+            rows = shapeOf(conv.getResult())[1];
+    if (images == 1 && rows > 1 && paysToFork(b.group, b.target))
+      return b.forPart(rows, [&](Expr begin, Expr end) {
+        downRows(b.index(0), begin, end, std::nullopt);
+      });
+    b.parallelFor(images, [&](Expr image) {
+      downRows(named(image, "image"), b.index(0), b.index(rows), rows);
+    });
+  }
+
+private:
+  /// The elements of a tensor, one behind the other. Null if they are not so in memory.
+  Value flat(Value buffer) {
+    return b.view(buffer,
+                  {cast<MemRefType>(buffer.getType()).getNumElements()});
+  }
+
+  /// Rows [begin, end) of an image, of which there are `known`.
+  void downRows(Expr image, Expr begin, Expr end,
+                std::optional<int64_t> known) {
+    int64_t together = b.plan.number("rows");
+    const WindowAxis &rows = axes.front();
+    input.hideDistances((together - 1) * rows.stride + rows.reach() + 1);
+    input.overRegisters([&](StreamPlace place) {
+      loadWeights(place);
+      if (carriedRows() > 0)
+        return withCarriedSums(image, begin, end, place);
+      auto tile = [&](int64_t count) {
+        return [&, count](Expr row, ArrayRef<Expr>) -> Exprs {
+          rowsTogether(image, named(row, "row"), count, place);
+          return {};
+        };
+      };
+      Expr whole = together == 1 ? end
+                   : known       ? b.index(*known / together * together)
+                                 : named(end - (end - begin) % double(together),
+                                         "end_of_tiles");
+      b.loop(begin, whole, together, {}, tile(together));
+      if (together > 1 && (!known || *known % together != 0))
+        b.loop(whole, end, 1, {}, tile(1));
+    });
+  }
+
+  /// Rows of results that have begun when one is done, if an input row serves them all
+  /// when it is interleaved: with weights in registers there is room for such sums.
+  int64_t carriedRows() const {
+    const WindowAxis &rows = axes.front();
+    return keepsWeights(conv, stream, b.target) && rows.dilation == 1 &&
+                   b.plan.number("rows") == 1
+               ? std::max<int64_t>(
+                     0, llvm::divideCeil(rows.kernel, rows.stride) - 1)
+               : 0;
+  }
+
+  /// Each row of the input once: of those that a row of results is the first to read, the
+  /// products go into its sums and into those of the rows behind it.
+  void withCarriedSums(Expr image, Expr begin, Expr end,
+                       const StreamPlace &place) {
+    const WindowAxis &rows = axes.front();
+    int64_t vectors = stream.lanes / wide, fresh = rows.kernel - rows.stride;
+    // Adds the products of rows [from, to) of the first window of `sums`.
+    auto addRows = [&](Expr row, int64_t from, int64_t to,
+                       SmallVector<Exprs> &sums) {
+      Expr start = windowStart(image, row, place);
+      for (int64_t at = from; at < to; ++at)
+        for (auto [g, parts] :
+             llvm::enumerate(input.interleaved(start, at * input.pitch, place)))
+          for (int64_t later = 0; later < int64_t(sums.size()); ++later)
+            if (int64_t k = at - later * rows.stride; k >= 0 && k < rows.kernel)
+              addProducts(sums[later], parts,
+                          b.index(k * groupsOf(stream) + int64_t(g)), place);
+    };
+    SmallVector<Exprs> begun(carriedRows(), zeros());
+    addRows(begin, 0, fresh, begun);
+    Exprs carried;
+    for (auto [later, sums] : llvm::enumerate(begun))
+      for (auto [v, sum] : llvm::enumerate(sums))
+        carried.push_back(named(sum, "sum_" + Twine(later) + "_" + Twine(v)));
+    b.loop(begin, end, 1, carried, [&](Expr row, ArrayRef<Expr> carried) {
+      named(row, "row");
+      SmallVector<Exprs> sums;
+      for (; !carried.empty(); carried = carried.drop_front(vectors))
+        sums.emplace_back(carried.take_front(vectors));
+      sums.push_back(zeros());
+      addRows(row, fresh, rows.kernel, sums);
+      store({image, row}, place, sums.front());
+      Exprs next;
+      for (const Exprs &later : ArrayRef(sums).drop_front())
+        llvm::append_range(next, later);
+      return next;
+    });
+  }
+
+  Expr windowStart(Expr image, Expr row, const StreamPlace &place) {
+    Expr first = row * double(axes.front().stride);
+    if (shapeOf(conv.getX())[0] > 1)
+      first = first + image * double(shapeOf(conv.getX())[1]);
+    return named(first * double(input.pitch) + place.input, "first_of_window");
+  }
+
+  /// `count` rows of one register.
+  void rowsTogether(Expr image, Expr row, int64_t count,
+                    const StreamPlace &place) {
+    const WindowAxis &rows = axes.front();
+    SmallVector<Exprs> sums(count, zeros());
+    Expr start = windowStart(image, row, place);
+    for (int64_t at = 0; at <= (count - 1) * rows.stride + rows.reach(); ++at) {
+      // Which kernel row it is for each row of results.
+      SmallVector<std::pair<int64_t, int64_t>> readers;
+      for (int64_t r = 0; r < count; ++r)
+        for (int64_t k = 0; k < rows.kernel; ++k)
+          if (r * rows.stride + k * rows.dilation == at)
+            readers.push_back({r, k});
+      if (readers.empty())
+        continue;
+      for (auto [g, parts] :
+           llvm::enumerate(input.interleaved(start, at * input.pitch, place)))
+        for (auto [r, k] : readers)
+          addProducts(sums[r], parts,
+                      b.index(k * groupsOf(stream) + int64_t(g)), place);
+    }
+    for (int64_t r = 0; r < count; ++r)
+      store({image, named(row + double(r), "row_" + Twine(r))}, place, sums[r]);
+  }
+
+  /// One row of one register, whose kernel rows are a loop.
+  void oneRow(ArrayRef<Expr> position, const StreamPlace &place) {
+    Dims sizes = dimsOf(conv.getX());
+    Exprs sums = overKernel(
+        b, ArrayRef(axes).drop_back(), position, zeros(),
+        [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> carried) {
+          Exprs sums(carried.begin(), carried.end());
+          Expr row = b.linearize(at, ArrayRef(sizes).drop_back(2)),
+               start = named(row * double(input.pitch) + place.input,
+                             "first_of_window");
+          for (auto [g, parts] :
+               llvm::enumerate(input.interleaved(start, 0, place)))
+            addProducts(sums, parts,
+                        named(kernelRow * double(groupsOf(stream)) + double(g),
+                              "group"),
+                        place);
+          return sums;
+        });
+    store(position, place, sums);
+  }
+
+  Exprs zeros() {
+    Expr zero = b.constant(0, elementOf(conv.getResult()));
+    return Exprs(stream.lanes / wide, b.broadcast(zero, wide));
+  }
+
+  void addProducts(Exprs &sums, ArrayRef<Expr> parts, Expr step,
+                   const StreamPlace &place) {
+    for (auto [v, sum] : llvm::enumerate(sums)) {
+      Expr weights =
+          place.weights.empty()
+              ? weightsAt(step, place, int64_t(v))
+              : place.weights.at(*constantOf(step) * stream.lanes + int64_t(v));
+      sum.value = kernel::DotOp::create(
+          b.builder, b.loc, sum.value.getType(), parts[v].value, weights.value,
+          sum.value, elementOf(conv.getX()).isUnsignedInteger(),
+          elementOf(conv.getW()).isUnsignedInteger());
+    }
+  }
+
+  /// Loads those of a register in front of its loop down the rows, if there are few.
+  void loadWeights(StreamPlace &place) {
+    if (!isUnrolled(conv, stream, b.target) ||
+        !keepsWeights(conv, stream, b.target))
+      return;
+    for (int64_t step = 0; step < axes.front().kernel * groupsOf(stream);
+         ++step)
+      for (int64_t v = 0; v < stream.lanes / wide; ++v)
+        place.weights[step * stream.lanes + v] =
+            weightsAt(b.index(step), place, v);
+  }
+
+  static std::optional<int64_t> constantOf(Expr index) {
+    return getConstantIntValue(index.value);
+  }
+
+  /// The weights of the channels of vector `v` of a register.
+  Expr weightsAt(Expr step, const StreamPlace &place, int64_t v) {
+    int64_t group = stream.form.group;
+    Expr at =
+        step * double((stream.channels + stream.channelsAgain()) * group) +
+        (place.channel + double(v * wide)) * double(group);
+    return b.withLanes(wide * group, [&] {
+      return b.loadFrom(panels.buffer, panels.type, {named(at, "at_step")});
+    });
+  }
+
+  /// Passes sums through what follows the convolution, and stores them.
+  void store(ArrayRef<Expr> position, const StreamPlace &place,
+             ArrayRef<Expr> sums) {
+    Value anchor = conv.getResult(), output = flat(b.outputs[0]);
+    Expr row = b.linearize(position, ArrayRef(dimsOf(anchor)).drop_back(2));
+    Expr first = row * input.resultsOfRow + place.start;
+    if (!epilogueIsInVectors(b) || !bindEpilogue(first, place) ||
+        (!output && stream.crossesPositions()))
+      return storeLanes(position, place, sums);
+    b.withLanes(stream.lanes, [&] {
+      Exprs at(position);
+      at.append({place.column, place.channel});
+      Expr sum = joined(b, Exprs(sums.begin(), sums.end()));
+      if (conv.getBias())
+        sum = sum + b.load(conv.getBias(), {place.channel});
+      b.bindElement(anchor, sum);
+      Expr results = b.broadcast(b.load(b.result(), at), stream.lanes);
+      if (output)
+        b.store(output, results, {named(first, "first_of_results")});
+      else
+        b.store(0u, results, at);
+      return results;
+    });
+    for (Value operand : bound)
+      b.unbindElement(operand);
+    bound.clear();
+    b.unbindElement(anchor);
+  }
+
+  /// Binds what the operators behind the convolution read to its elements at a register of
+  /// results; false if some of it has another shape.
+  bool bindEpilogue(Expr first, const StreamPlace &place) {
+    for (BlockArgument argument : b.group.block->getArguments()) {
+      if (argument == conv.getX())
+        continue;
+      Value operand = argument;
+      Operation *reader = *argument.user_begin();
+      if (auto unpack = dyn_cast<UnpackPanelsOp>(reader)) {
+        if (unpack.getResult() == conv.getW())
+          continue;
+        operand = unpack.getResult();
+      }
+      int64_t count = tensorType(operand).getNumElements();
+      Value buffer = b.bufferOf(argument);
+      Exprs at;
+      if (operand != argument ||
+          (count == stream.channels && shapeOf(operand).back() == count &&
+           !stream.crossesPositions())) {
+        buffer = flat(buffer);
+        at = {place.channel};
+      } else if (shapeOf(operand) == shapeOf(conv.getResult())) {
+        buffer = flat(buffer);
+        at = {first};
+      } else if (count == 1) {
+        continue;
+      } else {
+        return false;
+      }
+      b.bindElement(operand, b.withLanes(stream.lanes, [&] {
+        return b.loadFrom(buffer, elementOf(operand), at);
+      }));
+      bound.push_back(operand);
+    }
+    return true;
+  }
+
+  /// The same element by element: floats, and what is not stored as it is computed.
+  void storeLanes(ArrayRef<Expr> position, const StreamPlace &place,
+                  ArrayRef<Expr> sums) {
+    for (Value operand : bound)
+      b.unbindElement(operand);
+    bound.clear();
+    for (int64_t v = 0; v < int64_t(sums.size()); ++v)
+      b.forRange(b.index(0), b.index(wide), [&](Expr lane) {
+        named(lane, "lane");
+        Expr at = place.start + double(v * wide) + lane,
+             channel = named(at % double(stream.channels), "channel");
+        Exprs place(position);
+        place.append({named(at / double(stream.channels), "column"), channel});
+        Expr one = b.wrap(vector::ExtractOp::create(b.builder, b.loc,
+                                                    sums[v].value, lane.value),
+                          sums[v].type);
+        if (conv.getBias())
+          one = one + b.load(conv.getBias(), {channel});
+        b.bindElement(conv.getResult(), one);
+        b.store(0u, b.load(b.result(), place), place);
+      });
+    b.unbindElement(conv.getResult());
+  }
+
+  KernelBuilder &b;
+  ConvOp conv;
+  SmallVector<WindowAxis> axes;
+  WindowAxis columns;
+  PackedPanels panels;
+  ChannelStream stream;
+  /// Lanes of a vector of sums.
+  int64_t wide;
+  StreamInput input;
+  /// What is bound to its elements at a register.
+  SmallVector<Value> bound;
+};
+
+} // namespace
+
+void emitStream(KernelBuilder &b, ConvOp conv) {
+  DepthwiseInRegisters(b, conv).emit();
+}
+
+} // namespace ingot::schedule
