@@ -21,6 +21,14 @@ static Expr inLanes(KernelBuilder &b, Expr vector, Type element) {
 Expr joined(KernelBuilder &b, Exprs vectors) {
   if (vectors.size() == 1)
     return vectors[0];
+  if (!isa<VectorType>(vectors[0].value.getType())) {
+    auto type =
+        VectorType::get(int64_t(vectors.size()), vectors[0].value.getType());
+    auto values = llvm::map_to_vector(vectors, [](Expr x) { return x.value; });
+    return b.wrap(
+        vector::FromElementsOp::create(b.builder, b.loc, type, values),
+        vectors[0].type);
+  }
   // By words: where a vector of bytes is repeated that is shorter than half a register,
   // clang 22 makes the first word of four times its lowest byte.
   auto type = cast<VectorType>(vectors[0].value.getType());

@@ -20,7 +20,7 @@
 
 namespace ingot::schedule {
 
-/// Vectors of one width, a power of two of them, one behind the other.
+/// Vectors of one width, or single elements, a power of two of them, one behind the other.
 graph::Expr joined(KernelBuilder &b, graph::Exprs vectors);
 
 /// Whether everything behind the anchor is of types that vectors hold.

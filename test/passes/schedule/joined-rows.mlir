@@ -92,3 +92,15 @@ kernel.func @gaps(%x: tensor<2x8xui8>, %w: tensor<512xui8>, %given: tensor<2x48x
   %y = graph.cast %b : (tensor<2x48xsi32>) -> tensor<2x48xui8>
   kernel.return %y : tensor<2x48xui8>
 }
+
+// Of an odd number of columns, what is added for each is put together one by one.
+// CHECK-LABEL: @odd_columns(
+// CHECK-COUNT-5: memref.load %{{.*}} : memref<5xi32>
+// CHECK: vector.from_elements {{.*}} : vector<8xi32>
+// CHECK: arith.addi %{{.*}} : vector<32xi32>
+kernel.func @odd_columns(%x: tensor<4x8xui8>, %w: tensor<256xui8>, %add: tensor<5xsi32>) -> tensor<4x5xsi32> attributes {strategy = "integer-product", plan = {columns = 32, rows = 4, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 32 : i64, tail = 32 : i64, group = 4 : i64} : (tensor<256xui8>) -> tensor<8x5xui8>
+  %s = graph.matmul %x, %u : (tensor<4x8xui8>, tensor<8x5xui8>) -> tensor<4x5xsi32>
+  %a = graph.add %s, %add : (tensor<4x5xsi32>, tensor<5xsi32>) -> tensor<4x5xsi32>
+  kernel.return %a : tensor<4x5xsi32>
+}
