@@ -102,6 +102,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
       functions.addPass(createCanonicalizerPass());
   }
   if (!options.evaluating) {
+    // While scales and functions are as the model has them.
+    functions.addPass(
+        decide::createFormTables({options.target->name.str(), options.strict}));
     // What is left of other signs changes in front of each product.
     functions.addPass(decide::createAgreeSigns({options.target->name.str()}));
     // Before inputs get the padding and the channels that windows read.

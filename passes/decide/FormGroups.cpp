@@ -23,6 +23,7 @@
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
+#include "passes/schedule/Tables.h"
 #include "passes/schedule/tiles/ChannelStream.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -299,6 +300,12 @@ private:
     growth.members.insert(root);
     if (isa<BodyOpInterface>(root) || root->getNumResults() != 1)
       return growth.members;
+    if (isInRegisters(root)) {
+      if (auto bits = root->getOperand(1).getDefiningOp<BitCastOp>();
+          bits && mayJoin(bits, growth.members))
+        growth.members.insert(bits);
+      return growth.members;
+    }
     bool anchored = !cast<ElementOpInterface>(root).isCheap();
     growth.places[root] = {0, 1};
     auto isEarlier = [](Operation *a, Operation *b) {
@@ -363,10 +370,16 @@ private:
            !grouped.contains(before) && !placed.contains(before);
   }
 
+  /// Whether `op` is a table that the target looks up in registers, alone.
+  bool isInRegisters(Operation *op) const {
+    return schedule::isByteTable(op) && schedule::looksUpBytes(target);
+  }
+
   bool mayJoin(Operation *producer,
                const llvm::SetVector<Operation *> &members) {
     if (grouped.contains(producer) || placed.contains(producer) ||
         isView(producer) || isa<ConstantOp>(producer) ||
+        isInRegisters(producer) ||
         !isa<ElementOpInterface, BodyOpInterface>(producer))
       return false;
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {

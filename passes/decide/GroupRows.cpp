@@ -3,6 +3,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Strategy.h"
+#include "passes/schedule/Tables.h"
 
 #include <tuple>
 
@@ -82,7 +83,7 @@ bool keepsAxis(Operation *op, int64_t axis) {
     return static_cast<int64_t>(concat.getAxis()) != axis;
   if (isa<SliceOp, PadOp>(op))
     return shapeOf(op->getOperand(0))[axis] == shapeOf(op->getResult(0))[axis];
-  return isa<ElementwiseOpInterface, ExpandOp>(op);
+  return isa<ElementwiseOpInterface, ExpandOp>(op) || schedule::isByteTable(op);
 }
 
 /// What `op` reads of each operand; none if that is not some rows.

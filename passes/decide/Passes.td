@@ -33,6 +33,12 @@ def FormIntegerScales : Pass<"decide-form-integer-scales", "::mlir::func::FuncOp
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def FormTables : Pass<"decide-form-tables", "::mlir::func::FuncOp"> {
+  let summary = "Functions from bytes to bytes as tables, where the target looks up registers of bytes";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">,
+                 Option<"strict", "strict", "bool", "false", "Scales between integers stay floats">];
+}
+
 def FormForestMasks : Pass<"decide-form-forest-masks", "::mlir::func::FuncOp"> {
   let summary = "Decision trees as bits of their leaves, where rows fill vectors and that is faster";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

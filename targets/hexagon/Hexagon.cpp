@@ -32,6 +32,25 @@ typedef int32_t ingot_hvx __attribute__((vector_size(128)));
     __asm__("" : "+r"(one)); \
     one; \
   })
+// Bytes of a table of 256. The instruction takes 32 of these at a time, from every second
+// byte of a register.
+#define INGOT_LOOKUP_NEXT(FOUND, BYTES, HALF, NUMBER) \
+  __builtin_HEXAGON_V6_vlutvvb_oracci_128B(FOUND, BYTES, HALF, NUMBER)
+#define INGOT_LOOKUP(X, TABLE) \
+  __extension__({ \
+    const ingot_hvx *table_halves = (const ingot_hvx *)(const void *)(TABLE); \
+    const ingot_hvx table_low = __builtin_HEXAGON_V6_vshuffb_128B(table_halves[0]); \
+    const ingot_hvx table_high = __builtin_HEXAGON_V6_vshuffb_128B(table_halves[1]); \
+    const ingot_hvx table_bytes = (ingot_hvx)X; \
+    ingot_hvx found = __builtin_HEXAGON_V6_vlutvvbi_128B(table_bytes, table_low, 0); \
+    found = INGOT_LOOKUP_NEXT(found, table_bytes, table_low, 1); \
+    found = INGOT_LOOKUP_NEXT(found, table_bytes, table_low, 2); \
+    found = INGOT_LOOKUP_NEXT(found, table_bytes, table_low, 3); \
+    found = INGOT_LOOKUP_NEXT(found, table_bytes, table_high, 4); \
+    found = INGOT_LOOKUP_NEXT(found, table_bytes, table_high, 5); \
+    found = INGOT_LOOKUP_NEXT(found, table_bytes, table_high, 6); \
+    INGOT_LOOKUP_NEXT(found, table_bytes, table_high, 7); \
+  })
 // The upper halves of the products of integers of 32 bits.
 #define INGOT_MUL_HIGH(X, Y) \
   __extension__({ \
@@ -66,6 +85,8 @@ static TargetDescription base() {
       // all those between them, which store nothing.
       {"vector.vscale", "", "index", "INGOT_ONE()"},
       {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
+      // VLUT32, eight times.
+      {"vector.gather", "", "i8x128", "INGOT_LOOKUP({2}, {0})"},
       // VSHUFF of two registers, in steps of one and two bytes; clang 22 takes up to ten
       // instructions for its own shuffles.
       {"vector.interleave", "i8x128", "i8x256", INTERLEAVED("-1")},

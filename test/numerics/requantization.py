@@ -4,7 +4,8 @@
 
 Sums of 32 bits in a sweep over all that becomes a byte and over both ends; scales of
 every size, one or one for each channel; sums of several scales; limits in between; and
-convolutions of bytes with what follows them, of channels that fill registers or do not.
+convolutions of bytes with what follows them, of channels that fill registers or do not;
+functions of bytes, of tensors that fill registers or do not.
 """
 import sys
 
@@ -115,5 +116,31 @@ def convolutions():
                        want=[quantized(np.maximum(added, 0), constants["rs"], np.uint8(0))], tolerance=STEP, opset=21)
 
 
+def functions():
+    """Functions from bytes to bytes, all of which occur; one goes over bytes on the way."""
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))
+
+    for dtype in (np.uint8, np.int8):
+        low, scale, y_scale = np.iinfo(dtype).min, np.float32(0.05), np.float32(0.025)
+        zero, y_zero = dtype(low + 120), dtype(low + 60)
+        constants = {"xs": scale, "xz": zero, "ys": y_scale, "yz": y_zero, "ss": np.float32(1 / 256), "sz": dtype(low)}
+        for op, exact_of in (("Sigmoid", sigmoid), ("Tanh", np.tanh), ("HardSwish", lambda x: x * np.clip(x / 6 + 0.5, 0, 1)), ("Exp", np.exp)):
+            for shape in ((2, 256), (1, 9, 37), (50,)):
+                x = np.resize((np.arange(256) + low).astype(dtype), shape)
+                exact = exact_of((x.astype(np.float64) - int(zero)) * scale)
+                nodes = [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["fx"]), helper.make_node(op, ["fx"], ["fy"]),
+                         helper.make_node("QuantizeLinear", ["fy", "ys", "yz"], ["out"])]
+                yield Case(f"{op.lower()}-{np.dtype(dtype).name}-{shape[-1]}", nodes, {"x": x}, constants,
+                           want=[quantized(exact, y_scale, y_zero)], tolerance=STEP)
+        x = np.resize((np.arange(256) + low).astype(dtype), (3, 200))
+        exact = (x.astype(np.float64) - int(zero)) * scale
+        gate = (quantized(sigmoid(exact), np.float32(1 / 256), dtype(low)).astype(np.float64) - low) / 256
+        nodes = [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["fx"]), helper.make_node("Sigmoid", ["fx"], ["s"]),
+                 helper.make_node("QuantizeLinear", ["s", "ss", "sz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "ss", "sz"], ["fs"]),
+                 helper.make_node("Mul", ["fx", "fs"], ["fy"]), helper.make_node("QuantizeLinear", ["fy", "ys", "yz"], ["out"])]
+        yield Case(f"swish-{np.dtype(dtype).name}", nodes, {"x": x}, constants, want=[quantized(exact * gate, y_scale, y_zero)], tolerance=STEP)
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sums(), additions(), convolutions()))
+    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions()))

@@ -1,0 +1,93 @@
+// Functions of bytes, as tables.
+//
+// A gather of single bytes from a table of 256 (decide-form-tables): whole registers of
+// them are looked up at a time (vector.gather, whose places are bytes without a sign) in a
+// table that stays in registers. Where the tensor is no whole number of registers, the last
+// one begins earlier.
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/Tables.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class LookupStrategy : public Strategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    GatherOp gather = tableOf(group);
+    return gather &&
+           tensorType(gather.getResult()).getNumElements() >=
+               target.maxLanes(elementOf(gather.getIndices())) &&
+           looksUpBytes(target) && !group.hasRunTimeSizes();
+  }
+
+  void emit(KernelBuilder &b) const override {
+    GatherOp gather = tableOf(b.group);
+    BlockArgument bytes = bytesOf(gather);
+    Type from = elementOf(bytes), to = elementOf(gather.getResult());
+    int64_t count = tensorType(gather.getResult()).getNumElements(),
+            lanes = b.target.maxLanes(from);
+    Value x = b.view(b.bufferOf(bytes), {count}),
+          y = b.view(b.outputs[0], {count});
+    // A part of a larger tensor.
+    if (!x || !y)
+      return b.forIndependent(dimsOf(b.result()), [&](ArrayRef<Expr> at) {
+        b.store(0u, b.load(b.result(), at), at);
+      });
+    bool isWhole = count % lanes == 0;
+    if (isWhole)
+      b.allowInPlace(0, bytes.getArgNumber());
+    auto mask = VectorType::get({lanes}, b.builder.getI1Type());
+    Value all = arith::ConstantOp::create(b.builder, b.loc, mask,
+                                          DenseElementsAttr::get(mask, true)),
+          zero = b.index(0).value;
+    b.parallelFor(llvm::divideCeil(count, lanes), [&](Expr number) {
+      Expr first = named(number, "vector") * double(lanes);
+      if (!isWhole)
+        first = min(first, double(count - lanes));
+      named(first, "first");
+      b.withLanes(lanes, [&] {
+        Expr places = b.loadFrom(x, from, {first});
+        Value found = vector::GatherOp::create(
+            b.builder, b.loc, cast<VectorType>(places.value.getType()),
+            b.bufferOf(gather.getX()), zero, places.value, all, places.value);
+        Expr result = named(b.wrap(found, to), "found");
+        b.store(y, result, {first});
+        return result;
+      });
+    });
+  }
+
+private:
+  /// Such a gather that is a group, perhaps with a cast that gives its bytes no sign.
+  static GatherOp tableOf(GroupView group) {
+    Operation *op = group.block->getTerminator()->getPrevNode();
+    if (!op || !isByteTable(op) || group.results()[0] != op->getResult(0) ||
+        !isa<BlockArgument>(op->getOperand(0)) || !bytesOf(cast<GatherOp>(op)))
+      return {};
+    auto bits = op->getOperand(1).getDefiningOp<BitCastOp>();
+    return op->getPrevNode() == bits.getOperation() &&
+                   (!bits || !bits->getPrevNode())
+               ? cast<GatherOp>(op)
+               : GatherOp();
+  }
+  static BlockArgument bytesOf(GatherOp gather) {
+    Value bytes = gather.getIndices();
+    if (auto bits = bytes.getDefiningOp<BitCastOp>())
+      bytes = bits.getX();
+    return dyn_cast<BlockArgument>(bytes);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createLookupStrategy() {
+  return std::make_unique<LookupStrategy>();
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,25 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=hexagon-v67 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Whole registers are looked up in a table; results may be written over the bytes.
+// CHECK-LABEL: @registers(
+// CHECK: scf.for
+// CHECK: %[[X:.*]] = vector.load %{{.*}} : memref<512xi8>, vector<128xi8>
+// CHECK: %[[Y:.*]] = vector.gather %{{.*}}[%{{.*}}] [%[[X]]], %{{.*}}, %[[X]] : memref<256xi8>, vector<128xi8>
+// CHECK: vector.store %[[Y]], %{{.*}} : memref<512xi8>, vector<128xi8>
+// CHECK-NOT: vector.store
+kernel.func @registers(%table: tensor<256xui8>, %x: tensor<4x128xui8>) -> tensor<4x128xui8> attributes {strategy = "lookup", comment = ""} {
+  %y = graph.gather %table, %x {axis = 0 : i64, in_range} : (tensor<256xui8>, tensor<4x128xui8>) -> tensor<4x128xui8>
+  kernel.return %y : tensor<4x128xui8>
+}
+
+// The last register begins earlier. Bytes with a sign are looked up as what they are without.
+// CHECK-LABEL: @overlapping(
+// CHECK: scf.for
+// CHECK: arith.minsi %{{.*}}, %c172{{.*}} : index
+// CHECK: vector.gather
+kernel.func @overlapping(%table: tensor<256xsi8>, %x: tensor<3x100xsi8>) -> tensor<3x100xsi8> attributes {strategy = "lookup", comment = ""} {
+  %b = graph.bit_cast %x : (tensor<3x100xsi8>) -> tensor<3x100xui8>
+  %y = graph.gather %table, %b {axis = 0 : i64, in_range} : (tensor<256xsi8>, tensor<3x100xui8>) -> tensor<3x100xsi8>
+  kernel.return %y : tensor<3x100xsi8>
+}
