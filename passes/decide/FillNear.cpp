@@ -1,8 +1,9 @@
 // Vectors read near memory.
 //
-// A target may have a small memory that its vectors read fastest. A result that only
-// vectors read, and that fits, is stored there. What else they read is copied there some
-// rows at a time, before its reader computes the rows of its own result that these are for:
+// A target may have a small memory that its vectors read fastest. Results that only vectors
+// read are stored there; which of them is tried in several ways. What else they read is
+// copied there some rows at a time, before its reader computes the rows of its own result
+// that these are for:
 //
 //   %2 = group(%x, %1) { conv, add %1 }  ->  %a = slice %1  // rows
 //                                            %b = group(%a) { reshape } {near}
@@ -26,6 +27,8 @@
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Strategy.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -42,11 +45,23 @@ Value rootOf(Value v) {
   return v;
 }
 
+/// Which results are stored in near memory: until they take so much of it, from the
+/// smallest or from the largest on.
+struct Policy {
+  bool takesHalf, smallestFirst;
+};
+constexpr Policy policies[] = {
+    {true, true}, {true, false}, {false, true}, {false, false}};
+
 /// One function, changed for near memory of `limit` bytes.
 class Filling {
 public:
-  Filling(func::FuncOp main, const TargetDescription &target, int64_t limit)
-      : main(main), target(target), limit(limit) {}
+  Filling(func::FuncOp main, const TargetDescription &target, Policy policy,
+          int64_t limit)
+      : main(main), target(target), policy(policy), limit(limit) {}
+
+  /// The bytes that are copied, and what launches cost, in the time of as many bytes.
+  int64_t cost = 0;
 
   /// Returns whether vectors read all from there now.
   bool run() {
@@ -66,6 +81,7 @@ public:
       int64_t height = heightFor(group, copied, room);
       if (height == 0)
         return false;
+      cost += costOf(group, copied, height);
       build(group, copied, height);
     }
     return true;
@@ -100,7 +116,7 @@ private:
     });
   }
 
-  /// Results that are stored in near memory, the smallest first. They leave half of it.
+  /// Results that are stored in near memory.
   void chooseResidents(ArrayRef<GroupOp> groups) {
     struct Candidate {
       int64_t bytes;
@@ -116,19 +132,34 @@ private:
         candidates.push_back(
             {bytesOf(group.getResult(0).getType()), first, last, group});
     }
-    llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
-      return a.bytes < b.bytes;
+    llvm::stable_sort(candidates, [&](const Candidate &a, const Candidate &b) {
+      return policy.smallestFirst ? a.bytes < b.bytes : a.bytes > b.bytes;
     });
+    int64_t most = policy.takesHalf ? limit / 2 : limit;
     for (Candidate &candidate : candidates) {
       auto steps = llvm::make_range(used.begin() + candidate.first,
                                     used.begin() + candidate.last + 1);
       if (llvm::any_of(steps, [&](int64_t bytes) {
-            return bytes + candidate.bytes > limit / 2;
+            return bytes + candidate.bytes > most;
           }))
         continue;
       for (int64_t &bytes : steps)
         bytes += candidate.bytes;
       candidate.group.setNear(true);
+      // There has to be room for what is copied meanwhile.
+      bool isEnough = llvm::all_of(groups, [&](GroupOp group) {
+        unsigned step = stepOf.lookup(group);
+        if (step < candidate.first || step > candidate.last)
+          return true;
+        auto copied = copiedOperands(group);
+        return copied.empty() ||
+               heightFor(group, copied, limit - used[step]) > 0;
+      });
+      if (isEnough)
+        continue;
+      for (int64_t &bytes : steps)
+        bytes -= candidate.bytes;
+      candidate.group.setNear(false);
     }
   }
 
@@ -151,20 +182,23 @@ private:
            operandRows(group, {0, shapeOf(group.getResult(0))[1]}).has_value();
   }
 
-  /// The most that the operands take for `height` rows of the result; 0: for all.
-  int64_t bytesOfStripe(GroupOp group, const Operands &operands,
-                        int64_t height) const {
-    int64_t most = 0;
+  /// What the operands take for `height` rows of the result, for each such stripe; one
+  /// stripe of all where it is 0. None if the group is not computed by rows.
+  std::optional<SmallVector<int64_t>> bytesOfStripes(GroupOp group,
+                                                     const Operands &operands,
+                                                     int64_t height) const {
     if (height == 0) {
+      int64_t all = 0;
       for (unsigned operand : operands)
-        most += bytesOf(group->getOperand(operand).getType());
-      return most;
+        all += bytesOf(group->getOperand(operand).getType());
+      return SmallVector<int64_t>{all};
     }
+    SmallVector<int64_t> stripes;
     int64_t rows = shapeOf(group.getResult(0))[1];
     for (int64_t begin = 0; begin < rows; begin += height) {
       auto reads = operandRows(group, {begin, std::min(rows, begin + height)});
       if (!reads)
-        return std::numeric_limits<int64_t>::max() / 2;
+        return std::nullopt;
       int64_t sum = 0;
       for (const OperandRows &read : *reads)
         if (llvm::is_contained(operands, read.operand)) {
@@ -175,9 +209,34 @@ private:
             shape[read.axis] = read.rows.size();
           sum += bytesOf(RankedTensorType::get(shape, type.getElementType()));
         }
-      most = std::max(most, sum);
+      stripes.push_back(sum);
     }
-    return most;
+    return stripes;
+  }
+
+  bool fit(GroupOp group, const Operands &operands, int64_t height,
+           int64_t room) const {
+    auto stripes = bytesOfStripes(group, operands, height);
+    return stripes &&
+           llvm::all_of(*stripes, [&](int64_t bytes) { return bytes <= room; });
+  }
+
+  int64_t costOf(GroupOp group, const Operands &operands,
+                 int64_t height) const {
+    // How a launch begins, and what each reads again, such as weights that it keeps in
+    // registers: a hundred packets on the DSPs of November 2026, in which 6 KB are copied.
+    constexpr int64_t launch = 6 << 10;
+    bool isWhole = isAll(group, height);
+    auto stripes = *bytesOfStripes(group, operands, isWhole ? 0 : height);
+    int64_t count = int64_t(stripes.size()), copies = int64_t(operands.size());
+    return std::accumulate(stripes.begin(), stripes.end(), int64_t(0)) +
+           launch * (count * copies + count - 1);
+  }
+
+  static bool isAll(GroupOp group, int64_t height) {
+    return group.getNumResults() != 1 ||
+           shapeOf(group.getResult(0)).size() < 2 ||
+           height == shapeOf(group.getResult(0))[1];
   }
 
   /// As many rows at a time as there is room for; 0 if for none.
@@ -187,14 +246,14 @@ private:
         group.getNumResults() == 1 && shapeOf(group.getResult(0)).size() > 1
             ? shapeOf(group.getResult(0))[1]
             : 1;
-    if (bytesOfStripe(group, operands, 0) <= room)
+    if (fit(group, operands, 0, room))
       return all;
     if (!isByRows(group))
       return 0;
     int64_t before = all;
     for (int64_t stripes = 2; before > 1; ++stripes) {
       int64_t height = llvm::divideCeil(all, stripes);
-      if (height < before && bytesOfStripe(group, operands, height) <= room)
+      if (height < before && fit(group, operands, height, room))
         return height;
       before = height;
     }
@@ -220,11 +279,8 @@ private:
   }
 
   void build(GroupOp group, const Operands &operands, int64_t height) {
-    bool isWhole = group.getNumResults() != 1 ||
-                   shapeOf(group.getResult(0)).size() < 2 ||
-                   height == shapeOf(group.getResult(0))[1];
     OpBuilder builder(group);
-    if (isWhole) {
+    if (isAll(group, height)) {
       for (unsigned operand : operands)
         group->setOperand(
             operand, copy(builder, group.getLoc(), group->getOperand(operand)));
@@ -240,6 +296,7 @@ private:
 
   func::FuncOp main;
   const TargetDescription &target;
+  Policy policy;
   int64_t limit;
   llvm::DenseMap<Operation *, unsigned> stepOf;
   /// Bytes of near memory that results take at each step.
@@ -275,16 +332,34 @@ private:
         Builder(&getContext()).getI64IntegerAttr(llvm::alignTo(enough, unit)));
   }
 
-  /// The function with `bytes` of near memory; null if that is too small.
+  /// The function with `bytes` of near memory, by the policy that costs least; null if that
+  /// is too small.
   OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes) {
+    OwningOpRef<func::FuncOp> best;
+    int64_t least = 0;
+    for (Policy policy : policies) {
+      int64_t cost = 0;
+      if (OwningOpRef<func::FuncOp> trial = tryWith(main, bytes, policy, cost);
+          trial && (!best || cost < least)) {
+        best = std::move(trial);
+        least = cost;
+      }
+    }
+    return best;
+  }
+
+  OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes,
+                                    Policy policy, int64_t &cost) {
     const TargetDescription &target = *lookupTarget(targetName);
     // Buffers may not fit together as well as their sum says.
     for (int64_t limit = bytes; limit > 0;) {
       OwningOpRef<func::FuncOp> trial(main.clone());
       // Strategies ask the module how strict it is.
       getOperation().push_back(*trial);
-      if (!Filling(*trial, target, limit).run())
+      Filling filling(*trial, target, policy, limit);
+      if (!filling.run())
         return nullptr;
+      cost = filling.cost;
       int64_t taken =
           plan::planArena(plan::Buffers(*trial).requests(
                               target.bufferAlign, nullptr, /*near=*/true),
