@@ -10,8 +10,13 @@ static float image[MNIST_INPUT3_ELEMENTS],
 int main() {
   const mnist_io io = {image, scores};
   switch (mnist_run(&io, arena, nullptr)) {
-  case INGOT_OK: std::printf("INGOT_OK\n"); return 0;
-  case INGOT_ERROR_TARGET: std::printf("INGOT_ERROR_TARGET\n"); return 0;
-  default: return 1;
+  case INGOT_OK:
+    std::printf("INGOT_OK\n");
+    return 0;
+  case INGOT_ERROR_TARGET:
+    std::printf("INGOT_ERROR_TARGET\n");
+    return 0;
+  default:
+    return 1;
   }
 }
