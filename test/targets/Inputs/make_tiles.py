@@ -2,8 +2,9 @@
 
     make_tiles.py bytes|floats FOLDER
 
-Sizes leave rests of tiles, blocks and panels. Bytes have each pair of signs and are at the ends of their range as often
-as between them; floats are small integers, so that sums of products in bf16 are exact.
+Sizes leave rests of tiles, blocks and panels; one, n, is given to the run (up to 40). Bytes have each pair of signs and
+are at the ends of their range as often as between them; floats are small integers, so that sums of products in bf16 are
+exact.
 """
 import itertools
 import sys
@@ -20,8 +21,9 @@ TYPES = {
     "s": (np.int8, TensorProto.INT8, "int8_t"),
     "f": (np.float32, TensorProto.FLOAT, "float"),
 }
-# Rows of each matrix, steps, columns.
-PRODUCTS = [((53,), 160, 75), ((16,), 64, 16), ((40,), 96, 33), ((100,), 256, 64), ((3, 37), 64, 48)]
+# Rows of each matrix, steps, columns; "n" is known at run time.
+PRODUCTS = [((53,), 160, 75), ((16,), 64, 16), ((40,), 96, 33), ((100,), 256, 64), ((3, 37), 64, 48), (("n",), 64, 40)]
+N = 23
 # Images, channels, rows, columns, kernels, size, stride, padding, dilation.
 CONVOLUTIONS = [
     (1, 64, 9, 13, 48, 1, 1, 0, 1),
@@ -46,15 +48,15 @@ def array(c_type, name, values):
     return f"static const {c_type} {name}[] = {{{', '.join(map(str, np.ravel(values).astype(np.int64)))}}};\n"
 
 
-def add(op, name, a, a_sign, b, b_sign, want, **attributes):
+def add(op, name, a, a_sign, b, b_sign, want, first=None, **attributes):
     """A node of the operands, of which the second one is constant, and what it is to be."""
     global header, calls, clears, checks
     is_float = a_sign == "f"
     result = ("float", TensorProto.FLOAT) if is_float else ("int32_t", TensorProto.INT32)
-    inputs.append(helper.make_tensor_value_info(f"a_{name}", TYPES[a_sign][1], a.shape))
+    inputs.append(helper.make_tensor_value_info(f"a_{name}", TYPES[a_sign][1], [first or a.shape[0], *a.shape[1:]]))
     constants.append(numpy_helper.from_array(b, f"b_{name}"))
     nodes.append(helper.make_node(op, [f"a_{name}", f"b_{name}"], [f"y_{name}"], **attributes))
-    outputs.append(helper.make_tensor_value_info(f"y_{name}", result[1], want.shape))
+    outputs.append(helper.make_tensor_value_info(f"y_{name}", result[1], [first or want.shape[0], *want.shape[1:]]))
     header += array(TYPES[a_sign][2], f"a_{name}", a) + array(result[0], f"want_{name}", want)
     header += f"static {result[0]} y_{name}[{want.size}];\n"
     calls += f"  io.a_{name} = a_{name};\n  io.y_{name} = y_{name};\n"
@@ -77,9 +79,10 @@ def convolved(x, w, stride, padding, dilation):
 signs = [("f", "f")] if kind == "floats" else list(itertools.product("us", repeat=2))
 for number, (rows, k, n) in enumerate(PRODUCTS):
     for a_sign, b_sign in signs if number == 0 else signs[-3:-2] or signs:
-        a, b = elements((*rows, k), a_sign), elements((k, n), b_sign)
+        first = rows[0] if rows[0] == "n" else None
+        a, b = elements(((N,) if first else rows) + (k,), a_sign), elements((k, n), b_sign)
         want = a.astype(np.int64) @ b.astype(np.int64)
-        add("MatMul" if a_sign == "f" else "MatMulInteger", f"product_{number}_{a_sign}{b_sign}", a, a_sign, b, b_sign, want)
+        add("MatMul" if a_sign == "f" else "MatMulInteger", f"product_{number}_{a_sign}{b_sign}", a, a_sign, b, b_sign, want, first)
 for number, (images, channels, rows, columns, kernels, size, stride, padding, dilation) in enumerate(CONVOLUTIONS):
     a_sign, b_sign = signs[number % len(signs)]
     x, w = elements((images, channels, rows, columns), a_sign), elements((kernels, channels, size, size), b_sign)
@@ -88,4 +91,4 @@ for number, (images, channels, rows, columns, kernels, size, stride, padding, di
 graph = helper.make_graph(nodes, "tiles", inputs, outputs, constants)
 onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), f"{folder}/tiles.onnx")
 with open(f"{folder}/data.h", "w") as file:
-    file.write(f"{header}static void bind(tiles_io &io) {{\n{calls}}}\nstatic void clear() {{\n{clears}}}\nstatic int check() {{\n{checks}  return 0;\n}}\n")
+    file.write(f"{header}static void bind(tiles_io &io) {{\n  io.n = {N};\n{calls}}}\nstatic void clear() {{\n{clears}}}\nstatic int check() {{\n{checks}  return 0;\n}}\n")
