@@ -171,6 +171,9 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating)
     pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
+  // Before memory is planned, which has to know what is alive at the same time.
+  if (!options.evaluating && options.target->isDevice())
+    pm.addPass(plan::createForkBranches({options.target->name.str()}));
   pm.addPass(plan::createPlanMemory({options.target->bufferAlign}));
   // Which buffers of the caller are places in the state; what is read when is known now.
   if (!options.evaluating)

@@ -33,7 +33,8 @@ namespace {
 /// Collects what of a module does not belong to its stage.
 class StageVerifier {
 public:
-  StageVerifier(ModuleOp module, Stage stage) : module(module), stage(stage) {}
+  StageVerifier(ModuleOp module, Stage stage)
+      : module(module), symbols(module), stage(stage) {}
 
   LogicalResult run() {
     checkTarget();
@@ -145,6 +146,8 @@ private:
     if (isPlanned ? usesArena && !hasArena : usesArena || hasArena)
       refuse(program, isPlanned ? "does not say what its arena takes"
                                 : "has an arena before `plan`");
+    if (isPlanned && failed(kernel::checkBranches(program, symbols)))
+      valid = false;
     for (Operation &op : program.getBody().front().without_terminator()) {
       bool onTensors = llvm::any_of(
           op.getResultTypes(), [](Type type) { return isa<TensorType>(type); });
@@ -158,6 +161,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   Stage stage;
   unsigned entries = 0;
   bool valid = true;

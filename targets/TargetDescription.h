@@ -120,6 +120,9 @@ struct Device {
   /// of warpgroups; and what processors read from the second cache per second, 0 where
   /// nothing was found.
   double ofWarps = 1, cacheBytesPerSecond = 0;
+  /// What another branch of a graph costs where it begins and ends; 0: launches follow each
+  /// other in any case.
+  double branchSeconds = 0;
   /// The structures of its driver that streams and graphs are pointers to.
   llvm::StringRef stream, graph;
 

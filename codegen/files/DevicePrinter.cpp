@@ -1,7 +1,6 @@
 #include "codegen/files/DevicePrinter.h"
 
 #include "codegen/files/NodeNames.h"
-#include "dialects/kernel/KernelModule.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -15,12 +14,12 @@ void DevicePrinter::printLaunches() {
   out.open("ingot_status " + interface.localName("launch") + "(const " +
            interface.name + "_io *io, unsigned char *memory, " +
            stateParameters() + "const unsigned char *constants, " +
-           streamType() + "stream) {");
+           streamParameter() + ") {");
   out.line("ingot_status status = INGOT_OK;");
   out.line(std::string("(void)io, (void)memory, ") +
            (interface.hasState ? "(void)state, " : "") +
-           (hasPhases() ? "(void)phases, " : "") +
-           "(void)constants, (void)stream;");
+           (hasPhases() ? "(void)phases, " : "") + "(void)constants, (void)" +
+           (streams() > 1 ? "streams;" : "stream;"));
   printWeightPointers(interface.main, "constants");
   printStatePointers("phases");
   for (Operation &op : interface.main->getRegion(0).front()) {
@@ -30,6 +29,7 @@ void DevicePrinter::printLaunches() {
              buffer && !buffer->use_empty())
       printArenaValue(buffer);
   }
+  printForkBefore({});
   out.line("return status;");
   out.close();
   out.blank();
@@ -37,8 +37,31 @@ void DevicePrinter::printLaunches() {
   printEnqueue();
 }
 
+/// Ends the fork that is open and begins that of a launch, unless it is the same.
+void DevicePrinter::printForkBefore(kernel::LaunchOp launch) {
+  std::optional<uint64_t> next = launch ? launch.getFork() : std::nullopt;
+  if (next == fork)
+    return;
+  if (fork)
+    check("device::join(streams, " + llvm::itostr(branches) + ")");
+  fork = next;
+  if (!fork)
+    return;
+  branches = 1;
+  launch->getParentOp()->walk([&](kernel::LaunchOp other) {
+    if (other.getFork() == fork)
+      branches = std::max<int64_t>(branches, *other.getBranch() + 1);
+  });
+  check("device::fork(streams, " + llvm::itostr(branches) + ")");
+}
+
 void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
   kernel::FuncOp callee = calleeOf(launch);
+  printForkBefore(launch);
+  std::string stream =
+      streams() > 1
+          ? "streams[" + llvm::utostr(launch.getBranch().value_or(0)) + "]"
+          : "stream";
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes);
   int64_t shared = kernel::sharedBytes(callee);
@@ -48,7 +71,7 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
                      interface.sizeText(*kernel::extentOf(callee), "io->") +
                      ", " + llvm::itostr(*callee.getThreads()) +
                      (asks ? ", " + llvm::itostr(shared) : std::string()) +
-                     ", stream";
+                     ", " + stream;
   SmallVector<std::string> arguments = launchArguments(launch);
   for (const std::string &argument : arguments)
     call += ", " + argument;
@@ -115,8 +138,10 @@ void DevicePrinter::printEnqueue() {
            interface.name +
            "_io *io, unsigned char *memory, unsigned char *staging, " +
            stateParameters() + "const unsigned char *constants, " +
-           streamType() + "stream) {");
+           streamParameter() + ") {");
   out.line("ingot_status status = INGOT_OK;");
+  std::string streamsText = streams() > 1 ? "streams" : "stream",
+              first = streams() > 1 ? "streams[0]" : "stream";
   auto copy = [&](bool isOutput, int64_t from, int64_t to) {
     if (from == to)
       return;
@@ -125,12 +150,12 @@ void DevicePrinter::printEnqueue() {
     out.open("if (staging) {");
     check("device::copy(" +
           (isOutput ? host + ", " + device : device + ", " + host) + ", " +
-          llvm::itostr(to - from) + ", stream)");
+          llvm::itostr(to - from) + ", " + first + ")");
     out.close();
   };
   copy(false, 0, layout.outputs);
   check(interface.localName("launch") + "(io, memory, " + stateArguments("") +
-        "constants, stream)");
+        "constants, " + streamsText + ")");
   copy(true, layout.outputs, layout.staging);
   out.line("return status;");
   out.close();
@@ -217,12 +242,18 @@ void DevicePrinter::printRecording() {
   }
   out.open("if (!" + recorded + ".graph || memcmp(&" + recorded +
            ".io, &inside, sizeof inside) != 0" + changed + ") {");
-  out.open("const auto record = [&](" + streamType() + "capturing) {");
+  bool isForked = streams() > 1;
+  out.open("const auto record = [&](" +
+           (isForked ? context.target.device.stream.str() + " *const *"
+                     : streamType()) +
+           "capturing) {");
   out.line("return " + interface.localName("enqueue") +
            "(&inside, handle->memory, staging, " + stateArguments("handle->") +
            "handle->constants, capturing);");
   out.close("};");
-  check("device::record(&" + recorded + ".graph, record)");
+  check((isForked ? "device::record_branches<" + llvm::itostr(streams()) + ">(&"
+                  : std::string("device::record(&")) +
+        recorded + ".graph, record)");
   out.line("memcpy(&" + recorded + ".io, &inside, sizeof inside);");
   if (hasPhases())
     out.line(

@@ -5,6 +5,7 @@
 
 #include "codegen/files/DeviceInterface.h"
 #include "codegen/files/ProgramPrinter.h"
+#include "dialects/kernel/KernelModule.h"
 
 namespace ingot {
 
@@ -25,6 +26,7 @@ public:
 
 private:
   void printLaunch(kernel::LaunchOp launch);
+  void printForkBefore(kernel::LaunchOp launch);
   void printMap(kernel::TilesOp tiles, llvm::StringRef name,
                 llvm::StringRef tensor);
   void printEnqueue();
@@ -32,6 +34,14 @@ private:
   void printBoundValues();
   void printRecording();
   void printOutputs();
+  /// How many launches run at a time at most; more than one: on as many streams.
+  int64_t streams() const { return kernel::mostBranches(interface.main); }
+  /// The parameter that has the stream or the streams.
+  std::string streamParameter() const {
+    return streams() > 1
+               ? context.target.device.stream.str() + " *const *streams"
+               : streamType() + "stream";
+  }
   /// Whether values of the state have two places.
   bool hasPhases() const { return graphsOf(interface) > 1; }
   /// The state among the parameters of functions that put launches on a stream, and among
@@ -54,6 +64,9 @@ private:
   }
 
   DeviceLayout layout;
+  /// Of the fork that is open, its number and how many branches it has.
+  std::optional<uint64_t> fork;
+  int64_t branches = 0;
 };
 
 } // namespace ingot

@@ -70,31 +70,12 @@ static Footprint planFootprint(Compilation &compilation) {
     Footprint::Launch row{launch.getLoc(), launch.getCallee().str(), ""};
     row.strategy = kernel.getStrategy().value_or("").str();
     row.isFirst = counted.insert(kernel).second;
-    row.threads = kernel.getThreads().value_or(0);
-    if (row.threads)
-      row.blocks = kernel::extentOf(kernel)->most();
-    if (row.threads)
-      row.registers =
+    row.device = schedule::DeviceWork::of(kernel);
+    if (row.device.threads)
+      row.device.registers =
           estimateRegisters(kernel, compilation.options.target->device);
-    row.shared = kernel::sharedBytes(kernel);
-    kernel.walk([&](kernel::WarpProductOp product) {
-      row.matrixElement = int64_t(llvm::PowerOf2Ceil(
-                              product.getLeft().getIntOrFloatBitWidth())) /
-                          8;
-    });
-    kernel.walk([&](kernel::TileProductOp product) {
-      row.byWarpgroups = true;
-      auto bytesOfStep = [](Value tile) {
-        auto type = cast<MemRefType>(tile.getType());
-        return double(kernel::elementBytes(type.getElementType())) /
-               double(type.getDimSize(1));
-      };
-      row.cacheBytes =
-          bytesOfStep(product.getLeft()) + bytesOfStep(product.getRight());
-      row.matrixElement = int64_t(llvm::PowerOf2Ceil(
-                              product.getLeftType().getIntOrFloatBitWidth())) /
-                          8;
-    });
+    row.fork = launch.getFork();
+    row.branch = launch.getBranch();
     for (Value operand : launch.getOperands()) {
       while (auto view = operand.getDefiningOp<kernel::ViewOp>())
         operand = view.getSource();

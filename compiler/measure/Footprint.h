@@ -13,6 +13,7 @@
 
 #include "codegen/objects/ObjectSizes.h"
 #include "compiler/Compile.h"
+#include "passes/schedule/DeviceTime.h"
 
 namespace ingot {
 
@@ -24,14 +25,10 @@ struct Footprint {
     std::string kernel, strategy;
     bool isFirst = true; ///< of its kernel
     int64_t weights = 0, code = 0, stack = 0, arena = 0;
-    /// On a device: how many blocks at most, the threads of each, the bytes that these
-    /// share, and about how many registers a thread takes.
-    int64_t blocks = 0, threads = 0, shared = 0, registers = 0;
-    /// Whether warpgroups multiply tiles, and the bytes of these for a multiply-add.
-    bool byWarpgroups = false;
-    double cacheBytes = 0;
-    /// Bytes of the elements that it multiplies in matrix units; 0 if in none.
-    int64_t matrixElement = 0;
+    /// On a device, where a kernel has threads.
+    schedule::DeviceWork device;
+    /// Of launches in branches that run at the same time.
+    std::optional<int64_t> fork, branch;
   };
 
   std::vector<Launch> launches;

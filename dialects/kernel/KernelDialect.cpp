@@ -347,8 +347,10 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
 void ProgramOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 
 LogicalResult ProgramOp::verify() {
-  if (isExternal() || isOnTensors(*this))
+  if (isExternal())
     return success();
+  if (isOnTensors(*this))
+    return verifyForks(*this);
   if (!getResultTypes().empty() ||
       !llvm::all_of(getArgumentTypes(), llvm::IsaPred<MemRefType>))
     return emitOpError("on buffers takes all of them as arguments");
@@ -357,7 +359,7 @@ LogicalResult ProgramOp::verify() {
              RequireEqualOp, PrefetchOp, memref::GetGlobalOp, ReturnOp>(op))
       return op.emitOpError("is not of the kernel level; a program only "
                             "launches kernels and runs programs");
-  return success();
+  return verifyForks(*this);
 }
 
 LogicalResult ReadSizesOp::verify() {
@@ -487,6 +489,8 @@ LogicalResult LaunchOp::verify() {
     if (pairs[i] < 0 || pairs[i] >= results || pairs[i + 1] < 0 ||
         pairs[i + 1] >= static_cast<int64_t>(getOperands().size()))
       return emitOpError("'inplace' names a result or operand that is not");
+  if (getFork().has_value() != getBranch().has_value())
+    return emitOpError("has one of 'fork' and 'branch' without the other");
   return success();
 }
 

@@ -76,6 +76,10 @@ bool sharesSteps(FuncOp kernel);
 /// Whether threads have anything to do in a launch of the kernel.
 bool usesThreads(FuncOp kernel);
 
+/// Checks that launches of a fork follow each other, and that none asks for what another
+/// of its branches computes.
+llvm::LogicalResult verifyForks(ProgramOp program);
+
 /// Bytes of one element in memory: i1 is one byte, narrower types round up.
 int64_t elementBytes(mlir::Type elementType);
 

@@ -31,6 +31,13 @@ mlir::Value bufferRoot(mlir::Value memref);
 /// What the threads of a block share, one buffer after another at its alignment.
 int64_t sharedBytes(FuncOp kernel);
 
+/// How many branches the widest fork of a program has; 1 if it has none.
+int64_t mostBranches(ProgramOp program);
+/// Checks a program on buffers: no branch of a fork writes bytes that another one reads or
+/// writes.
+llvm::LogicalResult checkBranches(ProgramOp program,
+                                  const mlir::SymbolTable &symbols);
+
 /// Calls `use` with the bytes of an initial value, one or more pieces in order;
 /// false if it has none (a resource that is missing).
 bool forEachPiece(mlir::memref::GlobalOp global,

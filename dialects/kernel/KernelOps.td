@@ -74,7 +74,8 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     With `threads` a kernel runs on a device, in as many blocks as `extent` says, of so
     many threads each. Every thread is a call of the function, which asks for its
     place by `gpu.block_id` and `gpu.thread_id` and takes neither begin nor end. `resident`:
-    so many of its blocks have to fit on a processor at once.
+    so many of its blocks have to fit on a processor at once. `multiply_adds` is what it
+    computes, for those that predict its time.
 
         kernel.func @relu(%x: memref<8xf32> {kernel.read}, %y: memref<8xf32>)
             attributes {strategy = "elementwise"} { ...  kernel.return }
@@ -88,6 +89,7 @@ def Kernel_FuncOp : Kernel_Function<"func"> {
     OptionalAttr<AnyAttrOf<[ConfinedAttr<IndexAttr, [IntNonNegative]>, Kernel_SizesAttr]>>:$extent,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1024>]>>:$threads,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$resident,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$multiply_adds,
     OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "strides of each input">>:$input_strides,
     OptionalAttr<DenseI64ArrayAttr>:$output_strides,
     OptionalAttr<StrAttr>:$sym_visibility,
@@ -208,23 +210,32 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
     `inplace` says which result may take which operand's buffer, as flat pairs
     (result, operand); and with `near` the first result is in near memory.
 
+    Launches that follow each other with the same `fork` are in branches: those of one
+    `branch` run one after the other, those of different ones at the same time. What comes
+    before a fork is done when it begins, and all its branches are before what comes next.
+
         %y = kernel.launch @relu(%x) {inplace = array<i64: 0, 0>}
              : (tensor<8xf32>) -> tensor<8xf32>
         kernel.launch @relu(%a, %b) : (memref<8xf32>, memref<8xf32>) -> ()
         kernel.launch @any_relu(%a, %b) {values = array<i64: 8>}
+             : (memref<8xf32>, memref<8xf32>) -> ()
+        kernel.launch @relu(%c, %d) {fork = 0 : i64, branch = 1 : i64}
              : (memref<8xf32>, memref<8xf32>) -> ()
   }];
   let arguments = (ins
     FlatSymbolRefAttr:$callee,
     Variadic<AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>>:$operands,
     OptionalAttr<DenseI64ArrayAttr>:$inplace,
-    OptionalAttr<DenseI64ArrayAttr>:$values, UnitAttr:$near);
+    OptionalAttr<DenseI64ArrayAttr>:$values,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$fork,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$branch, UnitAttr:$near);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
                                  "::mlir::FlatSymbolRefAttr":$callee,
                                  "::mlir::ValueRange":$operands,
                                  "::mlir::DenseI64ArrayAttr":$inplace), [{
     build($_builder, $_state, results, callee, operands, inplace,
-          /*values=*/::mlir::DenseI64ArrayAttr());
+          /*values=*/::mlir::DenseI64ArrayAttr(), /*fork=*/::mlir::IntegerAttr(),
+          /*branch=*/::mlir::IntegerAttr());
   }]>];
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{

@@ -62,8 +62,35 @@ Buffers::Buffers(FunctionOpInterface main, ArrayRef<Operation *> order,
   for (Operation *op : order)
     read(op);
   readReturned(main);
+  keepInForks();
   if (inPlace)
     mergeInPlace();
+}
+
+static std::optional<uint64_t> forkOf(Operation *op) {
+  auto launch = dyn_cast<kernel::LaunchOp>(op);
+  return launch ? launch.getFork() : std::nullopt;
+}
+
+void Buffers::keepInForks() {
+  std::map<uint64_t, std::pair<int64_t, int64_t>> bounds;
+  for (auto [time, op] : llvm::enumerate(stepOps))
+    if (std::optional<uint64_t> fork = forkOf(op)) {
+      auto [found, isNew] = bounds.insert({*fork, {time, time}});
+      found->second.second = time;
+    }
+  for (auto [fork, around] : bounds)
+    for (int64_t time = around.first; time <= around.second; ++time)
+      forks[time] = around;
+  for (Buffer &buffer : buffers) {
+    buffer.first = forkAround(buffer.first).first;
+    buffer.last = forkAround(buffer.last).second;
+  }
+}
+
+std::pair<int64_t, int64_t> Buffers::forkAround(int64_t time) const {
+  auto found = forks.find(time);
+  return found == forks.end() ? std::make_pair(time, time) : found->second;
 }
 
 unsigned Buffers::newBuffer(Kind kind, int64_t bytes, int64_t time,
@@ -194,6 +221,9 @@ void Buffers::mergeInPlace() {
           break;
       continue;
     }
+    // In a fork another branch may read the operand still.
+    if (forks.contains(int64_t(time)))
+      continue;
     if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
       ArrayRef<int64_t> pairs =
           launch.getInplace().value_or(ArrayRef<int64_t>());
@@ -288,8 +318,8 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
                          buffer.first - 1};
         for (auto [begin, end, time] : accesses)
           if (begin <= piece.begin && piece.end <= end) {
-            piece.first = std::min(piece.first, time);
-            piece.last = std::max(piece.last, time);
+            piece.first = std::min(piece.first, forkAround(time).first);
+            piece.last = std::max(piece.last, forkAround(time).second);
           }
         if (piece.first > piece.last)
           continue; // never touched

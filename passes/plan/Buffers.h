@@ -5,7 +5,8 @@
 // launches (or still groups), constants and views, as pieces of buffers. A
 // reshape or slice has the bytes of its operand, the parts of a concatenation
 // are pieces of it, and a result takes over its operand's bytes where the
-// kernel allows it and the operand is read for the last time.
+// kernel allows it and the operand is read for the last time. All that launches
+// of a fork use is alive during all of the fork.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +40,8 @@ public:
     Kind kind = Arena;
     unsigned argument = 0; // of the planned main, for Input and Output
     int64_t bytes = 0;
-    int64_t first = 0, last = 0; // steps that write first and read last
+    int64_t first = 0, last = 0; // steps that write first and read last, or of
+                                 // their forks the first and the last one
     unsigned parent = 0;         // itself, or the buffer that it is part of
     int64_t shift = 0;           // bytes from the begin of the parent
     bool isNear = false;         // in near memory instead of the arena
@@ -67,6 +69,10 @@ private:
   void keepCharacters(mlir::Operation *op);
   void readReturned(mlir::FunctionOpInterface main);
   void placeParts(mlir::Operation *concat, int64_t time);
+  /// Makes what a fork uses alive from its first step to its last one.
+  void keepInForks();
+  /// The first and the last step of the fork that a step is in; else itself.
+  std::pair<int64_t, int64_t> forkAround(int64_t time) const;
   void mergeInPlace();
   bool mergeInPlace(int64_t time, mlir::Value result, mlir::Value operand);
   /// `part` lies in `whole` from byte `shift` on.
@@ -79,6 +85,8 @@ private:
   /// What strings are addresses of.
   llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
+  /// Of each step that is in a fork.
+  llvm::DenseMap<int64_t, std::pair<int64_t, int64_t>> forks;
   unsigned arguments;
 };
 

@@ -10,6 +10,11 @@ def OrderLaunches : Pass<"plan-order-launches", "::mlir::ModuleOp"> {
   let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
 }
 
+def ForkBranches : Pass<"plan-fork-branches", "::mlir::ModuleOp"> {
+  let summary = "Let launches of a device run beside each other where that is predicted to be faster";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose device runs them">];
+}
+
 def PlanMemory : Pass<"plan-memory", "::mlir::ModuleOp"> {
   let summary = "Give every tensor of @main a place: argument, constant or arena offset";
   let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];

@@ -190,9 +190,11 @@ private:
                llvm::concat<Value>(launch.getOperands(), launch.getResults())))
         operands.push_back(
             place(v, callee.getArgumentTypes()[i], roleOf(callee, i)));
-      kernel::LaunchOp::create(builder, launch.getLoc(), TypeRange{},
-                               launch.getCalleeAttr(), operands,
-                               DenseI64ArrayAttr());
+      auto planned = kernel::LaunchOp::create(
+          builder, launch.getLoc(), TypeRange{}, launch.getCalleeAttr(),
+          operands, DenseI64ArrayAttr());
+      planned.setForkAttr(launch.getForkAttr());
+      planned.setBranchAttr(launch.getBranchAttr());
     }
     kernel::ReturnOp::create(builder, main.getLoc());
     main.erase();

@@ -79,6 +79,21 @@ bool mayBeRefusedBehind(Operation *write) {
   return false;
 }
 
+/// The first launch of the fork that an operation is in; else itself.
+Operation *beginOfFork(Operation *op) {
+  auto launch = dyn_cast<kernel::LaunchOp>(op);
+  if (!launch || !launch.getFork())
+    return op;
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode())
+    if (auto other = dyn_cast<kernel::LaunchOp>(before)) {
+      if (other.getFork() != launch.getFork())
+        break;
+      op = other;
+    }
+  return op;
+}
+
 /// Whether one place does for what `program` reads and writes of a state.
 bool takesOnePlace(const State &state, kernel::ProgramOp program) {
   SmallVector<BlockArgument> inputs, outputs;
@@ -91,7 +106,7 @@ bool takesOnePlace(const State &state, kernel::ProgramOp program) {
       return false;
     for (BlockArgument input : inputs)
       if (Uses read(input);
-          read.last && !read.last->isBeforeInBlock(written.first))
+          read.last && !read.last->isBeforeInBlock(beginOfFork(written.first)))
         return false;
   }
   return true;

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/Strategy.h"
 
@@ -94,6 +95,8 @@ private:
     lookupStrategy(*tensors.getStrategy())->emit(b);
     if (target.isDevice() && !function.getThreads())
       b.onOneThread();
+    if (target.isDevice())
+      function.setMultiplyAdds(multiplyAddsOf(GroupView{&block}));
     b.dropUnusedSizes();
     builder.setInsertionPointToEnd(entry);
     ReturnOp::create(builder, function.getLoc());

@@ -143,6 +143,9 @@ void cuda(std::vector<TargetDescription> &targets) {
     // Programming Guide, "Multiprocessor Level"); one for each where it is a product.
     result.busyThreads = 512;
     result.busyMatrixThreads = 128;
+    // A kernel of 2.9 us takes 3.4 in a graph ("Getting Started with CUDA Graphs", NVIDIA,
+    // 2019, on V100); one such wait where a branch begins, and one where it ends.
+    result.branchSeconds = 1e-6;
     result.stream = "struct CUstream_st";
     result.graph = "struct CUgraphExec_st";
     return result;
@@ -165,6 +168,8 @@ void cuda(std::vector<TargetDescription> &targets) {
   // Bandwidth", chipsandcheese.com, 2023), 32 bytes a cycle each: 132 at 1.75 GHz.
   hopper.ofWarps = 0.629;
   hopper.cacheBytesPerSecond = 7.4e12;
+  // Kernels begin before the one in front of them ends, which branches would prevent.
+  hopper.branchSeconds = 0;
   add("sm_90a", "NVIDIA GPU, Hopper (H100, H200)",
       {HOPPER, "/usr/local/cuda/bin/" HOPPER}, hopper, 50 << 20);
 }

@@ -111,17 +111,50 @@ EARLY    config.stream = stream;
     return status(cudaLaunchKernelEx(&config, kernel, arguments...));
   }
 
+  // Has a stream go on behind what is on another one so far.
+  static ingot_status follow(cudaStream_t stream, cudaStream_t other) {
+    cudaEvent_t event = nullptr;
+    ingot_status result = status(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    if (result == INGOT_OK) result = status(cudaEventRecord(event, other));
+    if (result == INGOT_OK) result = status(cudaStreamWaitEvent(stream, event, 0));
+    if (event) (void)cudaEventDestroy(event);
+    return result;
+  }
+  // The first streams go on beside each other behind what is on the first one.
+  static ingot_status fork(const cudaStream_t *streams, unsigned count) {
+    ingot_status result = INGOT_OK;
+    for (unsigned i = 1; i < count && result == INGOT_OK; ++i)
+      result = follow(streams[i], streams[0]);
+    return result;
+  }
+  // What comes next on the first stream waits for all of them.
+  static ingot_status join(const cudaStream_t *streams, unsigned count) {
+    ingot_status result = INGOT_OK;
+    for (unsigned i = 1; i < count && result == INGOT_OK; ++i)
+      result = follow(streams[0], streams[i]);
+    return result;
+  }
+
   // What `enqueue` puts on a stream becomes one graph, in the place of the one before.
   template <typename Enqueue>
   static ingot_status record(cudaGraphExec_t *graph, const Enqueue &enqueue) {
-    cudaStream_t stream = nullptr;
-    ingot_status result = status(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    if (result != INGOT_OK) return result;
+    return record_branches<1>(
+        graph, [&](const cudaStream_t *streams) { return enqueue(streams[0]); });
+  }
+  // The same on several streams, which all begin and end with the first one.
+  template <unsigned Streams, typename Enqueue>
+  static ingot_status record_branches(cudaGraphExec_t *graph, const Enqueue &enqueue) {
+    cudaStream_t streams[Streams] = {};
+    ingot_status result = INGOT_OK;
+    for (cudaStream_t &stream : streams)
+      if (result == INGOT_OK)
+        result = status(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     cudaGraph_t recorded = nullptr;
-    result = status(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    if (result == INGOT_OK)
+      result = status(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal));
     if (result == INGOT_OK) {
-      result = enqueue(stream);
-      ingot_status ended = status(cudaStreamEndCapture(stream, &recorded));
+      result = enqueue(streams);
+      ingot_status ended = status(cudaStreamEndCapture(streams[0], &recorded));
       if (result == INGOT_OK) result = ended;
     }
     cudaGraphExecUpdateResultInfo info;
@@ -132,7 +165,8 @@ EARLY    config.stream = stream;
     }
     if (result == INGOT_OK && !*graph) result = status(cudaGraphInstantiate(graph, recorded, 0));
     if (recorded) (void)cudaGraphDestroy(recorded);
-    (void)cudaStreamDestroy(stream);
+    for (cudaStream_t stream : streams)
+      if (stream) (void)cudaStreamDestroy(stream);
     return result;
   }
   static ingot_status replay(cudaGraphExec_t graph, cudaStream_t stream) {

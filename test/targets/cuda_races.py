@@ -3,13 +3,18 @@
 
     cuda_races.py --ingot PROGRAM --compiler CLANG --work DIR [--networks NAME,...]
 
-No kernel may have a race between two barriers, or an access out of bounds.
+No kernel may have a race between two barriers, or an access out of bounds, nor may those of
+branches that run at the same time with each other.
 """
 import argparse
 import os
 import re
 import subprocess
 import sys
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
@@ -55,6 +60,23 @@ def run(ingot, compiler, model, folder, target, options=()):
     return (done.stderr or f"ends with {done.returncode}") if done.returncode else ""
 
 
+def save_branches(work):
+    """A model of two convolutions beside two others, whose results lie between each other."""
+    random = np.random.default_rng(1)
+    nodes, weights = [], []
+    for branch, (source, size) in enumerate((("x", 3), ("y0", 3), ("x", 5), ("y2", 1))):
+        array = random.standard_normal((32, 32, size, size), dtype=np.float32)
+        weights.append(numpy_helper.from_array(array, f"w{branch}"))
+        nodes.append(helper.make_node("Conv", [source, f"w{branch}"], [f"y{branch}"], pads=[size // 2] * 4))
+    nodes.append(helper.make_node("Concat", ["y1", "y3"], ["y"], axis=1))
+    graph = helper.make_graph(
+        nodes, "branches", [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 32, 14, 14])],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 64, 14, 14])], weights)
+    path = os.path.join(work, "branches.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    return path
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
@@ -65,11 +87,17 @@ def main():
     os.makedirs(args.work, exist_ok=True)
     models = {name: (EXAMPLE if name == "mnist" else find_model(name, args.work)[0], "sm_80", ()) for name in args.networks.split(",")}
     models.update((name, (model, target, options)) for target, name, model, _, _, *options in all_cases(args.work))
+    models["branches"] = save_branches(args.work), "sm_80", ()
     failed = False
     for name, (model, target, options) in models.items():
         said = run(args.ingot, args.compiler, model, os.path.join(args.work, name + "_checked"), target, options)
         print(f"{name:<24}{said.strip() or 'no race, nothing out of bounds'}", flush=True)
         failed |= bool(said)
+    with open(os.path.join(args.work, "branches_checked", "net.cu")) as file:
+        text = file.read()
+    if "device::fork(streams, 2)" not in text or "streams[1], " not in text:
+        print("branches                has none")
+        failed = True
     return 1 if failed else 0
 
 

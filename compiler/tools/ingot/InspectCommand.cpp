@@ -8,7 +8,6 @@
 #include "compiler/Pipeline.h"
 #include "compiler/import/Summary.h"
 #include "compiler/import/TensorData.h"
-#include "compiler/measure/DeviceTime.h"
 #include "compiler/measure/Footprint.h"
 #include "compiler/measure/PlanCache.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -184,20 +183,50 @@ static void printDeviceRows(const Report &report, const Device &device) {
     return std::to_string(std::lround(part * 100)) + "%";
   };
   double sum = 0;
+  // Of the fork that is open, its branches.
+  std::optional<int64_t> fork;
+  SmallVector<schedule::BranchTime> branches;
+  int64_t forks = 0, forked = 0;
+  auto closeFork = [&] {
+    sum += fork ? schedule::secondsOf(branches, device) : 0;
+    fork = std::nullopt;
+    branches.clear();
+  };
   for (const Row &row : report.rows) {
     const Footprint::Launch &launch = row.launch;
-    DeviceTime time = predictTime(device, launch, row.bytes, row.macs);
-    sum += time.seconds;
+    const schedule::DeviceWork &work = launch.device;
+    schedule::DeviceTime time =
+        schedule::predictTime(device, work, row.bytes, row.macs);
+    if (launch.fork != fork)
+      closeFork();
+    if (launch.fork) {
+      forks += fork != launch.fork;
+      ++forked;
+      fork = launch.fork;
+      branches.resize(std::max<size_t>(branches.size(), *launch.branch + 1));
+      branches[*launch.branch].add(time);
+    } else {
+      sum += time.seconds;
+    }
     std::string microseconds;
     llvm::raw_string_ostream(microseconds)
         << llvm::format("%.2f", time.seconds * 1e6);
     line(row.strategy, row.result,
          {shortNumber(row.macs), shortNumber(row.bytes),
-          std::to_string(launch.weights), std::to_string(launch.blocks),
-          std::to_string(launch.threads), std::to_string(launch.registers),
-          std::to_string(launch.shared), percent(time.occupancy), microseconds},
-         time.bound, shortNodes(row.nodes));
+          std::to_string(launch.weights), std::to_string(work.blocks),
+          std::to_string(work.threads), std::to_string(work.registers),
+          std::to_string(work.shared), percent(time.occupancy), microseconds},
+         time.bound,
+         (launch.fork ? "{" + std::to_string(*launch.fork) + "." +
+                            std::to_string(*launch.branch) + "} "
+                      : "") +
+             shortNodes(row.nodes));
   }
+  closeFork();
+  if (forks)
+    os << "\n"
+       << forked << " launches run beside others in " << forks
+       << " forks: {fork.branch} in front of their nodes\n";
   os << "\npredicted: at least " << llvm::format("%.1f", sum * 1e6)
      << " us, without what it takes to start a kernel\n"
         "regs: about so many of a thread; held: of the threads that a "
@@ -327,16 +356,20 @@ static void printJson(const ModelSummary &summary, const Report &report,
             if (row.isScalar)
               json.attribute("scalar", scalarReason);
             json.attribute("kernel", row.launch.kernel);
-            if (row.launch.threads) {
-              json.attribute("blocks", row.launch.blocks);
-              json.attribute("threads", row.launch.threads);
-              json.attribute("shared", row.launch.shared);
-              json.attribute("registers", row.launch.registers);
-              DeviceTime time =
-                  predictTime(target.device, row.launch, row.bytes, row.macs);
+            if (row.launch.device.threads) {
+              json.attribute("blocks", row.launch.device.blocks);
+              json.attribute("threads", row.launch.device.threads);
+              json.attribute("shared", row.launch.device.shared);
+              json.attribute("registers", row.launch.device.registers);
+              schedule::DeviceTime time = schedule::predictTime(
+                  target.device, row.launch.device, row.bytes, row.macs);
               json.attribute("occupancy", time.occupancy);
               json.attribute("microseconds", time.seconds * 1e6);
               json.attribute("bound", text(time.bound));
+              if (row.launch.fork) {
+                json.attribute("fork", *row.launch.fork);
+                json.attribute("branch", *row.launch.branch);
+              }
             }
             json.attribute("result", row.result);
             json.attribute("macs", row.macs);

@@ -4,12 +4,12 @@
 // as ordinary C++, and its kernels run on the calling thread, block by block and thread
 // by thread; where they wait for each other, each has a stack of its own. Only what such
 // files use is here. Streams do at once what they are given, unless they are recorded as
-// a graph.
+// a graph, which knows what each of its nodes waits for.
 //
 // A program may ask `emulated_gpu()` how much is allocated, and set what the GPU is like:
 // its memory, its compute capability, that there is none. With `backwards` the threads of
-// a launch run in the opposite order: results that change have a race. With
-// EMULATED_GPU_CHECK races and accesses out of bounds are found (races.h).
+// a launch run in the opposite order, and so do branches of a graph: results that change have
+// a race. With EMULATED_GPU_CHECK races and accesses out of bounds are found (races.h).
 
 #ifndef INGOT_EMULATED_CUDA_RUNTIME_H
 #define INGOT_EMULATED_CUDA_RUNTIME_H
@@ -56,7 +56,8 @@ enum cudaError_t {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9,
   cudaErrorNoDevice = 100,
-  cudaErrorNoKernelImageForDevice = 209
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorStreamCaptureUnjoined = 904
 };
 enum cudaDeviceAttr {
   cudaDevAttrComputeCapabilityMajor = 75,
@@ -70,7 +71,7 @@ enum cudaMemoryType {
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
-enum { cudaStreamNonBlocking = 1 };
+enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSuccess = 0,
@@ -91,14 +92,30 @@ struct cudaPointerAttributes {
 inline EMULATED_PER_THREAD dim3 threadIdx(0, 0, 0),
     blockIdx(0, 0, 0), blockDim, gridDim;
 
+struct CUstream_st;
 struct CUgraph_st {
-  std::vector<std::function<void()>> nodes;
+  struct Node {
+    std::function<void()> work;
+    // The nodes that have to be done before.
+    std::vector<size_t> after;
+  };
+  std::vector<Node> nodes;
+  // Those that are recorded as this graph.
+  std::vector<CUstream_st *> streams;
 };
 struct CUgraphExec_st : CUgraph_st {};
 struct CUstream_st {
   CUgraph_st *recorded = nullptr;
+  // The nodes that the next one waits for.
+  std::vector<size_t> last;
+};
+// What was on a stream when the event was recorded.
+struct CUevent_st {
+  CUgraph_st *recorded = nullptr;
+  std::vector<size_t> last;
 };
 typedef CUstream_st *cudaStream_t;
+typedef CUevent_st *cudaEvent_t;
 typedef CUgraph_st *cudaGraph_t;
 typedef CUgraphExec_st *cudaGraphExec_t;
 struct cudaGraphExecUpdateResultInfo {
@@ -205,10 +222,13 @@ inline EmulatedGpu &emulated_gpu() {
 // Does something now, or when the graph is launched that the stream is recorded as.
 template <typename Work>
 cudaError_t emulated_enqueue(cudaStream_t stream, Work work) {
-  if (stream && stream->recorded)
-    stream->recorded->nodes.push_back(work);
-  else
+  if (!stream || !stream->recorded) {
     work();
+    return cudaSuccess;
+  }
+  std::vector<CUgraph_st::Node> &nodes = stream->recorded->nodes;
+  nodes.push_back({work, stream->last});
+  stream->last = {nodes.size() - 1};
   return cudaSuccess;
 }
 
@@ -535,14 +555,61 @@ inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
   if (!stream || stream->recorded)
     return cudaErrorInvalidValue;
   stream->recorded = new CUgraph_st;
+  stream->recorded->streams = {stream};
+  stream->last.clear();
   emulated_gpu().count(1);
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamEndCapture(cudaStream_t stream,
                                         cudaGraph_t *graph) {
   *graph = stream->recorded;
-  stream->recorded = nullptr;
-  return *graph ? cudaSuccess : cudaErrorInvalidValue;
+  if (!*graph || (*graph)->streams.front() != stream)
+    return cudaErrorInvalidValue;
+  // All streams have to have come back: a node for which none waits is at this one's end.
+  std::vector<bool> isAwaited((*graph)->nodes.size());
+  for (const CUgraph_st::Node &node : (*graph)->nodes)
+    for (size_t before : node.after)
+      isAwaited[before] = true;
+  for (size_t node : stream->last)
+    isAwaited[node] = true;
+  for (CUstream_st *one : (*graph)->streams)
+    one->recorded = nullptr;
+  for (bool is : isAwaited)
+    if (!is)
+      return cudaErrorStreamCaptureUnjoined;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+  *event = new CUevent_st;
+  emulated_gpu().count(1);
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  *event = stream ? CUevent_st{stream->recorded, stream->last} : CUevent_st();
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                       unsigned) {
+  // What is done at once is done.
+  if (!event->recorded)
+    return stream && stream->recorded ? cudaErrorInvalidValue : cudaSuccess;
+  if (!stream || (stream->recorded && stream->recorded != event->recorded))
+    return cudaErrorInvalidValue;
+  if (!stream->recorded) {
+    stream->recorded = event->recorded;
+    stream->recorded->streams.push_back(stream);
+    stream->last.clear();
+  }
+  for (size_t node : event->last)
+    if (std::find(stream->last.begin(), stream->last.end(), node) ==
+        stream->last.end())
+      stream->last.push_back(node);
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  emulated_gpu().count(-1);
+  return cudaSuccess;
 }
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec,
                                         cudaGraph_t graph, unsigned long long) {
@@ -552,17 +619,54 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec,
 }
 inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                        cudaGraphExecUpdateResultInfo *) {
-  // Another number of nodes is another graph.
+  // Another number of nodes is another graph, and so are others that they wait for.
   if (exec->nodes.size() != graph->nodes.size())
     return cudaErrorInvalidValue;
+  for (size_t i = 0; i < graph->nodes.size(); ++i)
+    if (exec->nodes[i].after != graph->nodes[i].after)
+      return cudaErrorInvalidValue;
   exec->nodes = graph->nodes;
   return cudaSuccess;
 }
+// Runs the nodes one after the other, each behind those that it waits for: the first that
+// may run, or backwards the last one.
+inline void emulated_run_graph(const CUgraph_st &graph) {
+  size_t count = graph.nodes.size();
+  // Of each node, those that are done when it begins, whatever the order.
+  std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
+  for (size_t i = 0; i < count; ++i)
+    for (size_t from : graph.nodes[i].after) {
+      before[i][from] = true;
+      for (size_t j = 0; j < from; ++j)
+        before[i][j] = before[i][j] || before[from][j];
+    }
+  // The launches of each node that is done, from one number to another.
+  std::vector<std::pair<size_t, size_t>> launches(count);
+  std::vector<bool> isDone(count);
+  auto mayRun = [&](size_t i) {
+    for (size_t from : graph.nodes[i].after)
+      if (!isDone[from])
+        return false;
+    return !isDone[i];
+  };
+  for (size_t done = 0; done < count; ++done) {
+    size_t next = emulated_gpu().backwards ? count - 1 : 0;
+    while (!mayRun(next))
+      emulated_gpu().backwards ? --next : ++next;
+    std::vector<std::pair<size_t, size_t>> beside;
+    for (size_t i = 0; i < count; ++i)
+      if (isDone[i] && !before[next][i])
+        beside.push_back(launches[i]);
+    emulated_beside(&beside);
+    size_t first = emulated_gpu().launches;
+    graph.nodes[next].work();
+    launches[next] = {first, emulated_gpu().launches};
+    isDone[next] = true;
+  }
+  emulated_beside(nullptr);
+}
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return emulated_enqueue(stream, [exec] {
-    for (const std::function<void()> &node : exec->nodes)
-      node();
-  });
+  return emulated_enqueue(stream, [exec] { emulated_run_graph(*exec); });
 }
 inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;

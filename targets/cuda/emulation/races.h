@@ -6,9 +6,10 @@
 //             -std=c++17 -x c++ net.cu ...
 //
 // Clang then calls a function for each access of a kernel. Two threads that use one byte,
-// one of them writing, with no barrier of both in between, are a race, and so is using what
-// a copy that is not awaited may still write; an address that is
-// neither of the device, nor shared, nor the thread's own, is out of bounds. (Within
+// one of them writing, with no barrier of both in between, are a race, also where they are
+// of launches in two branches of a graph, and so is using what a copy that is not awaited
+// may still write; an address that is neither of the device, nor shared, nor the thread's
+// own, is out of bounds. (Within
 // shared memory -fsanitize=bounds traps what leaves its array.) The program says which
 // threads and aborts. Clang's own runtime would take the place of these functions.
 
@@ -21,6 +22,7 @@ inline void emulated_write(void *, size_t) {}
 struct EmulatedKernelCode {
   explicit EmulatedKernelCode(bool) {}
 };
+inline void emulated_beside(const std::vector<std::pair<size_t, size_t>> *) {}
 inline void emulated_passed(bool) {}
 inline void emulated_stack(const char *, size_t) {}
 inline void emulated_pending(void *, int) {}
@@ -52,6 +54,9 @@ extern char __executable_start[], _end[];
 
 class EmulatedRaces {
 public:
+  // Spelled out, so that its own accesses are not looked at.
+  EmulatedRaces() {}
+
   // Whether the code that runs is that of a kernel.
   bool isKernel = false;
   const char *stackBegin = nullptr, *stackEnd = nullptr;
@@ -79,6 +84,9 @@ public:
     for (const char *byte = first; byte < first + bytes; ++byte)
       use(cellOf(byte), now, byte, bytes, isWrite, isShared);
   }
+
+  // Launches that may run at the same time as those that come next; null: none.
+  const std::vector<std::pair<size_t, size_t>> *beside = nullptr;
 
   // One more copy of 16 bytes is on its way there, or one less.
   void changePending(void *to, int by) {
@@ -175,8 +183,13 @@ private:
   // Whether the threads cannot have done both at the same time.
   bool areOrdered(const Access &before, const Access &now,
                   bool isShared) const {
-    if (before.launch != now.launch)
+    if (before.launch != now.launch) {
+      if (beside)
+        for (const std::pair<size_t, size_t> &one : *beside)
+          if (before.launch > one.first && before.launch <= one.second)
+            return isShared;
       return true;
+    }
     if (before.block != now.block)
       return isShared;
     return before.thread == now.thread || before.blockEpoch != now.blockEpoch ||
@@ -244,7 +257,10 @@ private:
             isWrite ? "write" : "read", bytes, static_cast<const void *>(byte),
             threadIdx.x, blockIdx.x, what);
     if (other)
-      fprintf(stderr, " thread %u of block %u", other->thread, other->block);
+      fprintf(stderr, " thread %u of block %u%s", other->thread, other->block,
+              other->launch == emulated_gpu().launches
+                  ? ""
+                  : " in another branch of the graph");
     fputc('\n', stderr);
     abort();
   }
@@ -280,6 +296,12 @@ struct EmulatedKernelCode {
   ~EmulatedKernelCode() { EmulatedRaces::all().isKernel = before; }
   bool before;
 };
+// Launches numbered from behind the first to the second of two may run at the same time as
+// those that come next.
+inline void
+emulated_beside(const std::vector<std::pair<size_t, size_t>> *launches) {
+  EmulatedRaces::all().beside = launches;
+}
 // This thread has passed a barrier of its warp or block.
 inline void emulated_passed(bool isWarp) {
   EmulatedRaces &races = EmulatedRaces::all();

@@ -575,3 +575,33 @@ kernel.func @result(%x: memref<4xf32>) {
   }
   kernel.return
 }
+
+// -----
+
+kernel.func private @k(memref<4xf32>, memref<4xf32>)
+kernel.program @half_a_fork(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error @+1 {{has one of 'fork' and 'branch' without the other}}
+  kernel.launch @k(%x, %y) {fork = 0 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.func private @k(memref<4xf32>, memref<4xf32>)
+kernel.program @torn_fork(%x: memref<4xf32>, %y: memref<4xf32>) {
+  kernel.launch @k(%x, %y) {fork = 1 : i64, branch = 0 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.launch @k(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
+  // expected-error @+1 {{is of fork 1, which is not behind fork 1}}
+  kernel.launch @k(%x, %y) {fork = 1 : i64, branch = 1 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.func @k(%x: memref<4xf32>, %y: memref<4xf32>) { kernel.return }
+kernel.program @crossed(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = kernel.launch @k(%x) {fork = 0 : i64, branch = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{asks for what branch 0 of its fork computes}}
+  %b = kernel.launch @k(%a) {fork = 0 : i64, branch = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  kernel.return %b : tensor<4xf32>
+}

@@ -8,6 +8,7 @@
 // RUN: %ingot-opt %t/slices.mlir -plan-memory | FileCheck %s --check-prefix=SLICES
 // RUN: %ingot-opt %t/creep.mlir -plan-memory=alignment=16 | FileCheck %s --check-prefix=CREEP
 // RUN: %ingot-opt %t/near.mlir -plan-memory | FileCheck %s --check-prefix=NEAR
+// RUN: %ingot-opt %t/fork.mlir -plan-memory | FileCheck %s --check-prefix=FORK
 // REQUIRES: ingot-opt
 
 // Buffers that are alive at different steps share bytes: three in two places, which is
@@ -217,4 +218,25 @@ kernel.program @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %c = kernel.launch @add(%a, %b) {inplace = array<i64: 0, 0>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   %d = kernel.launch @step(%c) : (tensor<64xf32>) -> tensor<64xf32>
   kernel.return %d : tensor<64xf32>
+}
+
+// All that the launches of a fork use is there during all of the fork: nothing takes the place
+// of what a branch has read for the last time, not even where its kernel allows it. Behind
+// the fork bytes are used again.
+// FORK: arena_bytes = 1024 : i64
+// FORK: kernel.launch @step(%{{.*}}, %[[A:.*]]) {branch = 0 : i64, fork = 0 : i64}
+// FORK: kernel.launch @step(%[[A]], %[[B:.*]]) {branch = 0 : i64, fork = 0 : i64}
+// FORK: kernel.launch @step(%{{.*}}, %[[C:.*]]) {branch = 1 : i64, fork = 0 : i64}
+// FORK: kernel.launch @add(%[[B]], %[[C]], %{{.*}}) :
+//--- fork.mlir
+kernel.func @step(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.func @add(%x: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %y: memref<64xf32>) { kernel.return }
+kernel.program @main(%i: tensor<64xf32>) -> tensor<64xf32> {
+  %x = kernel.launch @step(%i) : (tensor<64xf32>) -> tensor<64xf32>
+  %a = kernel.launch @step(%x) {inplace = array<i64: 0, 0>, fork = 0 : i64, branch = 0 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %b = kernel.launch @step(%a) {inplace = array<i64: 0, 0>, fork = 0 : i64, branch = 0 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %c = kernel.launch @step(%x) {inplace = array<i64: 0, 0>, fork = 0 : i64, branch = 1 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %d = kernel.launch @add(%b, %c) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %y = kernel.launch @step(%d) : (tensor<64xf32>) -> tensor<64xf32>
+  kernel.return %y : tensor<64xf32>
 }

@@ -4,7 +4,8 @@
 // Tiles of 128 x 128 by two warpgroups of 64 rows, and a third one of which one thread
 // fetches. 136 steps of two bytes are three strips of 64, for which there are three stages.
 // CHECK-LABEL: kernel.func @product(
-// CHECK-SAME: extent = 4 : index, resident = 1 : i64
+// CHECK-SAME: extent = 4 : index
+// CHECK-SAME: resident = 1 : i64
 // CHECK-SAME: threads = 384 : i64
 // CHECK-DAG: %[[LEFT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x128x64xf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() {alignment = 1024 : i64} : memref<3x128x64xf16, #gpu.address_space<workgroup>>

@@ -69,10 +69,62 @@ template <typename Kernel> void launch(Kernel kernel, unsigned count) {
   cudaFree(data);
 }
 
+__global__ void fill(float *data, float value) { data[threadIdx.x] = value; }
+
+// Two branches of a graph write to one place, or to two; behind both of them it is read.
+// Where the second one goes on with the first stream's work there is but one branch.
+void branches(bool together, bool joins) {
+  void *data = nullptr;
+  cudaMalloc(&data, 2 * threads * sizeof(float));
+  float *first = static_cast<float *>(data);
+  cudaStream_t streams[2];
+  for (cudaStream_t &stream : streams)
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  auto start = [&](cudaStream_t stream, float *to, float value) {
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(threads);
+    config.stream = stream;
+    cudaLaunchKernelEx(&config, fill, to, value);
+  };
+  auto follow = [](cudaStream_t stream, cudaStream_t other) {
+    cudaEvent_t event;
+    cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    cudaEventRecord(event, other);
+    cudaStreamWaitEvent(stream, event, 0);
+    cudaEventDestroy(event);
+  };
+  cudaGraph_t recorded = nullptr;
+  cudaGraphExec_t graph = nullptr;
+  cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal);
+  start(streams[0], first, 1);
+  follow(streams[1], streams[0]);
+  start(streams[0], first, 2);
+  start(streams[1], together ? first : first + threads, 3);
+  if (joins)
+    follow(streams[0], streams[1]);
+  start(streams[0], first, 4);
+  if (cudaStreamEndCapture(streams[0], &recorded) != cudaSuccess)
+    puts("a branch is left");
+  cudaGraphInstantiate(&graph, recorded, 0);
+  cudaGraphLaunch(graph, nullptr);
+  cudaGraphExecDestroy(graph);
+  cudaGraphDestroy(recorded);
+  for (cudaStream_t stream : streams)
+    cudaStreamDestroy(stream);
+  cudaFree(data);
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
   switch (count > 1 ? arguments[1][0] : ' ') {
+  case 't':
+    branches(true, true);
+    break;
+  case 'u':
+    branches(false, false);
+    break;
   case 'r':
     launch(reverse<false>, 1);
     break;
@@ -98,6 +150,7 @@ int main(int count, char **arguments) {
     launch(reverse<true>, 1);
     launch(rounds<true>, 1);
     launch(inWarp<true>, 1);
+    branches(false, true);
     launch(copies<true, true>, 1);
   }
   puts("nothing found");

@@ -1,0 +1,150 @@
+// Branches of a program that run at the same time.
+//
+// Launches with the same `fork` follow each other. A branch of them sees what came before
+// the fork and its own values, and none of what other branches write.
+
+#include "dialects/kernel/KernelModule.h"
+
+using namespace mlir;
+
+namespace ingot::kernel {
+
+/// Whether an operation takes time in a program, so that a fork ends in front of it.
+static bool isStep(Operation *op) {
+  return isa<LaunchOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp, RequireEqualOp>(
+      op);
+}
+
+/// A launch of another branch whose result `value` is, or is a part of; null if there is
+/// none.
+static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return {};
+  if (auto other = dyn_cast<LaunchOp>(op))
+    return other.getFork() == launch.getFork() &&
+                   other.getBranch() != launch.getBranch()
+               ? other
+               : LaunchOp();
+  for (Value operand : op->getOperands())
+    if (LaunchOp other = ofOtherBranch(operand, launch))
+      return other;
+  return {};
+}
+
+LogicalResult verifyForks(ProgramOp program) {
+  std::optional<uint64_t> open, last;
+  for (Operation &op : program.getBody().front()) {
+    if (!isStep(&op))
+      continue;
+    auto launch = dyn_cast<LaunchOp>(op);
+    std::optional<uint64_t> fork = launch ? launch.getFork() : std::nullopt;
+    if (fork && fork != open && last && *fork <= *last)
+      return launch.emitOpError("is of fork ")
+             << *fork << ", which is not behind fork " << *last;
+    open = fork;
+    if (!fork)
+      continue;
+    last = fork;
+    for (Value operand : launch.getOperands())
+      if (LaunchOp other = ofOtherBranch(operand, launch))
+        return launch.emitOpError("asks for what branch ")
+               << *other.getBranch() << " of its fork computes";
+  }
+  return success();
+}
+
+int64_t mostBranches(ProgramOp program) {
+  int64_t most = 1;
+  program.walk([&](LaunchOp launch) {
+    most = std::max<int64_t>(most, launch.getBranch().value_or(0) + 1);
+  });
+  return most;
+}
+
+namespace {
+
+/// The bytes of a buffer that a launch reads or writes: rows of `row` bytes, each `stride`
+/// behind the one before; without a stride one row.
+struct Access {
+  mutable LaunchOp launch;
+  bool isWrite;
+  /// An argument of the program, or null for the arena.
+  Value root;
+  int64_t begin, end, row, stride = 0;
+
+  Access(LaunchOp launch, Value operand, bool isWrite)
+      : launch(launch), isWrite(isWrite) {
+    auto type = cast<MemRefType>(operand.getType());
+    begin = 0;
+    while (auto view = operand.getDefiningOp<ViewOp>()) {
+      begin += view.getOffset();
+      operand = view.getSource();
+    }
+    if (auto arena = operand.getDefiningOp<ArenaOp>())
+      begin += arena.getOffset();
+    else
+      root = operand;
+    auto [strides, offset] = type.getStridesAndOffset();
+    int64_t element = elementBytes(type.getElementType());
+    end = begin + spanBytes(type);
+    begin += offset * element;
+    row = element;
+    for (size_t axis = strides.size(); axis-- > 0;) {
+      int64_t size = type.getDimSize(axis), step = strides[axis] * element;
+      if (size == 1)
+        continue;
+      if (stride == 0 && step == row)
+        row *= size;
+      else if (stride == 0)
+        stride = step;
+      else if (step % stride != 0)
+        row = end - begin;
+    }
+  }
+
+  bool isApartFrom(const Access &other) const {
+    if (root != other.root || end <= other.begin || other.end <= begin)
+      return true;
+    if (stride == 0 || stride != other.stride)
+      return false;
+    int64_t place = begin % stride, otherPlace = other.begin % stride;
+    return place + row <= stride && otherPlace + other.row <= stride &&
+           (place + row <= otherPlace || otherPlace + other.row <= place);
+  }
+};
+
+} // namespace
+
+LogicalResult checkBranches(ProgramOp program, const SymbolTable &symbols) {
+  std::vector<Access> accesses;
+  for (auto launch : program.getOps<LaunchOp>()) {
+    if (!launch.getFork())
+      continue;
+    if (!accesses.empty() &&
+        accesses.back().launch.getFork() != launch.getFork())
+      accesses.clear();
+    auto callee = symbols.lookup<FuncOp>(launch.getCallee());
+    size_t earlier = accesses.size();
+    for (auto [i, operand] : llvm::enumerate(launch.getOperands())) {
+      auto type = cast<MemRefType>(operand.getType());
+      if (type.getNumElements() > 0 &&
+          !bufferRoot(operand).getDefiningOp<memref::GetGlobalOp>())
+        accesses.emplace_back(launch, operand,
+                              !callee.getArgAttr(i, kReadAttr));
+    }
+    for (const Access &now : ArrayRef(accesses).drop_front(earlier))
+      for (const Access &before : ArrayRef(accesses).take_front(earlier))
+        if (before.launch.getBranch() != launch.getBranch() &&
+            (now.isWrite || before.isWrite) && !now.isApartFrom(before))
+          return launch.emitOpError("is in branch ")
+                 << *launch.getBranch() << " of a fork, and branch "
+                 << *before.launch.getBranch()
+                 << " may use the same bytes at the same time: of '"
+                 << before.launch.getCallee() << "' and '" << launch.getCallee()
+                 << "' one writes them";
+  }
+  return success();
+}
+
+} // namespace ingot::kernel

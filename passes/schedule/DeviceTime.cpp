@@ -1,0 +1,96 @@
+#include "passes/schedule/DeviceTime.h"
+
+#include "dialects/kernel/KernelModule.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace ingot::schedule {
+
+DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
+  DeviceWork work;
+  work.threads = kernel.getThreads().value_or(0);
+  if (work.threads)
+    work.blocks = kernel::extentOf(kernel)->most();
+  work.shared = kernel::sharedBytes(kernel);
+  kernel.walk([&](kernel::WarpProductOp product) {
+    work.matrixElement =
+        int64_t(llvm::PowerOf2Ceil(product.getLeft().getIntOrFloatBitWidth())) /
+        8;
+  });
+  kernel.walk([&](kernel::TileProductOp product) {
+    work.byWarpgroups = true;
+    auto bytesOfStep = [](Value tile) {
+      auto type = cast<MemRefType>(tile.getType());
+      return double(kernel::elementBytes(type.getElementType())) /
+             double(type.getDimSize(1));
+    };
+    work.cacheBytes =
+        bytesOfStep(product.getLeft()) + bytesOfStep(product.getRight());
+    work.matrixElement = int64_t(llvm::PowerOf2Ceil(
+                             product.getLeftType().getIntOrFloatBitWidth())) /
+                         8;
+  });
+  return work;
+}
+
+/// Blocks that a processor holds at once, by its threads, registers and shared memory, of
+/// which the device takes 1 KB for each block itself (from 8.0 on).
+static int64_t blocksOfProcessor(const Device &device, const DeviceWork &work) {
+  int64_t threads = llvm::alignTo(work.threads, device.warp);
+  int64_t byRegisters =
+      device.registers / (threads * int64_t(llvm::alignTo(work.registers, 8)));
+  constexpr int64_t own = 1 << 10;
+  int64_t byShared = (device.sharedBytes + own) / (work.shared + own);
+  return std::max<int64_t>(
+      1, std::min({device.residentThreads / threads, byRegisters, byShared}));
+}
+
+DeviceTime predictTime(const Device &device, const DeviceWork &work,
+                       int64_t bytes, int64_t multiplyAdds) {
+  const double enoughThreads =
+      work.matrixElement ? device.busyMatrixThreads : device.busyThreads;
+  const double rate = work.matrixElement
+                          ? device.matrixMultiplyAddsPerSecond * 2 /
+                                double(work.matrixElement) *
+                                (work.byWarpgroups ? 1 : device.ofWarps)
+                          : device.multiplyAddsPerSecond;
+  double all = double(work.blocks * work.threads);
+  double used =
+      std::min(1.0, all / (enoughThreads * double(device.processors)));
+  if (used <= 0)
+    return {0, 0, "nothing", 0};
+  double moving = double(bytes) / device.bytesPerSecond,
+         computing = double(multiplyAdds) / rate,
+         caching = device.cacheBytesPerSecond > 0
+                       ? double(multiplyAdds) * work.cacheBytes /
+                             device.cacheBytesPerSecond
+                       : 0;
+  DeviceTime result;
+  result.seconds = std::max({moving, computing, caching}) / used;
+  result.busy = used;
+  result.bound = used < 0.5                               ? "few threads"
+                 : moving >= std::max(computing, caching) ? "memory"
+                 : caching > computing                    ? "cache"
+                                                          : "arithmetic";
+  double held =
+      std::min(double(blocksOfProcessor(device, work) * work.threads),
+               double(work.threads) *
+                   double(llvm::divideCeil(work.blocks, device.processors)));
+  result.occupancy = held / device.residentThreads;
+  return result;
+}
+
+double secondsOf(ArrayRef<BranchTime> branches, const Device &device) {
+  double longest = 0, alone = 0;
+  for (const BranchTime &branch : branches) {
+    longest = std::max(longest, branch.seconds);
+    alone += branch.alone;
+  }
+  double forks = double(std::max<size_t>(branches.size(), 1) - 1);
+  return std::max(longest, alone) + forks * device.branchSeconds;
+}
+
+} // namespace ingot::schedule

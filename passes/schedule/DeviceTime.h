@@ -1,0 +1,59 @@
+// What a launch on a device takes, from what is known of it before it has run.
+
+#ifndef INGOT_PASSES_SCHEDULE_DEVICETIME_H
+#define INGOT_PASSES_SCHEDULE_DEVICETIME_H
+
+#include "dialects/kernel/KernelDialect.h"
+#include "targets/TargetDescription.h"
+
+namespace ingot::schedule {
+
+/// What of a kernel says how long it takes.
+struct DeviceWork {
+  /// How many blocks at most, the threads of each, the bytes that these share, and about
+  /// how many registers a thread takes.
+  int64_t blocks = 0, threads = 0, shared = 0, registers = 16;
+  /// Whether warpgroups multiply tiles, and the bytes of these for a multiply-add.
+  bool byWarpgroups = false;
+  double cacheBytes = 0;
+  /// Bytes of the elements that it multiplies in matrix units; 0 if in none.
+  int64_t matrixElement = 0;
+
+  /// All but the registers, of a kernel that is scheduled for a device.
+  static DeviceWork of(kernel::FuncOp kernel);
+};
+
+/// What a launch on a device takes at least, and what it waits for.
+struct DeviceTime {
+  double seconds = 0;
+  /// The part of what the device could do meanwhile.
+  double busy = 0;
+  llvm::StringRef bound;
+  /// Of the threads that a processor can hold, the part that it does hold.
+  double occupancy = 0;
+};
+
+/// Predicts it from the bytes of operands and results, each moved once, and from the
+/// multiply-adds, at the rates of the device: those of its matrix units, by warpgroups or
+/// by single warps, else of f32; and from what tiles take from the second cache. A launch
+/// of fewer threads than keep all processors busy reaches a part of these only.
+DeviceTime predictTime(const Device &device, const DeviceWork &work,
+                       int64_t bytes, int64_t multiplyAdds);
+
+/// What launches of a branch take one after the other, and how much of that they would
+/// take if they had all of the device.
+struct BranchTime {
+  double seconds = 0, alone = 0;
+  void add(const DeviceTime &launch) {
+    seconds += launch.seconds;
+    alone += launch.seconds * launch.busy;
+  }
+};
+
+/// What branches take at the same time: as long as the longest one, and as all of them if
+/// each had all of the device; and what it costs to begin and end them.
+double secondsOf(llvm::ArrayRef<BranchTime> branches, const Device &device);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_DEVICETIME_H
