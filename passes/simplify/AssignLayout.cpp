@@ -90,8 +90,45 @@ private:
            });
   }
 
+  /// Whether a convolution computes each position of its input alone, and no more of them
+  /// than it reads: then positions can be moved afterwards.
+  static bool isPointwise(ConvOp conv) {
+    auto isOne = [](int64_t x) { return x == 1; };
+    return llvm::all_of(shapeOf(conv.getW()).drop_back(2), isOne) &&
+           llvm::all_of(conv.getStrides(), isOne) &&
+           dimsOf(conv.getX()).size() == dimsOf(conv.getResult()).size() &&
+           ArrayRef(dimsOf(conv.getX())).drop_back() ==
+               ArrayRef(dimsOf(conv.getResult())).drop_back() &&
+           llvm::all_of(conv.getLow(), [](int64_t x) { return x == 0; }) &&
+           shapeOf(conv.getResult()).back() <= shapeOf(conv.getX()).back();
+  }
+
+  /// conv(transpose(x), w) -> transpose(conv(x, w)), where only positions change places
+  static bool sinkBehind(ConvOp conv) {
+    auto transpose = conv.getX().getDefiningOp<TransposeOp>();
+    if (!transpose || !transpose->hasOneUse() || !isPointwise(conv) ||
+        hasRunTimeSizes(conv.getResult().getType()))
+      return false;
+    ArrayRef<int64_t> perm = transpose.getPerm();
+    int64_t channels = static_cast<int64_t>(perm.size()) - 1;
+    if (perm.front() != 0 || perm.back() != channels)
+      return false;
+    OpBuilder builder(conv);
+    auto moved = cast<ConvOp>(builder.clone(*conv));
+    moved.getXMutable().assign(transpose.getX());
+    moved.getResult().setType(RankedTensorType::get(
+        permuted(shapeOf(conv.getResult()), inversePermutation(perm)),
+        elementOf(conv.getResult())));
+    conv.getResult().replaceAllUsesWith(
+        buildTranspose(builder, conv.getLoc(), moved.getResult(), perm));
+    conv->erase();
+    return true;
+  }
+
   /// op(transpose(x), ...) -> transpose(op(x, ...))
   bool sink(Operation *op) {
+    if (auto conv = dyn_cast<ConvOp>(op))
+      return sinkBehind(conv);
     if (auto transpose = dyn_cast<TransposeOp>(op)) {
       auto inner = transpose.getX().getDefiningOp<TransposeOp>();
       if (!inner)

@@ -132,3 +132,26 @@ func.func @returned_concat(%x: tensor<1x8x4x16xf32>, %y: tensor<1x8x4x16xf32>) -
   %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<1x16x8x4xf32>, tensor<1x16x8x4xf32>) -> tensor<1x32x8x4xf32>
   return %c : tensor<1x32x8x4xf32>
 }
+
+// Where only positions change places, a pointwise convolution comes first: what is
+// transposed has fewer channels then.
+// CHECK-LABEL: @behind_pointwise(
+// CHECK: %[[C:.*]] = graph.conv %arg0{{.*}} -> tensor<1x8x4x1xf32>
+// CHECK-NEXT: graph.transpose %[[C]] {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x8x4x1xf32>) -> tensor<1x4x8x1xf32>
+func.func @behind_pointwise(%x: tensor<1x8x4x16xf32>) -> tensor<1x4x8x1xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1x16x1xf32> : tensor<1x1x16x1xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x8x4x16xf32>) -> tensor<1x4x8x16xf32>
+  %y = graph.conv %t, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x8x16xf32>, tensor<1x1x16x1xf32>) -> tensor<1x4x8x1xf32>
+  return %y : tensor<1x4x8x1xf32>
+}
+
+// One that reads neighbours keeps the transpose in front.
+// CHECK-LABEL: @before_window(
+// CHECK: graph.transpose %arg0
+// CHECK-NEXT: graph.conv
+func.func @before_window(%x: tensor<1x8x4x16xf32>) -> tensor<1x4x8x1xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x3x16x1xf32> : tensor<1x3x16x1xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x8x4x16xf32>) -> tensor<1x4x8x16xf32>
+  %y = graph.conv %t, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 1 : i64} : (tensor<1x4x8x16xf32>, tensor<1x3x16x1xf32>) -> tensor<1x4x8x1xf32>
+  return %y : tensor<1x4x8x1xf32>
+}
