@@ -71,6 +71,8 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(simplify::createSplitPhases());
     functions.addPass(simplify::createHoistConvolutions());
   }
+  // When transposes are where they stay.
+  functions.addPass(simplify::createSplitJoined());
   functions.addPass(simplify::createFoldConstants());
   if (!options.strict)
     functions.addPass(simplify::createFoldScales());

@@ -225,7 +225,7 @@ private:
         return op && op->getNumResults() == 1 && part.hasOneUse() &&
                !isStoredByRows(part, concat.getAxis()) && !isView(op) &&
                !isa<ConstantOp, GroupOp, IfOp, LoopOp>(op) &&
-               !placed.contains(op);
+               (!placed.contains(op) || isInOnePiece(concat));
       };
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;

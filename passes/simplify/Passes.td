@@ -49,6 +49,10 @@ def HoistConvolutions : Pass<"simplify-hoist-convolutions", "::mlir::func::FuncO
   let summary = "Compute pointwise convolutions before what repeats positions";
 }
 
+def SplitJoined : Pass<"simplify-split-joined", "::mlir::func::FuncOp"> {
+  let summary = "Compute what is computed of each position of joined tensors of each tensor alone";
+}
+
 def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply per-channel factors into weights, add per-channel terms to biases";
 }

@@ -312,6 +312,23 @@ func.func @joined_views(%x: tensor<1x8x8x64xf32>, %y: tensor<1x4x4x64xf32>) -> t
   return %c : tensor<1x80x64xf32>
 }
 
+// What is joined in place can be a part in one piece of what is joined of it and others.
+// CHECK-LABEL: @joined_twice(
+// CHECK: %[[A:.*]] = graph.group {{.*}}output_strides = array<i64: 12288, 192, 1>
+// CHECK: %[[B:.*]] = graph.group {{.*}}output_strides = array<i64: 12288, 192, 1>
+// CHECK: %[[J:.*]] = graph.concat %[[A]], %[[B]] {axis = 2 : i64}
+// CHECK: %[[C:.*]] = graph.group "elementwise"(%arg2) :
+// CHECK: %[[Y:.*]] = graph.concat %[[C]], %[[J]] {axis = 1 : i64}
+// CHECK: return %[[Y]]
+func.func @joined_twice(%x: tensor<1x64x128xf32>, %y: tensor<1x64x64xf32>, %z: tensor<1x8x192xf32>) -> tensor<1x72x192xf32> {
+  %a = graph.exp %x : (tensor<1x64x128xf32>) -> tensor<1x64x128xf32>
+  %b = graph.relu %y : (tensor<1x64x64xf32>) -> tensor<1x64x64xf32>
+  %j = graph.concat %a, %b {axis = 2 : i64} : (tensor<1x64x128xf32>, tensor<1x64x64xf32>) -> tensor<1x64x192xf32>
+  %c = graph.exp %z : (tensor<1x8x192xf32>) -> tensor<1x8x192xf32>
+  %k = graph.concat %c, %j {axis = 1 : i64} : (tensor<1x8x192xf32>, tensor<1x64x192xf32>) -> tensor<1x72x192xf32>
+  return %k : tensor<1x72x192xf32>
+}
+
 // What nobody else reads is written to its place: then what is joined is one tensor.
 // CHECK-LABEL: @joined_in_place(
 // CHECK: %[[J:.*]] = graph.concat
