@@ -15,6 +15,9 @@
 // in turn, so that results creep over inputs in both directions. The module
 // gets ingot.macs_recomputed. Groups that are chains already (ChainRows.cpp) stay
 // such where the arena has room for what these need.
+//
+// Before, groups are put into an order with less alive beyond what is allowed
+// (plan/OrderLaunches.h): a chain can only be of groups that follow one another.
 
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -23,6 +26,7 @@
 #include "passes/decide/Passes.h"
 #include "passes/decide/StripePlan.h"
 #include "passes/plan/Buffers.h"
+#include "passes/plan/OrderLaunches.h"
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Plan.h"
 #include "passes/schedule/RowChain.h"
@@ -99,6 +103,10 @@ private:
     for (auto group : llvm::make_early_inc_range(main.getOps<GroupOp>()))
       if (schedule::RowChain::of({&group.getBody().front()}))
         separateStages(group);
+    least = arenaOf(main);
+    if (least <= maxBytes)
+      return;
+    plan::orderGroups(main, maxBytes);
     least = arenaOf(main);
     if (least <= maxBytes)
       return;

@@ -32,8 +32,9 @@ namespace {
 /// The steps of @main as a graph, with what each keeps alive.
 class OrderSearch {
 public:
-  OrderSearch(FunctionOpInterface main, const Buffers &buffers)
-      : steps(buffers.steps()) {
+  /// With a limit, what is alive beyond it counts at each step.
+  OrderSearch(const Buffers &buffers, std::optional<int64_t> limit = {})
+      : steps(buffers.steps()), limit(limit) {
     llvm::DenseMap<Operation *, unsigned> numberOf;
     for (auto [i, op] : llvm::enumerate(steps))
       numberOf[op] = i;
@@ -90,7 +91,23 @@ public:
     return most;
   }
 
-  std::vector<Operation *> run(size_t width) const {
+  /// What the order that is given costs.
+  int64_t givenCost() const {
+    State state = start();
+    for (unsigned i = 0; i < nodes.size(); ++i)
+      state = after(state, i);
+    return state.cost;
+  }
+
+  struct Found {
+    std::vector<Operation *> order;
+    int64_t cost;
+  };
+
+  Found run() const {
+    // The effort is bounded, so that large models stay fast.
+    size_t width =
+        std::clamp<size_t>(2'000'000 / (nodes.size() * nodes.size()), 1, 32);
     std::vector<State> beam{start()};
     for (size_t n = 0; n < nodes.size(); ++n) {
       std::vector<State> next;
@@ -99,8 +116,8 @@ public:
           if (!state.done[i] && state.waitsFor[i] == 0)
             next.push_back(after(state, i));
       llvm::stable_sort(next, [](const State &a, const State &b) {
-        return std::make_pair(a.peak, a.alive) <
-               std::make_pair(b.peak, b.alive);
+        return std::make_pair(a.cost, a.alive) <
+               std::make_pair(b.cost, b.alive);
       });
       beam.clear();
       for (State &state : next)
@@ -109,10 +126,10 @@ public:
             }))
           beam.push_back(std::move(state));
     }
-    std::vector<Operation *> order;
+    Found found{{}, beam.front().cost};
     for (unsigned i : beam.front().order)
-      order.push_back(steps[i]);
-    return order;
+      found.order.push_back(steps[i]);
+    return found;
   }
 
 private:
@@ -123,7 +140,7 @@ private:
   struct State {
     llvm::BitVector done;
     std::vector<unsigned> waitsFor, touches, order;
-    int64_t alive = 0, peak = 0;
+    int64_t alive = 0, cost = 0;
   };
 
   State start() const {
@@ -142,7 +159,8 @@ private:
     for (unsigned buffer : nodes[i].buffers)
       if (state.touches[buffer]-- == touches[buffer])
         state.alive += bytes[buffer];
-    state.peak = std::max(state.peak, state.alive);
+    state.cost = limit ? state.cost + std::max<int64_t>(0, state.alive - *limit)
+                       : std::max(state.cost, state.alive);
     for (unsigned buffer : nodes[i].buffers)
       if (state.touches[buffer] == 0)
         state.alive -= bytes[buffer];
@@ -152,16 +170,20 @@ private:
   }
 
   std::vector<Operation *> steps;
+  std::optional<int64_t> limit;
   std::vector<Node> nodes;
   std::vector<int64_t> bytes;
   /// How many steps read or write a buffer.
   std::vector<unsigned> touches;
 };
 
-/// All operations of @main: before each step the views and constants that it
+/// More steps are not ordered.
+constexpr size_t mostSteps = 1000;
+
+/// All operations of `main`: before each step the views and constants that it
 /// is the first to read.
 std::vector<Operation *> withOthers(ArrayRef<Operation *> steps,
-                                    kernel::ProgramOp main) {
+                                    FunctionOpInterface main) {
   std::vector<Operation *> all;
   llvm::DenseSet<Operation *> done;
   std::function<void(Operation *)> add = [&](Operation *op) {
@@ -173,9 +195,15 @@ std::vector<Operation *> withOthers(ArrayRef<Operation *> steps,
   };
   for (Operation *op : steps)
     add(op);
-  for (Operation &op : main.getBody().front().without_terminator())
+  for (Operation &op : main.getFunctionBody().front().without_terminator())
     add(&op);
   return all;
+}
+
+void moveInto(ArrayRef<Operation *> order, FunctionOpInterface main) {
+  Operation *terminator = main.getFunctionBody().front().getTerminator();
+  for (Operation *op : order)
+    op->moveBefore(terminator);
 }
 
 struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
@@ -194,18 +222,13 @@ private:
       return;
     Buffers given(main);
     int64_t alive = aliveIn(given);
-    OrderSearch search(main, Buffers(main, {}, /*inPlace=*/false));
-    // The effort is bounded, so that large models stay fast.
+    OrderSearch search(Buffers(main, {}, /*inPlace=*/false));
     size_t count = given.steps().size();
-    if (count == 0 || count > 1000 || alive <= search.bound())
+    if (count == 0 || count > mostSteps || alive <= search.bound())
       return;
-    size_t width = std::clamp<size_t>(2'000'000 / (count * count), 1, 32);
-    std::vector<Operation *> order = withOthers(search.run(width), main);
-    if (aliveIn(Buffers(main, order)) >= alive)
-      return;
-    Operation *terminator = main.getBody().front().getTerminator();
-    for (Operation *op : order)
-      op->moveBefore(terminator);
+    std::vector<Operation *> order = withOthers(search.run().order, main);
+    if (aliveIn(Buffers(main, order)) < alive)
+      moveInto(order, main);
   }
 
   int64_t aliveIn(const Buffers &buffers) const {
@@ -214,4 +237,15 @@ private:
 };
 
 } // namespace
+
+void orderGroups(func::FuncOp main, int64_t limit) {
+  Buffers given(main, {}, /*inPlace=*/false);
+  if (given.steps().empty() || given.steps().size() > mostSteps)
+    return;
+  OrderSearch search(given, limit);
+  auto [order, cost] = search.run();
+  if (cost < search.givenCost())
+    moveInto(withOthers(order, main), main);
+}
+
 } // namespace ingot::plan

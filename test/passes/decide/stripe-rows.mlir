@@ -4,6 +4,7 @@
 // RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=5000 -lower-outline-groups | FileCheck %s --check-prefix=SHARED
 // RUN: %ingot-opt %t/transposed.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=2000 | FileCheck %s --check-prefix=STRIDES
 // RUN: %ingot-opt %t/pool.mlir -decide-form-groups -decide-stripe-rows=max-bytes=1700 | FileCheck %s --check-prefix=POOL
+// RUN: %ingot-opt %t/branches.mlir -decide-form-groups -decide-stripe-rows=max-bytes=42000 | FileCheck %s --check-prefix=ORDER
 // REQUIRES: ingot-opt
 
 // The convolution's result (16 rows of 512 bytes) is never stored as a whole. The stripes at
@@ -67,4 +68,20 @@ func.func @main(%x: tensor<1x9x8x4xf32>) -> tensor<1x1x1x4xf32> {
   %q = graph.average_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 3, 3>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, count_padding = true} : (tensor<1x9x8x4xf32>) -> tensor<1x3x2x4xf32>
   %y = graph.reduce_mean %q {axes = array<i64: 1, 2>} : (tensor<1x3x2x4xf32>) -> tensor<1x1x1x4xf32>
   return %y : tensor<1x1x1x4xf32>
+}
+
+// The first branch is over before the second one begins: with one wide result at a time,
+// no stripes are needed.
+// ORDER: %[[A:.*]] = graph.group {{.*}} -> tensor<1x16x16x32xf32>
+// ORDER: graph.group {{.*}}%[[A]]{{.*}} -> tensor<1x16x16x4xf32>
+// ORDER: %[[B:.*]] = graph.group {{.*}} -> tensor<1x16x16x32xf32>
+// ORDER: graph.group {{.*}}%[[B]]{{.*}} -> tensor<1x16x16x4xf32>
+// ORDER-NOT: graph.slice
+//--- branches.mlir
+func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x4x32xf32>, %w: tensor<3x3x32x4xf32>) -> (tensor<1x16x16x4xf32>, tensor<1x16x16x4xf32>) {
+  %a = graph.conv %x, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x4xf32>, tensor<3x3x4x32xf32>) -> tensor<1x16x16x32xf32>
+  %b = graph.conv %x, %v {strides = array<i64: 1, 1>, dilations = array<i64: 2, 2>, low = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x16x16x4xf32>, tensor<3x3x4x32xf32>) -> tensor<1x16x16x32xf32>
+  %c = graph.conv %a, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x32xf32>, tensor<3x3x32x4xf32>) -> tensor<1x16x16x4xf32>
+  %d = graph.conv %b, %w {strides = array<i64: 1, 1>, dilations = array<i64: 2, 2>, low = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x16x16x32xf32>, tensor<3x3x32x4xf32>) -> tensor<1x16x16x4xf32>
+  return %c, %d : tensor<1x16x16x4xf32>, tensor<1x16x16x4xf32>
 }
