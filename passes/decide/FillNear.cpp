@@ -260,12 +260,29 @@ private:
     return 0;
   }
 
+  /// What is one piece is copied as few long rows.
   Value copy(OpBuilder &builder, Location loc, Value part) const {
-    ArrayAttr strides;
-    if (auto slice = part.getDefiningOp<SliceOp>();
-        slice && !plan::isContiguous(slice))
-      strides = builder.getArrayAttr(builder.getDenseI64ArrayAttr(
-          computeSuffixProduct(shapeOf(slice.getX()))));
+    auto slice = part.getDefiningOp<SliceOp>();
+    if (slice && !plan::isContiguous(slice))
+      return copyAsIs(builder, loc, part,
+                      builder.getArrayAttr(builder.getDenseI64ArrayAttr(
+                          computeSuffixProduct(shapeOf(slice.getX())))));
+    // Threads take rows, each of which begins anew.
+    constexpr int64_t least = 4096;
+    ArrayRef<int64_t> shape = shapeOf(part);
+    int64_t count = ShapedType::getNumElements(shape), rows = 1;
+    if (shape.size() > 2)
+      for (int64_t size : shape.take_front(2))
+        if (count / (rows * size) >= least)
+          rows *= size;
+    Value flat =
+        ReshapeOp::create(builder, loc, part, ArrayRef{rows, count / rows});
+    return ReshapeOp::create(builder, loc, copyAsIs(builder, loc, flat, {}),
+                             shape);
+  }
+
+  Value copyAsIs(OpBuilder &builder, Location loc, Value part,
+                 ArrayAttr strides) const {
     auto group = GroupOp::create(builder, loc, part.getType(), part,
                                  builder.getStringAttr(""), DenseI64ArrayAttr(),
                                  strides, DictionaryAttr(), /*near=*/true);

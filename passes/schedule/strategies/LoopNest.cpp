@@ -82,7 +82,9 @@ private:
            });
   }
   static bool isCopy(Operation &op) {
-    return isa<PadOp, TransposeOp, SliceOp, ConcatOp>(op);
+    return isa<PadOp, TransposeOp, SliceOp, ConcatOp>(op) ||
+           (isa<ReshapeOp>(op) &&
+            shapeOf(op.getOperand(0)) == shapeOf(op.getResult(0)));
   }
 
   /// Calls `body` for [0, size) in vectors of bytes, each half as wide as the one

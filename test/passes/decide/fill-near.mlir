@@ -8,10 +8,12 @@
 // REQUIRES: ingot-opt
 
 // A result that only vectors read is stored in near memory; the caller's input, which is
-// somewhere else, is copied there as a whole, where there is room.
-// FITS: %[[COPY:.*]] = graph.group "{{.*}}"(%arg0) {near}
+// somewhere else, is copied there as a whole, where there is room: as one row.
+// FITS: %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<1x4096xsi8>
+// FITS: %[[COPY:.*]] = graph.group "{{.*}}"(%[[FLAT]]) {near}
 // FITS: graph.reshape
-// FITS: %[[P:.*]] = graph.group "{{.*}}"(%[[COPY]]) {near}
+// FITS: %[[X:.*]] = graph.reshape %[[COPY]] : {{.*}} -> tensor<1x8x8x64xsi8>
+// FITS: %[[P:.*]] = graph.group "{{.*}}"(%[[X]]) {near}
 // FITS: graph.max_pool
 // FITS: graph.group "{{.*}}"(%[[P]]) :
 // FITS-NOT: near_least
@@ -24,12 +26,16 @@ func.func @main(%x: tensor<1x8x8x64xsi8>) -> tensor<1x2x2x64xsi8> {
 
 // What does not fit is copied some rows at a time, with the rows that windows share.
 // ROWS: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x8x64xsi8>
-// ROWS-NEXT: %[[C0:.*]] = graph.group "{{.*}}"(%[[X0]]) {near}
-// ROWS: %[[A0:.*]] = graph.group "{{.*}}"(%[[C0]]) :
+// ROWS-NEXT: %[[F0:.*]] = graph.reshape %[[X0]]
+// ROWS-NEXT: %[[C0:.*]] = graph.group "{{.*}}"(%[[F0]]) {near}
+// ROWS: %[[R0:.*]] = graph.reshape %[[C0]]
+// ROWS-NEXT: %[[A0:.*]] = graph.group "{{.*}}"(%[[R0]]) :
 // ROWS: graph.max_pool {{.*}}low = array<i64: 1, 1>
 // ROWS: %[[X1:.*]] = graph.slice %arg0
-// ROWS: %[[C1:.*]] = graph.group "{{.*}}"(%[[X1]]) {near}
-// ROWS: %[[A1:.*]] = graph.group "{{.*}}"(%[[C1]]) :
+// ROWS-NEXT: %[[F1:.*]] = graph.reshape %[[X1]]
+// ROWS-NEXT: %[[C1:.*]] = graph.group "{{.*}}"(%[[F1]]) {near}
+// ROWS: %[[R1:.*]] = graph.reshape %[[C1]]
+// ROWS-NEXT: %[[A1:.*]] = graph.group "{{.*}}"(%[[R1]]) :
 // ROWS: graph.concat %[[A0]], %[[A1]]{{.*}} {axis = 1 : i64}
 
 // The kernel of a copy says so, and the launch where its result is.
