@@ -389,8 +389,9 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   std::string type = typeName(counter.getType(), Sign::Signed);
   APInt step;
   bool byOne = matchPattern(loop.getStep(), m_ConstantInt(&step)) && step == 1;
-  if (loop->hasAttr(kernel::kUnrolledAttr))
-    out.line("INGOT_UNROLLED");
+  // Compilers of processors share the one that forbids it.
+  if (auto unrolled = loop->getAttrOfType<BoolAttr>(kernel::kUnrolledAttr))
+    out.line(unrolled.getValue() ? "INGOT_UNROLLED" : "#pragma GCC unroll 1");
   out.open(
       "for (" + type + " " + name + " = " +
       integer(loop.getLowerBound(), Sign::Signed).text + "; " + name + " < " +

@@ -223,10 +223,10 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
   }
   if (attr.getName() == kUnrolledAttr)
     return op->getName().getStringRef() == "scf.for" &&
-                   isa<UnitAttr>(attr.getValue())
+                   isa<BoolAttr>(attr.getValue())
                ? success()
                : op->emitOpError() << "attribute '" << kUnrolledAttr
-                                   << "' is a mark of loops";
+                                   << "' says true or false of loops";
   if (attr.getName() != kStrictAttr)
     return op->emitOpError()
            << "attribute '" << attr.getName().getValue() << "' is unknown";

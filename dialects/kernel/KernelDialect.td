@@ -16,8 +16,9 @@ def Kernel_Dialect : Dialect {
     - `kernel.model` (string): the file that was imported, for comments.
     - `kernel.state_bytes` (i64), after planning: the memory that lives from run to run.
     Attributes of loops:
-    - `kernel.unrolled` (unit): compilers write all passes one after the other, so that
-      what these index stays in registers.
+    - `kernel.unrolled` (bool): compilers write all passes one after the other, so that
+      what these index stays in registers; false: each by itself, since one pass fills
+      the registers.
     Attributes of programs, and of functions that become programs:
     - `kernel.macs_recomputed` (i64): multiply-adds done twice to save memory.
     - `kernel.near_least` (i64): the least near memory with which vectors read nothing

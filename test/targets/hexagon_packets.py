@@ -68,16 +68,20 @@ CASES = {
     "conv_3x3_32": (conv(32, 28, 32, 3), 80, 1.5),
     "conv_3x3_64": (conv(64, 28, 64, 3), 80, 1.5),
     "conv_3x3_128_strided": (conv(128, 28, 128, 3, strides=[2, 2]), 80, 1.5),
-    "depthwise_3x3_64": (conv(64, 28, 64, 3, group=64), 60, 0.7),
-    "depthwise_3x3_128": (conv(128, 28, 128, 3, group=128), 60, 0.7),
-    "depthwise_3x3_64_strided": (conv(64, 56, 64, 3, group=64, strides=[2, 2]), 35, 0.5),
-    "depthwise_3x3_24": (conv(24, 28, 24, 3, group=24), 40, 0.5),
-    "depthwise_3x3_72": (conv(72, 28, 72, 3, group=72), 45, 0.5),
-    "depthwise_3x3_144": (conv(144, 28, 144, 3, group=144), 45, 0.5),
-    "depthwise_3x3_200": (conv(200, 14, 200, 3, group=200), 38, 0.45),
-    "depthwise_3x3_96_strided": (conv(96, 56, 96, 3, group=96, strides=[2, 2]), 35, 0.45),
-    "depthwise_3x3_144_strided": (conv(144, 28, 144, 3, group=144, strides=[2, 2]), 35, 0.45),
+    "depthwise_3x3_64": (conv(64, 28, 64, 3, group=64), 70, 0.75),
+    "depthwise_3x3_128": (conv(128, 28, 128, 3, group=128), 75, 0.8),
+    "depthwise_3x3_64_strided": (conv(64, 56, 64, 3, group=64, strides=[2, 2]), 60, 0.65),
+    "depthwise_3x3_24": (conv(24, 28, 24, 3, group=24), 60, 0.75),
+    "depthwise_3x3_72": (conv(72, 28, 72, 3, group=72), 70, 0.8),
+    "depthwise_3x3_144": (conv(144, 28, 144, 3, group=144), 70, 0.8),
+    "depthwise_3x3_200": (conv(200, 14, 200, 3, group=200), 60, 0.7),
+    "depthwise_3x3_32_strided": (conv(32, 56, 32, 3, group=32, strides=[2, 2]), 40, 0.45),
+    "depthwise_3x3_48_strided": (conv(48, 56, 48, 3, group=48, strides=[2, 2]), 40, 0.5),
+    "depthwise_3x3_96_strided": (conv(96, 56, 96, 3, group=96, strides=[2, 2]), 48, 0.55),
+    "depthwise_3x3_144_strided": (conv(144, 28, 144, 3, group=144, strides=[2, 2]), 45, 0.55),
 }
+# Loops that spill, beside those that do not: the last register of a row begins anywhere.
+MAY_SPILL = {"depthwise_3x3_200": 1}
 # Of whole networks, all packets count.
 NETWORKS = {"mnist_int8": 30, "tiny_ds_cnn_kws_int8": 45, "tiny_resnet8_cifar_int8": 70}
 EXAMPLES = {"mnist_int8": os.path.join(HERE, "..", "..", "examples", "hexagon", "mnist_int8.onnx")}
@@ -207,7 +211,7 @@ def main():
             faults.append(f"{packets / known - 1:+.2%}")
         if macs / products < least:
             faults.append(f"{least} are expected")
-        if name in CASES and any(spills for _, _, spills in loops):
+        if name in CASES and sum(spills for _, _, spills in loops) > MAY_SPILL.get(name, 0):
             faults.append("a hot loop spills")
         if name in CASES and any(inside < CASES[name][2] * size for size, inside, _ in loops):
             faults.append(f"{CASES[name][2]} multiplies in a packet are expected")

@@ -378,7 +378,7 @@ private:
     Value zero = b.index(0).value, end = b.index(count).value,
           one = b.index(1).value;
     auto loop = scf::ForOp::create(b.builder, b.loc, zero, end, one);
-    loop->setAttr(kernel::kUnrolledAttr, b.builder.getUnitAttr());
+    loop->setAttr(kernel::kUnrolledAttr, b.builder.getBoolAttr(true));
     OpBuilder::InsertionGuard guard(b.builder);
     b.builder.setInsertionPointToStart(loop.getBody());
     body(named(b.wrap(loop.getInductionVar(), b.builder.getIndexType()), name));

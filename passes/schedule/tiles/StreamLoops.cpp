@@ -137,6 +137,9 @@ private:
       for (auto [v, sum] : llvm::enumerate(sums))
         carried.push_back(named(sum, "sum_" + Twine(later) + "_" + Twine(v)));
     b.loop(begin, end, 1, carried, [&](Expr row, ArrayRef<Expr> carried) {
+      // Two passes at once would spill.
+      b.builder.getInsertionBlock()->getParentOp()->setAttr(
+          kernel::kUnrolledAttr, b.builder.getBoolAttr(false));
       named(row, "row");
       SmallVector<Exprs> sums;
       for (; !carried.empty(); carried = carried.drop_front(vectors))

@@ -119,8 +119,8 @@ func.func @odd_registers() {
 // -----
 
 func.func @unrolled() {
-  // expected-error @+1 {{attribute 'kernel.unrolled' is a mark of loops}}
-  kernel.publish_gates {kernel.unrolled}
+  // expected-error @+1 {{attribute 'kernel.unrolled' says true or false of loops}}
+  kernel.publish_gates {kernel.unrolled = true}
   return
 }
 

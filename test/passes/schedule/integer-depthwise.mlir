@@ -17,6 +17,7 @@
 // CHECK-COUNT-11: kernel.dot unsigned %{{.*}} : vector<128xi8>, vector<32xi32>
 // CHECK-NOT: kernel.dot
 // CHECK: vector.store %{{.*}} : memref<1024xi8>, vector<128xi8>
+// CHECK: {kernel.unrolled = false}
 kernel.func @positions(%x: tensor<1x6x6x64xui8>, %w: tensor<1536xsi8>) -> tensor<1x4x4x64xui8> attributes {strategy = "integer-depthwise", plan = {columns = 128, rows = 1}, comment = ""} {
   %u = graph.unpack_panels %w {panel = 128 : i64, tail = 128 : i64, group = 4 : i64, axes = 2 : i64} : (tensor<1536xsi8>) -> tensor<3x3x1x64xsi8>
   %s = graph.conv %x, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 64 : i64}

@@ -19,7 +19,7 @@
 // CHECK: scf.if
 // CHECK: kernel.set_registers 232
 // CHECK: %[[SUMS:.*]] = memref.alloca() : memref<64xf32>
-// CHECK: } {kernel.unrolled}
+// CHECK: } {kernel.unrolled = true}
 // CHECK: scf.for
 // CHECK: kernel.await_gate %[[GATES]]
 // CHECK-NEXT: kernel.begin_products %[[SUMS]]

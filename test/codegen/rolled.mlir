@@ -1,0 +1,24 @@
+// One pass fills the registers: no compiler is to make several of it at once.
+//
+// RUN: ingot-translate %s -o %t.cpp && FileCheck %s < %t.cpp
+// RUN: %cxx %warnings -c %t.cpp -o %t.o
+// RUN: %clangxx %warnings -c %t.cpp -o %t.o
+
+// CHECK-LABEL: void rolled(
+// CHECK: #pragma GCC unroll 1
+// CHECK-NEXT: for (ptrdiff_t
+kernel.func @rolled(%y: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %c8 step %c1 {
+    memref.store %one, %y[%i] : memref<8xf32>
+  } {kernel.unrolled = false}
+  kernel.return
+}
+
+kernel.program @main(%y: memref<8xf32> {kernel.output}) {
+  kernel.launch @rolled(%y) : (memref<8xf32>) -> ()
+  kernel.return
+}
