@@ -307,6 +307,46 @@ Exprs ElementBuilder::loop(
   return loop(index(0), size(trips), 1, init, body);
 }
 
+Exprs ElementBuilder::loopWhile(
+    ArrayRef<Expr> init, llvm::function_ref<Expr(ArrayRef<Expr>)> goesOn,
+    llvm::function_ref<Exprs(ArrayRef<Expr>)> body) {
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  for (Expr e : init) {
+    values.push_back(e.value);
+    types.push_back(e.value.getType());
+  }
+  auto rewrap = [&](ValueRange carried) {
+    Exprs exprs;
+    for (auto [v, e] : llvm::zip(carried, init))
+      exprs.push_back({this, v, e.type});
+    return exprs;
+  };
+  // Both parts are built by this builder, so that it goes on in them.
+  auto inside = [&](OpBuilder &nested, llvm::function_ref<void()> build) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.restoreInsertionPoint(nested.saveInsertionPoint());
+    build();
+  };
+  auto loop = scf::WhileOp::create(
+      builder, loc, types, values,
+      [&](OpBuilder &nested, Location, ValueRange carried) {
+        inside(nested, [&] {
+          scf::ConditionOp::create(builder, loc, goesOn(rewrap(carried)).value,
+                                   carried);
+        });
+      },
+      [&](OpBuilder &nested, Location, ValueRange carried) {
+        inside(nested, [&] {
+          SmallVector<Value> next;
+          for (Expr e : body(rewrap(carried)))
+            next.push_back(e.value);
+          scf::YieldOp::create(builder, loc, next);
+        });
+      });
+  return rewrap(loop.getResults());
+}
+
 /// One step of a reduction. Names that the body gives come first.
 static Exprs reductionStep(Expr i, Expr acc, int64_t lanes,
                            llvm::function_ref<Expr(Expr, Expr)> body) {

@@ -63,6 +63,10 @@ public:
   Exprs
   loop(const Dim &trips, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
+  /// while (goesOn(carried)) carried = body(carried).
+  Exprs loopWhile(llvm::ArrayRef<Expr> init,
+                  llvm::function_ref<Expr(llvm::ArrayRef<Expr> carried)> goesOn,
+                  llvm::function_ref<Exprs(llvm::ArrayRef<Expr> carried)> body);
   /// One carried value.
   Expr reduce(const Dim &trips, Expr init,
               llvm::function_ref<Expr(Expr i, Expr acc)> body);

@@ -72,6 +72,20 @@ def boxes(ingot):
     check(ingot, "limits of NonMaxSuppression", model([node("NonMaxSuppression", ["b", "s", "limit"], center_point_box=1)],
                                                       [("b", F, [2, 9, 4]), ("s", F, [2, 1, 9]), ("limit", I, [1])], [("y", I)]),
           [{"b": corners(9), "s": rng.random((2, 1, 9), np.float32), "limit": ints(limit)} for limit in (0, 1, 2**40)])
+    # Many boxes, of which most are taken or few; equal scores; corners in any order; kinds beside one another, far off,
+    # and all at one place.
+    def many(spread, largest, kinds, digits):
+        low = spread * rng.random((2, 700, 2), np.float32) + 1000 * rng.integers(kinds, size=(2, 700, 1)).astype(np.float32)
+        first, second = low, low + largest * rng.random((2, 700, 2), np.float32)
+        swapped = rng.random((2, 700, 1)) < 0.5
+        return {"b": np.concatenate([np.where(swapped, second, first), np.where(swapped, first, second)], axis=2),
+                "s": rng.random((2, 2, 700), np.float32).round(digits)}
+    limits["limit"][0] = 1000
+    for iou in (0, 0.45):
+        limits["iou"] = np.array([iou], np.float32)
+        check(ingot, f"NonMaxSuppression of many boxes above {iou}", model(
+            [node("NonMaxSuppression", ["b", "s", "limit", "iou", "least"])], [("b", F, [2, 700, 4]), ("s", F, [2, 2, 700])], [("y", I)], limits),
+            [many(*each) for each in ((1, 0.1, 1, 9), (300, 200, 1, 2), (300, 300, 90, 9), (0, 1, 1, 1), (1e6, 1, 1, 9), (0, 0, 3, 3))])
 
 
 def shapes(ingot):

@@ -89,7 +89,8 @@ static ImportResult selectAtRunTime(OnnxNode &node) {
       node.builder, node.loc,
       TypeRange{RankedTensorType::get({most, 3}, i64),
                 RankedTensorType::get({1}, i64),
-                tensorOf({size(boxes, 1)}, node.builder.getI1Type())},
+                tensorOf({3, size(boxes, 1)},
+                         node.builder.getIntegerType(32, /*isSigned=*/true))},
       boxes, scores, number(2, i64, 0), number(3, real, 0),
       number(4, real, -INFINITY),
       node.intAttr("center_point_box", 0) ? node.builder.getUnitAttr()

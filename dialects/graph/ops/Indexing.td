@@ -79,7 +79,7 @@ def Graph_NonMaxSuppressionOp : Graph_BodyOp<"non_max_suppression", [Graph_RunTi
   let summary = "The best boxes of each class that overlap no better one too much";
   let description = [{
     boxes [N, B, 4] and scores [N, C, B] -> `selected` [most, 3] of image, class and box, of which the first `count` are
-    written, and `state` [B], which nobody reads afterwards. Of each class at most `limit` boxes are taken, those with
+    written, and `state` [3, B], which nobody reads afterwards. Of each class at most `limit` boxes are taken, those with
     the highest scores above `score_threshold` first; one that has been taken rules out all others of its class whose
     intersection with it is more than `iou_threshold` of their union. Boxes are two corners (y and x), or with
     `center` the centre and the size (x and y).

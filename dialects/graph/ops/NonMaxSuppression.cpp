@@ -1,5 +1,12 @@
 // The best boxes of each class that overlap no better one too much.
+//
+// A heap hands out the boxes of a class from the best to the worst. Each is compared with
+// those that were taken before, and only where these can reach it: the range of the
+// boxes' lower corners along one axis is cut into cells, and a cell lists the boxes taken
+// whose corner is in it. So the time is that of sorting and of comparing neighbours,
+// however many boxes are taken.
 
+#include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
 
 using namespace mlir;
@@ -21,8 +28,9 @@ LogicalResult NonMaxSuppressionOp::inferTypes(Adaptor op, TypeRule &rule) {
       IntegerType::get(op.getBoxes().getContext(), 64, IntegerType::Signed);
   (void)rule.result(rule.statedDims(0), i64);
   (void)rule.result({1}, i64);
-  return rule.result(ArrayRef<Dim>(boxes[1]),
-                     IntegerType::get(i64.getContext(), 1));
+  return rule.result(
+      ArrayRef<Dim>({Dim(3), boxes[1]}),
+      IntegerType::get(i64.getContext(), 32, IntegerType::Signed));
 }
 
 namespace {
@@ -65,52 +73,181 @@ Expr overlaps(ElementBuilder &b, const Corners &x, const Corners &y,
   Expr all = x.area() + y.area() - common;
   return (common > 0.0) & (all > 0.0) & (common / all > threshold);
 }
+
+/// One class of an image. Boxes are known by their numbers.
+class Suppression {
+public:
+  Suppression(NonMaxSuppressionOp op, BodyBuilder &b, ArrayRef<Expr> at)
+      : op(op), b(b), image(at[0]), kind(at[1]),
+        number(elementOf(op.getState())),
+        real(Float32Type::get(op.getContext())),
+        boxes(b.size(dimsOf(op.getScores())[2])) {}
+
+  void run(Expr limit) {
+    Expr zero = b.index(0), most = b.size(dimsOf(op.getSelected())[0]);
+    Type i64 = elementOf(op.getCount());
+    Expr overlap = b.loadScalar(op.getIouThreshold(), {});
+    Expr size = formHeap();
+    formCells();
+    Expr taken = convert(b.loadOutput(1, i64, {zero}), zero.type);
+    Exprs end = b.loopWhile(
+        {size, limit, taken},
+        [&](ArrayRef<Expr> c) {
+          return (c[0] > 0.0) & (c[1] > 0.0) & (c[2] < most);
+        },
+        [&](ArrayRef<Expr> c) -> Exprs {
+          Expr left = named(c[0] - 1.0, "left"),
+               best = named(load(Heap, zero), "best");
+          sink(load(Heap, left), zero, left);
+          Corners corners = Corners::load(op, b, image, best);
+          Expr free = isFree(corners, overlap);
+          Expr count = named(c[2], "count");
+          b.when(free, [&] {
+            b.store(0, convert(image, i64), {count, b.index(0)});
+            b.store(0, convert(kind, i64), {count, b.index(1)});
+            b.store(0, convert(best, i64), {count, b.index(2)});
+            Expr cell = cellOf(corners.low[0]);
+            store(Next, load(First, cell), best);
+            store(First, best, cell);
+          });
+          return {left, select(free, c[1] - 1.0, c[1]),
+                  select(free, count + 1.0, count)};
+        });
+    b.store(1, convert(end[2], i64), {zero});
+  }
+
+private:
+  /// The rows of `state`: the heap of those still to be looked at, the best one first; of
+  /// each cell the box taken last; and of each box taken the one before it in its cell. A
+  /// list ends with -1.
+  enum Row { Heap, First, Next };
+  /// Enough to tell the parts of an image, and few enough to walk over.
+  static constexpr int64_t mostCells = 256;
+
+  Expr load(Row row, Expr i) {
+    return convert(b.loadOutput(2, number, {b.index(row), i}), boxes.type);
+  }
+  void store(Row row, Expr value, Expr i) {
+    b.store(2, convert(value, number), {b.index(row), i});
+  }
+  Expr score(Expr box) { return b.load(op.getScores(), {image, kind, box}); }
+
+  Expr precedes(Expr x, Expr y) {
+    Expr own = score(x), other = score(y);
+    return (own > other) | (equal(own, other) & (x < y));
+  }
+
+  /// Puts `box` into the hole at `slot` and moves it down to where it belongs in the heap
+  /// of the first `size` slots.
+  void sink(Expr box, Expr slot, Expr size) {
+    // The cursor is where the hole is, or `size` once the box has its place.
+    Exprs end = b.loopWhile(
+        {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
+        [&](ArrayRef<Expr> c) -> Exprs {
+          Expr hole = named(c[0], "hole"), child = c[1] * 2.0 + 1.0,
+               right = child + 1.0, last = size - 1.0;
+          Expr x = load(Heap, min(child, last)),
+               y = load(Heap, min(right, last));
+          Expr useRight = (right < size) & precedes(y, x);
+          Expr better = select(useRight, y, x);
+          Expr moves = (child < size) & precedes(better, box);
+          b.when(moves, [&] { store(Heap, better, hole); });
+          Expr next = select(useRight, right, child);
+          return {select(moves, next, hole), select(moves, next, size)};
+        });
+    store(Heap, box, end[0]);
+  }
+
+  /// Of those whose score is above the least one; how many these are.
+  Expr formHeap() {
+    Expr zero = b.index(0), least = b.loadScalar(op.getScoreThreshold(), {});
+    Expr size = b.loop(zero, boxes, 1, {zero},
+                       [&](Expr box, ArrayRef<Expr> c) -> Exprs {
+                         Expr counts = score(box) > least;
+                         b.when(counts, [&] { store(Heap, box, c[0]); });
+                         return {select(counts, c[0] + 1.0, c[0])};
+                       })[0];
+    Expr parents = size / 2.0;
+    b.forRange(zero, parents, [&](Expr i) {
+      Expr slot = parents - 1.0 - i;
+      sink(load(Heap, slot), slot, size);
+    });
+    return size;
+  }
+
+  /// Cells without boxes, and what is needed to find the one of a box.
+  void formCells() {
+    Expr zero = b.index(0), none = b.constant(-INFINITY, real);
+    Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
+                         [&](Expr box, ArrayRef<Expr> c) -> Exprs {
+                           // What is not a number overlaps nothing and is left out.
+                           Corners corners = Corners::load(op, b, image, box);
+                           Expr low = convert(corners.low[0], real),
+                                length = convert(corners.high[0], real) - low;
+                           return {select(low < c[0], low, c[0]),
+                                   select(low > c[1], low, c[1]),
+                                   select(length > c[2], length, c[2])};
+                         });
+    lowest = range[0];
+    longest = range[2];
+    cells = min(boxes, b.index(mostCells));
+    scale = convert(convert(cells, number), real) / (range[1] - lowest);
+    b.forRange(zero, cells, [&](Expr i) { store(First, b.index(-1), i); });
+  }
+
+  /// Never less for a larger place; the first one for what is not a number, which is what
+  /// infinite corners and a range without a length lead to.
+  Expr cellOf(Expr place) {
+    Expr from = (convert(place, real) - lowest) * scale;
+    Expr cell =
+        convert(convert(select(from > 0.0, from, 0.0), number), boxes.type);
+    return min(cell, cells - 1.0);
+  }
+
+  /// Whether `box` may be taken, by those that were.
+  Expr isFree(const Corners &box, Expr overlap) {
+    Expr low = convert(box.low[0], real);
+    // Who reaches up to `low` begins at most the largest length before it, or a few
+    // roundings earlier.
+    Expr before = low - longest - (abs(low) + abs(longest)) * 1e-6;
+    Expr last = cellOf(box.high[0]);
+    Expr free = b.constantInt(1, IntegerType::get(op.getContext(), 1));
+    return b.loopWhile(
+        {cellOf(before), free},
+        [&](ArrayRef<Expr> c) { return (c[0] <= last) & c[1]; },
+        [&](ArrayRef<Expr> c) -> Exprs {
+          Expr cell = named(c[0], "cell");
+          Expr still = b.loopWhile(
+              {load(First, cell), c[1]},
+              [&](ArrayRef<Expr> d) { return (d[0] >= 0.0) & d[1]; },
+              [&](ArrayRef<Expr> d) -> Exprs {
+                Expr taken = named(d[0], "taken");
+                Corners other = Corners::load(op, b, image, taken);
+                return {load(Next, taken), ~overlaps(b, box, other, overlap)};
+              })[1];
+          return {cell + 1.0, still};
+        })[1];
+  }
+
+  NonMaxSuppressionOp op;
+  BodyBuilder &b;
+  Expr image, kind;
+  Type number, real;
+  Expr boxes;
+  /// Of the lower corners along the first axis, the least; how many cells; cells per
+  /// length; and of the boxes along that axis, the largest length.
+  Expr lowest, cells, scale, longest;
+};
 } // namespace
 
 void NonMaxSuppressionOp::emitBody(BodyBuilder &b) {
   Dims scores = dimsOf(getScores());
-  Type i64 = elementOf(getCount()), truth = elementOf(getState()),
-       index = b.builder.getIndexType();
-  Expr zero = b.index(0), most = b.size(dimsOf(getSelected())[0]);
   Expr limit =
-      min(convert(b.loadScalar(getLimit(), {}), index), b.size(scores[2]));
-  Expr overlap = b.loadScalar(getIouThreshold(), {}),
-       least = b.loadScalar(getScoreThreshold(), {});
-  b.store(1, b.constantInt(0, i64), {zero});
-  b.forEach({scores[0], scores[1]}, [&](ArrayRef<Expr> at) {
-    auto score = [&](Expr box) {
-      return b.load(getScores(), {at[0], at[1], box});
-    };
-    // Those that are still to be had.
-    b.forRange(zero, b.size(scores[2]),
-               [&](Expr box) { b.store(2, score(box) > least, {box}); });
-    b.forRange(zero, limit, [&](Expr) {
-      Expr none = b.index(-1);
-      Expr best = b.loop(zero, b.size(scores[2]), 1, {none, least},
-                         [&](Expr box, ArrayRef<Expr> carried) -> Exprs {
-                           Expr own = score(box);
-                           Expr better =
-                               b.loadOutput(2, truth, {box}) &
-                               ((carried[0] < 0.0) | (own > carried[1]));
-                           return {select(better, box, carried[0]),
-                                   select(better, own, carried[1])};
-                         })[0];
-      Expr count = convert(b.loadOutput(1, i64, {zero}), index);
-      b.when((best >= 0.0) & (count < most), [&] {
-        Corners taken = Corners::load(*this, b, at[0], best);
-        b.store(0, convert(at[0], i64), {count, b.index(0)});
-        b.store(0, convert(at[1], i64), {count, b.index(1)});
-        b.store(0, convert(best, i64), {count, b.index(2)});
-        b.store(1, convert(count + 1.0, i64), {zero});
-        b.forRange(zero, b.size(scores[2]), [&](Expr box) {
-          Corners other = Corners::load(*this, b, at[0], box);
-          Expr stays = b.loadOutput(2, truth, {box}) & ~equal(box, best) &
-                       ~overlaps(b, other, taken, overlap);
-          b.store(2, stays, {box});
-        });
-      });
-    });
-  });
+      min(convert(b.loadScalar(getLimit(), {}), b.builder.getIndexType()),
+          b.size(scores[2]));
+  b.store(1, b.constantInt(0, elementOf(getCount())), {b.index(0)});
+  b.forEach({scores[0], scores[1]},
+            [&](ArrayRef<Expr> at) { Suppression(*this, b, at).run(limit); });
 }
 
 } // namespace ingot::graph

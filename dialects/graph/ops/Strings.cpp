@@ -387,34 +387,22 @@ static Expr endOfToken(BodyBuilder &b, FindTokensOp op, Expr string,
                        Expr length, Expr from) {
   Type index = b.builder.getIndexType();
   Expr dead = b.index(static_cast<int64_t>(op.getDead()));
-  auto inside = [&](OpBuilder &nested, ValueRange carried, auto build) {
-    OpBuilder::InsertionGuard guard(b.builder);
-    b.builder.restoreInsertionPoint(nested.saveInsertionPoint());
-    build(named(b.wrap(carried[0], index), "position"),
-          named(b.wrap(carried[1], index), "state"),
-          named(b.wrap(carried[2], index), "end"));
-  };
-  auto loop = scf::WhileOp::create(
-      b.builder, b.loc, TypeRange{index, index, index},
-      ValueRange{from.value, b.index(0).value, from.value},
-      [&](OpBuilder &nested, Location loc, ValueRange carried) {
-        inside(nested, carried, [&](Expr position, Expr state, Expr) {
-          Expr goesOn = (position < length) & ~equal(state, dead);
-          scf::ConditionOp::create(b.builder, loc, goesOn.value, carried);
-        });
+  Expr start = b.index(0);
+  return b.loopWhile(
+      {from, start, from},
+      [&](ArrayRef<Expr> c) {
+        return (named(c[0], "position") < length) &
+               ~equal(named(c[1], "state"), dead);
       },
-      [&](OpBuilder &nested, Location loc, ValueRange carried) {
-        inside(nested, carried, [&](Expr position, Expr state, Expr end) {
-          Expr byte = convert(characterOf(b, string, position), index);
-          Expr next = convert(b.load(op.getNext(), {state, byte}), index);
-          Expr behind = position + 1.0;
-          Expr reached = select(b.load(op.getAccepts(), {next}), behind, end);
-          scf::YieldOp::create(
-              b.builder, loc,
-              ValueRange{behind.value, next.value, reached.value});
-        });
-      });
-  return b.wrap(loop.getResult(2), index);
+      [&](ArrayRef<Expr> c) -> Exprs {
+        Expr position = named(c[0], "position"), state = named(c[1], "state"),
+             end = named(c[2], "end");
+        Expr byte = convert(characterOf(b, string, position), index);
+        Expr next = convert(b.load(op.getNext(), {state, byte}), index);
+        Expr behind = position + 1.0;
+        return {behind, next,
+                select(b.load(op.getAccepts(), {next}), behind, end)};
+      })[2];
 }
 
 /// Whether [from, to) has that many characters: bytes that do not go on with one.

@@ -543,7 +543,7 @@ func.func @average_pool_3(%x: tensor<1x8x8x3xf32>) {
 func.func @non_max_suppression(%b: tensor<2x9x4xf32>, %s: tensor<2x3x8xf32>, %l: tensor<si64>, %t: tensor<f32>) {
   // expected-error @+1 {{needs boxes [N, B, 4] and scores [N, C, B]}}
   %r:3 = graph.non_max_suppression %b, %s, %l, %t, %t
-      : (tensor<2x9x4xf32>, tensor<2x3x8xf32>, tensor<si64>, tensor<f32>, tensor<f32>) -> (tensor<54x3xsi64>, tensor<1xsi64>, tensor<9xi1>)
+      : (tensor<2x9x4xf32>, tensor<2x3x8xf32>, tensor<si64>, tensor<f32>, tensor<f32>) -> (tensor<54x3xsi64>, tensor<1xsi64>, tensor<3x9xsi32>)
   return
 }
 
