@@ -1,9 +1,10 @@
 // Any group, element by element.
 //
 // Loops over the result; each element is pulled through the group. Vectors run
-// along the last axis where every operator on the way passes lanes. What is refilled
-// at last, into one axis, is computed along its own axes: each element has its number
-// among all.
+// along the last axis where every operator on the way passes lanes. Where tensors are
+// joined along that axis, each has a loop of its own: nothing is to be chosen for each
+// element then, and vectors do. What is refilled at last, into one axis, is computed
+// along its own axes: each element has its number among all.
 
 #include "passes/schedule/Strategy.h"
 
@@ -32,7 +33,8 @@ public:
       return;
     Type type = elementOf(result);
     int64_t widest = 1;
-    if (passLanes(b.group, refill)) {
+    SmallVector<ConcatOp> joins = joinsToCut(b, result);
+    if (passLanes(b.group, refill, joins)) {
       widest = 0;
       // All operators in lanes: the widest element type limits their number.
       for (Operation &op : b.group.block->without_terminator())
@@ -50,6 +52,12 @@ public:
                 refill ? Exprs{b.linearize(at, shape)} : Exprs(at));
       });
     Dim last = shape.empty() ? Dim(1) : shape.back();
+    // Where the last axis is cut, with its ends. Vectors need pieces that fill them.
+    SmallVector<int64_t> cuts = cutsOf(joins);
+    if (!joins.empty() &&
+        pieceCount(cuts) * b.target.maxLanes(type) > cuts.back())
+      widest = 1;
+    bool cut = !joins.empty() && widest == 0;
     b.forIndependent(ArrayRef(shape).drop_back(shape.empty() ? 0 : 1),
                      [&](ArrayRef<Expr> outer) {
                        for (auto [axis, i] : llvm::enumerate(outer))
@@ -63,6 +71,8 @@ public:
                            at = {b.linearize(at, shape)};
                          b.store(0u, element, at);
                        };
+                       if (cut)
+                         return forJoined(b, joins, cuts, type, outer, body);
                        if (widest == 0 && takesPieces(b) && last.known())
                          forPieces(b, *last.known(), body);
                        else
@@ -71,6 +81,75 @@ public:
   }
 
 private:
+  /// What joins tensors of known sizes along the last axis to the shape of `result` and
+  /// reaches it through elementwise operators alone: its elements have the places of the
+  /// result's. None where vectors are whole registers, which pieces rarely are.
+  static SmallVector<ConcatOp> joinsToCut(KernelBuilder &b, Value result) {
+    SmallVector<ConcatOp> joins;
+    if (b.target.isDevice() || b.target.wholeRegisters)
+      return joins;
+    Dims shape = dimsOf(result);
+    std::function<bool(Value)> staysInPlace = [&](Value v) {
+      return v == result || llvm::all_of(v.getUsers(), [&](Operation *user) {
+               return isa<ElementwiseOpInterface>(user) &&
+                      dimsOf(user->getResult(0)) == shape &&
+                      staysInPlace(user->getResult(0));
+             });
+    };
+    for (Operation &op : b.group.block->without_terminator())
+      if (auto join = dyn_cast<ConcatOp>(op);
+          join && !join.passesLanes() && dimsOf(join.getResult()) == shape &&
+          llvm::all_of(join.getInputs(),
+                       [](Value x) { return dimsOf(x).back().known(); }) &&
+          staysInPlace(join.getResult()))
+        joins.push_back(join);
+    return joins;
+  }
+
+  /// Where the operands of any of them begin along the last axis, and where the axis ends.
+  static SmallVector<int64_t> cutsOf(ArrayRef<ConcatOp> joins) {
+    SmallVector<int64_t> cuts = {0};
+    for (ConcatOp join : joins) {
+      int64_t end = 0;
+      for (Value x : join.getInputs())
+        cuts.push_back(end += shapeOf(x).back());
+    }
+    llvm::sort(cuts);
+    cuts.erase(llvm::unique(cuts), cuts.end());
+    return cuts;
+  }
+  static int64_t pieceCount(ArrayRef<int64_t> cuts) {
+    return static_cast<int64_t>(cuts.size()) - 1;
+  }
+
+  /// Calls `body` for the last axis piece by piece. Within one, each join is one of its
+  /// operands.
+  static void forJoined(KernelBuilder &b, ArrayRef<ConcatOp> joins,
+                        ArrayRef<int64_t> cuts, Type type, ArrayRef<Expr> outer,
+                        llvm::function_ref<void(Expr, int64_t)> body) {
+    for (auto [first, end] : llvm::zip(cuts, cuts.drop_front())) {
+      b.forLanes(end - first, type, [&, first = first](Expr i, int64_t lanes) {
+        named(i, "element");
+        for (ConcatOp join : joins) {
+          int64_t begin = 0;
+          Value operand;
+          for (Value x : join.getInputs()) {
+            operand = x;
+            if (begin + shapeOf(x).back() > first)
+              break;
+            begin += shapeOf(x).back();
+          }
+          Exprs at(outer.begin(), outer.end());
+          at.push_back(first == begin ? i : i + double(first - begin));
+          b.bindElement(join.getResult(), b.load(operand, at));
+        }
+        body(first == 0 ? i : i + double(first), lanes);
+        for (ConcatOp join : joins)
+          b.unbindElement(join.getResult());
+      });
+    }
+  }
+
   /// Whether bytes are moved, and at most compared, on a target that computes in whole
   /// registers: parts of one can be copied by other registers, and half of one is
   /// loaded and stored well enough.
@@ -131,10 +210,12 @@ private:
     return refill && shapeOf(result).size() == 1 ? refill : RefillOp();
   }
 
-  static bool passLanes(GroupView group, Operation *last) {
+  static bool passLanes(GroupView group, Operation *last,
+                        ArrayRef<ConcatOp> joins) {
     return llvm::all_of(group.block->without_terminator(), [&](Operation &op) {
       auto element = dyn_cast<ElementOpInterface>(op);
-      return &op == last || !element || element.passesLanes();
+      return &op == last || !element || element.passesLanes() ||
+             llvm::is_contained(joins, dyn_cast<ConcatOp>(op));
     });
   }
 };

@@ -163,3 +163,43 @@ kernel.func @nothing(%i: tensor<2xsi64>) -> tensor<2xsi8> attributes {strategy =
   %y = graph.gather_nd %x, %k {batch_dims = 0 : i64} : (tensor<0x2xsi8>, tensor<1xsi64>) -> tensor<2xsi8>
   kernel.return %y : tensor<2xsi8>
 }
+
+// Joined along the axis of the vectors: a loop for each operand, whose columns begin at
+// 0, without a choice between them. The one column of the second that fills no vector
+// stands by itself.
+// CHECK-LABEL: @joined(
+// CHECK-SAME: %[[A:.*]]: memref<5x32xf32> {{{.*}}kernel.read}, %[[B:.*]]: memref<5x17xf32> {{{.*}}kernel.read}, %[[S:.*]]: memref<49xf32> {{{.*}}kernel.read}, %[[Y:.*]]: memref<5x49xf32>
+// CHECK-NOT: scf.if
+// CHECK: vector.load %[[A]]{{.*}} vector<16xf32>
+// CHECK: vector.load %[[S]]{{.*}} vector<16xf32>
+// CHECK: vector.store {{.*}}, %[[Y]]{{.*}} vector<16xf32>
+// CHECK-NOT: %[[A]]
+// CHECK: vector.load %[[B]]{{.*}} vector<16xf32>
+// CHECK: vector.store {{.*}}, %[[Y]]{{.*}} vector<16xf32>
+// CHECK: memref.load %[[B]]
+// CHECK-NOT: scf.if
+// CHECK: kernel.return
+kernel.func @joined(%a: tensor<5x32xf32>, %b: tensor<5x17xf32>, %s: tensor<49xf32>) -> tensor<5x49xf32> attributes {strategy = "loop-nest"} {
+  %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<5x32xf32>, tensor<5x17xf32>) -> tensor<5x49xf32>
+  %m = graph.mul %c, %s : (tensor<5x49xf32>, tensor<49xf32>) -> tensor<5x49xf32>
+  %y = graph.relu %m : (tensor<5x49xf32>) -> tensor<5x49xf32>
+  kernel.return %y : tensor<5x49xf32>
+}
+
+// What is added comes from other columns, so that the operands' elements are chosen; and
+// pieces narrower than a vector are.
+// CHECK-LABEL: @other_columns(
+// CHECK: scf.if
+// CHECK-LABEL: @narrow_pieces(
+// CHECK: scf.if
+kernel.func @other_columns(%a: tensor<5x32xf32>, %b: tensor<5x16xf32>) -> tensor<5x32xf32> attributes {strategy = "loop-nest"} {
+  %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<5x32xf32>, tensor<5x16xf32>) -> tensor<5x48xf32>
+  %s = graph.slice %c {starts = array<i64: 0, 8>, steps = array<i64: 1, 1>} : (tensor<5x48xf32>) -> tensor<5x32xf32>
+  %y = graph.relu %s : (tensor<5x32xf32>) -> tensor<5x32xf32>
+  kernel.return %y : tensor<5x32xf32>
+}
+kernel.func @narrow_pieces(%a: tensor<5x8xf32>, %b: tensor<5x8xf32>) -> tensor<5x16xf32> attributes {strategy = "loop-nest"} {
+  %c = graph.concat %a, %b {axis = 1 : i64} : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x16xf32>
+  %y = graph.relu %c : (tensor<5x16xf32>) -> tensor<5x16xf32>
+  kernel.return %y : tensor<5x16xf32>
+}
