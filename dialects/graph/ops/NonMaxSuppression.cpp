@@ -56,6 +56,8 @@ struct Corners {
         corners.low[axis] = min(first, second);
         corners.high[axis] = max(first, second);
       }
+      named(corners.low[axis], axis == 0 ? "low_0" : "low_1");
+      named(corners.high[axis], axis == 0 ? "high_0" : "high_1");
     }
     return corners;
   }
@@ -70,7 +72,8 @@ Expr overlaps(ElementBuilder &b, const Corners &x, const Corners &y,
         min(x.high[axis], y.high[axis]) - max(x.low[axis], y.low[axis]), 0.0);
     common = common ? common * side : side;
   }
-  Expr all = x.area() + y.area() - common;
+  named(common, "common");
+  Expr all = named(x.area() + y.area() - common, "all");
   return (common > 0.0) & (all > 0.0) & (common / all > threshold);
 }
 
@@ -86,7 +89,7 @@ public:
   void run(Expr limit) {
     Expr zero = b.index(0), most = b.size(dimsOf(op.getSelected())[0]);
     Type i64 = elementOf(op.getCount());
-    Expr overlap = b.loadScalar(op.getIouThreshold(), {});
+    Expr overlap = named(b.loadScalar(op.getIouThreshold(), {}), "overlap");
     Expr size = formHeap();
     formCells();
     Expr taken = convert(b.loadOutput(1, i64, {zero}), zero.type);
@@ -96,9 +99,11 @@ public:
           return (c[0] > 0.0) & (c[1] > 0.0) & (c[2] < most);
         },
         [&](ArrayRef<Expr> c) -> Exprs {
+          named(c[0], "size");
+          named(c[1], "to_take");
           Expr left = named(c[0] - 1.0, "left"),
                best = named(load(Heap, zero), "best");
-          sink(load(Heap, left), zero, left);
+          sink(named(load(Heap, left), "sinking"), zero, left);
           Corners corners = Corners::load(op, b, image, best);
           Expr free = isFree(corners, overlap);
           Expr count = named(c[2], "count");
@@ -133,7 +138,7 @@ private:
   Expr score(Expr box) { return b.load(op.getScores(), {image, kind, box}); }
 
   Expr precedes(Expr x, Expr y) {
-    Expr own = score(x), other = score(y);
+    Expr own = named(score(x), "score"), other = named(score(y), "other_score");
     return (own > other) | (equal(own, other) & (x < y));
   }
 
@@ -144,33 +149,39 @@ private:
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {
-          Expr hole = named(c[0], "hole"), child = c[1] * 2.0 + 1.0,
-               right = child + 1.0, last = size - 1.0;
-          Expr x = load(Heap, min(child, last)),
-               y = load(Heap, min(right, last));
-          Expr useRight = (right < size) & precedes(y, x);
-          Expr better = select(useRight, y, x);
-          Expr moves = (child < size) & precedes(better, box);
+          Expr hole = named(c[0], "hole"),
+               child = named(named(c[1], "parent") * 2.0 + 1.0, "child"),
+               right = named(child + 1.0, "right"),
+               last = named(size - 1.0, "last");
+          Expr x = named(load(Heap, min(child, last)), "first"),
+               y = named(load(Heap, min(right, last)), "second");
+          Expr useRight = named((right < size) & precedes(y, x), "use_right");
+          Expr better = named(select(useRight, y, x), "better");
+          Expr moves = named((child < size) & precedes(better, box), "moves");
           b.when(moves, [&] { store(Heap, better, hole); });
-          Expr next = select(useRight, right, child);
-          return {select(moves, next, hole), select(moves, next, size)};
+          Expr next = named(select(useRight, right, child), "next");
+          return {named(select(moves, next, hole), "next_hole"),
+                  named(select(moves, next, size), "next_parent")};
         });
     store(Heap, box, end[0]);
   }
 
   /// Of those whose score is above the least one; how many these are.
   Expr formHeap() {
-    Expr zero = b.index(0), least = b.loadScalar(op.getScoreThreshold(), {});
+    Expr zero = b.index(0),
+         least = named(b.loadScalar(op.getScoreThreshold(), {}), "least");
     Expr size = b.loop(zero, boxes, 1, {zero},
                        [&](Expr box, ArrayRef<Expr> c) -> Exprs {
-                         Expr counts = score(box) > least;
+                         named(box, "box");
+                         Expr counts = named(score(box) > least, "counts");
+                         named(c[0], "size");
                          b.when(counts, [&] { store(Heap, box, c[0]); });
                          return {select(counts, c[0] + 1.0, c[0])};
                        })[0];
-    Expr parents = size / 2.0;
+    Expr parents = named(size / 2.0, "parents");
     b.forRange(zero, parents, [&](Expr i) {
-      Expr slot = parents - 1.0 - i;
-      sink(load(Heap, slot), slot, size);
+      Expr slot = named(parents - 1.0 - named(i, "done"), "slot");
+      sink(named(load(Heap, slot), "sinking"), slot, size);
     });
     return size;
   }
@@ -181,6 +192,10 @@ private:
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
                          [&](Expr box, ArrayRef<Expr> c) -> Exprs {
                            // What is not a number overlaps nothing and is left out.
+                           named(box, "box");
+                           named(c[0], "lowest");
+                           named(c[1], "highest");
+                           named(c[2], "longest");
                            Corners corners = Corners::load(op, b, image, box);
                            Expr low = convert(corners.low[0], real),
                                 length = convert(corners.high[0], real) - low;
@@ -191,17 +206,19 @@ private:
     lowest = range[0];
     longest = range[2];
     cells = min(boxes, b.index(mostCells));
-    scale = convert(convert(cells, number), real) / (range[1] - lowest);
-    b.forRange(zero, cells, [&](Expr i) { store(First, b.index(-1), i); });
+    scale = named(convert(convert(cells, number), real) / (range[1] - lowest),
+                  "cells_per_length");
+    b.forRange(zero, cells,
+               [&](Expr i) { store(First, b.index(-1), named(i, "cell")); });
   }
 
   /// Never less for a larger place; the first one for what is not a number, which is what
   /// infinite corners and a range without a length lead to.
   Expr cellOf(Expr place) {
-    Expr from = (convert(place, real) - lowest) * scale;
+    Expr from = named((convert(place, real) - lowest) * scale, "from");
     Expr cell =
         convert(convert(select(from > 0.0, from, 0.0), number), boxes.type);
-    return min(cell, cells - 1.0);
+    return named(min(cell, cells - 1.0), "cell");
   }
 
   /// Whether `box` may be taken, by those that were.
@@ -209,7 +226,8 @@ private:
     Expr low = convert(box.low[0], real);
     // Who reaches up to `low` begins at most the largest length before it, or a few
     // roundings earlier.
-    Expr before = low - longest - (abs(low) + abs(longest)) * 1e-6;
+    Expr before =
+        named(low - longest - (abs(low) + abs(longest)) * 1e-6, "before");
     Expr last = cellOf(box.high[0]);
     Expr free = b.constantInt(1, IntegerType::get(op.getContext(), 1));
     return b.loopWhile(
@@ -217,12 +235,14 @@ private:
         [&](ArrayRef<Expr> c) { return (c[0] <= last) & c[1]; },
         [&](ArrayRef<Expr> c) -> Exprs {
           Expr cell = named(c[0], "cell");
+          named(c[1], "free");
           Expr still = b.loopWhile(
               {load(First, cell), c[1]},
               [&](ArrayRef<Expr> d) { return (d[0] >= 0.0) & d[1]; },
               [&](ArrayRef<Expr> d) -> Exprs {
                 Expr taken = named(d[0], "taken");
                 Corners other = Corners::load(op, b, image, taken);
+                named(d[1], "free");
                 return {load(Next, taken), ~overlaps(b, box, other, overlap)};
               })[1];
           return {cell + 1.0, still};
