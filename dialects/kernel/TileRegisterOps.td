@@ -30,6 +30,7 @@ def Kernel_ShapeTilesOp : Kernel_Op<"shape_tiles", [MemoryEffects<[MemRead, MemW
 def Kernel_ReleaseTilesOp : Kernel_Op<"release_tiles", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The tiles have no shapes and take no part in switches of threads any more";
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 def Kernel_ClearTileOp : Kernel_Op<"clear_tile", [MemoryEffects<[MemRead, MemWrite]>]> {

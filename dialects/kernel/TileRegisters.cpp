@@ -20,6 +20,16 @@ LogicalResult ShapeTilesOp::verify() {
   return success();
 }
 
+LogicalResult ReleaseTilesOp::verify() {
+  auto function = (*this)->getParentOfType<FunctionOpInterface>();
+  bool isNeeded =
+      !function ||
+      function->walk([](ShapeTilesOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  return isNeeded ? success()
+                  : emitOpError("is in a function that gives tiles no shapes");
+}
+
 /// The shapes that tiles have where `op` is: those set last in front of it or of a loop
 /// around it. Null if there are none, or if a loop or branch on the way may have set
 /// others.

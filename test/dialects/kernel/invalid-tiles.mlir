@@ -17,6 +17,14 @@ func.func @no_pair() {
 
 // -----
 
+func.func @nothing_to_release() {
+  // expected-error @+1 {{is in a function that gives tiles no shapes}}
+  kernel.release_tiles
+  return
+}
+
+// -----
+
 func.func @no_shapes() {
   // expected-error @+1 {{is where it is not known which shapes tiles have}}
   kernel.clear_tile 0

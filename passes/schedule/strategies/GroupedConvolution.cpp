@@ -1,0 +1,182 @@
+// Convolutions in groups of channels as tiled matrix products (ConvolutionLoops.h),
+// their plans.
+//
+// A panel of weights is of one group: its tile reads the input channels of that group
+// alone. Its columns are all output channels of the group, or a part of them that
+// fills vectors, which may be narrow ones.
+//
+// Small weights: for each tile of positions all panels. Large weights: for each panel
+// all positions.
+
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/ColumnTiles.h"
+#include "passes/schedule/tiles/ConvolutionLoops.h"
+#include "passes/schedule/tiles/ConvolutionTiles.h"
+#include "passes/schedule/tiles/PanelKernel.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// The columns of a panel, the rows of a tile.
+struct Choice {
+  int64_t columns, rows;
+  friend bool operator==(const Choice &a, const Choice &b) {
+    return a.columns == b.columns && a.rows == b.rows;
+  }
+};
+
+class GroupedConvolutionStrategy : public Strategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    ConvOp conv = convOf(group);
+    return conv && group.results().size() == 1 &&
+           multipliesInGroups(conv, target) &&
+           isa<BlockArgument>(conv.getX()) &&
+           mayBeInPanels(conv.getW(), group.packs) &&
+           dimsOf(conv.getResult()) == dimsOf(group.results()[0]);
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const StringLiteral orders[] = {"tiles", "panels"};
+    static const PlanKey keys[] = {
+        {"columns", 1, 1 << 16}, {"order", 0, 0, orders}, {"rows", 1, 1 << 16}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    ConvolutionAnchor anchor{convOf(group)};
+    UnpackPanelsOp packed = anchor.weights();
+    bool weightsFirst =
+        target.l2Bytes > 0 && anchor.weightBytes() > target.residentBytes();
+    Ranking<Choice> ranking(/*tolerance=*/0.001);
+    int64_t ofGroup = channelsOfGroup(anchor.conv);
+    for (int64_t columns = ofGroup; columns > 1; --columns) {
+      if (ofGroup % columns != 0 || !fillsVectors(anchor, columns, target) ||
+          (packed && int64_t(packed.getPanel()) != columns))
+        continue;
+      GroupTiles tiles(anchor, columns, target);
+      for (const TileChoice &tile :
+           withVectors(tiles.vectors, tiles.model.ranked()))
+        ranking.add({columns, rowsOf(anchor, tile.rows)}, tiles.cycles(tile));
+    }
+    SmallVector<Plan> plans;
+    auto add = [&](const Choice &choice, bool panelsOutside) {
+      Plan plan(group.block->getParentOp()->getContext(),
+                {{"columns", choice.columns}, {"rows", choice.rows}},
+                {{"order", panelsOutside ? "panels" : "tiles"}});
+      if (plans.size() < mostPlans && !llvm::is_contained(plans, plan))
+        plans.push_back(plan);
+    };
+    for (const Choice &choice : std::move(ranking).ranked({ofGroup, 1})) {
+      add(choice, weightsFirst);
+      if (plans.size() == 1)
+        add(choice, !weightsFirst);
+    }
+    return plans;
+  }
+
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    ConvolutionAnchor anchor{convOf(group)};
+    ArrayRef<int64_t> y = shapeOf(anchor.conv.getResult());
+    double times = anchor.isMatrix()
+                       ? 1
+                       : double(ShapedType::getNumElements(y.drop_back(2)));
+    GroupTiles tiles(anchor, plan.number("columns"), target);
+    return times * tiles.cycles({plan.number("rows"), tiles.vectors, 1});
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    ConvolutionAnchor anchor{convOf(group)};
+    int64_t columns = plan.number("columns"),
+            ofGroup = channelsOfGroup(anchor.conv);
+    if (ofGroup % columns != 0)
+      return "panels of " + std::to_string(columns) +
+             " columns are of more than one group, which has " +
+             std::to_string(ofGroup) + " output channels";
+    ColumnVectors vectors = vectorsOf(anchor, columns, target);
+    if (std::string why =
+            refusePanels(columns, vectors.width(), anchor.weights());
+        !why.empty())
+      return why;
+    return refuseTile({plan.number("rows"), int64_t(vectors.lanes.size()), 1},
+                      1, group.isStrict());
+  }
+
+  void pack(GroupOp group, const Plan &plan,
+            const TargetDescription &) const override {
+    ConvOp conv = convOf(GroupView{&group.getBody().front()});
+    packPanels(group, conv->getOpOperand(1), plan.number("columns"),
+               /*tail=*/0, /*steps=*/1);
+  }
+
+  bool readsVectors(GroupView group, BlockArgument operand,
+                    const TargetDescription &target) const override {
+    Value x = convOf(group).getX();
+    return (operand != x || !operand.hasOneUse()) &&
+           Strategy::readsVectors(group, operand, target);
+  }
+
+  bool takesRunTimeSizes() const override { return true; }
+
+  void emit(KernelBuilder &b) const override {
+    emitConvolution(b, convOf(b.group), /*pool=*/nullptr);
+  }
+
+private:
+  static ConvOp convOf(GroupView group) {
+    return dyn_cast_or_null<ConvOp>(group.anchor());
+  }
+  static ColumnVectors vectorsOf(ConvolutionAnchor anchor, int64_t columns,
+                                 const TargetDescription &target) {
+    return ColumnVectors::cover(columns, target, anchor.type(),
+                                /*padded=*/true);
+  }
+  static bool fillsVectors(ConvolutionAnchor anchor, int64_t columns,
+                           const TargetDescription &target) {
+    return vectorsOf(anchor, columns, target).width() == columns;
+  }
+
+  /// The tiles of a panel, and what those of all panels take.
+  struct GroupTiles {
+    int64_t vectors, panels;
+    TileModel model;
+
+    GroupTiles(ConvolutionAnchor anchor, int64_t columns,
+               const TargetDescription &target)
+        : vectors(vectorsOf(anchor, columns, target).lanes.size()),
+          panels(anchor.channels() / columns),
+          // Narrow vectors take as long as wide ones.
+          model(anchor.positions().most(),
+                vectors * target.maxLanes(anchor.type()), anchor.steps(),
+                target, anchor.type(),
+                anchor.conv.getStrides().back() *
+                    shapeOf(anchor.conv.getX()).back() *
+                    anchor.type().getIntOrFloatBitWidth() / 8) {}
+
+    double cycles(const TileChoice &tile) const {
+      return double(panels) * model.cycles(tile);
+    }
+  };
+
+  static int64_t rowsOf(ConvolutionAnchor anchor, int64_t rows) {
+    return anchor.isMatrix()
+               ? rows
+               : evenColumnTile(windowAxes(anchor.conv).back(), rows);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createGroupedConvolutionStrategy() {
+  return std::make_unique<GroupedConvolutionStrategy>();
+}
+
+} // namespace ingot::schedule
