@@ -14,6 +14,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
+#include "passes/simplify/Moves.h"
 #include "passes/simplify/Passes.h"
 
 using namespace mlir;
@@ -27,14 +28,7 @@ namespace {
 
 /// Returns whether `v` is a constant, or moved from one: it will be folded.
 bool isWeight(Value v) {
-  while (auto op = v.getDefiningOp()) {
-    if (isa<ConstantOp>(op))
-      return true;
-    if (!isa<ReshapeOp, TransposeOp>(op))
-      return false;
-    v = op->getOperand(0);
-  }
-  return false;
+  return isa_and_nonnull<ConstantOp>(Moves::behind(v).from.getDefiningOp());
 }
 
 bool isIdentity(ArrayRef<int64_t> perm) {

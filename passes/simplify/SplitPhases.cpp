@@ -22,6 +22,7 @@
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/graph/ops/Patterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/simplify/Moves.h"
 #include "passes/simplify/Passes.h"
 
 using namespace mlir;
@@ -244,20 +245,10 @@ private:
   SmallVector<PhasedAxis> axes;
 };
 
-/// Whether `v` is a constant, or moved from one.
-bool isKnown(Value v) {
-  while (Operation *op = v.getDefiningOp()) {
-    if (isa<ConstantOp>(op))
-      return true;
-    if (!isa<ReshapeOp, TransposeOp>(op))
-      return false;
-    v = op->getOperand(0);
-  }
-  return false;
-}
-
 LogicalResult split(ConvTransposeOp op, PatternRewriter &rewriter) {
-  if (!isa<FloatType>(elementOf(op.getX())) || !isKnown(op.getW()))
+  if (!isa<FloatType>(elementOf(op.getX())) ||
+      !isa_and_nonnull<ConstantOp>(
+          Moves::behind(op.getW()).from.getDefiningOp()))
     return failure();
   for (size_t i = 0; i < op.getStrides().size(); ++i) {
     // Kernel positions of one phase are neighbours; others would need more zeros than

@@ -69,8 +69,9 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
   runs.back().toCount = to.size() - runs.back().to;
   // Axes of size 1 can be anywhere: the places of the others count.
   SmallVector<int64_t> placeOf;
-  for (int64_t place = 0; const Dim &size : x)
-    placeOf.push_back(size == 1 ? -1 : place++);
+  int64_t places = 0;
+  for (const Dim &size : x)
+    placeOf.push_back(size == 1 ? -1 : places++);
   SmallVector<std::pair<int64_t, size_t>>
       ordered; // First place and number of runs.
   for (auto [number, run] : llvm::enumerate(runs)) {
