@@ -1,6 +1,7 @@
 #include "passes/schedule/Anchors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/schedule/tiles/PanelKernel.h"
 #include "targets/TargetDescription.h"
 
 using namespace mlir;
@@ -101,6 +102,21 @@ bool isDepthwise(ConvOp conv) {
          isa<Float32Type, Float64Type>(elementOf(conv.getX())) &&
          w[w.size() - 2] == 1 && conv.getGroups() > 1 &&
          w.back() == static_cast<int64_t>(conv.getGroups());
+}
+
+int64_t channelsOfGroup(ConvOp conv) {
+  return shapeOf(conv.getW()).back() / static_cast<int64_t>(conv.getGroups());
+}
+
+bool multipliesInGroups(ConvOp conv, const TargetDescription &target) {
+  Type type = elementOf(conv.getX());
+  if (conv.getGroups() == 1 || isDepthwise(conv) || target.isDevice() ||
+      target.smallCode || !isa<Float32Type, Float64Type>(type) ||
+      hasRunTimeSizes(conv.getW().getType()))
+    return false;
+  int64_t channels = channelsOfGroup(conv);
+  auto vectors = ColumnVectors::cover(channels, target, type, /*padded=*/true);
+  return vectors.width() == channels && vectors.lanes.back() > 1;
 }
 
 /// How many bits wider the elements of the result are.

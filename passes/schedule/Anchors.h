@@ -61,6 +61,11 @@ graph::ConvOp depthwiseOf(GroupView group);
 graph::ConvOp integerFiltersOf(GroupView group);
 /// Whether each channel of floats has one filter of its own.
 bool isDepthwise(graph::ConvOp conv);
+/// The output channels of a group of a convolution.
+int64_t channelsOfGroup(graph::ConvOp conv);
+/// Whether the output channels of each group of a convolution of floats fill vectors:
+/// then tiles can multiply by the weights of one group each.
+bool multipliesInGroups(graph::ConvOp conv, const TargetDescription &target);
 /// Whether the operator only gives its operand's elements a wider type, as they can
 /// have when they are loaded.
 bool isWidening(mlir::Operation *op);

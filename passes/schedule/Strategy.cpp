@@ -68,7 +68,8 @@ OpOperand *packableWeights(Operation *anchor, const TargetDescription &target) {
   bool takes = isFusableConvolution(anchor, /*packs=*/true) ||
                isa<NarrowMatMulOp>(anchor) ||
                (conv && (ChannelStream::of(conv, target) ||
-                         filtersInBlocks(conv, target))) ||
+                         filtersInBlocks(conv, target) ||
+                         multipliesInGroups(conv, target))) ||
                (product && shapeOf(product.getB()).size() == 2 &&
                 (isa<Float32Type, Float64Type>(elementOf(product.getB())) ||
                  dotForm(product, target)));

@@ -172,6 +172,16 @@ def contractions():
     # Less than the input, where ONNX's rule for shapes ends half-way.
     for size in ([2, 8], [2, 3], [8, 3]):
         yield one(f"convtranspose-{size}", "ConvTranspose", {"x": data((1, 4, 3, 4))}, {"w": data((4, 3, 3, 3))}, output_shape=size, strides=[3, 2])
+    # Groups whose outputs fill vectors, wide and narrow ones, or do not; large weights; matrices.
+    for channels, outputs, group, image, kernel, attributes in (
+        (32, 32, 8, (9, 8), (3, 3), {"pads": [1, 1, 1, 1]}), (24, 48, 3, (7, 9), (3, 3), {"pads": [1, 1, 1, 1], "strides": [2, 2]}),
+        (48, 72, 3, (5, 6), (1, 1), {}), (64, 64, 2, (6, 5), (3, 3), {"pads": [2, 2, 2, 2], "dilations": [2, 2]}), (12, 18, 3, (6, 7), (3, 3), {}),
+        (20, 40, 2, (17,), (5,), {"strides": [2]}), (12, 24, 3, (4, 5, 6), (2, 3, 3), {"pads": [0, 1, 1, 0, 1, 1]}), (8, 32, 8, (6, 6), (3, 3), {}),
+        (512, 512, 2, (9,), (3,), {"pads": [1, 1]}),
+    ):  # yapf: disable
+        constants = {"w": data((outputs, channels // group, *kernel)), "b": data((outputs,))}
+        case = f"conv-groups-{channels}-{outputs}-{group}-{'x'.join(map(str, kernel))}"
+        yield one(case, "Conv", {"x": data((2, channels, *image))}, constants, group=group, **attributes, tolerance=1e-4)
     # Kernels that strides divide, or do not, or that are smaller; crops of more than a stride; groups.
     for channels, outputs, group, image, kernel, attributes in (
         (5, 8, 1, (3, 2), (2, 2), {"strides": [2, 2]}), (8, 20, 1, (5, 6), (4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),

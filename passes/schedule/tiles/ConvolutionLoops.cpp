@@ -235,11 +235,12 @@ private:
       Value flat =
           buffer ? asMatrix(b, buffer, shapeOf(part.from).back()) : Value();
       addProducts(
-          tile, 0, count, part.count, b.plan.number("splits"),
+          tile, 0, count, std::min(part.count, channels), splits(),
           [&](int64_t row, Expr k) {
             Expr position = rowOfTile(first, row);
             if (part.first > 0)
               k = k + double(part.first);
+            k = inGroup(k, panel);
             if (flat)
               return b.loadFrom(flat, type, {position, k});
             Exprs at = imagePosition(position, x, row);
@@ -258,6 +259,19 @@ private:
         at.push_back(column);
         return at;
       });
+  }
+
+  /// The input channel `c` of those that the outputs of a panel are computed from.
+  Expr inGroup(Expr c, const Panel &panel) {
+    if (conv.getGroups() == 1)
+      return c;
+    Expr group = named(panel.firstColumn / double(channelsOfGroup(conv)),
+                       "group_of_channels");
+    return named(group * double(channels), "first_of_group") + c;
+  }
+  /// In how many parts the products of a position are summed.
+  int64_t splits() {
+    return conv.getGroups() == 1 ? b.plan.number("splits") : 1;
   }
 
   /// Channels, or groups of them, are the steps of each kernel position.
@@ -369,7 +383,7 @@ private:
             xAt.push_back(named(start + double(position * columns.stride) +
                                     k * double(columns.dilation),
                                 "input_column_" + Twine(position)));
-            xAt.push_back(c);
+            xAt.push_back(inGroup(c, panel));
             Expr x = b.load(conv.getX(), xAt);
             // Neighbouring positions see the same columns of the input.
             APInt known;
@@ -393,8 +407,9 @@ private:
       }
       return;
     }
-    if (byRows || (buffer && !place.isAnywhere && columns.dilation == 1 &&
-                   columns.kernel > 1 && channels < 16)) {
+    if (byRows ||
+        (buffer && !place.isAnywhere && columns.dilation == 1 &&
+         columns.kernel > 1 && channels < 16 && conv.getGroups() == 1)) {
       // Kernel columns and channels lie one after the other in memory, in the
       // input as in the weights: one loop.
       SmallVector<int64_t> flatShape(x.begin(), x.end() - 2);

@@ -1,6 +1,6 @@
 // The loops of a convolution around its register tiles.
 //
-// Channels-last, one group, weights packed into panels. A tile is some
+// Channels-last, weights packed into panels, each of them of one group of channels. A tile is some
 // neighbouring output columns (or, for 1x1 kernels, any neighbouring positions)
 // by one panel of output channels; its reduction runs over kernel rows, kernel
 // columns and input channels, reading the input in place: nothing is unrolled

@@ -5,16 +5,18 @@
 // A panel has the 24 outputs of one group, in a wide and a narrow vector; its tile reads
 // the 8 input channels of that group: panel * 24 / 24 * 8.
 // PLAN-LABEL: @of_one_group(
-// PLAN: strategy = "grouped-convolution"
+// PLAN: graph.group "grouped-convolution"
 // PLAN-SAME: columns = 24
-// CHECK-LABEL: kernel.func private @conv_1x6x6x96(
+// CHECK-LABEL: kernel.func @conv_1x6x6x96(
 // CHECK: scf.for %[[PANEL:.*]] = %c0{{.*}} to %c4
 // CHECK: %[[COLUMN:.*]] = arith.muli %[[PANEL]], %c24
-// CHECK: %[[GROUP:.*]] = arith.divsi %[[COLUMN]], %c24
-// CHECK: arith.muli %[[GROUP]], %c8
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c8
+// CHECK: scf.for %[[CHANNEL:.*]] = %c0{{.*}} to %c8
 // CHECK: vector.load {{.*}} vector<16xf32>
 // CHECK: vector.load {{.*}} vector<8xf32>
+// CHECK: %[[GROUP:.*]] = arith.divsi %[[COLUMN]], %c24
+// CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %c8
+// CHECK: %[[AT:.*]] = arith.addi %[[FIRST]], %[[CHANNEL]]
+// CHECK: memref.load %arg1[{{.*}}, %[[AT]]]
 func.func @of_one_group(%x: tensor<1x6x6x32xf32>) -> tensor<1x6x6x96xf32> {
   %w = graph.constant dense<1.0> : tensor<3x3x8x96xf32> : tensor<3x3x8x96xf32>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 4 : i64} : (tensor<1x6x6x32xf32>, tensor<3x3x8x96xf32>) -> tensor<1x6x6x96xf32>
@@ -23,7 +25,7 @@ func.func @of_one_group(%x: tensor<1x6x6x32xf32>) -> tensor<1x6x6x96xf32> {
 
 // Outputs that no whole vectors hold are left to loops.
 // PLAN-LABEL: @not_whole(
-// PLAN: strategy = "loop-nest"
+// PLAN: graph.group "loop-nest"
 func.func @not_whole(%x: tensor<1x6x6x20xf32>) -> tensor<1x6x6x20xf32> {
   %w = graph.constant dense<1.0> : tensor<3x3x5x20xf32> : tensor<3x3x5x20xf32>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 4 : i64} : (tensor<1x6x6x20xf32>, tensor<3x3x5x20xf32>) -> tensor<1x6x6x20xf32>

@@ -205,3 +205,12 @@ kernel.func @f(%x: tensor<1x8x8x16xf32>, %v: tensor<3x3x1x16xf32>, %q: tensor<25
   }
   kernel.return %y : tensor<1x8x8x16xf32>
 }
+
+// -----
+
+// expected-error @+1 {{panels of 16 columns are of more than one group, which has 8 output channels}}
+kernel.func @f(%x: tensor<1x6x6x32xf32>, %w: tensor<2304xf32>) -> tensor<1x6x6x32xf32> attributes {strategy = "grouped-convolution", plan = {columns = 16, order = "tiles", rows = 2}} {
+  %u = graph.unpack_panels %w {panel = 16 : i64, tail = 0 : i64} : (tensor<2304xf32>) -> tensor<3x3x8x32xf32>
+  %y = graph.conv %x, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 4 : i64} : (tensor<1x6x6x32xf32>, tensor<3x3x8x32xf32>) -> tensor<1x6x6x32xf32>
+  kernel.return %y : tensor<1x6x6x32xf32>
+}
