@@ -22,6 +22,13 @@ struct board_memory {
 struct board_memory board_memory(void);
 void board_print_memory(void);
 
+/* A timer of the board, in ticks since board_start_clock(). An emulator that is
+ * told to count (-icount) makes a tick a fixed number of instructions. Starting
+ * it returns the ticks of a loop of this many: */
+enum { board_clock_instructions = 2000001 };
+uint32_t board_start_clock(void);
+uint32_t board_clock(void);
+
 #ifdef __cplusplus
 }
 #endif
