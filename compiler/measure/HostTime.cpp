@@ -6,7 +6,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"
-#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/DotForm.h"
 #include "targets/HostClones.h"
 #include "llvm/Support/MemoryBuffer.h"
 

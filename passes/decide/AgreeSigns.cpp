@@ -15,7 +15,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
 #include "passes/decide/Passes.h"
-#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/DotForm.h"
 #include "passes/simplify/OtherSign.h"
 #include "passes/simplify/SignedBytes.h"
 

@@ -16,7 +16,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Anchors.h"
-#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/DotForm.h"
 #include "passes/simplify/OtherSign.h"
 
 using namespace mlir;

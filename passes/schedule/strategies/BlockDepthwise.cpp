@@ -22,7 +22,7 @@
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
-#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/DotForm.h"
 #include "passes/schedule/tiles/TileStore.h"
 
 #include <map>

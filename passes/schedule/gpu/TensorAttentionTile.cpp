@@ -1,0 +1,469 @@
+// Attention by the matrix units of a device, without its matrix of scores.
+//
+//   softmax(f(Q x K)) x V, f elementwise
+//
+// A warp has 16 queries of one head, in registers as the unit takes them; a block has some
+// such warps. Keys and values come through shared memory, a block of keys at a time, while
+// the block before is computed:
+//
+//   q <- 16 queries;  largest = -inf, total = 0, sums = 0
+//   copy keys and values of block 0
+//   for each block of keys:
+//     await it; barrier; copy the next one, into the buffers of the one before
+//     scores = f(q x keys)                          in registers, of 16 x 8 each
+//     larger = max(largest, scores)                 of the four threads that have a row
+//     weights = e^(scores - larger), correction = e^(largest - larger)
+//     total = total * correction + sum of the weights
+//     sums = sums * correction + weights x values
+//   result = epilogue(sums / total)
+//
+// Where there are few queries for the device, slices of a block divide the keys of each
+// block of them, and at last merge what they have through shared memory.
+//
+// The registers of scores are those that the second product takes as its left operand: two
+// neighbouring units of narrow floats are 16 steps. Of tf32, a unit is 8 steps in another
+// order (thread t of four has keys 2t and 2t + 1, where the operand has steps t and t + 4),
+// in which the values are then read, too.
+//
+// Rows of the tiles in shared memory have an odd number of pieces of 16 bytes, so that
+// eight neighbouring rows are in different banks.
+
+#include "passes/schedule/gpu/TensorAttentionTile.h"
+
+#include "dialects/kernel/ValueNames.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+TensorAttentionTile::TensorAttentionTile(const AttentionAnchor &anchor,
+                                         int64_t queries, int64_t keys,
+                                         int64_t slices)
+    : queries(queries), keys(keys), slices(slices), depth(anchor.depth()),
+      width(llvm::alignTo(anchor.width(), 2 * unitColumns)),
+      elementBytes(bytesOf(elementOf(anchor.product.getB()))) {
+  depth = llvm::alignTo(depth, steps());
+}
+
+namespace {
+
+class TensorAttentionKernel {
+public:
+  TensorAttentionKernel(KernelBuilder &b, AttentionAnchor anchor,
+                        const TensorAttentionTile &tile)
+      : b(b), block(b, anchor), anchor(anchor), tile(tile),
+        stored(elementOf(anchor.product.getB())), word(b.builder.getI32Type()),
+        keyPlace(OperandPlace::of(block.keyOperand())),
+        valuePlace(OperandPlace::of(block.valueOperand())) {}
+
+  void emit() {
+    keyTile =
+        b.shared({2, tile.keys, tile.row(tile.depth)}, stored, "key_tile");
+    valueTile =
+        b.shared({2, tile.keys, tile.row(tile.width)}, stored, "value_tile");
+    if (tile.slices > 1)
+      parts =
+          b.shared(tile.parts(warpThreads()), block.type, "parts_of_slices");
+    block.forBlocks(tile.queries, threads(), [&](Expr part, Expr thread) {
+      this->thread = thread;
+      lane = named(thread % double(warpThreads()), "lane");
+      Expr warp = thread / double(warpThreads());
+      slice = sliceKey = b.index(0);
+      if (tile.slices > 1) {
+        slice = named(warp / double(tile.warpsOfSlice()), "slice");
+        sliceKey = named(slice * double(tile.sliceKeys()), "slice_key");
+        warp = warp % double(tile.warpsOfSlice());
+      }
+      firstQuery = named(part * double(tile.queries) + warp * double(unitRows),
+                         "first_query");
+      loadQueries();
+      AttentionState state = overKeys();
+      if (tile.slices == 1)
+        return finish(state);
+      double ofSlice = double(tile.warpsOfSlice() * warpThreads());
+      block.mergeSlices(state, tile.slices, slice,
+                        named(thread % ofSlice, "thread_of_slice"), parts,
+                        halfOf);
+      b.when(equal(slice, 0.0), [&] { finish(state); });
+    });
+  }
+
+private:
+  int64_t warpThreads() const { return b.target.device.warp; }
+  int64_t threads() const { return tile.warps() * warpThreads(); }
+  bool isNarrow() const { return tile.elementBytes == 2; }
+  int64_t keyUnits() const { return tile.sliceKeys() / unitColumns; }
+  int64_t valueUnits() const { return tile.width / unitColumns; }
+  bool fitsKeys() const {
+    return anchor.keys().known() && *anchor.keys().known() % tile.keys == 0;
+  }
+  bool fitsQueries() const {
+    return anchor.queries().known() &&
+           *anchor.queries().known() % tile.queries == 0;
+  }
+  Type multiplied() const {
+    auto attr = anchor.product->getAttrOfType<TypeAttr>(kMultipliedAttr);
+    return attr ? attr.getValue() : stored;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Registers as units take them
+  //===--------------------------------------------------------------------===//
+
+  /// Of which row a sum is.
+  static int64_t halfOf(int64_t n) { return n / 2 % 2; }
+
+  /// The bits of one element of 32 bits, or of two of 16 of which the first is the lower.
+  Value wordOf(ArrayRef<Expr> elements) {
+    auto bits = [&](Expr x, Type type) {
+      x = convert({x.builder, x.value, b.builder.getF32Type()}, stored);
+      return bitcast(x, type).value;
+    };
+    if (!isNarrow())
+      return bits(elements[0], IntegerType::get(b.builder.getContext(), 32,
+                                                IntegerType::Unsigned));
+    Type half =
+        IntegerType::get(b.builder.getContext(), 16, IntegerType::Unsigned);
+    Value low = arith::ExtUIOp::create(b.builder, b.loc, word,
+                                       bits(elements[0], half)),
+          high = arith::ExtUIOp::create(b.builder, b.loc, word,
+                                        bits(elements[1], half));
+    Value by = arith::ConstantIntOp::create(b.builder, b.loc, word, 16);
+    return arith::OrIOp::create(
+        b.builder, b.loc, low,
+        arith::ShLIOp::create(b.builder, b.loc, high, by));
+  }
+
+  /// The rows of this thread: that of a quarter of a warp's threads, and eight further.
+  Expr queryAt(int64_t half) {
+    return named(firstQuery + lane / 4.0 + double(8 * half), "query");
+  }
+  Expr readable(Expr query) {
+    return fitsQueries() ? query : min(query, b.size(anchor.queries()) - 1.0);
+  }
+
+  void loadQueries() {
+    for (int64_t half : {0, 1})
+      queryOf[half] = readable(queryAt(half));
+    int64_t ofWord = isNarrow() ? 2 : 1;
+    for (int64_t first = 0; first < tile.depth; first += tile.steps())
+      for (int64_t part = 0; part < 4; ++part) {
+        Exprs elements;
+        for (int64_t i = 0; i < ofWord; ++i)
+          elements.push_back(
+              queryElement(queryOf[part % 2],
+                           lane % 4.0 * double(ofWord) +
+                               double(first + part / 2 * tile.piece() + i)));
+        queries.push_back(kernel::nameValue(wordOf(elements),
+                                            "query_" + Twine(queries.size())));
+      }
+  }
+  Expr queryElement(Expr query, Expr at) {
+    auto load = [&] { return block.operand(block.queryOperand(), query, at); };
+    return tile.depth == anchor.depth()
+               ? load()
+               : b.ifElse(at < double(anchor.depth()), load,
+                          [&] { return block.zero(); });
+  }
+
+  SmallVector<Value, 4> loadMatrices(Value from, const Exprs &at,
+                                     bool transposed, const Twine &name) {
+    SmallVector<Value> indices =
+        llvm::map_to_vector(at, [](Expr e) { return e.value; });
+    auto load = kernel::LoadMatricesOp::create(
+        b.builder, b.loc, TypeRange{word, word, word, word}, from, indices,
+        transposed);
+    for (auto [i, part] : llvm::enumerate(load.getParts()))
+      kernel::nameValue(part, name + "_" + Twine(i));
+    return SmallVector<Value, 4>(load.getParts());
+  }
+
+  /// Adds the product of a left operand and a unit of columns.
+  void multiply(ArrayRef<Value> left, ArrayRef<Value> right,
+                MutableArrayRef<Expr> sums, const Twine &name) {
+    auto product = kernel::WarpProductOp::create(
+        b.builder, b.loc, left, right,
+        llvm::map_to_vector(sums, [](Expr e) { return e.value; }), multiplied(),
+        multiplied());
+    for (auto [n, sum] : llvm::enumerate(sums))
+      sum =
+          named(b.wrap(product.getResult(n), sum.type), name + "_" + Twine(n));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Tiles
+  //===--------------------------------------------------------------------===//
+
+  /// Brings rows of keys, or of values, of the block of keys that begins at `firstKey`.
+  void fill(bool isKeys, Expr firstKey, Expr buffer) {
+    const OperandPlace &place = isKeys ? keyPlace : valuePlace;
+    Value operand = isKeys ? block.keyOperand() : block.valueOperand(),
+          to = isKeys ? keyTile : valueTile;
+    int64_t used = isKeys ? anchor.depth() : anchor.width(),
+            pieces = llvm::divideCeil(isKeys ? tile.depth : tile.width,
+                                      tile.piece()),
+            axis = int64_t(shapeOf(operand).size()) - (isKeys ? 2 : 1);
+    bool alongPieces = place.liesAlong(axis);
+    Value argument = b.bufferOf(place.tensor);
+    bool isCopied =
+        alongPieces && place.isCopied && argument && used % tile.piece() == 0 &&
+        place.isAligned(cast<MemRefType>(argument.getType()), tile.piece());
+    block.share(thread, threads(), tile.keys * pieces, [&](Expr mine) {
+      // Neighbouring threads read neighbouring elements.
+      double across = double(alongPieces ? pieces : tile.keys);
+      Expr at = alongPieces ? mine % across : mine / across,
+           row = alongPieces ? mine / across : mine % across;
+      Expr key = firstKey + row,
+           element = named(at * double(tile.piece()), "element");
+      std::optional<Expr> inside;
+      if (!fitsKeys())
+        inside = key < b.size(anchor.keys());
+      if (pieces * tile.piece() != int64_t(llvm::alignTo(used, tile.piece()))) {
+        Expr isUsed = element < double(used);
+        inside = inside ? *inside & isUsed : isUsed;
+      }
+      auto placeAt = [&](Expr element) {
+        return isKeys ? block.operandAt(operand, element, key)
+                      : block.operandAt(operand, key, element);
+      };
+      if (isCopied)
+        return copy(argument, place.at(b, placeAt(element)), to,
+                    {buffer, row, element}, inside);
+      auto storePiece = [&](llvm::function_ref<Expr(Expr)> load) {
+        Exprs piece;
+        for (int64_t i = 0; i < tile.piece(); ++i)
+          piece.push_back(load(element + double(i)));
+        storeRounded(piece, to, {buffer, row, element});
+      };
+      auto one = [&](Expr i) {
+        auto load = [&] { return b.load(operand, placeAt(i)); };
+        return used % tile.piece() == 0 ? load()
+                                        : b.ifElse(i < double(used), load, [&] {
+                                            return b.constant(0, stored);
+                                          });
+      };
+      if (!inside)
+        return storePiece(one);
+      b.branch(
+          *inside, [&] { storePiece(one); },
+          [&] { storePiece([&](Expr) { return b.constant(0, stored); }); });
+    });
+  }
+
+  /// Stores numbers side by side, which are rounded as they are stored.
+  void storeRounded(ArrayRef<Expr> numbers, Value to, const Exprs &place) {
+    auto unrounded = [](Expr x) {
+      auto wide = x.value.getDefiningOp<arith::ExtFOp>();
+      auto narrow =
+          wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : nullptr;
+      return narrow && narrow.getIn().getType() == wide.getType()
+                 ? narrow.getIn()
+                 : x.value;
+    };
+    auto values = [](const Exprs &exprs) {
+      return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
+    };
+    kernel::StorePieceOp::create(b.builder, b.loc,
+                                 llvm::map_to_vector(numbers, unrounded), to,
+                                 values(place));
+  }
+
+  void copy(Value from, const Exprs &at, Value to, const Exprs &place,
+            std::optional<Expr> inside) {
+    auto values = [](const Exprs &exprs) {
+      return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
+    };
+    SmallVector<Value> indices = values(at);
+    for (auto [index, size] :
+         llvm::zip_equal(indices, cast<MemRefType>(from.getType()).getShape()))
+      if (size == 1)
+        index = b.index(0).value;
+    kernel::CopyAheadOp::create(b.builder, b.loc, from, indices, to,
+                                values(place),
+                                inside ? inside->value : Value());
+  }
+
+  void fillBoth(Expr firstKey, Expr buffer) {
+    fill(/*isKeys=*/true, firstKey, buffer);
+    fill(/*isKeys=*/false, firstKey, buffer);
+    kernel::CloseCopiesOp::create(b.builder, b.loc);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Steps
+  //===--------------------------------------------------------------------===//
+
+  AttentionState overKeys() {
+    fillBoth(b.index(0), b.index(0));
+    Dim blocks = (anchor.keys() + (tile.keys - 1)).floorDiv(tile.keys);
+    Exprs after = b.loop(
+        b.index(0), b.size(blocks), 1,
+        block.firstState(2, tile.values()).carried(),
+        [&](Expr number, ArrayRef<Expr> carried) {
+          named(number, "block_of_keys");
+          kernel::AwaitCopiesOp::create(b.builder, b.loc, 0);
+          b.barrier();
+          if (blocks != 1)
+            b.when(number + 1.0 < b.size(blocks), [&] {
+              Expr next = number + 1.0;
+              fillBoth(named(next * double(tile.keys), "first_key_to_come"),
+                       named(next % 2.0, "buffer_to_fill"));
+            });
+          AttentionState state(carried, 2);
+          Expr firstKey = named(number * double(tile.keys), "first_key"),
+               buffer = named(number % 2.0, "buffer");
+          Exprs scores = scoresOf(firstKey, buffer);
+          Exprs corrections;
+          for (int64_t half : {0, 1})
+            corrections.push_back(weigh(state, scores, half));
+          block.correct(state, corrections, halfOf);
+          addValues(state, scores, buffer);
+          return state.carried();
+        });
+    return AttentionState(after, 2);
+  }
+
+  /// Four of each unit of keys: two of this thread's first row, two of its second.
+  Exprs scoresOf(Expr firstKey, Expr buffer) {
+    Exprs scores(4 * keyUnits(), block.zero());
+    for (int64_t step = 0; step < tile.depth / tile.steps(); ++step)
+      for (int64_t pair = 0; pair < keyUnits() / 2; ++pair) {
+        Expr row = sliceKey + lane % 8.0 + lane / 16.0 * 8.0 +
+                   double(pair * 2 * unitColumns),
+             at = lane / 8.0 % 2.0 + double(2 * step);
+        SmallVector<Value, 4> keys =
+            loadMatrices(keyTile, {buffer, row, at * double(tile.piece())},
+                         /*transposed=*/false, "keys");
+        for (int64_t of : {0, 1}) {
+          int64_t unit = 2 * pair + of;
+          multiply(ArrayRef(queries).slice(4 * step, 4),
+                   ArrayRef(keys).slice(2 * of, 2),
+                   MutableArrayRef(scores).slice(4 * unit, 4),
+                   "score_" + Twine(unit));
+        }
+      }
+    for (int64_t unit = 0; unit < keyUnits(); ++unit)
+      for (int64_t n = 0; n < 4; ++n) {
+        Expr key = firstKey + sliceKey + lane % 4.0 * 2.0 +
+                   double(unit * unitColumns + n % 2);
+        Expr &score = scores[4 * unit + n];
+        score = named(block.scoreInside(score, queryOf[n / 2],
+                                        named(key, "key"), fitsKeys()),
+                      "score_" + Twine(unit) + "_" + Twine(n));
+      }
+    return scores;
+  }
+
+  /// Turns the scores of a row into weights; by which factor those before count.
+  Expr weigh(AttentionState &state, MutableArrayRef<Expr> scores,
+             int64_t half) {
+    auto each = [&](llvm::function_ref<void(Expr &)> body) {
+      for (int64_t unit = 0; unit < keyUnits(); ++unit)
+        for (int64_t second : {0, 1})
+          body(scores[4 * unit + 2 * half + second]);
+    };
+    Expr top = state.largest[half];
+    each([&](Expr &score) { top = largerOf(top, score); });
+    top = block.across(4, top, largerOf);
+    Expr shift = block.shiftOf(top);
+    Expr correction =
+        named(block.weight(state.largest[half], shift), "correction");
+    Expr total = state.total[half] * correction;
+    each([&](Expr &score) {
+      score = named(block.weight(score, shift), "weight");
+      total = sumOf(total, score);
+      if (!isNarrow())
+        score = block.rounded(score);
+    });
+    state.largest[half] = top;
+    state.total[half] = total;
+    return correction;
+  }
+
+  void addValues(AttentionState &state, ArrayRef<Expr> weights, Expr buffer) {
+    int64_t steps = tile.steps();
+    for (int64_t first = 0; first < tile.sliceKeys(); first += steps) {
+      SmallVector<Value> left;
+      if (isNarrow()) {
+        for (int64_t part = 0; part < 4; ++part)
+          left.push_back(wordOf(weights.slice(
+              4 * (first / unitColumns + part / 2) + 2 * (part % 2), 2)));
+      } else {
+        for (int64_t n : {0, 2, 1, 3})
+          left.push_back(wordOf(weights[4 * (first / unitColumns) + n]));
+      }
+      for (Value part : left)
+        kernel::nameValue(part, "weights");
+      for (int64_t pair = 0; pair < valueUnits() / 2; ++pair) {
+        SmallVector<Value, 4> values = loadValues(buffer, first, pair);
+        for (int64_t of : {0, 1}) {
+          int64_t unit = 2 * pair + of;
+          multiply(left, ArrayRef(values).slice(2 * of, 2),
+                   MutableArrayRef(state.sums).slice(4 * unit, 4),
+                   "sum_" + Twine(unit));
+        }
+      }
+    }
+  }
+
+  /// Two units of columns, of the steps from `first` on.
+  SmallVector<Value, 4> loadValues(Expr buffer, int64_t first, int64_t pair) {
+    if (isNarrow())
+      return loadMatrices(valueTile,
+                          {buffer, sliceKey + lane % 16.0 + double(first),
+                           lane / 16.0 * 8.0 + double(pair * 2 * unitColumns)},
+                          /*transposed=*/true, "values");
+    SmallVector<Value, 4> values;
+    for (int64_t of : {0, 1})
+      for (int64_t second : {0, 1})
+        values.push_back(kernel::nameValue(
+            wordOf(b.loadFrom(
+                valueTile, stored,
+                {buffer, sliceKey + lane % 4.0 * 2.0 + double(first + second),
+                 lane / 4.0 + double((2 * pair + of) * unitColumns)})),
+            "value"));
+    return values;
+  }
+
+  void finish(const AttentionState &state) {
+    for (int64_t half : {0, 1}) {
+      Expr factor =
+          named(1.0 / block.across(4, state.total[half], sumOf), "factor");
+      Expr query = queryAt(half);
+      auto store = [&] {
+        for (int64_t unit = 0; unit < valueUnits(); ++unit)
+          for (int64_t second : {0, 1})
+            storeOne(state.sums[4 * unit + 2 * half + second], factor, query,
+                     lane % 4.0 * 2.0 + double(unit * unitColumns + second),
+                     (unit + 1) * unitColumns <= anchor.width());
+      };
+      fitsQueries() ? store() : b.when(query < b.size(anchor.queries()), store);
+    }
+  }
+  void storeOne(Expr sum, Expr factor, Expr query, Expr column, bool isInside) {
+    named(column, "column");
+    auto store = [&] { block.storeResult(sum, factor, query, column); };
+    isInside ? store() : b.when(column < double(anchor.width()), store);
+  }
+
+  KernelBuilder &b;
+  AttentionBlock block;
+  AttentionAnchor anchor;
+  TensorAttentionTile tile;
+  /// Of keys and values in shared memory, and of registers of units.
+  Type stored, word;
+  OperandPlace keyPlace, valuePlace;
+  Value keyTile, valueTile, parts;
+  SmallVector<Value> queries;
+  Expr thread, lane, slice, sliceKey, firstQuery, queryOf[2];
+};
+
+} // namespace
+
+void emitTensorAttention(KernelBuilder &b, const AttentionAnchor &anchor,
+                         const TensorAttentionTile &tile) {
+  TensorAttentionKernel(b, anchor, tile).emit();
+}
+
+} // namespace ingot::schedule

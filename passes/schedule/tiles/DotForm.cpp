@@ -1,0 +1,229 @@
+#include "passes/schedule/tiles/DotForm.h"
+
+#include "dialects/kernel/DotLane.h"
+#include "passes/schedule/Anchors.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+/// How rows of targets name an element type.
+static std::string rowName(IntegerType type) {
+  return (type.isUnsigned() ? "ui" : "si") + std::to_string(type.getWidth());
+}
+
+/// The form by rows for (a, b) in this order or the other one, if there is any. The
+/// elements of `a` are those of a row, the same for all columns.
+static std::optional<DotForm> formByRows(StringRef a, StringRef b,
+                                         unsigned group,
+                                         const TargetDescription &target) {
+  DotForm form;
+  form.group = group;
+  auto lanes = llvm::map_to_vector(target.vectorBytes,
+                                   [](int64_t bytes) { return bytes / 4; });
+  lanes.push_back(1);
+  for (int64_t count : lanes) {
+    const Product *row = target.product(b, a, group, count);
+    bool byWord = row && !row->wordSpelling.empty();
+    if (!byWord)
+      if (auto *other = target.product(a, b, group, count))
+        row = other;
+    if (!row)
+      continue;
+    form.lanes.push_back(row->lanes);
+    form.byWord = byWord;
+    form.preparation = row->preparation;
+    bool byLane = llvm::any_of(target.intrinsics, [&](const Intrinsic &known) {
+      return known.op == kernel::dotByLane(b, a, 0);
+    });
+    unsigned bits = a == "bf16" ? 16 : 8;
+    if (byLane && group * lanes.front() * bits == 128)
+      form.rowGroups = lanes.front();
+    form.perCycle =
+        std::max(form.perCycle, (byWord ? row->wordsPerCycle : row->perCycle) *
+                                    double(row->lanes * row->group));
+  }
+  return form.lanes.empty() ? std::nullopt : std::optional(form);
+}
+
+/// The form of bf16: by rows, or if that is faster as f32, which the even and the odd steps
+/// of a pair become by a shift and a mask.
+static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
+  auto form = formByRows("bf16", "bf16", 2, target);
+  if (!form)
+    return form;
+  double wide =
+      target.rates.multiplyAdds * double(target.vectorBytes.front()) / 4;
+  if (form->perCycle >= wide)
+    return form;
+  form->widened = true;
+  form->rowGroups = 1;
+  form->perCycle = wide;
+  return form;
+}
+
+/// The form of f16, where the target sums them as such. A lane adds up 32 products then,
+/// with an error of about 2^-11 * sqrt(32) / 2 of what it has at worst, 0.14 %: a third
+/// of what rounding each operand to bf16 costs. Twice as many steps would be 4 % faster.
+static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
+  DotForm form;
+  form.group = 2;
+  form.stage = 64;
+  for (int64_t bytes : target.vectorBytes) {
+    const Product *row = target.product("f16", "f16", 1, bytes / 2);
+    if (!row)
+      continue;
+    form.lanes.push_back(row->lanes / form.group);
+    form.perCycle = std::max(form.perCycle, row->perCycle * double(row->lanes));
+  }
+  return form.lanes.empty() ? std::nullopt : std::optional(form);
+}
+
+/// Whether a contraction of f16 may sum its products as such.
+static bool sumsHalves(Operation *contraction) {
+  auto multiplied = contraction->getAttrOfType<TypeAttr>(kMultipliedAttr);
+  return multiplied && multiplied.getValue().isF16();
+}
+
+/// Each element is widened and multiplied alone, in a core register.
+static DotForm singleSteps() {
+  DotForm form;
+  form.group = 1;
+  form.lanes = {1};
+  form.perCycle = 1;
+  return form;
+}
+
+std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
+                               int64_t steps, bool fillsUp) {
+  if (a.isBF16() && b.isBF16())
+    return formOfBFloats(target);
+  if (a.isF16() && b.isF16())
+    return formOfHalves(target);
+  auto left = dyn_cast<IntegerType>(a), right = dyn_cast<IntegerType>(b);
+  if (!left || !right || left.isSignless() || right.isSignless() ||
+      left.getWidth() != right.getWidth())
+    return std::nullopt;
+  std::optional<DotForm> best;
+  auto rate = [&](const DotForm &form) {
+    return form.isScalar() ? form.perCycle * double(steps) /
+                                 double(llvm::alignTo(steps, form.group))
+                           : form.perCycle;
+  };
+  for (unsigned group : {16u, 8u, 4u, 2u})
+    if (auto form = formByRows(rowName(left), rowName(right), group, target);
+        form && (!form->isScalar() || fillsUp || steps % group == 0) &&
+        (!best || rate(*form) > rate(*best)))
+      best = form;
+  if (left.getWidth() == 8)
+    if (auto form = formByRows("si16", "si16", 2, target);
+        form && (!best || form->perCycle > best->perCycle)) {
+      best = form;
+      best->group = 4;
+      best->widened = true;
+    }
+  return best || !target.coreRegisters ? best : std::optional(singleSteps());
+}
+
+std::optional<DotForm> dotForm(MatMulOp product,
+                               const TargetDescription &target) {
+  if (!product.isWidening() || !product.getZeros().empty() ||
+      (elementOf(product.getA()).isF16() && !sumsHalves(product)))
+    return std::nullopt;
+  return dotForm(elementOf(product.getA()), elementOf(product.getB()), target,
+                 shapeOf(product.getA()).back());
+}
+
+bool readsKernelRows(ConvOp conv) {
+  constexpr int64_t manyChannels = 8;
+  ArrayRef<int64_t> dilations = conv.getDilations();
+  return shapeOf(conv.getX()).back() < manyChannels && dilations.size() <= 2 &&
+         dilations.back() == 1;
+}
+
+/// Whether what reads a convolution, element by element, is a pool that is computed with
+/// it.
+static bool hasPool(ConvOp conv, const TargetDescription &target) {
+  Value v = conv.getResult();
+  while (v.hasOneUse()) {
+    Operation *user = *v.getUsers().begin();
+    if (joinsConvolution(user, target))
+      return true;
+    if (!isa<ElementwiseOpInterface>(user))
+      return false;
+    v = user->getResult(0);
+  }
+  return false;
+}
+
+bool copiesWindows(ConvOp conv, const TargetDescription &target) {
+  return target.coreRegisters && conv.isWidening() && conv.getGroups() == 1 &&
+         isa<IntegerType>(elementOf(conv.getX())) && !hasPool(conv, target);
+}
+
+bool fillsPadding(ConvOp conv, const TargetDescription &target) {
+  return target.coreRegisters && conv.isWidening() && conv.getGroups() == 1 &&
+         conv.getW().getDefiningOp<ConstantOp>() &&
+         (copiesWindows(conv, target) || readsKernelRows(conv));
+}
+
+bool groupsKernelRows(ConvOp conv, const DotForm &form) {
+  return readsKernelRows(conv) && shapeOf(conv.getX()).back() % form.group != 0;
+}
+
+/// Whether no window reaches into padding along a row.
+static bool hasWholeRows(ConvOp conv) {
+  Dim input = dimsOf(conv.getX()).end()[-2],
+      output = dimsOf(conv.getResult()).end()[-2];
+  return conv.getLow().back() == 0 &&
+         (input - (output - 1) * conv.getStrides().back()).least() >=
+             shapeOf(conv.getW()).end()[-3];
+}
+
+std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
+  if (!conv.isWidening() || conv.getXZero() != 0 || conv.getGroups() != 1 ||
+      (elementOf(conv.getX()).isF16() && !sumsHalves(conv)))
+    return std::nullopt;
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  if (copiesWindows(conv, target))
+    return dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target,
+                   ShapedType::getNumElements(w.drop_back()),
+                   /*fillsUp=*/true);
+  int64_t channels = w.end()[-2],
+          steps = channels * (readsKernelRows(conv) ? w.end()[-3] : 1);
+  auto form =
+      dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target, steps);
+  if (!form || form->isScalar() || channels % form->group == 0)
+    return form;
+  bool hasGroups = steps % form->group == 0 && groupsKernelRows(conv, *form) &&
+                   hasWholeRows(conv) && isa<BlockArgument>(conv.getX());
+  return hasGroups ? form : std::nullopt;
+}
+
+std::optional<DotForm> depthwiseForm(ConvOp conv,
+                                     const TargetDescription &target) {
+  auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),
+       w = dyn_cast<IntegerType>(elementOf(conv.getW()));
+  if (!target.wholeRegisters || !x || !w || x.isSignless() || w.isSignless())
+    return std::nullopt;
+  constexpr unsigned group = 4;
+  unsigned lanes = target.vectorBytes.front() / group;
+  DotForm form;
+  form.group = group;
+  form.lanes = {lanes};
+  for (auto [a, b] : {std::pair(x, w), std::pair(w, x)})
+    if (target.product(rowName(a), rowName(b), group, lanes))
+      return form;
+  return std::nullopt;
+}
+
+bool filtersInBlocks(ConvOp conv, const TargetDescription &target) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  return conv.isWidening() && w.size() >= 3 && w.end()[-2] == 1 &&
+         int64_t(conv.getGroups()) == w.back() &&
+         target.filtersBytes(elementOf(conv.getX()), elementOf(conv.getW()),
+                             w.back());
+}
+
+} // namespace ingot::schedule
