@@ -139,7 +139,7 @@ public:
       : module(variant.module), target(*variant.target),
         interfaces(interfacesOf(variant, options, weights)), options(options),
         weights(weights), names(std::move(names)), out(out),
-        context{*variant.target, {}, {}, {}, {}, {}, {}} {
+        context(*variant.target) {
     module.walk([&](kernel::LaunchOp launch) {
       context.launched.insert(launch.getCallee());
     });

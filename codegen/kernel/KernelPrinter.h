@@ -33,6 +33,8 @@ namespace ingot {
 
 /// What all functions of one source file share.
 struct SourceContext {
+  explicit SourceContext(const TargetDescription &target) : target(target) {}
+
   const TargetDescription &target;
   /// C names of functions and globals, by symbol.
   llvm::StringMap<std::string> functions, globals;
@@ -87,17 +89,33 @@ private:
   int64_t alignmentOfLocals() const;
   void printBlock(mlir::Block &block);
   void printStatement(mlir::Operation *op);
+  void printInsert(mlir::vector::InsertOp insert);
+  void printCall(mlir::func::CallOp call);
+  Expression callText(mlir::func::CallOp call);
+  void printReturn(mlir::func::ReturnOp op);
+  void declareUninitialized(mlir::Value value);
+  /// Declares the variable of `value`, or assigns it if there is one.
+  void define(mlir::Value value, const Expression &expression);
+  bool printUpdate(mlir::Operation *op);
+  Variable &newVariable(mlir::Value value, Sign sign);
+  std::string declaredType(mlir::Value value, Sign sign);
+  /// Prints a block of C: names that are taken in it are free again behind it.
+  void inScope(llvm::function_ref<void()> print);
+  void nameGroups();
+  std::string nameHint(mlir::Value value);
+  std::string loadedFrom(mlir::Operation *op);
+  // Loops and conditions (ControlStatements.cpp).
   void printFor(mlir::scf::ForOp loop);
   void printLoop(mlir::scf::ForOp loop);
   void printParallel(kernel::ParallelOp step);
   void printWhile(mlir::scf::WhileOp loop);
   void printIf(mlir::scf::IfOp conditional);
-  void printInsert(mlir::vector::InsertOp insert);
+  void assignAll(mlir::ValueRange to, mlir::ValueRange from);
+  // Addresses that go on as they are loaded from (CursorStatements.cpp).
   void printCursor(kernel::CursorOp cursor);
   void printPrefetch(kernel::PrefetchOp prefetch);
   void printLoadNext(kernel::LoadNextOp load);
   void declareLoadRegisters();
-  void printCall(mlir::func::CallOp call);
   // What threads do together (WarpStatements.cpp).
   void printMoment(mlir::Operation *op);
   void printAwait(kernel::AwaitCopiesOp await);
@@ -127,20 +145,6 @@ private:
   void printLoadTile(kernel::LoadTileOp load);
   void printStoreTile(kernel::StoreTileOp store);
   void printMultiplyTiles(kernel::MultiplyTilesOp product);
-  Expression callText(mlir::func::CallOp call);
-  void printReturn(mlir::func::ReturnOp op);
-  void declareUninitialized(mlir::Value value);
-  /// Declares the variable of `value`, or assigns it if there is one.
-  void define(mlir::Value value, const Expression &expression);
-  bool printUpdate(mlir::Operation *op);
-  void assignAll(mlir::ValueRange to, mlir::ValueRange from);
-  Variable &newVariable(mlir::Value value, Sign sign);
-  std::string declaredType(mlir::Value value, Sign sign);
-  /// Prints a block of C: names that are taken in it are free again behind it.
-  void inScope(llvm::function_ref<void()> print);
-  void nameGroups();
-  std::string nameHint(mlir::Value value);
-  std::string loadedFrom(mlir::Operation *op);
 
   // Expressions of scalars, and what vectors have in common with them
   // (Expressions.cpp and its siblings).

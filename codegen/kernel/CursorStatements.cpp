@@ -1,0 +1,127 @@
+// Cursors of a kernel: addresses that go on as they are loaded from, and bytes that are
+// fetched ahead.
+
+#include "codegen/kernel/KernelPrinter.h"
+
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/ValueNames.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ingot {
+
+/// Results of a load of several are in variables that are bound to registers.
+void KernelPrinter::declareLoadRegisters() {
+  std::set<int64_t> registers;
+  kernel.walk([&](kernel::LoadNextOp load) {
+    if (auto first = load.getFirst())
+      for (unsigned i = 0; i < load.getNumResults(); ++i)
+        registers.insert(*first + i);
+  });
+  std::string text;
+  for (int64_t number : registers) {
+    std::string name = (context.target.loadRegisters + Twine(number)).str();
+    names.reserve(name);
+    text += text.empty() ? "register float " : ", ";
+    text += (name + Twine(" __asm__(\"") + name + "\")").str();
+  }
+  if (!text.empty())
+    out.line(text + ";");
+}
+
+std::string SourceContext::prefetch(StringRef pointer, int64_t bytes) const {
+  std::string text = target.prefetchText.str();
+  text.replace(text.find("{0}"), 3, pointer.str());
+  return text.replace(text.find("{1}"), 3, std::to_string(bytes));
+}
+
+void KernelPrinter::printCursor(kernel::CursorOp cursor) {
+  auto type = cast<MemRefType>(cursor.getSource().getType());
+  std::string hint = nameHint(cursor);
+  std::string text = "&" + address(cursor.getSource(), cursor.getIndices());
+  if (cursor.getCondition())
+    text = within(value(cursor.getCondition()), Binding::Compare) + " ? " +
+           text + " : " + pointer(cursor.getOtherwise());
+  std::string name = names.unique(hint.empty() ? "next" : hint);
+  variables[cursor] = {name, Sign::Signed};
+  out.line("const " + storageTypeName(type.getElementType()) + " *" + name +
+           " = " + text + ";");
+  // What some compilers have to be told of it.
+  if (const Intrinsic *row = context.target.intrinsic(
+          cursor->getName().getStringRef(), type.getElementType(),
+          type.getElementType())) {
+    std::string statement = row->spelling.str();
+    out.line(statement.replace(statement.find("{0}"), 3, name) + ";");
+  }
+}
+
+void KernelPrinter::printPrefetch(kernel::PrefetchOp prefetch) {
+  Value buffer = prefetch.getBuffer();
+  out.line(context.prefetch(prefetch.getIndices().empty()
+                                ? pointer(buffer)
+                                : "&" + address(buffer, prefetch.getIndices()),
+                            prefetch.getBytes()));
+}
+
+void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
+  std::string cursor = variables.at(load.getCursor()).name;
+  Value first = load.getResult(0);
+  auto vector = dyn_cast<VectorType>(first.getType());
+  // What is read into: registers that have names, or variables.
+  std::vector<std::string> places{cursor};
+  auto spelled = [&](llvm::StringRef rest) {
+    std::string text;
+    while (!rest.empty()) {
+      unsigned operand = 0;
+      if (!rest.consume_front("{")) {
+        text += rest.front();
+        rest = rest.drop_front();
+        continue;
+      }
+      rest.consumeInteger(10, operand);
+      rest.consume_front("}");
+      text += places[operand];
+    }
+    return text;
+  };
+  if (load.getNumResults() == 1) {
+    const Intrinsic *row =
+        vector ? context.target.intrinsic(load->getName().getStringRef(),
+                                          vector.getElementType(), vector)
+               : nullptr;
+    if (!vector) {
+      define(first, {"*" + cursor + "++", Binding::Unary});
+    } else if (row) {
+      std::string name = useVector(typeName(vector, Sign::Unsigned));
+      define(first, {"(" + name + ")" + spelled(row->spelling), Binding::Unary,
+                     Sign::Unsigned});
+    } else {
+      std::string name = typeName(vector, Sign::Unsigned);
+      define(first, {"*(const " + useVector(name + "_u") + " *)" + cursor,
+                     Binding::Unary, Sign::Unsigned});
+      out.line(cursor + " += " + Twine(vector.getNumElements()) + ";");
+    }
+    return;
+  }
+  Sign sign = vector ? Sign::Unsigned : Sign::Signed;
+  for (auto [i, result] : llvm::enumerate(load.getResults())) {
+    std::string name =
+        load.getFirst()
+            ? (context.target.loadRegisters + Twine(*load.getFirst() + i)).str()
+            : names.unique(
+                  (kernel::nameIn(load.getLoc()) + "_" + Twine(i)).str());
+    variables[result] = {name, sign};
+    places.push_back(name);
+  }
+  if (!load.getFirst())
+    out.line(useVector(typeName(vector, sign)) + " " +
+             llvm::join(llvm::drop_begin(places), ", ") + ";");
+  out.line(spelled(context.target
+                       .loadOfSeveral(first.getType(), load.getNumResults())
+                       ->spelling) +
+           ";");
+}
+
+} // namespace ingot
