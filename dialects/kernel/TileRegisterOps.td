@@ -2,8 +2,8 @@
 //
 // A thread has a few such tiles, known by number: no value stands for one, as registers
 // cannot be chosen by compilers of C (their functions take the number as a constant). The
-// vector dialect's two-dimensional vectors would have to be allocated to them first, and
-// upstream's `x86vector.amx` operations are vectors of that kind.
+// vector dialect's two-dimensional vectors, and upstream's operations on tiles, which are
+// such vectors, would have to be allocated to them first.
 
 #ifndef INGOT_DIALECTS_KERNEL_TILEREGISTEROPS_TD
 #define INGOT_DIALECTS_KERNEL_TILEREGISTEROPS_TD

@@ -1,6 +1,7 @@
 // Verifiers of what the threads of a warp, or of a block, do together.
 
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/OnDevice.h"
+
 #include "dialects/kernel/NumberTypes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -10,36 +11,45 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-static bool isShared(Value buffer) {
+bool ingot::kernel::isShared(Value buffer) {
   auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(
       cast<MemRefType>(buffer.getType()).getMemorySpace());
   return space && space.getValue() == gpu::AddressSpace::Workgroup;
 }
 
-static bool fitsRank(Value buffer, ValueRange indices) {
+bool ingot::kernel::fitsRank(Value buffer, ValueRange indices) {
   return cast<MemRefType>(buffer.getType()).getRank() ==
          static_cast<int64_t>(indices.size());
 }
 
-/// Refuses what threads of a device do in a kernel that has none.
-static LogicalResult verifyOnDevice(Operation *op) {
+LogicalResult ingot::kernel::verifyOnDevice(Operation *op) {
   auto function = op->getParentOfType<FuncOp>();
   if (function && !function.getThreads())
     return op->emitOpError(
         "is in a kernel that runs on no threads of a device");
   return success();
 }
+
+/// Refuses to load from or to store to what the block does not share, or with indices of
+/// another rank.
+static LogicalResult verifyShared(Operation *op, StringRef access, Value buffer,
+                                  ValueRange indices) {
+  if (!isShared(buffer))
+    return op->emitOpError(access)
+           << " " << buffer.getType() << ", which is not shared by the block";
+  if (!fitsRank(buffer, indices))
+    return op->emitOpError("has ")
+           << indices.size() << " indices into " << buffer.getType();
+  return success();
+}
+
 LogicalResult CloseCopiesOp::verify() { return verifyOnDevice(*this); }
 LogicalResult AwaitCopiesOp::verify() { return verifyOnDevice(*this); }
 
 LogicalResult LoadMatricesOp::verify() {
   auto type = cast<MemRefType>(getTile().getType());
-  if (!isShared(getTile()))
-    return emitOpError("loads from ")
-           << type << ", which is not shared by the block";
-  if (!fitsRank(getTile(), getIndices()))
-    return emitOpError("has ")
-           << getIndices().size() << " indices into " << type;
+  if (failed(verifyShared(*this, "loads from", getTile(), getIndices())))
+    return failure();
   if (!llvm::is_contained({1, 2, 4}, int(getParts().size())))
     return emitOpError("loads ")
            << getParts().size() << " matrices, which is not 1, 2 or 4";
@@ -131,12 +141,8 @@ std::string StorePieceOp::getIntrinsicName() {
 
 LogicalResult StorePieceOp::verify() {
   auto type = cast<MemRefType>(getTo().getType());
-  if (!isShared(getTo()))
-    return emitOpError("stores to ")
-           << type << ", which is not shared by the block";
-  if (!fitsRank(getTo(), getIndices()))
-    return emitOpError("has ")
-           << getIndices().size() << " indices into " << type;
+  if (failed(verifyShared(*this, "stores to", getTo(), getIndices())))
+    return failure();
   int64_t bytes = int64_t(getValues().size()) *
                   ingot::kernel::elementBytes(type.getElementType());
   if (!isa<FloatType>(type.getElementType()) || bytes != 16)

@@ -3,30 +3,10 @@
 #include "dialects/kernel/Warpgroup.h"
 
 #include "dialects/kernel/NumberTypes.h"
-
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "dialects/kernel/OnDevice.h"
 
 using namespace mlir;
 using namespace ingot::kernel;
-
-static bool isShared(Value buffer) {
-  auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(
-      cast<MemRefType>(buffer.getType()).getMemorySpace());
-  return space && space.getValue() == gpu::AddressSpace::Workgroup;
-}
-
-static bool fitsRank(Value buffer, ValueRange indices) {
-  return cast<MemRefType>(buffer.getType()).getRank() ==
-         static_cast<int64_t>(indices.size());
-}
-
-static LogicalResult verifyOnDevice(Operation *op) {
-  auto function = op->getParentOfType<FuncOp>();
-  if (function && !function.getThreads())
-    return op->emitOpError(
-        "is in a kernel that runs on no threads of a device");
-  return success();
-}
 
 /// A gate is an element of a list of words of 64 bits that the block shares.
 static LogicalResult verifyGates(Operation *op, Value gates) {

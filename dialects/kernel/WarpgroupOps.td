@@ -1,5 +1,5 @@
 // What warpgroups do (four warps, from a multiple of four on), and copies of whole tiles
-// that gates announce: Hopper's way to multiply matrices.
+// that gates announce: how some devices multiply large matrices.
 //
 // Upstream's `nvgpu` has these on descriptors and tokens that become structures of the LLVM
 // dialect; here a gate is a word in shared memory, sums are an array of the thread, and
