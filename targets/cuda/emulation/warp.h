@@ -179,18 +179,14 @@ struct emulated_instructions {
     const float piece[] = {x0, x1, x2, x3};
     store(to, piece);
   }
-  static void store_f16(uint16_t *to, float x0, float x1, float x2, float x3,
-                        float x4, float x5, float x6, float x7) {
-    const uint16_t piece[] = {narrow_f16(x0), narrow_f16(x1), narrow_f16(x2),
-                              narrow_f16(x3), narrow_f16(x4), narrow_f16(x5),
-                              narrow_f16(x6), narrow_f16(x7)};
+  template <typename... Floats>
+  static void store_f16(uint16_t *to, Floats... x) {
+    const uint16_t piece[] = {narrow_f16(x)...};
     store(to, piece);
   }
-  static void store_bf16(uint16_t *to, float x0, float x1, float x2, float x3,
-                         float x4, float x5, float x6, float x7) {
-    const uint16_t piece[] = {narrow_bf16(x0), narrow_bf16(x1), narrow_bf16(x2),
-                              narrow_bf16(x3), narrow_bf16(x4), narrow_bf16(x5),
-                              narrow_bf16(x6), narrow_bf16(x7)};
+  template <typename... Floats>
+  static void store_bf16(uint16_t *to, Floats... x) {
+    const uint16_t piece[] = {narrow_bf16(x)...};
     store(to, piece);
   }
 

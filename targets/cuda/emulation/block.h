@@ -1,0 +1,178 @@
+// Threads of the emulated GPU, each with a stack of its own where they wait for each other.
+// Included by cuda_runtime.h.
+
+#ifndef INGOT_EMULATED_BLOCK_H
+#define INGOT_EMULATED_BLOCK_H
+
+// A block of threads. They run one after the other until one of them has to wait; those
+// that wait go on when all of their block, or of their warp, wait as well.
+class EmulatedBlock {
+public:
+  static constexpr unsigned warp = 32;
+
+  void run(unsigned count, const std::function<void()> &kernel) {
+    this->kernel = &kernel;
+    threads = count;
+    next = 0;
+    waiting.clear();
+    EmulatedBlock *outer = current();
+    current() = this;
+    while (next < threads) {
+      resume(take());
+      // All have begun: who waits for whom?
+      while (next == threads && !waiting.empty())
+        release();
+    }
+    current() = outer;
+  }
+  /// Waits until all threads of the warp or of the block are here.
+  void wait(bool isWarp) {
+    EmulatedKernelCode pause(false);
+    Fiber *self = running;
+    waiting.push_back({self, threadIdx, isWarp, nullptr, 0});
+    swapcontext(&self->context, &scheduler);
+    threadIdx = self->place;
+    emulated_passed(isWarp);
+  }
+  /// Waits until a gate has opened for the last time whose number has this parity.
+  void waitAtGate(const int64_t *gate, unsigned parity) {
+    if (isOpen(gate, parity))
+      return;
+    Fiber *self = running;
+    waiting.push_back({self, threadIdx, false, gate, parity});
+    swapcontext(&self->context, &scheduler);
+    threadIdx = self->place;
+  }
+  static EmulatedBlock *&current() {
+    static thread_local EmulatedBlock *block = nullptr;
+    return block;
+  }
+  // What threads of a warp show each other.
+  uint64_t shown[1024];
+
+private:
+  struct Fiber {
+    ucontext_t context;
+    std::vector<char> stack = std::vector<char>(64 << 10);
+    dim3 place;
+  };
+  struct Waiting {
+    Fiber *fiber;
+    dim3 place;
+    bool isWarp;
+    const int64_t *gate;
+    unsigned parity;
+  };
+
+  static bool isOpen(const int64_t *gate, unsigned parity) {
+    return EmulatedGate::of(gate).phase != parity;
+  }
+
+  static unsigned warpOf(const Waiting &one) { return one.place.x / warp; }
+
+  /// Lets those go on who wait for nobody any more.
+  void release() {
+    std::vector<Waiting> ready;
+    for (const Waiting &one : waiting)
+      if (one.gate && isOpen(one.gate, one.parity))
+        ready.push_back(one);
+    for (unsigned w = 0; w * warp < threads; ++w) {
+      unsigned present = 0, atWarp = 0;
+      for (const Waiting &one : waiting)
+        if (warpOf(one) == w) {
+          ++present;
+          atWarp += one.isWarp;
+        }
+      if (atWarp == 0 || atWarp < present)
+        continue;
+      for (const Waiting &one : waiting)
+        if (warpOf(one) == w)
+          ready.push_back(one);
+    }
+    if (ready.empty()) {
+      bool isBlock = waiting.size() == threads;
+      for (const Waiting &one : waiting)
+        isBlock &= !one.isWarp && !one.gate;
+      // Nobody can go on: now copies arrive.
+      auto isAwaited = [&](const int64_t *gate) {
+        for (const Waiting &one : waiting)
+          if (one.gate == gate)
+            return true;
+        return false;
+      };
+      if (!isBlock && EmulatedTiles::ofBlock().arriveLate(isAwaited))
+        return;
+      if (!isBlock) {
+        fprintf(stderr,
+                "emulated GPU: some threads of block %u wait at a barrier or "
+                "gate, others never come\n",
+                blockIdx.x);
+        abort();
+      }
+      ready = waiting;
+    }
+    for (const Waiting &one : ready)
+      isReady[one.place.x] = true;
+    std::vector<Waiting> others;
+    for (const Waiting &one : waiting)
+      if (!isReady[one.place.x])
+        others.push_back(one);
+    for (const Waiting &one : ready)
+      isReady[one.place.x] = false;
+    waiting = others;
+    if (emulated_gpu().backwards)
+      for (size_t i = ready.size(); i-- > 0;)
+        proceed(ready[i]);
+    else
+      for (const Waiting &one : ready)
+        proceed(one);
+  }
+  void proceed(const Waiting &one) {
+    one.fiber->place = one.place;
+    resume(one.fiber);
+  }
+  void resume(Fiber *fiber) {
+    running = fiber;
+    emulated_stack(fiber->stack.data(), fiber->stack.size());
+    swapcontext(&scheduler, &fiber->context);
+  }
+  /// A stack on which threads begin that have not begun yet.
+  Fiber *take() {
+    Fiber *fiber;
+    if (idle.empty()) {
+      fibers.emplace_back(new Fiber);
+      fiber = fibers.back().get();
+    } else {
+      fiber = idle.back();
+      idle.pop_back();
+    }
+    getcontext(&fiber->context);
+    fiber->context.uc_stack.ss_sp = fiber->stack.data();
+    fiber->context.uc_stack.ss_size = fiber->stack.size();
+    fiber->context.uc_link = &scheduler;
+    makecontext(&fiber->context, &EmulatedBlock::begin, 0);
+    return fiber;
+  }
+  static void begin() {
+    EmulatedBlock *block = current();
+    Fiber *self = block->running;
+    while (block->next < block->threads) {
+      unsigned number = block->next++;
+      threadIdx.x =
+          emulated_gpu().backwards ? block->threads - 1 - number : number;
+      (*block->kernel)();
+    }
+    block->idle.push_back(self);
+  }
+
+  const std::function<void()> *kernel = nullptr;
+  unsigned threads = 0, next = 0;
+  ucontext_t scheduler;
+  Fiber *running = nullptr;
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  std::vector<Fiber *> idle;
+  std::vector<Waiting> waiting;
+  bool isReady[1024] = {};
+};
+
+#endif // INGOT_EMULATED_BLOCK_H
