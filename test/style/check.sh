@@ -16,7 +16,7 @@ complain() { # RULE, places on standard input
   failed=1
 }
 
-git grep -nwiE 'x86|x86_64|sse|avx[0-9]*|neon|cortex|cuda|hexagon' -- \
+git grep -nwiE 'x86|x86_64|sse|avx[0-9]*|vnni|amx|neon|mve|cortex|cuda|hexagon|hvx' -- \
   'compiler/*.cpp' 'compiler/*.h' 'dialects/' 'passes/' 'codegen/' ':!*.md' |
   complain "A target's name outside targets/"
 # The words are split, so that this file does not find itself.

@@ -9,7 +9,6 @@ where a run takes more instructions than the table says (by 0.5%: compilers chan
 --update writes the table anew. A target without its emulator is skipped.
 """
 import argparse
-import csv
 import json
 import os
 import re
@@ -20,8 +19,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TESTS, "networks"))
+sys.path[:0] = [HERE, os.path.join(TESTS, "networks")]
 import run as networks  # noqa: E402
+from recorded import read_table, write_table  # noqa: E402
 
 TABLE = os.path.join(HERE, "arm_instructions.csv")
 FIELDS = ["network", "target", "macs", "instructions", "per_mac"]
@@ -118,8 +118,7 @@ def main():
     parser.add_argument("--update", action="store_true")
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    with open(TABLE, newline="") as file:
-        table = {(row["network"], row["target"]): row for row in csv.DictReader(file)}
+    table = read_table(TABLE, "network", "target")
     plugin = build_plugin(args.work)
     wrong = 0
     for name in args.networks.split(","):
@@ -137,10 +136,7 @@ def main():
             table[name, target] = dict(zip(FIELDS, (name, target, macs, instructions, f"{instructions / macs:.3f}")))
     if not args.update:
         return 1 if wrong else 0
-    with open(TABLE, "w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table[key] for key in sorted(table))
+    write_table(TABLE, FIELDS, table)
     return 0
 
 

@@ -15,7 +15,6 @@ table says (by 0.5%: compilers change); --update writes the table anew.
 import argparse
 import bisect
 import collections
-import csv
 import json
 import os
 import re
@@ -30,6 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
 from arm_instructions import build_plugin, networks, run, write_main  # noqa: E402
+from recorded import read_table, write_table  # noqa: E402
 
 TABLE = os.path.join(HERE, "hexagon_packets.csv")
 FIELDS = ["case", "macs", "packets", "product_packets", "macs_per_packet"]
@@ -197,8 +197,7 @@ def main():
     os.makedirs(args.work, exist_ok=True)
     table = {}
     if os.path.exists(TABLE):
-        with open(TABLE, newline="") as file:
-            table = {row["case"]: row for row in csv.DictReader(file)}
+        table = read_table(TABLE, "case")
     plugin, facts = build_plugin(args.work), target_facts(args.ingot)
     calibrate(facts, plugin, os.path.join(args.work, "loop"))
     wrong = 0
@@ -223,10 +222,7 @@ def main():
         wrong += bool(faults) and not args.update
         table[name] = dict(zip(FIELDS, (name, macs, packets, products, f"{macs / products:.1f}")))
     if args.update:
-        with open(TABLE, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(table[key] for key in sorted(table))
+        write_table(TABLE, FIELDS, table)
     return 1 if wrong else 0
 
 

@@ -14,7 +14,6 @@ tiles is measured, with the functions for tiles made empty, and tiles are comput
 NETWORKS are those of test/networks, or files.
 """
 import argparse
-import csv
 import os
 import re
 import subprocess
@@ -24,8 +23,9 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "networks"))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "networks")]
 import run as networks  # noqa: E402
+from recorded import read_table, write_table  # noqa: E402
 
 TABLE = os.path.join(HERE, "tile_networks.csv")
 FIELDS = ["network", "products", "loads", "stores", "shapes"]
@@ -163,8 +163,7 @@ def main():
         print(f"{beside}: this machine does not run it")
         return 77
     run(["g++", "-std=c++17", "-O2", "-c", os.path.join(INPUTS, "amx_emulator.cpp"), "-o", os.path.join(args.work, "emulator.o")])
-    with open(TABLE, newline="") as file:
-        table = {row["network"]: row for row in csv.DictReader(file)}
+    table = read_table(TABLE, "network")
     wrong = 0
     for name in args.networks.split(","):
         network = Network(args, name)
@@ -182,10 +181,7 @@ def main():
         if args.cycles:
             predict(args, network, counts, plain)
     if args.update:
-        with open(TABLE, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(table[key] for key in sorted(table))
+        write_table(TABLE, FIELDS, table)
     return 1 if wrong else 0
 
 
