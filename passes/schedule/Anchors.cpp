@@ -66,6 +66,12 @@ Dim ConvolutionAnchor::positions() {
                     : Dim(columns());
 }
 
+double ConvolutionAnchor::products() {
+  return isMatrix() ? 1
+                    : double(ShapedType::getNumElements(
+                          shapeOf(conv.getResult()).drop_back(2)));
+}
+
 ConvOp depthwiseOf(GroupView group) {
   auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
   if (!conv || group.results().size() != 1 || !isDepthwise(conv))

@@ -50,6 +50,8 @@ struct ConvolutionAnchor {
   }
   /// The rows of the product: all positions, or those of a row of the image.
   graph::Dim positions();
+  /// How many such products there are.
+  double products();
 };
 
 /// The convolution of a group with one filter for each channel; null if the

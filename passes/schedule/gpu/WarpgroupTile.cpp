@@ -1,4 +1,4 @@
-// Matrix products and convolutions by warpgroups, on Hopper.
+// Matrix products and convolutions by warpgroups.
 //
 // A block has a warpgroup of which one thread fetches, and others that multiply. Strips of
 // 128 bytes of steps come into a ring of stages in shared memory, whole tiles at a time;

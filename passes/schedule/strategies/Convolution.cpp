@@ -74,12 +74,8 @@ public:
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
     auto anchor = ConvolutionAnchor::of(group);
-    ArrayRef<int64_t> y = shapeOf(anchor.conv.getResult());
-    double times = anchor.isMatrix()
-                       ? 1
-                       : double(ShapedType::getNumElements(y.drop_back(2)));
     ConvolutionTiles model(anchor, target);
-    return times * model.cycles(tileOf(plan, model.lanes()));
+    return anchor.products() * model.cycles(tileOf(plan, model.lanes()));
   }
 
   std::string refuse(GroupView group, const Plan &plan,

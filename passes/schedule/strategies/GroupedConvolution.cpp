@@ -24,9 +24,6 @@ namespace {
 /// The columns of a panel, the rows of a tile.
 struct Choice {
   int64_t columns, rows;
-  friend bool operator==(const Choice &a, const Choice &b) {
-    return a.columns == b.columns && a.rows == b.rows;
-  }
 };
 
 class GroupedConvolutionStrategy : public Strategy {
@@ -84,12 +81,9 @@ public:
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
     ConvolutionAnchor anchor{convOf(group)};
-    ArrayRef<int64_t> y = shapeOf(anchor.conv.getResult());
-    double times = anchor.isMatrix()
-                       ? 1
-                       : double(ShapedType::getNumElements(y.drop_back(2)));
     GroupTiles tiles(anchor, plan.number("columns"), target);
-    return times * tiles.cycles({plan.number("rows"), tiles.vectors, 1});
+    return anchor.products() *
+           tiles.cycles({plan.number("rows"), tiles.vectors, 1});
   }
 
   std::string refuse(GroupView group, const Plan &plan,

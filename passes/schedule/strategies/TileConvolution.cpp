@@ -27,12 +27,8 @@ public:
       return false;
     TileWindowModel tiles = modelOf(anchor, target);
     ConvolutionTiles vectors(anchor, target);
-    ArrayRef<int64_t> y = shapeOf(anchor.conv.getResult());
-    double times = anchor.isMatrix()
-                       ? 1
-                       : double(ShapedType::getNumElements(y.drop_back(2)));
     return tiles.cycles(tiles.ranked().front()) <
-           times * vectors.cycles(vectors.ranked().front());
+           anchor.products() * vectors.cycles(vectors.ranked().front());
   }
 
   ArrayRef<PlanKey> planKeys() const override {
