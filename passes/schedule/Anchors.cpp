@@ -73,8 +73,13 @@ double ConvolutionAnchor::products() {
 }
 
 ConvOp depthwiseOf(GroupView group) {
+  ConvOp conv = filtersOf(group);
+  return conv && isDepthwise(conv) ? conv : nullptr;
+}
+
+ConvOp filtersOf(GroupView group) {
   auto conv = dyn_cast_or_null<ConvOp>(group.anchor());
-  if (!conv || group.results().size() != 1 || !isDepthwise(conv))
+  if (!conv || group.results().size() != 1)
     return nullptr;
   auto isLoaded = [](Value v) {
     Operation *before = v.getDefiningOp();
@@ -123,6 +128,20 @@ bool multipliesInGroups(ConvOp conv, const TargetDescription &target) {
   int64_t channels = channelsOfGroup(conv);
   auto vectors = ColumnVectors::cover(channels, target, type, /*padded=*/true);
   return vectors.width() == channels && vectors.lanes.back() > 1;
+}
+
+int64_t inputsOfGroup(ConvOp conv) { return shapeOf(conv.getW()).end()[-2]; }
+
+bool hasGroupsInLanes(ConvOp conv, const TargetDescription &target) {
+  Type type = elementOf(conv.getX());
+  if (conv.getGroups() == 1 || isDepthwise(conv) || target.isDevice() ||
+      target.smallCode || target.wholeRegisters ||
+      !isa<Float32Type, Float64Type>(type) ||
+      hasRunTimeSizes(conv.getW().getType()))
+    return false;
+  int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv);
+  return llvm::isPowerOf2_64(inputs) && llvm::isPowerOf2_64(outputs) &&
+         inputs <= outputs && outputs < target.maxLanes(type);
 }
 
 /// How many bits wider the elements of the result are.

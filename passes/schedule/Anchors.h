@@ -57,6 +57,9 @@ struct ConvolutionAnchor {
 /// The convolution of a group with one filter for each channel; null if the
 /// group computes something else.
 graph::ConvOp depthwiseOf(GroupView group);
+/// The convolution of a group that reads its operands as they are stored, or in a
+/// narrower type; null if the group computes something else.
+graph::ConvOp filtersOf(GroupView group);
 /// The convolution of integers of a group that strategies may take whose weights are
 /// packed: its input is an argument, without a zero point, and its result is stored as it
 /// is. Null if the group computes something else.
@@ -68,6 +71,12 @@ int64_t channelsOfGroup(graph::ConvOp conv);
 /// Whether the output channels of each group of a convolution of floats fill vectors:
 /// then tiles can multiply by the weights of one group each.
 bool multipliesInGroups(graph::ConvOp conv, const TargetDescription &target);
+/// Whether each vector can be of the outputs of several groups of a convolution of floats:
+/// each group has a power of two of them, less than a vector holds, and a power of two of
+/// inputs, no more than outputs.
+bool hasGroupsInLanes(graph::ConvOp conv, const TargetDescription &target);
+/// The input channels of a group of a convolution.
+int64_t inputsOfGroup(graph::ConvOp conv);
 /// Whether the operator only gives its operand's elements a wider type, as they can
 /// have when they are loaded.
 bool isWidening(mlir::Operation *op);

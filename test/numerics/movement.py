@@ -172,12 +172,13 @@ def contractions():
     # Less than the input, where ONNX's rule for shapes ends half-way.
     for size in ([2, 8], [2, 3], [8, 3]):
         yield one(f"convtranspose-{size}", "ConvTranspose", {"x": data((1, 4, 3, 4))}, {"w": data((4, 3, 3, 3))}, output_shape=size, strides=[3, 2])
-    # Groups whose outputs fill vectors, wide and narrow ones, or do not; large weights; matrices.
+    # Groups whose outputs fill vectors, wide and narrow ones, or do not, or of which vectors have several; large weights; matrices.
     for channels, outputs, group, image, kernel, attributes in (
         (32, 32, 8, (9, 8), (3, 3), {"pads": [1, 1, 1, 1]}), (24, 48, 3, (7, 9), (3, 3), {"pads": [1, 1, 1, 1], "strides": [2, 2]}),
         (48, 72, 3, (5, 6), (1, 1), {}), (64, 64, 2, (6, 5), (3, 3), {"pads": [2, 2, 2, 2], "dilations": [2, 2]}), (12, 18, 3, (6, 7), (3, 3), {}),
         (20, 40, 2, (17,), (5,), {"strides": [2]}), (12, 24, 3, (4, 5, 6), (2, 3, 3), {"pads": [0, 1, 1, 0, 1, 1]}), (8, 32, 8, (6, 6), (3, 3), {}),
-        (512, 512, 2, (9,), (3,), {"pads": [1, 1]}),
+        (512, 512, 2, (9,), (3,), {"pads": [1, 1]}), (18, 36, 18, (9, 12), (7, 7), {"pads": [3]*4, "strides": [2, 2]}), (10, 20, 5, (6, 20), (3, 3), {"pads": [1]*4}),
+        (6, 6, 3, (5, 9), (3, 5), {"pads": [1, 2, 1, 2], "dilations": [1, 2]}), (9, 72, 9, (31,), (3,), {"pads": [1, 1]}), (34, 34, 17, (5, 5), (1, 1), {}),
     ):  # yapf: disable
         constants = {"w": data((outputs, channels // group, *kernel)), "b": data((outputs,))}
         case = f"conv-groups-{channels}-{outputs}-{group}-{'x'.join(map(str, kernel))}"

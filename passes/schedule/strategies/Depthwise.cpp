@@ -1,4 +1,5 @@
-// One filter per channel (DepthwiseLoops.h), its plans.
+// One filter per channel, or groups of channels that are less than a vector
+// (DepthwiseLoops.h), their plans.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -14,8 +15,15 @@ namespace {
 
 class DepthwiseStrategy : public Strategy {
 public:
-  bool matches(GroupView group, const TargetDescription &) const override {
-    return depthwiseOf(group) != nullptr;
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    if (depthwiseOf(group))
+      return true;
+    // With --strict, sums stay in order: the inputs of a group are summed one after the
+    // other at each kernel column.
+    ConvOp conv = filtersOf(group);
+    return conv && hasGroupsInLanes(conv, target) &&
+           (!group.isStrict() || inputsOfGroup(conv) == 1);
   }
 
   ArrayRef<PlanKey> planKeys() const override {
@@ -24,7 +32,7 @@ public:
   }
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    ConvOp conv = depthwiseOf(group);
+    ConvOp conv = filtersOf(group);
     WindowAxis axis = windowAxes(conv).back();
     Ranking<int64_t> ranking(/*tolerance=*/0.001);
     for (int64_t width = 1;
@@ -39,12 +47,13 @@ public:
   }
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
-    ConvOp conv = depthwiseOf(group);
+    ConvOp conv = filtersOf(group);
     SmallVector<WindowAxis> axes = windowAxes(conv);
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     int64_t rows = ShapedType::getNumElements(y.drop_back(2));
     for (const WindowAxis &axis : ArrayRef(axes).drop_back())
       rows *= axis.kernel;
+    rows *= inputsOfGroup(conv);
     return depthwiseRowCycles(axes.back(), plan.number("columns"), target) *
            double(rows * llvm::divideCeil(y.back(), target.maxLanes(elementOf(
                                                         conv.getX()))));
@@ -58,13 +67,13 @@ public:
             const TargetDescription &target) const override {
     if (!target.smallCode)
       return;
-    ConvOp conv = depthwiseOf(GroupView{&group.getBody().front()});
+    ConvOp conv = filtersOf(GroupView{&group.getBody().front()});
     for (OpOperand &operand : llvm::drop_begin(conv->getOpOperands()))
       storeNarrow(group, operand);
   }
 
   void emit(KernelBuilder &b) const override {
-    ConvOp conv = depthwiseOf(b.group);
+    ConvOp conv = filtersOf(b.group);
     ArrayRef<int64_t> y = shapeOf(conv.getResult());
     Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
     // Channels in whole vectors can be cut into pieces.

@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/DepthwiseLoops.h"
 
 #include "dialects/graph/ops/Window.h"
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/NarrowStorage.h"
 
 #include <map>
@@ -71,20 +72,66 @@ double depthwiseRowCycles(const WindowAxis &axis, int64_t width,
   return total;
 }
 
-/// One kernel row: input vectors are loaded once and used by all kernel
-/// columns that see them.
+/// Loads the input `number` of the group of each of the output channels from `channel`
+/// on, at the place `at` of the image.
+static Expr inputOfGroups(KernelBuilder &b, ConvOp conv, Exprs at, Expr channel,
+                          int64_t number) {
+  int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv),
+          lanes = b.lanes(), groups = llvm::divideCeil(lanes, outputs);
+  if (inputs == 1 && outputs == 1) {
+    at.push_back(channel);
+    return b.load(conv.getX(), at);
+  }
+  Expr first =
+      named(channel / double(outputs) * double(inputs), "first_input_channel");
+  auto load = [&](int64_t offset, int64_t count) {
+    Exprs place = at;
+    place.push_back(first + double(offset));
+    return b.withLanes(count, [&] { return b.load(conv.getX(), place); });
+  };
+  auto shuffled = [&](Expr x, Expr y, ArrayRef<int64_t> order) {
+    return b.wrap(
+        vector::ShuffleOp::create(b.builder, b.loc, x.value, y.value, order),
+        x.type);
+  };
+  if (llvm::is_contained(b.target.lanes(elementOf(conv.getX())),
+                         groups * inputs)) {
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      order.push_back(lane / outputs * inputs + number);
+    Expr loaded = load(0, groups * inputs);
+    return shuffled(loaded, loaded, order);
+  }
+  // There is no vector of so few inputs.
+  Expr all = b.broadcast(load(number, 1), lanes);
+  for (int64_t group = 1; group < groups; ++group) {
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      order.push_back(lane / outputs == group ? lanes + lane : lane);
+    all = shuffled(all, b.broadcast(load(group * inputs + number, 1), lanes),
+                   order);
+  }
+  return all;
+}
+
+/// One kernel row: for each input of a group, input vectors are loaded once and used by
+/// all kernel columns that see them.
 static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
                        Expr kernelRow, ArrayRef<Expr> at, Expr first,
                        const TilePlace &place, Expr channel,
                        ArrayRef<Expr> carried) {
   Exprs sums(carried.begin(), carried.end());
-  int64_t count = sums.size();
+  int64_t count = sums.size(), inputs = inputsOfGroup(conv);
   ArrayRef<int64_t> w = shapeOf(conv.getW());
-  int64_t rows =
-      tensorType(conv.getW()).getNumElements() / (w.back() * columns.kernel);
-  StoredOperand weights(b, conv.getW(), {rows, columns.kernel, w.back()});
+  int64_t ofRow = columns.kernel * inputs,
+          rows = tensorType(conv.getW()).getNumElements() / (w.back() * ofRow);
+  StoredOperand weights(b, conv.getW(), {rows, ofRow, w.back()});
   Expr start = named(first * double(columns.stride) - double(columns.low),
                      "first_input_column");
+  // Of several inputs of a group: their number.
+  auto inputName = [&](const Twine &name, int64_t input) {
+    return inputs == 1 ? name.str() : (name + "_" + Twine(input)).str();
+  };
   if (place.isAnywhere) {
     auto [lo, hi] =
         insideWindow(start, columns.kernel, columns.dilation, columns.input);
@@ -95,40 +142,49 @@ static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
           Exprs position(at.begin(), at.end());
           position.push_back(
               named(start + k * double(columns.dilation), "input_column"));
-          position.push_back(channel);
-          return {fma(b.load(conv.getX(), position),
-                      weights.load({kernelRow, k, channel}), sums[0])};
+          Expr sum = sums[0];
+          for (int64_t input = 0; input < inputs; ++input)
+            sum = fma(inputOfGroups(b, conv, position, channel, input),
+                      weights.load(
+                          {kernelRow,
+                           inputs == 1 ? k : k * double(inputs) + double(input),
+                           channel}),
+                      sum);
+          return {sum};
         });
   }
-  auto xAt = [&](int64_t offset) {
-    Exprs position(at.begin(), at.end());
-    position.push_back(
-        named(start + double(offset), "input_column_" + Twine(offset)));
-    position.push_back(channel);
-    return named(b.load(conv.getX(), position), "x_" + Twine(offset));
-  };
-  auto weightAt = [&](int64_t k) {
-    return named(weights.load({kernelRow, b.index(k), channel}),
-                 "w_" + Twine(k));
-  };
-  // One of both is loaded when it is needed, and stays until the row is done.
-  std::map<int64_t, Expr> inputs, filter;
-  auto add = [&](int64_t p, int64_t k) {
-    int64_t offset = p * columns.stride + k * columns.dilation;
-    Expr &x = inputs[offset], &weight = filter[k];
-    if (!weight)
-      weight = weightAt(k);
-    if (!x)
-      x = xAt(offset);
-    sums[p] =
-        named(fma(x, weight, sums[p]), count == 1 ? "sum" : "sum_" + Twine(p));
-  };
-  forEachTap(columns, count, keepsFilter(columns, b.target),
-             [&](int64_t p, int64_t k) {
-               auto [lo, hi] = columns.inside(k, place, count);
-               if (p >= lo && p < hi)
-                 add(p, k);
-             });
+  for (int64_t input = 0; input < inputs; ++input) {
+    auto xAt = [&](int64_t offset) {
+      Exprs position(at.begin(), at.end());
+      position.push_back(
+          named(start + double(offset), "input_column_" + Twine(offset)));
+      return named(inputOfGroups(b, conv, position, channel, input),
+                   inputName("x_" + Twine(offset), input));
+    };
+    auto weightAt = [&](int64_t k) {
+      return named(
+          weights.load({kernelRow, b.index(k * inputs + input), channel}),
+          inputName("w_" + Twine(k), input));
+    };
+    // One of both is loaded when it is needed, and stays until the row is done.
+    std::map<int64_t, Expr> loaded, filter;
+    auto add = [&](int64_t p, int64_t k) {
+      int64_t offset = p * columns.stride + k * columns.dilation;
+      Expr &x = loaded[offset], &weight = filter[k];
+      if (!weight)
+        weight = weightAt(k);
+      if (!x)
+        x = xAt(offset);
+      sums[p] = named(fma(x, weight, sums[p]),
+                      count == 1 ? "sum" : "sum_" + Twine(p));
+    };
+    forEachTap(columns, count, keepsFilter(columns, b.target),
+               [&](int64_t p, int64_t k) {
+                 auto [lo, hi] = columns.inside(k, place, count);
+                 if (p >= lo && p < hi)
+                   add(p, k);
+               });
+  }
   return sums;
 }
 

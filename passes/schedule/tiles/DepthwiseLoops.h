@@ -1,9 +1,16 @@
-// The loops of a convolution with one filter per channel.
+// The loops of a convolution with one filter per channel, or with groups of few channels.
 //
-// Channels-last, vectors along the channels. For one row of outputs, tiles of
+// Channels-last, vectors along the output channels. For one row of outputs, tiles of
 // neighbouring positions; per tile and vector of channels the sums stay in
 // registers over all kernel positions, and each input vector is loaded once per
 // kernel row.
+//
+// Where a vector has the outputs of several groups, the inputs of these are loaded at
+// once, and each goes to the lanes of its group:
+//
+//   groups of 2 inputs and 4 outputs   loaded  a0 a1 b0 b1
+//                                      for the first input   a0 a0 a0 a0 b0 b0 b0 b0
+//                                      for the second input  a1 a1 a1 a1 b1 b1 b1 b1
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_DEPTHWISELOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_DEPTHWISELOOPS_H
