@@ -56,8 +56,7 @@ void KernelPrinter::printFor(scf::ForOp loop) {
   auto start = [&](ValueRange carried, ValueRange inits) {
     for (auto [argument, init] : llvm::zip_equal(carried, inits))
       if (placement.variable(argument) != placement.variable(init)) {
-        Sign sign =
-            isVector(argument.getType()) ? Sign::Unsigned : Sign::Signed;
+        Sign sign = signOf(argument);
         define(argument, isMask(argument.getType())
                              ? maskAs(init, maskBits(argument))
                              : initializer(init, sign));
@@ -111,7 +110,7 @@ void KernelPrinter::printParallel(kernel::ParallelOp step) {
 void KernelPrinter::printWhile(scf::WhileOp loop) {
   for (auto [argument, init] :
        llvm::zip_equal(loop.getBeforeArguments(), loop.getInits())) {
-    Sign sign = isVector(argument.getType()) ? Sign::Unsigned : Sign::Signed;
+    Sign sign = signOf(argument);
     define(argument, isMask(argument.getType())
                          ? maskAs(init, maskBits(argument))
                          : initializer(init, sign));

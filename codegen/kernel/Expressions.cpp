@@ -87,7 +87,7 @@ Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
 }
 
 Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
-                                    Type type) {
+                                    Type type, Sign sign) {
   std::string text;
   StringRef rest = spelling;
   while (!rest.empty()) {
@@ -103,8 +103,8 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
   Expression call = {text, Binding::Unary,
                      type.isIndex() ? Sign::Signed : Sign::Unsigned};
   if (isVector(type)) {
-    call = castTo(typeName(type, Sign::Unsigned), call);
-    call.sign = Sign::Unsigned;
+    call = castTo(typeName(type, sign), call);
+    call.sign = sign;
   }
   return call;
 }
@@ -117,6 +117,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   StringRef name = op->getName().getStringRef();
   Type type = op->getResult(0).getType(),
        from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
+  Sign sign =
+      placement.isReadSigned(op->getResult(0)) ? Sign::Signed : Sign::Unsigned;
   if (auto product = dyn_cast<vector::FMAOp>(op))
     for (bool swap : {false, true}) {
       Value factor = swap ? product.getRhs() : product.getLhs(),
@@ -145,8 +147,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
               kernel::dotByLane(dot.getTypeOfA(), dot.getTypeOfB(), lane->lane),
               lane->vector.getType(), type))
         return intrinsic(row->spelling,
-                         {dot.getA(), lane->vector, dot.getAccumulator()},
-                         type);
+                         {dot.getA(), lane->vector, dot.getAccumulator()}, type,
+                         sign);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (const Product *row =
             context.target.product(dot.getTypeOfA(), dot.getTypeOfB(),
@@ -156,8 +158,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
                        : kernel::DotOp::wordInAllLanes(dot.getB());
       if (word)
         return intrinsic(row->wordSpelling,
-                         {dot.getA(), word, dot.getAccumulator()}, type);
-      return intrinsic(row->spelling, op->getOperands(), type);
+                         {dot.getA(), word, dot.getAccumulator()}, type, sign);
+      return intrinsic(row->spelling, op->getOperands(), type, sign);
     }
   return std::nullopt;
 }

@@ -255,6 +255,15 @@ std::string KernelPrinter::declaredType(Value value, Sign sign) {
   return typeName(value.getType(), sign);
 }
 
+/// Vectors wrap, so they are unsigned; sums of products that become floats have the sign that
+/// these need. (g++ 12 keeps a vector of either sign in a register of its own: the cast behind
+/// a loop would cost a copy of each sum with every step, and registers that are not there.)
+Sign KernelPrinter::signOf(Value variable) const {
+  bool wraps =
+      isVector(variable.getType()) && !placement.isReadSigned(variable);
+  return wraps ? Sign::Unsigned : Sign::Signed;
+}
+
 void KernelPrinter::define(Value value, const Expression &expression) {
   auto known = variables.find(placement.variable(value));
   if (known != variables.end()) {
@@ -276,7 +285,7 @@ void KernelPrinter::define(Value value, const Expression &expression) {
 }
 
 void KernelPrinter::declareUninitialized(Value value) {
-  Sign sign = isVector(value.getType()) ? Sign::Unsigned : Sign::Signed;
+  Sign sign = signOf(value);
   std::string type = declaredType(value, sign);
   out.line(type + " " + newVariable(value, sign).name + ";");
 }

@@ -99,6 +99,8 @@ private:
   bool printUpdate(mlir::Operation *op);
   Variable &newVariable(mlir::Value value, Sign sign);
   std::string declaredType(mlir::Value value, Sign sign);
+  /// The type of integers in a variable that is assigned again.
+  Sign signOf(mlir::Value variable) const;
   /// Prints a block of C: names that are taken in it are free again behind it.
   void inScope(llvm::function_ref<void()> print);
   void nameGroups();
@@ -175,7 +177,7 @@ private:
   Expression convertPartOfByte(mlir::Operation *op, Sign from, Sign to);
   Expression bitcast(mlir::Operation *op);
   Expression intrinsic(llvm::StringRef spelling, mlir::ValueRange operands,
-                       mlir::Type type);
+                       mlir::Type type, Sign sign = Sign::Unsigned);
   std::optional<Expression> intrinsic(mlir::Operation *op);
   Expression castTo(const std::string &type, const Expression &expression);
   std::string within(const Expression &expression, Binding limit);

@@ -160,6 +160,7 @@ static bool reloads(Operation *writer, Operation *reader) {
 
 Placement::Placement(Region &body) {
   findChains(body);
+  findSigns(body);
   // Inner blocks first: a conditional nests only if all inside it does.
   body.walk<WalkOrder::PostOrder>([&](Block *block) {
     findNested(*block);
@@ -217,6 +218,16 @@ bool Placement::followToYield(Value carried, Value yielded,
     path.push_back(value);
   }
   return value.getType() == carried.getType();
+}
+
+void Placement::findSigns(Region &body) {
+  llvm::DenseSet<Value> sums;
+  body.walk([&](kernel::DotOp op) { sums.insert(variable(op.getResult())); });
+  body.walk([&](arith::SIToFPOp op) {
+    if (Value read = variable(op.getIn());
+        isShared(read) && sums.contains(read))
+      readSigned.insert(read);
+  });
 }
 
 void Placement::findChains(Region &body) {

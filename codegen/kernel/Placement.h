@@ -42,9 +42,14 @@ public:
   mlir::Value variable(mlir::Value value) const;
   /// Whether the value lives in a variable that is assigned again.
   bool isShared(mlir::Value value) const { return leader.contains(value); }
+  /// Whether the variable is of sums of products that become floats with their sign.
+  bool isReadSigned(mlir::Value value) const {
+    return readSigned.contains(variable(value));
+  }
 
 private:
   void findChains(mlir::Region &body);
+  void findSigns(mlir::Region &body);
   void findNested(mlir::Block &block);
   void confirmNested(mlir::Block &block);
   void shareUpdates(mlir::Operation *loop);
@@ -61,6 +66,8 @@ private:
   llvm::DenseSet<mlir::Operation *> pinned;
   llvm::DenseMap<mlir::Operation *, unsigned> weight;
   llvm::DenseMap<mlir::Value, mlir::Value> leader;
+  /// Of variables that are shared.
+  llvm::DenseSet<mlir::Value> readSigned;
 };
 
 /// An operation whose text is short and costs nothing however often it stands

@@ -1,6 +1,7 @@
 // What vpdpbusd computes, for machines without it: unsigned bytes times signed
 // bytes, four products added to each lane without saturation (Intel 64 and IA-32
-// Architectures Software Developer's Manual, volume 2).
+// Architectures Software Developer's Manual, volume 2). And vpmovzxbd, vpmovsxbd: bytes as
+// integers of 32 bits.
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,3 +25,22 @@ inline Register emulated_dpbusd(Register sum, Register a, Register b) {
 #define _mm_dpbusd_epi32 emulated_dpbusd
 #define _mm256_dpbusd_avx_epi32 emulated_dpbusd
 #define _mm_dpbusd_avx_epi32 emulated_dpbusd
+
+template <typename Register, typename Byte>
+inline Register emulated_widen(__m128i bytes) {
+  Byte from[sizeof bytes];
+  int32_t lanes[sizeof(Register) / 4];
+  memcpy(from, &bytes, sizeof bytes);
+  for (unsigned i = 0; i < sizeof(Register) / 4; ++i)
+    lanes[i] = from[i];
+  Register wide;
+  memcpy(&wide, lanes, sizeof wide);
+  return wide;
+}
+
+#define _mm512_maskz_cvtepu8_epi32(all, x) emulated_widen<__m512i, uint8_t>(x)
+#define _mm512_maskz_cvtepi8_epi32(all, x) emulated_widen<__m512i, int8_t>(x)
+#define _mm256_cvtepu8_epi32(x) emulated_widen<__m256i, uint8_t>(x)
+#define _mm256_cvtepi8_epi32(x) emulated_widen<__m256i, int8_t>(x)
+#define _mm_cvtepu8_epi32(x) emulated_widen<__m128i, uint8_t>(x)
+#define _mm_cvtepi8_epi32(x) emulated_widen<__m128i, int8_t>(x)
