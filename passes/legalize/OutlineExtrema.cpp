@@ -127,14 +127,13 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
       if (std::optional<bool> isMax = kernel::isMaximum(select))
         work.push_back({select, *isMax});
     });
-    SmallVector<std::pair<arith::TruncIOp, std::pair<Value, Value>>> products;
-    getOperation().walk([&](arith::TruncIOp op) {
-      if (auto factors = upperHalf(op))
-        products.push_back({op, *factors});
-    });
+    SmallVector<arith::TruncIOp> narrowed;
+    getOperation().walk([&](arith::TruncIOp op) { narrowed.push_back(op); });
     NumberFunctions functions(getOperation());
-    for (auto [op, factors] : products)
-      outline(op, factors, functions);
+    // One after the other: what one returns may be a factor of the next one.
+    for (arith::TruncIOp op : narrowed)
+      if (auto factors = upperHalf(op))
+        outline(op, *factors, functions);
     for (auto [select, isMax] : work)
       outline(select, isMax, functions);
     for (auto kernel : getOperation().getOps<kernel::FuncOp>())
