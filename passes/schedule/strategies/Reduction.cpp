@@ -259,7 +259,19 @@ private:
   Expr acrossLanes(Expr acc, int64_t lanes) {
     if (lanes == 1)
       return acc;
-    for (int64_t half = lanes / 2; half > 0; half /= 2) {
+    // Parts of a register are slow: all lanes are merged with those at a distance.
+    for (int64_t half = lanes / 2; b.target.wholeRegisters && half > 0;
+         half /= 2) {
+      auto places = llvm::to_vector(llvm::map_range(
+          llvm::seq(lanes), [&](int64_t i) { return (i + half) % lanes; }));
+      Expr turned{&b,
+                  vector::ShuffleOp::create(b.builder, b.loc, acc.value,
+                                            acc.value, places),
+                  acc.type};
+      acc = named(reduction.merge(b, acc, turned), "total_of_" + Twine(half));
+    }
+    for (int64_t half = b.target.wholeRegisters ? 0 : lanes / 2; half > 0;
+         half /= 2) {
       auto slice = [&](int64_t from) -> Expr {
         return {&b,
                 vector::ExtractStridedSliceOp::create(b.builder, b.loc,
@@ -274,10 +286,11 @@ private:
     return acc;
   }
 
-  /// Lanes of the widest type on the way, no more than there are elements.
+  /// Lanes of the widest type on the way to the reduction, no more than there are elements.
   int64_t lanesFor(int64_t length) {
     Type widest = computeType(elementOf(reduction.getInput()));
-    for (Operation &op : b.group.block->without_terminator())
+    for (Operation &op : llvm::make_range(b.group.block->begin(),
+                                          std::next(reduction->getIterator())))
       for (Value v : op.getOperands())
         widest = b.decidingLanes(widest, computeType(elementOf(v)));
     if (widest.isInteger(1))
