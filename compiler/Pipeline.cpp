@@ -123,6 +123,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     // When the terms of biases are one constant; --strict keeps ONNX's definition of
     // scales, in floats, and has no lanes for forests.
     if (!options.strict) {
+      // Before quantizations take in what they read.
+      functions.addPass(
+          decide::createFormFixedPoint({options.target->name.str()}));
       functions.addPass(
           decide::createFormIntegerScales({options.target->name.str()}));
       functions.addPass(

@@ -356,7 +356,39 @@ private:
       anchored |= !cheap;
       addProducersOf(producer);
     }
-    return growth.members;
+    return withoutRows(growth.members);
+  }
+
+  /// Where parts of a register are slow, narrow elements are computed in one long row:
+  /// operators whose operands have other rows come before, in groups of wide elements, if
+  /// rows are no whole registers of the narrow ones.
+  llvm::SetVector<Operation *>
+  withoutRows(const llvm::SetVector<Operation *> &members) const {
+    Value result = members.front()->getResult(0);
+    auto isRow = [](Operation *op) {
+      return llvm::any_of(op->getOperands(), [&](Value operand) {
+        return tensorType(operand).getNumElements() != 1 &&
+               shapeOf(operand) != shapeOf(op->getResult(0));
+      });
+    };
+    if (!target.wholeRegisters || hasRunTimeSizes(members.front()) ||
+        shapeOf(result).empty() || isRow(members.front()) ||
+        shapeOf(result).back() % target.maxLanes(elementOf(result)) == 0 ||
+        llvm::any_of(members, [](Operation *op) {
+          return !isa<ElementwiseOpInterface>(op) ||
+                 llvm::any_of(op->getOperands(), [](Value operand) {
+                   return isa<FloatType>(elementOf(operand));
+                 });
+        }))
+      return members;
+    llvm::SetVector<Operation *> kept;
+    for (Operation *op : members)
+      if (op == members.front() ||
+          (!isRow(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
+            return kept.contains(user);
+          })))
+        kept.insert(op);
+    return kept;
   }
 
   /// Whether a producer narrows what another group computes: with it at the end of

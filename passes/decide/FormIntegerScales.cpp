@@ -20,9 +20,9 @@
 // have another reader, which would need the floats as well. Everything else stays in
 // floats, but is multiplied by the inverse of the scale instead of divided by it.
 
-#include "dialects/graph/GraphDialect.h"
 #include "passes/decide/IntegerSums.h"
 #include "passes/decide/Passes.h"
+#include "passes/decide/WordBuilder.h"
 #include "targets/TargetDescription.h"
 
 #include <cmath>
@@ -43,8 +43,7 @@ constexpr int leastFraction = 6, wantedFraction = 10, mostFraction = 20;
 class ScaleRewriting {
 public:
   ScaleRewriting(QuantizeOp op, const TargetDescription &target)
-      : op(op), target(target), builder(op), loc(op.getLoc()),
-        si32(builder.getIntegerType(32, /*isSigned=*/true)) {}
+      : op(op), target(target), words(op), loc(op.getLoc()) {}
 
   void run() {
     auto type = dyn_cast<IntegerType>(elementOf(op.getResult()));
@@ -74,9 +73,9 @@ public:
     int64_t width = type.getWidth(),
             least = isUnsigned ? 0 : -(int64_t(1) << (width - 1)),
             most = least + (int64_t(1) << width) - 1;
-    Value steps = binary<BitShiftOp>(built(*sum), number(fraction), "RIGHT");
-    steps = binary<MinimumOp>(binary<MaximumOp>(steps, number(least)),
-                              number(most));
+    Value steps = words.right(words.sum(*sum, fraction), fraction);
+    steps = words.binary<MaximumOp>(steps, words.number(least));
+    steps = words.binary<MinimumOp>(steps, words.number(most));
     Value result = CastOp::create(builder, loc, steps, type);
     op.replaceAllUsesWith(result);
     op.erase();
@@ -127,13 +126,7 @@ private:
   /// ones; fewer than those where there is no room.
   bool chooseFraction(const Sum &sum, double zero) {
     double bound = sum.bound() + std::abs(zero) + 1;
-    auto fits = [&](int bits) {
-      bool fits = std::ldexp(bound, bits) < 0x1p31;
-      sum.forEachFactor([&](const Term &term) {
-        fits &= std::ldexp(term.bound, term.shift(bits)) < 0x1p31;
-      });
-      return fits;
-    };
+    auto fits = [&](int bits) { return decide::fits(sum, bound, bits, 31); };
     auto shifts = [&](int bits) {
       int shifts = 0;
       sum.forEachFactor([&](const Term &term) { shifts += term.shift(bits); });
@@ -195,74 +188,17 @@ private:
       all->values.assign(channels, all->values[0]);
     all->shape = {channels};
     builder.setInsertionPoint(conv);
-    conv.getBiasMutable().assign(constant(*all));
+    conv.getBiasMutable().assign(words.constant(*all));
     builder.setInsertionPoint(op);
     sum.constant = Numbers::of(0.0);
     return true;
   }
 
-  Value built(const Sum &sum) {
-    Value result;
-    for (const Term &term : sum.terms) {
-      Value v = built(term);
-      result = result ? binary<AddOp>(result, v) : v;
-    }
-    Numbers addend = sum.constant.mapped(
-        [&](double x) { return std::nearbyint(std::ldexp(x, fraction)); });
-    return addend.most() == 0 ? result
-                              : binary<AddOp>(result, constant(addend));
-  }
-
-  Value built(const Term &term) {
-    auto inUnits = [&](const Numbers &limit) {
-      return constant(limit.mapped(
-          [&](double x) { return std::nearbyint(std::ldexp(x, fraction)); }));
-    };
-    if (term.limited) {
-      Value v = built(*term.limited);
-      if (term.least)
-        v = binary<MaximumOp>(v, inUnits(*term.least));
-      return term.most ? binary<MinimumOp>(v, inUnits(*term.most)) : v;
-    }
-    Value x = term.integer;
-    if (elementOf(x) != si32)
-      x = CastOp::create(builder, loc, x, si32);
-    int shift = term.shift(fraction);
-    if (shift > 0)
-      x = binary<BitShiftOp>(x, number(shift), "LEFT");
-    Numbers multiplier = term.factor.mapped([&](double factor) {
-      double m = std::nearbyint(std::ldexp(factor, 32 + fraction - shift));
-      return std::clamp(m, -0x1p31, 0x1p31 - 1);
-    });
-    return binary<MulHighOp>(x, constant(multiplier));
-  }
-
-  template <typename OpT>
-  Value binary(Value x, Value y, StringRef direction = "") {
-    auto sizes = broadcastShapes({dimsOf(x), dimsOf(y)});
-    auto made = OpT::create(builder, loc, TypeRange{tensorOf(*sizes, si32)},
-                            ValueRange{x, y});
-    if (!direction.empty())
-      made->setAttr("direction", builder.getStringAttr(direction));
-    return made->getResult(0);
-  }
-
-  Value number(int64_t value) { return constant(Numbers::of(double(value))); }
-
-  Value constant(const Numbers &numbers) {
-    auto type = RankedTensorType::get(numbers.shape, si32);
-    auto values = llvm::map_to_vector(numbers.values, [](double x) {
-      return APInt(32, static_cast<int64_t>(x), /*isSigned=*/true);
-    });
-    return ConstantOp::create(builder, loc,
-                              DenseElementsAttr::get(type, values));
-  }
-
   QuantizeOp op;
   const TargetDescription &target;
-  OpBuilder builder;
+  WordBuilder words;
+  OpBuilder &builder = words.builder;
   Location loc;
-  Type si32;
   int fraction = 0;
 };
 

@@ -135,6 +135,13 @@ static double boundOf(Value v, unsigned depth = 0) {
     bound = of(op->getOperand(0)) + of(op->getOperand(1));
   } else if (isa<MulOp>(op)) {
     bound = of(op->getOperand(0)) * of(op->getOperand(1));
+  } else if (isa<MulHighOp>(op)) {
+    bound = std::ldexp(of(op->getOperand(0)) * of(op->getOperand(1)), -32) + 1;
+  } else if (auto shift = dyn_cast<BitShiftOp>(op)) {
+    // To the left of what has room for it, as all that this stage builds.
+    auto by = Numbers::of(op->getOperand(1));
+    if (by && shift.getDirection() == "LEFT")
+      bound = std::ldexp(of(op->getOperand(0)), int(by->most()));
   } else if (auto sum = dyn_cast<ReduceSumOp>(op)) {
     bound = of(op->getOperand(0)) *
             double(tensorType(op->getOperand(0)).getNumElements() /
@@ -161,12 +168,19 @@ public:
       auto scaled = product(*constant, factor);
       return scaled ? std::optional(Sum{{}, *scaled}) : std::nullopt;
     }
+    // Integers are there for all readers.
+    if (auto dequantize = dyn_cast<DequantizeOp>(op);
+        dequantize && isa<IntegerType>(elementOf(dequantize.getX())))
+      return readDequantized(dequantize, factor);
+    return v.hasOneUse() ? readOperator(op, factor) : std::nullopt;
+  }
+
+  /// As it computes its result, whoever reads that.
+  static std::optional<Sum> readOperator(Operation *op, const Numbers &factor) {
+    if (auto cast = dyn_cast<CastOp>(op))
+      return ofInteger(cast.getX(), factor, 0, cast->hasOneUse());
     if (auto dequantize = dyn_cast<DequantizeOp>(op))
       return readDequantized(dequantize, factor);
-    if (!v.hasOneUse())
-      return std::nullopt;
-    if (auto cast = dyn_cast<CastOp>(op))
-      return ofInteger(cast.getX(), factor);
     if (isa<AddOp, SubOp>(op))
       return readSum(op, factor);
     if (isa<MulOp, DivOp>(op))
@@ -187,8 +201,10 @@ private:
     return Numbers::combined(a, b, [](double x, double y) { return x * y; });
   }
 
+  /// An integer that is one term. What one reader alone computes from others is taken
+  /// apart.
   static std::optional<Sum> ofInteger(Value integer, const Numbers &factor,
-                                      double zero = 0) {
+                                      double zero, bool isPrivate) {
     auto type = dyn_cast<IntegerType>(elementOf(integer));
     if (!type || type.getWidth() == 1 || type.getWidth() > 32 ||
         (type.isUnsigned() && type.getWidth() == 32) || factor.most() == 0)
@@ -196,10 +212,10 @@ private:
     // What a zero point has left behind joins the other constants.
     Operation *op = integer.getDefiningOp();
     if (isa_and_nonnull<AddOp, SubOp>(op) && type.getWidth() == 32 &&
-        integer.hasOneUse()) {
+        isPrivate && integer.hasOneUse()) {
       auto moved = Numbers::of(op->getOperand(1));
-      auto inner =
-          moved ? ofInteger(op->getOperand(0), factor, zero) : std::nullopt;
+      auto inner = moved ? ofInteger(op->getOperand(0), factor, zero, isPrivate)
+                         : std::nullopt;
       auto constant = inner ? inner->constant.withProducts(
                                   *moved, factor, isa<SubOp>(op) ? -1 : 1)
                             : std::nullopt;
@@ -224,9 +240,8 @@ private:
       return std::nullopt;
     Value x = op.getX();
     if (isa<FloatType>(elementOf(x)))
-      return zero->values[0] == 0 && op->hasOneUse() ? read(x, *scaled)
-                                                     : std::nullopt;
-    return ofInteger(x, *scaled, zero->values[0]);
+      return zero->values[0] == 0 ? read(x, *scaled) : std::nullopt;
+    return ofInteger(x, *scaled, zero->values[0], op->hasOneUse());
   }
 
   static std::optional<Sum> readSum(Operation *op, const Numbers &factor) {
@@ -303,7 +318,8 @@ private:
         RankedTensorType::get(shapeOf(op->getResult(0)), si32), wide, axes);
     return ofInteger(sums, inner->terms[0].factor,
                      -inner->constant.values[0] * double(count) /
-                         inner->terms[0].factor.values[0]);
+                         inner->terms[0].factor.values[0],
+                     /*isPrivate=*/true);
   }
 
   /// A mean over whole images.
@@ -326,6 +342,13 @@ private:
 
 std::optional<Sum> readSum(Value v, const Numbers &factor) {
   return SumReader::read(v, factor);
+}
+
+std::optional<Sum> readSharedSum(Value v) {
+  Operation *op = v.getDefiningOp();
+  return op && elementOf(v).isF32()
+             ? SumReader::readOperator(op, Numbers::of(1.0))
+             : std::nullopt;
 }
 
 } // namespace ingot::decide

@@ -69,6 +69,9 @@ struct Sum {
 /// has another reader. Integers that it takes may be new operators.
 std::optional<Sum> readSum(mlir::Value v, const Numbers &factor);
 
+/// Returns `v`, whoever reads it; nothing if it is no such sum.
+std::optional<Sum> readSharedSum(mlir::Value v);
+
 } // namespace ingot::decide
 
 #endif // INGOT_PASSES_DECIDE_INTEGERSUMS_H

@@ -28,6 +28,11 @@ def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::Fu
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def FormFixedPoint : Pass<"decide-form-fixed-point", "::mlir::func::FuncOp"> {
+  let summary = "Softmax, layer normalization and sums between integers as integers with a fixed point, where vectors hold no floats";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def FormIntegerScales : Pass<"decide-form-integer-scales", "::mlir::func::FuncOp"> {
   let summary = "Scales between integers as products with their upper halves, where that is cheaper than floats";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

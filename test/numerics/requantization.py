@@ -5,7 +5,8 @@
 Sums of 32 bits in a sweep over all that becomes a byte and over both ends; scales of
 every size, one or one for each channel; sums of several scales; limits in between; and
 convolutions of bytes with what follows them, of channels that fill registers or do not;
-functions of bytes, of tensors that fill registers or do not.
+functions of bytes, of tensors that fill registers or do not; softmax, layer normalization and
+functions of sums of bytes, also where several operators read a sum.
 """
 import sys
 
@@ -142,5 +143,70 @@ def functions():
         yield Case(f"swish-{np.dtype(dtype).name}", nodes, {"x": x}, constants, want=[quantized(exact * gate, y_scale, y_zero)], tolerance=STEP)
 
 
+def erf(x):
+    """By Abramowitz and Stegun's 7.1.26, within 1.5e-7."""
+    t = 1 / (1 + 0.3275911 * np.abs(x))
+    return np.sign(x) * (1 - t * np.exp(-x * x) * np.polyval([1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592], t))
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def normalized(x, scale, bias, epsilon):
+    centered = x - x.mean(-1, keepdims=True)
+    return centered / np.sqrt((centered**2).mean(-1, keepdims=True) + epsilon) * scale + bias
+
+
+def products():
+    """What follows a product of bytes and is no scale, and a residual branch over a normalization."""
+    for rows, steps, columns in ((5, 24, 64), (7, 96, 96), (3, 40, 50), (4, 64, 256)):
+        x, w = whole((rows, steps), np.uint8), whole((steps, columns), np.int8)
+        # Rows far apart in size: all equal, nearly equal, large.
+        x[0], x[1] = 121, 120 + (np.arange(steps) % 7 == 0)
+        w_scale = rng.uniform(0.5, 1.5, columns).astype(np.float32) * np.float32(3 / (74 * 74 * np.sqrt(steps)))
+        bias = rng.normal(0, 0.5, columns).astype(np.float32)
+        total = (x.astype(np.float64) - 121) @ w.astype(np.float64) * w_scale + bias
+        gamma, beta = rng.uniform(-2, 2, columns).astype(np.float32), rng.normal(0, 1, columns).astype(np.float32)
+        constants = {"w": w, "xs": np.float32(1), "xz": np.uint8(121), "ws": w_scale, "wz": np.zeros(columns, np.int8), "bias": bias,
+                     "gamma": gamma, "beta": beta, "low": np.float32(1 / 128), "bz": np.uint8(0), "sz": np.int8(-100), "ms": np.float32(0.04), "mz": np.uint8(128),
+                     "root": np.float32(np.sqrt(2)), "one": np.float32(1), "half": np.float32(0.5)}
+        start = [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["fx"]), helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["fw"], axis=1),
+                 helper.make_node("MatMul", ["fx", "fw"], ["product"]), helper.make_node("Add", ["product", "bias"], ["sums"])]
+        norm = helper.make_node("LayerNormalization", ["sums", "gamma", "beta"], ["y"], axis=-1, epsilon=1e-5)
+        gelu = [helper.make_node("Div", ["sums", "root"], ["d"]), helper.make_node("Erf", ["d"], ["e"]), helper.make_node("Add", ["e", "one"], ["p"]),
+                helper.make_node("Mul", ["p", "half"], ["h"]), helper.make_node("Mul", ["sums", "h"], ["y"])]
+        scale, middle = np.float32(0.04), np.uint8(128)
+        for name, nodes, exact, ends in (
+                ("softmax", [helper.make_node("Softmax", ["sums"], ["y"], axis=-1)], softmax(total, -1), (np.float32(1 / 128), np.uint8(0))),
+                ("softmax-16", [helper.make_node("Softmax", ["sums"], ["y"], axis=-1)], softmax(total, -1), (np.float32(1 / 30000), np.uint16(0))),
+                ("softmax-columns", [helper.make_node("Softmax", ["sums"], ["y"], axis=0)], softmax(total, 0), (np.float32(1 / 255), np.uint8(0))),
+                ("norm", [norm], normalized(total, gamma, beta, 1e-5), (scale, middle)),
+                ("gelu", gelu, total * (1 + erf(total / np.sqrt(2))) / 2, (np.float32(0.03), np.uint8(9))),
+                ("gelu-signed", gelu, total * (1 + erf(total / np.sqrt(2))) / 2, (np.float32(0.02), np.int8(-100))),
+                ("sigmoid", [helper.make_node("Sigmoid", ["sums"], ["y"])], 1 / (1 + np.exp(-total)), (np.float32(1 / 255), np.uint8(0))),
+                ("swish", [helper.make_node("Sigmoid", ["sums"], ["s"]), helper.make_node("Mul", ["sums", "s"], ["y"])],
+                 total / (1 + np.exp(-total)), (np.float32(0.025), np.int8(-90))),
+                ("tanh", [helper.make_node("Tanh", ["sums"], ["y"])], np.tanh(total), (np.float32(1 / 127), np.int8(0))),
+                ("exp", [helper.make_node("Exp", ["sums"], ["y"])], np.exp(total), (np.float32(0.0002), np.uint8(0)))):
+            ends = {"ys": ends[0], "yz": ends[1]}
+            yield Case(f"{name}-{rows}x{steps}x{columns}", [*start, *nodes, helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])], {"x": x}, constants | ends,
+                       want=[quantized(exact, ends["ys"], ends["yz"])], tolerance=STEP, opset=21)
+        # Sums that are normalized and added to what comes of that, in parts.
+        other = whole((rows, columns), np.int8)
+        branch = total + (other.astype(np.float64)) * np.float32(0.03)
+        again = branch + normalized(branch, gamma, beta, 1e-5)
+        nodes = [*start, helper.make_node("DequantizeLinear", ["z", "zs", "zz"], ["fz"]), helper.make_node("Add", ["sums", "fz"], ["branch"]),
+                 helper.make_node("LayerNormalization", ["branch", "gamma", "beta"], ["n"], axis=-1, epsilon=1e-5), helper.make_node("Add", ["branch", "n"], ["y"]),
+                 helper.make_node("Reshape", ["y", "shape"], ["parts"]), helper.make_node("Split", ["parts"], ["left", "right"], axis=1, num_outputs=2),
+                 helper.make_node("QuantizeLinear", ["left", "ms", "mz"], ["out"]), helper.make_node("QuantizeLinear", ["right", "low", "mz"], ["out2"])]
+        parts = again.reshape(rows, 2, columns // 2)
+        yield Case(f"branch-{rows}x{steps}x{columns}", nodes, {"x": x, "z": other},
+                   constants | {"zs": np.float32(0.03), "zz": np.int8(0), "shape": np.array([rows, 2, columns // 2], np.int64)},
+                   want=[quantized(parts[:, :1], np.float32(0.04), middle), quantized(parts[:, 1:], np.float32(1 / 128), middle)], tolerance=STEP, opset=21,
+                   outputs=["out", "out2"])
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions()))
+    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products()))

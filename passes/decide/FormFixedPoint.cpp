@@ -1,0 +1,340 @@
+// Floats between integers as integers of 32 bits with a fixed point.
+//
+//   dequantize(cast(sums: si32), s) + bias -> softmax -> quantize: ui8
+//     ->  x = mul_high(sums, s * log2(e)) + bias         softmax's powers are of 2
+//         d = x - reduce_max(x)
+//         p = 2^fraction(d) >> -integer(d)               a polynomial and a shift
+//         dequantize(mul_high(p, 2^60 / reduce_sum(p)), 2^-28) -> quantize
+//
+// For targets whose vectors hold integers only, and which scale integers
+// (`vectorFloats`, `scalesIntegers`): a float takes some packets, an integer a part of one.
+// What is rewritten are softmax, layer_norm, and sums of integers that several
+// operators read or that are moved, such as those of residual networks. What they are computed
+// from has to be a sum of integers (readSum), whose type says how large it can be: so
+// integers have as many fractional bits as there is room for, and no sum exceeds 32 bits,
+// whatever the data.
+//
+// Factors of rows (one by the sum of powers, one by the deviation) are floats: one
+// for each row. All others are within 2^-16 of the exact numbers, or within 2^-30 of the
+// greatest number that the sum can be. Results are dequantized, which the quantization
+// behind takes in (FormIntegerScales).
+
+#include "passes/decide/Passes.h"
+#include "passes/decide/SumTables.h"
+#include "passes/decide/WordBuilder.h"
+#include "passes/schedule/Tables.h"
+#include "targets/TargetDescription.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_FORMFIXEDPOINT
+#include "passes/decide/Passes.h.inc"
+
+namespace {
+
+/// An integer of 32 bits and its fractional bits.
+struct Fixed {
+  Value integer;
+  int fraction = 0;
+};
+
+/// Bits of an integer's magnitude: sums of two have room for their sign.
+constexpr int magnitudeBits = 30, mostFraction = 24;
+
+/// The integer that is logarithm to the base of 2 of the next power of 2.
+int bitsFor(int64_t count) { return llvm::Log2_64_Ceil(count); }
+
+class FixedPoint : public WordBuilder {
+public:
+  using WordBuilder::WordBuilder;
+
+  /// A sum, with as many fractional bits as there is room for; nothing if these are
+  /// fewer than `least`.
+  std::optional<Fixed> fixed(const Sum &sum, int least) {
+    if (sum.terms.empty())
+      return std::nullopt;
+    double bound = sum.bound();
+    if (std::optional<int> same = isFixed(sum, bound); same && *same >= least)
+      return Fixed{sum.terms[0].integer, *same};
+    int fraction = mostFraction;
+    while (fraction >= least && !fits(sum, bound, fraction, magnitudeBits))
+      --fraction;
+    if (fraction < least)
+      return std::nullopt;
+    return Fixed{WordBuilder::sum(sum, fraction), fraction};
+  }
+
+  /// The floats that integers are.
+  Value floats(const Fixed &x) {
+    return DequantizeOp::create(
+               builder, loc, tensorOf(dimsOf(x.integer), builder.getF32Type()),
+               x.integer, real(std::ldexp(1.0, -x.fraction)), number(0))
+        .getResult();
+  }
+
+  Value softmax(const Fixed &x, int64_t axis) {
+    // All powers have 30 fractional bits, and as many fewer in their sum.
+    int bits = bitsFor(shapeOf(x.integer)[axis]);
+    Value below =
+              binary<SubOp>(x.integer, reduced<ReduceMaxOp>(x.integer, axis)),
+          p = power(below, x.fraction),
+          sum = reduced<ReduceSumOp>(right(p, bits), axis),
+          factor = cast(
+              scaled(inverse(inFloats(sum)), std::ldexp(1.0, 60 - bits)), si32);
+    return floats({binary<MulHighOp>(p, factor), 28});
+  }
+
+  /// (x - mean) / sqrt(variance + epsilon) of rows along the last axis.
+  Value normalized(const Fixed &x, double epsilon, bool center) {
+    int64_t axis = int64_t(shapeOf(x.integer).size()) - 1,
+            count = shapeOf(x.integer)[axis];
+    int bits = bitsFor(count);
+    Value centered = x.integer;
+    if (center) {
+      // Rounded: what is cut off all elements of a row would move its mean.
+      Value parts = bits == 0
+                        ? x.integer
+                        : right(binary<AddOp>(x.integer,
+                                              number(int64_t(1) << (bits - 1))),
+                                bits),
+            sum = reduced<ReduceSumOp>(parts, axis),
+            half = binary<MulHighOp>(
+                left(sum, 1), number(std::llround(std::ldexp(1.0, 30 + bits) /
+                                                  double(count))));
+      centered = binary<SubOp>(x.integer, left(half, 1));
+    }
+    // Shifted until the largest of a row has as many bits as the squares of all have
+    // room for.
+    int room = std::min((63 - bits) / 2, magnitudeBits);
+    Value largest = reduced<ReduceMaxOp>(unary<AbsOp>(centered), axis);
+    auto by = [&](bool toLeft) {
+      // The exponent of a float: 127 and the place of the highest bit.
+      Value place = right(floatBits(largest), 23),
+            want = number(room - 1 + 127),
+            shift = toLeft ? binary<SubOp>(want, place)
+                           : binary<SubOp>(place, want);
+      return binary<MinimumOp>(binary<MaximumOp>(shift, number(0)), number(31));
+    };
+    Value toLeft = by(true), toRight = by(false),
+          large = shifted(shifted(centered, toLeft, "LEFT"), toRight, "RIGHT"),
+          squares = reduced<ReduceSumOp>(binary<MulHighOp>(large, large), axis);
+    // In units of the shifted numbers.
+    Value net = binary<SubOp>(toLeft, toRight),
+          scale = bits_(left(binary<AddOp>(left(net, 1), number(127)), 23)),
+          variance = sum_(
+              scaled(inFloats(squares), std::ldexp(1.0, 32) / double(count)),
+              scaled(scale, std::ldexp(epsilon, 2 * x.fraction)));
+    // The largest number is at least 2^(room - 1), and no deviation is less than that by
+    // the square root of the count.
+    int fraction = room - 3 - (bits + 1) / 2;
+    Value factor = cast(
+        scaled(inverseRoot(variance), std::ldexp(1.0, 32 + fraction)), si32);
+    return floats({binary<MulHighOp>(large, factor), fraction});
+  }
+
+private:
+  /// The fractional bits of a sum that is an integer of this form.
+  static std::optional<int> isFixed(const Sum &sum, double bound) {
+    if (sum.terms.size() != 1 || sum.terms[0].limited ||
+        sum.constant.most() != 0 || sum.terms[0].factor.values.size() != 1 ||
+        !elementOf(sum.terms[0].integer).isSignedInteger(32))
+      return std::nullopt;
+    int exponent;
+    double factor = sum.terms[0].factor.values[0];
+    if (std::frexp(factor, &exponent) != 0.5 ||
+        bound / factor >= std::ldexp(1, magnitudeBits))
+      return std::nullopt;
+    return 1 - exponent;
+  }
+
+  /// 2^x of numbers that are not positive, with 30 fractional bits.
+  Value power(Value x, int fraction) {
+    // The nearest integer and what is left, from -1/2 to 1/2, in units of 2^-32.
+    Value whole = right(binary<AddOp>(x, number(int64_t(1) << (fraction - 1))),
+                        fraction),
+          rest = leftBits(x, 32 - fraction);
+    // Fitted to 2^x with a constant term of 1; errors are less than 2.7e-6.
+    constexpr double coefficients[] = {0.00968191, 0.05591969, 0.24022021,
+                                       0.69312153, 1};
+    Value y;
+    for (double c : coefficients) {
+      Value term = number(std::llround(std::ldexp(c, 30)));
+      y = y ? binary<AddOp>(binary<MulHighOp>(y, rest), term) : term;
+    }
+    Value by = binary<MinimumOp>(binary<SubOp>(number(0), whole), number(31));
+    return shifted(y, by, "RIGHT");
+  }
+
+  /// Shifts bits out.
+  Value leftBits(Value x, int64_t by) {
+    Type ui32 = builder.getIntegerType(32, /*isSigned=*/false);
+    Value count = ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(RankedTensorType::get({}, ui32), APInt(32, by)));
+    return bits(shifted(bits(x, ui32), count, "LEFT"), si32);
+  }
+
+  template <typename OpT> Value reduced(Value x, int64_t axis) {
+    auto sizes = llvm::to_vector(dimsOf(x));
+    sizes[axis] = 1;
+    return OpT::create(builder, loc, tensorOf(sizes, elementOf(x)), x,
+                       ArrayRef<int64_t>(axis));
+  }
+
+  Value inFloats(Value x) { return cast(x, builder.getF32Type()); }
+  Value floatBits(Value x) { return bits(inFloats(x), si32); }
+  Value bits_(Value x) { return bits(x, builder.getF32Type()); }
+  Value real(double value) {
+    auto type = RankedTensorType::get({}, builder.getF32Type());
+    return ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(type, static_cast<float>(value)));
+  }
+  Value scaled(Value x, double by) { return binary<MulOp>(x, real(by)); }
+  Value sum_(Value x, Value y) { return binary<AddOp>(x, y); }
+  /// a - b * c
+  Value lessProduct(double a, Value b, Value c) {
+    return binary<SubOp>(real(a), binary<MulOp>(b, c));
+  }
+  /// 1 / x of positive floats, by Newton's method. The first guess takes the bits of a
+  /// float for its logarithm. A division is a function on some targets.
+  Value inverse(Value x) {
+    Value y = bits_(binary<SubOp>(number(0x7ef311c7), bits(x, si32)));
+    for (int i = 0; i < newtonSteps; ++i)
+      y = binary<MulOp>(y, lessProduct(2, x, y));
+    return y;
+  }
+  /// 1 / sqrt(x) of positive floats.
+  Value inverseRoot(Value x) {
+    Value y = bits_(binary<SubOp>(number(0x5f3759df), right(bits(x, si32), 1))),
+          half = scaled(x, 0.5);
+    for (int i = 0; i < newtonSteps; ++i)
+      y = binary<MulOp>(y, lessProduct(1.5, half, binary<MulOp>(y, y)));
+    return y;
+  }
+  /// From an error of 12 % and 3.5 % to 5e-8 and 1e-7.
+  static constexpr int newtonSteps = 3;
+};
+
+/// Fewer fractional bits of what powers are taken of would change them by a thousandth.
+constexpr int leastOfPowers = 10;
+/// Rows are reduced in one piece.
+constexpr int64_t longestRow = int64_t(1) << 16;
+
+std::optional<Value> formSoftmax(SoftmaxOp op) {
+  int64_t axis = op.getAxis(), count = shapeOf(op.getInput())[axis];
+  if (hasRunTimeSizes(op) || count < 2 || count > longestRow)
+    return std::nullopt;
+  auto sum = readSum(op.getInput(), Numbers::of(std::log2(std::exp(1.0))));
+  FixedPoint build(op);
+  auto x = sum ? build.fixed(*sum, leastOfPowers) : std::nullopt;
+  return x ? std::optional(build.softmax(*x, axis)) : std::nullopt;
+}
+
+std::optional<Value> formLayerNorm(LayerNormOp op) {
+  int64_t count = shapeOf(op.getInput()).back();
+  double epsilon = op.getEpsilon().convertToDouble();
+  if (hasRunTimeSizes(op) || count < 2 || count > longestRow || epsilon <= 0)
+    return std::nullopt;
+  auto sum = readSum(op.getInput(), Numbers::of(1.0));
+  FixedPoint build(op);
+  auto x = sum ? build.fixed(*sum, /*least=*/0) : std::nullopt;
+  if (!x)
+    return std::nullopt;
+  Value y = build.normalized(*x, epsilon, op.getCenter());
+  if (!op.getAffine().empty())
+    y = build.binary<MulOp>(y, op.getAffine()[0]);
+  if (op.getAffine().size() == 2)
+    y = build.binary<AddOp>(y, op.getAffine()[1]);
+  return y;
+}
+
+bool isMove(Operation *op) {
+  return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasRunTimeSizes(op);
+}
+
+/// A sum that several operators read, or that is moved, becomes an integer.
+std::optional<Value> formShared(Operation *op) {
+  if (op->getNumResults() != 1 || op->use_empty() || hasRunTimeSizes(op) ||
+      !isa<ElementwiseOpInterface>(op))
+    return std::nullopt;
+  Value v = op->getResult(0);
+  auto dequantize = dyn_cast<DequantizeOp>(op);
+  if (!elementOf(v).isF32() ||
+      (dequantize && isa<IntegerType>(elementOf(dequantize.getX()))) ||
+      (v.hasOneUse() && !isMove(*v.user_begin())) ||
+      llvm::none_of(v.getUsers(), [](Operation *user) {
+        return isMove(user) ||
+               isa<AddOp, SubOp, LayerNormOp, SoftmaxOp, QuantizeOp>(user);
+      }))
+    return std::nullopt;
+  auto sum = readSharedSum(v);
+  FixedPoint build(op);
+  auto x = sum ? build.fixed(*sum, /*least=*/0) : std::nullopt;
+  return x ? std::optional(build.floats(*x)) : std::nullopt;
+}
+
+/// Moves of floats that are integers are moves of the integers.
+void moveIntegers(DequantizeOp op) {
+  for (Operation *user :
+       llvm::make_early_inc_range(op.getResult().getUsers())) {
+    if (!isMove(user))
+      continue;
+    OpBuilder builder(user);
+    Operation *move = builder.clone(*user);
+    Value moved = move->getResult(0);
+    move->setOperand(0, op.getX());
+    moved.setType(tensorOf(dimsOf(moved), elementOf(op.getX())));
+    auto floats = DequantizeOp::create(builder, user->getLoc(),
+                                       user->getResult(0).getType(), moved,
+                                       op.getScale(), op.getZero());
+    user->replaceAllUsesWith(floats);
+    user->erase();
+    moveIntegers(floats);
+  }
+}
+
+struct FormFixedPointPass : impl::FormFixedPointBase<FormFixedPointPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    if (target.vectorBytes.empty() || target.vectorFloats ||
+        !target.scalesIntegers)
+      return;
+    Block &block = getOperation().getBody().front();
+    auto replace = [](Operation *op, Value by) {
+      op->getResult(0).replaceAllUsesWith(by);
+      if (auto floats = by.getDefiningOp<DequantizeOp>())
+        moveIntegers(floats);
+      return by.getDefiningOp();
+    };
+    SmallVector<Operation *> operators;
+    for (Operation &op : block)
+      if (!isMove(&op))
+        operators.push_back(&op);
+    for (Operation *op : operators) {
+      if (auto quantize = dyn_cast<QuantizeOp>(op);
+          quantize && schedule::looksUpBytes(target) && formSumTable(quantize))
+        continue;
+      std::optional<Value> result;
+      if (auto softmax = dyn_cast<SoftmaxOp>(op))
+        result = formSoftmax(softmax);
+      else if (auto norm = dyn_cast<LayerNormOp>(op))
+        result = formLayerNorm(norm);
+      if (result)
+        op = replace(op, *result);
+      if (std::optional<Value> shared = formShared(op))
+        replace(op, *shared);
+    }
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+};
+
+} // namespace
+} // namespace ingot::decide

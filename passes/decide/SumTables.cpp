@@ -1,0 +1,307 @@
+// Functions of sums of integers as tables with straight lines between their entries.
+//
+//   x = dequantize(cast(sums: si32), s) + bias -> gelu -> quantize: ui8
+//     ->  t = limit(mul_high(sums, s * 256 / (end - begin)) + ...)    in entries
+//         entry = cast(t >> f): ui8
+//         (high(entry) << 8) + low(entry) + slope(entry) * fraction(t)
+//
+// The function is what the operators compute, on samples, in f32. Its table covers what is
+// between `begin` and `end`, outside of which its result is always the same byte. Where
+// straight lines are further away from it than an eighth of a step, it stays what it is.
+
+#include "passes/decide/SumTables.h"
+
+#include "dialects/graph/ElementsData.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/decide/WordBuilder.h"
+#include "passes/evaluate/Evaluate.h"
+#include "passes/schedule/Tables.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+namespace {
+
+constexpr int64_t entries = schedule::tableBytes;
+/// Results have so many fractional bits in the table, which has 16 bits for each.
+constexpr int resultFraction = 7;
+/// Results go so far beyond bytes before they are limited: else a line would have a bend there.
+constexpr double offset = 64;
+/// Lines may be that far away from the function, in steps of the result.
+constexpr double mostError = 0.125;
+/// Fewer fractional bits of entries, and of slopes, would be further away.
+constexpr int leastFraction = 8, leastOfSlopes = 3;
+
+/// The operators from a sum to a quantization.
+class SumFunction {
+public:
+  explicit SumFunction(QuantizeOp last) : last(last) {}
+
+  bool find() {
+    auto scaleNumbers = Numbers::of(last.getScale()),
+         zeroNumbers = Numbers::of(last.getZero());
+    Type type = elementOf(last.getResult());
+    if (!(type.isUnsignedInteger(8) || type.isSignedInteger(8)) ||
+        hasRunTimeSizes(last) || !elementOf(last.getX()).isF32() ||
+        !scaleNumbers || scaleNumbers->values.size() != 1 || !zeroNumbers ||
+        zeroNumbers->values.size() != 1 || scaleNumbers->values[0] <= 0 ||
+        readSum(last.getX(), Numbers::of(1.0)))
+      return false;
+    scale = scaleNumbers->values[0];
+    zero = zeroNumbers->values[0] - (type.isSignedInteger(8) ? -128 : 0);
+    llvm::SetVector<Value> open;
+    open.insert(last.getX());
+    while (!open.empty()) {
+      if (open.size() == 1 && (operand = open.front()) && isReadable())
+        return true;
+      Value next = *llvm::max_element(open, [](Value a, Value b) {
+        Operation *opA = a.getDefiningOp(), *opB = b.getDefiningOp();
+        return opB && (!opA || opA->isBeforeInBlock(opB));
+      });
+      open.remove(next);
+      if (!next.getDefiningOp() || operators.size() == mostOperators ||
+          !enter(next.getDefiningOp(), open))
+        break;
+    }
+    return false;
+  }
+
+  bool replace() {
+    auto sum = readSharedSum(operand);
+    if (!sum || sum->terms.empty() || !findEnds(sum->bound()) || !fillTable())
+      return false;
+    // In entries.
+    double perEntry = double(entries) / (end - begin);
+    sum = read(perEntry);
+    if (!sum)
+      return false;
+    double bound =
+        sum->bound() + double(entries) * 2 + std::abs(begin * perEntry);
+    int fraction = mostFraction;
+    while (fraction >= leastFraction && !fits(*sum, bound, fraction, 31))
+      --fraction;
+    if (fraction < leastFraction)
+      return false;
+    auto constant = Numbers::combined(
+        sum->constant, Numbers::of(-begin * perEntry), std::plus<>());
+    sum->constant = *constant;
+    WordBuilder b(last);
+    Value t = b.sum(*sum, fraction);
+    t = b.binary<MaximumOp>(t, b.number(0));
+    t = b.binary<MinimumOp>(t, b.number((entries << fraction) - 1));
+    Value entry = b.cast(b.right(t, fraction), byteType(false));
+    auto lookUp = [&](auto valueOf, bool isSigned) {
+      SmallVector<APInt> bytes;
+      for (int64_t i = 0; i < entries; ++i)
+        bytes.push_back(APInt(8, uint64_t(valueOf(i)) & 0xff));
+      Type type = byteType(isSigned);
+      Value table = ConstantOp::create(
+          b.builder, b.loc,
+          DenseElementsAttr::get(RankedTensorType::get({entries}, type),
+                                 bytes));
+      return b.cast(GatherOp::create(b.builder, b.loc, table, entry,
+                                     /*axis=*/0, /*in_range=*/true)
+                        .getResult(),
+                    b.si32);
+    };
+    Value low = lookUp([&](int64_t i) { return values[i]; }, false),
+          high = lookUp([&](int64_t i) { return values[i] >> 8; }, false),
+          slope = lookUp([&](int64_t i) { return slopes[i]; }, true),
+          rest = b.binary<AndOp>(t, b.number((int64_t(1) << fraction) - 1)),
+          more = b.binary<MulHighOp>(
+              b.left(slope, resultFraction + 1 - slopeFraction),
+              b.left(rest, 31 - fraction)),
+          result = b.binary<AddOp>(b.binary<AddOp>(b.left(high, 8), low), more);
+    Type type = elementOf(last.getResult());
+    int64_t least = type.isSignedInteger(8) ? -128 : 0;
+    result = b.binary<AddOp>(b.right(result, resultFraction),
+                             b.number(least - int64_t(offset)));
+    result = b.binary<MinimumOp>(b.binary<MaximumOp>(result, b.number(least)),
+                                 b.number(least + 255));
+    last.replaceAllUsesWith(b.cast(result, type));
+    last.erase();
+    return true;
+  }
+
+private:
+  static constexpr size_t mostOperators = 64;
+  static constexpr int mostFraction = 22;
+
+  bool isReadable() {
+    return operand.getDefiningOp() && readSharedSum(operand) &&
+           (operand.getDefiningOp<DequantizeOp>() ||
+            llvm::all_of(operand.getUsers(), [&](Operation *user) {
+              return operators.contains(user);
+            }));
+  }
+
+  /// The sum times a factor.
+  std::optional<Sum> read(double factor) {
+    auto sum = readSharedSum(operand);
+    if (!sum)
+      return sum;
+    scaleSum(*sum, factor);
+    return sum;
+  }
+  static void scaleSum(Sum &sum, double factor) {
+    auto times = [&](Numbers &x) {
+      x = x.mapped([&](double v) { return v * factor; });
+    };
+    times(sum.constant);
+    for (Term &term : sum.terms) {
+      if (term.limited)
+        scaleSum(*term.limited, factor);
+      else
+        times(term.factor);
+      for (std::optional<Numbers> *limit : {&term.least, &term.most})
+        if (*limit)
+          times(**limit);
+    }
+  }
+
+  bool enter(Operation *op, llvm::SetVector<Value> &open) {
+    if (!isa<ElementwiseOpInterface>(op) ||
+        shapeOf(op->getResult(0)) != shapeOf(last.getResult()) ||
+        !elementOf(op->getResult(0)).isF32())
+      return false;
+    for (Value v : op->getOperands()) {
+      if (v.getDefiningOp<ConstantOp>() && tensorType(v).getNumElements() == 1)
+        continue;
+      if (shapeOf(v) != shapeOf(last.getResult()))
+        return false;
+      open.insert(v);
+    }
+    operators.insert(op);
+    return true;
+  }
+
+  Type byteType(bool isSigned) {
+    return IntegerType::get(last.getContext(), 8,
+                            isSigned ? IntegerType::Signed
+                                     : IntegerType::Unsigned);
+  }
+
+  /// What the operators compute of some floats, in steps of the result, whose half is
+  /// added; empty if that cannot be computed.
+  SmallVector<double> compute(ArrayRef<double> x) {
+    OpBuilder builder(last);
+    Location loc = last.getLoc();
+    SmallVector<int64_t> shape(shapeOf(last.getResult()).size(), 1);
+    if (shape.empty())
+      return {};
+    shape.back() = int64_t(x.size());
+    auto type = RankedTensorType::get(shape, builder.getF32Type());
+    auto floats =
+        llvm::map_to_vector(x, [](double v) { return static_cast<float>(v); });
+    IRMapping mapping;
+    Operation *samples = ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(type, ArrayRef<float>(floats)));
+    mapping.map(operand, samples->getResult(0));
+    auto ordered = llvm::to_vector(operators);
+    llvm::sort(ordered, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    SmallVector<Operation *> clones{samples};
+    for (Operation *op : ordered) {
+      Operation *clone = builder.clone(*op, mapping);
+      clone->getResult(0).setType(type);
+      clones.push_back(clone);
+    }
+    auto found = evaluate({clones.back()->getResult(0)});
+    for (Operation *op : llvm::reverse(clones))
+      op->erase();
+    SmallVector<double> results;
+    if (failed(found))
+      return results;
+    std::vector<char> storage;
+    ArrayRef<char> bytes = elementBytes(found->front(), storage);
+    for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+      float y;
+      std::memcpy(&y, bytes.data() + at, sizeof y);
+      // A NaN has no place in a table.
+      if (std::isnan(y))
+        return {};
+      results.push_back(
+          std::clamp(y / scale + zero + 0.5, -offset, 256 + offset));
+    }
+    return results;
+  }
+
+  /// Finds where the function becomes one byte on both sides.
+  bool findEnds(double bound) {
+    // From the one end to the other, closer to each other where numbers are smaller.
+    constexpr int octaves = 14, perOctave = 32, count = octaves * perOctave;
+    SmallVector<double> x;
+    for (int i = 0; i <= count; ++i)
+      x.push_back(-bound * std::exp2(-double(i) / perOctave));
+    for (int i = count; i >= 0; --i)
+      x.push_back(-x[i]);
+    SmallVector<double> y = compute(x);
+    if (y.empty() || !std::isfinite(bound))
+      return false;
+    auto byte = [&](size_t i) {
+      return std::clamp(std::floor(y[i]), 0.0, 255.0);
+    };
+    size_t first = 0, past = x.size() - 1;
+    while (first + 1 < past && byte(first + 1) == byte(0))
+      ++first;
+    while (past > first + 1 && byte(past - 1) == byte(x.size() - 1))
+      --past;
+    begin = x[first];
+    end = x[past];
+    return true;
+  }
+
+  bool fillTable() {
+    // Each line is asked for at these places, its ends among them.
+    constexpr int64_t parts = 4;
+    SmallVector<double> x;
+    for (int64_t i = 0; i <= entries * parts; ++i)
+      x.push_back(begin + (end - begin) * double(i) / double(entries * parts));
+    SmallVector<double> y = compute(x);
+    if (y.empty())
+      return false;
+    double most = 0, error = 0;
+    for (int64_t i = 0; i < entries; ++i) {
+      double from = y[i * parts], to = y[(i + 1) * parts];
+      most = std::max(most, std::abs(to - from));
+      for (int64_t part = 1; part < parts; ++part)
+        error = std::max(error, std::abs(y[i * parts + part] - from -
+                                         (to - from) * double(part) / parts));
+    }
+    slopeFraction = resultFraction;
+    while (slopeFraction >= leastOfSlopes &&
+           std::ldexp(most, slopeFraction) > 127)
+      --slopeFraction;
+    if (error > mostError || slopeFraction < leastOfSlopes)
+      return false;
+    for (int64_t i = 0; i < entries; ++i) {
+      values.push_back(
+          std::llround(std::ldexp(y[i * parts] + offset, resultFraction)));
+      slopes.push_back(std::llround(
+          std::ldexp(y[(i + 1) * parts] - y[i * parts], slopeFraction)));
+    }
+    return true;
+  }
+
+  QuantizeOp last;
+  Value operand;
+  double scale = 1, zero = 0, begin = 0, end = 0;
+  int slopeFraction = 0;
+  SmallVector<int64_t> values, slopes;
+  llvm::SetVector<Operation *> operators;
+};
+
+} // namespace
+
+bool formSumTable(QuantizeOp op) {
+  SumFunction function(op);
+  return function.find() && function.replace();
+}
+
+} // namespace ingot::decide

@@ -1,0 +1,57 @@
+// Builds operators on integers of 32 bits, which are numbers with a fixed point: an integer
+// n that has f fractional bits is n * 2^-f.
+
+#ifndef INGOT_PASSES_DECIDE_WORDBUILDER_H
+#define INGOT_PASSES_DECIDE_WORDBUILDER_H
+
+#include "dialects/graph/GraphDialect.h"
+#include "passes/decide/IntegerSums.h"
+
+#include <optional>
+
+namespace ingot::decide {
+
+class WordBuilder {
+public:
+  /// Operators are put in front of `before`.
+  explicit WordBuilder(mlir::Operation *before)
+      : builder(before), loc(before->getLoc()),
+        si32(builder.getIntegerType(32, /*isSigned=*/true)) {}
+
+  /// Builds OpT on two operands, which broadcast.
+  template <typename OpT> mlir::Value binary(mlir::Value x, mlir::Value y) {
+    return OpT::create(builder, loc, typeOf(x, y), mlir::ValueRange{x, y})
+        ->getResult(0);
+  }
+  template <typename OpT> mlir::Value unary(mlir::Value x) {
+    return OpT::create(builder, loc, x.getType(), x)->getResult(0);
+  }
+  mlir::Value shifted(mlir::Value x, mlir::Value by, llvm::StringRef direction);
+  /// Shifts by a number that is known; by 0: `x` itself.
+  mlir::Value left(mlir::Value x, int64_t by);
+  mlir::Value right(mlir::Value x, int64_t by);
+
+  mlir::Value number(int64_t value);
+  mlir::Value constant(const Numbers &numbers);
+  mlir::Value cast(mlir::Value x, mlir::Type type);
+  mlir::Value bits(mlir::Value x, mlir::Type type);
+
+  /// Builds a sum with as many fractional bits. The sum has to fit (see `mostFraction`).
+  mlir::Value sum(const Sum &sum, int fraction);
+
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  mlir::Type si32;
+
+private:
+  mlir::Value term(const Term &term, int fraction);
+  mlir::Type typeOf(mlir::Value x, mlir::Value y);
+};
+
+/// Whether a sum of that bound, with as many fractional bits, is less than 2^bits, and
+/// nothing that it is computed from exceeds 32 bits.
+bool fits(const Sum &sum, double bound, int fraction, int bits);
+
+} // namespace ingot::decide
+
+#endif // INGOT_PASSES_DECIDE_WORDBUILDER_H

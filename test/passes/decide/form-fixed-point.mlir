@@ -1,0 +1,123 @@
+// RUN: %ingot-opt %s -decide-form-fixed-point=target=hexagon-v67 | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-fixed-point=target=x86-64-v3 | FileCheck %s --check-prefix=FLOATS
+// RUN: %ingot-opt %s -decide-form-fixed-point=target=cortex-m4 | FileCheck %s --check-prefix=FLOATS
+// REQUIRES: ingot-opt
+
+// Sums times log2(e) are exponents of 2. A row's powers have 30 fractional bits, 4 fewer in
+// their sum; their quotients have 28.
+// CHECK-LABEL: @softmax(
+// CHECK: %[[SUMS:.*]] = graph.matmul
+// CHECK: %[[X:.*]] = graph.mul_high
+// CHECK: %[[TOP:.*]] = graph.reduce_max %[[X]] {axes = array<i64: 1>} : (tensor<4x16xsi32>) -> tensor<4x1xsi32>
+// CHECK: %[[BELOW:.*]] = graph.sub %[[X]], %[[TOP]]
+// CHECK: %[[WHOLE:.*]] = graph.bit_shift %{{.*}} {direction = "RIGHT"}
+// CHECK: %[[BITS:.*]] = graph.bit_cast %[[BELOW]] : (tensor<4x16xsi32>) -> tensor<4x16xui32>
+// CHECK: graph.bit_shift %[[BITS]], %{{.*}}
+// CHECK: graph.constant dense<1073741824> : tensor<si32>
+// CHECK: graph.sub %{{.*}}, %[[WHOLE]]
+// CHECK: %[[POWERS:.*]] = graph.bit_shift %{{.*}}, %{{.*}} {direction = "RIGHT"} : (tensor<4x16xsi32>, tensor<4x16xsi32>)
+// CHECK: %[[FOUR:.*]] = graph.constant dense<4> : tensor<si32>
+// CHECK: %[[PARTS:.*]] = graph.bit_shift %[[POWERS]], %[[FOUR]] {direction = "RIGHT"}
+// CHECK: graph.reduce_sum %[[PARTS]]
+// CHECK: %[[Y:.*]] = graph.mul_high %[[POWERS]]
+// CHECK: %[[UNIT:.*]] = graph.constant dense<3.7252903E-9> : tensor<f32>
+// CHECK: graph.dequantize %[[Y]], %[[UNIT]]
+// FLOATS-LABEL: @softmax(
+// FLOATS: graph.softmax
+// FLOATS-NOT: graph.reduce_max
+func.func @softmax(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8> {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.015625> : tensor<f32> : tensor<f32>
+  %step = graph.constant dense<0.00390625> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x16xsi8>) -> tensor<4x16xsi32>
+  %f = graph.cast %sums : (tensor<4x16xsi32>) -> tensor<4x16xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x16xf32>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
+  %s = graph.softmax %d {axis = 1 : i64} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %q = graph.quantize %s, %step, %zero : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+  return %q : tensor<4x16xui8>
+}
+
+// A sum that a normalization and an addition read is one integer, which both read. The rows
+// of the normalization are shifted until their largest number has 29 bits; scale and bias
+// are left to the quantization.
+// CHECK-LABEL: @residual(
+// CHECK: %[[A:.*]] = graph.mul_high
+// CHECK: %[[B:.*]] = graph.mul_high
+// CHECK: %[[TERMS:.*]] = graph.add %[[A]], %[[B]]
+// CHECK: %[[SUM:.*]] = graph.add %[[TERMS]]
+// CHECK: %[[REAL:.*]] = graph.dequantize %[[SUM]]
+// CHECK: graph.reduce_sum
+// CHECK: %[[CENTERED:.*]] = graph.sub %[[SUM]]
+// CHECK: %[[SIZES:.*]] = graph.abs %[[CENTERED]]
+// CHECK: graph.reduce_max %[[SIZES]]
+// CHECK: %[[LEFT:.*]] = graph.bit_shift %[[CENTERED]], %{{.*}} : (tensor<4x16xsi32>, tensor<4x1xsi32>)
+// CHECK: %[[LARGE:.*]] = graph.bit_shift %[[LEFT]], %{{.*}} {direction = "RIGHT"} : (tensor<4x16xsi32>, tensor<4x1xsi32>)
+// CHECK: %[[SQUARES:.*]] = graph.mul_high %[[LARGE]], %[[LARGE]]
+// CHECK: graph.reduce_sum %[[SQUARES]]
+// CHECK: %[[Y:.*]] = graph.mul_high %[[LARGE]]
+// CHECK: %[[N:.*]] = graph.dequantize %[[Y]]
+// CHECK: %[[SCALED:.*]] = graph.mul %[[N]]
+// CHECK: graph.quantize %[[SCALED]]
+// CHECK: graph.add %[[REAL]]
+// FLOATS-LABEL: @residual(
+// FLOATS: graph.layer_norm
+func.func @residual(%a: tensor<4x16xui8>, %b: tensor<4x16xui8>, %c: tensor<4x16xui8>, %gamma: tensor<16xf32>) -> (tensor<4x16xui8>, tensor<4x16xui8>) {
+  %sa = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %sb = graph.constant dense<0.3> : tensor<f32> : tensor<f32>
+  %step = graph.constant dense<0.02> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<128> : tensor<ui8> : tensor<ui8>
+  %fa = graph.dequantize %a, %sa, %zero : (tensor<4x16xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x16xf32>
+  %fb = graph.dequantize %b, %sb, %zero : (tensor<4x16xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x16xf32>
+  %fc = graph.dequantize %c, %sb, %zero : (tensor<4x16xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x16xf32>
+  %sum = graph.add %fa, %fb : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %n = graph.layer_norm %sum, %gamma {center = true, epsilon = 1.0E-5 : f32} : (tensor<4x16xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+  %q = graph.quantize %n, %step, %zero : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+  %next = graph.add %sum, %fc : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %r = graph.quantize %next, %sb, %zero : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+  return %q, %r : tensor<4x16xui8>, tensor<4x16xui8>
+}
+
+// Functions of sums have a table of what they are at 256 places between those where their
+// byte does not change any more, and of slopes.
+// CHECK-LABEL: @swish(
+// CHECK: graph.matmul
+// CHECK: %[[T:.*]] = graph.minimum
+// CHECK: %[[PLACE:.*]] = graph.cast %{{.*}} : (tensor<4x16xsi32>) -> tensor<4x16xui8>
+// CHECK-COUNT-2: graph.gather %{{.*}}, %[[PLACE]] {axis = 0 : i64, in_range} : (tensor<256xui8>
+// CHECK: graph.gather %{{.*}}, %[[PLACE]] {axis = 0 : i64, in_range} : (tensor<256xsi8>
+// CHECK-NOT: f32>
+// CHECK: return
+// FLOATS-LABEL: @swish(
+// FLOATS-NOT: graph.gather
+func.func @swish(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8> {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.001> : tensor<f32> : tensor<f32>
+  %step = graph.constant dense<0.02> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<15> : tensor<ui8> : tensor<ui8>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x16xsi8>) -> tensor<4x16xsi32>
+  %f = graph.cast %sums : (tensor<4x16xsi32>) -> tensor<4x16xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x16xf32>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
+  %s = graph.sigmoid %d : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %y = graph.mul %d, %s : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %q = graph.quantize %y, %step, %zero : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+  return %q : tensor<4x16xui8>
+}
+
+// A function that jumps is no lines between 256 places, and stays what it is.
+// CHECK-LABEL: @jumps(
+// CHECK-NOT: graph.gather
+// CHECK: graph.floor
+// CHECK: graph.quantize
+func.func @jumps(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8> {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.001> : tensor<f32> : tensor<f32>
+  %step = graph.constant dense<0.02> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<15> : tensor<ui8> : tensor<ui8>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x16xsi8>) -> tensor<4x16xsi32>
+  %f = graph.cast %sums : (tensor<4x16xsi32>) -> tensor<4x16xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x16xf32>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
+  %e = graph.floor %d : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %q = graph.quantize %e, %step, %zero : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+  return %q : tensor<4x16xui8>
+}
