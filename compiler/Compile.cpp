@@ -194,33 +194,6 @@ bool Compilation::readModule() {
   return true;
 }
 
-/// Refuses programs that run others where launches are recorded once for a device.
-static bool checkDevice(ModuleOp module, const TargetDescription &target,
-                        Diagnostics &diagnostics) {
-  if (!target.isDevice())
-    return true;
-  module.walk([&](Operation *op) {
-    bool readsSizes = isa<graph::ReadSizesOp, graph::CheckSizesOp,
-                          kernel::ReadSizesOp, kernel::CheckSizesOp>(op);
-    if (!readsSizes &&
-        !isa<graph::IfOp, graph::LoopOp, kernel::IfOp, kernel::LoopOp>(op))
-      return;
-    Diagnostic diagnostic;
-    diagnostic.id = DiagnosticId::UnsupportedForm;
-    diagnostic.message =
-        (readsSizes ? "a size that the run itself makes"
-                    : "an If, Loop or Scan that is decided at run time") +
-        std::string(" does not run on the device of `") + target.name.str() +
-        "`";
-    llvm::raw_string_ostream(diagnostic.node) << "at " << op->getLoc();
-    diagnostic.node = printable(diagnostic.node, 200);
-    diagnostic.hints.push_back("--bind what decides it, so that it is decided "
-                               "when compiling, or name a target of the host");
-    diagnostics.report(std::move(diagnostic));
-  });
-  return diagnostics.empty();
-}
-
 bool Compilation::usesStrings() {
   auto isOfStrings = [](Type type) {
     auto shaped = dyn_cast<ShapedType>(type);
@@ -271,7 +244,7 @@ bool Compilation::advance(Stage stage) {
     return false;
   if (stage <= *done)
     return true;
-  if (!checkDevice(*moduleRef, *options.target, diagnostics) || !checkStrings())
+  if (!checkStrings())
     return false;
   // The model is valid, so whatever goes wrong from here on is our own fault.
   FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {

@@ -2,9 +2,10 @@
 // them.
 //
 // Such a function takes its inputs and outputs, then what it asks for besides: its part
-// of the arena, the weights outside of the source, the sizes of the run, the threads.
+// of the arena, the weights outside of the source, the sizes of the run, the threads; and
+// for a device the stream, and where the host reads what it decides by.
 
-#include "codegen/files/MainPrinter.h"
+#include "codegen/files/ControlPrinter.h"
 
 #include "codegen/files/NodeNames.h"
 #include "codegen/kernel/Names.h"
@@ -15,7 +16,86 @@ using namespace mlir;
 
 namespace ingot {
 
-void MainPrinter::addSizes(const kernel::Dim &size, Needs &needs) const {
+void ControlPrinter::forEachLaunch(
+    llvm::function_ref<void(kernel::LaunchOp)> use) const {
+  // In the order of the text, which names the kernels of a trace.
+  cast<ModuleOp>(interface.main->getParentOp())
+      .walk([&](kernel::ProgramOp program) {
+        if (llvm::is_contained(programs, program))
+          program.walk(use);
+      });
+}
+
+/// Sizes that a run makes, as programs that others run take them.
+void ControlPrinter::printHelpers() {
+  if (!interface.madeSizes.empty()) {
+    madeSizesType = names.unique("made_sizes");
+    out.comment("Sizes that a run makes.");
+    out.open("struct " + madeSizesType + " {");
+    for (const InterfaceSize &size : interface.madeSizes)
+      out.line("ptrdiff_t " + size.field + ";");
+    out.close("};");
+    out.blank();
+  }
+  for (kernel::ProgramOp program : programs)
+    if (program != interface.main)
+      printProgram(program);
+}
+
+/// Whether anything reads a size that the run makes: some are only checked, as the
+/// number of characters that strings need.
+bool ControlPrinter::readsMadeSizes() const {
+  bool reads = llvm::any_of(
+      interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
+  forEachLaunch([&](kernel::LaunchOp launch) {
+    kernel::FuncOp kernel = calleeOf(launch);
+    reads |= kernel.getSizes() ||
+             isa_and_nonnull<kernel::SizesAttr>(kernel.getExtentAttr());
+  });
+  return reads;
+}
+
+void ControlPrinter::printMade() {
+  if (!interface.madeSizes.empty())
+    out.line(std::string(readsMadeSizes() ? "" : "[[maybe_unused]] ") +
+             madeSizesType + " made = {};");
+}
+
+void ControlPrinter::printOperations(kernel::ProgramOp program) {
+  for (Operation &op : program.getBody().front()) {
+    if (auto launch = dyn_cast<kernel::LaunchOp>(op))
+      printLaunch(launch);
+    else if (auto choice = dyn_cast<kernel::IfOp>(op))
+      printIf(choice);
+    else if (auto loop = dyn_cast<kernel::LoopOp>(op))
+      printLoop(loop);
+    else if (auto read = dyn_cast<kernel::ReadSizesOp>(op))
+      printReadSizes(read);
+    else if (auto check = dyn_cast<kernel::CheckSizesOp>(op))
+      printCheckSizes(check);
+    else if (auto buffer = dyn_cast<kernel::ArenaOp>(op)) {
+      if (!buffer->use_empty())
+        printArenaValue(buffer);
+    } else {
+      printOther(&op);
+    }
+  }
+}
+
+void ControlPrinter::printChecked(const std::string &call) {
+  out.line("if (ingot_status status = " + call +
+           "; status != INGOT_OK) return status;");
+}
+
+void ControlPrinter::printCarried(const std::string &to,
+                                  const std::string &from,
+                                  const std::string &count, Type) {
+  out.open("for (ptrdiff_t element = 0; element < " + count + "; ++element) {");
+  out.line(to + "[element] = " + from + "[element];");
+  out.close();
+}
+
+void ControlPrinter::addSizes(const kernel::Dim &size, Needs &needs) const {
   for (kernel::SymbolAttr symbol : size.symbols()) {
     bool isMade =
         llvm::any_of(interface.madeSizes, [&](const InterfaceSize &made) {
@@ -25,30 +105,44 @@ void MainPrinter::addSizes(const kernel::Dim &size, Needs &needs) const {
   }
 }
 
-void MainPrinter::addSizes(kernel::SizesAttr sizes, Needs &needs) const {
+void ControlPrinter::addSizes(kernel::SizesAttr sizes, Needs &needs) const {
   for (const kernel::Dim &size : sizes ? kernel::dimsOf(sizes) : kernel::Dims())
     addSizes(size, needs);
 }
 
-MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
+bool ControlPrinter::hasWeightsBase() const {
+  return interface.isDevice || interface.weightsMode != WeightsMode::Source;
+}
+
+ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
   Needs needs;
   needs.memory = program.getArenaBytes().value_or(0) > 0;
-  needs.context = options.trace;
+  needs.context = options.trace && !interface.isDevice;
   program.walk([&](Operation *op) {
     if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
-      needs.weights |=
-          interface.weightsMode != WeightsMode::Source && isNamedWeight(get);
+      needs.weights |= hasWeightsBase() && isNamedWeight(get);
     } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
       kernel::FuncOp callee = calleeOf(launch);
       auto extent = kernel::extentOf(callee).value_or(1);
-      needs.context |= kernel::usesThreads(callee);
+      needs.context |= kernel::usesThreads(callee) && !interface.isDevice;
+      needs.stream |= interface.isDevice;
+      needs.checks |= interface.isDevice;
       addSizes(callee.getSizes().value_or(kernel::SizesAttr()), needs);
       addSizes(extent, needs);
     } else if (auto loop = dyn_cast<kernel::LoopOp>(op)) {
       addSizes(loop.getCountAttr(), needs);
       addSizes(loop.getElementsAttr(), needs);
+      needs.decides |= loop.getLimit() || loop.getCondition() ||
+                       loop.getConditional() || loop.getCounted();
+      needs.stream |= interface.isDevice;
+      needs.checks |= interface.isDevice;
+    } else if (isa<kernel::IfOp>(op)) {
+      needs.decides = true;
+      needs.stream |= interface.isDevice;
+      needs.checks |= interface.isDevice;
     } else if (auto read = dyn_cast<kernel::ReadSizesOp>(op)) {
-      needs.checks = true;
+      needs.checks = needs.decides = true;
+      needs.stream |= interface.isDevice;
       addSizes(read.getSizes(), needs);
       needs.makesSizes |=
           llvm::any_of(interface.madeSizes, [&](const InterfaceSize &made) {
@@ -68,13 +162,15 @@ MainPrinter::Needs MainPrinter::needsOf(kernel::ProgramOp program) const {
       needs.context |= own.context;
       needs.makesSizes |= own.makesSizes;
       needs.checks |= own.checks;
+      needs.stream |= own.stream;
+      needs.decides |= own.decides;
     }
   });
   return needs;
 }
 
-std::string MainPrinter::nameOfArgument(kernel::ProgramOp program,
-                                        unsigned argument) {
+std::string ControlPrinter::nameOfArgument(kernel::ProgramOp program,
+                                           unsigned argument) {
   auto name =
       program.getArgAttrOfType<StringAttr>(argument, kernel::kOnnxNameAttr);
   if (name)
@@ -82,7 +178,7 @@ std::string MainPrinter::nameOfArgument(kernel::ProgramOp program,
   return program.getArgAttr(argument, kernel::kOutputAttr) ? "output" : "input";
 }
 
-void MainPrinter::printProgram(kernel::ProgramOp program) {
+void ControlPrinter::printProgram(kernel::ProgramOp program) {
   NameScope outside = names;
   named.clear();
   arenaNames.clear();
@@ -109,12 +205,19 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
   add(needs.made,
       (needs.makesSizes ? "" : "const ") + madeSizesType + " &made");
   add(needs.context, "const ingot_context *context");
+  if (interface.isDevice) {
+    add(needs.decides, "unsigned char *decisions");
+    add(needs.decides, "unsigned char *cells");
+    add(needs.stream, context.target.device.stream + " *stream");
+  }
   if (std::string nodes = nodesText(program.getLoc()); !nodes.empty())
     out.comment(nodes);
   out.open(text + ") {");
   weightsBase = "weights";
-  if (interface.weightsMode != WeightsMode::Source)
+  if (hasWeightsBase())
     printWeightPointers(program, weightsBase);
+  if (needs.stream)
+    out.line("ingot_status status = INGOT_OK;");
   printOperations(program);
   if (needs.checks)
     out.line("return INGOT_OK;");
@@ -125,10 +228,10 @@ void MainPrinter::printProgram(kernel::ProgramOp program) {
   arenaNames.clear();
 }
 
-/// A call with `buffers`, and behind them what the program needs; the frame is behind
+/// Prints a call with `buffers`, and behind them what the program needs; the frame is behind
 /// the first `count` of `outputs`. Where the program ends the run, so does the caller.
-std::string MainPrinter::callOf(kernel::ProgramOp program, std::string buffers,
-                                ValueRange outputs, size_t count) {
+void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
+                               ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);
   auto add = [&](bool isNeeded, const std::string &argument) {
     if (isNeeded)
@@ -140,21 +243,25 @@ std::string MainPrinter::callOf(kernel::ProgramOp program, std::string buffers,
   add(needs.io, "io");
   add(needs.made, "made");
   add(needs.context, "context");
+  if (interface.isDevice) {
+    add(needs.decides, "decisions");
+    add(needs.decides, "cells");
+    add(needs.stream, "stream");
+  }
   std::string call = context.functions[program.getName()] + "(" + buffers + ")";
-  return needs.checks ? "if (ingot_status status = " + call +
-                            "; status != INGOT_OK) return status;"
-                      : call + ";";
+  needs.checks ? printChecked(call) : out.line(call + ";");
 }
 
 /// The first element of a buffer.
-std::string MainPrinter::valueAt(Value memref) {
-  std::string text = argument(memref, /*readOnly=*/true);
+std::string ControlPrinter::valueAt(Value memref) {
+  std::string text = readable(memref, /*elements=*/1);
   bool isName =
       llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-  return isName ? "*" + text : "*(" + text + ")";
+  return isName || StringRef(text).starts_with("(const ") ? "*" + text
+                                                          : "*(" + text + ")";
 }
 
-void MainPrinter::printIf(kernel::IfOp choice) {
+void ControlPrinter::printIf(kernel::IfOp choice) {
   if (std::string nodes = nodesText(choice.getLoc()); !nodes.empty())
     out.comment(nodes);
   SmallVector<kernel::ProgramOp> programs = kernel::programsRunBy(choice);
@@ -171,9 +278,9 @@ void MainPrinter::printIf(kernel::IfOp choice) {
   for (Value output : choice.getOutputs().take_front(count))
     add(output, /*readOnly=*/false);
   out.open("if (" + valueAt(choice.getCondition()) + ") {");
-  out.line(callOf(programs.front(), buffers, choice.getOutputs(), count));
+  printCall(programs.front(), buffers, choice.getOutputs(), count);
   out.middle("} else {");
-  out.line(callOf(programs.back(), buffers, choice.getOutputs(), count));
+  printCall(programs.back(), buffers, choice.getOutputs(), count);
   out.close();
 }
 
@@ -186,7 +293,7 @@ static std::string partText(const std::string &whole, int64_t elements,
          (elements == 1 ? "" : " * " + std::to_string(elements));
 }
 
-void MainPrinter::printLoop(kernel::LoopOp loop) {
+void ControlPrinter::printLoop(kernel::LoopOp loop) {
   if (std::string nodes = nodesText(loop.getLoc()); !nodes.empty())
     out.comment(nodes);
   NameScope outside = names;
@@ -266,8 +373,9 @@ void MainPrinter::printLoop(kernel::LoopOp loop) {
                  isReversed ? "(" + count + " - 1 - " + iteration + ")"
                             : iteration));
   };
+  std::string iterationCell, goesOnCell;
   if (loop.getCounted())
-    add("&" + iteration);
+    add(iterationCell = cellOf(loop, /*isCondition=*/false, iteration));
   for (const Carried &state : states)
     add(state.name);
   size_t index = 0;
@@ -276,7 +384,7 @@ void MainPrinter::printLoop(kernel::LoopOp loop) {
   for (Value shared : loop.getShared())
     add(argument(shared, /*readOnly=*/true));
   if (loop.getConditional())
-    add("&" + goesOn);
+    add(goesOnCell = cellOf(loop, /*isCondition=*/true, goesOn));
   for (const Carried &state : states)
     add(state.next);
   for (Value whole : outputs.take_front(results).drop_front(carried))
@@ -287,7 +395,11 @@ void MainPrinter::printLoop(kernel::LoopOp loop) {
   for (const Carried &state : states)
     out.line(state.element + " *const " + state.next + " = " + state.buffers +
              "[" + turn + "];");
-  out.line(callOf(body, buffers, outputs, results + carried));
+  if (loop.getCounted())
+    printToCell(iteration, iterationCell);
+  printCall(body, buffers, outputs, results + carried);
+  if (loop.getConditional())
+    printFromCell(goesOn, goesOnCell);
   for (const Carried &state : states)
     out.line(state.name + " = " + state.next + ";");
   out.close();
@@ -300,14 +412,47 @@ void MainPrinter::printLoop(kernel::LoopOp loop) {
       elements = kernel::dimsOf(counts)[i];
     std::string result = state.buffers + "[" + std::to_string(resultTurn) + "]";
     out.open("if (" + state.name + " != " + result + ") {");
-    out.open("for (ptrdiff_t element = 0; element < " +
-             interface.sizeText(elements, "io->") + "; ++element) {");
-    out.line(result + "[element] = " + state.name + "[element];");
-    out.close();
+    printCarried(
+        result, state.name, interface.sizeText(elements, "io->"),
+        cast<MemRefType>(loop.getCarried()[i].getType()).getElementType());
     out.close();
   }
   out.close();
   names = std::move(outside);
+}
+
+void ControlPrinter::printReadSizes(kernel::ReadSizesOp read) {
+  kernel::Dims sizes = kernel::dimsOf(read.getSizes());
+  std::string from = readable(read.getCounts(), int64_t(sizes.size()));
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    std::string element = "(" + from + ")[" + std::to_string(i) + "]",
+                text = interface.sizeText(size, "io->");
+    bool isNew = false;
+    for (const InterfaceSize &made : interface.madeSizes)
+      isNew |= size == kernel::Dim(made.symbol) &&
+               made.maker == read->getParentOp() &&
+               known.insert(made.symbol).second;
+    // What is known already has to be what is read.
+    if (!isNew) {
+      returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");
+      continue;
+    }
+    returnIf(element + " < " + Twine(size.least()) + " || " + element + " > " +
+                 Twine(size.most()),
+             "INGOT_ERROR_SHAPE");
+    out.line(text + " = (ptrdiff_t)" + element + ";");
+    for (const InterfaceSize &own : interface.sizes)
+      if (own.isMade && own.symbol == size.symbols().front())
+        out.line("*io->" + own.field + " = " + text + ";");
+  }
+}
+
+void ControlPrinter::printCheckSizes(kernel::CheckSizesOp check) {
+  kernel::Dims pairs = kernel::dimsOf(check.getPairs());
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    returnIf(interface.sizeText(pairs[i], "io->") +
+                 " != " + interface.sizeText(pairs[i + 1], "io->"),
+             "INGOT_ERROR_SHAPE");
 }
 
 } // namespace ingot

@@ -1,7 +1,7 @@
 #include "codegen/files/DeviceInterface.h"
 
 #include "codegen/files/StatePrinter.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -9,6 +9,9 @@
 using namespace mlir;
 
 namespace ingot {
+
+/// What a loop and its body tell each other takes.
+static constexpr int64_t cellBytes = 16;
 
 DeviceLayout::DeviceLayout(const Interface &interface) {
   // Parts are as far apart as what the driver allocates.
@@ -28,8 +31,27 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   place(/*isOutput=*/false);
   outputs = staging;
   place(/*isOutput=*/true);
+  decisions = staging;
+  if (interface.isDecided()) {
+    // Sizes are read as int64, conditions as a byte.
+    int64_t most = 1;
+    for (kernel::ProgramOp program : kernel::programsInOrder(main))
+      program.walk([&](Operation *op) {
+        if (auto read = dyn_cast<kernel::ReadSizesOp>(op))
+          most =
+              std::max<int64_t>(most, kernel::dimsOf(read.getSizes()).size());
+        else if (auto loop = dyn_cast<kernel::LoopOp>(op))
+          loops.push_back(loop);
+      });
+    staging += llvm::alignTo(
+        std::max<int64_t>(8 * most, cellBytes * loops.size()), align);
+  }
   tensors = llvm::alignTo(interface.arenaBytes, align);
   device = tensors + staging;
+}
+
+int64_t DeviceLayout::cellOf(kernel::LoopOp loop) const {
+  return cellBytes * (llvm::find(loops, loop) - loops.begin());
 }
 
 DeviceMemory::DeviceMemory(ArrayRef<Interface> interfaces)
@@ -49,6 +71,8 @@ std::optional<int64_t> firstPhaseOf(const Interface &interface) {
 }
 
 unsigned graphsOf(const Interface &interface) {
+  if (interface.isDecided())
+    return 0;
   return firstPhaseOf(interface) ? 2 : 1;
 }
 
@@ -97,10 +121,12 @@ static void printHandle(ArrayRef<Interface> interfaces, const Device &device,
     out.line("unsigned char phases[" + Twine(phases) +
              "]; /* which of two places has a value of the state */");
   for (const Interface &interface : interfaces) {
+    unsigned graphs = graphsOf(interface);
+    if (graphs == 0)
+      continue;
     out.open("struct {");
     out.line(device.graph + " *graph;");
     out.line(interface.name + "_io io;");
-    unsigned graphs = graphsOf(interface);
     if (graphs > 1)
       out.line("unsigned char phases[" + Twine(phases) + "];");
     out.close("} " + recordedText(interface, std::to_string(graphs)) +
@@ -122,7 +148,8 @@ void printDeviceFunctions(ArrayRef<Interface> interfaces,
   std::string stream = (device.stream + " *stream").str();
   out.line(device.stream + "; /* A stream of the driver; null is its default "
                            "one. */");
-  out.line(device.graph + ";");
+  if (llvm::any_of(interfaces, graphsOf))
+    out.line(device.graph + ";");
   out.blank();
   out.blockComment("The constants of the model in the memory of a device. Any "
                    "number of handles may share them; they have to outlive "
@@ -164,13 +191,21 @@ void printDeviceFunctions(ArrayRef<Interface> interfaces,
   }
   for (const Interface &entry : interfaces) {
     out.blank();
-    if (&entry == &interface)
+    std::string device =
+        entry.isDecided()
+            ? "Waits wherever what comes next depends on what it has computed; "
+              "with tensors in the memory of the device it returns when the "
+              "rest is on the stream, until which is done they have to stay "
+              "where they are."
+            : "With those of the device it returns at once; they have to stay "
+              "where they are until the stream is done.";
+    if (&entry == &interface || entry.isDecided())
       out.blockComment(
           "Runs the model once, behind what is on the stream. With tensors in "
-          "the memory of the host it returns when the outputs are there. With "
-          "those of the device it returns at once; they have to stay where "
-          "they are until the stream is done, and the handle serves one stream "
-          "at a time. Several handles may run at once.");
+          "the memory of the host it returns when the outputs are there. " +
+          device +
+          " The handle serves one stream at a time. Several handles may run at "
+          "once.");
     out.line("ingot_status " + entry.name + "_run(" + name +
              "_handle *handle, const " + entry.name + "_io *io, " + stream +
              ");");

@@ -15,10 +15,19 @@ struct DeviceLayout {
   /// Offsets in staging, by position among the interface's tensors. On the device the
   /// same, behind the arena.
   llvm::SmallVector<int64_t> offsets;
-  /// Where outputs begin in staging, and its size.
-  int64_t outputs = 0, staging = 0;
+  /// Where outputs begin in staging; where what the host decides by does, behind them; and
+  /// the size of all.
+  int64_t outputs = 0, decisions = 0, staging = 0;
   /// Where tensors begin on the device, and how much of it a run takes.
   int64_t tensors = 0, device = 0;
+
+  /// Of what the host decides by, a loop has the number of its iteration, and 8 bytes
+  /// further whether it goes on, from this byte on. On the device the body reads one and
+  /// writes the other.
+  int64_t cellOf(kernel::LoopOp loop) const;
+
+private:
+  llvm::SmallVector<kernel::LoopOp> loops;
 };
 
 /// Bytes that a handle allocates: what a run of any entry point takes, and what lives from
@@ -31,7 +40,8 @@ struct DeviceMemory {
 /// The byte that says which of two places counts for a value of the state, if the entry point
 /// has a value with two.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
-/// How many graphs of the entry point a handle keeps: one for each of two places.
+/// How many graphs of the entry point a handle keeps: one for each of two places; none where
+/// the host decides during a run.
 unsigned graphsOf(const Interface &interface);
 /// The field of the handle with a recorded graph and what it was recorded for, by its number
 /// where there are several.

@@ -8,27 +8,24 @@ using namespace mlir;
 namespace ingot {
 
 void DevicePrinter::printLaunches() {
+  printHelpers();
   NameScope outside = names;
   out.comment("Puts all kernels on a stream. Tensors of `io` are in the "
               "memory of the device.");
   out.open("ingot_status " + interface.localName("launch") + "(const " +
            interface.name + "_io *io, unsigned char *memory, " +
            stateParameters() + "const unsigned char *constants, " +
-           streamParameter() + ") {");
+           decisionParameters() + streamParameter() + ") {");
   out.line("ingot_status status = INGOT_OK;");
   out.line(std::string("(void)io, (void)memory, ") +
            (interface.hasState ? "(void)state, " : "") +
-           (hasPhases() ? "(void)phases, " : "") + "(void)constants, (void)" +
+           (hasPhases() ? "(void)phases, " : "") + "(void)constants, " +
+           (isDecided ? "(void)decisions, (void)cells, (void)" : "(void)") +
            (streams() > 1 ? "streams;" : "stream;"));
-  printWeightPointers(interface.main, "constants");
+  weightsBase = "constants";
+  printWeightPointers(interface.main, weightsBase);
   printStatePointers("phases");
-  for (Operation &op : interface.main->getRegion(0).front()) {
-    if (auto launch = dyn_cast<kernel::LaunchOp>(op))
-      printLaunch(launch);
-    else if (auto buffer = dyn_cast<kernel::ArenaOp>(op);
-             buffer && !buffer->use_empty())
-      printArenaValue(buffer);
-  }
+  printOperations(interface.main);
   printForkBefore({});
   out.line("return status;");
   out.close();
@@ -53,6 +50,59 @@ void DevicePrinter::printForkBefore(kernel::LaunchOp launch) {
       branches = std::max<int64_t>(branches, *other.getBranch() + 1);
   });
   check("device::fork(streams, " + llvm::itostr(branches) + ")");
+}
+
+std::string DevicePrinter::decisionParameters() const {
+  if (!isDecided)
+    return "";
+  return (interface.madeSizes.empty() ? "" : madeSizesType + " &made, ") +
+         "unsigned char *decisions, unsigned char *cells, ";
+}
+
+std::string DevicePrinter::decisionArguments(const std::string &decisions,
+                                             const std::string &cells) const {
+  if (!isDecided)
+    return "";
+  return (interface.madeSizes.empty() ? "" : "made, ") + decisions + ", " +
+         cells + ", ";
+}
+
+void DevicePrinter::printFetch(const std::string &from, int64_t bytes) {
+  check("device::copy(decisions, " + from + ", " + Twine(bytes) + ", stream)");
+  check("device::wait(stream)");
+}
+
+std::string DevicePrinter::readable(Value memref, int64_t elements) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  printFetch(argument(memref, /*readOnly=*/true),
+             elements * kernel::elementBytes(element));
+  return "(const " + storageTypeName(element) + " *)decisions";
+}
+
+std::string DevicePrinter::cellOf(kernel::LoopOp loop, bool isCondition,
+                                  const std::string &) {
+  int64_t offset = layout.cellOf(loop) + (isCondition ? 8 : 0);
+  return std::string(isCondition ? "(uint8_t *)" : "(int64_t *)") +
+         "(cells + " + llvm::itostr(offset) + ")";
+}
+
+void DevicePrinter::printToCell(const std::string &variable,
+                                const std::string &cell) {
+  // Of memory that is not page-locked the driver has a copy when it returns.
+  check("device::copy(" + cell + ", &" + variable + ", sizeof " + variable +
+        ", stream)");
+}
+
+void DevicePrinter::printFromCell(const std::string &variable,
+                                  const std::string &cell) {
+  printFetch(cell, 1);
+  out.line(variable + " = *decisions;");
+}
+
+void DevicePrinter::printCarried(const std::string &to, const std::string &from,
+                                 const std::string &count, Type element) {
+  check("device::copy(" + to + ", " + from + ", (size_t)(" + count + ") * " +
+        Twine(kernel::elementBytes(element)) + ", stream)");
 }
 
 void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
@@ -138,7 +188,7 @@ void DevicePrinter::printEnqueue() {
            interface.name +
            "_io *io, unsigned char *memory, unsigned char *staging, " +
            stateParameters() + "const unsigned char *constants, " +
-           streamParameter() + ") {");
+           decisionParameters() + streamParameter() + ") {");
   out.line("ingot_status status = INGOT_OK;");
   std::string streamsText = streams() > 1 ? "streams" : "stream",
               first = streams() > 1 ? "streams[0]" : "stream";
@@ -155,8 +205,9 @@ void DevicePrinter::printEnqueue() {
   };
   copy(false, 0, layout.outputs);
   check(interface.localName("launch") + "(io, memory, " + stateArguments("") +
-        "constants, " + streamsText + ")");
-  copy(true, layout.outputs, layout.staging);
+        "constants, " + decisionArguments("decisions", "cells") + streamsText +
+        ")");
+  copy(true, layout.outputs, layout.decisions);
   out.line("return status;");
   out.close();
   out.blank();
@@ -270,8 +321,9 @@ void DevicePrinter::printRun(bool isOne) {
   out.line("ingot_status status = device::current(&device);");
   out.line("if (status != INGOT_OK) return status;");
   returnIf("device != handle->device", "INGOT_ERROR_DEVICE");
-  out.comment("The same for the kernels: what is recorded is compared with it, "
-              "to the last byte.");
+  out.comment(isDecided ? "The same for the kernels."
+                        : "The same for the kernels: what is recorded is "
+                          "compared with it, to the last byte.");
   out.line(name + "_io inside;");
   out.line("memset(&inside, 0, sizeof inside);");
   out.line("inside.place = io->place;");
@@ -288,10 +340,22 @@ void DevicePrinter::printRun(bool isOne) {
     }
   out.close();
   printBoundValues();
-  printRecording();
-  check("device::replay(" +
-        (hasPhases() ? "recorded" : "handle->" + recordedText(interface)) +
-        ".graph, stream)");
+  if (isDecided) {
+    printMade();
+    std::string at = llvm::itostr(layout.decisions),
+                onDevice = llvm::itostr(layout.tensors + layout.decisions);
+    check(interface.localName("enqueue") +
+          "(&inside, handle->memory, staging, " + stateArguments("handle->") +
+          "handle->constants, " +
+          decisionArguments("handle->staging + " + at,
+                            "handle->memory + " + onDevice) +
+          "stream)");
+  } else {
+    printRecording();
+    check("device::replay(" +
+          (hasPhases() ? "recorded" : "handle->" + recordedText(interface)) +
+          ".graph, stream)");
+  }
   printStateChange("handle->phases");
   printOutputs();
   out.line("return status;");

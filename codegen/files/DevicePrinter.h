@@ -3,29 +3,45 @@
 #ifndef INGOT_CODEGEN_FILES_DEVICEPRINTER_H
 #define INGOT_CODEGEN_FILES_DEVICEPRINTER_H
 
+#include "codegen/files/ControlPrinter.h"
 #include "codegen/files/DeviceInterface.h"
-#include "codegen/files/ProgramPrinter.h"
-#include "dialects/kernel/KernelModule.h"
 
 namespace ingot {
 
 /// Prints the part of an entry point behind the kernels: the function that launches them
 /// all on a stream, then <name>_run. What these ask of the driver are functions of the
 /// target's opening text.
-class DevicePrinter : ProgramPrinter {
+///
+/// Launches are recorded as a graph, unless the host decides anything in between: then they
+/// go to the caller's stream one by one, and the host waits for what it reads.
+class DevicePrinter : ControlPrinter {
 public:
   DevicePrinter(const Interface &interface, const Weights &weights,
                 const CodegenOptions &options, SourceContext &context,
                 NameScope &names, TextWriter &out)
-      : ProgramPrinter(interface, weights, options, context, names, out),
-        layout(interface) {}
+      : ControlPrinter(interface, weights, options, context, names, out),
+        layout(interface), isDecided(interface.isDecided()) {}
   /// In the anonymous namespace of the kernels.
   void printLaunches();
   /// Behind it, or in the namespace of one of several targets.
   void printRun(bool isOne);
 
 private:
-  void printLaunch(kernel::LaunchOp launch);
+  void printLaunch(kernel::LaunchOp launch) override;
+  /// What callers bind is compared before the launches (printBoundValues).
+  void printOther(mlir::Operation *) override {}
+  std::string readable(mlir::Value memref, int64_t elements) override;
+  std::string cellOf(kernel::LoopOp loop, bool isCondition,
+                     const std::string &variable) override;
+  void printToCell(const std::string &variable,
+                   const std::string &cell) override;
+  void printFromCell(const std::string &variable,
+                     const std::string &cell) override;
+  void printCarried(const std::string &to, const std::string &from,
+                    const std::string &count, mlir::Type element) override;
+  void printChecked(const std::string &call) override { check(call); }
+  /// Prints what brings bytes to where the host reads what it decides by.
+  void printFetch(const std::string &from, int64_t bytes);
   void printForkBefore(kernel::LaunchOp launch);
   void printMap(kernel::TilesOp tiles, llvm::StringRef name,
                 llvm::StringRef tensor);
@@ -43,7 +59,7 @@ private:
                : streamType() + "stream";
   }
   /// Whether values of the state have two places.
-  bool hasPhases() const { return graphsOf(interface) > 1; }
+  bool hasPhases() const { return firstPhaseOf(interface).has_value(); }
   /// The state among the parameters of functions that put launches on a stream, and among
   /// their arguments, of which `owner` has it.
   std::string stateParameters() const {
@@ -54,6 +70,11 @@ private:
     return (interface.hasState ? owner + "state, " : "") +
            (hasPhases() ? owner + "phases, " : "");
   }
+  /// What the host decides by, among the parameters of such functions, and their arguments
+  /// with the places of it.
+  std::string decisionParameters() const;
+  std::string decisionArguments(const std::string &decisions,
+                                const std::string &cells) const;
   /// Whether the caller passes it.
   static bool isOfCaller(const InterfaceTensor &tensor) {
     return tensor.elements > 0 && !tensor.slots;
@@ -64,6 +85,7 @@ private:
   }
 
   DeviceLayout layout;
+  bool isDecided;
   /// Of the fork that is open, its number and how many branches it has.
   std::optional<uint64_t> fork;
   int64_t branches = 0;

@@ -123,7 +123,9 @@ static void printIo(const Interface &interface, TextWriter &out) {
   for (const InterfaceSize &size : interface.sizes)
     fields.push_back(
         {(size.isMade ? "ptrdiff_t *" : "ptrdiff_t ") + size.field + ";",
-         (size.isMade ? "out, size: " : "size: ") +
+         (!size.isMade         ? "size: "
+          : interface.isDevice ? "out, on the host, size: "
+                               : "out, size: ") +
              std::to_string(size.symbol.getLeast()) + " to " +
              std::to_string(size.symbol.getMost())});
   for (bool outputs : {false, true})

@@ -8,7 +8,7 @@
 #include "codegen/Codegen.h"
 #include "codegen/files/Weights.h"
 
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
 
 #include <string>
 #include <vector>
@@ -83,6 +83,8 @@ struct Interface {
   std::string weightsField; ///< in the io struct, for a weights file
   bool isDevice = false;    ///< kernels run on a device beside the host
 
+  /// Whether the host decides during a run what runs on the device, or how large it is.
+  bool isDecided() const { return isDevice && kernel::decidesOnHost(main); }
   /// "[1,past + 1,16]", of the fields of the io struct.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
   /// What a function of the entry point is called where no other model has one.

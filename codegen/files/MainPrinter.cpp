@@ -11,16 +11,6 @@ using namespace mlir;
 
 namespace ingot {
 
-void MainPrinter::forEachLaunch(
-    llvm::function_ref<void(kernel::LaunchOp)> use) const {
-  // In the order of the text, which names the kernels of a trace.
-  cast<ModuleOp>(interface.main->getParentOp())
-      .walk([&](kernel::ProgramOp program) {
-        if (llvm::is_contained(programs, program))
-          program.walk(use);
-      });
-}
-
 void MainPrinter::numberLaunches() {
   forEachLaunch([&](kernel::LaunchOp launch) {
     numbers.insert({launch, numbers.size()});
@@ -35,38 +25,6 @@ bool MainPrinter::usesThreads() const {
   return threads;
 }
 
-/// Sizes that a run makes, as programs that others run take them.
-void MainPrinter::printMadeSizes() {
-  madeSizesType = names.unique("made_sizes");
-  out.comment("Sizes that a run makes.");
-  out.open("struct " + madeSizesType + " {");
-  for (const InterfaceSize &size : interface.madeSizes)
-    out.line("ptrdiff_t " + size.field + ";");
-  out.close("};");
-  out.blank();
-}
-
-void MainPrinter::printHelpers() {
-  if (!interface.madeSizes.empty())
-    printMadeSizes();
-  for (kernel::ProgramOp program : programs)
-    if (program != interface.main)
-      printProgram(program);
-}
-
-/// Whether anything reads a size that the run makes: some are only checked, as the
-/// number of characters that strings need.
-bool MainPrinter::readsMadeSizes() const {
-  bool reads = llvm::any_of(
-      interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
-  forEachLaunch([&](kernel::LaunchOp launch) {
-    kernel::FuncOp kernel = calleeOf(launch);
-    reads |= kernel.getSizes() ||
-             isa_and_nonnull<kernel::SizesAttr>(kernel.getExtentAttr());
-  });
-  return reads;
-}
-
 void MainPrinter::printRun(StringRef function) {
   NameScope outside = names;
   out.open(function + "(const " + interface.name +
@@ -75,9 +33,7 @@ void MainPrinter::printRun(StringRef function) {
   if (!usesThreads() && !options.trace)
     out.line("(void)context;");
   printChecks();
-  if (!interface.madeSizes.empty())
-    out.line(std::string(readsMadeSizes() ? "" : "[[maybe_unused]] ") +
-             madeSizesType + " made = {};");
+  printMade();
   printOperations(interface.main);
   printStateChange("state");
   out.line("return INGOT_OK;");
@@ -85,27 +41,12 @@ void MainPrinter::printRun(StringRef function) {
   names = std::move(outside);
 }
 
-void MainPrinter::printOperations(kernel::ProgramOp program) {
-  for (Operation &op : program.getBody().front()) {
-    if (auto launch = dyn_cast<kernel::LaunchOp>(op))
-      printLaunch(launch);
-    else if (auto choice = dyn_cast<kernel::IfOp>(op))
-      printIf(choice);
-    else if (auto loop = dyn_cast<kernel::LoopOp>(op))
-      printLoop(loop);
-    else if (auto read = dyn_cast<kernel::ReadSizesOp>(op))
-      printReadSizes(read);
-    else if (auto check = dyn_cast<kernel::CheckSizesOp>(op))
-      printCheckSizes(check);
-    else if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
-      printRequireEqual(require, pointer(require.getInput()).text);
-    else if (auto prefetch = dyn_cast<kernel::PrefetchOp>(op))
-      out.line(context.prefetch(pointer(prefetch.getBuffer()).text,
-                                prefetch.getBytes()));
-    else if (auto buffer = dyn_cast<kernel::ArenaOp>(op);
-             buffer && !buffer->use_empty())
-      printArenaValue(buffer);
-  }
+void MainPrinter::printOther(Operation *op) {
+  if (auto require = dyn_cast<kernel::RequireEqualOp>(op))
+    printRequireEqual(require, pointer(require.getInput()).text);
+  else if (auto prefetch = dyn_cast<kernel::PrefetchOp>(op))
+    out.line(context.prefetch(pointer(prefetch.getBuffer()).text,
+                              prefetch.getBytes()));
 }
 
 void MainPrinter::printParallel(StringRef parallel, TextWriter &out) {

@@ -131,39 +131,6 @@ void ProgramPrinter::printAlignmentChecks() {
                "INGOT_ERROR_ALIGNMENT");
 }
 
-void ProgramPrinter::printReadSizes(kernel::ReadSizesOp read) {
-  std::string from = argument(read.getCounts(), /*readOnly=*/true);
-  for (auto [i, size] : llvm::enumerate(kernel::dimsOf(read.getSizes()))) {
-    std::string element = "(" + from + ")[" + std::to_string(i) + "]",
-                text = interface.sizeText(size, "io->");
-    bool isNew = false;
-    for (const InterfaceSize &made : interface.madeSizes)
-      isNew |= size == kernel::Dim(made.symbol) &&
-               made.maker == read->getParentOp() &&
-               known.insert(made.symbol).second;
-    // What is known already has to be what is read.
-    if (!isNew) {
-      returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");
-      continue;
-    }
-    returnIf(element + " < " + Twine(size.least()) + " || " + element + " > " +
-                 Twine(size.most()),
-             "INGOT_ERROR_SHAPE");
-    out.line(text + " = (ptrdiff_t)" + element + ";");
-    for (const InterfaceSize &own : interface.sizes)
-      if (own.isMade && own.symbol == size.symbols().front())
-        out.line("*io->" + own.field + " = " + text + ";");
-  }
-}
-
-void ProgramPrinter::printCheckSizes(kernel::CheckSizesOp check) {
-  kernel::Dims pairs = kernel::dimsOf(check.getPairs());
-  for (size_t i = 0; i < pairs.size(); i += 2)
-    returnIf(interface.sizeText(pairs[i], "io->") +
-                 " != " + interface.sizeText(pairs[i + 1], "io->"),
-             "INGOT_ERROR_SHAPE");
-}
-
 /// As kernels read them, strings are not null either.
 void ProgramPrinter::printStringChecks() {
   for (const InterfaceTensor &tensor : interface.tensors) {

@@ -40,9 +40,6 @@ protected:
   /// Refuses sizes out of their bounds, and those that differ where they must not.
   void printSizeChecks();
   void printStringChecks();
-  /// Reads sizes that the run has made.
-  void printReadSizes(kernel::ReadSizesOp read);
-  void printCheckSizes(kernel::CheckSizesOp check);
   void printArenaValue(kernel::ArenaOp buffer);
   /// Declares a pointer for each weight of a program that lies behind `base`.
   void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base);
@@ -70,8 +67,6 @@ protected:
   llvm::DenseMap<mlir::Value, Pointer> named;
   /// What near memory is called.
   std::string nearBase;
-  /// Sizes that the run has read so far.
-  llvm::SmallDenseSet<mlir::Attribute> known;
   /// Variables for values in the arena: by name, offset, element type and whether they are
   /// in near memory instead.
   llvm::DenseMap<std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned>,

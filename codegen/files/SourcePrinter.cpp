@@ -410,7 +410,7 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     for (const char *local :
          {"device", "device_functions", "handle", "constants", "staging",
           "stream", "status", "payload", "inside", "record", "recorded",
-          "capturing", "phases"})
+          "capturing", "phases", "decisions", "cells"})
       names.reserve(local);
   if (interface.isDevice)
     for (const Interface &entry : interfaces)

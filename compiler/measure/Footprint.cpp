@@ -58,6 +58,12 @@ static Footprint planFootprint(Compilation &compilation) {
         alive[launch] = use.consume_front();
     });
   });
+  module.walk([&](Operation *op) {
+    auto loop = dyn_cast<kernel::LoopOp>(op);
+    footprint.decisions += isa<kernel::IfOp, kernel::ReadSizesOp>(op) ||
+                           (loop && (loop.getLimit() || loop.getCondition() ||
+                                     loop.getConditional()));
+  });
   SymbolTable symbols(module);
   llvm::DenseSet<Operation *> counted;
   auto weightsOf = [&](memref::GetGlobalOp get) -> int64_t {

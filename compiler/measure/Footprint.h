@@ -33,6 +33,8 @@ struct Footprint {
 
   std::vector<Launch> launches;
   int64_t kernels = 0, weights = 0, arena = 0, arenaLowerBound = 0;
+  /// Places at which the host decides what comes next, by what kernels have computed.
+  int64_t decisions = 0;
   /// Memory that lives from run to run, and what vectors read fastest.
   int64_t state = 0, near = 0;
   /// Multiply-adds that maxRam costs.

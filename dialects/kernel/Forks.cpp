@@ -39,6 +39,9 @@ LogicalResult verifyForks(ProgramOp program) {
       continue;
     auto launch = dyn_cast<LaunchOp>(op);
     std::optional<uint64_t> fork = launch ? launch.getFork() : std::nullopt;
+    if (fork && (!program.isPublic() || decidesOnHost(program)))
+      return launch.emitOpError("is in a branch of what is not recorded: the "
+                                "host decides what comes next");
     if (fork && fork != open && last && *fork <= *last)
       return launch.emitOpError("is of fork ")
              << *fork << ", which is not behind fork " << *last;

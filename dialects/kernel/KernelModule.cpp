@@ -58,6 +58,12 @@ SmallVector<ProgramOp> programsInOrder(ProgramOp entry) {
   return order;
 }
 
+bool decidesOnHost(ProgramOp program) {
+  return llvm::any_of(program.getBody().getOps(), [](Operation &op) {
+    return isa<IfOp, LoopOp, ReadSizesOp, CheckSizesOp>(op);
+  });
+}
+
 Value bufferRoot(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();

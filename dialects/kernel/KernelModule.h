@@ -23,6 +23,8 @@ llvm::SmallVector<ProgramOp> programsRunBy(mlir::Operation *op);
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
 /// `entry` and the programs that it runs, in the same order.
 llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
+/// Whether a program does anything but launch: it runs others, or reads sizes that it makes.
+bool decidesOnHost(ProgramOp program);
 
 /// The buffer that a load or store goes to, through views: an argument, an
 /// alloca, a global.

@@ -7,6 +7,9 @@
 //   %b = launch @wide(%x)        ->    %b = launch @wide(%x)   {fork = 0, branch = 1}
 //   %c = launch @join(%a, %b)          %c = launch @join(%a, %b)
 //
+// A program that decides on the host what comes next, and those that it runs, are not recorded
+// as a graph, whose branches forks are: they have none.
+//
 // The program is divided into launches one after the other and forks such that it is
 // predicted to take the least time: branches take as long as the longest of them, but not
 // less than all of them would if each had all of the device, so that launches that fill it
@@ -14,7 +17,7 @@
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
 #include "passes/plan/Passes.h"
 #include "passes/schedule/DeviceTime.h"
 
@@ -154,13 +157,13 @@ struct ForkBranchesPass : impl::ForkBranchesBase<ForkBranchesPass> {
     SymbolTable symbols(getOperation());
     if (target.device.branchSeconds > 0)
       for (auto program : getOperation().getOps<kernel::ProgramOp>())
-        fork(program, symbols, target.device);
+        if (program.isPublic() && !kernel::decidesOnHost(program))
+          fork(program, symbols, target.device);
   }
 
 private:
   static void fork(kernel::ProgramOp program, const SymbolTable &symbols,
                    const Device &device) {
-    // Between operations that decide anything on the host, or run programs.
     std::vector<Step> steps;
     llvm::DenseMap<Operation *, unsigned> numberOf;
     int64_t number = 0;

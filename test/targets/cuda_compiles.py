@@ -32,7 +32,7 @@ from cuda_attention import Case as Attention  # noqa: E402
 
 EXAMPLE = os.path.join(HERE, "..", "..", "examples", "mnist", "model.onnx")
 TARGETS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a"]
-NETWORKS = ["mnist", "tiny_ds_cnn_kws", "tiny_resnet8_cifar", "tiny_resnet8_cifar_int8"]
+NETWORKS = ["mnist", "decisions", "tiny_ds_cnn_kws", "tiny_resnet8_cifar", "tiny_resnet8_cifar_int8"]
 WARNINGS = ["-Xcompiler", "-Wall,-Wextra", "--Werror", "all-warnings"]
 
 
@@ -75,6 +75,38 @@ def save_node(work, name, node, inputs, output, weights=None, dtype=np.float32):
     path = os.path.join(work, name + ".onnx")
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
     return path
+
+
+def save_decisions(work):
+    """A model whose run decides what it computes: how many elements are found, a branch, and how often a loop runs."""
+    def info(name, shape=(), element=onnx.TensorProto.FLOAT):
+        return helper.make_tensor_value_info(name, element, list(shape))
+
+    def branch(op, inputs):
+        return helper.make_graph([helper.make_node(op, inputs, [op])], op, [], [info(op, [4, 8])])
+
+    body = helper.make_graph(
+        [helper.make_node("Add", ["h", "x"], ["h_next"]), helper.make_node("ReduceSum", ["h_next"], ["sum"], keepdims=0),
+         helper.make_node("Less", ["sum", "large"], ["more_next"])], "body",
+        [info("i", element=onnx.TensorProto.INT64), info("more", element=onnx.TensorProto.BOOL), info("h", [4, 8])],
+        [info("more_next", element=onnx.TensorProto.BOOL), info("h_next", [4, 8])])
+    nodes = [
+        helper.make_node("Less", ["x", "half"], ["small"]), helper.make_node("NonZero", ["small"], ["at"]),
+        helper.make_node("Transpose", ["at"], ["places"], perm=[1, 0]), helper.make_node("GatherND", ["x", "places"], ["found"]),
+        helper.make_node("ReduceMax", ["x"], ["most"], keepdims=0), helper.make_node("Less", ["most", "half"], ["all_small"]),
+        helper.make_node("If", ["all_small"], ["y"], then_branch=branch("MatMul", ["x", "w"]), else_branch=branch("Neg", ["x"])),
+        helper.make_node("Size", ["found"], ["count"]), helper.make_node("Loop", ["count", "", "y"], ["z"], body=body)]
+    values = {"half": np.float32(0.5), "large": np.float32(100), "w": np.eye(8, dtype=np.float32)}
+    graph = helper.make_graph(nodes, "decisions", [info("x", [4, 8])], [info("found", ["found_count"]), info("z", [4, 8])],
+                              [numpy_helper.from_array(np.asarray(value), name) for name, value in values.items()])
+    path = os.path.join(work, "decisions.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    return path
+
+
+def path_of(network, work):
+    """The path of a network by its name; "mnist" and "decisions" are none of those of test/networks."""
+    return EXAMPLE if network == "mnist" else save_decisions(work) if network == "decisions" else find_model(network, work)[0]
 
 
 # What a strategy is there for: name, the model, instructions that its kernel has to have, in PTX and on the machine, and
@@ -222,7 +254,7 @@ def main():
     os.makedirs(args.work, exist_ok=True)
     spills = []
     for network in args.networks.split(","):
-        model = EXAMPLE if network == "mnist" else find_model(network, args.work)[0]
+        model = path_of(network, args.work)
         for target in args.targets.split(","):
             source = os.path.join(args.work, f"{network}_{target}.cu")
             subprocess.run([args.ingot, model, "-o", source, "--target", target, "--name", "net"], check=True)

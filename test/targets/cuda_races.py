@@ -19,12 +19,12 @@ from onnx import helper, numpy_helper
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
-from cuda_compiles import EXAMPLE, all_cases, find_model  # noqa: E402
+from cuda_compiles import all_cases, path_of  # noqa: E402
 
 EMULATION = os.path.join(HERE, "..", "..", "targets", "cuda", "emulation")
 FLAGS = ["-std=c++17", "-O1", "-DEMULATED_GPU_CHECK", "-fsanitize=bounds", "-fsanitize-trap=bounds",
          "-fsanitize-coverage=func,trace-loads,trace-stores", "-fno-sanitize-link-runtime", "-I" + EMULATION]
-NETWORKS = ["mnist", "tiny_ds_cnn_kws_int8"]
+NETWORKS = ["mnist", "decisions", "tiny_ds_cnn_kws_int8"]
 
 # Runs the model once on memory of zeros; all elements have 8 bytes at most.
 PROGRAM = """#include "net.cu"
@@ -51,7 +51,9 @@ def run(ingot, compiler, model, folder, target, options=()):
     subprocess.run([ingot, model, "-o", os.path.join(folder, "net.cu"), "--target", target, "--name", "net", *options],
                    check=True)
     with open(os.path.join(folder, "net.h")) as file:
-        sizes = re.findall(r"#define NET_\w+_ELEMENTS (\d+)u", file.read())
+        header = file.read()
+        # Sizes that the run makes come before tensors.
+        sizes = ["1"] * header.count("ptrdiff_t *") + re.findall(r"#define NET_\w+_ELEMENTS (\d+)u", header)
     main, program = os.path.join(folder, "main.cpp"), os.path.join(folder, "program")
     with open(main, "w") as file:
         file.write(PROGRAM.replace("SIZES", ", ".join(f"std::vector<double>({size})" for size in sizes)))
@@ -85,7 +87,7 @@ def main():
     parser.add_argument("--networks", default=",".join(NETWORKS))
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    models = {name: (EXAMPLE if name == "mnist" else find_model(name, args.work)[0], "sm_80", ()) for name in args.networks.split(",")}
+    models = {name: (path_of(name, args.work), "sm_80", ()) for name in args.networks.split(",")}
     models.update((name, (model, target, options)) for target, name, model, _, _, *options in all_cases(args.work))
     models["branches"] = save_branches(args.work), "sm_80", ()
     failed = False
@@ -98,6 +100,11 @@ def main():
     if "device::fork(streams, 2)" not in text or "streams[1], " not in text:
         print("branches                has none")
         failed = True
+    if "decisions" in models:
+        said = subprocess.run([args.ingot, "inspect", models["decisions"][0], "--target", "sm_80"], capture_output=True, text=True, check=True)
+        if "at 3 places the host waits for what it decides by" not in said.stdout:
+            print("decisions               does not say how often it waits")
+            failed = True
     return 1 if failed else 0
 
 

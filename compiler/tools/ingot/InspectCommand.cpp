@@ -227,6 +227,10 @@ static void printDeviceRows(const Report &report, const Device &device) {
     os << "\n"
        << forked << " launches run beside others in " << forks
        << " forks: {fork.branch} in front of their nodes\n";
+  if (int64_t decisions = report.footprint.decisions)
+    os << "\nat " << decisions
+       << " places the host waits for what it decides by: the run is no graph; "
+          "launches of loops and branches count once\n";
   os << "\npredicted: at least " << llvm::format("%.1f", sum * 1e6)
      << " us, without what it takes to start a kernel\n"
         "regs: about so many of a thread; held: of the threads that a "
@@ -400,6 +404,8 @@ static void printJson(const ModelSummary &summary, const Report &report,
         });
       json.attribute("arena_bytes", footprint.arena);
       json.attribute("arena_lower_bound", footprint.arenaLowerBound);
+      if (target.isDevice() && footprint.decisions)
+        json.attribute("host_decisions", footprint.decisions);
       if (footprint.near)
         json.attribute("near_bytes", footprint.near);
       if (footprint.state)
