@@ -140,8 +140,12 @@ bool hasGroupsInLanes(ConvOp conv, const TargetDescription &target) {
       hasRunTimeSizes(conv.getW().getType()))
     return false;
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv);
+  // Half a vector is as fast with tiles of one group each, whose weights are packed
+  // (groups of 8 in vectors of 16, eight images: 1.1 times as fast).
+  int64_t most =
+      target.maxLanes(type) / (multipliesInGroups(conv, target) ? 4 : 2);
   return llvm::isPowerOf2_64(inputs) && llvm::isPowerOf2_64(outputs) &&
-         inputs <= outputs && outputs < target.maxLanes(type);
+         inputs <= outputs && outputs <= most;
 }
 
 /// How many bits wider the elements of the result are.

@@ -72,8 +72,8 @@ int64_t channelsOfGroup(graph::ConvOp conv);
 /// then tiles can multiply by the weights of one group each.
 bool multipliesInGroups(graph::ConvOp conv, const TargetDescription &target);
 /// Whether each vector can be of the outputs of several groups of a convolution of floats:
-/// each group has a power of two of them, less than a vector holds, and a power of two of
-/// inputs, no more than outputs.
+/// each group has a power of two of them, at most half of a vector, or a quarter where tiles
+/// can be of one group, and a power of two of inputs, no more than outputs.
 bool hasGroupsInLanes(graph::ConvOp conv, const TargetDescription &target);
 /// The input channels of a group of a convolution.
 int64_t inputsOfGroup(graph::ConvOp conv);

@@ -1,6 +1,6 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 | FileCheck %s --check-prefix=PLAN
 // RUN: sed 's/attributes {}/attributes {kernel.strict}/' %s | %ingot-opt - -decide-form-groups=target=x86-64-v4 | FileCheck %s --check-prefix=STRICT
-// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
 
 module attributes {} {
@@ -45,6 +45,15 @@ func.func @two_inputs(%x: tensor<1x9x9x12xf32>, %w: tensor<3x3x2x24xf32>) -> ten
 func.func @no_vector(%x: tensor<1x9x9x2xf32>, %w: tensor<3x3x1x4xf32>) -> tensor<1x9x9x4xf32> {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x9x9x2xf32>, tensor<3x3x1x4xf32>) -> tensor<1x9x9x4xf32>
   return %y : tensor<1x9x9x4xf32>
+}
+
+// Half a vector of outputs is left to tiles of one group each.
+// PLAN-LABEL: @half(
+// PLAN: graph.group "grouped-convolution"
+func.func @half(%x: tensor<1x9x9x32xf32>) -> tensor<1x9x9x32xf32> {
+  %w = graph.constant dense<1.0> : tensor<3x3x8x32xf32> : tensor<3x3x8x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 4 : i64} : (tensor<1x9x9x32xf32>, tensor<3x3x8x32xf32>) -> tensor<1x9x9x32xf32>
+  return %y : tensor<1x9x9x32xf32>
 }
 
 // More inputs than outputs are left to loops.
