@@ -40,11 +40,11 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   });
 }
 
-/// Whether a group is of floats, one image, and whole tensors.
+/// Whether a group is of floats, of images of two axes, and whole tensors.
 bool isPlain(GroupOp group) {
   auto isPlainTensor = [](Value v) {
-    return shapeOf(v).size() == 4 && shapeOf(v)[0] == 1 &&
-           elementOf(v).isF32() && !hasRunTimeSizes(v.getType());
+    return shapeOf(v).size() == 4 && elementOf(v).isF32() &&
+           !hasRunTimeSizes(v.getType());
   };
   return group.getNumResults() == 1 && !group.getOutputStrides() &&
          !group.getInputStrides() && !group.getNear() &&
@@ -126,9 +126,14 @@ SmallVector<GroupOp> RowChain::stages() const {
   return all;
 }
 
+/// The rows of all images.
+static int64_t rowsOf(Value images) {
+  return shapeOf(images)[0] * shapeOf(images)[1];
+}
+
 SmallVector<int64_t> RowChain::scratchBytes() const {
   auto rowBytes = [](Value v) {
-    return tensorType(v).getNumElements() / shapeOf(v)[1] *
+    return tensorType(v).getNumElements() / rowsOf(v) *
            bytesPerElement(elementOf(v));
   };
   ConvOp filter = depthwiseOf(viewOf(depthwise));
@@ -151,13 +156,13 @@ int64_t RowChain::parts(const TargetDescription &target) const {
     all += static_cast<double>(workOf(viewOf(stage)));
   if (before)
     ofRow = static_cast<double>(workOf(viewOf(before))) /
-            static_cast<double>(shapeOf(before.getResult(0))[1]);
+            static_cast<double>(rowsOf(before.getResult(0)));
   double twice =
       static_cast<double>(shapeOf(filter.getW())[0] - filter.getStrides()[0]) *
       ofRow;
   SmallVector<int64_t> scratch = scratchBytes();
   int64_t ofPart = std::accumulate(scratch.begin(), scratch.end(), int64_t(0));
-  int64_t parts = 1, rows = shapeOf(group.getResult(0))[1];
+  int64_t parts = 1, rows = rowsOf(group.getResult(0));
   while (2 * parts <= std::min(most, rows / 2) &&
          2 * parts * ofPart <= target.l2Bytes &&
          static_cast<double>(2 * parts - 1) * twice <= mostTwice * all)

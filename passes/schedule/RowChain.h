@@ -26,7 +26,7 @@ struct RowChain {
   /// Memory that one thread needs for what passes from one stage to the next: of the
   /// rows that a window reads, and of one row.
   llvm::SmallVector<int64_t> scratchBytes() const;
-  /// Into how many parts threads can divide the rows: each part has memory of its own,
+  /// Into how many parts threads can divide the rows of all images: each part has memory of its own,
   /// at most the second cache together, and begins with rows of the first result that
   /// the part before computes as well, a tenth of all work at most.
   int64_t parts(const TargetDescription &target) const;

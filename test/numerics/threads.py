@@ -90,6 +90,11 @@ def networks():
          node("Conv", ["i", "wq"], ["y"])],
         {"we": (96, 16, 1, 1), "wd": (96, 1, 3, 3), "wp": (16, 96, 1, 1), "wf": (96, 16, 1, 1), "wh": (96, 1, 5, 5),
          "wq": (24, 96, 1, 1)}, [1, 16, 75, 75], [1, 24, 38, 38]), 2
+    # Of three images: parts end within images and go from one to the next.
+    yield "chained-images", network(
+        [node("Conv", ["x", "we"], ["e"]), node("Conv", ["e", "wd"], ["d"], group=96, pads=[1] * 4, strides=[2] * 2),
+         node("Relu", ["d"], ["r"]), node("Conv", ["r", "wp"], ["y"])],
+        {"we": (96, 16, 1, 1), "wd": (96, 1, 3, 3), "wp": (24, 96, 1, 1)}, [3, 16, 75, 75], [3, 24, 38, 38]), 1
     # One step after the other.
     yield "steps", network([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=256)], {"w": (1, 1024, 40), "r": (1, 1024, 256)},
                            [20, 2, 40], [20, 1, 2, 256]), 40

@@ -3,7 +3,7 @@
 //   row-chain { %1 = group { conv 1x1 }, %2 = group { depthwise 3x3 },
 //               %3 = group { conv 1x1 } }
 //     ->
-//   for each row of the result
+//   for each row of the result, image by image
 //     the rows of %1 that its window reads and none before has read
 //     one row of %2
 //     the row of %3
@@ -32,7 +32,7 @@ public:
   explicit RowChainLoops(KernelBuilder &b)
       : b(b), chain(*RowChain::of(b.group)), x(shapeOf(filter().getX())),
         y(shapeOf(filter().getResult())), axis(windowAxes(filter()).front()),
-        rows(y[1]) {}
+        images(y[0]), rows(y[1]) {}
 
   void emit() {
     int64_t parts = b.plan.number("parts");
@@ -41,12 +41,13 @@ public:
                        elementOf(filter().getX()));
     if (chain.last)
       line = b.scratch({parts, 1, y[2], y[3]}, elementOf(filter().getResult()));
+    int64_t all = images * rows;
     if (!paysToFork(b.group, b.target))
-      return part(b.index(0), b.index(0), b.index(rows));
+      return part(b.index(0), b.index(0), b.index(all));
     b.forPart(parts, [&](Expr begin, Expr end) {
       auto rowOf = [&](Expr part) {
-        return rows % parts == 0 ? part * double(rows / parts)
-                                 : part * double(rows) / double(parts);
+        return all % parts == 0 ? part * double(all / parts)
+                                : part * double(all) / double(parts);
       };
       part(begin, named(rowOf(begin), "first_row"),
            named(rowOf(end), "end_row"));
@@ -59,8 +60,21 @@ private:
     return GroupView{&group.getBody().front()};
   }
 
-  /// What one thread does, with the memory of that number.
+  /// What one thread does, with the memory of that number: the rows from `first` up to
+  /// `end` of all images.
   void part(Expr memory, Expr first, Expr end) {
+    if (images == 1)
+      return imageRows(b.index(0), memory, first, end);
+    Expr behind = named((end + double(rows - 1)) / double(rows), "end_image");
+    b.forRange(first / double(rows), behind, [&](Expr image) {
+      named(image, "image");
+      Expr above = named(image * double(rows), "rows_above");
+      imageRows(image, memory, named(max(first - above, 0.0), "first_of_image"),
+                named(min(end - above, double(rows)), "end_of_image"));
+    });
+  }
+
+  void imageRows(Expr image, Expr memory, Expr first, Expr end) {
     Expr window = named(first * double(axis.stride) - double(axis.low),
                         "first_window"),
          top = named(max(window, 0.0), "first_input_row");
@@ -69,8 +83,8 @@ private:
              named(row, "row");
              Expr below = carried[0];
              if (chain.first)
-               below = throughWindowOf(row, carried[0], memory);
-             Exprs position{b.index(0), row}, single{memory, b.index(0)};
+               below = throughWindowOf(image, row, carried[0], memory);
+             Exprs position{image, row}, single{memory, b.index(0)};
              filterRow(position, memory, chain.last ? single : position);
              if (chain.last)
                emitStage(chain.last, line, b.outputs[0],
@@ -82,16 +96,16 @@ private:
            });
   }
 
-  /// Computes the rows of the first result from `made` on that the window of `row`
-  /// reads; returns the row behind the last of them.
-  Expr throughWindowOf(Expr row, Expr made, Expr memory) {
+  /// Computes the rows of the first result from `made` on that the window of `row` of
+  /// an image reads; returns the row behind the last of them.
+  Expr throughWindowOf(Expr image, Expr row, Expr made, Expr memory) {
     Expr behind = named(row * double(axis.stride) +
                             double(axis.reach() + 1 - axis.low),
                         "behind_window"),
          below = named(min(behind, double(x[1])), "end_input_row");
     b.forRange(made, below, [&](Expr input) {
       named(input, "input_row");
-      Exprs position{b.index(0), input},
+      Exprs position{image, input},
           stored{memory, named(input % double(axis.kernel), "slot")};
       emitStage(chain.first, Value(), ring,
                 [&](KernelBuilder &stage, ConvOp conv) {
@@ -134,7 +148,7 @@ private:
   RowChain chain;
   ArrayRef<int64_t> x, y;
   WindowAxis axis; // of rows
-  int64_t rows;
+  int64_t images, rows;
   Value ring, line;
 };
 

@@ -38,8 +38,11 @@ func.func @block(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor
   return %y : tensor<1x64x64x16xf32>
 }
 
-// Few channels stay in the cache; what two groups read is stored.
+// Few channels stay in the cache, also those of several images, one by one; what two
+// groups read is stored.
 // CHECK-LABEL: @small(
+// CHECK-NOT: row-chain
+// CHECK-LABEL: @small_images(
 // CHECK-NOT: row-chain
 // CHECK-LABEL: @read_twice(
 // CHECK-NOT: row-chain
@@ -49,9 +52,25 @@ func.func @small(%x: tensor<1x16x16x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor
   %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<1x16x16x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x16x16x64xf32>
   return %d : tensor<1x16x16x64xf32>
 }
+func.func @small_images(%x: tensor<64x16x16x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor<64x16x16x64xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1x16x64xf32> : tensor<1x1x16x64xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<64x16x16x16xf32>, tensor<1x1x16x64xf32>) -> tensor<64x16x16x64xf32>
+  %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<64x16x16x64xf32>, tensor<3x3x1x64xf32>) -> tensor<64x16x16x64xf32>
+  return %d : tensor<64x16x16x64xf32>
+}
 func.func @read_twice(%x: tensor<1x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> (tensor<1x64x64x64xf32>, tensor<1x64x64x64xf32>) {
   %w = graph.constant dense<0.5> : tensor<1x1x16x64xf32> : tensor<1x1x16x64xf32>
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x64x16xf32>, tensor<1x1x16x64xf32>) -> tensor<1x64x64x64xf32>
   %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<1x64x64x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x64x64x64xf32>
   return %c, %d : tensor<1x64x64x64xf32>, tensor<1x64x64x64xf32>
+}
+
+// Several images are a chain as one is.
+// CHECK-LABEL: @images(
+// CHECK: graph.group "row-chain"({{.*}}) {plan = {parts = 16 : i64}}
+func.func @images(%x: tensor<3x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tensor<3x64x64x64xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1x16x64xf32> : tensor<1x1x16x64xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<3x64x64x16xf32>, tensor<1x1x16x64xf32>) -> tensor<3x64x64x64xf32>
+  %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<3x64x64x64xf32>, tensor<3x3x1x64xf32>) -> tensor<3x64x64x64xf32>
+  return %d : tensor<3x64x64x64xf32>
 }

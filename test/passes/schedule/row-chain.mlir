@@ -37,3 +37,33 @@ kernel.func @chain(%x: tensor<1x64x64x16xf32>, %p: tensor<1024xf32>, %v: tensor<
   }
   kernel.return %y : tensor<1x64x64x16xf32>
 }
+
+// Of three images, parts are of all rows: each goes from image to image, and in each
+// begins with the rows that its first window reads.
+// CHECK-LABEL: kernel.func @images(
+// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c48
+// CHECK: %[[LAST:.*]] = arith.muli %{{.*}}, %c48
+// CHECK: %[[BEHIND:.*]] = arith.addi %[[LAST]], %c63
+// CHECK: %[[END:.*]] = arith.divsi %[[BEHIND]], %c64
+// CHECK: %[[START:.*]] = arith.divsi %[[FIRST]], %c64
+// CHECK: scf.for %[[IMAGE:.*]] = %[[START]] to %[[END]]
+// CHECK: %[[ABOVE:.*]] = arith.muli %[[IMAGE]], %c64
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[FIRST]], %[[ABOVE]]
+// CHECK: %[[FROM:.*]] = arith.maxsi %[[BEFORE]], %c0
+// CHECK: %[[AFTER:.*]] = arith.subi %[[LAST]], %[[ABOVE]]
+// CHECK: %[[TO:.*]] = arith.minsi %[[AFTER]], %c64
+// CHECK: scf.for %[[ROW:.*]] = %[[FROM]] to %[[TO]] {{.*}} iter_args(
+kernel.func @images(%x: tensor<3x64x64x16xf32>, %p: tensor<1024xf32>, %v: tensor<3x3x1x64xf32>) -> tensor<3x64x64x64xf32> attributes {strategy = "row-chain", plan = {parts = 4}} {
+  %e = graph.group "convolution"(%x, %p) {plan = {columns = 64, order = "tiles", rows = 4, splits = 1}} : (tensor<3x64x64x16xf32>, tensor<1024xf32>) -> tensor<3x64x64x64xf32> {
+  ^bb0(%a: tensor<3x64x64x16xf32>, %b: tensor<1024xf32>):
+    %w = graph.unpack_panels %b {panel = 64 : i64, tail = 0 : i64} : (tensor<1024xf32>) -> tensor<1x1x16x64xf32>
+    %c = graph.conv %a, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<3x64x64x16xf32>, tensor<1x1x16x64xf32>) -> tensor<3x64x64x64xf32>
+    graph.yield %c : tensor<3x64x64x64xf32>
+  }
+  %d = graph.group "depthwise"(%e, %v) {plan = {columns = 8}} : (tensor<3x64x64x64xf32>, tensor<3x3x1x64xf32>) -> tensor<3x64x64x64xf32> {
+  ^bb0(%a: tensor<3x64x64x64xf32>, %b: tensor<3x3x1x64xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<3x64x64x64xf32>, tensor<3x3x1x64xf32>) -> tensor<3x64x64x64xf32>
+    graph.yield %c : tensor<3x64x64x64xf32>
+  }
+  kernel.return %d : tensor<3x64x64x64xf32>
+}
