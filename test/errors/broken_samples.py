@@ -86,6 +86,14 @@ def labels_of_fewer_samples(folder):
     return net()
 
 
+@case("bad-option", text="--labels has no effect without a --max-loss in percent", command=["quantize"],
+      args=["--calibrate", "FOLDER/samples.npz", "--labels", "FOLDER/labels.npy", "--max-loss", "30dB"])
+def labels_for_decibels(folder):
+    samples(folder, x=good())
+    np.save(os.path.join(folder, "labels.npy"), np.zeros(6, np.int64))
+    return net()
+
+
 @case("calibration-data", text="the labels: ", command=["quantize"],
       args=["--calibrate", "FOLDER/samples.npz", "--labels", "FOLDER/labels.npy", "--max-loss", "1%"])
 def labels_that_are_not_there(folder):

@@ -330,11 +330,14 @@ static void readQuantize(const Options &options, Arguments &arguments,
   if (options.calibrate != "none")
     wanted.calibrate = options.calibrate;
   wanted.labels = options.labels;
+  if (isGiven("max-loss"))
+    wanted.budget = readLoss(options.maxLoss, diagnostics);
   if (wanted.calibrate.empty())
     refuseUnused(arguments, {"labels", "max-loss"}, "without samples",
                  diagnostics);
-  if (isGiven("max-loss"))
-    wanted.budget = readLoss(options.maxLoss, diagnostics);
+  else if (!wanted.budget || !wanted.budget->isPercent)
+    refuseUnused(arguments, {"labels"}, "without a --max-loss in percent",
+                 diagnostics);
 }
 
 /// Complains if there are too few or too many words that are no options.
