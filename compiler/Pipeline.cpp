@@ -63,7 +63,7 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(createCSEPass());
     functions.addPass(simplify::createRaiseComposites());
   }
-  functions.addPass(simplify::createAssignLayout());
+  functions.addPass(simplify::createAssignLayout({options.strict}));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   // When channels are last, and before the parts of weights become constants.

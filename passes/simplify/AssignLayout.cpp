@@ -10,7 +10,8 @@
 //
 // One that reaches a flattening in front of a matrix product with constant
 // weights is undone by permuting the weights' rows; one that moves axes of size
-// 1 only becomes a reshape.
+// 1 only becomes a reshape. A norm of whole images, flattened into rows and back, is the
+// same whatever the order within a row is (but for the order of its sums).
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -50,7 +51,8 @@ Value transposed(OpBuilder &builder, Value v, ArrayRef<int64_t> perm) {
 
 class LayoutAssignment {
 public:
-  explicit LayoutAssignment(func::FuncOp function) : function(function) {}
+  LayoutAssignment(func::FuncOp function, bool isStrict)
+      : function(function), isStrict(isStrict) {}
 
   void run() {
     bool changed = true;
@@ -119,10 +121,64 @@ private:
     return true;
   }
 
+  /// Whether all that is made of `value` by single numbers is reshaped to a type in the
+  /// end; `ends` are those reshapes.
+  static bool comesBack(Value value, Type type, SmallVector<ReshapeOp> &ends) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      auto reshape = dyn_cast<ReshapeOp>(user);
+      if (reshape) {
+        ends.push_back(reshape);
+        return reshape.getType() == type;
+      }
+      return isa<ElementwiseOpInterface>(user) &&
+             user->getResult(0).getType() == value.getType() &&
+             llvm::all_of(user->getOperands(),
+                          [&](Value operand) {
+                            return operand == value ||
+                                   tensorType(operand).getNumElements() == 1;
+                          }) &&
+             comesBack(user->getResult(0), type, ends);
+    });
+  }
+
+  /// reshape(norm(reshape(transpose(x)))) -> transpose(reshape(norm(reshape(x)))), where
+  /// elements only change places within the rows of the norm
+  static bool sinkBehind(LayerNormOp norm) {
+    auto flatten = norm.getInput().getDefiningOp<ReshapeOp>();
+    auto transpose =
+        flatten ? flatten.getX().getDefiningOp<TransposeOp>() : TransposeOp();
+    if (!transpose || !norm.getAffine().empty() ||
+        hasRunTimeSizes(norm.getResult().getType()))
+      return false;
+    ArrayRef<int64_t> perm = transpose.getPerm(), y = shapeOf(transpose);
+    int64_t row = shapeOf(norm.getResult()).back();
+    size_t moved = perm.size();
+    for (int64_t elements = 1; moved > 0 && elements < row;)
+      elements *= y[--moved];
+    bool staysInRow = ShapedType::getNumElements(y.drop_front(moved)) == row &&
+                      isIdentity(perm.take_front(moved));
+    SmallVector<ReshapeOp> ends;
+    if (!staysInRow || !comesBack(norm.getResult(), transpose.getType(), ends))
+      return false;
+    OpBuilder builder(norm);
+    norm.getInputMutable().assign(buildReshape(
+        builder, norm.getLoc(), transpose.getX(), dimsOf(norm.getResult())));
+    for (ReshapeOp end : ends) {
+      builder.setInsertionPoint(end);
+      Value back = buildReshape(builder, end.getLoc(), end.getX(),
+                                dimsOf(transpose.getX()));
+      end.getResult().replaceAllUsesWith(
+          buildTranspose(builder, end.getLoc(), back, perm));
+    }
+    return true;
+  }
+
   /// op(transpose(x), ...) -> transpose(op(x, ...))
   bool sink(Operation *op) {
     if (auto conv = dyn_cast<ConvOp>(op))
       return sinkBehind(conv);
+    if (auto norm = dyn_cast<LayerNormOp>(op))
+      return !isStrict && sinkBehind(norm);
     if (auto transpose = dyn_cast<TransposeOp>(op)) {
       auto inner = transpose.getX().getDefiningOp<TransposeOp>();
       if (!inner)
@@ -253,11 +309,14 @@ private:
   }
 
   func::FuncOp function;
+  bool isStrict;
 };
 
 struct AssignLayoutPass : impl::AssignLayoutBase<AssignLayoutPass> {
   using Base::Base;
-  void runOnOperation() override { LayoutAssignment(getOperation()).run(); }
+  void runOnOperation() override {
+    LayoutAssignment(getOperation(), strict).run();
+  }
 };
 
 } // namespace

@@ -39,6 +39,7 @@ def NarrowWeights : Pass<"simplify-narrow-weights", "::mlir::func::FuncOp"> {
 
 def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
   let summary = "Move transposes through operators until they cancel or fold into weights";
+  let options = [Option<"strict", "strict", "bool", "false", "Rows of norms are summed in their order">];
 }
 
 def SplitPhases : Pass<"simplify-split-phases", "::mlir::func::FuncOp"> {

@@ -103,6 +103,16 @@ def chain(name, steps, inputs, constants):
     return Case(name, nodes, inputs, {k: np.asarray(v, np.float32) for k, v in constants.items()}, opset=16)
 
 
+def norm_of_images():
+    """A norm of whole images between convolutions, which is the same in any order of their elements."""
+    steps = (("Conv", "x w", "a"), ("Reshape", "a rows", "f"), ("InstanceNormalization", "f one shift", "n"), ("Reshape", "n images", "b"),
+             ("Mul", "b channels", "s"), ("Add", "a s", "r"), ("Conv", "r v", "out"))
+    nodes = [helper.make_node(operator, operands.split(), [result]) for operator, operands, result in steps]
+    yield Case("norm-of-images", nodes, {"x": data((2, 5, 9, 7))},
+               {"w": data((24, 5, 1, 1)), "v": data((8, 24, 3, 3)), "rows": np.array([2, 1, -1]), "images": np.array([2, 24, 9, 7]),
+                "one": np.ones(1, np.float32), "shift": data((1,)), "channels": data((24, 1, 1))}, opset=16)
+
+
 def spelled_out():
     x, scale, bias = data((3, 5, 37)), data((37,)), data((37,))
     parameters = {"scale": scale, "bias": bias, "epsilon": 1e-5, "two": 2}
@@ -141,4 +151,4 @@ def padding():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams(), spelled_out(), padding(), refused=()))
+    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams(), norm_of_images(), spelled_out(), padding(), refused=()))

@@ -1,4 +1,5 @@
 // RUN: %ingot-opt %s -simplify-assign-layout | FileCheck %s
+// RUN: %ingot-opt %s -simplify-assign-layout=strict=true | FileCheck %s --check-prefix=STRICT
 // REQUIRES: ingot-opt
 
 // A transpose sinks through an operator until it meets its inverse.
@@ -154,4 +155,47 @@ func.func @before_window(%x: tensor<1x8x4x16xf32>) -> tensor<1x4x8x1xf32> {
   %t = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x8x4x16xf32>) -> tensor<1x4x8x16xf32>
   %y = graph.conv %t, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, groups = 1 : i64} : (tensor<1x4x8x16xf32>, tensor<1x3x16x1xf32>) -> tensor<1x4x8x1xf32>
   return %y : tensor<1x4x8x1xf32>
+}
+
+// A norm of whole images is the same in any order of their elements; with --strict these
+// are summed in the order that the model has.
+// CHECK-LABEL: @norm(
+// CHECK-NEXT: %[[FLAT:.*]] = graph.reshape %arg0 : (tensor<2x4x5x3xf32>) -> tensor<2x1x60xf32>
+// CHECK-NEXT: %[[NORM:.*]] = graph.layer_norm %[[FLAT]]
+// CHECK-NEXT: %[[SUM:.*]] = graph.add %[[NORM]], %arg1
+// CHECK-NEXT: %[[BACK:.*]] = graph.reshape %[[SUM]] : (tensor<2x1x60xf32>) -> tensor<2x4x5x3xf32>
+// CHECK-NEXT: graph.relu %[[BACK]]
+// CHECK-NEXT: return
+// STRICT-LABEL: @norm(
+// STRICT-NEXT: graph.transpose %arg0
+func.func @norm(%x: tensor<2x4x5x3xf32>, %c: tensor<1x1x1xf32>) -> tensor<2x4x5x3xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<2x4x5x3xf32>) -> tensor<2x3x4x5xf32>
+  %f = graph.reshape %t : (tensor<2x3x4x5xf32>) -> tensor<2x1x60xf32>
+  %n = graph.layer_norm %f {center = true, epsilon = 1.0e-05 : f32} : (tensor<2x1x60xf32>) -> tensor<2x1x60xf32>
+  %a = graph.add %n, %c : (tensor<2x1x60xf32>, tensor<1x1x1xf32>) -> tensor<2x1x60xf32>
+  %b = graph.reshape %a : (tensor<2x1x60xf32>) -> tensor<2x3x4x5xf32>
+  %r = graph.relu %b : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+  %u = graph.transpose %r {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x3x4x5xf32>) -> tensor<2x4x5x3xf32>
+  return %u : tensor<2x4x5x3xf32>
+}
+
+// One of groups of channels is not, nor one across images.
+// CHECK-LABEL: @norm_of_groups(
+// CHECK-NEXT: graph.transpose %arg0
+// CHECK-LABEL: @norm_of_images(
+// CHECK: %[[T:.*]] = graph.transpose
+// CHECK-NEXT: graph.layer_norm %[[T]]
+func.func @norm_of_groups(%x: tensor<2x4x5x6xf32>) -> tensor<2x6x4x5xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<2x4x5x6xf32>) -> tensor<2x6x4x5xf32>
+  %f = graph.reshape %t : (tensor<2x6x4x5xf32>) -> tensor<2x3x40xf32>
+  %n = graph.layer_norm %f {center = true, epsilon = 1.0e-05 : f32} : (tensor<2x3x40xf32>) -> tensor<2x3x40xf32>
+  %b = graph.reshape %n : (tensor<2x3x40xf32>) -> tensor<2x6x4x5xf32>
+  return %b : tensor<2x6x4x5xf32>
+}
+func.func @norm_of_images(%x: tensor<3x4x5x2xf32>) -> tensor<2x3x4x5xf32> {
+  %t = graph.transpose %x {perm = array<i64: 3, 0, 1, 2>} : (tensor<3x4x5x2xf32>) -> tensor<2x3x4x5xf32>
+  %f = graph.reshape %t : (tensor<2x3x4x5xf32>) -> tensor<2x1x60xf32>
+  %n = graph.layer_norm %f {center = true, epsilon = 1.0e-05 : f32} : (tensor<2x1x60xf32>) -> tensor<2x1x60xf32>
+  %b = graph.reshape %n : (tensor<2x1x60xf32>) -> tensor<2x3x4x5xf32>
+  return %b : tensor<2x3x4x5xf32>
 }
