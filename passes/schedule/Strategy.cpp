@@ -89,6 +89,28 @@ void decideStrategy(GroupOp group, const TargetDescription &target, bool packs,
     group.removePlanAttr();
 }
 
+SmallVector<int64_t> scratchBytes(GroupOp group,
+                                  const TargetDescription &target) {
+  const Strategy *strategy = lookupStrategy(group.getStrategy());
+  if (!strategy)
+    return {};
+  return strategy->scratchBytes({&group.getBody().front()},
+                                Plan(group.getPlanAttr()), target);
+}
+
+std::optional<double> limitScratch(GroupOp group, int64_t bytes,
+                                   const TargetDescription &target) {
+  GroupView view{&group.getBody().front()};
+  const Strategy *strategy = lookupStrategy(group.getStrategy());
+  auto plan = strategy ? strategy->planWithin(view, bytes, target)
+                       : std::optional<Plan>();
+  if (!plan)
+    return std::nullopt;
+  double before = strategy->cost(view, Plan(group.getPlanAttr()), target);
+  group.setPlanAttr(plan->attribute());
+  return strategy->cost(view, *plan, target) - before;
+}
+
 std::string refusal(GroupView group, StringRef name, DictionaryAttr plan,
                     const TargetDescription &target) {
   const Strategy *strategy = lookupStrategy(name);

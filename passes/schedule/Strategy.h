@@ -36,6 +36,25 @@ public:
                       const TargetDescription &target) const {
     return 0;
   }
+  /// Returns the bytes of each buffer that a kernel by this plan needs while it runs, as
+  /// far as that is known before it is built.
+  virtual llvm::SmallVector<int64_t>
+  scratchBytes(GroupView group, const Plan &plan,
+               const TargetDescription &target) const {
+    return {};
+  }
+  /// Returns the cheapest plan by which a kernel of the group needs at most so many bytes
+  /// while it runs; nothing where no plan is known to need less than others.
+  virtual std::optional<Plan>
+  planWithin(GroupView group, int64_t bytes,
+             const TargetDescription &target) const {
+    return std::nullopt;
+  }
+  /// Returns how many rows of the result are computed together: kernels for parts that
+  /// begin and end at multiples of as many rows round their sums alike.
+  virtual int64_t rowsTogether(GroupView group, const Plan &plan) const {
+    return 1;
+  }
   /// Says why a group that it takes cannot be built by a plan whose entries are
   /// in their bounds; empty if it can.
   virtual std::string refuse(GroupView group, const Plan &plan,
@@ -89,6 +108,16 @@ furtherAnchors(mlir::Operation *producer,
 /// Gives a group the strategy that takes it, and its first plan.
 void decideStrategy(graph::GroupOp group, const TargetDescription &target,
                     bool packs = true, bool savesMemory = false);
+
+/// What kernels by the plan of a group need while they run: see Strategy::scratchBytes.
+llvm::SmallVector<int64_t> scratchBytes(graph::GroupOp group,
+                                        const TargetDescription &target);
+
+/// Gives a group another plan where that of its own needs more bytes while it runs:
+/// Strategy::planWithin. Returns the cycles that this is estimated to take, or nothing if
+/// there is no such plan.
+std::optional<double> limitScratch(graph::GroupOp group, int64_t bytes,
+                                   const TargetDescription &target);
 
 /// The constant operand that strategies may put into another order for kernels
 /// around this anchor; null if there is none.

@@ -181,6 +181,14 @@ public:
     return cycles;
   }
 
+  SmallVector<int64_t> scratchBytes(GroupView group, const Plan &plan,
+                                    const TargetDescription &) const override {
+    SmallVector<int64_t> bytes = RowChain::of(group)->scratchBytes();
+    for (int64_t &one : bytes)
+      one *= plan.number("parts");
+    return bytes;
+  }
+
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
     for (GroupOp stage : RowChain::of(group)->stages())

@@ -25,6 +25,8 @@
 #include "passes/schedule/tiles/WinogradLoops.h"
 #include "passes/schedule/tiles/WinogradTiles.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -112,27 +114,29 @@ public:
 
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    ConvOp conv = sampledConvolution(group).conv;
-    std::vector<WinogradChoice> found;
-    int64_t panel = 0;
-    if (conv) {
-      panel = unpackOf(conv).getPanel();
-      found = WinogradTiles(conv, sampledWeights(conv).getSize(), target, panel)
-                  .ranked(paysToFork(group, target));
-    } else {
-      ConvolutionAnchor plain = plainConvolution(group);
-      conv = plain.conv;
-      found = choices(group, plain, target);
-    }
-    int64_t lanes = target.maxLanes(elementOf(conv.getX()));
-    return plansOf(found, [&](const WinogradChoice &choice) {
-      return Plan(conv.getContext(),
-                  {{"block", choice.block},
-                   {"columns", panel ? panel : choice.tile.vectors * lanes},
-                   {"parts", choice.parts},
-                   {"rows", choice.tile.rows},
-                   {"size", choice.size}});
+    if (ConvOp conv = sampledConvolution(group).conv)
+      return plansOf(sampledChoices(group, conv, target), [&](auto &choice) {
+        return planOf(conv, choice, target);
+      });
+    ConvolutionAnchor plain = plainConvolution(group);
+    return plansOf(choices(group, plain, target), [&](auto &choice) {
+      return planOf(plain.conv, choice, target);
     });
+  }
+
+  std::optional<Plan>
+  planWithin(GroupView group, int64_t bytes,
+             const TargetDescription &target) const override {
+    ConvOp conv = sampledConvolution(group).conv;
+    if (!conv)
+      return std::nullopt;
+    for (const WinogradChoice &choice : sampledChoices(group, conv, target)) {
+      Plan plan = planOf(conv, choice, target);
+      SmallVector<int64_t> needed = scratchBytes(group, plan, target);
+      if (std::accumulate(needed.begin(), needed.end(), int64_t(0)) <= bytes)
+        return plan;
+    }
+    return std::nullopt;
   }
 
   double cost(GroupView group, const Plan &plan,
@@ -145,6 +149,25 @@ public:
                  {plan.number("rows"), columns / lanes, 1},
                  plan.number("block"),
                  plan.number("parts")});
+  }
+
+  SmallVector<int64_t>
+  scratchBytes(GroupView group, const Plan &plan,
+               const TargetDescription &target) const override {
+    ConvOp conv = convolutionOf(group).conv;
+    int64_t size = plan.number("size"), points = Winograd(size).points,
+            columns = std::min<int64_t>(plan.number("columns"),
+                                        shapeOf(conv.getResult()).back());
+    int64_t tiles = plan.number("parts") * points * points *
+                    plan.number("block") * bytesPerElement(elementOf(conv));
+    // What is sampled of the input, and the products of a panel.
+    return {tiles * shapeOf(conv.getX()).back(),
+            tiles * cover(conv, columns, target).width()};
+  }
+
+  int64_t rowsTogether(GroupView group, const Plan &plan) const override {
+    ConvolutionAnchor anchor = convolutionOf(group);
+    return plan.number("size") / (anchor.pool ? windowOf(anchor.pool)[0] : 1);
   }
 
   std::string refuse(GroupView group, const Plan &plan,
@@ -199,6 +222,28 @@ public:
   }
 
 private:
+  /// For weights that are packed, the cheapest first.
+  static std::vector<WinogradChoice>
+  sampledChoices(GroupView group, ConvOp conv,
+                 const TargetDescription &target) {
+    return WinogradTiles(conv, sampledWeights(conv).getSize(), target,
+                         unpackOf(conv).getPanel())
+        .ranked(paysToFork(group, target));
+  }
+
+  static Plan planOf(ConvOp conv, const WinogradChoice &choice,
+                     const TargetDescription &target) {
+    UnpackPanelsOp unpack = unpackOf(conv);
+    int64_t lanes = target.maxLanes(elementOf(conv.getX())),
+            panel = unpack ? unpack.getPanel() : 0;
+    return Plan(conv.getContext(),
+                {{"block", choice.block},
+                 {"columns", panel ? panel : choice.tile.vectors * lanes},
+                 {"parts", choice.parts},
+                 {"rows", choice.tile.rows},
+                 {"size", choice.size}});
+  }
+
   static UnpackPanelsOp unpackOf(ConvOp conv) {
     RestoreKernelOp sampled = sampledWeights(conv);
     return sampled ? sampled.getValues().getDefiningOp<UnpackPanelsOp>()
