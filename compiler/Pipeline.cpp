@@ -151,10 +151,14 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating)
     pm.addNestedPass<func::FuncOp>(
         decide::createChainRows({options.target->name.str()}));
-  if (options.maxArena)
-    pm.addPass(
-        decide::createStripeRows({options.target->name.str(), *options.maxArena,
-                                  options.target->bufferAlign}));
+  // When groups are what they stay. Near memory is filled by stripes of its own.
+  bool savesByDefault = !options.evaluating && !options.target->isDevice() &&
+                        !options.target->freestanding &&
+                        options.target->nearMemory.empty();
+  if (options.maxArena || savesByDefault)
+    pm.addPass(decide::createStripeRows(
+        {options.target->name.str(),
+         options.maxArena ? std::max<int64_t>(*options.maxArena, 1) : 0}));
   // Of what is in the arena then.
   if (options.nearBytes)
     pm.addPass(decide::createFillNear(

@@ -21,9 +21,8 @@
 
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/decide/Passes.h"
-#include "passes/decide/StripePlan.h"
+#include "passes/decide/Stripes.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Strategy.h"
 
@@ -260,53 +259,20 @@ private:
     return 0;
   }
 
-  /// What is one piece is copied as few long rows.
-  Value copy(OpBuilder &builder, Location loc, Value part) const {
-    auto slice = part.getDefiningOp<SliceOp>();
-    if (slice && !plan::isContiguous(slice))
-      return copyAsIs(builder, loc, part,
-                      builder.getArrayAttr(builder.getDenseI64ArrayAttr(
-                          computeSuffixProduct(shapeOf(slice.getX())))));
-    // Threads take rows, each of which begins anew.
-    constexpr int64_t least = 4096;
-    ArrayRef<int64_t> shape = shapeOf(part);
-    int64_t count = ShapedType::getNumElements(shape), rows = 1;
-    if (shape.size() > 2)
-      for (int64_t size : shape.take_front(2))
-        if (count / (rows * size) >= least)
-          rows *= size;
-    Value flat =
-        ReshapeOp::create(builder, loc, part, ArrayRef{rows, count / rows});
-    return ReshapeOp::create(builder, loc, copyAsIs(builder, loc, flat, {}),
-                             shape);
-  }
-
-  Value copyAsIs(OpBuilder &builder, Location loc, Value part,
-                 ArrayAttr strides) const {
-    auto group = GroupOp::create(builder, loc, part.getType(), part,
-                                 builder.getStringAttr(""), DenseI64ArrayAttr(),
-                                 strides, DictionaryAttr(), /*near=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    Block *body = builder.createBlock(&group.getBody());
-    Value moved = ReshapeOp::create(builder, loc, part.getType(),
-                                    body->addArgument(part.getType(), loc));
-    YieldOp::create(builder, loc, moved);
-    schedule::decideStrategy(group, target);
-    return group.getResult(0);
-  }
-
   void build(GroupOp group, const Operands &operands, int64_t height) {
     OpBuilder builder(group);
     if (isAll(group, height)) {
       for (unsigned operand : operands)
-        group->setOperand(
-            operand, copy(builder, group.getLoc(), group->getOperand(operand)));
+        group->setOperand(operand, copyPart(builder, group.getLoc(),
+                                            group->getOperand(operand), target,
+                                            /*near=*/true));
       return;
     }
     buildStripes({{group}, height}, /*fromEnd=*/false, target,
                  [&](OpBuilder &builder, const OperandRows &read, Value part) {
                    return llvm::is_contained(operands, read.operand)
-                              ? copy(builder, group.getLoc(), part)
+                              ? copyPart(builder, group.getLoc(), part, target,
+                                         /*near=*/true)
                               : part;
                  });
   }

@@ -1,5 +1,6 @@
 #include "passes/decide/GroupRows.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Strategy.h"
@@ -81,6 +82,8 @@ bool keepsAxis(Operation *op, int64_t axis) {
     return !llvm::is_contained(reduction.getAxes(), axis);
   if (auto concat = dyn_cast<ConcatOp>(op))
     return static_cast<int64_t>(concat.getAxis()) != axis;
+  if (auto softmax = dyn_cast<SoftmaxOp>(op))
+    return static_cast<int64_t>(softmax.getAxis()) != axis;
   if (isa<SliceOp, PadOp>(op))
     return shapeOf(op->getOperand(0))[axis] == shapeOf(op->getResult(0))[axis];
   return isa<ElementwiseOpInterface, ExpandOp>(op) || schedule::isByteTable(op);
@@ -276,6 +279,44 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
       mapped(from.getTerminator()->getOperand(0), {1, rows}, mapping));
   schedule::decideStrategy(copy, target);
   return copy;
+}
+
+static Value copyAsIs(OpBuilder &builder, Location loc, Value part,
+                      ArrayAttr strides, const TargetDescription &target,
+                      bool near) {
+  auto group = GroupOp::create(builder, loc, part.getType(), part,
+                               builder.getStringAttr(""), DenseI64ArrayAttr(),
+                               strides, DictionaryAttr(), near);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&group.getBody());
+  Value moved = ReshapeOp::create(builder, loc, part.getType(),
+                                  body->addArgument(part.getType(), loc));
+  YieldOp::create(builder, loc, moved);
+  schedule::decideStrategy(group, target);
+  return group.getResult(0);
+}
+
+Value copyPart(OpBuilder &builder, Location loc, Value part,
+               const TargetDescription &target, bool near) {
+  auto slice = part.getDefiningOp<SliceOp>();
+  if (slice && !plan::isContiguous(slice))
+    return copyAsIs(builder, loc, part,
+                    builder.getArrayAttr(builder.getDenseI64ArrayAttr(
+                        computeSuffixProduct(shapeOf(slice.getX())))),
+                    target, near);
+  // What is one piece is copied as few long rows: threads take rows, each of which
+  // begins anew.
+  constexpr int64_t least = 4096;
+  ArrayRef<int64_t> shape = shapeOf(part);
+  int64_t count = ShapedType::getNumElements(shape), rows = 1;
+  if (shape.size() > 2)
+    for (int64_t size : shape.take_front(2))
+      if (count / (rows * size) >= least)
+        rows *= size;
+  Value flat =
+      ReshapeOp::create(builder, loc, part, ArrayRef{rows, count / rows});
+  return ReshapeOp::create(
+      builder, loc, copyAsIs(builder, loc, flat, {}, target, near), shape);
 }
 
 } // namespace ingot::decide

@@ -47,6 +47,11 @@ buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              const TargetDescription &target,
              llvm::function_ref<mlir::Value(const OperandRows &)> part);
 
+/// A group that copies `part`, which may be a slice whose elements lie apart.
+mlir::Value copyPart(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value part, const TargetDescription &target,
+                     bool near = false);
+
 } // namespace ingot::decide
 
 #endif // INGOT_PASSES_DECIDE_GROUPROWS_H

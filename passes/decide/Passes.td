@@ -78,8 +78,7 @@ def ChainRows : Pass<"decide-chain-rows", "::mlir::func::FuncOp"> {
 def StripeRows : Pass<"decide-stripe-rows", "::mlir::ModuleOp"> {
   let summary = "Compute chains of groups some rows at a time where the arena would be too large";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,
-                 Option<"maxBytes", "max-bytes", "int64_t", "0", "What the arena may take">,
-                 Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
+                 Option<"maxBytes", "max-bytes", "int64_t", "0", "What the arena may take; 0: half of what it takes without, as far as that costs no time">];
 }
 
 def FillNear : Pass<"decide-fill-near", "::mlir::ModuleOp"> {

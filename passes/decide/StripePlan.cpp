@@ -7,11 +7,13 @@
 
 #include "passes/decide/StripePlan.h"
 
+#include "passes/decide/StripeCosts.h"
 #include "passes/plan/Buffers.h"
-#include "passes/schedule/GroupCost.h"
+#include "passes/schedule/Strategy.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 using namespace mlir;
@@ -19,81 +21,97 @@ using namespace ingot::graph;
 
 namespace ingot::decide {
 
-std::optional<std::vector<Rows>> rowsOfStripe(ArrayRef<GroupOp> groups,
-                                              Rows last, ReadRows read) {
-  std::vector<Rows> rows(groups.size());
-  rows.back() = last;
-  for (size_t i = groups.size(); i-- > 0;) {
-    GroupOp group = groups[i];
-    if (rows[i].size() == 0)
-      return std::nullopt;
-    const auto &reads = read(group, rows[i]);
-    if (!reads)
-      return std::nullopt;
-    for (const OperandRows &read : *reads) {
-      Operation *producer = group->getOperand(read.operand).getDefiningOp();
-      auto it = llvm::find(groups, producer);
-      if (it == groups.end())
-        continue;
-      if (read.axis != 1)
-        return std::nullopt;
-      Rows &known = rows[it - groups.begin()];
-      known = known.size() == 0 ? read.rows
-                                : Rows{std::min(known.begin, read.rows.begin),
-                                       std::max(known.end, read.rows.end)};
-    }
-  }
-  return rows;
-}
-
 namespace {
 
-/// What a launch costs in work, so that no more stripes than needed are made.
-constexpr double launchWork = 500;
-/// Longer chains pay with too much work done twice.
+/// Longer chains pay with too much work done twice, or hold too many rows.
 constexpr size_t longestChain = 12;
+/// More stripes that keep rows are not considered: each has launches of its own.
+constexpr int64_t mostKeepingStripes = 8;
 
 } // namespace
 
 class StripePlanner::Search {
 public:
-  Search(func::FuncOp main, int64_t alignment)
-      : alignment(alignment), buffers(main, {}, /*inPlace=*/false) {
+  Search(func::FuncOp main, const TargetDescription &target)
+      : target(target), costs(target), buffers(main, {}, /*inPlace=*/false) {
     for (auto [time, op] : llvm::enumerate(buffers.steps()))
       if (auto group = dyn_cast<GroupOp>(op)) {
         groups.push_back(group);
         stepOf.push_back(time);
       }
     plan::Buffers merged(main);
-    auto requests = merged.requests(alignment, nullptr);
-    for (int64_t step : stepOf)
+    auto requests = merged.requests(target.bufferAlign, nullptr);
+    for (auto [step, group] : llvm::zip(stepOf, groups)) {
       alone.push_back(plan::aliveAt(requests, step));
+      for (int64_t bytes : schedule::scratchBytes(group, target))
+        alone.back() += aligned(bytes);
+    }
   }
 
-  std::vector<Chain> plan(int64_t maxBytes) {
-    // With a lower limit there is more to consider.
-    if (maxBytes < considered) {
-      candidates.clear();
-      considered = maxBytes - maxBytes / 8;
-      considerAll();
+  std::vector<Chain> plan(int64_t maxBytes, bool keeps) {
+    mayKeep = keeps;
+    consider(maxBytes);
+    return chainsOf(cheapest(std::max(maxBytes, leastPeak())));
+  }
+
+  std::vector<Chain> planAtNoCost(int64_t maxBytes) {
+    if (groups.empty())
+      return {};
+    consider(maxBytes);
+    int64_t low = std::max(maxBytes, leastPeak()),
+            high = *llvm::max_element(alone);
+    Choice best = cheapest(low);
+    if (best.cost <= 0)
+      return chainsOf(best);
+    // The higher the limit, the more there is to choose from.
+    best = cheapest(high);
+    while (high - low > high / 64) {
+      int64_t middle = low + (high - low) / 2;
+      Choice choice = cheapest(middle);
+      if (choice.cost > 0) {
+        low = middle;
+        continue;
+      }
+      best = std::move(choice);
+      high = middle;
     }
-    std::vector<Chain> chains;
-    int64_t limit = std::max(maxBytes, leastPeak());
-    for (const Candidate *candidate : cheapest(limit))
-      chains.push_back({{groups.begin() + candidate->first,
-                         groups.begin() + candidate->last + 1},
-                        candidate->height,
-                        candidate->input});
-    return chains;
+    return chainsOf(best);
   }
 
 private:
   struct Candidate {
     size_t first, last;
-    int64_t height, peak;
+    int64_t height;
+    bool keeps;
+    int64_t peak;
     double cost;
     OpOperand *input;
   };
+  /// Chains in order, and what they cost beyond the groups as they are.
+  struct Choice {
+    double cost;
+    std::vector<const Candidate *> chains;
+  };
+
+  std::vector<Chain> chainsOf(const Choice &choice) const {
+    std::vector<Chain> chains;
+    for (const Candidate *candidate : choice.chains)
+      chains.push_back({{groups.begin() + candidate->first,
+                         groups.begin() + candidate->last + 1},
+                        candidate->height,
+                        candidate->keeps,
+                        candidate->input});
+    return chains;
+  }
+
+  /// With a lower limit there is more to consider.
+  void consider(int64_t maxBytes) {
+    if (maxBytes >= considered)
+      return;
+    candidates.assign(groups.size(), {});
+    considered = maxBytes - maxBytes / 8;
+    considerAll();
+  }
 
   void considerAll() {
     for (size_t i = 0; i < groups.size(); ++i)
@@ -138,97 +156,173 @@ private:
       for (OpOperand &read : group->getOpOperands())
         if (isReadByRows(i, j, read.get()))
           inputs.push_back(&read);
-    int64_t before = 0;
-    for (int64_t stripes = 2; stripes <= rows; ++stripes) {
-      int64_t height = llvm::divideCeil(rows, stripes);
-      if (height == before)
-        continue;
-      before = height;
-      if (!evaluate(i, j, height, inputs))
-        break;
+    int64_t together = rowsTogether(chain.back());
+    for (bool keeps : {false, true}) {
+      int64_t before = 0;
+      for (int64_t stripes = 2; stripes <= rows; ++stripes) {
+        if (keeps && (chain.size() == 1 || stripes > mostKeepingStripes))
+          break;
+        int64_t height =
+            llvm::alignTo(llvm::divideCeil(rows, stripes), together);
+        if (height == before || height >= rows)
+          continue;
+        before = height;
+        if (!evaluate(i, j, height, keeps, inputs))
+          break;
+      }
     }
     return true;
   }
 
-  /// A few of the stripes stand for all: the others are between them.
+  /// A stripe that may stand for several.
   struct Sample {
     Rows last;
-    std::vector<Rows> rows;
+    Stripe stripe;
     double count;
   };
 
-  bool evaluate(size_t i, size_t j, int64_t height,
-                ArrayRef<OpOperand *> inputs) {
-    ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
-    int64_t rows = shapeOf(chain.back()->getResult(0))[1];
-    int64_t stripes = llvm::divideCeil(rows, height);
+  /// All stripes where these keep rows; of others a few stand for all, which are between
+  /// them.
+  std::optional<std::vector<Sample>> samplesOf(const Chain &chain) {
+    auto read = [&](GroupOp group, Rows rows) -> auto & {
+      return reads(group, rows);
+    };
+    int64_t rows = shapeOf(chain.groups.back()->getResult(0))[1];
+    std::vector<Sample> samples;
+    if (chain.keeps) {
+      auto stripes = stripesOf(chain, /*fromEnd=*/false, read);
+      if (!stripes)
+        return std::nullopt;
+      for (Stripe &stripe : *stripes) {
+        Rows last = stripe.computed.back();
+        samples.push_back({last, std::move(stripe), 1});
+      }
+      return samples;
+    }
+    int64_t stripes = llvm::divideCeil(rows, chain.height);
     llvm::SetVector<int64_t> chosen;
     for (int64_t k : {int64_t(0), int64_t(1), stripes / 2, stripes / 2 + 1,
                       stripes - 2, stripes - 1})
       if (k >= 0 && k < stripes)
         chosen.insert(k);
-    std::vector<Sample> samples;
     for (int64_t k : chosen) {
-      Rows last{k * height, std::min(rows, (k + 1) * height)};
-      auto needed =
-          rowsOfStripe(chain, last, [&](GroupOp group, Rows rows) -> auto & {
-            return reads(group, rows);
-          });
+      Rows last{k * chain.height, std::min(rows, (k + 1) * chain.height)};
+      auto needed = rowsOfStripe(chain.groups, last, read);
       if (!needed)
-        return false;
-      samples.push_back({last, std::move(*needed), 1});
+        return std::nullopt;
+      samples.push_back({last, {*needed, *needed}, 1});
       if (k == stripes / 2)
         samples.back().count += static_cast<double>(stripes - chosen.size());
     }
-    double work = 0;
-    int64_t between = 0;
-    for (const Sample &sample : samples) {
-      between = std::max(between, bytesBetween(chain, sample));
-      for (auto [group, part] : llvm::zip(chain, sample.rows))
-        work += sample.count *
-                static_cast<double>(schedule::workOf(
-                    schedule::GroupView{&group->getRegion(0).front()})) *
-                static_cast<double>(part.size()) /
-                static_cast<double>(shapeOf(group->getResult(0))[1]);
-    }
-    for (GroupOp group : chain)
-      work -= static_cast<double>(
-          schedule::workOf(schedule::GroupView{&group->getRegion(0).front()}));
-    work = std::max(work, 0.0) +
-           launchWork * static_cast<double>((stripes - 1) * chain.size());
+    return samples;
+  }
+
+  bool evaluate(size_t i, size_t j, int64_t height, bool keeps,
+                ArrayRef<OpOperand *> inputs) {
+    Chain chain{{groups.begin() + i, groups.begin() + j + 1}, height, keeps};
+    auto samples = samplesOf(chain);
+    if (!samples)
+      return false;
     OpOperand *input = nullptr;
-    int64_t ends = bytesOfEnds(i, j, samples, inputs, input);
-    candidates.push_back(
-        {i, j, height,
-         aliveAcross(i, j, input ? input->get() : Value()) + ends + between,
-         work, input});
+    int64_t ends = bytesOfEnds(i, j, *samples, inputs, input);
+    candidates[j].push_back({i, j, height, keeps,
+                             aliveAcross(i, j, input ? input->get() : Value()) +
+                                 ends + bytesBetween(chain, *samples),
+                             costOf(chain, *samples), input});
     return true;
   }
 
+  /// How many kernels the stripes of a group are: rows of the same number that read the
+  /// same number of rows share one.
+  size_t kernelsOf(GroupOp group, size_t g, ArrayRef<Sample> samples) {
+    std::set<std::vector<int64_t>> kinds;
+    for (const Sample &sample : samples) {
+      Rows rows = sample.stripe.computed[g];
+      if (rows.size() == 0)
+        continue;
+      std::vector<int64_t> kind{rows.size()};
+      for (const OperandRows &read : *reads(group, rows))
+        kind.push_back(read.rows.size());
+      // Equal numbers of rows are read at both ends, beside different padding.
+      kind.push_back(rows.begin == 0);
+      kinds.insert(kind);
+    }
+    return kinds.size();
+  }
+
+  /// What a chain costs beyond its groups as they are.
+  double costOf(const Chain &chain, ArrayRef<Sample> samples) {
+    double cost = 0;
+    for (auto [g, group] : llvm::enumerate(chain.groups)) {
+      double own = 0;
+      int64_t held = 0;
+      for (const auto &[last, stripe, count] : samples) {
+        int64_t rows = stripe.computed[g].size();
+        if (rows == 0)
+          continue;
+        own += count * costs.launch(group, rows);
+        held = std::max(held, stripe.held[g].size());
+        Value result = group->getResult(0);
+        if (int64_t kept = stripe.kept(g, /*fromEnd=*/false).size())
+          own +=
+              count * costs.copy(result.getType(), kept * rowElements(result));
+      }
+      // Less than the whole is not computed, but for what nobody reads.
+      int64_t rows = shapeOf(group->getResult(0))[1];
+      cost += std::max(own - costs.launch(group, rows), 0.0) +
+              costs.kernel() * double(kernelsOf(group, g, samples) - 1);
+      if (g + 1 < chain.groups.size())
+        cost -= costs.saved(plan::bytesOf(group->getResult(0).getType()),
+                            held * rowBytes(group->getResult(0)));
+    }
+    return cost;
+  }
+
   int64_t aligned(int64_t bytes) const {
-    return static_cast<int64_t>(llvm::alignTo(bytes, alignment));
+    return static_cast<int64_t>(llvm::alignTo(bytes, target.bufferAlign));
   }
 
   static int64_t rowBytes(Value v) {
     return plan::bytesOf(v.getType()) / shapeOf(v)[1];
   }
+  static int64_t rowElements(Value v) {
+    return tensorType(v).getNumElements() / shapeOf(v)[1];
+  }
 
-  /// The most that results between the groups take in a stripe.
-  int64_t bytesBetween(ArrayRef<GroupOp> chain, const Sample &sample) const {
+  /// The most that results between the groups take at a time, with what a group needs
+  /// while it runs.
+  int64_t bytesBetween(const Chain &chain, ArrayRef<Sample> samples) const {
+    std::vector<size_t> readers = lastReaders(chain.groups);
     int64_t most = 0;
-    for (size_t now = 0; now < chain.size(); ++now) {
-      int64_t sum = 0;
-      for (size_t k = 0; k <= now && k + 1 < chain.size(); ++k) {
-        GroupOp group = chain[k];
-        if (llvm::any_of(group->getUsers(), [&](Operation *user) {
-              return llvm::find(chain, user) - chain.begin() >=
-                     static_cast<ptrdiff_t>(now);
-            }))
-          sum += aligned(rowBytes(group.getResult(0)) * sample.rows[k].size());
+    for (size_t k = 0; k < samples.size(); ++k)
+      for (size_t now = 0; now < chain.groups.size(); ++now) {
+        int64_t sum = 0;
+        for (int64_t bytes : schedule::scratchBytes(chain.groups[now], target))
+          sum += aligned(bytes);
+        for (size_t g = 0; g + 1 < chain.groups.size(); ++g)
+          sum += aligned(rowBytes(chain.groups[g]->getResult(0)) *
+                         rowsThere(chain, samples, k, now, g, readers[g]));
+        most = std::max(most, sum);
       }
-      most = std::max(most, sum);
-    }
     return most;
+  }
+
+  /// The rows of group `g` that are there while the group `now` computes its part of a
+  /// stripe.
+  static int64_t rowsThere(const Chain &chain, ArrayRef<Sample> samples,
+                           size_t k, size_t now, size_t g, size_t reader) {
+    const Stripe &stripe = samples[k].stripe;
+    auto keptFor = [&](size_t later) -> int64_t {
+      if (!chain.keeps || later >= samples.size())
+        return 0;
+      const Stripe &its = samples[later].stripe;
+      return its.computed[g].size() > 0 ? its.kept(g, false).size()
+             : later > 0 ? samples[later - 1].stripe.held[g].size()
+                         : 0;
+    };
+    return g > now         ? keptFor(k)
+           : reader >= now ? stripe.held[g].size()
+                           : keptFor(k + 1);
   }
 
   /// What neither belongs to the chain nor is `input`.
@@ -253,8 +347,8 @@ private:
   std::optional<Rows> rowsRead(ArrayRef<GroupOp> chain, const Sample &sample,
                                Value value, bool byLastOnly) {
     std::optional<Rows> all;
-    for (auto [group, part] : llvm::zip(chain, sample.rows)) {
-      if (byLastOnly && group != chain.back())
+    for (auto [group, part] : llvm::zip(chain, sample.stripe.computed)) {
+      if ((byLastOnly && group != chain.back()) || part.size() == 0)
         continue;
       for (const OperandRows &read : *reads(group, part)) {
         Value operand = group->getOperand(read.operand);
@@ -337,57 +431,63 @@ private:
     std::vector<int64_t> best{0};
     for (size_t n = 0; n < groups.size(); ++n) {
       best.push_back(std::max(best[n], alone[n]));
-      for (const Candidate &c : candidates)
-        if (c.last == n)
+      for (const Candidate &c : candidates[n])
+        if (mayKeep || !c.keeps)
           best.back() = std::min(best.back(), std::max(best[c.first], c.peak));
     }
     return best.back();
   }
 
-  /// The chains of the cheapest choice below `limit`, in order.
-  std::vector<const Candidate *> cheapest(int64_t limit) const {
+  /// The chains of the cheapest choice below `limit`.
+  Choice cheapest(int64_t limit) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     std::vector<double> best{0};
     std::vector<const Candidate *> by{nullptr};
     for (size_t n = 0; n < groups.size(); ++n) {
       best.push_back(alone[n] <= limit ? best[n] : never);
       by.push_back(nullptr);
-      for (const Candidate &c : candidates)
-        if (c.last == n && c.peak <= limit &&
+      for (const Candidate &c : candidates[n])
+        if ((mayKeep || !c.keeps) && c.peak <= limit &&
             best[c.first] + c.cost < best.back()) {
           best.back() = best[c.first] + c.cost;
           by.back() = &c;
         }
     }
-    std::vector<const Candidate *> chosen;
+    Choice choice{best.back(), {}};
     for (size_t n = groups.size(); n > 0;) {
       if (by[n])
-        chosen.insert(chosen.begin(), by[n]);
+        choice.chains.insert(choice.chains.begin(), by[n]);
       n = by[n] ? by[n]->first : n - 1;
     }
-    return chosen;
+    return choice;
   }
 
-  int64_t alignment;
+  const TargetDescription &target;
+  StripeCosts costs;
   plan::Buffers buffers;
   std::vector<GroupOp> groups;
   std::vector<int64_t> stepOf;
   /// What is alive while a group runs as it is.
   std::vector<int64_t> alone;
-  /// Chains with a group that needs more than `considered` as it is.
-  std::vector<Candidate> candidates;
+  /// By their last group, chains with a group that needs more than `considered` as it is.
+  std::vector<std::vector<Candidate>> candidates;
   int64_t considered = std::numeric_limits<int64_t>::max();
+  /// Whether chains that keep rows are chosen.
+  bool mayKeep = true;
   std::map<std::tuple<Operation *, int64_t, int64_t>,
            std::optional<SmallVector<OperandRows>>>
       known;
 };
 
-StripePlanner::StripePlanner(func::FuncOp main, int64_t alignment)
-    : search(std::make_unique<Search>(main, alignment)) {}
+StripePlanner::StripePlanner(func::FuncOp main, const TargetDescription &target)
+    : search(std::make_unique<Search>(main, target)) {}
 StripePlanner::~StripePlanner() = default;
 
-std::vector<Chain> StripePlanner::plan(int64_t maxBytes) {
-  return search->plan(maxBytes);
+std::vector<Chain> StripePlanner::plan(int64_t maxBytes, bool keeps) {
+  return search->plan(maxBytes, keeps);
+}
+std::vector<Chain> StripePlanner::planAtNoCost(int64_t maxBytes) {
+  return search->planAtNoCost(maxBytes);
 }
 
 } // namespace ingot::decide

@@ -4,50 +4,25 @@
 #define INGOT_PASSES_DECIDE_STRIPEPLAN_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/decide/GroupRows.h"
+#include "passes/decide/Stripes.h"
 
 #include <memory>
 
 namespace ingot::decide {
 
-/// Consecutive groups of which only the last one's result is stored as a whole.
-/// It is computed `height` rows at a time, by all of the groups in turn.
-struct Chain {
-  std::vector<graph::GroupOp> groups;
-  int64_t height = 0;
-  /// The operand whose rows are read for the last time by the chain, so that
-  /// the result may creep over them; null if there is none.
-  mlir::OpOperand *input = nullptr;
-};
-
-using ReadRows =
-    llvm::function_ref<const std::optional<llvm::SmallVector<OperandRows>> &(
-        graph::GroupOp, Rows)>;
-
-/// For `last` rows of the last group's result, the rows of each group's. None
-/// if the chain is not computed row by row. `read` is operandRows.
-std::optional<std::vector<Rows>>
-rowsOfStripe(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
-
-/// What a group of a stripe reads in place of `part`, the rows of an operand.
-using PlacePart = llvm::function_ref<mlir::Value(
-    mlir::OpBuilder &, const OperandRows &, mlir::Value part)>;
-
-/// Replaces the groups of a chain by those of its stripes; returns the result.
-mlir::Value buildStripes(const Chain &chain, bool fromEnd,
-                         const TargetDescription &target,
-                         PlacePart place = nullptr);
-
 /// Chooses chains of one function, for several limits.
 class StripePlanner {
 public:
-  StripePlanner(mlir::func::FuncOp main, int64_t alignment);
+  StripePlanner(mlir::func::FuncOp main, const TargetDescription &target);
   ~StripePlanner();
 
   /// The chains that bring the memory alive at any time, as estimated, down to
-  /// `maxBytes` with the least work done twice; if none do, those that bring it
-  /// down most.
-  std::vector<Chain> plan(int64_t maxBytes);
+  /// `maxBytes` in the least time; if none do, those that bring it down most. Without
+  /// `keeps` no stripe keeps rows for the next one, which leaves gaps in few places.
+  std::vector<Chain> plan(int64_t maxBytes, bool keeps);
+  /// The chains that bring it down to `maxBytes`, or as far as they take no more time,
+  /// as estimated, than the groups as they are.
+  std::vector<Chain> planAtNoCost(int64_t maxBytes);
 
 private:
   class Search;

@@ -2,7 +2,8 @@
 //
 // Where the arena would be larger than allowed, chains of groups are computed
 // stripe by stripe: some rows of the last result, from the rows of all results
-// before it that these need. Rows at the borders of stripes are computed twice.
+// before it that these need. Rows at the borders of stripes are computed twice, or
+// kept for the next stripe, whichever costs less (Stripes.cpp, StripeCosts.cpp).
 //
 //   %1 = group(%x) { conv }          %a = slice %x  // rows
 //   %2 = group(%1) { depthwise } ->  %b = group(%a) { conv }
@@ -10,16 +11,19 @@
 //                                    ...            // the next rows
 //                                    %2 = concat %c, ...
 //
-// The slices are views and the concatenation is in place. Equal stripes become
-// one kernel later on. Stripes run from the first row on or from the last one,
-// in turn, so that results creep over inputs in both directions. The module
-// gets ingot.macs_recomputed. Groups that are chains already (ChainRows.cpp) stay
-// such where the arena has room for what these need.
+// Stripes run from the first row on or from the last one, in turn, so that results
+// creep over inputs in both directions. The function gets kernel.macs_recomputed if
+// there are any. Groups that are chains already (ChainRows.cpp) stay such where the
+// arena has room for what these need.
 //
 // Before, groups are put into an order with less alive beyond what is allowed
-// (plan/OrderLaunches.h): a chain can only be of groups that follow one another.
+// (plan/OrderLaunches.h): a chain can only be of groups that follow one another. And
+// kernels with memory of their own get plans that need less of it.
+//
+// Without a limit, nothing may take more time by the estimate: stripes save what large
+// results cost that leave the caches before they are read. Where that does not bring a
+// large part of the arena down, all stays as it is.
 
-#include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/decide/ChainRows.h"
@@ -28,8 +32,10 @@
 #include "passes/plan/Buffers.h"
 #include "passes/plan/OrderLaunches.h"
 #include "passes/schedule/GroupCost.h"
-#include "passes/schedule/Plan.h"
 #include "passes/schedule/RowChain.h"
+#include "passes/schedule/Strategy.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -38,53 +44,10 @@ namespace ingot::decide {
 #define GEN_PASS_DEF_STRIPEROWS
 #include "passes/decide/Passes.h.inc"
 
-Value buildStripes(const Chain &chain, bool fromEnd,
-                   const TargetDescription &target, PlacePart place) {
-  GroupOp end = chain.groups.back();
-  OpBuilder builder(end);
-  int64_t rows = shapeOf(end.getResult(0))[1];
-  int64_t stripes = llvm::divideCeil(rows, chain.height);
-  SmallVector<Value> parts(stripes);
-  for (int64_t n = 0; n < stripes; ++n) {
-    int64_t k = fromEnd ? stripes - 1 - n : n;
-    std::optional<SmallVector<OperandRows>> reads;
-    std::vector<Rows> needed = *rowsOfStripe(
-        chain.groups,
-        {k * chain.height, std::min(rows, (k + 1) * chain.height)},
-        [&](GroupOp group, Rows its) -> auto & {
-          return reads = operandRows(group, its);
-        });
-    llvm::DenseMap<Value, std::pair<Value, Rows>> made;
-    for (auto [group, its] : llvm::zip(chain.groups, needed)) {
-      GroupOp built =
-          buildForRows(builder, group, its, target,
-                       [&, group = group](const OperandRows &read) -> Value {
-                         Value input = group->getOperand(read.operand);
-                         if (read.axis < 0)
-                           return place ? place(builder, read, input) : input;
-                         int64_t begin = read.rows.begin;
-                         if (auto it = made.find(input); it != made.end()) {
-                           input = it->second.first;
-                           begin -= it->second.second.begin;
-                         }
-                         Value part = slice(builder, group->getLoc(), input,
-                                            read.axis, begin, read.rows.size());
-                         return place ? place(builder, read, part) : part;
-                       });
-      made[group->getResult(0)] = {built.getResult(0), its};
-      parts[k] = built.getResult(0);
-    }
-  }
-  Value whole = parts.size() == 1
-                    ? parts[0]
-                    : ConcatOp::create(builder, end.getLoc(), parts, 1);
-  end.getResult(0).replaceAllUsesWith(whole);
-  for (GroupOp group : llvm::reverse(chain.groups))
-    group->erase();
-  return whole;
-}
-
 namespace {
+
+/// The largest share of an arena that is worth further kernels by default.
+constexpr double worthShare = 0.75;
 
 struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
   using Base::Base;
@@ -96,67 +59,156 @@ struct StripeRowsPass : impl::StripeRowsBase<StripeRowsPass> {
   }
 
 private:
+  const TargetDescription &target() const { return *lookupTarget(targetName); }
+
   void stripe(func::FuncOp main) {
     int64_t least = arenaOf(main);
-    if (least <= maxBytes)
+    if (maxBytes > 0) {
+      if (least <= maxBytes)
+        return;
+      for (auto group : llvm::make_early_inc_range(main.getOps<GroupOp>()))
+        if (schedule::RowChain::of({&group.getBody().front()}))
+          separateStages(group);
+      return stripe(main, maxBytes);
+    }
+    if (least <= target().l2Bytes)
       return;
-    for (auto group : llvm::make_early_inc_range(main.getOps<GroupOp>()))
-      if (schedule::RowChain::of({&group.getBody().front()}))
-        separateStages(group);
+    // In copies, since another order of the groups is no gain by itself.
+    auto copy = [&] {
+      OwningOpRef<func::FuncOp> trial(main.clone());
+      getOperation().push_back(*trial);
+      return trial;
+    };
+    int64_t most = planOf(main).lowerBound / 2;
+    {
+      OwningOpRef<func::FuncOp> ordered = copy();
+      plan::orderGroups(*ordered, most);
+      plan::ArenaPlan plan = planOf(*ordered);
+      least = std::min(least, plan.bytes);
+      most = std::min(most, plan.lowerBound / 2);
+    }
+    OwningOpRef<func::FuncOp> trial = copy();
+    stripe(*trial, most);
+    if (double(arenaOf(*trial)) > worthShare * double(least))
+      return;
+    main.getBody().takeBody(trial->getBody());
+    if (Attribute recomputed = (*trial)->getAttr(kernel::kMacsRecomputedAttr))
+      main->setAttr(kernel::kMacsRecomputedAttr, recomputed);
+  }
+
+  /// Brings the arena down to `limit`, or near to it; without maxBytes only as far as that
+  /// takes no time.
+  void stripe(func::FuncOp main, int64_t most) {
+    int64_t least = arenaOf(main);
+    if (least <= most)
+      return;
+    plan::orderGroups(main, most);
+    limitScratch(main, most);
     least = arenaOf(main);
-    if (least <= maxBytes)
+    if (least <= most)
       return;
-    plan::orderGroups(main, maxBytes);
-    least = arenaOf(main);
-    if (least <= maxBytes)
+    Best best{least, nullptr};
+    StripePlanner planner(main, target());
+    build(main, planner, most, /*keeps=*/true, best);
+    if (maxBytes > 0 && best.bytes > most)
+      build(main, planner, most, /*keeps=*/false, best);
+    if (!best.function)
       return;
+    int64_t recomputed = multiplyAdds(*best.function) - multiplyAdds(main);
+    main.getBody().takeBody(best.function->getBody());
+    if (recomputed > 0)
+      main->setAttr(kernel::kMacsRecomputedAttr,
+                    Builder(&getContext()).getI64IntegerAttr(recomputed));
+  }
+
+  /// What has the smallest arena so far.
+  struct Best {
+    int64_t bytes;
+    OwningOpRef<func::FuncOp> function;
+  };
+
+  void build(func::FuncOp main, StripePlanner &planner, int64_t most,
+             bool keeps, Best &best) const {
     // The plan is an estimate: what it comes to is measured, and the limit
-    // lowered by what it was off.
-    int64_t limit = maxBytes, step = 0;
-    OwningOpRef<func::FuncOp> best;
-    StripePlanner planner(main, alignment);
+    // lowered by what it was off. By default gaps alone are a reason to try again.
+    int64_t limit = most, step = 0;
     std::vector<Chain> before;
-    for (int attempt = 0; attempt < 16 && limit > 0; ++attempt, limit -= step) {
-      int64_t reached = std::numeric_limits<int64_t>::max();
-      std::vector<Chain> chains = planner.plan(limit);
+    int attempts = maxBytes > 0 ? 16 : 4;
+    for (int attempt = 0; attempt < attempts && limit > 0;
+         ++attempt, limit -= step) {
+      int64_t reached = std::numeric_limits<int64_t>::max(), bound = reached;
+      std::vector<Chain> chains = maxBytes > 0 ? planner.plan(limit, keeps)
+                                               : planner.planAtNoCost(limit);
       if (chains.empty())
         break;
-      if (llvm::equal(chains, before, [](const Chain &a, const Chain &b) {
-            return a.groups == b.groups && a.height == b.height;
-          }))
+      // By default the limit is of what kernels need, too.
+      if (maxBytes > 0 &&
+          llvm::equal(chains, before,
+                      [](const Chain &a, const Chain &b) { return a.isAs(b); }))
         continue;
       before = chains;
       // Which directions leave fewer gaps is not known before.
-      for (bool inTurn : {true, false}) {
+      for (auto [inTurn, fromEnd] : {std::pair(true, false),
+                                     {false, false},
+                                     {true, true},
+                                     {false, true}}) {
         IRMapping mapping;
         OwningOpRef<func::FuncOp> trial(main.clone(mapping));
         // Strategies ask the module how strict it is.
-        getOperation().push_back(*trial);
-        buildAll(chains, mapping, inTurn);
-        int64_t bytes = arenaOf(*trial);
+        main->getParentOfType<ModuleOp>().push_back(*trial);
+        buildAll(chains, mapping, inTurn, fromEnd);
+        if (limit < most)
+          limitScratch(*trial, limit);
+        auto [offsets, bytes, alive] = planOf(*trial);
         reached = std::min(reached, bytes);
-        if (bytes < least) {
-          least = bytes;
-          best = std::move(trial);
-        }
-        if (bytes <= maxBytes)
+        bound = std::min(bound, alive);
+        if (bytes < best.bytes)
+          best = {bytes, std::move(trial)};
+        if (bytes <= most)
           break;
       }
-      if (reached <= maxBytes)
+      if (reached <= most || (maxBytes == 0 && bound > most))
         break;
       step = std::max<int64_t>(
-          {(reached - maxBytes) / 4, maxBytes / 64, alignment});
+          {(reached - most) / 4, most / 64, int64_t(target().bufferAlign)});
     }
-    if (!best)
-      return;
-    int64_t recomputed = multiplyAdds(*best) - multiplyAdds(main);
-    main.getBody().takeBody(best->getBody());
-    main->setAttr(kernel::kMacsRecomputedAttr,
-                  Builder(&getContext()).getI64IntegerAttr(recomputed));
+  }
+
+  /// Has kernels need less memory while they run where there is not enough of it beside
+  /// what is alive then; by default only as far as that takes a hundredth of their time.
+  void limitScratch(func::FuncOp main, int64_t most) const {
+    constexpr double mostOfTime = 0.01;
+    double left = std::numeric_limits<double>::infinity();
+    if (maxBytes == 0) {
+      left = 0;
+      for (GroupOp group : main.getOps<GroupOp>())
+        left +=
+            mostOfTime *
+            double(schedule::cyclesOf({&group.getBody().front()}, target()));
+    }
+    plan::Buffers buffers(main);
+    auto requests = buffers.requests(target().bufferAlign, nullptr);
+    for (auto [time, op] : llvm::enumerate(buffers.steps())) {
+      auto group = dyn_cast<GroupOp>(op);
+      if (!group)
+        continue;
+      SmallVector<int64_t> scratch = schedule::scratchBytes(group, target());
+      int64_t room = most - plan::aliveAt(requests, time),
+              needed =
+                  std::accumulate(scratch.begin(), scratch.end(), int64_t(0));
+      if (needed <= room || room <= 0)
+        continue;
+      DictionaryAttr before = group.getPlanAttr();
+      double cycles = schedule::limitScratch(group, room, target()).value_or(0);
+      if (cycles > left)
+        group.setPlanAttr(before);
+      else
+        left -= cycles;
+    }
   }
 
   void buildAll(std::vector<Chain> chains, const IRMapping &mapping,
-                bool inTurn) const {
+                bool inTurn, bool first) const {
     llvm::DenseMap<Value, bool> builtFromEnd;
     for (Chain &chain : chains) {
       // In the copy.
@@ -168,9 +220,9 @@ private:
                     .getDefiningOp()
                     ->getOperand(read->getOperandNumber());
       auto before = builtFromEnd.find(rootOf(input));
-      bool fromEnd = inTurn && before != builtFromEnd.end() && !before->second;
-      builtFromEnd[buildStripes(chain, fromEnd, *lookupTarget(targetName))] =
-          fromEnd;
+      bool fromEnd =
+          inTurn && before != builtFromEnd.end() ? !before->second : first;
+      builtFromEnd[buildStripes(chain, fromEnd, target())] = fromEnd;
     }
   }
 
@@ -182,19 +234,21 @@ private:
   }
 
   int64_t arenaOf(func::FuncOp function) const {
+    return planOf(function).bytes;
+  }
+
+  plan::ArenaPlan planOf(func::FuncOp function) const {
+    int64_t alignment = target().bufferAlign;
     plan::Buffers buffers(function);
     auto requests = buffers.requests(alignment, nullptr);
     for (auto [time, op] : llvm::enumerate(buffers.steps()))
       if (auto group = dyn_cast<GroupOp>(op))
-        if (auto chain = schedule::RowChain::of({&group.getBody().front()})) {
-          int64_t parts = schedule::Plan(group.getPlanAttr()).number("parts"),
-                  step = static_cast<int64_t>(time);
-          for (int64_t bytes : chain->scratchBytes())
-            requests.push_back(
-                {static_cast<int64_t>(llvm::alignTo(parts * bytes, alignment)),
-                 step, step});
+        for (int64_t bytes : schedule::scratchBytes(group, target())) {
+          auto step = static_cast<int64_t>(time);
+          requests.push_back(
+              {int64_t(llvm::alignTo(bytes, alignment)), step, step});
         }
-    return plan::planArena(requests, alignment).bytes;
+    return plan::planArena(requests, alignment);
   }
 
   static int64_t multiplyAdds(func::FuncOp function) {

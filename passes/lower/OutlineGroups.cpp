@@ -40,6 +40,14 @@ SmallVector<Operation *> operatorsOf(graph::GroupOp group) {
   return all;
 }
 
+/// Whether a group does nothing but store its operand elsewhere.
+bool isCopy(graph::GroupOp group) {
+  SmallVector<Operation *> operators = operatorsOf(group);
+  return group.getNear() ||
+         (operators.size() == 1 && isa<graph::ReshapeOp>(operators[0]) &&
+          operators[0]->getOperandTypes() == operators[0]->getResultTypes());
+}
+
 /// "conv_max_pool_1x14x14x8": what is no mere epilogue, and the result.
 std::string nameFor(graph::GroupOp group) {
   Block &body = group.getBody().front();
@@ -48,7 +56,7 @@ std::string nameFor(graph::GroupOp group) {
     if (auto element = dyn_cast<graph::ElementOpInterface>(op);
         !isa<graph::ConstantOp>(op) && (!element || !element.isCheap()))
       parts.push_back(op->getName().stripDialect());
-  if (parts.empty() && group.getNear())
+  if (parts.empty() && isCopy(group))
     parts.push_back("copy");
   if (parts.empty())
     parts.push_back(body.getTerminator()

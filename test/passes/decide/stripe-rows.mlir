@@ -1,27 +1,45 @@
 // RUN: split-file %s %t
 // RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=5000 | FileCheck %s --check-prefix=CHAIN
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=3000 | FileCheck %s --check-prefix=BACK
 // RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=100000 | FileCheck %s --check-prefix=FITS
 // RUN: %ingot-opt %t/chain.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=5000 -lower-outline-groups | FileCheck %s --check-prefix=SHARED
 // RUN: %ingot-opt %t/transposed.mlir -decide-form-groups -decide-pack-weights -simplify-fold-constants -decide-stripe-rows=max-bytes=2000 | FileCheck %s --check-prefix=STRIDES
 // RUN: %ingot-opt %t/pool.mlir -decide-form-groups -decide-stripe-rows=max-bytes=1700 | FileCheck %s --check-prefix=POOL
 // RUN: %ingot-opt %t/branches.mlir -decide-form-groups -decide-stripe-rows=max-bytes=42000 | FileCheck %s --check-prefix=ORDER
+// RUN: %ingot-opt %t/tiles.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-stripe-rows="target=x86-64-v4 max-bytes=3000000" | FileCheck %s --check-prefix=TILES
+// RUN: %ingot-opt %t/tiles.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-stripe-rows=target=x86-64-v4 | FileCheck %s --check-prefix=DEFAULT
+// RUN: %ingot-opt %t/chain.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-stripe-rows=target=x86-64-v4 | FileCheck %s --check-prefix=FITS
+// RUN: %ingot-opt %t/softmax.mlir -decide-form-groups -decide-stripe-rows=max-bytes=20000 | FileCheck %s --check-prefix=SOFTMAX
 // REQUIRES: ingot-opt
 
-// The convolution's result (16 rows of 512 bytes) is never stored as a whole. The stripes at
-// the borders have padding on their side; those inside have none, and are equal.
-// CHAIN: kernel.macs_recomputed = {{[1-9]}}
-// CHAIN: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x[[TOP:[0-9]+]]x16x4xf32>
-// CHAIN: %[[A0:.*]] = graph.group "convolution"(%{{.*}}, %[[X0]])
+// The convolution's result (16 rows of 512 bytes) is never stored as a whole. The last row of
+// a stripe is copied for the next one, which computes those behind it: nothing is computed
+// twice. The first stripe has padding above; the others have none, and those inside are equal.
+// CHAIN-NOT: macs_recomputed
+// CHAIN: %[[X0:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x5x16x4xf32>
+// CHAIN: %[[A0:.*]] = graph.group "convolution"(%{{.*}}, %[[X0]]){{.*}} -> tensor<1x4x16x8xf32>
 // CHAIN: graph.conv {{.*}}low = array<i64: 1, 1>
 // CHAIN: %[[D0:.*]] = graph.group "depthwise"(%[[A0]]
 // CHAIN: graph.conv {{.*}}low = array<i64: 1, 1>
-// CHAIN: %[[X1:.*]] = graph.slice %arg0
+// CHAIN: %[[ROW:.*]] = graph.slice %[[A0]] {starts = array<i64: 0, 3, 0, 0>{{.*}} -> tensor<1x1x16x8xf32>
+// CHAIN: %[[FLAT:.*]] = graph.reshape %[[ROW]]
+// CHAIN: %[[COPY:.*]] = graph.group {{.*}}(%[[FLAT]])
+// CHAIN: %[[KEPT:.*]] = graph.reshape %[[COPY]]
+// CHAIN: %[[X1:.*]] = graph.slice %arg0 {starts = array<i64: 0, 3, 0, 0>
 // CHAIN: %[[A1:.*]] = graph.group "convolution"(%{{.*}}, %[[X1]])
 // CHAIN: graph.conv {{.*}}low = array<i64: 0, 1>
-// CHAIN: %[[D1:.*]] = graph.group "depthwise"(%[[A1]]
+// CHAIN: %[[BOTH:.*]] = graph.concat %[[KEPT]], %[[A1]] {axis = 1 : i64}
+// CHAIN: %[[D1:.*]] = graph.group "depthwise"(%[[BOTH]]
 // CHAIN: graph.conv {{.*}}low = array<i64: 0, 1>
 // CHAIN: %[[ALL:.*]] = graph.concat %[[D0]], %[[D1]], {{.*}} {axis = 1 : i64}
 // CHAIN: graph.group {{.*}}(%[[ALL]])
+
+// From the last row on, it is the first row of a stripe that is kept, behind the others.
+// BACK: %[[A0:.*]] = graph.group "convolution"
+// BACK: graph.slice %[[A0]] {starts = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x1x16x8xf32>
+// BACK: %[[KEPT:.*]] = graph.reshape {{.*}} -> tensor<1x1x16x8xf32>
+// BACK: %[[A1:.*]] = graph.group "convolution"
+// BACK: graph.concat %[[A1]], %[[KEPT]] {axis = 1 : i64}
 
 // With enough memory nothing is divided.
 // FITS-NOT: macs_recomputed
@@ -30,9 +48,12 @@
 
 // One kernel for all stripes inside.
 // SHARED: kernel.launch @conv_1x4x16x8(
-// SHARED: kernel.launch @conv_1x5x16x8(
-// SHARED: kernel.launch @conv_1x5x16x8(
-// SHARED: kernel.launch @conv_1x5x16x8_2(
+// SHARED: kernel.launch @copy_1x128(
+// SHARED: kernel.launch @conv_1x4x16x8_2(
+// SHARED: kernel.launch @copy_1x128(
+// SHARED: kernel.launch @conv_1x4x16x8_2(
+// SHARED: kernel.launch @copy_1x128(
+// SHARED: kernel.launch @conv_1x4x16x8_3(
 //--- chain.mlir
 func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x1x8xf32>) -> tensor<1x1x1x8xf32> {
   %w = graph.constant dense<0.5> : tensor<3x3x4x8xf32> : tensor<3x3x4x8xf32>
@@ -84,4 +105,41 @@ func.func @main(%x: tensor<1x16x16x4xf32>, %v: tensor<3x3x4x32xf32>, %w: tensor<
   %c = graph.conv %a, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x32xf32>, tensor<3x3x32x4xf32>) -> tensor<1x16x16x4xf32>
   %d = graph.conv %b, %w {strides = array<i64: 1, 1>, dilations = array<i64: 2, 2>, low = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x16x16x32xf32>, tensor<3x3x32x4xf32>) -> tensor<1x16x16x4xf32>
   return %c, %d : tensor<1x16x16x4xf32>, tensor<1x16x16x4xf32>
+}
+
+// Tiles of four rows are computed together, in stripes as well: these begin and end where
+// tiles of the whole do.
+// TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
+// TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
+// TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
+// TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
+// TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
+// TILES: graph.group "winograd"{{.*}} -> tensor<1x{{4|8|12|16|20|24|28|32|36|40|44|48}}x160x16xf32>
+
+// Results that would leave the cache are computed in stripes without being asked for. What
+// stays in it is not: see FITS.
+// DEFAULT: graph.group "winograd"
+// DEFAULT: graph.slice
+// DEFAULT: graph.concat
+//--- tiles.mlir
+func.func @main(%x: tensor<1x160x160x16xf32>) -> tensor<1x1x1x16xf32> {
+  %w = graph.constant dense<0.5> : tensor<3x3x16x16xf32> : tensor<3x3x16x16xf32>
+  %a = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x160x160x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x160x160x16xf32>
+  %b = graph.conv %a, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x160x160x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x160x160x16xf32>
+  %c = graph.conv %b, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x160x160x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x160x160x16xf32>
+  %p = graph.max_pool %c {kernel = array<i64: 4, 4>, strides = array<i64: 8, 8>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x160x160x16xf32>) -> tensor<1x20x20x16xf32>
+  %y = graph.reduce_mean %p {axes = array<i64: 1, 2>} : (tensor<1x20x20x16xf32>) -> tensor<1x1x1x16xf32>
+  return %y : tensor<1x1x1x16xf32>
+}
+
+// A softmax along another axis is computed row by row.
+// SOFTMAX: graph.group {{.*}} -> tensor<1x{{[0-9]+}}x8x16xf32>
+// SOFTMAX: graph.softmax {{.*}} -> tensor<1x{{1|2|4|8|16|32}}x8x16xf32>
+// SOFTMAX: graph.concat
+//--- softmax.mlir
+func.func @main(%x: tensor<1x64x8x16xf32>, %w: tensor<1x1x16x1xf32>) -> tensor<1x1x1x1xf32> {
+  %s = graph.softmax %x {axis = 3 : i64} : (tensor<1x64x8x16xf32>) -> tensor<1x64x8x16xf32>
+  %c = graph.conv %s, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x8x16xf32>, tensor<1x1x16x1xf32>) -> tensor<1x64x8x1xf32>
+  %y = graph.reduce_mean %c {axes = array<i64: 1, 2>} : (tensor<1x64x8x1xf32>) -> tensor<1x1x1x1xf32>
+  return %y : tensor<1x1x1x1xf32>
 }
