@@ -12,6 +12,13 @@
 //
 // A part is a panel: the result's rows of one vector of the input, for all its columns.
 // Where sizes are no whole vectors, the last tile starts earlier, in the same part.
+//
+// Few rows, as of the colours of a picture, are a short last axis of the result; if their
+// columns are the one before, a vector of each row becomes as many vectors side by side:
+//
+//   a0 a1 a2 a3
+//   b0 b1 b2 b3  ->  a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+//   c0 c1 c2 c3
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -50,9 +57,18 @@ TransposeOp transposeOf(GroupView group) {
              : TransposeOp();
 }
 
-/// Lanes of a tile: more would be more code, and hardly faster.
+constexpr int64_t mostFewRows = 4;
+
+/// Whether rows are so few that they are put side by side.
+bool hasFewRows(TransposeOp op) {
+  ArrayRef<int64_t> perm = op.getPerm();
+  return shapeOf(op.getX())[perm.back()] <= mostFewRows &&
+         perm.end()[-2] == int64_t(perm.size()) - 1;
+}
+
+/// Lanes of a tile. Of a square one more would be more code, and hardly faster.
 int64_t lanesOf(GroupView group, const TargetDescription &target) {
-  int64_t lanes = 8;
+  int64_t lanes = hasFewRows(transposeOf(group)) ? 16 : 8;
   for (Operation &op : group.block->without_terminator())
     for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults())) {
       Type type = elementOf(v), stored = storageType(type);
@@ -82,6 +98,16 @@ public:
         parts.push_back(x[axis]);
       }
     int64_t columns = x[columnAxis], panels = columns / lanes;
+    if (hasFewRows(op)) {
+      b.parallelFor(product(ArrayRef<Dim>(parts)), [&](Expr part) {
+        named(part, "part");
+        Exprs at(x.size());
+        for (auto [axis, i] : llvm::zip(axes, b.delinearize(part, parts)))
+          at[axis.first] = named(i, axis.second);
+        overColumns(at, part);
+      });
+      return;
+    }
     parts.push_back(panels);
     b.parallelFor(product(ArrayRef<Dim>(parts)), [&](Expr part) {
       Exprs outer = b.delinearize(named(part, "part"), parts);
@@ -97,6 +123,71 @@ public:
   }
 
 private:
+  /// All columns of few rows, for the part of the result whose number is `part`.
+  void overColumns(Exprs &at, Expr part) {
+    int64_t count = x[rowAxis], columns = x[columnAxis];
+    // Inside of a larger tensor, rows of the result do not follow each other.
+    if (!b.isContiguous(0)) {
+      forCoveringTiles(b, columns, 1, "column", [&](Expr column) {
+        at[columnAxis] = column;
+        for (int64_t row = 0; row < count; ++row) {
+          at[rowAxis] = b.index(row);
+          b.store(0u, b.load(op.getX(), at), inResult(at));
+        }
+      });
+      return;
+    }
+    int64_t length = columns * count;
+    Value all =
+        b.view(b.outputs[0],
+               {tensorType(op.getX()).getNumElements() / length, length});
+    Value saved = std::exchange(b.outputs[0], all);
+    forCoveringTiles(b, columns, lanes, "column",
+                     [&](Expr column) { interleave(at, column, part); });
+    b.outputs[0] = saved;
+  }
+
+  /// A vector of columns of each of few rows, side by side in that part of the result.
+  void interleave(Exprs &at, Expr column, Expr part) {
+    int64_t count = x[rowAxis];
+    SmallVector<Value> rows;
+    at[columnAxis] = column;
+    for (int64_t row = 0; row < count; ++row) {
+      at[rowAxis] = b.index(row);
+      rows.push_back(
+          b.withLanes(lanes, [&] { return b.load(op.getX(), at); }).value);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      // Each row brings its lanes; the others stay.
+      Value all = rows[0];
+      for (int64_t row = 1; row < count; ++row) {
+        SmallVector<int64_t> order;
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          int64_t from = (i * lanes + lane) / count,
+                  of = (i * lanes + lane) % count;
+          order.push_back(of == row             ? lanes + from
+                          : row == 1 && of == 0 ? from
+                                                : lane);
+        }
+        all =
+            vector::ShuffleOp::create(b.builder, b.loc, all, rows[row], order);
+      }
+      b.withLanes(lanes, [&]() -> Expr {
+        b.store(0u, b.wrap(all, elementOf(op.getX())),
+                {part, column * double(count) + double(i * lanes)});
+        return {};
+      });
+    }
+  }
+
+  /// Where an element of the input is in the result.
+  Exprs inResult(ArrayRef<Expr> at) {
+    Exprs to;
+    for (int64_t axis : perm)
+      to.push_back(at[axis]);
+    return to;
+  }
+
   void overRows(Exprs &at, Expr column) {
     forCoveringTiles(b, x[rowAxis], lanes, "row",
                      [&](Expr row) { tile(at, row, column); });
@@ -123,9 +214,7 @@ private:
         v = arith::ExtFOp::create(b.builder, b.loc, computed, v);
       at[rowAxis] = row;
       at[columnAxis] = named(column + double(i), "column_" + Twine(i));
-      Exprs to;
-      for (int64_t axis : perm)
-        to.push_back(at[axis]);
+      Exprs to = inResult(at);
       b.bindElement(op.getResult(), b.wrap(v, type));
       b.withLanes(lanes, [&]() -> Expr {
         b.store(0u, b.load(b.result(), to), to);
@@ -171,8 +260,14 @@ public:
       return false;
     ArrayRef<int64_t> x = shapeOf(op.getX());
     int64_t lanes = lanesOf(group, target), rowAxis = op.getPerm().back();
-    return lanes >= 4 && rowAxis + 1 != int64_t(x.size()) &&
-           x.back() >= lanes && x[rowAxis] >= lanes;
+    if (lanes < 4 || rowAxis + 1 == int64_t(x.size()) || x.back() < lanes)
+      return false;
+    if (!hasFewRows(op))
+      return x[rowAxis] >= lanes;
+    // Registers of less than 16 bytes have no instructions that reorder them.
+    return x[rowAxis] > 1 && group.results()[0] == op.getResult() &&
+           lanes * storageType(elementOf(op.getX())).getIntOrFloatBitWidth() >=
+               128;
   }
 
   void emit(KernelBuilder &b) const override {

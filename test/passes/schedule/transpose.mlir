@@ -37,3 +37,24 @@ kernel.func @between(%x: tensor<4x16x8xf16>) -> tensor<4x8x16xf16> attributes {s
   %y = graph.neg %t : (tensor<4x8x16xf16>) -> tensor<4x8x16xf16>
   kernel.return %y : tensor<4x8x16xf16>
 }
+
+// Few rows go side by side: 8 columns of three rows are three vectors of the result. The
+// last columns start earlier.
+// CHECK-LABEL: kernel.func @few(
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20{{.*}} step %c8
+// CHECK-COUNT-3: vector.load %{{.*}} : memref<3x5x20xf32>, vector<8xf32>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 8, 2, 1, 9, 5, 2, 10]
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 8, 3, 4, 9, 6, 7]
+// CHECK: vector.store %{{.*}} : memref<5x60xf32>, vector<8xf32>
+// CHECK-COUNT-2: vector.shuffle
+// CHECK: vector.store
+// CHECK-COUNT-2: vector.shuffle
+// CHECK: vector.store
+// CHECK-NOT: vector.shuffle
+// NEON-LABEL: kernel.func @few(
+// NEON-COUNT-3: vector.load %{{.*}} : memref<3x5x20xf32>, vector<4xf32>
+// NEON-COUNT-6: vector.shuffle
+kernel.func @few(%x: tensor<3x5x20xf32>) -> tensor<5x20x3xf32> attributes {strategy = "transpose", comment = ""} {
+  %y = graph.transpose %x {perm = array<i64: 1, 2, 0>} : (tensor<3x5x20xf32>) -> tensor<5x20x3xf32>
+  kernel.return %y : tensor<5x20x3xf32>
+}
