@@ -259,26 +259,28 @@ private:
   Expr acrossLanes(Expr acc, int64_t lanes) {
     if (lanes == 1)
       return acc;
-    // Parts of a register are slow: all lanes are merged with those at a distance.
-    for (int64_t half = lanes / 2; b.target.wholeRegisters && half > 0;
-         half /= 2) {
-      auto places = llvm::to_vector(llvm::map_range(
-          llvm::seq(lanes), [&](int64_t i) { return (i + half) % lanes; }));
-      Expr turned{&b,
-                  vector::ShuffleOp::create(b.builder, b.loc, acc.value,
-                                            acc.value, places),
-                  acc.type};
-      acc = named(reduction.merge(b, acc, turned), "total_of_" + Twine(half));
-    }
-    for (int64_t half = b.target.wholeRegisters ? 0 : lanes / 2; half > 0;
-         half /= 2) {
-      auto slice = [&](int64_t from) -> Expr {
-        return {&b,
-                vector::ExtractStridedSliceOp::create(b.builder, b.loc,
-                                                      acc.value, from, half, 1),
+    for (int64_t half = lanes / 2; half > 0; half /= 2) {
+      Expr low, high;
+      if (b.target.wholeRegisters && half < b.target.maxLanes(acc.type)) {
+        // Parts of a register are slow: all its lanes are merged with those at a distance.
+        int64_t all = std::min(lanes, b.target.maxLanes(acc.type));
+        auto places = llvm::to_vector(llvm::map_range(
+            llvm::seq(all), [&](int64_t i) { return (i + half) % all; }));
+        low = acc;
+        high = {&b,
+                vector::ShuffleOp::create(b.builder, b.loc, acc.value,
+                                          acc.value, places),
                 acc.type};
-      };
-      Expr low = slice(0), high = slice(half);
+      } else {
+        auto slice = [&](int64_t from) -> Expr {
+          return {&b,
+                  vector::ExtractStridedSliceOp::create(
+                      b.builder, b.loc, acc.value, from, half, 1),
+                  acc.type};
+        };
+        low = slice(0);
+        high = slice(half);
+      }
       acc = named(reduction.merge(b, low, high), "total_of_" + Twine(half));
     }
     acc.value =
