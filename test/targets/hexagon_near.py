@@ -27,6 +27,9 @@ MOST_PACKETS = 1.03
 PROBE = "\t{\n\t\tmemb(%s+#0) += #0\n\t}"
 # Constants have to be where the probes can write.
 WRITABLE = ".vectors_of_constants"
+# Probes have no room for an offset in vectors: a register that points behind the last
+# constants, before which vectors are loaded, is still theirs.
+GUARD = f'\t.section\t{WRITABLE},"aw",@progbits\n\t.space\t4096\n'
 
 
 def generate(args, model, folder, options):
@@ -59,7 +62,9 @@ def add_probes(text):
 def probed_program(facts, plugin, folder, sources):
     """Builds and runs the program with probes; returns it, and the loads of each address in each range."""
     net, main, weights = sources
-    assembly, writable, loads = (os.path.join(folder, name) for name in ("net.s", "weights.o", "loads"))
+    assembly, writable, guard, loads = (os.path.join(folder, name) for name in ("net.s", "weights.o", "guard.s", "loads"))
+    with open(guard, "w") as file:
+        file.write(GUARD)
     run([*facts["compilers"][0].split(), *facts["flags"], "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-S", net, "-o", assembly])
     with open(assembly) as file:
         text = re.sub(r"\.section\t\.rodata[^,]*,\"aM?\",@progbits(,\d+)?", f'.section\t{WRITABLE},"aw",@progbits', file.read())
@@ -67,7 +72,7 @@ def probed_program(facts, plugin, folder, sources):
     with open(assembly, "w") as file:
         file.write(text)
     run(["llvm-objcopy-22", "--rename-section", f".rodata={WRITABLE},alloc,data,load,contents", weights, writable])
-    _, program = count_packets(facts, plugin, folder, [assembly, main], [writable])
+    _, program = count_packets(facts, plugin, folder, [assembly, main], [writable, guard])
     ranges = {}
     for line in run(["readelf", "-sW", program]).splitlines():
         # In the program's main file.
@@ -78,7 +83,7 @@ def probed_program(facts, plugin, folder, sources):
         if found := re.match(rf"\s*\[ *\d+\] \{WRITABLE}\s+PROGBITS\s+([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", line):
             begin = int(found[1], 16)
             ranges["constants"] = begin, begin + int(found[2], 16)
-    counts, _ = count_packets(facts, plugin, folder, [assembly, main], [writable],
+    counts, _ = count_packets(facts, plugin, folder, [assembly, main], [writable, guard],
                               [f"loads={loads}", *(f"range={begin}-{end}" for begin, end in ranges.values())])
     return program, probes, loads, [*ranges, "stack"]
 
