@@ -14,6 +14,9 @@
 //   matmul(a: si8, b, a_zero, b_zero)
 //     ->  matmul(a ^ 128: ui8, b, a_zero + 128, b_zero)
 //
+// Where parts of a register are slow, columns of an operand that is computed are filled
+// up to whole registers, by zeros.
+//
 // Other products keep their zero points, which are taken off each element.
 //
 //   conv(x, w, bias) {x_zero}  ->  conv(padded x, w, bias - x_zero * sums of w)
@@ -122,12 +125,12 @@ public:
       : RewritingBase(product), product(product) {}
 
   /// Computes the product with operands of the other sign where that is asked for.
-  /// Rows are summed by a product with ones if they are shorter than `mostSteps`.
-  void run(bool flipA, bool flipB, int64_t mostSteps) {
+  /// Rows are summed by a product with ones if they are shorter than `mostSteps`. The
+  /// columns are filled up to a multiple of `columns`.
+  void run(bool flipA, bool flipB, int64_t mostSteps, int64_t columns) {
     Operand a = centered(product.getA(), product.getAZero(), flipA);
     Operand b = centered(product.getB(), product.getBZero(), flipB);
-    Value y =
-        MatMulOp::create(builder, loc, product.getType(), a.values, b.values);
+    Value y = multiplied(a.values, b.values, columns);
     int64_t steps = shapeOf(a.values).back(), rank = shapeOf(b.values).size();
     if (a.zero) {
       Value sums = sum(b.values, rank - 2);
@@ -153,6 +156,22 @@ private:
   struct Operand {
     Value values, zero;
   };
+
+  Value multiplied(Value a, Value b, int64_t columns) {
+    int64_t count = shapeOf(b).back(),
+            missing = llvm::alignTo(count, columns) - count;
+    if (missing == 0)
+      return MatMulOp::create(builder, loc, product.getType(), a, b);
+    SmallVector<int64_t> none(shapeOf(b).size()), more(none);
+    more.back() = missing;
+    b = PadOp::create(builder, loc, b, number(0, elementOf(b)), none, more);
+    Dims sizes = dimsOf(product.getResult());
+    sizes.back() = count + missing;
+    Value y = MatMulOp::create(builder, loc, tensorOf(sizes, wide), a, b);
+    SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
+    return SliceOp::create(builder, loc, y, starts, steps,
+                           shapeOf(product.getResult()));
+  }
 
   Value rowSums(Value rows, Type type) {
     Dims sizes = dimsOf(rows);
@@ -371,7 +390,7 @@ private:
     // Matrix units take bytes of any sign.
     if (target.isDevice()) {
       if (!product.getZeros().empty())
-        ProductRewriting(product).run(false, false, 0);
+        ProductRewriting(product).run(false, false, 0, /*columns=*/1);
       return;
     }
     // Core registers have no tiles of operands that are computed.
@@ -390,6 +409,7 @@ private:
                                      {true, true}};
     double best = 0;
     bool byWord = false;
+    int64_t lanes = 1;
     std::pair<bool, bool> chosen;
     for (auto [flipA, flipB] : flips)
       if (auto dots = schedule::dotForm(flipA ? otherSign(a) : a,
@@ -398,13 +418,20 @@ private:
           dots && dots->perCycle > best) {
         best = dots->perCycle;
         byWord = dots->byWord;
+        lanes = dots->lanes.front();
         chosen = {flipA, flipB};
       }
     auto [flipA, flipB] = chosen;
-    if (best > 0 && (flipA || flipB || !product.getZeros().empty()))
+    // Parts of a register are slow: computed columns fill one. Constants are packed.
+    int64_t count = shapeOf(product.getB()).back();
+    if (!target.wholeRegisters || hasRunTimeSizes(product) ||
+        2 * count < lanes || matchPattern(product.getB(), m_Constant()))
+      lanes = 1;
+    if (best > 0 &&
+        (flipA || flipB || !product.getZeros().empty() || count % lanes != 0))
       // A sum in lanes has nothing to do for a row that does not fill two vectors.
       ProductRewriting(product).run(flipA, flipB,
-                                    byWord ? 2 * target.maxLanes(a) : 0);
+                                    byWord ? 2 * target.maxLanes(a) : 0, lanes);
   }
 
   /// Operands change their sign if that is faster. That of the weights costs sums

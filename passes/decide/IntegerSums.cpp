@@ -129,7 +129,7 @@ static double boundOf(Value v, unsigned depth = 0) {
     double zeros = product.getZeros().empty() ? 1 : 4;
     bound = double(shapeOf(product.getA()).back()) * of(product.getA()) *
             of(product.getB()) * zeros;
-  } else if (isa<ReshapeOp>(op)) {
+  } else if (isa<ReshapeOp, SliceOp, TransposeOp>(op)) {
     bound = of(op->getOperand(0));
   } else if (isa<AddOp, SubOp>(op)) {
     bound = of(op->getOperand(0)) + of(op->getOperand(1));

@@ -201,3 +201,15 @@ func.func @zero_outside(%x: tensor<1x5x5x3xui8>) -> tensor<1x5x5x8xsi32> {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1, x_zero = 7} : (tensor<1x5x5x3xui8>, tensor<3x3x3x8xsi8>) -> tensor<1x5x5x8xsi32>
   return %y : tensor<1x5x5x8xsi32>
 }
+
+// Where parts of a register are slow, columns that are computed are filled up.
+// HEXAGON-LABEL: @columns(
+// HEXAGON: %[[WIDE:.*]] = graph.pad %arg1, %{{.*}} : (tensor<4x64x24xui8>, tensor<ui8>) -> tensor<4x64x32xui8>
+// HEXAGON: %[[ALL:.*]] = graph.matmul %arg0, %[[WIDE]] : {{.*}} -> tensor<4x64x32xsi32>
+// HEXAGON: graph.slice %[[ALL]] {{.*}} -> tensor<4x64x24xsi32>
+// CHECK-LABEL: @columns(
+// CHECK-NOT: graph.pad
+func.func @columns(%a: tensor<4x64x64xui8>, %b: tensor<4x64x24xui8>) -> tensor<4x64x24xsi32> {
+  %y = graph.matmul %a, %b : (tensor<4x64x64xui8>, tensor<4x64x24xui8>) -> tensor<4x64x24xsi32>
+  return %y : tensor<4x64x24xsi32>
+}
