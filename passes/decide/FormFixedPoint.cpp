@@ -58,7 +58,8 @@ public:
     if (sum.terms.empty())
       return std::nullopt;
     double bound = sum.bound();
-    if (std::optional<int> same = isFixed(sum, bound); same && *same >= least)
+    if (std::optional<int> same = isFixed(sum, bound);
+        same && *same >= least && *same <= mostFraction)
       return Fixed{sum.terms[0].integer, *same};
     int fraction = mostFraction;
     while (fraction >= least && !fits(sum, bound, fraction, magnitudeBits))
