@@ -178,6 +178,9 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
 /// Every buffer is (region, offset, size). Launches that are planned may pass
 /// buffers of any shape, so that kernels can serve several.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
+  // Before launches are ordered, and memory is planned.
+  if (!options.evaluating && options.target->isDevice())
+    pm.addPass(plan::createCopyToHost());
   if (!options.evaluating)
     pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
   // Before memory is planned, which has to know what is alive at the same time.

@@ -119,14 +119,16 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
   needs.memory = program.getArenaBytes().value_or(0) > 0;
   needs.context = options.trace && !interface.isDevice;
   program.walk([&](Operation *op) {
+    // What is put on a stream may fail.
+    if (interface.isDevice && isa<kernel::LaunchOp, kernel::IfOp,
+                                  kernel::LoopOp, kernel::ReadSizesOp>(op))
+      needs.stream = needs.checks = true;
     if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
       needs.weights |= hasWeightsBase() && isNamedWeight(get);
     } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
       kernel::FuncOp callee = calleeOf(launch);
       auto extent = kernel::extentOf(callee).value_or(1);
       needs.context |= kernel::usesThreads(callee) && !interface.isDevice;
-      needs.stream |= interface.isDevice;
-      needs.checks |= interface.isDevice;
       addSizes(callee.getSizes().value_or(kernel::SizesAttr()), needs);
       addSizes(extent, needs);
     } else if (auto loop = dyn_cast<kernel::LoopOp>(op)) {
@@ -134,15 +136,10 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
       addSizes(loop.getElementsAttr(), needs);
       needs.decides |= loop.getLimit() || loop.getCondition() ||
                        loop.getConditional() || loop.getCounted();
-      needs.stream |= interface.isDevice;
-      needs.checks |= interface.isDevice;
     } else if (isa<kernel::IfOp>(op)) {
       needs.decides = true;
-      needs.stream |= interface.isDevice;
-      needs.checks |= interface.isDevice;
     } else if (auto read = dyn_cast<kernel::ReadSizesOp>(op)) {
       needs.checks = needs.decides = true;
-      needs.stream |= interface.isDevice;
       addSizes(read.getSizes(), needs);
       needs.makesSizes |=
           llvm::any_of(interface.madeSizes, [&](const InterfaceSize &made) {

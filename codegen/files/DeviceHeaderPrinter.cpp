@@ -45,6 +45,8 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
       });
     staging += llvm::alignTo(
         std::max<int64_t>(8 * most, cellBytes * loops.size()), align);
+    near = staging;
+    staging += llvm::alignTo(main.getNearBytes().value_or(0), align);
   }
   tensors = llvm::alignTo(interface.arenaBytes, align);
   device = tensors + staging;

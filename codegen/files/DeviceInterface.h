@@ -18,6 +18,8 @@ struct DeviceLayout {
   /// Where outputs begin in staging; where what the host decides by does, behind them; and
   /// the size of all.
   int64_t outputs = 0, decisions = 0, staging = 0;
+  /// Where the memory of kernels of the host begins, behind what it decides by.
+  int64_t near = 0;
   /// Where tensors begin on the device, and how much of it a run takes.
   int64_t tensors = 0, device = 0;
 

@@ -1,6 +1,7 @@
 #include "codegen/files/DevicePrinter.h"
 
 #include "codegen/files/NodeNames.h"
+#include "dialects/kernel/HostOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -23,6 +24,8 @@ void DevicePrinter::printLaunches() {
            (isDecided ? "(void)decisions, (void)cells, (void)" : "(void)") +
            (streams() > 1 ? "streams;" : "stream;"));
   weightsBase = "constants";
+  isBusy = isArriving = true;
+  nearBase = "decisions + " + std::to_string(layout.near - layout.decisions);
   printWeightPointers(interface.main, weightsBase);
   printStatePointers("phases");
   printOperations(interface.main);
@@ -67,13 +70,49 @@ std::string DevicePrinter::decisionArguments(const std::string &decisions,
          cells + ", ";
 }
 
+void DevicePrinter::printWait() {
+  if (isBusy)
+    check("device::wait(stream)");
+  isBusy = isArriving = false;
+}
+
 void DevicePrinter::printFetch(const std::string &from, int64_t bytes) {
   check("device::copy(decisions, " + from + ", " + Twine(bytes) + ", stream)");
-  check("device::wait(stream)");
+  isBusy = true;
+  printWait();
+}
+
+void DevicePrinter::printOther(Operation *op) {
+  auto copy = dyn_cast<kernel::CopyOp>(op);
+  if (!copy)
+    return;
+  int64_t bytes = kernel::spanBytes(cast<MemRefType>(copy.getTo().getType()));
+  if (bytes == 0)
+    return;
+  check("device::copy(" + argument(copy.getTo(), /*readOnly=*/false) + ", " +
+        argument(copy.getFrom(), /*readOnly=*/true) + ", " + Twine(bytes) +
+        ", stream)");
+  isBusy = true;
+  isArriving |= copy.getNear();
+}
+
+void DevicePrinter::printOnHost(kernel::LaunchOp launch) {
+  // Also for that nothing is read any more of what is written now.
+  printWait();
+  if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
+    out.comment(nodes + ", on the host");
+  out.line(context.functions[launch.getCallee()] + "(" +
+           llvm::join(launchArguments(launch), ", ") + ");");
 }
 
 std::string DevicePrinter::readable(Value memref, int64_t elements) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
+  auto arena = kernel::bufferRoot(memref).getDefiningOp<kernel::ArenaOp>();
+  if (arena && arena.getNear()) {
+    if (isArriving)
+      printWait();
+    return argument(memref, /*readOnly=*/true);
+  }
   printFetch(argument(memref, /*readOnly=*/true),
              elements * kernel::elementBytes(element));
   return "(const " + storageTypeName(element) + " *)decisions";
@@ -91,6 +130,7 @@ void DevicePrinter::printToCell(const std::string &variable,
   // Of memory that is not page-locked the driver has a copy when it returns.
   check("device::copy(" + cell + ", &" + variable + ", sizeof " + variable +
         ", stream)");
+  isBusy = true;
 }
 
 void DevicePrinter::printFromCell(const std::string &variable,
@@ -103,9 +143,13 @@ void DevicePrinter::printCarried(const std::string &to, const std::string &from,
                                  const std::string &count, Type element) {
   check("device::copy(" + to + ", " + from + ", (size_t)(" + count + ") * " +
         Twine(kernel::elementBytes(element)) + ", stream)");
+  isBusy = true;
 }
 
 void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
+  if (launch.getNear())
+    return printOnHost(launch);
+  isBusy = true;
   kernel::FuncOp callee = calleeOf(launch);
   printForkBefore(launch);
   std::string stream =

@@ -28,8 +28,13 @@ public:
 
 private:
   void printLaunch(kernel::LaunchOp launch) override;
-  /// What callers bind is compared before the launches (printBoundValues).
-  void printOther(mlir::Operation *) override {}
+  /// Copies between the host and the device. What callers bind is compared before the launches
+  /// (printBoundValues).
+  void printOther(mlir::Operation *op) override;
+  /// Calls a kernel of the host.
+  void printOnHost(kernel::LaunchOp launch);
+  /// Waits for the device, unless nothing is on the stream since it last did.
+  void printWait();
   std::string readable(mlir::Value memref, int64_t elements) override;
   std::string cellOf(kernel::LoopOp loop, bool isCondition,
                      const std::string &variable) override;
@@ -39,7 +44,11 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  void printChecked(const std::string &call) override { check(call); }
+  /// A call of a program, which leaves something on the stream.
+  void printChecked(const std::string &call) override {
+    check(call);
+    isBusy = true;
+  }
   /// Prints what brings bytes to where the host reads what it decides by.
   void printFetch(const std::string &from, int64_t bytes);
   void printForkBefore(kernel::LaunchOp launch);
@@ -86,6 +95,9 @@ private:
 
   DeviceLayout layout;
   bool isDecided;
+  /// Whether anything is on the stream that the host has not waited for, and whether that
+  /// brings anything to the host.
+  bool isBusy = true, isArriving = true;
   /// Of the fork that is open, its number and how many branches it has.
   std::optional<uint64_t> fork;
   int64_t branches = 0;

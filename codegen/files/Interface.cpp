@@ -68,6 +68,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
+      if (isDevice)
+        nearBytes = 0; // The handle has it.
       if (nearBytes) {
         nearField = fields.unique(target->nearMemory);
         nearMacro = macro + "_" + target->nearMemory.upper();

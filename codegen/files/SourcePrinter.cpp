@@ -157,6 +157,13 @@ public:
     for (FunctionOpInterface kernel : kernels)
       context.functions[kernel.getName()] =
           this->names.unique(kernel.getName());
+    llvm::SetVector<FunctionOpInterface> ofHost;
+    for (auto function : module.getOps<kernel::FuncOp>())
+      if (target.isDevice() && !function.isExternal() && !function.getThreads())
+        collectKernels(function, symbols, ofHost);
+    for (FunctionOpInterface function : ofHost)
+      if (isa<func::FuncOp>(*function))
+        context.onHost.insert(function.getName());
     for (auto program : module.getOps<kernel::ProgramOp>())
       if (!program.isPublic())
         context.functions[program.getName()] =

@@ -57,13 +57,13 @@ void KernelPrinter::print() {
   else if (auto text = kernel->getAttrOfType<StringAttr>(kernel::kCommentAttr))
     out.comment(text.getValue());
   printSignature();
-  bool isForPass =
-      isa<kernel::FuncOp>(*kernel) && !context.passCondition.empty();
+  bool isOfHost = launched && !launched.getThreads();
+  bool isForPass = launched && !isOfHost && !context.passCondition.empty();
   if (isForPass)
     out.raw() << "#if " << context.passCondition << "\n";
   if (const Intrinsic *begin =
           context.target.intrinsic("kernel.func", Type(), Type());
-      begin && launched)
+      begin && launched && !isOfHost)
     out.line(begin->spelling + ";");
   printAlignments();
   printShared();
@@ -83,14 +83,16 @@ void KernelPrinter::printSignature() {
   // A kernel is kept a function of its own: inlined into its only caller it
   // would make that caller as large as all kernels together. Functions of
   // numbers are inlined whatever their size, as their text was written there.
-  if (context.target.isDevice())
+  if (context.target.isDevice() && !(launched && !launched.getThreads()))
     // Passes in which no kernel has a body call no helper.
-    os << (launched ? "__global__ __launch_bounds__(" +
-                          llvm::itostr(*launched.getThreads()) +
-                          (launched.getResident()
-                               ? ", " + llvm::itostr(*launched.getResident())
-                               : std::string()) +
-                          ") "
+    os << (context.onHost.contains(kernel.getName())
+               ? "__host__ __device__ __forceinline__ "
+           : launched ? "__global__ __launch_bounds__(" +
+                            llvm::itostr(*launched.getThreads()) +
+                            (launched.getResident()
+                                 ? ", " + llvm::itostr(*launched.getResident())
+                                 : std::string()) +
+                            ") "
            : context.passCondition.empty()
                ? "__device__ __forceinline__ "
                : "[[maybe_unused]] __device__ __forceinline__ ");

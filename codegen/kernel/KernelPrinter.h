@@ -40,6 +40,8 @@ struct SourceContext {
   llvm::StringMap<std::string> functions, globals;
   /// Functions that are launched, by symbol; the others are helpers.
   llvm::StringSet<> launched;
+  /// Helpers that kernels of the host call beside a device.
+  llvm::StringSet<> onHost;
   /// Vector types to declare, and those with a splat function.
   std::set<std::string> vectorTypes, splats;
   /// Where the output has several targets of a device: what the compiler's pass has to be

@@ -77,6 +77,7 @@ static Footprint planFootprint(Compilation &compilation) {
     row.strategy = kernel.getStrategy().value_or("").str();
     row.isFirst = counted.insert(kernel).second;
     row.device = schedule::DeviceWork::of(kernel);
+    row.onHost = compilation.options.target->isDevice() && launch.getNear();
     if (row.device.threads)
       row.device.registers =
           estimateRegisters(kernel, compilation.options.target->device);

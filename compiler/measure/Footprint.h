@@ -27,6 +27,8 @@ struct Footprint {
     int64_t weights = 0, code = 0, stack = 0, arena = 0;
     /// On a device, where a kernel has threads.
     schedule::DeviceWork device;
+    /// Whether the kernel runs on the host beside a device.
+    bool onHost = false;
     /// Of launches in branches that run at the same time.
     std::optional<int64_t> fork, branch;
   };

@@ -3,6 +3,7 @@
 // Launches with the same `fork` follow each other. A branch of them sees what came before
 // the fork and its own values, and none of what other branches write.
 
+#include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
 
 using namespace mlir;
@@ -11,8 +12,8 @@ namespace ingot::kernel {
 
 /// Whether an operation takes time in a program, so that a fork ends in front of it.
 static bool isStep(Operation *op) {
-  return isa<LaunchOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp, RequireEqualOp>(
-      op);
+  return isa<LaunchOp, CopyOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp,
+             RequireEqualOp>(op);
 }
 
 /// A launch of another branch whose result `value` is, or is a part of; null if there is

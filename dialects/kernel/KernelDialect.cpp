@@ -7,6 +7,8 @@
 // kernel leaves the graph level.
 
 #include "dialects/kernel/KernelDialect.h"
+
+#include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/NumberTypes.h"
 #include "dialects/kernel/TileRegisters.h"
 
@@ -44,6 +46,10 @@ void KernelDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/kernel/TileRegisterOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/kernel/HostOps.cpp.inc"
       >();
 }
 
@@ -355,8 +361,9 @@ LogicalResult ProgramOp::verify() {
       !llvm::all_of(getArgumentTypes(), llvm::IsaPred<MemRefType>))
     return emitOpError("on buffers takes all of them as arguments");
   for (Operation &op : getBody().front())
-    if (!isa<ArenaOp, ViewOp, LaunchOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp,
-             RequireEqualOp, PrefetchOp, memref::GetGlobalOp, ReturnOp>(op))
+    if (!isa<ArenaOp, ViewOp, LaunchOp, CopyOp, IfOp, LoopOp, ReadSizesOp,
+             CheckSizesOp, RequireEqualOp, PrefetchOp, memref::GetGlobalOp,
+             ReturnOp>(op))
       return op.emitOpError("is not of the kernel level; a program only "
                             "launches kernels and runs programs");
   return verifyForks(*this);
@@ -491,6 +498,9 @@ LogicalResult LaunchOp::verify() {
       return emitOpError("'inplace' names a result or operand that is not");
   if (getFork().has_value() != getBranch().has_value())
     return emitOpError("has one of 'fork' and 'branch' without the other");
+  for (Value operand : getOperands())
+    if (getNear() && isa<MemRefType>(operand.getType()) && !isInNear(operand))
+      return emitOpError("runs on the host, on what is not in near memory");
   return success();
 }
 
@@ -524,6 +534,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!callee)
     return emitOpError() << "launches '" << getCallee()
                          << "', which is no kernel";
+  if (getNear() && callee.getThreads())
+    return emitOpError() << "has '" << getCallee()
+                         << "' in near memory, where a device has no threads";
   SmallVector<Type> declared(callee.getArgumentTypes());
   declared.pop_back_n(partArguments(callee));
   if (auto sizes = callee.getSizes())

@@ -1,5 +1,7 @@
 #include "dialects/kernel/KernelModule.h"
 
+#include "dialects/kernel/HostOps.h"
+
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -60,7 +62,9 @@ SmallVector<ProgramOp> programsInOrder(ProgramOp entry) {
 
 bool decidesOnHost(ProgramOp program) {
   return llvm::any_of(program.getBody().getOps(), [](Operation &op) {
-    return isa<IfOp, LoopOp, ReadSizesOp, CheckSizesOp>(op);
+    auto launch = dyn_cast<LaunchOp>(op);
+    return isa<IfOp, LoopOp, ReadSizesOp, CheckSizesOp, CopyOp>(op) ||
+           (launch && launch.getNear());
   });
 }
 

@@ -2,7 +2,8 @@
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/HostOps.h"
+#include "targets/TargetDescription.h"
 
 #include <map>
 #include <numeric>
@@ -131,12 +132,21 @@ void Buffers::keepCharacters(Operation *op) {
       characters.push_back(operand);
 }
 
-/// Whether the first result of a step is in near memory.
-static bool isNear(Operation *op) {
+/// How many results of a step are in near memory, the first ones. Beside a device a kernel
+/// of the host has all of them there.
+static size_t countNear(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return group.getNear();
+  if (auto copy = dyn_cast<kernel::CopyOp>(op))
+    return copy.getNear();
   auto launch = dyn_cast<kernel::LaunchOp>(op);
-  return launch && launch.getNear();
+  if (!launch || !launch.getNear())
+    return 0;
+  auto target = launch->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(
+      kernel::kTargetAttr);
+  return target && lookupTarget(target.getValue())->isDevice()
+             ? launch.getNumResults()
+             : 1;
 }
 
 void Buffers::read(Operation *op) {
@@ -162,8 +172,8 @@ void Buffers::read(Operation *op) {
     return placeParts(op, time);
   for (Value result : op->getResults())
     places[result] = {newBuffer(Arena, bytesOf(result.getType()), time), 0};
-  if (isNear(op))
-    buffers[places.lookup(op->getResult(0)).buffer].isNear = true;
+  for (Value result : op->getResults().take_front(countNear(op)))
+    buffers[places.lookup(result).buffer].isNear = true;
 }
 
 void Buffers::placeParts(Operation *op, int64_t time) {

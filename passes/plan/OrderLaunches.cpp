@@ -13,7 +13,7 @@
 // order changes only if less is alive in the end, by the planner's own count.
 
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/HostOps.h"
 #include "passes/plan/Buffers.h"
 #include "passes/plan/Passes.h"
 #include "llvm/ADT/BitVector.h"
@@ -216,9 +216,12 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
 
 private:
   void order(kernel::ProgramOp main) {
-    // What is in near memory was chosen for this very order.
-    if (llvm::any_of(main.getBody().getOps<kernel::LaunchOp>(),
-                     [](kernel::LaunchOp launch) { return launch.getNear(); }))
+    // What is in near memory was chosen for this very order, and the host waits for what it
+    // has copied.
+    if (llvm::any_of(main.getBody().getOps(), [](Operation &op) {
+          auto launch = dyn_cast<kernel::LaunchOp>(op);
+          return isa<kernel::CopyOp>(op) || (launch && launch.getNear());
+        }))
       return;
     Buffers given(main);
     int64_t alive = aliveIn(given);

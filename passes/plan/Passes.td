@@ -10,6 +10,10 @@ def OrderLaunches : Pass<"plan-order-launches", "::mlir::ModuleOp"> {
   let options = [Option<"alignment", "alignment", "int64_t", "64", "Alignment of arena buffers in bytes">];
 }
 
+def CopyToHost : Pass<"plan-copy-to-host", "::mlir::ModuleOp"> {
+  let summary = "Copy what kernels of the host read and write beside a device";
+}
+
 def ForkBranches : Pass<"plan-fork-branches", "::mlir::ModuleOp"> {
   let summary = "Let launches of a device run beside each other where that is predicted to be faster";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose device runs them">];

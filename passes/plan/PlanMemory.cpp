@@ -19,6 +19,7 @@
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -181,6 +182,14 @@ private:
         builder.clone(op);
         continue;
       }
+      if (auto copy = dyn_cast<kernel::CopyOp>(op)) {
+        Type type = storageType(tensorType(copy.getFrom()));
+        Value from = place(copy.getFrom(), type, "");
+        kernel::CopyOp::create(builder, op.getLoc(), Type(), from,
+                               place(copy.getResult(), type, ""),
+                               copy.getNear());
+        continue;
+      }
       auto launch = dyn_cast<kernel::LaunchOp>(op);
       if (!launch)
         continue;
@@ -195,6 +204,9 @@ private:
           operands, DenseI64ArrayAttr());
       planned.setForkAttr(launch.getForkAttr());
       planned.setBranchAttr(launch.getBranchAttr());
+      // Of the host beside a device: all that it has is there.
+      if (launch.getNear() && llvm::all_of(operands, kernel::isInNear))
+        planned.setNear(true);
     }
     kernel::ReturnOp::create(builder, main.getLoc());
     main.erase();

@@ -40,6 +40,12 @@ struct DeviceTime {
 DeviceTime predictTime(const Device &device, const DeviceWork &work,
                        int64_t bytes, int64_t multiplyAdds);
 
+/// What a kernel takes on the host beside a device, with the copies of what it reads there
+/// and of what it writes back, and a wait for each of both.
+double hostSeconds(int64_t bytes, int64_t multiplyAdds);
+/// What so many launches lose where they start one by one, and not as a graph.
+double secondsOutsideOfGraph(int64_t launches);
+
 /// What launches of a branch take one after the other, and how much of that they would
 /// take if they had all of the device.
 struct BranchTime {

@@ -10,12 +10,15 @@
 // buffer, and which results may be written over which operands.
 
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/Strategy.h"
@@ -37,6 +40,8 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
     ModuleOp module = getOperation();
     const TargetDescription &target = *lookupTarget(targetName);
     SymbolTable symbols(module);
+    if (target.isDevice())
+      findStarts(module);
     llvm::StringMap<KernelBuilder::Promises> promises;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<FuncOp>()))
       if (isOnTensors(kernel)) {
@@ -66,8 +71,60 @@ private:
            !kernel.getResultTypes().empty();
   }
 
-  static KernelBuilder::Promises schedule(FuncOp tensors, SymbolTable &symbols,
-                                          const TargetDescription &target) {
+  /// What the programs that launch a kernel lose where it runs on the host: they are no graph
+  /// then. Kernels of programs that others run stay on the device.
+  void findStarts(ModuleOp module) {
+    for (auto program : module.getOps<ProgramOp>()) {
+      int64_t count = 0;
+      program.walk([&](LaunchOp) { ++count; });
+      if (decidesOnHost(program))
+        count = 0;
+      program.walk([&](LaunchOp launch) {
+        int64_t &starts = startsOutside[launch.getCallee()];
+        starts =
+            program.isPublic() && starts >= 0 ? std::max(starts, count) : -1;
+      });
+    }
+  }
+
+  /// Whether a kernel in which nothing is independent runs on the host: one thread of the
+  /// device would take longer, for all that has to be copied.
+  bool runsOnHost(FuncOp tensors, FuncOp kernel, int64_t multiplyAdds,
+                  const Device &device) {
+    int64_t starts = startsOutside.lookup(kernel.getName()), bytes = 0;
+    // Copies are of as many bytes in each run.
+    if (starts < 0 || llvm::any_of(
+                          llvm::concat<const Type>(tensors.getArgumentTypes(),
+                                                   tensors.getResultTypes()),
+                          [](Type type) { return bool(SizesAttr::of(type)); }))
+      return false;
+    for (Type type : kernel.getArgumentTypes()) {
+      auto buffer = dyn_cast<MemRefType>(type);
+      if (!buffer || !buffer.getLayout().isIdentity())
+        return false;
+      bytes += spanBytes(buffer);
+    }
+    // What the target's table spells are functions of the device.
+    bool isOfHost = true;
+    auto isNarrow = [](Type type) {
+      Type element = getElementTypeOrSelf(type);
+      return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+    };
+    kernel.walk([&](Operation *op) {
+      isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&
+                  !isa<memref::GetGlobalOp>(op) &&
+                  llvm::none_of(op->getOperandTypes(), isNarrow) &&
+                  llvm::none_of(op->getResultTypes(), isNarrow);
+    });
+    DeviceWork one;
+    one.blocks = one.threads = 1;
+    return isOfHost &&
+           hostSeconds(bytes, multiplyAdds) + secondsOutsideOfGraph(starts) <
+               predictTime(device, one, bytes, multiplyAdds).seconds;
+  }
+
+  KernelBuilder::Promises schedule(FuncOp tensors, SymbolTable &symbols,
+                                   const TargetDescription &target) {
     OpBuilder builder(tensors);
     SmallVector<Type> types;
     std::optional<ArrayAttr> inputStrides = tensors.getInputStrides();
@@ -93,10 +150,13 @@ private:
     for (size_t i = 0; i < inputs; ++i)
       b.bindBuffer(block.getArgument(i), entry->getArgument(i));
     lookupStrategy(*tensors.getStrategy())->emit(b);
-    if (target.isDevice() && !function.getThreads())
-      b.onOneThread();
-    if (target.isDevice())
-      function.setMultiplyAdds(multiplyAddsOf(GroupView{&block}));
+    if (target.isDevice()) {
+      int64_t multiplyAdds = multiplyAddsOf(GroupView{&block});
+      if (!function.getThreads() &&
+          !runsOnHost(tensors, function, multiplyAdds, target.device))
+        b.onOneThread();
+      function.setMultiplyAdds(multiplyAdds);
+    }
     b.dropUnusedSizes();
     builder.setInsertionPointToEnd(entry);
     ReturnOp::create(builder, function.getLoc());
@@ -182,6 +242,10 @@ private:
       function.setArgAttr(operand, kMayAliasAttr, b.getUnitAttr());
     }
   }
+
+  /// Of each kernel, the most launches of a program that has it, which start one by one where
+  /// it runs on the host; less than 0: it may not.
+  llvm::StringMap<int64_t> startsOutside;
 
   static void adjust(LaunchOp launch, const KernelBuilder::Promises &promises) {
     SmallVector<Type> results(launch.getResultTypes());

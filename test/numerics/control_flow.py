@@ -162,6 +162,27 @@ def nested():
             [{"x": np.abs(normal(6)) + 1, "n": np.array(n)} for n in (-3, 0, 1, 2, 9)], [])
 
 
+def boxes():
+    """Boxes that suppress each other, and how many are left: what a device leaves to the host."""
+    nodes = [node("NonMaxSuppression", ["b", "s", "most", "overlap", "least"], ["at"]), node("Cast", ["at"], ["places"], to=FLOAT),
+             node("ReduceSum", ["places"], ["sums"], keepdims=0), node("Shape", ["at"], ["shape"])]
+    corners = rng.random((2, 1, 300, 2)).astype(np.float32) * 20
+    return (model(nodes, [info("b", [1, 300, 4]), info("s", [1, 4, 300])], [info("sums"), info("shape", kind=INT64)],
+                  {"most": np.array([50]), "overlap": np.float32(0.5), "least": np.float32(0.3)}),
+            [{"b": np.concatenate([low, low + rng.random((1, 300, 2)).astype(np.float32) * 4 + 0.5], 2),
+              "s": rng.random((1, 4, 300)).astype(np.float32)} for low in corners], [])
+
+
+def scattered():
+    """Sums at places that may be the same, between products and with a view of one: one after the other, so on the host."""
+    nodes = [node("MatMul", ["x", "w"], ["p"]), node("Reshape", ["p", "flat"], ["v"]),
+             node("ScatterElements", ["base", "at", "v"], ["sums"], reduction="add"), node("Reshape", ["sums", "square"], ["m"]),
+             node("MatMul", ["m", "w"], ["q"]), node("Add", ["q", "p"], ["y"]), node("ReduceSum", ["sums"], ["total"], keepdims=0)]
+    return (model(nodes, [info("x", [64, 64]), info("at", [4096], INT64)], [info("y", [64, 64]), info("total")],
+                  {"w": normal(64, 64), "flat": np.array([-1]), "square": np.array([64, 64]), "base": normal(4096)}),
+            [{"x": normal(64, 64), "at": rng.integers(0, most, 4096)} for most in (4096, 40)], [])
+
+
 def check(ingot, name, case, always):
     network, inputs, dims = case
     options = onnxruntime.SessionOptions()
@@ -235,7 +256,7 @@ def check_limits(ingot):
 
 CASES = {"branches": branches, "sample rate": sample_rate, "counted": counted, "until": until, "collected": lambda: collected(40),
          "collected at run time": lambda: collected(0), "gru": lambda: gru(0, 0), "gru backwards": lambda: gru(1, 1), "greedy": greedy,
-         "nested": nested}
+         "nested": nested, "boxes": boxes, "scattered": scattered}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

@@ -102,7 +102,7 @@ def main():
         failed = True
     if "decisions" in models:
         said = subprocess.run([args.ingot, "inspect", models["decisions"][0], "--target", "sm_80"], capture_output=True, text=True, check=True)
-        if "at 3 places the host waits for what it decides by" not in said.stdout:
+        if "waits for what it decides by: 3;" not in said.stdout:
             print("decisions               does not say how often it waits")
             failed = True
     return 1 if failed else 0

@@ -227,10 +227,17 @@ static void printDeviceRows(const Report &report, const Device &device) {
     os << "\n"
        << forked << " launches run beside others in " << forks
        << " forks: {fork.branch} in front of their nodes\n";
+  int64_t ofHost = llvm::count_if(
+      report.rows, [](const Row &row) { return row.launch.onHost; });
+  if (ofHost)
+    os << "\nkernels of the host: " << ofHost
+       << "; nothing in them is independent, and one thread of the device "
+          "would take longer than the copies\n";
   if (int64_t decisions = report.footprint.decisions)
-    os << "\nat " << decisions
-       << " places the host waits for what it decides by: the run is no graph; "
-          "launches of loops and branches count once\n";
+    os << "\nplaces at which the host waits for what it decides by: "
+       << decisions << "; launches of loops and branches count once\n";
+  if (ofHost || report.footprint.decisions)
+    os << "\nThe run is no graph: its launches start one by one.\n";
   os << "\npredicted: at least " << llvm::format("%.1f", sum * 1e6)
      << " us, without what it takes to start a kernel\n"
         "regs: about so many of a thread; held: of the threads that a "
@@ -360,6 +367,8 @@ static void printJson(const ModelSummary &summary, const Report &report,
             if (row.isScalar)
               json.attribute("scalar", scalarReason);
             json.attribute("kernel", row.launch.kernel);
+            if (row.launch.onHost)
+              json.attribute("on_host", true);
             if (row.launch.device.threads) {
               json.attribute("blocks", row.launch.device.blocks);
               json.attribute("threads", row.launch.device.threads);

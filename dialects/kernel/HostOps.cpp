@@ -1,0 +1,32 @@
+// Verifier of copies between a device and the host.
+
+#include "dialects/kernel/HostOps.h"
+
+#include "dialects/kernel/KernelModule.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace ingot::kernel;
+
+bool ingot::kernel::isInNear(Value buffer) {
+  auto arena = bufferRoot(buffer).getDefiningOp<ArenaOp>();
+  return arena && arena.getNear();
+}
+
+LogicalResult CopyOp::verify() {
+  Type to = getTo()       ? getTo().getType()
+            : getResult() ? getResult().getType()
+                          : Type();
+  if (isa<MemRefType>(getFrom().getType()) != bool(getTo()) ||
+      bool(getTo()) == bool(getResult()) || to != getFrom().getType())
+    return emitOpError(
+        "needs one tensor or buffer of the same type to copy to");
+  if (getTo() &&
+      (isInNear(getTo()) != getNear() || isInNear(getFrom()) == getNear()))
+    return emitOpError("is to near memory with 'near' and from it without");
+  return success();
+}
+
+#define GET_OP_CLASSES
+#include "dialects/kernel/HostOps.cpp.inc"

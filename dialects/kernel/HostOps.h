@@ -1,0 +1,18 @@
+// What lies between kernels of a device and those of the host beside it: see HostOps.td.
+
+#ifndef INGOT_DIALECTS_KERNEL_HOSTOPS_H
+#define INGOT_DIALECTS_KERNEL_HOSTOPS_H
+
+#include "dialects/kernel/KernelDialect.h"
+
+#define GET_OP_CLASSES
+#include "dialects/kernel/HostOps.h.inc"
+
+namespace ingot::kernel {
+
+/// Whether a buffer is in near memory.
+bool isInNear(mlir::Value buffer);
+
+} // namespace ingot::kernel
+
+#endif // INGOT_DIALECTS_KERNEL_HOSTOPS_H

@@ -1,0 +1,95 @@
+// What kernels of the host read and write beside a device is copied.
+//
+// A kernel without threads runs on the host (schedule decides that). It reads copies in the
+// host's memory, and what it computes is copied back for those that run on the device:
+//
+//   %a = launch @wide(%x)          %a = launch @wide(%x)
+//   %b = launch @serial(%a)   ->   %h = copy %a {near}
+//   %y = launch @wide(%b)          %k = launch @serial(%h) {near}
+//                                  %b = copy %k
+//                                  %y = launch @wide(%b)
+//
+// Tensors are copied once, as a whole: views are of the copy. Kernels of the host read
+// each other's results in place, and so does what reads sizes.
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/HostOps.h"
+#include "passes/plan/Passes.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::plan {
+#define GEN_PASS_DEF_COPYTOHOST
+#include "passes/plan/Passes.h.inc"
+
+namespace {
+
+class HostCopies {
+public:
+  explicit HostCopies(kernel::ProgramOp program) : builder(program) {}
+
+  void bridge(kernel::LaunchOp launch) {
+    launch.setNear(true);
+    for (OpOperand &operand : launch->getOpOperands()) {
+      builder.setInsertionPoint(launch);
+      operand.set(onHost(operand.get()));
+    }
+    builder.setInsertionPointAfter(launch);
+    for (Value result : launch.getResults()) {
+      auto isOfDevice = [](OpOperand &use) {
+        return !isa<kernel::ReadSizesOp>(use.getOwner());
+      };
+      if (llvm::none_of(result.getUses(), isOfDevice))
+        continue;
+      auto copy = kernel::CopyOp::create(builder, launch.getLoc(),
+                                         result.getType(), result, Value(),
+                                         /*near=*/false);
+      result.replaceUsesWithIf(copy.getResult(), [&](OpOperand &use) {
+        return use.getOwner() != copy && isOfDevice(use);
+      });
+      known[copy.getResult()] = result;
+    }
+  }
+
+private:
+  Value onHost(Value value) {
+    if (Value there = known.lookup(value))
+      return there;
+    Operation *op = value.getDefiningOp();
+    Value there;
+    if (isa_and_nonnull<ReshapeOp, SliceOp>(op)) {
+      Value whole = onHost(op->getOperand(0));
+      Operation *view = builder.clone(*op);
+      view->setOperand(0, whole);
+      there = view->getResult(0);
+    } else {
+      there = kernel::CopyOp::create(builder, value.getLoc(), value.getType(),
+                                     value, Value(), /*near=*/true)
+                  .getResult();
+    }
+    return known[value] = there;
+  }
+
+  OpBuilder builder;
+  /// Where tensors of the device are on the host.
+  llvm::DenseMap<Value, Value> known;
+};
+
+struct CopyToHostPass : impl::CopyToHostBase<CopyToHostPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
+      HostCopies copies(program);
+      for (auto launch :
+           llvm::make_early_inc_range(program.getOps<kernel::LaunchOp>()))
+        if (!symbols.lookup<kernel::FuncOp>(launch.getCallee()).getThreads())
+          copies.bridge(launch);
+    }
+  }
+};
+
+} // namespace
+} // namespace ingot::plan

@@ -1,0 +1,56 @@
+// What the kernel dialect refuses of kernels of the host beside a device, and of copies between both.
+//
+// REQUIRES: ingot-opt
+// RUN: %ingot-opt %s --split-input-file --verify-diagnostics
+
+kernel.func @k(%x: memref<4xf32>) attributes {extent = 1 : index, threads = 32 : i64} { kernel.return }
+kernel.program @threads(%x: memref<4xf32>) {
+  %h = kernel.arena 0 near : memref<4xf32>
+  // expected-error @+1 {{has 'k' in near memory, where a device has no threads}}
+  kernel.launch @k(%h) {near} : (memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.func @k(%x: memref<4xf32>) { kernel.return }
+kernel.program @elsewhere(%x: memref<4xf32>) {
+  // expected-error @+1 {{runs on the host, on what is not in near memory}}
+  kernel.launch @k(%x) {near} : (memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.program @nowhere(%x: memref<4xf32>) {
+  // expected-error @+1 {{needs one tensor or buffer of the same type to copy to}}
+  kernel.copy %x {near} : (memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.program @other_type(%x: memref<4xf32>) {
+  %h = kernel.arena 0 near : memref<5xf32>
+  // expected-error @+1 {{needs one tensor or buffer of the same type to copy to}}
+  kernel.copy %x to %h {near} : (memref<4xf32>, memref<5xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.program @to_device(%x: memref<4xf32>) {
+  %h = kernel.arena 0 near : memref<4xf32>
+  // expected-error @+1 {{is to near memory with 'near' and from it without}}
+  kernel.copy %h to %x {near} : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.program @within_device(%x: memref<4xf32>) {
+  %h = kernel.arena 0 : memref<4xf32>
+  // expected-error @+1 {{is to near memory with 'near' and from it without}}
+  kernel.copy %x to %h : (memref<4xf32>, memref<4xf32>) -> ()
+  kernel.return
+}

@@ -1,0 +1,46 @@
+// RUN: %ingot-opt %s -split-input-file -plan-copy-to-host | FileCheck %s
+// RUN: %ingot-opt %s -split-input-file -plan-copy-to-host -plan-memory | FileCheck %s --check-prefix=PLANNED
+// REQUIRES: ingot-opt
+
+// What the kernel without threads reads is copied to the host once, as a whole, and a view is one of the copy; what it computes is
+// copied back for the device. What reads sizes, and another kernel of the host, read in place.
+// CHECK-LABEL: kernel.program @main(
+// CHECK-SAME: %[[X:.*]]: tensor<8x8xf32>
+// CHECK: %[[A:.*]] = kernel.launch @wide(%[[X]]) :
+// CHECK: %[[H:.*]] = kernel.copy %[[A]] {near} :
+// CHECK: %[[V:.*]] = graph.reshape %[[H]]
+// CHECK: %[[S:.*]]:2 = kernel.launch @serial(%[[V]]) {near} :
+// CHECK: %[[B:.*]] = kernel.copy %[[S]]#0 : (tensor<64xf32>) -> tensor<64xf32>
+// CHECK: kernel.read_sizes %[[S]]#1
+// CHECK: %[[T:.*]]:2 = kernel.launch @serial(%[[S]]#0) {near} :
+// CHECK: %[[C:.*]] = kernel.copy %[[T]]#0 : (tensor<64xf32>) -> tensor<64xf32>
+// CHECK: kernel.launch @last(%[[B]], %[[C]], %[[A]]) :
+
+// The host's memory is planned apart from the arena.
+// PLANNED-LABEL: kernel.program @main(
+// PLANNED-SAME: near_bytes = 576 : i64
+// PLANNED: %[[A:.*]] = kernel.arena 0 : memref<8x8xf32>
+// PLANNED: kernel.launch @wide(%{{.*}}, %[[A]]) :
+// PLANNED: %[[H:.*]] = kernel.arena {{[0-9]+}} near : memref<8x8xf32>
+// PLANNED: kernel.copy %[[A]] to %[[H]] {near} : (memref<8x8xf32>, memref<8x8xf32>) -> ()
+// PLANNED: %[[V:.*]] = kernel.arena {{[0-9]+}} near : memref<64xf32>
+// PLANNED: %[[S:.*]] = kernel.arena {{[0-9]+}} near : memref<64xf32>
+// PLANNED: %[[N:.*]] = kernel.arena {{[0-9]+}} near : memref<1xi64>
+// PLANNED: kernel.launch @serial(%[[V]], %[[S]], %[[N]]) {near} :
+// PLANNED: %[[B:.*]] = kernel.arena {{[0-9]+}} : memref<64xf32>
+// PLANNED: kernel.copy %[[S]] to %[[B]] : (memref<64xf32>, memref<64xf32>) -> ()
+// PLANNED: kernel.read_sizes %[[N]]
+module attributes {kernel.target = "sm_80"} {
+kernel.func @wide(%x: memref<8x8xf32> {kernel.read}, %y: memref<8x8xf32>) attributes {extent = 2 : index, threads = 32 : i64} { kernel.return }
+kernel.func @serial(%x: memref<64xf32> {kernel.read}, %y: memref<64xf32>, %n: memref<1xi64>) { kernel.return }
+kernel.func @last(%a: memref<64xf32> {kernel.read}, %b: memref<64xf32> {kernel.read}, %c: memref<8x8xf32> {kernel.read}, %y: memref<64xf32>) attributes {extent = 2 : index, threads = 32 : i64} { kernel.return }
+kernel.program @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
+  %a = kernel.launch @wide(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %v = graph.reshape %a : (tensor<8x8xf32>) -> tensor<64xf32>
+  %s:2 = kernel.launch @serial(%v) : (tensor<64xf32>) -> (tensor<64xf32>, tensor<1xsi64>)
+  kernel.read_sizes %s#1 : tensor<1xsi64> as #kernel.sizes<"n" in 0 to 64 : s0>
+  %t:2 = kernel.launch @serial(%s#0) : (tensor<64xf32>) -> (tensor<64xf32>, tensor<1xsi64>)
+  %y = kernel.launch @last(%s#0, %t#0, %a) : (tensor<64xf32>, tensor<64xf32>, tensor<8x8xf32>) -> tensor<64xf32>
+  kernel.return %y : tensor<64xf32>
+}
+}

@@ -1,0 +1,65 @@
+// RUN: %ingot-opt %s -split-input-file -schedule-kernels=target=sm_80 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// What is done one after the other runs on the host where one thread of the device would take longer than that and the
+// copies: it has no threads.
+// CHECK-LABEL: module @serial
+// CHECK: kernel.func @many(
+// CHECK-NOT: threads
+// CHECK: kernel.return
+
+// Not a few elements: a thread of the device has them before they are on the host.
+// CHECK: kernel.func @few(
+// CHECK-SAME: threads = 1 : i64
+
+// Nor what the host's compiler does not know: these conversions are functions of the device.
+// CHECK: kernel.func @halves(
+// CHECK-SAME: threads = 1 : i64
+module @serial {
+kernel.func @many(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> attributes {strategy = "body"} {
+  %0 = graph.constant dense<0> : tensor<100000xsi64> : tensor<100000xsi64>
+  %1 = graph.scatter_elements %0, %i, %u {axis = 0 : i64} : (tensor<100000xsi64>, tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
+  kernel.return %1 : tensor<100000xsi64>
+}
+kernel.func @few(%i: tensor<12xsi64>, %u: tensor<12xsi64>) -> tensor<12xsi64> attributes {strategy = "body"} {
+  %0 = graph.constant dense<0> : tensor<12xsi64> : tensor<12xsi64>
+  %1 = graph.scatter_elements %0, %i, %u {axis = 0 : i64} : (tensor<12xsi64>, tensor<12xsi64>, tensor<12xsi64>) -> tensor<12xsi64>
+  kernel.return %1 : tensor<12xsi64>
+}
+kernel.func @halves(%i: tensor<100000xsi64>, %u: tensor<100000xf16>) -> tensor<100000xf16> attributes {strategy = "body"} {
+  %0 = graph.constant dense<0.0> : tensor<100000xf16> : tensor<100000xf16>
+  %1 = graph.scatter_elements %0, %i, %u {axis = 0 : i64} : (tensor<100000xf16>, tensor<100000xsi64>, tensor<100000xf16>) -> tensor<100000xf16>
+  kernel.return %1 : tensor<100000xf16>
+}
+}
+
+// -----
+
+// Kernels of programs that others run stay on the device.
+// CHECK-LABEL: module @programs
+// CHECK: kernel.func @in_body(
+// CHECK-SAME: threads = 1 : i64
+// CHECK: kernel.func @in_entry(
+// CHECK-NOT: threads
+// CHECK: kernel.program private @body
+module @programs {
+kernel.func @in_body(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> attributes {strategy = "body"} {
+  %0 = graph.constant dense<0> : tensor<100000xsi64> : tensor<100000xsi64>
+  %1 = graph.scatter_elements %0, %i, %u {axis = 0 : i64} : (tensor<100000xsi64>, tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
+  kernel.return %1 : tensor<100000xsi64>
+}
+kernel.func @in_entry(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> attributes {strategy = "body"} {
+  %0 = graph.constant dense<0> : tensor<100000xsi64> : tensor<100000xsi64>
+  %1 = graph.scatter_elements %0, %i, %u {axis = 0 : i64} : (tensor<100000xsi64>, tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
+  kernel.return %1 : tensor<100000xsi64>
+}
+kernel.program private @body(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> {
+  %y = kernel.launch @in_body(%i, %u) : (tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
+  kernel.return %y : tensor<100000xsi64>
+}
+kernel.program @main(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> {
+  %x = kernel.launch @in_entry(%i, %u) : (tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
+  %y = kernel.launch @in_body(%i, %x) : (tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
+  kernel.return %y : tensor<100000xsi64>
+}
+}
