@@ -72,11 +72,11 @@ def write_main(folder):
         fill.append(f"  io.{name} = {name};")
         if is_input and kind == "float":
             fill.append(f"  for (float &x : {name}) x = float((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-24f;")
-    # Memory that the caller lends besides. Registers may point behind it, where what is loaded
-    # through them lies before (hexagon_near.py).
+    # Memory that the caller lends besides. Registers may point in front of it or behind it, where
+    # what is loaded through them is inside (hexagon_near.py).
     for name, macro in re.findall(r"^  void \*(\w+); +/\* scratch: (\w+)_BYTES", header, re.MULTILINE):
-        buffers.append(f"alignas({macro}_ALIGN) static unsigned char {name}[{macro}_BYTES + 4096];")
-        fill.append(f"  io.{name} = {name};")
+        buffers.append(f"alignas({macro}_ALIGN) static unsigned char {name}[4096 + {macro}_BYTES + 4096];")
+        fill.append(f"  io.{name} = {name} + 4096;")
     with open(os.path.join(folder, "main.cpp"), "w") as file:
         file.write(MAIN % ("\n".join(buffers), "\n".join(fill)))
 
