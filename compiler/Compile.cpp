@@ -262,6 +262,7 @@ bool Compilation::advance(Stage stage) {
   pipeline.fast = options.fast;
   pipeline.verifyEach = options.verifyEach;
   pipeline.maxArena = options.maxArena();
+  pipeline.savesMemory = options.savesMemory;
   pipeline.nearBytes = options.nearBytes;
   pipeline.stateInOnePlace = options.fallbacks.empty() && !options.isFallback;
   if (!options.tune.empty())

@@ -59,6 +59,8 @@ struct CompileOptions {
   std::optional<int64_t> nearBytes;
   /// What of maxRam is not for the arena: the stack, where that is known.
   int64_t reservedRam = 0;
+  /// Kernels have no memory of their own that others do without, though these take longer.
+  bool savesMemory = false;
   /// A command that compiles objects, and code whose size is measured, in place
   /// of the target's compiler.
   std::string compiler;

@@ -132,9 +132,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
           decide::createFormForestMasks({options.target->name.str()}));
     }
   }
-  functions.addPass(decide::createFormGroups(
-      {options.target->name.str(), /*packs=*/!options.evaluating,
-       /*savesMemory=*/options.maxArena.has_value()}));
+  functions.addPass(decide::createFormGroups({options.target->name.str(),
+                                              /*packs=*/!options.evaluating,
+                                              options.savesMemory}));
   // Before plans are timed, which may find that panels of their own are faster.
   if (!options.evaluating)
     pm.addPass(decide::createAgreePanels({options.target->name.str()}));

@@ -17,6 +17,8 @@ struct PipelineOptions {
   std::string fast = {};
   /// What the arena may take: with less memory some work is done twice.
   std::optional<int64_t> maxArena;
+  /// Kernels have no memory of their own that others do without, though these take longer.
+  bool savesMemory = false;
   /// Memory that vectors read fastest, as far as the caller lends it.
   std::optional<int64_t> nearBytes;
   /// A value that lives from run to run takes one place where a run has read it before

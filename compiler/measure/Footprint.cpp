@@ -177,9 +177,17 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       footprint = std::move(plan);
     }
     int64_t limit = given.maxRam.value_or(footprint.ram());
-    if (footprint.ram() <= limit || given.reservedRam >= limit ||
-        plansLeft == 0)
+    if (footprint.ram() <= limit)
       return best;
+    if (given.reservedRam >= limit || plansLeft == 0) {
+      if (given.savesMemory)
+        return best;
+      // Slower kernels may need less.
+      given.savesMemory = true;
+      given.reservedRam = options.reservedRam;
+      plansLeft = 5;
+      continue;
+    }
     // Too much by the stack, which is known only now, or by gaps in the arena,
     // which close in no foreseeable way.
     given.reservedRam +=
