@@ -12,8 +12,9 @@
 // zero point: unsigned ones around 128 become signed ones around 0, and another zero
 // point is taken off, times the sum of what each window sees.
 //
-// Where floats are computed one by one, an operand of 16 bits is two of bytes, unless with
-// --strict, since f32 rounds sums of such products and integers do not:
+// Where floats are computed one by one, or products of bytes are so much faster, an operand
+// of 16 bits is two of bytes, unless with --strict, since f32 rounds sums of such products
+// and integers do not. Weights take a byte each then:
 //
 //   conv(dequantize(x: ui16, 1, zx), dequantize(w, 1, 0))
 //     ->  cast(conv(cast(x >> 8, ui8), w) {x_zero = zx >> 8}, f32) * 256
@@ -159,14 +160,14 @@ public:
     std::optional<Centered> a = Centered::match(op->getOperand(0)),
                             b = Centered::match(op->getOperand(1));
     ArrayRef<int64_t> w = shapeOf(op->getOperand(1));
-    std::optional<Centered> wide;
-    if (!a && isFloat && !target.vectorFloats && !strict)
-      wide = Centered::match(op->getOperand(0), 16);
-    if ((!a && !wide) || !b)
-      return false;
     auto conv = dyn_cast<ConvOp>(op);
     int64_t terms = conv ? ShapedType::getNumElements(w.drop_back())
                          : shapeOf(op->getOperand(0)).back();
+    std::optional<Centered> wide;
+    if (!a && isFloat && !strict && splits(conv, terms))
+      wide = Centered::match(op->getOperand(0), 16);
+    if ((!a && !wide) || !b)
+      return false;
     if (isFloat && !fitsWord(terms))
       return false;
     if (conv) {
@@ -186,6 +187,24 @@ public:
   }
 
 private:
+  /// Whether two products of bytes are worth more than one of floats: where these are not
+  /// vectors, or vectors of bytes do four times as many, and sums are long enough to pay for
+  /// what the first of the two stores and the second one reads.
+  bool splits(ConvOp conv, int64_t terms) const {
+    constexpr int64_t leastTerms = 48;
+    constexpr unsigned group = 4;
+    constexpr double times = 4;
+    if (!target.vectorFloats)
+      return true;
+    if (target.coreRegisters || target.isDevice() ||
+        target.vectorBytes.empty() || terms < leastTerms ||
+        (conv && conv.getGroups() != 1))
+      return false;
+    const Product *row = target.product(
+        "ui8", "si8", group, unsigned(target.vectorBytes.front()) / group);
+    return row && row->perCycle * group >= times * target.rates.multiplyAdds;
+  }
+
   /// Whether a filter for each channel is faster in bytes where vectors hold floats.
   bool filtersBytes(ConvOp conv, Value x, Value w) const {
     return !hasRunTimeSizes(conv) &&

@@ -2,6 +2,8 @@
 // RUN: %ingot-opt %s -simplify-widen-contractions=target=generic | FileCheck %s --check-prefix=GENERIC
 // RUN: %ingot-opt %s -simplify-widen-contractions=target=hexagon-v67 | FileCheck %s --check-prefix=PARTS
 // RUN: %ingot-opt %s -simplify-widen-contractions="target=hexagon-v67 strict=true" | FileCheck %s --check-prefix=STRICT
+// RUN: %ingot-opt %s -simplify-widen-contractions=target=x86-64-v4+vnni | FileCheck %s --check-prefix=FOUR
+// RUN: %ingot-opt %s -simplify-widen-contractions="target=x86-64-v4+vnni strict=true" | FileCheck %s --check-prefix=FOUR-STRICT
 // REQUIRES: ingot-opt
 
 // Bytes without their scale, seen through transposes. The bias stays what it is.
@@ -78,7 +80,10 @@ func.func @scaled(%a: tensor<2x8xui8>, %b: tensor<8x2xsi8>, %s: tensor<f32>) -> 
 // PARTS: %[[SCALED:.*]] = graph.mul %{{.*}}, %{{.*}} : (tensor<1x4x4x2xf32>, tensor<f32>)
 // PARTS: %[[SUM:.*]] = graph.add %[[SCALED]], %{{.*}}
 // PARTS: return %[[SUM]]
-// f32 rounds such sums, which --strict keeps; so do vectors of floats.
+// f32 rounds such sums, which --strict keeps; so do vectors of floats, unless vectors of bytes
+// do four times as many: then sums of so few products (8) stay floats, longer ones do not.
+// FOUR-LABEL: @halves(
+// FOUR: graph.conv {{.*}} -> tensor<1x4x4x2xf32>
 // STRICT-LABEL: @halves(
 // STRICT: graph.conv {{.*}} -> tensor<1x4x4x2xf32>
 // CHECK-LABEL: @halves(
@@ -91,4 +96,23 @@ func.func @halves(%q: tensor<1x4x4x8xsi16>, %w: tensor<1x1x8x2xsi8>, %b: tensor<
   %f = graph.dequantize %w, %one, %none : (tensor<1x1x8x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<1x1x8x2xf32>
   %y = graph.conv %x, %f, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1} : (tensor<1x4x4x8xf32>, tensor<1x1x8x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
   return %y : tensor<1x4x4x2xf32>
+}
+
+// FOUR-LABEL: @long_halves(
+// FOUR-DAG: graph.matmul %{{.*}}, %arg1 : (tensor<3x64xui8>, tensor<64x2xsi8>) -> tensor<3x2xsi32>
+// FOUR-DAG: graph.matmul %{{.*}}, %arg1, %{{.*}}, %{{.*}} : (tensor<3x64xui8>, tensor<64x2xsi8>, tensor<ui8>, tensor<si8>) -> tensor<3x2xsi32>
+// FOUR: graph.mul %{{.*}}, %{{.*}} : (tensor<3x2xf32>, tensor<f32>)
+// FOUR: graph.add
+// FOUR-STRICT-LABEL: @long_halves(
+// FOUR-STRICT: graph.matmul {{.*}} -> tensor<3x2xf32>
+// CHECK-LABEL: @long_halves(
+// CHECK: graph.matmul {{.*}} -> tensor<3x2xf32>
+func.func @long_halves(%q: tensor<3x64xui16>, %w: tensor<64x2xsi8>) -> tensor<3x2xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<200> : tensor<ui16> : tensor<ui16>
+  %none = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %x = graph.dequantize %q, %one, %zero : (tensor<3x64xui16>, tensor<f32>, tensor<ui16>) -> tensor<3x64xf32>
+  %f = graph.dequantize %w, %one, %none : (tensor<64x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<64x2xf32>
+  %y = graph.matmul %x, %f : (tensor<3x64xf32>, tensor<64x2xf32>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
 }
