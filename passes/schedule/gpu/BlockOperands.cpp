@@ -315,6 +315,23 @@ bool isInColumns(const BlockOperands &operands) {
                          pieceBytes / bytesOf(operands.rightType()));
 }
 
+SmallVector<Value> valuesOf(ArrayRef<Expr> exprs) {
+  return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
+}
+
+void copyAhead(KernelBuilder &b, Value from, ArrayRef<Expr> at, Value to,
+               ArrayRef<Expr> place, std::optional<Expr> inside) {
+  SmallVector<Value> indices = valuesOf(at);
+  // Along axes of one element there is only one place.
+  for (auto [index, size] :
+       llvm::zip_equal(indices, cast<MemRefType>(from.getType()).getShape()))
+    if (size == 1)
+      index = b.index(0).value;
+  kernel::CopyAheadOp::create(b.builder, b.loc, from, indices, to,
+                              valuesOf(place),
+                              inside ? inside->value : Value());
+}
+
 bool BlockStrategy::matches(GroupView group,
                             const TargetDescription &target) const {
   if (!target.isDevice())

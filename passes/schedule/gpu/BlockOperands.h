@@ -77,6 +77,14 @@ void packColumns(graph::GroupOp group);
 /// Whether the right operand is packed so, or not at all.
 bool isInColumns(const BlockOperands &operands);
 
+llvm::SmallVector<mlir::Value> valuesOf(llvm::ArrayRef<graph::Expr> exprs);
+/// Begins to copy a piece of `from`, the one `at` those indices, to `place` in `to`: zeros
+/// if it is not `inside`.
+void copyAhead(KernelBuilder &b, mlir::Value from,
+               llvm::ArrayRef<graph::Expr> at, mlir::Value to,
+               llvm::ArrayRef<graph::Expr> place,
+               std::optional<graph::Expr> inside);
+
 /// What strategies share that compute such products by the threads of a block.
 class BlockStrategy : public Strategy {
 public:

@@ -228,8 +228,8 @@ private:
                       : block.operandAt(operand, key, element);
       };
       if (isCopied)
-        return copy(argument, place.at(b, placeAt(element)), to,
-                    {buffer, row, element}, inside);
+        return copyAhead(b, argument, place.at(b, placeAt(element)), to,
+                         {buffer, row, element}, inside);
       auto storePiece = [&](llvm::function_ref<Expr(Expr)> load) {
         Exprs piece;
         for (int64_t i = 0; i < tile.piece(); ++i)
@@ -261,27 +261,9 @@ private:
                  ? narrow.getIn()
                  : x.value;
     };
-    auto values = [](const Exprs &exprs) {
-      return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
-    };
     kernel::StorePieceOp::create(b.builder, b.loc,
                                  llvm::map_to_vector(numbers, unrounded), to,
-                                 values(place));
-  }
-
-  void copy(Value from, const Exprs &at, Value to, const Exprs &place,
-            std::optional<Expr> inside) {
-    auto values = [](const Exprs &exprs) {
-      return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
-    };
-    SmallVector<Value> indices = values(at);
-    for (auto [index, size] :
-         llvm::zip_equal(indices, cast<MemRefType>(from.getType()).getShape()))
-      if (size == 1)
-        index = b.index(0).value;
-    kernel::CopyAheadOp::create(b.builder, b.loc, from, indices, to,
-                                values(place),
-                                inside ? inside->value : Value());
+                                 valuesOf(place));
   }
 
   void fillBoth(Expr firstKey, Expr buffer) {

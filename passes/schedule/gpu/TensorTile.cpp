@@ -256,21 +256,6 @@ private:
                                 : std::optional(step < double(steps));
   }
 
-  void copy(Value from, const Exprs &at, Value to, const Exprs &place,
-            std::optional<Expr> inside) {
-    auto values = [](const Exprs &exprs) {
-      return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
-    };
-    SmallVector<Value> indices = values(at);
-    auto type = cast<MemRefType>(from.getType());
-    for (auto [index, size] : llvm::zip_equal(indices, type.getShape()))
-      if (size == 1)
-        index = b.index(0).value;
-    kernel::CopyAheadOp::create(b.builder, b.loc, from, indices, to,
-                                values(place),
-                                inside ? inside->value : Value());
-  }
-
   void fill(Expr firstStep, Expr stage) {
     if (leftWay == Way::Pieces)
       fillLeftPieces(firstStep, stage);
@@ -306,9 +291,9 @@ private:
       auto inside =
           both(both(insideRows(atRow), insideSteps(step, operands.steps)),
                place.inside);
-      copy(b.bufferOf(operands.leftTensor), place.at, leftTile,
-           {stage, row, swizzled(row, at, stripPieces) * double(piece)},
-           inside);
+      copyAhead(b, b.bufferOf(operands.leftTensor), place.at, leftTile,
+                {stage, row, swizzled(row, at, stripPieces) * double(piece)},
+                inside);
     });
   }
   void fillPackedPieces(Expr firstRound, Expr firstStage) {
@@ -320,10 +305,11 @@ private:
       Expr column = mine / double(stripPieces), at = mine % double(stripPieces);
       Expr step = firstStep + at * double(piece),
            atColumn = firstColumn + column;
-      copy(b.bufferOf(packed.getPacked()), {atColumn * double(steps) + step},
-           rightTile,
-           {stage, column, swizzled(column, at, stripPieces) * double(piece)},
-           both(insideColumns(atColumn), insideSteps(step, steps)));
+      copyAhead(
+          b, b.bufferOf(packed.getPacked()), {atColumn * double(steps) + step},
+          rightTile,
+          {stage, column, swizzled(column, at, stripPieces) * double(piece)},
+          both(insideColumns(atColumn), insideSteps(step, steps)));
     });
   }
   void fillRightPieces(Expr firstRound, Expr firstStage) {
@@ -334,9 +320,9 @@ private:
       Expr row = mine / double(pieces), at = mine % double(pieces);
       Expr step = firstStep + row, column = firstColumn + at * double(piece);
       auto place = operands.rightPlace(b, batch, step, column);
-      copy(b.bufferOf(operands.rightTensor), place.at, rightTile,
-           {stage, row, swizzled(row, at, pieces) * double(piece)},
-           both(insideColumns(column), insideSteps(step, operands.steps)));
+      copyAhead(b, b.bufferOf(operands.rightTensor), place.at, rightTile,
+                {stage, row, swizzled(row, at, pieces) * double(piece)},
+                both(insideColumns(column), insideSteps(step, operands.steps)));
     });
   }
 

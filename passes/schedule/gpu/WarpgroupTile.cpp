@@ -291,12 +291,9 @@ private:
   }
   void copy(Value map, const Exprs &place, const Exprs &shift, Value to,
             Expr stage) {
-    auto values = [](const Exprs &exprs) {
-      return llvm::map_to_vector(exprs, [](Expr e) { return e.value; });
-    };
     Value zero = b.index(0).value;
     kernel::CopyTileOp::create(
-        b.builder, b.loc, map, values(place), values(shift), to,
+        b.builder, b.loc, map, valuesOf(place), valuesOf(shift), to,
         ValueRange{stage.value, zero, zero}, gates, full(stage).value);
   }
 
