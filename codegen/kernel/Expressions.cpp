@@ -117,8 +117,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   StringRef name = op->getName().getStringRef();
   Type type = op->getResult(0).getType(),
        from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
-  Sign sign =
-      placement.isReadSigned(op->getResult(0)) ? Sign::Signed : Sign::Unsigned;
+  // Of sums, which alone may be signed.
+  Sign sign = signOf(op->getResult(0));
   if (auto product = dyn_cast<vector::FMAOp>(op))
     for (bool swap : {false, true}) {
       Value factor = swap ? product.getRhs() : product.getLhs(),
