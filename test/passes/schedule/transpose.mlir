@@ -58,3 +58,19 @@ kernel.func @few(%x: tensor<3x5x20xf32>) -> tensor<5x20x3xf32> attributes {strat
   %y = graph.transpose %x {perm = array<i64: 1, 2, 0>} : (tensor<3x5x20xf32>) -> tensor<5x20x3xf32>
   kernel.return %y : tensor<5x20x3xf32>
 }
+
+// In a larger tensor they are not: the columns of five rows, of which these are three, follow
+// each other.
+// CHECK-LABEL: kernel.func @few_of_more(
+// CHECK: scf.for %[[COLUMN:.*]] = %c0{{.*}} to %c20{{.*}} step %c1
+// CHECK: memref.load %arg0[%c0{{.*}}, %[[PART:.*]], %[[COLUMN]]]
+// CHECK: memref.store %{{.*}}, %arg1[%[[PART]], %[[COLUMN]], %c0{{.*}}] : memref<5x20x3xf32, strided<[100, 5, 1]>>
+// CHECK: memref.load %arg0[%c1{{.*}}, %[[PART]], %[[COLUMN]]]
+// CHECK: memref.store
+// CHECK: memref.load %arg0[%c2{{.*}}, %[[PART]], %[[COLUMN]]]
+// CHECK: memref.store
+// CHECK-NOT: vector.shuffle
+kernel.func @few_of_more(%x: tensor<3x5x20xf32>) -> tensor<5x20x3xf32> attributes {strategy = "transpose", comment = "", output_strides = array<i64: 100, 5, 1>} {
+  %y = graph.transpose %x {perm = array<i64: 1, 2, 0>} : (tensor<3x5x20xf32>) -> tensor<5x20x3xf32>
+  kernel.return %y : tensor<5x20x3xf32>
+}
