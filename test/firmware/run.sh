@@ -26,7 +26,7 @@ for image in digits check compare tiny; do
 done
 grep -q '10 of 10 right' "$scratch/digits.log"
 grep -q 'all outputs are as expected' "$scratch/check.log"
-# In 8 bits the same characters with fewer instructions (a figure in front of " instructions").
+# In 8 bits the same characters are seen, with fewer instructions.
 grep -q 'The same character as in float: 20 of 20' "$scratch/compare.log"
 instructions() { sed -nE "s/^$1: .* ([0-9]+) instructions a picture, 19 of 20 right.*/\1/p" "$scratch/compare.log"; }
 [ "$(instructions '8 bits')" -lt "$(instructions float)" ]
