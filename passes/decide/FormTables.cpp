@@ -10,11 +10,10 @@
 // (FormIntegerScales).
 
 #include "dialects/graph/GraphDialect.h"
-#include "mlir/IR/IRMapping.h"
+#include "passes/decide/ElementOperators.h"
 #include "passes/decide/IntegerSums.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Tables.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -33,34 +32,27 @@ bool isByte(Value v) {
 /// The operators from bytes to a quantization.
 class ByteFunction {
 public:
-  explicit ByteFunction(QuantizeOp last) : last(last) {}
+  explicit ByteFunction(QuantizeOp last)
+      : last(last), operators(shapeOf(last.getResult())) {}
 
   /// Finds the bytes that all of it is computed from, as far away as can be.
   bool find() {
     if (!isByte(last.getResult()) || hasRunTimeSizes(last) ||
         shapeOf(last.getResult()).empty())
       return false;
-    llvm::SetVector<Operation *> seen;
-    llvm::SetVector<Value> open;
-    if (!enter(last, seen, open))
+    ElementOperators seen = operators;
+    if (!seen.enter(last))
       return false;
-    while (!open.empty()) {
-      if (open.size() == 1 && isByte(open.front())) {
-        bytes = open.front();
+    while (!seen.open.empty()) {
+      if (seen.open.size() == 1 && isByte(seen.open.front())) {
+        bytes = seen.open.front();
         operators = seen;
         // Others read these bytes, which are computed anyway.
         if (!llvm::all_of(bytes.getUsers(),
                           [&](Operation *user) { return seen.contains(user); }))
           break;
       }
-      // The last one, so that all that reads it has been seen.
-      Value next = *llvm::max_element(open, [](Value a, Value b) {
-        Operation *opA = a.getDefiningOp(), *opB = b.getDefiningOp();
-        return opB && (!opA || opA->isBeforeInBlock(opB));
-      });
-      open.remove(next);
-      if (!next.getDefiningOp() || seen.size() == mostOperators ||
-          !enter(next.getDefiningOp(), seen, open))
+      if (!seen.enterNext())
         break;
     }
     return static_cast<bool>(bytes);
@@ -72,30 +64,16 @@ public:
     constexpr int64_t count = schedule::tableBytes;
     SmallVector<int64_t> shape(shapeOf(last.getResult()).size(), 1);
     shape.back() = count;
-    auto like = [&](Value v) {
-      return RankedTensorType::get(shape, elementOf(v));
-    };
     SmallVector<APInt> all;
     for (int64_t byte = 0; byte < count; ++byte)
       all.push_back(APInt(8, byte));
-    IRMapping mapping;
-    mapping.map(bytes,
-                ConstantOp::create(builder, loc,
-                                   DenseElementsAttr::get(like(bytes), all))
-                    .getResult());
-    auto ordered = llvm::to_vector(operators);
-    llvm::sort(ordered, [](Operation *a, Operation *b) {
-      return a->isBeforeInBlock(b);
-    });
-    SmallVector<Location> locations;
-    for (Operation *op : ordered) {
-      locations.push_back(op->getLoc());
-      Operation *clone = builder.clone(*op, mapping);
-      clone->getResult(0).setType(like(op->getResult(0)));
-    }
-    Value table =
-              ReshapeOp::create(builder, loc, mapping.lookup(last.getResult()),
-                                ArrayRef<int64_t>(count)),
+    Value samples = ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(RankedTensorType::get(shape, elementOf(bytes)),
+                               all));
+    Operation *onAll = operators.copyFor(builder, bytes, samples).back();
+    Value table = ReshapeOp::create(builder, loc, onAll->getResult(0),
+                                    ArrayRef<int64_t>(count)),
           places = bytes;
     Type byte = builder.getIntegerType(8, /*isSigned=*/false);
     if (elementOf(bytes) != byte)
@@ -108,29 +86,9 @@ public:
   }
 
 private:
-  static constexpr size_t mostOperators = 64;
-
-  /// Adds an operator and what it reads, unless that is no function of single elements.
-  bool enter(Operation *op, llvm::SetVector<Operation *> &seen,
-             llvm::SetVector<Value> &open) {
-    if (!isa<ElementwiseOpInterface>(op) ||
-        shapeOf(op->getResult(0)) != shapeOf(last.getResult()))
-      return false;
-    for (Value operand : op->getOperands()) {
-      if (operand.getDefiningOp<ConstantOp>() &&
-          tensorType(operand).getNumElements() == 1)
-        continue;
-      if (shapeOf(operand) != shapeOf(last.getResult()))
-        return false;
-      open.insert(operand);
-    }
-    seen.insert(op);
-    return true;
-  }
-
   QuantizeOp last;
   Value bytes;
-  llvm::SetVector<Operation *> operators;
+  ElementOperators operators;
 };
 
 struct FormTablesPass : impl::FormTablesBase<FormTablesPass> {

@@ -12,11 +12,10 @@
 #include "passes/decide/SumTables.h"
 
 #include "dialects/graph/ElementsData.h"
-#include "mlir/IR/IRMapping.h"
+#include "passes/decide/ElementOperators.h"
 #include "passes/decide/WordBuilder.h"
 #include "passes/evaluate/Evaluate.h"
 #include "passes/schedule/Tables.h"
-#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 #include <cstring>
@@ -40,7 +39,8 @@ constexpr int leastFraction = 8, leastOfSlopes = 3;
 /// The operators from a sum to a quantization.
 class SumFunction {
 public:
-  explicit SumFunction(QuantizeOp last) : last(last) {}
+  explicit SumFunction(QuantizeOp last)
+      : last(last), operators(shapeOf(last.getResult())) {}
 
   bool find() {
     auto scaleNumbers = Numbers::of(last.getScale()),
@@ -54,18 +54,15 @@ public:
       return false;
     scale = scaleNumbers->values[0];
     zero = zeroNumbers->values[0] - (type.isSignedInteger(8) ? -128 : 0);
-    llvm::SetVector<Value> open;
+    auto isOfFloats = [](Operation *op) {
+      return elementOf(op->getResult(0)).isF32();
+    };
+    llvm::SetVector<Value> &open = operators.open;
     open.insert(last.getX());
     while (!open.empty()) {
       if (open.size() == 1 && (operand = open.front()) && isReadable())
         return true;
-      Value next = *llvm::max_element(open, [](Value a, Value b) {
-        Operation *opA = a.getDefiningOp(), *opB = b.getDefiningOp();
-        return opB && (!opA || opA->isBeforeInBlock(opB));
-      });
-      open.remove(next);
-      if (!next.getDefiningOp() || operators.size() == mostOperators ||
-          !enter(next.getDefiningOp(), open))
+      if (!operators.enterNext(isOfFloats))
         break;
     }
     return false;
@@ -129,7 +126,6 @@ public:
   }
 
 private:
-  static constexpr size_t mostOperators = 64;
   static constexpr int mostFraction = 22;
 
   bool isReadable() {
@@ -164,22 +160,6 @@ private:
     }
   }
 
-  bool enter(Operation *op, llvm::SetVector<Value> &open) {
-    if (!isa<ElementwiseOpInterface>(op) ||
-        shapeOf(op->getResult(0)) != shapeOf(last.getResult()) ||
-        !elementOf(op->getResult(0)).isF32())
-      return false;
-    for (Value v : op->getOperands()) {
-      if (v.getDefiningOp<ConstantOp>() && tensorType(v).getNumElements() == 1)
-        continue;
-      if (shapeOf(v) != shapeOf(last.getResult()))
-        return false;
-      open.insert(v);
-    }
-    operators.insert(op);
-    return true;
-  }
-
   Type byteType(bool isSigned) {
     return IntegerType::get(last.getContext(), 8,
                             isSigned ? IntegerType::Signed
@@ -198,22 +178,13 @@ private:
     auto type = RankedTensorType::get(shape, builder.getF32Type());
     auto floats =
         llvm::map_to_vector(x, [](double v) { return static_cast<float>(v); });
-    IRMapping mapping;
     Operation *samples = ConstantOp::create(
         builder, loc, DenseElementsAttr::get(type, ArrayRef<float>(floats)));
-    mapping.map(operand, samples->getResult(0));
-    auto ordered = llvm::to_vector(operators);
-    llvm::sort(ordered, [](Operation *a, Operation *b) {
-      return a->isBeforeInBlock(b);
-    });
-    SmallVector<Operation *> clones{samples};
-    for (Operation *op : ordered) {
-      Operation *clone = builder.clone(*op, mapping);
-      clone->getResult(0).setType(type);
-      clones.push_back(clone);
-    }
-    auto found = evaluate({clones.back()->getResult(0)});
-    for (Operation *op : llvm::reverse(clones))
+    SmallVector<Operation *> copies =
+        operators.copyFor(builder, operand, samples->getResult(0));
+    copies.insert(copies.begin(), samples);
+    auto found = evaluate({copies.back()->getResult(0)});
+    for (Operation *op : llvm::reverse(copies))
       op->erase();
     SmallVector<double> results;
     if (failed(found))
@@ -294,7 +265,7 @@ private:
   double scale = 1, zero = 0, begin = 0, end = 0;
   int slopeFraction = 0;
   SmallVector<int64_t> values, slopes;
-  llvm::SetVector<Operation *> operators;
+  ElementOperators operators;
 };
 
 } // namespace
