@@ -129,6 +129,16 @@ const Product *TargetDescription::product(llvm::StringRef a, llvm::StringRef b,
   return nullptr;
 }
 
+bool TargetDescription::splitsWords() const {
+  constexpr unsigned group = 4;
+  constexpr double times = 4;
+  if (coreRegisters || isDevice() || vectorBytes.empty())
+    return false;
+  const Product *row =
+      product("ui8", "si8", group, unsigned(vectorBytes.front()) / group);
+  return row && row->perCycle * group >= times * rates.multiplyAdds;
+}
+
 bool TargetDescription::filtersBytes(mlir::Type x, mlir::Type w,
                                      int64_t channels) const {
   constexpr int64_t leastChannels = 16;

@@ -279,6 +279,9 @@ struct TargetDescription {
   bool multipliesBytes() const {
     return coreRegisters || !products.empty() || isDevice();
   }
+  /// Whether vectors multiply four times as many bytes as floats: two products of bytes are
+  /// worth more than one of floats.
+  bool splitsWords() const;
   /// Whether filters of bytes, one for each of so many channels, are worth more than
   /// filters of floats: unsigned bytes are multiplied by signed ones in vectors, and
   /// sums are narrowed several at a time.

@@ -187,22 +187,13 @@ public:
   }
 
 private:
-  /// Whether two products of bytes are worth more than one of floats: where these are not
-  /// vectors, or vectors of bytes do four times as many, and sums are long enough to pay for
-  /// what the first of the two stores and the second one reads.
+  /// Whether two products of bytes are worth more than one of floats, if their sums are long
+  /// enough to pay for what the first one stores and the second one reads.
   bool splits(ConvOp conv, int64_t terms) const {
     constexpr int64_t leastTerms = 48;
-    constexpr unsigned group = 4;
-    constexpr double times = 4;
-    if (!target.vectorFloats)
-      return true;
-    if (target.coreRegisters || target.isDevice() ||
-        target.vectorBytes.empty() || terms < leastTerms ||
-        (conv && conv.getGroups() != 1))
-      return false;
-    const Product *row = target.product(
-        "ui8", "si8", group, unsigned(target.vectorBytes.front()) / group);
-    return row && row->perCycle * group >= times * target.rates.multiplyAdds;
+    return !target.vectorFloats ||
+           (target.splitsWords() && terms >= leastTerms &&
+            (!conv || conv.getGroups() == 1));
   }
 
   /// Whether a filter for each channel is faster in bytes where vectors hold floats.
