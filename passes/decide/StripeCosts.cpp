@@ -10,8 +10,6 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-schedule::GroupView viewOf(GroupOp group) { return {&group.getBody().front()}; }
-
 /// What a call costs in work where nothing else does, so that no more stripes than
 /// needed are made.
 constexpr double call = 500;
