@@ -122,22 +122,28 @@ private:
   }
 
   /// Whether all that is made of `value` by single numbers is reshaped to a type in the
-  /// end; `ends` are those reshapes.
-  static bool comesBack(Value value, Type type, SmallVector<ReshapeOp> &ends) {
-    return llvm::all_of(value.getUsers(), [&](Operation *user) {
-      auto reshape = dyn_cast<ReshapeOp>(user);
-      if (reshape) {
-        ends.push_back(reshape);
-        return reshape.getType() == type;
+  /// end; `ends` are those reshapes, each once.
+  static bool comesBack(Value value, Type type, SetVector<ReshapeOp> &ends) {
+    SetVector<Value> made;
+    made.insert(value);
+    for (size_t i = 0; i < made.size(); ++i)
+      for (Operation *user : made[i].getUsers()) {
+        auto reshape = dyn_cast<ReshapeOp>(user);
+        if (reshape && reshape.getType() == type)
+          ends.insert(reshape);
+        else if (isa<ElementwiseOpInterface>(user) &&
+                 user->getResult(0).getType() == value.getType())
+          made.insert(user->getResult(0));
+        else
+          return false;
       }
-      return isa<ElementwiseOpInterface>(user) &&
-             user->getResult(0).getType() == value.getType() &&
-             llvm::all_of(user->getOperands(),
-                          [&](Value operand) {
-                            return operand == value ||
-                                   tensorType(operand).getNumElements() == 1;
-                          }) &&
-             comesBack(user->getResult(0), type, ends);
+    auto isMadeOrNumber = [&](Value operand) {
+      return made.contains(operand) ||
+             tensorType(operand).getNumElements() == 1;
+    };
+    return llvm::all_of(made.getArrayRef().drop_front(), [&](Value element) {
+      return llvm::all_of(element.getDefiningOp()->getOperands(),
+                          isMadeOrNumber);
     });
   }
 
@@ -157,7 +163,7 @@ private:
       elements *= y[--moved];
     bool staysInRow = ShapedType::getNumElements(y.drop_front(moved)) == row &&
                       isIdentity(perm.take_front(moved));
-    SmallVector<ReshapeOp> ends;
+    SetVector<ReshapeOp> ends;
     if (!staysInRow || !comesBack(norm.getResult(), transpose.getType(), ends))
       return false;
     OpBuilder builder(norm);

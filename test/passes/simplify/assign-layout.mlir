@@ -179,6 +179,62 @@ func.func @norm(%x: tensor<2x4x5x3xf32>, %c: tensor<1x1x1xf32>) -> tensor<2x4x5x
   return %u : tensor<2x4x5x3xf32>
 }
 
+// Each value behind a norm is looked at once: there are 2^40 ways from it to its end here.
+// CHECK-LABEL: @norm_doubled(
+// CHECK-NEXT: %[[FLAT:.*]] = graph.reshape %arg0
+// CHECK-NEXT: %[[NORM:.*]] = graph.layer_norm %[[FLAT]]
+// CHECK-COUNT-40: graph.add
+// CHECK-NEXT: %[[BACK:.*]] = graph.reshape {{.*}} -> tensor<1x4x5x3xf32>
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[BACK]]
+// CHECK-NEXT: return %[[T]]
+func.func @norm_doubled(%x: tensor<1x4x5x3xf32>) -> tensor<1x3x4x5xf32> {
+  %t = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x5x3xf32>) -> tensor<1x3x4x5xf32>
+  %f = graph.reshape %t : (tensor<1x3x4x5xf32>) -> tensor<1x1x60xf32>
+  %n = graph.layer_norm %f {center = true, epsilon = 1.0e-05 : f32} : (tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s0 = graph.add %n, %n : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s1 = graph.add %s0, %s0 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s2 = graph.add %s1, %s1 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s3 = graph.add %s2, %s2 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s4 = graph.add %s3, %s3 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s5 = graph.add %s4, %s4 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s6 = graph.add %s5, %s5 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s7 = graph.add %s6, %s6 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s8 = graph.add %s7, %s7 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s9 = graph.add %s8, %s8 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s10 = graph.add %s9, %s9 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s11 = graph.add %s10, %s10 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s12 = graph.add %s11, %s11 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s13 = graph.add %s12, %s12 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s14 = graph.add %s13, %s13 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s15 = graph.add %s14, %s14 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s16 = graph.add %s15, %s15 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s17 = graph.add %s16, %s16 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s18 = graph.add %s17, %s17 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s19 = graph.add %s18, %s18 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s20 = graph.add %s19, %s19 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s21 = graph.add %s20, %s20 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s22 = graph.add %s21, %s21 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s23 = graph.add %s22, %s22 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s24 = graph.add %s23, %s23 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s25 = graph.add %s24, %s24 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s26 = graph.add %s25, %s25 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s27 = graph.add %s26, %s26 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s28 = graph.add %s27, %s27 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s29 = graph.add %s28, %s28 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s30 = graph.add %s29, %s29 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s31 = graph.add %s30, %s30 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s32 = graph.add %s31, %s31 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s33 = graph.add %s32, %s32 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s34 = graph.add %s33, %s33 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s35 = graph.add %s34, %s34 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s36 = graph.add %s35, %s35 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s37 = graph.add %s36, %s36 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s38 = graph.add %s37, %s37 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %s39 = graph.add %s38, %s38 : (tensor<1x1x60xf32>, tensor<1x1x60xf32>) -> tensor<1x1x60xf32>
+  %b = graph.reshape %s39 : (tensor<1x1x60xf32>) -> tensor<1x3x4x5xf32>
+  return %b : tensor<1x3x4x5xf32>
+}
+
 // One of groups of channels is not, nor one across images.
 // CHECK-LABEL: @norm_of_groups(
 // CHECK-NEXT: graph.transpose %arg0
