@@ -159,11 +159,6 @@ static std::optional<SizeRange> readSize(StringRef option, StringRef name,
                            printable(text) +
                            "` is neither a whole number nor bounds, as in "
                            "1..64");
-  else if (name == "*" && least == most)
-    diagnostics.report(DiagnosticId::BadOption,
-                       "--" + option +
-                           " *: all sizes that are left need bounds, as in "
-                           "*=..64");
   else
     return SizeRange(least, most);
   return std::nullopt;
