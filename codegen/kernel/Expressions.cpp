@@ -109,6 +109,29 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
   return call;
 }
 
+/// What tables of targets call a shuffle that takes each second group of lanes of two
+/// vectors: "vector.shuffle[even 16]" for the groups 0, 2, 4, .. of 16 lanes each. Empty
+/// for another one.
+static std::string eachSecondGroup(vector::ShuffleOp op) {
+  ArrayRef<int64_t> mask = op.getMask();
+  int64_t lanes = mask.size(), first = mask[0];
+  if (laneCount(op.getV1().getType()) != lanes ||
+      laneCount(op.getV2().getType()) != lanes)
+    return "";
+  int64_t group = first;
+  if (first == 0)
+    while (group < lanes && mask[group] == group)
+      ++group;
+  if (group <= 0 || lanes % group != 0)
+    return "";
+  for (auto [at, lane] : llvm::enumerate(mask))
+    if (lane != first + int64_t(at) + int64_t(at) / group * group)
+      return "";
+  return (op->getName().getStringRef() + (first == 0 ? "[even " : "[odd ") +
+          Twine(group) + "]")
+      .str();
+}
+
 /// What the target's table has for the operation. A multiply-add with one lane
 /// of a vector as its factor has names of its own, as "vector.fma[2]".
 std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
@@ -137,6 +160,10 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     }
   if (const Intrinsic *row = context.target.intrinsic(name, from, type))
     return intrinsic(row->spelling, op->getOperands(), type);
+  if (auto shuffle = dyn_cast<vector::ShuffleOp>(op))
+    if (const Intrinsic *row =
+            context.target.intrinsic(eachSecondGroup(shuffle), from, type))
+      return intrinsic(row->spelling, op->getOperands(), type);
   if (auto bits = dyn_cast<kernel::LowBitsOp>(op))
     if (const Intrinsic *row =
             context.target.intrinsic(bits.getIntrinsicName(), from, type))

@@ -67,6 +67,18 @@ static constexpr llvm::StringLiteral closeText =
   "__builtin_HEXAGON_V6_vshuffvdd_128B((ingot_hvx){1}, (ingot_hvx){0}, " STEP  \
   ")"
 
+// VDEAL of two registers, whose one half has the even groups of bytes and the other one the
+// odd ones.
+#define EACH_SECOND(BYTES)                                                     \
+  {"vector.shuffle[even " BYTES "]", "i8x128", "i8x128", DEALT("lo", BYTES)},  \
+  {                                                                            \
+    "vector.shuffle[odd " BYTES "]", "i8x128", "i8x128", DEALT("hi", BYTES)    \
+  }
+#define DEALT(HALF, BYTES)                                                     \
+  "__builtin_HEXAGON_V6_" HALF                                                 \
+  "_128B(__builtin_HEXAGON_V6_vdealvdd_128B((ingot_hvx){1}, (ingot_hvx){0}, "  \
+  "-" BYTES "))"
+
 /// What all levels have in common.
 static TargetDescription base() {
   TargetDescription target;
@@ -90,7 +102,13 @@ static TargetDescription base() {
       // VSHUFF of two registers, in steps of one and two bytes; clang 22 takes up to ten
       // instructions for its own shuffles.
       {"vector.interleave", "i8x128", "i8x256", INTERLEAVED("-1")},
-      {"vector.interleave", "i16x64", "i16x128", INTERLEAVED("-2")}};
+      {"vector.interleave", "i16x64", "i16x128", INTERLEAVED("-2")},
+      EACH_SECOND("2"),
+      EACH_SECOND("4"),
+      EACH_SECOND("8"),
+      EACH_SECOND("16"),
+      EACH_SECOND("32"),
+      EACH_SECOND("64")};
   target.alignedAccess = true;
   target.bufferAlign = 128;
   target.nearMemory = "vtcm";

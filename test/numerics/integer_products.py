@@ -123,8 +123,12 @@ def convolutions():
 # Filters for each channel: numbers of channels that divide a vector and others, rows that
 # end within one, and windows whose weights fit into registers or do not.
 FILTERS = (
+    (2, (5, 140), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    (4, (5, 70), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    (8, (7, 41), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
     (8, (5, 20), 3, {"pads": (1, 1, 1, 1), "strides": (3, 3)}),
     (16, (6, 11), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    (16, (7, 38), 5, {"pads": (2, 2, 2, 2), "strides": (2, 2)}),
     (17, (6, 20), 3, {}),
     (24, (5, 9), 3, {"pads": (1, 1, 1, 1)}),
     (24, (7, 27), 3, {"pads": (1, 1, 1, 1), "strides": (2, 2)}),

@@ -40,10 +40,8 @@ int64_t ChannelStream::channelsAgain() const {
 ChannelStream::Source ChannelStream::source() const {
   if (stride == 1 || !crossesPositions())
     return Source::Direct;
-  // Merges of four positions are faster than shuffles, of eight they take too many registers.
-  return stride == 2 && lanes % channels == 0 && lanes != 4 * channels
-             ? Source::EachSecond
-             : Source::Merged;
+  return stride == 2 && lanes % channels == 0 ? Source::EachSecond
+                                              : Source::Merged;
 }
 
 int64_t ChannelStream::step() const {
