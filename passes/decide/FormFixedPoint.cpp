@@ -12,7 +12,8 @@
 // operators read or that are moved, such as those of residual networks. What they are computed
 // from has to be a sum of integers (readSum), whose type says how large it can be: so
 // integers have as many fractional bits as there is room for, and no sum exceeds 32 bits,
-// whatever the data.
+// whatever the data. Softmax may have a mask of any floats beside it, which is one integer for
+// several rows as a rule (maskedSoftmax).
 //
 // Factors of rows (one by the sum of powers, one by the deviation) are floats: one
 // for each row. All others are within 2^-16 of the exact numbers, or within 2^-30 of the
@@ -45,6 +46,9 @@ struct Fixed {
 /// Bits of an integer's magnitude: sums of two have room for their sign.
 constexpr int magnitudeBits = 30, mostFraction = 24;
 
+/// Softmax's powers are of 2.
+constexpr double log2e = 1.4426950408889634;
+
 /// The integer that is logarithm to the base of 2 of the next power of 2.
 int bitsFor(int64_t count) { return llvm::Log2_64_Ceil(count); }
 
@@ -52,12 +56,12 @@ class FixedPoint : public WordBuilder {
 public:
   using WordBuilder::WordBuilder;
 
-  /// A sum, with as many fractional bits as there is room for; nothing if these are
-  /// fewer than `least`.
-  std::optional<Fixed> fixed(const Sum &sum, int least) {
+  /// A sum, with as many fractional bits as there is room for beside `more`; nothing if
+  /// these are fewer than `least`.
+  std::optional<Fixed> fixed(const Sum &sum, int least, double more = 0) {
     if (sum.terms.empty())
       return std::nullopt;
-    double bound = sum.bound();
+    double bound = sum.bound() + more;
     if (std::optional<int> same = isFixed(sum, bound);
         same && *same >= least && *same <= mostFraction)
       return Fixed{sum.terms[0].integer, *same};
@@ -77,16 +81,47 @@ public:
         .getResult();
   }
 
-  Value softmax(const Fixed &x, int64_t axis) {
+  /// Of exponents of 2. A row whose numbers are far below `least` is zero.
+  Value softmax(const Fixed &x, int64_t axis,
+                std::optional<double> least = std::nullopt) {
     // All powers have 30 fractional bits, and as many fewer in their sum.
     int bits = bitsFor(shapeOf(x.integer)[axis]);
-    Value below =
-              binary<SubOp>(x.integer, reduced<ReduceMaxOp>(x.integer, axis)),
-          p = power(below, x.fraction),
-          sum = reduced<ReduceSumOp>(right(p, bits), axis),
-          factor = cast(
-              scaled(inverse(inFloats(sum)), std::ldexp(1.0, 60 - bits)), si32);
+    Value top = reduced<ReduceMaxOp>(x.integer, axis);
+    if (least)
+      top = binary<MaximumOp>(
+          top, number(std::llround(std::ldexp(*least, x.fraction))));
+    Value p = power(binary<SubOp>(x.integer, top), x.fraction),
+          sum = reduced<ReduceSumOp>(right(p, bits), axis);
+    if (least)
+      sum = binary<MaximumOp>(sum, number(int64_t(1) << (30 - bits)));
+    Value factor =
+        cast(scaled(inverse(inFloats(sum)), std::ldexp(1.0, 60 - bits)), si32);
     return floats({binary<MulHighOp>(p, factor), 28});
+  }
+
+  /// softmax(scores + mask), for scores that are exponents of 2 within +-bound. What the
+  /// mask has in a row is taken as how far it is below the row's greatest, up to `depth`:
+  ///
+  ///   mask   0 0 -1e9     ->  0 0 -depth      the power of what is `depth` below is 0
+  ///   mask  -2 5 -inf     -> -7 0 -depth
+  ///   mask  -1e30 -1e30   ->  0 0             scores vanish beside such floats
+  ///   mask  -inf  -inf    -> -depth -depth    below all scores: zeros
+  Value maskedSoftmax(const Fixed &scores, Value mask, int64_t axis,
+                      double bound, double depth) {
+    int64_t axisOfMask = axis - int64_t(shapeOf(scores.integer).size()) +
+                         int64_t(shapeOf(mask).size());
+    constexpr double mostFloat = std::numeric_limits<float>::max();
+    // `below` is NaN where two numbers are infinite, which is not greater.
+    double unit = std::ldexp(1.0, scores.fraction), vanish = 0x1p25 * bound;
+    Value top = binary<MaximumOp>(reduced<ReduceMaxOp>(mask, axisOfMask),
+                                  real(-mostFloat)),
+          below = scaled(binary<SubOp>(mask, top), log2e * unit),
+          deepest = real(-depth * unit),
+          limited = where(below, deepest, below, deepest),
+          kept = where(real(vanish), unary<AbsOp>(top), number(-1), number(0)),
+          x = binary<AddOp>(binary<AndOp>(scores.integer, kept),
+                            cast(limited, si32));
+    return softmax({x, scores.fraction}, axis, -bound);
   }
 
   /// (x - mean) / sqrt(variance + epsilon) of rows along the last axis.
@@ -186,6 +221,18 @@ private:
                        ArrayRef<int64_t>(axis));
   }
 
+  /// a > b ? x : y
+  Value where(Value a, Value b, Value x, Value y) {
+    auto as = [&](Type element) {
+      return tensorOf(dimsOf(typeOf(a, b)), element);
+    };
+    Value isGreater = GreaterOp::create(
+        builder, loc, TypeRange{as(builder.getI1Type())}, ValueRange{a, b});
+    return WhereOp::create(builder, loc, TypeRange{as(elementOf(x))},
+                           ValueRange{isGreater, x, y})
+        ->getResult(0);
+  }
+
   Value inFloats(Value x) { return cast(x, builder.getF32Type()); }
   Value floatBits(Value x) { return bits(inFloats(x), si32); }
   Value bits_(Value x) { return bits(x, builder.getF32Type()); }
@@ -225,14 +272,51 @@ constexpr int leastOfPowers = 10;
 /// Rows are reduced in one piece.
 constexpr int64_t longestRow = int64_t(1) << 16;
 
+/// Constants, or what is chosen from constants.
+bool isSurelyFinite(Value v) {
+  if (auto choice = v.getDefiningOp<WhereOp>())
+    return isSurelyFinite(choice.getX()) && isSurelyFinite(choice.getY());
+  return Numbers::of(v).has_value();
+}
+
+/// A softmax of scores and a mask, which a run may give: floats whatever these are.
+std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
+  auto sum = op.getInput().getDefiningOp<AddOp>();
+  if (!sum || !sum->hasOneUse())
+    return std::nullopt;
+  int64_t axis = op.getAxis(), rank = shapeOf(op.getInput()).size();
+  for (bool swap : {false, true}) {
+    Value mask = sum->getOperand(swap ? 0 : 1),
+          scores = sum->getOperand(swap ? 1 : 0);
+    // Integers have no NaN for rows that are -inf.
+    bool hasNaN = !op.getZeroNan() && !isSurelyFinite(mask) &&
+                  !llvm::all_of(op->getUsers(), llvm::IsaPred<QuantizeOp>);
+    if (hasNaN || !elementOf(mask).isF32() ||
+        int64_t(shapeOf(scores).size()) != rank ||
+        shapeOf(scores)[axis] != shapeOf(op.getInput())[axis] ||
+        axis + int64_t(shapeOf(mask).size()) < rank)
+      continue;
+    auto read = readSum(scores, Numbers::of(log2e));
+    if (!read)
+      continue;
+    // A power of 2^-32 is nothing beside one of 1.
+    double bound = read->bound(),
+           depth = std::exp2(std::ceil(std::log2(2 * bound + 32)));
+    FixedPoint build(op);
+    if (auto x = build.fixed(*read, leastOfPowers, depth))
+      return build.maskedSoftmax(*x, mask, axis, bound, depth);
+  }
+  return std::nullopt;
+}
+
 std::optional<Value> formSoftmax(SoftmaxOp op) {
   int64_t axis = op.getAxis(), count = shapeOf(op.getInput())[axis];
   if (hasRunTimeSizes(op) || count < 2 || count > longestRow)
     return std::nullopt;
-  auto sum = readSum(op.getInput(), Numbers::of(std::log2(std::exp(1.0))));
+  auto sum = readSum(op.getInput(), Numbers::of(log2e));
   FixedPoint build(op);
   auto x = sum ? build.fixed(*sum, leastOfPowers) : std::nullopt;
-  return x ? std::optional(build.softmax(*x, axis)) : std::nullopt;
+  return x ? build.softmax(*x, axis) : formMaskedSoftmax(op);
 }
 
 std::optional<Value> formLayerNorm(LayerNormOp op) {

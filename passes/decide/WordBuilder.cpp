@@ -7,7 +7,7 @@ using namespace ingot::graph;
 
 namespace ingot::decide {
 
-Type WordBuilder::typeOf(Value x, Value y) {
+RankedTensorType WordBuilder::typeOf(Value x, Value y) {
   auto sizes = broadcastShapes({dimsOf(x), dimsOf(y)});
   return tensorOf(*sizes, elementOf(x));
 }

@@ -43,9 +43,12 @@ public:
   mlir::Location loc;
   mlir::Type si32;
 
+protected:
+  /// That of the operands, which broadcast; of the first one's elements.
+  mlir::RankedTensorType typeOf(mlir::Value x, mlir::Value y);
+
 private:
   mlir::Value term(const Term &term, int fraction);
-  mlir::Type typeOf(mlir::Value x, mlir::Value y);
 };
 
 /// Whether a sum of that bound, with as many fractional bits, is less than 2^bits, and

@@ -154,6 +154,29 @@ def softmax(x, axis):
     return e / e.sum(axis, keepdims=True)
 
 
+def softmax_or_zero(x, axis):
+    """Rows that are -inf are zero."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(softmax(x, axis))
+
+
+def masks(rows, columns):
+    """Floats that a run adds to scores: nothing, what hides columns, offsets, and whole rows of these."""
+    hidden = rng.random((rows, columns)) < 0.4
+    hidden[:, 0] = False
+    for name, low in (("inf", -np.inf), ("max", np.finfo(np.float32).min), ("1e4", np.float32(-1e4)), ("1e9", np.float32(-1e9))):
+        mask = np.where(hidden, np.float32(low), np.float32(0))
+        # Floats of -1e9 leave no digits of scores, those in 64 bits do.
+        if name != "1e9":
+            mask[1] = low
+        yield name, mask
+    mask = rng.normal(0, 3, (rows, columns)).astype(np.float32)
+    mask[0] += np.float32(300)
+    mask[2, columns // 2:] = -np.inf
+    yield "offsets", mask
+    yield "column", (mask[2] - 5)[None]
+
+
 def normalized(x, scale, bias, epsilon):
     centered = x - x.mean(-1, keepdims=True)
     return centered / np.sqrt((centered**2).mean(-1, keepdims=True) + epsilon) * scale + bias
@@ -193,6 +216,15 @@ def products():
             ends = {"ys": ends[0], "yz": ends[1]}
             yield Case(f"{name}-{rows}x{steps}x{columns}", [*start, *nodes, helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])], {"x": x}, constants | ends,
                        want=[quantized(exact, ends["ys"], ends["yz"])], tolerance=STEP, opset=21)
+        masked = [helper.make_node("Add", ["sums", "mask"], ["masked"]), helper.make_node("Softmax", ["masked"], ["s"], axis=-1),
+                  helper.make_node("IsNaN", ["s"], ["none"]), helper.make_node("Where", ["none", "nothing", "s"], ["y"]),
+                  helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+        ends = {"ys": np.float32(1 / 255), "yz": np.uint8(0), "nothing": np.float32(0)}
+        for name, mask in masks(rows, columns):
+            exact = softmax_or_zero(total + mask, -1)
+            for given, known in (({"mask": mask}, {}), ({}, {"mask": mask})):
+                yield Case(f"softmax-mask-{name}-{'given' if given else 'known'}-{rows}x{steps}x{columns}", [*start, *masked], {"x": x, **given}, constants | ends | known,
+                           want=[quantized(exact, ends["ys"], ends["yz"])], tolerance=STEP, opset=21)
         # Sums that are normalized and added to what comes of that, in parts.
         other = whole((rows, columns), np.int8)
         branch = total + (other.astype(np.float64)) * np.float32(0.03)

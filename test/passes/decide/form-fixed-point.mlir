@@ -121,3 +121,56 @@ func.func @jumps(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8> 
   %q = graph.quantize %e, %step, %zero : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
   return %q : tensor<4x16xui8>
 }
+
+// A mask that a run gives is floats, of which a row's greatest is taken off, and which are
+// limited to 128 here, in units of 2^-22: a power that far down is 0. The integers are added
+// to the scores, but beside floats that are so large that scores vanish. A row that is -inf
+// has no power.
+// CHECK-LABEL: @masked(
+// CHECK: %[[X:.*]] = graph.mul_high
+// CHECK: %[[TOP:.*]] = graph.reduce_max %{{.*}} {axes = array<i64: 1>} : (tensor<1x16xf32>) -> tensor<1x1xf32>
+// CHECK: %[[FINITE:.*]] = graph.maximum %[[TOP]]
+// CHECK: graph.sub %{{.*}}, %[[FINITE]] : (tensor<1x16xf32>, tensor<1x1xf32>)
+// CHECK: %[[DEEPEST:.*]] = graph.constant dense<0xCE000000> : tensor<f32>
+// CHECK: %[[IS_ABOVE:.*]] = graph.greater %[[BELOW:.*]], %[[DEEPEST]]
+// CHECK: %[[LIMITED:.*]] = graph.where %[[IS_ABOVE]], %[[BELOW]], %[[DEEPEST]]
+// CHECK: graph.abs %[[FINITE]]
+// CHECK: %[[KEPT:.*]] = graph.where %{{.*}} : (tensor<1x1xi1>, tensor<si32>, tensor<si32>) -> tensor<1x1xsi32>
+// CHECK: %[[SCORES:.*]] = graph.and %[[X]], %[[KEPT]]
+// CHECK: %[[MASK:.*]] = graph.cast %[[LIMITED]] : (tensor<1x16xf32>) -> tensor<1x16xsi32>
+// CHECK: %[[SUM:.*]] = graph.add %[[SCORES]], %[[MASK]] : (tensor<4x16xsi32>, tensor<1x16xsi32>)
+// CHECK: %[[LARGEST:.*]] = graph.reduce_max %[[SUM]]
+// CHECK: graph.maximum %[[LARGEST]]
+// CHECK: graph.reduce_sum
+// CHECK: graph.maximum
+// CHECK-NOT: graph.softmax
+// CHECK: return
+// FLOATS-LABEL: @masked(
+// FLOATS: graph.softmax
+func.func @masked(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %mask: tensor<1x16xf32>) -> tensor<4x16xui8> {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.0001> : tensor<f32> : tensor<f32>
+  %step = graph.constant dense<0.00390625> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x16xsi8>) -> tensor<4x16xsi32>
+  %f = graph.cast %sums : (tensor<4x16xsi32>) -> tensor<4x16xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x16xf32>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
+  %m = graph.add %d, %mask : (tensor<4x16xf32>, tensor<1x16xf32>) -> tensor<4x16xf32>
+  %s = graph.softmax %m {axis = 1 : i64} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %q = graph.quantize %s, %step, %zero : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+  return %q : tensor<4x16xui8>
+}
+
+// Without a quantization behind it a row that is -inf has to be NaN, which no integer is.
+// CHECK-LABEL: @masked_floats(
+// CHECK: graph.softmax
+func.func @masked_floats(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %mask: tensor<1x16xf32>) -> tensor<4x16xf32> {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.0001> : tensor<f32> : tensor<f32>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x16xsi8>) -> tensor<4x16xsi32>
+  %f = graph.cast %sums : (tensor<4x16xsi32>) -> tensor<4x16xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x16xf32>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
+  %m = graph.add %d, %mask : (tensor<4x16xf32>, tensor<1x16xf32>) -> tensor<4x16xf32>
+  %s = graph.softmax %m {axis = 1 : i64} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %s : tensor<4x16xf32>
+}
