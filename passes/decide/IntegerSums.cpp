@@ -101,8 +101,25 @@ void Sum::forEachFactor(llvm::function_ref<void(const Term &)> body) const {
       body(term);
 }
 
+static double boundOf(Value v, unsigned depth = 0);
+
+/// The magnitude that no sum of `steps` weights for one column of the last axis exceeds,
+/// each times something from -1 to 1.
+static double boundOfColumns(Value w, int64_t steps, unsigned depth) {
+  auto numbers = Numbers::of(w);
+  int64_t columns = shapeOf(w).back();
+  if (!numbers || numbers->values.size() == 1 || shapeOf(w).size() < 2)
+    return double(steps) * boundOf(w, depth);
+  std::vector<double> sums(numbers->values.size() / steps);
+  for (auto [at, x] : llvm::enumerate(numbers->values)) {
+    int64_t place = at, matrix = place / (steps * columns);
+    sums[matrix * columns + place % columns] += std::abs(x);
+  }
+  return *llvm::max_element(sums);
+}
+
 /// The magnitude that no element of an integer tensor exceeds.
-static double boundOf(Value v, unsigned depth = 0) {
+static double boundOf(Value v, unsigned depth) {
   constexpr unsigned mostDepth = 16;
   auto type = cast<IntegerType>(elementOf(v));
   double ofType =
@@ -116,19 +133,20 @@ static double boundOf(Value v, unsigned depth = 0) {
     bound = constant->most();
   } else if (auto conv = dyn_cast<ConvOp>(op)) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());
-    double steps = double(ShapedType::getNumElements(w) / w.back());
-    bound = steps *
+    int64_t steps = ShapedType::getNumElements(w) / w.back();
+    bound = boundOfColumns(conv.getW(), steps, depth + 1) *
             (std::max(of(conv.getX()),
                       std::abs(double(int64_t(conv.getXOutside())))) +
-             std::abs(double(int64_t(conv.getXZero())))) *
-            of(conv.getW());
+             std::abs(double(int64_t(conv.getXZero()))));
     if (conv.getBias())
       bound += of(conv.getBias());
   } else if (auto product = dyn_cast<MatMulOp>(op)) {
     // Zero points are of the operands' types.
-    double zeros = product.getZeros().empty() ? 1 : 4;
-    bound = double(shapeOf(product.getA()).back()) * of(product.getA()) *
-            of(product.getB()) * zeros;
+    int64_t steps = shapeOf(product.getA()).back();
+    bound = product.getZeros().empty()
+                ? boundOfColumns(product.getB(), steps, depth + 1)
+                : 4 * double(steps) * of(product.getB());
+    bound *= of(product.getA());
   } else if (isa<ReshapeOp, SliceOp, TransposeOp>(op)) {
     bound = of(op->getOperand(0));
   } else if (isa<AddOp, SubOp>(op)) {

@@ -34,6 +34,28 @@ func.func @sums(%x: tensor<4x8xui8>, %w: tensor<8x6xsi8>) -> tensor<4x6xui8> {
   return %q : tensor<4x6xui8>
 }
 
+// Sums are as large as their weights make them: 40 * 8 * 256 * 128 would be more than 32 bits
+// have room for beside 6 fractional ones, and 40 * 256 * 130 is not.
+// CHECK-LABEL: @weights(
+// CHECK: %[[LEFT:.*]] = graph.constant dense<15> : tensor<si32>
+// CHECK: graph.mul_high
+// CHECK: graph.constant dense<8> : tensor<si32>
+// CHECK: graph.bit_shift
+// CHECK-NOT: f32>
+// CHECK: return
+func.func @weights(%x: tensor<4x8xui8>) -> tensor<4x6xui8> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<40.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %w = graph.constant dense<[[100, 0, 0, 0, 0, 0], [0, 90, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [-30, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, 0, -128, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 127]]> : tensor<8x6xsi8> : tensor<8x6xsi8>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x6xsi8>) -> tensor<4x6xsi32>
+  %f = graph.cast %sums : (tensor<4x6xsi32>) -> tensor<4x6xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x6xf32>, tensor<f32>, tensor<f32>) -> tensor<4x6xf32>
+  %q = graph.quantize %d, %one, %zero : (tensor<4x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x6xui8>
+  return %q : tensor<4x6xui8>
+}
+
 // Each scale has a factor and a shift of its own, the sum has one shift to the right.
 // The zero points are in one addend: (-128 * 0.5 + 3 * 0.25) / 0.5 - 3 + 1/2.
 // CHECK-LABEL: @addition(
