@@ -194,7 +194,7 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target->smallCode)
     pm.addPass(plan::createShareKernels());
   // When launches are in their last order.
-  if (!options.evaluating && !options.target->prefetchText.empty())
+  if (!options.evaluating && options.target->fetchesRanges())
     pm.addPass(plan::createPrefetchWeights({options.target->name.str()}));
 }
 

@@ -222,9 +222,11 @@ struct TargetDescription {
   /// Products of narrow numbers; without a row they are widened and multiplied alone.
   std::vector<Product> products;
 
-  /// A statement that has bytes brought to the second cache in the background: {0} is a
-  /// pointer, {1} their number. Empty: caches see by themselves what is streamed.
+  /// A statement that has bytes brought to the caches in the background: {0} is a pointer,
+  /// {1} their number. Empty: caches see by themselves what is streamed.
   llvm::StringRef prefetchText;
+  /// What the statement fetches where that is a line of so many bytes; 0: a whole range.
+  int64_t prefetchLine = 0;
 
   /// Headers to include, and the text that enables the instruction set for the
   /// functions between open and close, so that no compiler flag is needed.
@@ -267,6 +269,10 @@ struct TargetDescription {
   /// Bytes of weights that stay in the second cache beside what passes through it.
   int64_t residentBytes() const {
     return static_cast<int64_t>(static_cast<double>(l2Bytes) * residentShare);
+  }
+  /// Whether caches are told whole ranges to fetch.
+  bool fetchesRanges() const {
+    return !prefetchText.empty() && prefetchLine == 0;
   }
   /// Whether kernels run on a device beside the host.
   bool isDevice() const { return device.level != 0; }

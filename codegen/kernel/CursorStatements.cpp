@@ -34,7 +34,9 @@ void KernelPrinter::declareLoadRegisters() {
 std::string SourceContext::prefetch(StringRef pointer, int64_t bytes) const {
   std::string text = target.prefetchText.str();
   text.replace(text.find("{0}"), 3, pointer.str());
-  return text.replace(text.find("{1}"), 3, std::to_string(bytes));
+  if (size_t at = text.find("{1}"); at != std::string::npos)
+    text.replace(at, 3, std::to_string(bytes));
+  return text;
 }
 
 void KernelPrinter::printCursor(kernel::CursorOp cursor) {

@@ -329,6 +329,8 @@ void x86(std::vector<TargetDescription> &targets) {
   v3.vectorBytes = {32, 16};
   v3.fma = true;
   v3.l2Bytes = 512 << 10;
+  v3.prefetchText = "__builtin_prefetch({0});";
+  v3.prefetchLine = 64;
   append(v3.intrinsics, v3Intrinsics);
   append(v3.products, pairProducts256());
   v3.openText = INGOT_OPEN_FEATURES(V3_FEATURES);

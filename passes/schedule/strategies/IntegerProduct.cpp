@@ -52,9 +52,12 @@ void emitDotProduct(KernelBuilder &b, int64_t rows) {
         }));
       return interleaveRows(b, rows, form.group);
     };
-    accumulateDots(
-        b, tile, form, *loops.steps.known(),
-        {elementOfRow, groupsOfColumns, elementOf(left), elementOf(right)});
+    StepStrips strips;
+    if (panels)
+      strips = loops.fetchAhead(*panels, place, rows);
+    accumulateDots(b, tile, form, *loops.steps.known(),
+                   {elementOfRow, groupsOfColumns, elementOf(left),
+                    elementOf(right), strips});
     loops.store(tile, product.getResult(), place, firstColumn);
   });
 }

@@ -35,6 +35,9 @@ public:
           SmallVector<int64_t> offsets{0};
           for (int64_t lanes : vectors.lanes)
             offsets.push_back(offsets.back() + lanes);
+          StepStrips strips;
+          if (panels)
+            strips = loops.fetchAhead(*panels, place, b.plan.number("rows"));
           Tile tile = zeroTile(b, place.count, vectors, type);
           accumulate(
               b, tile, 0, place.count, loops.steps, b.plan.number("splits"),
@@ -54,7 +57,8 @@ public:
                                          named(firstColumn + double(offsets[v]),
                                                "column_" + Twine(offsets[v]))));
                 });
-              });
+              },
+              "step", strips);
           loops.store(tile, product.getResult(), place, firstColumn);
         });
   }

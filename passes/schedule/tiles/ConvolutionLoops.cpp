@@ -76,7 +76,12 @@ private:
     if (panelsOutside)
       return forPanels([&](Panel panel) {
         forRowTiles(b, positions, rows, [&](Expr first, int64_t count) {
-          pointwise(named(first, "position"), count, panel);
+          StepStrips strips;
+          if (count == rows)
+            strips = panels.fetchAhead(b, panel.number, b.index(panels.steps),
+                                       panels.steps, first / double(rows),
+                                       positions.most() / rows);
+          pointwise(named(first, "position"), count, panel, first, strips);
         });
       });
     forRowTilesParallel(
@@ -227,10 +232,12 @@ private:
   void pointwise(Expr first, int64_t count, const Panel &panel) {
     pointwise(first, count, panel, first);
   }
-  void pointwise(Expr first, int64_t count, const Panel &panel, Expr stored) {
+  void pointwise(Expr first, int64_t count, const Panel &panel, Expr stored,
+                 const StepStrips &strips = {}) {
     Tile tile = firstSums(count, panel);
     int64_t done = 0;
-    for (const ChannelPart &part : channelParts(conv.getX())) {
+    SmallVector<ChannelPart> parts = channelParts(conv.getX());
+    for (const ChannelPart &part : parts) {
       Value buffer = b.bufferOf(part.from);
       Value flat =
           buffer ? asMatrix(b, buffer, shapeOf(part.from).back()) : Value();
@@ -247,7 +254,8 @@ private:
             at.push_back(k);
             return b.load(part.from, at);
           },
-          panel, b.index(done / panels.group), "input_channel");
+          panel, b.index(done / panels.group), "input_channel",
+          parts.size() == 1 ? strips : StepStrips());
       done += part.count;
     }
     auto bias = [&](Expr sum, Expr column) {
@@ -282,7 +290,8 @@ private:
   /// `lastRow`: x(row, step), by the weights from (the group of) step `first` on.
   void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps,
                    int64_t splits, llvm::function_ref<Expr(int64_t, Expr)> x,
-                   const Panel &panel, Expr first, StringRef stepName) {
+                   const Panel &panel, Expr first, StringRef stepName,
+                   const StepStrips &strips = {}) {
     auto w = [&](Expr step, size_t v) {
       int64_t offset = 0;
       for (size_t i = 0; i < v; ++i)
@@ -293,11 +302,11 @@ private:
     };
     if (!form)
       return accumulate(b, tile, firstRow, lastRow, steps, splits, x, w,
-                        stepName);
+                        stepName, strips);
     accumulateDots(b, tile, *form, steps,
                    {x,
                     [&](Expr group, int64_t, size_t v) { return w(group, v); },
-                    type, elementOf(conv.getW())},
+                    type, elementOf(conv.getW()), strips},
                    firstRow, lastRow);
   }
 

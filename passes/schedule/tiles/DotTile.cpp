@@ -378,10 +378,12 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       tile.sums = addGroup(b.index(groups), left, tile.sums);
     return;
   }
-  tile.sums = b.loop(groups, tile.sums, [&](Expr group, ArrayRef<Expr> sums) {
-    named(group, "group");
-    return addGroup(group, form.group, Exprs(sums.begin(), sums.end()));
-  });
+  tile.sums = loopInStrips(b, groups, tile.sums, operands.strips,
+                           [&](Expr group, ArrayRef<Expr> sums) {
+                             named(group, "group");
+                             return addGroup(group, form.group,
+                                             Exprs(sums.begin(), sums.end()));
+                           });
   if (left)
     tile.sums = addGroup(b.index(groups), left, tile.sums);
 }

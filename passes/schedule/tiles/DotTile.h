@@ -54,6 +54,8 @@ struct DotOperands {
                                  size_t vector)>
       b;
   mlir::Type aType, bType;
+  /// Of groups.
+  StepStrips strips;
 };
 
 /// tile += a * b over `steps` steps, for the rows from `firstRow` up to `lastRow`

@@ -59,6 +59,7 @@ TileModel::TileModel(int64_t rows, int64_t columns, int64_t steps,
       vectorsNeeded(llvm::divideCeil(columns, target.maxLanes(type))),
       steps(std::max<int64_t>(steps, 1)),
       factors(factorLanes(target, type, steps)), rowBytes(rowBytes),
+      vectorBytes(target.maxLanes(type) * type.getIntOrFloatBitWidth() / 8),
       isScalar(target.maxLanes(type) == 1), target(target) {}
 
 bool TileModel::evictEachOther(int64_t ofTile) const {
@@ -78,6 +79,11 @@ double TileModel::cycles(const TileChoice &tile) const {
     double loads = static_cast<double>(r) / double(factors) + double(v);
     double step = std::max({static_cast<double>(r * v) / rates.multiplyAdds,
                             loads / rates.loads, rates.multiplyAddLatency});
+    // A panel larger than the second cache is read from behind it by each tile.
+    double ofVectors = double(v * vectorBytes);
+    if (rows > tile.rows && target.l2Bytes > 0 &&
+        ofVectors * double(this->steps) > double(target.l2Bytes))
+      step = std::max(step, ofVectors / rates.cacheBytes);
     if (evictEachOther(r))
       step += target.rates.missedLoad * static_cast<double>(r);
     // Where loads are few, they are not all free either.
@@ -214,10 +220,26 @@ Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
   return tile;
 }
 
+Exprs loopInStrips(KernelBuilder &b, const Dim &trips, ArrayRef<Expr> sums,
+                   const StepStrips &strips,
+                   llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
+  if (!strips.steps)
+    return b.loop(trips, sums, body);
+  auto length = double(strips.steps);
+  return b.loop(trips.floorDiv(strips.steps), sums,
+                [&](Expr strip, ArrayRef<Expr> carried) {
+                  strips.begin(named(strip, "strip"));
+                  Expr first = named(strip * length, "begin_of_strip"),
+                       end = named(first + length, "end_of_strip");
+                  return b.loop(first, end, 1, carried, body);
+                });
+}
+
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 const Dim &steps, int64_t splits,
                 llvm::function_ref<Expr(int64_t, Expr)> x,
-                llvm::function_ref<Expr(Expr, size_t)> w, StringRef stepName) {
+                llvm::function_ref<Expr(Expr, size_t)> w, StringRef stepName,
+                const StepStrips &strips) {
   size_t vectors = tile.columns.lanes.size();
   size_t first = firstRow * vectors, count = (lastRow - firstRow) * vectors;
   if (count == 0)
@@ -258,7 +280,7 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
     for (size_t i = 0; i < count; ++i)
       parts.push_back(b.broadcast(b.constant(0, sums[i].type),
                                   tile.columns.lanes[i % vectors]));
-  parts = b.loop(trips, parts, [&](Expr k, ArrayRef<Expr> carried) {
+  auto trip = [&](Expr k, ArrayRef<Expr> carried) {
     named(k, stride == 1 ? stepName : StringRef("trip"));
     Exprs next(carried.begin(), carried.end()), factors;
     for (int64_t s = 0; s < stride; ++s) {
@@ -273,7 +295,9 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
            part == 0 ? "sum" : "part_" + std::to_string(part));
     }
     return next;
-  });
+  };
+  parts =
+      loopInStrips(b, trips, parts, stride == 1 ? strips : StepStrips(), trip);
   // What the trips leave: few steps, or those up to a number known at run time.
   auto whole = MutableArrayRef<Expr>(parts).take_front(count);
   if (auto known = steps.known()) {
@@ -397,8 +421,35 @@ Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
                      [&] { return b.loadFrom(buffer, type, {at}); });
 }
 
+StepStrips PackedPanels::fetchAhead(KernelBuilder &b, std::optional<Expr> panel,
+                                    Expr first, int64_t count, Expr tile,
+                                    int64_t tiles) const {
+  int64_t line = b.target.prefetchLine, bytes = kernel::elementBytes(type),
+          bytesOfStep = panelWidth * group * bytes;
+  if (line == 0 || !panel ||
+      fullPanels * steps * bytesOfStep <= b.target.l2Bytes)
+    return {};
+  int64_t length = std::min(tiles, count);
+  while (length > 1 && count % length != 0)
+    --length;
+  if (length <= 1)
+    return {};
+  Expr from = named(first + tile * double(count / length), "first_ahead"),
+       last = named((double(fullPanels) - *panel) * double(steps) - 1.0,
+                    "last_step");
+  PackedPanels panels = *this;
+  return {length, [=, &b](Expr strip) {
+            Expr ahead = named(from + strip, "ahead");
+            Expr at = panels.start(b, panel, min(ahead, last));
+            for (int64_t byte = 0; byte < bytesOfStep; byte += line)
+              kernel::PrefetchOp::create(b.builder, b.loc, panels.buffer,
+                                         (at + double(byte / bytes)).value,
+                                         line);
+          }};
+}
+
 void PackedPanels::prefetchNext(KernelBuilder &b, Expr panel) const {
-  if (b.target.prefetchText.empty() || fullPanels < 2)
+  if (!b.target.fetchesRanges() || fullPanels < 2)
     return;
   int64_t elements = steps * panelWidth * group,
           bytes = std::min(elements * kernel::elementBytes(type),

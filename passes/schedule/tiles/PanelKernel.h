@@ -15,6 +15,8 @@
 #include "passes/schedule/KernelBuilder.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
+#include <functional>
+
 namespace ingot::schedule {
 
 /// The vectors that cover `columns` columns: their lanes, and how many lanes of
@@ -52,7 +54,7 @@ private:
   /// in few of its sets: then each step of each row loads its line again.
   bool evictEachOther(int64_t rows) const;
 
-  int64_t rows, vectorsNeeded, steps, factors, rowBytes;
+  int64_t rows, vectorsNeeded, steps, factors, rowBytes, vectorBytes;
   bool isScalar;
   const TargetDescription &target;
 };
@@ -97,15 +99,30 @@ Tile zeroTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
 Tile biasTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
               mlir::Value bias, graph::Expr firstColumn);
 
+/// Strips of equally many steps, each with something in front of it.
+struct StepStrips {
+  /// 0: the steps are one loop.
+  int64_t steps = 0;
+  std::function<void(graph::Expr strip)> begin;
+};
+
+/// for trip in [0, trips): sums = body(trip, sums), in `strips` of so many trips.
+graph::Exprs loopInStrips(
+    KernelBuilder &b, const graph::Dim &trips, llvm::ArrayRef<graph::Expr> sums,
+    const StepStrips &strips,
+    llvm::function_ref<graph::Exprs(graph::Expr, llvm::ArrayRef<graph::Expr>)>
+        body);
+
 /// for k in [0, steps): tile += x(row, k) * w(k, vector), for the rows in
 /// [firstRow, lastRow). `splits` > 1 sums in as many interleaved parts. x is
 /// called in the builder's lanes: then for the steps from k on. `stepName` is
-/// what a step is called in the code.
+/// what a step is called in the code. Steps one by one may come in `strips`.
 void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                 const graph::Dim &steps, int64_t splits,
                 llvm::function_ref<graph::Expr(int64_t row, graph::Expr k)> x,
                 llvm::function_ref<graph::Expr(graph::Expr k, size_t vector)> w,
-                llvm::StringRef stepName = "step");
+                llvm::StringRef stepName = "step",
+                const StepStrips &strips = {});
 
 /// `lanes` lanes of a vector from `offset` on.
 graph::Expr lanesOf(KernelBuilder &b, graph::Expr vector, int64_t offset,
@@ -152,7 +169,15 @@ struct PackedPanels {
   /// Where (the group of) step k of a panel begins.
   graph::Expr start(KernelBuilder &b, std::optional<graph::Expr> panel,
                     graph::Expr step) const;
-  /// Has the panel behind `panel` fetched, where the target is told what to fetch.
+  /// Fetches a step of weights in front of each strip of the `count` steps that are
+  /// multiplied by a tile of rows, so that all of as many steps from step `first` of the
+  /// panel on, which may be the next panel's, are on their way when the last of `tiles`
+  /// tiles begins. No strips where lines are not fetched one by one, or where the weights
+  /// stay in the second cache.
+  StepStrips fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
+                        graph::Expr first, int64_t count, graph::Expr tile,
+                        int64_t tiles) const;
+  /// Has the panel behind `panel` fetched, where the target is told ranges to fetch.
   void prefetchNext(KernelBuilder &b, graph::Expr panel) const;
 };
 

@@ -74,6 +74,15 @@ void ProductStrategy::pack(GroupOp group, const Plan &plan,
              steps(product, target));
 }
 
+StepStrips ProductLoops::fetchAhead(const PackedPanels &panels,
+                                    const Place &place, int64_t tileRows) {
+  if (place.count < tileRows || steps.known() != panels.steps * panels.group)
+    return {};
+  return panels.fetchAhead(b, place.panel, b.index(panels.steps), panels.steps,
+                           place.firstRow / double(tileRows),
+                           rows.most() / tileRows);
+}
+
 Exprs ProductLoops::operandIndex(Value operand, const Place &place, Expr row,
                                  Expr column) {
   ArrayRef<int64_t> own = shapeOf(operand);

@@ -93,6 +93,10 @@ public:
       llvm::function_ref<void(bool isPanel, llvm::function_ref<void()> rows)>
           around = {});
 
+  /// Has the next panel fetched while tiles of `tileRows` rows multiply that of a place.
+  StepStrips fetchAhead(const PackedPanels &panels, const Place &place,
+                        int64_t tileRows);
+
   /// Where an operand has its element (row, column), and where the result has it.
   graph::Exprs operandIndex(mlir::Value operand, const Place &place,
                             graph::Expr row, graph::Expr column);

@@ -285,7 +285,10 @@ private:
           return panels.load(b, panel.number, named(firstStep + k, "step"),
                              offsets[v], vectors.lanes[v]);
         },
-        "input_channel");
+        "input_channel",
+        panels.fetchAhead(b, panel.number,
+                          named(firstStep + double(channels), "next_point"),
+                          channels, first / double(rows), block / rows));
     for (int64_t row = 0; row < rows; ++row)
       for (size_t v = 0; v < vectors.lanes.size(); ++v)
         b.store(products, tile.at(row, v),
