@@ -123,19 +123,38 @@ double WinogradTiles::cycles(const WinogradChoice &choice) const {
   return products(choice.tile) + transforms() + transfers(choice) + starts;
 }
 
+int64_t WinogradTiles::unitsOf(const WinogradChoice &choice) const {
+  return llvm::divideCeil(tiles(), choice.block) *
+         std::max<int64_t>(columns / (choice.tile.vectors * lanes), 1);
+}
+
 int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
   // Parts have memory of their own: enough of them for two threads that are not
   // equally fast, and more where that takes half of a second cache at most.
   constexpr int64_t enough = 4, most = 8;
   int64_t fit = target.l2Bytes / 2 / std::max<int64_t>(bytesOfBlock(choice), 1);
-  int64_t units = llvm::divideCeil(tiles(), choice.block) *
-                  std::max<int64_t>(columns / (choice.tile.vectors * lanes), 1);
-  // A part of little work is not worth its memory.
-  constexpr int64_t leastWork = 1 << 20;
+  int64_t units = unitsOf(choice);
+  // A part of little work is worth neither a thread nor its memory.
+  constexpr int64_t leastWork = 1 << 18;
   int64_t work = tiles() * form.points * form.points * channels * columns;
   units = std::clamp<int64_t>(work / leastWork, 1, units);
   return std::clamp<int64_t>(fit, std::min(enough, units),
                              std::min(most, units));
+}
+
+double WinogradTiles::waitOf(const WinogradChoice &choice) const {
+  // Few blocks are divided further, into panels.
+  int64_t blocks = llvm::divideCeil(tiles(), choice.block), panels = 1;
+  if (blocks < choice.parts)
+    panels = unitsOf(choice) / blocks;
+  int64_t units = blocks * panels,
+          most =
+              choice.parts == 1 ? units : int64_t(llvm::divideCeil(units, 2));
+  double longest = double(most * choice.block) / double(panels),
+         half = double(tiles()) / 2;
+  // A price for one thread and for two alike.
+  constexpr double share = 0.25;
+  return share * std::max(longest / half - 1, 0.0);
 }
 
 std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
@@ -163,7 +182,8 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
         break;
       choice.cycles = cycles(choice);
       choice.parts = divides ? partsOf(choice) : 1;
-      ranking.add(choice, choice.cycles);
+      double wait = divides ? waitOf(choice) : 0;
+      ranking.add(choice, choice.cycles * (1 + wait));
     }
   }
   // Weights that are packed have no other kernel.

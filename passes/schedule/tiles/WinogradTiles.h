@@ -56,7 +56,12 @@ private:
   double transfers(const WinogradChoice &choice) const;
   TileModel model(int64_t rows) const;
   int64_t bytesOfBlock(const WinogradChoice &choice) const;
+  /// Blocks of tiles, and panels of them.
+  int64_t unitsOf(const WinogradChoice &choice) const;
   int64_t partsOf(const WinogradChoice &choice) const;
+  /// What the time grows by where two threads do not have equal parts, and one of them
+  /// waits.
+  double waitOf(const WinogradChoice &choice) const;
 
   graph::Winograd form;
   const TargetDescription &target;

@@ -35,6 +35,16 @@ func.func @few_positions(%x: tensor<1x7x7x512xf32>) -> tensor<1x7x7x512xf32> {
   return %c : tensor<1x7x7x512xf32>
 }
 
+// 64 tiles of a small image are blocks of 16 for two parts, so that neither of two threads
+// waits for the other.
+// CHECK-LABEL: @small_image(
+// CHECK: graph.group "winograd"{{.*}}block = 16 : i64, columns = 16 : i64, parts = 2 : i64, rows = 16 : i64
+func.func @small_image(%x: tensor<1x32x32x16xf32>) -> tensor<1x32x32x16xf32> {
+  %w = graph.constant dense<1.0> : tensor<3x3x16x16xf32> : tensor<3x3x16x16xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x32x32x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x32x32x16xf32>
+  return %c : tensor<1x32x32x16xf32>
+}
+
 // A pass over the input costs more than is saved where channels are few.
 // CHECK-LABEL: @few_channels(
 // CHECK: graph.group "convolution"
