@@ -274,9 +274,17 @@ constexpr int64_t longestRow = int64_t(1) << 16;
 
 /// Constants, or what is chosen from constants.
 bool isSurelyFinite(Value v) {
-  if (auto choice = v.getDefiningOp<WhereOp>())
-    return isSurelyFinite(choice.getX()) && isSurelyFinite(choice.getY());
-  return Numbers::of(v).has_value();
+  llvm::SetVector<Value> chosen;
+  chosen.insert(v);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    if (auto choice = chosen[i].getDefiningOp<WhereOp>()) {
+      chosen.insert(choice.getX());
+      chosen.insert(choice.getY());
+    } else if (!Numbers::of(chosen[i])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// A softmax of scores and a mask, which a run may give: floats whatever these are.

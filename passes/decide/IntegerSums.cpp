@@ -101,15 +101,39 @@ void Sum::forEachFactor(llvm::function_ref<void(const Term &)> body) const {
       body(term);
 }
 
-static double boundOf(Value v, unsigned depth = 0);
+namespace {
+
+/// How large integers can be.
+class Bounds {
+public:
+  /// The magnitude that no element of an integer tensor exceeds.
+  double of(Value v) {
+    auto known = bounds.find(v);
+    if (known != bounds.end())
+      return known->second;
+    ++depth;
+    double bound = computed(v);
+    --depth;
+    return bounds[v] = bound;
+  }
+
+private:
+  double computed(Value v);
+  double ofColumns(Value w, int64_t steps);
+
+  DenseMap<Value, double> bounds;
+  unsigned depth = 0;
+};
+
+} // namespace
 
 /// The magnitude that no sum of `steps` weights for one column of the last axis exceeds,
 /// each times something from -1 to 1.
-static double boundOfColumns(Value w, int64_t steps, unsigned depth) {
+double Bounds::ofColumns(Value w, int64_t steps) {
   auto numbers = Numbers::of(w);
   int64_t columns = shapeOf(w).back();
   if (!numbers || numbers->values.size() == 1 || shapeOf(w).size() < 2)
-    return double(steps) * boundOf(w, depth);
+    return double(steps) * of(w);
   std::vector<double> sums(numbers->values.size() / steps);
   for (auto [at, x] : llvm::enumerate(numbers->values)) {
     int64_t place = at, matrix = place / (steps * columns);
@@ -118,8 +142,7 @@ static double boundOfColumns(Value w, int64_t steps, unsigned depth) {
   return *llvm::max_element(sums);
 }
 
-/// The magnitude that no element of an integer tensor exceeds.
-static double boundOf(Value v, unsigned depth) {
+double Bounds::computed(Value v) {
   constexpr unsigned mostDepth = 16;
   auto type = cast<IntegerType>(elementOf(v));
   double ofType =
@@ -127,14 +150,13 @@ static double boundOf(Value v, unsigned depth) {
   Operation *op = v.getDefiningOp();
   if (!op || depth > mostDepth)
     return ofType;
-  auto of = [&](Value operand) { return boundOf(operand, depth + 1); };
   double bound = ofType;
   if (auto constant = Numbers::of(v)) {
     bound = constant->most();
   } else if (auto conv = dyn_cast<ConvOp>(op)) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     int64_t steps = ShapedType::getNumElements(w) / w.back();
-    bound = boundOfColumns(conv.getW(), steps, depth + 1) *
+    bound = ofColumns(conv.getW(), steps) *
             (std::max(of(conv.getX()),
                       std::abs(double(int64_t(conv.getXOutside())))) +
              std::abs(double(int64_t(conv.getXZero()))));
@@ -143,9 +165,8 @@ static double boundOf(Value v, unsigned depth) {
   } else if (auto product = dyn_cast<MatMulOp>(op)) {
     // Zero points are of the operands' types.
     int64_t steps = shapeOf(product.getA()).back();
-    bound = product.getZeros().empty()
-                ? boundOfColumns(product.getB(), steps, depth + 1)
-                : 4 * double(steps) * of(product.getB());
+    bound = product.getZeros().empty() ? ofColumns(product.getB(), steps)
+                                       : 4 * double(steps) * of(product.getB());
     bound *= of(product.getA());
   } else if (isa<ReshapeOp, SliceOp, TransposeOp>(op)) {
     bound = of(op->getOperand(0));
@@ -243,7 +264,7 @@ private:
       }
     }
     Sum sum;
-    sum.terms.push_back({integer, factor, boundOf(integer), {}, {}, {}});
+    sum.terms.push_back({integer, factor, Bounds().of(integer), {}, {}, {}});
     sum.constant = factor.mapped([&](double x) { return -zero * x; });
     return sum;
   }
