@@ -427,7 +427,7 @@ StepStrips PackedPanels::fetchAhead(KernelBuilder &b, std::optional<Expr> panel,
   int64_t line = b.target.prefetchLine, bytes = kernel::elementBytes(type),
           bytesOfStep = panelWidth * group * bytes;
   if (line == 0 || !panel ||
-      fullPanels * steps * bytesOfStep <= b.target.l2Bytes)
+      2 * fullPanels * steps * bytesOfStep <= b.target.residentBytes())
     return {};
   int64_t length = std::min(tiles, count);
   while (length > 1 && count % length != 0)

@@ -173,7 +173,7 @@ struct PackedPanels {
   /// multiplied by a tile of rows, so that all of as many steps from step `first` of the
   /// panel on, which may be the next panel's, are on their way when the last of `tiles`
   /// tiles begins. No strips where lines are not fetched one by one, or where the weights
-  /// stay in the second cache.
+  /// are as few as those of several kernels that stay in the second cache.
   StepStrips fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
                         graph::Expr first, int64_t count, graph::Expr tile,
                         int64_t tiles) const;

@@ -3,7 +3,7 @@
 // REQUIRES: ingot-opt
 // NONE-NOT: kernel.prefetch
 
-// The second cache does not hold these weights (2 MiB of 1 MiB): while the 16 tiles of rows
+// The second cache does not keep these weights (2 MiB of 1 MiB): while the 16 tiles of rows
 // multiply a panel, in strips of 16 steps, each strip fetches a step of the next one, but
 // none behind the last.
 // CHECK-LABEL: @large(
@@ -22,7 +22,7 @@
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[STRIP]], %c16
 // CHECK: %[[END:.*]] = arith.addi %[[BEGIN]], %c16
 // CHECK: scf.for {{.*}} = %[[BEGIN]] to %[[END]]
-// The row that is left fetches nothing, nor do weights that stay in the cache.
+// The row that is left fetches nothing, nor do weights of which it keeps several kernels' (252 KiB).
 // CHECK-NOT: kernel.prefetch
 // CHECK-LABEL: @small(
 // CHECK-NOT: kernel.prefetch
@@ -32,9 +32,9 @@ kernel.func @large(%x: tensor<129x512xf32>, %w: tensor<516096xf32>) -> tensor<12
   %y = graph.matmul %x, %p : (tensor<129x512xf32>, tensor<512x1008xf32>) -> tensor<129x1008xf32>
   kernel.return %y : tensor<129x1008xf32>
 }
-kernel.func @small(%x: tensor<129x256xf32>, %w: tensor<258048xf32>) -> tensor<129x1008xf32>
+kernel.func @small(%x: tensor<129x64xf32>, %w: tensor<64512xf32>) -> tensor<129x1008xf32>
     attributes {strategy = "matrix-product", plan = {columns = 48, rows = 8, splits = 1}} {
-  %p = graph.unpack_panels %w {panel = 48 : i64, tail = 0 : i64} : (tensor<258048xf32>) -> tensor<256x1008xf32>
-  %y = graph.matmul %x, %p : (tensor<129x256xf32>, tensor<256x1008xf32>) -> tensor<129x1008xf32>
+  %p = graph.unpack_panels %w {panel = 48 : i64, tail = 0 : i64} : (tensor<64512xf32>) -> tensor<64x1008xf32>
+  %y = graph.matmul %x, %p : (tensor<129x64xf32>, tensor<64x1008xf32>) -> tensor<129x1008xf32>
   kernel.return %y : tensor<129x1008xf32>
 }
