@@ -20,6 +20,7 @@
 // greatest number that the sum can be. Results are dequantized, which the quantization
 // behind takes in (FormIntegerScales).
 
+#include "dialects/graph/ops/Patterns.h"
 #include "passes/decide/Passes.h"
 #include "passes/decide/SumTables.h"
 #include "passes/decide/WordBuilder.h"
@@ -106,13 +107,15 @@ public:
   ///   mask  -2 5 -inf     -> -7 0 -depth
   ///   mask  -1e30 -1e30   ->  0 0             scores vanish beside such floats
   ///   mask  -inf  -inf    -> -depth -depth    below all scores: zeros
+  ///
+  /// Scores vanish beside what is greater than `vanish`.
   Value maskedSoftmax(const Fixed &scores, Value mask, int64_t axis,
-                      double bound, double depth) {
+                      double bound, double depth, double vanish) {
     int64_t axisOfMask = axis - int64_t(shapeOf(scores.integer).size()) +
                          int64_t(shapeOf(mask).size());
     constexpr double mostFloat = std::numeric_limits<float>::max();
     // `below` is NaN where two numbers are infinite, which is not greater.
-    double unit = std::ldexp(1.0, scores.fraction), vanish = 0x1p25 * bound;
+    double unit = std::ldexp(1.0, scores.fraction);
     Value top = binary<MaximumOp>(reduced<ReduceMaxOp>(mask, axisOfMask),
                                   real(-mostFloat)),
           below = scaled(binary<SubOp>(mask, top), log2e * unit),
@@ -122,6 +125,17 @@ public:
           x = binary<AddOp>(binary<AndOp>(scores.integer, kept),
                             cast(limited, si32));
     return softmax({x, scores.fraction}, axis, -bound);
+  }
+
+  /// The mask whose sum with scores is `hidden` in place of some of them.
+  Value maskOf(Value condition, bool takesTrue, double hidden) {
+    Value taken = real(0), other = real(hidden);
+    return WhereOp::create(
+               builder, loc,
+               TypeRange{tensorOf(dimsOf(condition), builder.getF32Type())},
+               ValueRange{condition, takesTrue ? taken : other,
+                          takesTrue ? other : taken})
+        ->getResult(0);
   }
 
   /// (x - mean) / sqrt(variance + epsilon) of rows along the last axis.
@@ -287,20 +301,53 @@ bool isSurelyFinite(Value v) {
   return true;
 }
 
-/// A softmax of scores and a mask, which a run may give: floats whatever these are.
+/// Scores with a mask: their sum, or a number in place of what is hidden.
+struct MaskedScores {
+  Value scores;
+  /// Floats that are added.
+  Value mask;
+  /// Or where scores are taken (for true: `takesTrue`), and the number elsewhere.
+  Value condition;
+  bool takesTrue = false;
+  double hidden = 0;
+
+  /// One of the two ways to read operands; nothing if that is not possible.
+  static std::optional<MaskedScores> of(Operation *op, bool swap) {
+    if (auto sum = dyn_cast<AddOp>(op);
+        sum && elementOf(op->getResult(0)).isF32())
+      return MaskedScores{sum->getOperand(swap), sum->getOperand(!swap), {}};
+    auto choice = dyn_cast<WhereOp>(op);
+    auto hidden =
+        choice ? uniformNumber(choice->getOperand(swap ? 1 : 2)) : std::nullopt;
+    if (!hidden)
+      return std::nullopt;
+    return MaskedScores{choice->getOperand(swap ? 2 : 1),
+                        {},
+                        choice.getCondition(),
+                        !swap,
+                        *hidden};
+  }
+  bool isSurelyFinite() const {
+    return mask ? decide::isSurelyFinite(mask) : std::isfinite(hidden);
+  }
+};
+
+/// A softmax of scores and a mask, which a run may give.
 std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
-  auto sum = op.getInput().getDefiningOp<AddOp>();
-  if (!sum || !sum->hasOneUse())
+  Operation *input = op.getInput().getDefiningOp();
+  if (!input || !input->hasOneUse())
     return std::nullopt;
   int64_t axis = op.getAxis(), rank = shapeOf(op.getInput()).size();
   for (bool swap : {false, true}) {
-    Value mask = sum->getOperand(swap ? 0 : 1),
-          scores = sum->getOperand(swap ? 1 : 0);
+    auto masked = MaskedScores::of(input, swap);
+    if (!masked)
+      continue;
     // Integers have no NaN for rows that are -inf.
-    bool hasNaN = !op.getZeroNan() && !isSurelyFinite(mask) &&
+    bool hasNaN = !op.getZeroNan() && !masked->isSurelyFinite() &&
                   !llvm::all_of(op->getUsers(), llvm::IsaPred<QuantizeOp>);
-    if (hasNaN || !elementOf(mask).isF32() ||
-        int64_t(shapeOf(scores).size()) != rank ||
+    Value mask = masked->mask ? masked->mask : masked->condition,
+          scores = masked->scores;
+    if (hasNaN || int64_t(shapeOf(scores).size()) != rank ||
         shapeOf(scores)[axis] != shapeOf(op.getInput())[axis] ||
         axis + int64_t(shapeOf(mask).size()) < rank)
       continue;
@@ -308,11 +355,20 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     if (!read)
       continue;
     // A power of 2^-32 is nothing beside one of 1.
+    constexpr double nothing = 32;
     double bound = read->bound(),
-           depth = std::exp2(std::ceil(std::log2(2 * bound + 32)));
+           depth = std::exp2(std::ceil(std::log2(2 * bound + nothing)));
+    if (!masked->mask && masked->hidden * log2e > -bound - nothing)
+      continue;
     FixedPoint build(op);
-    if (auto x = build.fixed(*read, leastOfPowers, depth))
-      return build.maskedSoftmax(*x, mask, axis, bound, depth);
+    auto x = build.fixed(*read, leastOfPowers, depth);
+    if (!x)
+      continue;
+    if (masked->mask)
+      return build.maskedSoftmax(*x, mask, axis, bound, depth, 0x1p25 * bound);
+    return build.maskedSoftmax(
+        *x, build.maskOf(mask, masked->takesTrue, masked->hidden), axis, bound,
+        depth, /*vanish=*/1);
   }
   return std::nullopt;
 }

@@ -225,6 +225,14 @@ def products():
             for given, known in (({"mask": mask}, {}), ({}, {"mask": mask})):
                 yield Case(f"softmax-mask-{name}-{'given' if given else 'known'}-{rows}x{steps}x{columns}", [*start, *masked], {"x": x, **given}, constants | ends | known,
                            want=[quantized(exact, ends["ys"], ends["yz"])], tolerance=STEP, opset=21)
+        hidden = rng.random((rows, columns)) < 0.4
+        hidden[1], hidden[:, 3] = True, False
+        for low in (-np.inf, np.finfo(np.float32).min, np.float32(-1e4)):
+            exact = softmax_or_zero(np.where(hidden, np.float64(low), total), -1)
+            for places, shown in ((["shown", "sums", "low"], ~hidden), (["shown", "low", "sums"], hidden)):
+                yield Case(f"softmax-where-{low:g}-{places[1]}-{rows}x{steps}x{columns}",
+                           [*start, helper.make_node("Where", places, ["masked"]), *masked[1:]], {"x": x, "shown": shown}, constants | ends | {"low": np.float32(low)},
+                           want=[quantized(exact, ends["ys"], ends["yz"])], tolerance=STEP, opset=21)
         # Sums that are normalized and added to what comes of that, in parts.
         other = whole((rows, columns), np.int8)
         branch = total + (other.astype(np.float64)) * np.float32(0.03)

@@ -161,6 +161,40 @@ func.func @masked(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %mask: tensor<1x16x
   return %q : tensor<4x16xui8>
 }
 
+// A number in place of what is hidden is such a mask, beside which scores vanish, if it is far
+// enough below them all.
+// CHECK-LABEL: @hidden(
+// CHECK: %[[MASK:.*]] = graph.where %arg2, %[[LOW:.*]], %{{.*}} : (tensor<4x16xi1>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
+// CHECK: graph.reduce_max %[[MASK]]
+// CHECK-NOT: graph.softmax
+// CHECK: return
+func.func @hidden(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %hidden: tensor<4x16xi1>) -> tensor<4x16xf32> {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.0001> : tensor<f32> : tensor<f32>
+  %low = graph.constant dense<-10000.0> : tensor<f32> : tensor<f32>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x16xsi8>) -> tensor<4x16xsi32>
+  %f = graph.cast %sums : (tensor<4x16xsi32>) -> tensor<4x16xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x16xf32>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
+  %m = graph.where %hidden, %low, %d : (tensor<4x16xi1>, tensor<f32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %s = graph.softmax %m {axis = 1 : i64} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %s : tensor<4x16xf32>
+}
+
+// This number is not: scores may be less.
+// CHECK-LABEL: @not_hidden(
+// CHECK: graph.softmax
+func.func @not_hidden(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>, %hidden: tensor<4x16xi1>) -> tensor<4x16xf32> {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<0.0001> : tensor<f32> : tensor<f32>
+  %low = graph.constant dense<-10.0> : tensor<f32> : tensor<f32>
+  %sums = graph.matmul %x, %w : (tensor<4x8xui8>, tensor<8x16xsi8>) -> tensor<4x16xsi32>
+  %f = graph.cast %sums : (tensor<4x16xsi32>) -> tensor<4x16xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x16xf32>, tensor<f32>, tensor<f32>) -> tensor<4x16xf32>
+  %m = graph.where %hidden, %low, %d : (tensor<4x16xi1>, tensor<f32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %s = graph.softmax %m {axis = 1 : i64} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %s : tensor<4x16xf32>
+}
+
 // Without a quantization behind it a row that is -inf has to be NaN, which no integer is.
 // CHECK-LABEL: @masked_floats(
 // CHECK: graph.softmax
