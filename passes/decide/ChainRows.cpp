@@ -43,9 +43,8 @@ namespace {
 /// costs as much where rows are short (eight images: 0.7 to 1.1 times as fast; larger ones
 /// 1.2 to 1.8 times).
 bool pays(const schedule::RowChain &chain, const TargetDescription &target) {
-  constexpr int64_t enoughParts = 4;
   auto stages = chain.stages();
-  return chain.parts(target) >= enoughParts &&
+  return chain.parts(target) >= schedule::RowChain::enoughParts &&
          llvm::any_of(ArrayRef(stages).drop_back(), [&](GroupOp stage) {
            Value passed = stage->getResult(0);
            return plan::bytesOf(passed.getType()) / shapeOf(passed)[0] >

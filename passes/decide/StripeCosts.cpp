@@ -27,10 +27,7 @@ int64_t constantBytes(GroupOp group) {
 
 StripeCosts::StripeCosts(const TargetDescription &target)
     : target(target), hasCaches(!target.freestanding && target.l2Bytes != 0),
-      rate(target.rates.multiplyAdds *
-           double(target.vectorBytes.empty()
-                      ? 1
-                      : target.vectorBytes.front() / 4)) {}
+      rate(schedule::workPerCycle(target)) {}
 
 const StripeCosts::Group &StripeCosts::of(GroupOp group) const {
   auto [it, isNew] = known.try_emplace(group);

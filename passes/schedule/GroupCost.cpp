@@ -35,6 +35,12 @@ int64_t multiplyAddsOf(GroupView group) {
   return sum;
 }
 
+double workPerCycle(const TargetDescription &target) {
+  return target.rates.multiplyAdds *
+         double(target.vectorBytes.empty() ? 1
+                                           : target.vectorBytes.front() / 4);
+}
+
 int64_t workOf(GroupView group) {
   int64_t sum = multiplyAddsOf(group);
   for (Operation &op : group.block->without_terminator())

@@ -15,6 +15,8 @@ int64_t multiplyAddsOf(GroupView group);
 
 /// Returns the multiply-adds, and one for each element of any operator's result.
 int64_t workOf(GroupView group);
+/// The multiply-adds of f32 that a core begins in a cycle, which is the work of one.
+double workPerCycle(const TargetDescription &target);
 
 /// Returns the bytes of an operand that a group reads: what reads parts of it reads these.
 int64_t bytesRead(mlir::BlockArgument operand);

@@ -162,10 +162,20 @@ int64_t RowChain::parts(const TargetDescription &target) const {
       ofRow;
   SmallVector<int64_t> scratch = scratchBytes();
   int64_t ofPart = std::accumulate(scratch.begin(), scratch.end(), int64_t(0));
-  int64_t parts = 1, rows = rowsOf(group.getResult(0));
-  while (2 * parts <= std::min(most, rows / 2) &&
-         2 * parts * ofPart <= target.l2Bytes &&
-         static_cast<double>(2 * parts - 1) * twice <= mostTwice * all)
+  int64_t rows = rowsOf(group.getResult(0));
+  auto fits = [&](int64_t parts) {
+    // Each part stays in the cache of its thread. One thread that takes all in turn fetches
+    // memory for each, and what the part before left there is written back.
+    bool stay = parts * ofPart <= target.l2Bytes;
+    if (!stay && (parts > enoughParts || ofPart > target.l2Bytes / 2))
+      return false;
+    double fetched = stay ? 0
+                          : 2 * static_cast<double>(parts * ofPart) /
+                                target.rates.cacheBytes * workPerCycle(target);
+    return static_cast<double>(parts - 1) * twice + fetched <= mostTwice * all;
+  };
+  int64_t parts = 1;
+  while (2 * parts <= std::min(most, rows / 2) && fits(2 * parts))
     parts *= 2;
   return parts;
 }

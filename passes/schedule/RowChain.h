@@ -26,9 +26,12 @@ struct RowChain {
   /// Memory that one thread needs for what passes from one stage to the next: of the
   /// rows that a window reads, and of one row.
   llvm::SmallVector<int64_t> scratchBytes() const;
-  /// Into how many parts threads can divide the rows of all images: each part has memory of its own,
-  /// at most the second cache together, and begins with rows of the first result that
-  /// the part before computes as well, a tenth of all work at most.
+  /// Parts that are enough for threads.
+  static constexpr int64_t enoughParts = 4;
+  /// Into how many parts threads can divide the rows of all images. Each part has memory
+  /// of its own: for more than enough of them the second cache holds all of it, else that
+  /// of one beside the input and the result. And each begins with rows of the first result
+  /// that the part before computes as well. Both take a tenth of all work at most.
   int64_t parts(const TargetDescription &target) const;
 };
 

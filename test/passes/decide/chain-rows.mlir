@@ -1,6 +1,7 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-chain-rows=target=x86-64-v4 | FileCheck %s
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-chain-rows=target=x86-64-v4 -lower-outline-groups | FileCheck %s --check-prefix=LOWER
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 -simplify-fold-constants -decide-chain-rows=target=cortex-m4 | FileCheck %s --check-prefix=SMALL
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 -simplify-fold-constants -decide-chain-rows=target=x86-64-v3 | FileCheck %s --check-prefix=WIDE
 // REQUIRES: ingot-opt
 
 // What passes from one group to the next would leave the second cache. The stages keep
@@ -73,4 +74,24 @@ func.func @images(%x: tensor<3x64x64x16xf32>, %v: tensor<3x3x1x64xf32>) -> tenso
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<3x64x64x16xf32>, tensor<1x1x16x64xf32>) -> tensor<3x64x64x64xf32>
   %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 64 : i64} : (tensor<3x64x64x64xf32>, tensor<3x3x1x64xf32>) -> tensor<3x64x64x64xf32>
   return %d : tensor<3x64x64x64xf32>
+}
+
+// The second cache of x86-64-v3 holds the memory of one part beside the input, but not that
+// of all: there are just the parts that are enough for threads.
+// WIDE-LABEL: @wide(
+// WIDE: graph.group "row-chain"({{.*}}) {plan = {parts = 4 : i64}}
+// Of twice the channels half of it does not hold the rows that a window reads.
+// WIDE-LABEL: @too_wide(
+// WIDE-NOT: row-chain
+func.func @wide(%x: tensor<1x112x112x16xf32>, %v: tensor<3x3x1x128xf32>) -> tensor<1x112x112x128xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1x16x128xf32> : tensor<1x1x16x128xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x112x112x16xf32>, tensor<1x1x16x128xf32>) -> tensor<1x112x112x128xf32>
+  %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 128 : i64} : (tensor<1x112x112x128xf32>, tensor<3x3x1x128xf32>) -> tensor<1x112x112x128xf32>
+  return %d : tensor<1x112x112x128xf32>
+}
+func.func @too_wide(%x: tensor<1x112x112x16xf32>, %v: tensor<3x3x1x256xf32>) -> tensor<1x112x112x256xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1x16x256xf32> : tensor<1x1x16x256xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x112x112x16xf32>, tensor<1x1x16x256xf32>) -> tensor<1x112x112x256xf32>
+  %d = graph.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 256 : i64} : (tensor<1x112x112x256xf32>, tensor<3x3x1x256xf32>) -> tensor<1x112x112x256xf32>
+  return %d : tensor<1x112x112x256xf32>
 }
