@@ -108,6 +108,10 @@ findMeasuringCompiler(const CompileOptions &options) {
   return findCompiler(withCompiler(*options.target, options.compiler));
 }
 
+/// More bytes of stack than a model needs: no function has more than 4 KB of its own, and
+/// few are called within each other.
+static constexpr int64_t mostStack = 16 << 10;
+
 /// Compiles what emit() writes.
 static bool measure(Compilation &compilation, Footprint &footprint) {
   const CompileOptions &options = compilation.options;
@@ -164,6 +168,12 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
     canMeasure = false;
   }
   std::unique_ptr<Compilation> best;
+  bool isMeasured = false;
+  auto measureBest = [&] {
+    if (!isMeasured && canMeasure && !measure(*best, footprint))
+      best.reset();
+    isMeasured = true;
+  };
   for (int plansLeft = 4;; --plansLeft) {
     auto compilation =
         std::make_unique<Compilation>(given, context, diagnostics);
@@ -171,17 +181,25 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       return nullptr;
     Footprint plan = planFootprint(*compilation);
     if (!best || plan.arena < footprint.arena) {
-      if (canMeasure && !measure(*compilation, plan))
-        return nullptr;
       best = std::move(compilation);
       footprint = std::move(plan);
+      isMeasured = false;
     }
+    // The compiler takes longer than all plans: what exceeds the limit by more than any
+    // stack is measured only if it is the best in the end.
+    bool isFar = given.maxRam && footprint.ram() > *given.maxRam + mostStack;
+    if (!isFar)
+      measureBest();
+    if (!best)
+      return nullptr;
     int64_t limit = given.maxRam.value_or(footprint.ram());
     if (footprint.ram() <= limit)
       return best;
     if (given.reservedRam >= limit || plansLeft == 0) {
-      if (given.savesMemory)
+      if (given.savesMemory) {
+        measureBest();
         return best;
+      }
       // Slower kernels may need less.
       given.savesMemory = true;
       given.reservedRam = options.reservedRam;
