@@ -31,19 +31,23 @@ static double millisecondsSince(Clock::time_point start) {
 }
 
 namespace {
-/// Sums up the time of each kernel by way of the trace hook.
+/// Adds up the time of each kernel in each run by way of the trace hook.
 struct KernelTimes {
-  std::vector<double> total;
+  /// Milliseconds, by kernel and run.
+  std::vector<std::vector<double>> times;
+  size_t run = 0;
   Clock::time_point start;
   static void trace(void *user, int32_t kernel, int32_t finished) {
-    auto &times = *static_cast<KernelTimes *>(user);
+    auto &all = *static_cast<KernelTimes *>(user);
     if (!finished) {
-      times.start = Clock::now();
+      all.start = Clock::now();
       return;
     }
-    if (times.total.size() <= size_t(kernel))
-      times.total.resize(kernel + 1);
-    times.total[kernel] += millisecondsSince(times.start);
+    if (all.times.size() <= size_t(kernel))
+      all.times.resize(kernel + 1);
+    std::vector<double> &own = all.times[kernel];
+    own.resize(all.run + 1);
+    own.back() += millisecondsSince(all.start);
   }
 };
 } // namespace
@@ -100,20 +104,29 @@ static std::optional<Predictions> predict(const CompileOptions &options,
   return predictions;
 }
 
-static void printKernels(const KernelTimes &kernels,
-                         ArrayRef<std::string> names, size_t runs,
+/// Of each kernel, with the runs that did without it.
+static std::vector<Summary> summarize(const KernelTimes &kernels) {
+  std::vector<Summary> summaries;
+  for (std::vector<double> times : kernels.times) {
+    times.resize(kernels.run);
+    summaries.push_back(summarize(std::move(times)));
+  }
+  return summaries;
+}
+
+static void printKernels(ArrayRef<Summary> kernels, ArrayRef<std::string> names,
                          const Predictions *predictions) {
   llvm::raw_ostream &os = llvm::outs();
   double sum = 0;
-  for (double time : kernels.total)
-    sum += time;
+  for (const Summary &kernel : kernels)
+    sum += kernel.median;
   if (predictions)
     os << " measured    part   predicted    of limit  bound by      kernel\n";
   std::vector<double> errors;
-  for (auto [i, time] : llvm::enumerate(kernels.total)) {
+  for (auto [i, kernel] : llvm::enumerate(kernels)) {
     std::string name = i < names.size() ? names[i] : std::to_string(i);
-    double each = time / double(runs);
-    os << llvm::format("%9.4f ms %5.1f%%  ", each, 100 * time / sum);
+    double each = kernel.median;
+    os << llvm::format("%9.4f ms %5.1f%%  ", each, 100 * each / sum);
     if (predictions) {
       HostTime known = predictions->lookup(StringRef(name).split(' ').first);
       os << llvm::format("%9.4f ms  %5.1f%%  ", known.seconds * 1e3,
@@ -133,7 +146,8 @@ static void printKernels(const KernelTimes &kernels,
       errors.size(), 100 * errors[errors.size() / 2]);
 }
 
-static void printJson(const Summary &summary, const KernelTimes *kernels,
+static void printJson(const Summary &summary,
+                      std::optional<ArrayRef<Summary>> kernels,
                       ArrayRef<std::string> names,
                       const Predictions *predictions) {
   llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
@@ -146,11 +160,12 @@ static void printJson(const Summary &summary, const KernelTimes *kernels,
     if (!kernels)
       return;
     json.attributeArray("kernels", [&] {
-      for (size_t i = 0; i < kernels->total.size(); ++i)
+      for (size_t i = 0; i < kernels->size(); ++i)
         json.object([&] {
           std::string name = i < names.size() ? names[i] : std::to_string(i);
           json.attribute("name", name);
-          json.attribute("mean", kernels->total[i] / summary.runs);
+          json.attribute("median", (*kernels)[i].median);
+          json.attribute("fastest", (*kernels)[i].fastest);
           if (!predictions)
             return;
           HostTime known =
@@ -217,14 +232,18 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
     auto begin = Clock::now();
     model->run(io, &hooks);
     times.push_back(millisecondsSince(begin));
+    ++kernels.run;
   }
   Summary summary = summarize(times);
   std::vector<std::string> names;
   if (arguments.perGroup)
     names = launchNames(compilation.module());
+  std::vector<Summary> ofKernels = summarize(kernels);
   if (arguments.json) {
-    printJson(summary, arguments.perGroup ? &kernels : nullptr, names,
-              predictions ? &*predictions : nullptr);
+    printJson(summary,
+              arguments.perGroup ? std::make_optional(ArrayRef(ofKernels))
+                                 : std::nullopt,
+              names, predictions ? &*predictions : nullptr);
     return Success;
   }
   // Programs that read the output of older versions want plain numbers.
@@ -234,8 +253,7 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
     if (isRaw)
       llvm::outs() << llvm::format("%.6f\n", time);
   if (arguments.perGroup)
-    printKernels(kernels, names, times.size(),
-                 predictions ? &*predictions : nullptr);
+    printKernels(ofKernels, names, predictions ? &*predictions : nullptr);
   printSummary(summary, isRaw ? llvm::errs() : llvm::outs());
   return Success;
 }
