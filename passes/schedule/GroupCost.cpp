@@ -93,10 +93,11 @@ static double vectorRate(GroupView group, const TargetDescription &target) {
 
 double elementCyclesOf(GroupView group, const TargetDescription &target) {
   // Instructions for each element, or vector of them: arithmetic, the maximum of
-  // a window, and functions such as exp.
-  constexpr int64_t plain = 1, window = 2, function = 20;
+  // a window, a choice of what is arithmetic, and functions such as exp.
+  constexpr int64_t plain = 1, window = 2, choice = 4, function = 20;
   int64_t instructions = 0;
   double ofStages = 0;
+  bool hasProducts = multiplyAddsOf(group) > 0;
   for (Operation &op : group.block->without_terminator()) {
     if (auto stage = dyn_cast<GroupOp>(op)) {
       ofStages += elementCyclesOf({&stage.getBody().front()}, target);
@@ -104,6 +105,9 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
     }
     if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op) ||
         multiplyAddsOf(&op) > 0)
+      continue;
+    // Between products it is a part of what the strategy counts.
+    if (isa<SoftmaxOp>(op) && hasProducts)
       continue;
     int64_t elements = 0;
     for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
@@ -116,7 +120,14 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
                        CastOp, QuantizeOp, DequantizeOp, ReshapeOp, RefillOp,
                        TransposeOp, ConcatOp, PadOp, ReductionOpInterface>(op);
     bool isWindow = isa<MaxPoolOp, AveragePoolOp>(op);
-    instructions += elements * (isPlain ? plain : isWindow ? window : function);
+    bool isChoice =
+        isa<HardSwishOp, HardSigmoidOp, LeakyReluOp, PReluOp, ThresholdedReluOp,
+            NegOp, AbsOp, SignOp, FloorOp, CeilOp, RoundOp, WhereOp, EqualOp,
+            LessOp, LessOrEqualOp, AndOp, OrOp, XorOp, NotOp>(op);
+    instructions += elements * (isPlain    ? plain
+                                : isWindow ? window
+                                : isChoice ? choice
+                                           : function);
   }
   return ofStages + double(instructions) / vectorRate(group, target);
 }

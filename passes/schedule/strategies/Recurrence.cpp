@@ -54,6 +54,20 @@ public:
       std::swap(plans[0], plans[1]);
     return plans;
   }
+  /// A load of weights for each vector of products, in each step of each sequence.
+  double cost(GroupView group, const Plan &,
+              const TargetDescription &target) const override {
+    Operation *anchor = group.anchor();
+    Value weights = weightsOf(anchor).get();
+    int64_t elements = tensorType(weights).getNumElements(),
+            sequences = product(shapeOf(anchor->getOperand(0)).drop_back());
+    double ofVector =
+        1 / std::min(target.rates.multiplyAdds, target.rates.loads);
+    if (elements * int64_t(sizeof(float)) > target.l1Bytes)
+      ofVector += target.rates.missedLoad;
+    return double(sequences) * ofVector * double(elements) /
+           double(target.maxLanes(elementOf(weights)));
+  }
   std::string refuse(GroupView group, const Plan &plan,
                      const TargetDescription &target) const override {
     Value weights = weightsOf(group.anchor()).get();
