@@ -310,6 +310,8 @@ void x86(std::vector<TargetDescription> &targets) {
   v2.l1Bytes = 32 << 10;
   v2.l1WayBytes = 4 << 10;
   v2.l2Bytes = 256 << 10;
+  // 44 to 48 GB/s at 4.3 GHz, where weights are not read for the first time.
+  v2.rates.memoryBytes = 11;
   v2.intrinsics = v2Intrinsics;
   v2.products = pairProducts128();
   v2.includes = {"immintrin.h"};

@@ -139,16 +139,19 @@ public:
     return std::nullopt;
   }
 
+  /// As of other strategies without the first reads of weights, by which sizes of tiles
+  /// are compared.
   double cost(GroupView group, const Plan &plan,
               const TargetDescription &target) const override {
     ConvOp conv = convolutionOf(group).conv;
     int64_t lanes = target.maxLanes(elementOf(conv.getX())),
             columns = plan.number("columns");
-    return WinogradTiles(conv, plan.number("size"), target, columns)
-        .cycles({plan.number("size"),
-                 {plan.number("rows"), columns / lanes, 1},
-                 plan.number("block"),
-                 plan.number("parts")});
+    WinogradTiles tiles(conv, plan.number("size"), target, columns);
+    WinogradChoice choice{plan.number("size"),
+                          {plan.number("rows"), columns / lanes, 1},
+                          plan.number("block"),
+                          plan.number("parts")};
+    return tiles.cycles(choice) - tiles.firstRead(choice);
   }
 
   SmallVector<int64_t>
@@ -283,9 +286,10 @@ private:
   static double cyclesOfDefinition(GroupView group, ConvolutionAnchor anchor,
                                    const TargetDescription &target) {
     const Strategy &definition = *lookupStrategy("convolution");
-    return definition.cost(group, definition.plans(group, target).front(),
-                           target) +
-           double(anchor.weightBytes()) / target.rates.memoryBytes;
+    double products =
+        definition.cost(group, definition.plans(group, target).front(), target);
+    return products +
+           cyclesOfFirstRead(double(anchor.weightBytes()), products, target);
   }
 };
 

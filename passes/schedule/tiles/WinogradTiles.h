@@ -33,6 +33,11 @@ struct WinogradChoice {
   double cycles = 0;
 };
 
+/// Cycles that reading weights of so many bytes for the first time adds to `products`
+/// cycles: each panel is fetched while the one before is multiplied, which hides the most.
+double cyclesOfFirstRead(double bytes, double products,
+                         const TargetDescription &target);
+
 class WinogradTiles {
 public:
   /// `panel`: the columns that the weights are packed in, 0 if they are not.
@@ -43,6 +48,8 @@ public:
   std::vector<WinogradChoice> ranked(bool divides) const;
   /// Estimates the cycles of one thread.
   double cycles(const WinogradChoice &choice) const;
+  /// Those of them that the first reads of weights add.
+  double firstRead(const WinogradChoice &choice) const;
   /// The tiles of all images.
   int64_t tiles() const { return images * down * across; }
   int64_t panels(int64_t columns) const;
@@ -55,6 +62,7 @@ private:
   /// behind it.
   double transfers(const WinogradChoice &choice) const;
   TileModel model(int64_t rows) const;
+  double weightBytes() const;
   int64_t bytesOfBlock(const WinogradChoice &choice) const;
   /// Blocks of tiles, and panels of them.
   int64_t unitsOf(const WinogradChoice &choice) const;
