@@ -23,6 +23,11 @@ int64_t Plan::number(StringRef key) const {
   return entries.getAs<IntegerAttr>(key).getInt();
 }
 
+std::optional<int64_t> Plan::optionalNumber(StringRef key) const {
+  auto entry = entries ? entries.getAs<IntegerAttr>(key) : IntegerAttr();
+  return entry ? std::make_optional(entry.getInt()) : std::nullopt;
+}
+
 StringRef Plan::word(StringRef key) const {
   return entries.getAs<StringAttr>(key).getValue();
 }
@@ -50,6 +55,8 @@ std::string checkKeys(DictionaryAttr entries, ArrayRef<PlanKey> keys) {
     return "it has no plan";
   for (const PlanKey &key : keys) {
     Attribute entry = entries.get(key.name);
+    if (!entry && key.isOptional)
+      continue;
     if (!entry)
       return ("its plan has no '" + key.name + "'").str();
     if (std::string rule = checkEntry(entry, key); !rule.empty()) {

@@ -14,11 +14,12 @@
 namespace ingot::schedule {
 
 /// One entry of a strategy's plans: a number between two bounds, or one of some
-/// words.
+/// words. What is optional may be missing.
 struct PlanKey {
   llvm::StringLiteral name;
   int64_t least = 0, most = 0;
   llvm::ArrayRef<llvm::StringLiteral> words = {};
+  bool isOptional = false;
 };
 
 /// How many plans strategies offer for a group at most.
@@ -36,6 +37,8 @@ public:
 
   bool operator==(const Plan &other) const { return entries == other.entries; }
   int64_t number(llvm::StringRef key) const;
+  /// The number of an optional entry; nothing if the plan has none.
+  std::optional<int64_t> optionalNumber(llvm::StringRef key) const;
   llvm::StringRef word(llvm::StringRef key) const;
   /// Null where there is nothing to choose.
   mlir::DictionaryAttr attribute() const { return entries; }

@@ -35,8 +35,7 @@ void emitDotProduct(KernelBuilder &b, int64_t rows) {
     Tile tile =
         zeroTile(b, place.count, vectors, elementOf(product.getResult()));
     auto elementOfRow = [&](int64_t row, Expr step) {
-      return b.load(left, loops.operandIndex(
-                              left, place, place.firstRow + double(row), step));
+      return loops.loadLeft(place, place.firstRow + double(row), step);
     };
     auto groupsOfColumns = [&](Expr group, int64_t count, size_t vector) {
       if (panels)

@@ -42,9 +42,7 @@ public:
           accumulate(
               b, tile, 0, place.count, loops.steps, b.plan.number("splits"),
               [&](int64_t row, Expr k) {
-                return b.load(product.getA(),
-                              loops.operandIndex(product.getA(), place,
-                                                 loops.rowAt(place, row), k));
+                return loops.loadLeft(place, loops.rowAt(place, row), k);
               },
               [&](Expr k, size_t v) {
                 if (panels)

@@ -12,50 +12,53 @@ Value asMatrix(KernelBuilder &b, Value buffer, int64_t columns) {
   return b.view(buffer, {elements / columns, columns});
 }
 
-/// Computed on the way into the convolution, and for nothing else.
-static bool isBeforeAnchor(ConvOp conv, Operation *op) {
-  return op != conv && !op->use_empty() &&
+/// Computed on the way into the anchor, and for nothing else.
+static bool isBeforeAnchor(Operation *anchor, Operation *op) {
+  return op != anchor && !op->use_empty() &&
          llvm::all_of(op->getUsers(), [&](Operation *user) {
-           return user == conv || isBeforeAnchor(conv, user);
+           return user == anchor || isBeforeAnchor(anchor, user);
          });
 }
 
-static bool readByEpilogue(ConvOp conv, Value input) {
+static bool readByEpilogue(Operation *anchor, Value input) {
   return llvm::any_of(input.getUsers(), [&](Operation *user) {
-    return user != conv && !isBeforeAnchor(conv, user);
+    return user != anchor && !isBeforeAnchor(anchor, user);
   });
 }
 
 /// The epilogue is elementwise, and its operands have the result's shape or
 /// are vectors along the channels.
-static bool allSameShape(KernelBuilder &b, ConvOp conv) {
+static bool allSameShape(KernelBuilder &b, Operation *anchor) {
   for (Operation &op : b.group.block->without_terminator())
-    if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != conv &&
-        !isBeforeAnchor(conv, &op))
+    if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != anchor &&
+        !isBeforeAnchor(anchor, &op))
       return false;
   return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
-    return !readByEpilogue(conv, input) ||
+    return !readByEpilogue(anchor, input) ||
            shapeOf(input) == shapeOf(b.result()) ||
            (shapeOf(input).empty() ||
             tensorType(input).getNumElements() == shapeOf(input).back());
   });
 }
 
-bool storeFlat(KernelBuilder &b, Tile &tile, ConvOp conv, Expr first,
+bool storeFlat(KernelBuilder &b, Tile &tile, Operation *anchor, Expr first,
                Expr firstColumn,
-               llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
-  Value out = allSameShape(b, conv)
-                  ? asMatrix(b, b.outputs[0], shapeOf(conv.getResult()).back())
+               llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue,
+               StringRef rowName) {
+  Value result = anchor->getResult(0);
+  Value out = allSameShape(b, anchor)
+                  ? asMatrix(b, b.outputs[0], shapeOf(result).back())
                   : Value();
   if (!out)
     return false;
   auto rowOfTile = [&](int64_t row) {
-    return named(first + double(row), "position_" + Twine(row));
+    return named(first + double(row), rowName + "_" + Twine(row));
   };
   // Bound elements take the place of loads at an index of full rank.
   SmallVector<std::pair<Value, Value>> flats;
   for (Value input : b.group.block->getArguments()) {
-    if (!readByEpilogue(conv, input) || tensorType(input).getNumElements() == 1)
+    if (!readByEpilogue(anchor, input) ||
+        tensorType(input).getNumElements() == 1)
       continue;
     bool whole = shapeOf(input) == shapeOf(b.result());
     int64_t columns = shapeOf(input).back();
@@ -69,7 +72,7 @@ bool storeFlat(KernelBuilder &b, Tile &tile, ConvOp conv, Expr first,
   }
   Value saved = std::exchange(b.outputs[0], out);
   storeTile(
-      b, tile, conv.getResult(),
+      b, tile, result,
       [&](int64_t row, Expr column) {
         for (auto [input, flat] : flats) {
           Exprs at{rowOfTile(row), column};

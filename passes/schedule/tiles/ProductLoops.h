@@ -71,9 +71,7 @@ protected:
 class ProductLoops : public ProductSizes {
 public:
   ProductLoops(KernelBuilder &b, mlir::Value left, mlir::Value right,
-               mlir::Value result)
-      : ProductSizes(left, right, result), b(b), left(left),
-        sizes(graph::dimsOf(result)) {}
+               mlir::Value result);
   ProductLoops(KernelBuilder &b, graph::MatMulOp product)
       : ProductLoops(b, product.getA(), product.getB(), product.getResult()) {}
 
@@ -97,6 +95,8 @@ public:
   StepStrips fetchAhead(const PackedPanels &panels, const Place &place,
                         int64_t tileRows);
 
+  /// Loads an element of the left operand.
+  graph::Expr loadLeft(const Place &place, graph::Expr row, graph::Expr step);
   /// Where an operand has its element (row, column), and where the result has it.
   graph::Exprs operandIndex(mlir::Value operand, const Place &place,
                             graph::Expr row, graph::Expr column);
@@ -116,6 +116,10 @@ private:
   KernelBuilder &b;
   mlir::Value left;
   graph::Dims sizes;
+  /// Whether the rows of all batches are one matrix of known sizes, and the left operand
+  /// as that matrix; null where it is none in memory.
+  bool isFlat = false;
+  mlir::Value matrix;
 };
 
 /// Builds a product of narrow numbers in tiles of vectors, of so many rows and of the

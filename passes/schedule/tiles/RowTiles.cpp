@@ -59,6 +59,23 @@ void forRowTiles(KernelBuilder &b, Expr rows, int64_t tileRows, RowTile tile) {
   forRowsLeft(b, rows, left, tileRows, /*unit=*/1, tile);
 }
 
+void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
+                        Expr block, int64_t blockRows, RowTile tile) {
+  int64_t left = rows % tileRows, whole = rows - left;
+  Expr first = named(block * double(blockRows), "first_row"),
+       end = first + double(blockRows);
+  if (whole % blockRows != 0)
+    end = min(end, double(whole));
+  b.loop(first, named(end, "end_row"), tileRows, {},
+         [&](Expr row, ArrayRef<Expr>) -> Exprs {
+           tile(row, tileRows);
+           return {};
+         });
+  if (left)
+    b.when(isLast(block, llvm::divideCeil(rows, blockRows)),
+           [&] { tile(b.index(whole), left); });
+}
+
 void forRowTilesParallel(
     KernelBuilder &b, const Dim &rows, int64_t tileRows, int64_t steps,
     llvm::function_ref<void(Expr, int64_t, const KernelBuilder::Piece &)>

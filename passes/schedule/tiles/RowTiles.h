@@ -24,6 +24,10 @@ void forRowTiles(KernelBuilder &b, const graph::Dim &rows, int64_t tileRows,
 /// The same for a number of rows that code has computed.
 void forRowTiles(KernelBuilder &b, graph::Expr rows, int64_t tileRows,
                  RowTile tile);
+/// Calls `tile` for the tiles of one of several blocks of `blockRows` rows, a multiple of
+/// `tileRows`, which cover [0, rows); the rows left are in the last one.
+void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
+                        graph::Expr block, int64_t blockRows, RowTile tile);
 /// As forRowTiles, with the tiles, and pieces of the `steps` of each, divided among
 /// threads: see parallelFor.
 void forRowTilesParallel(

@@ -42,6 +42,22 @@ kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> 
 
 // -----
 
+// expected-error @+1 {{its plan has block = 3, which is no multiple of the 2 rows of a tile}}
+kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {block = 3, columns = 16, rows = 2, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  kernel.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// expected-error @+1 {{its plan has a block, but it is not a product of two matrices whose rows are known when compiling}}
+kernel.func @f(%x: tensor<2x4x64xf32>, %w: tensor<2x64x32xf32>) -> tensor<2x4x32xf32> attributes {strategy = "matrix-product", plan = {block = 2, columns = 16, rows = 2, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<2x4x64xf32>, tensor<2x64x32xf32>) -> tensor<2x4x32xf32>
+  kernel.return %y : tensor<2x4x32xf32>
+}
+
+// -----
+
 // expected-error @+1 {{sums of 64 steps cannot be split into 3 parts that are combined by halves}}
 kernel.func @f(%x: tensor<4x64xf32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> attributes {strategy = "matrix-product", plan = {columns = 16, rows = 2, splits = 3}} {
   %y = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>

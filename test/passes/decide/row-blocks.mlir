@@ -1,0 +1,32 @@
+// Rows go through the panels of a product in blocks where the left operand would come from
+// memory again for each panel, and the right one stays in the caches meanwhile.
+//
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// 9.6 MB are read once with blocks of 250 KB, and 12 times without.
+// CHECK-LABEL: @large(
+// CHECK: graph.group "matrix-product"{{.*}} {plan = {block = 672 : i64, columns = 32 : i64, rows = 14 : i64, splits = 1 : i64}}
+func.func @large(%x: tensor<8x3136x96xf32>) -> tensor<8x3136x384xf32> {
+  %w = graph.constant dense<1.0> : tensor<96x384xf32> : tensor<96x384xf32>
+  %y = graph.matmul %x, %w : (tensor<8x3136x96xf32>, tensor<96x384xf32>) -> tensor<8x3136x384xf32>
+  return %y : tensor<8x3136x384xf32>
+}
+
+// 4.8 MB stay in the caches,
+// CHECK-LABEL: @cached(
+// CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
+func.func @cached(%x: tensor<4x3136x96xf32>) -> tensor<4x3136x384xf32> {
+  %w = graph.constant dense<1.0> : tensor<96x384xf32> : tensor<96x384xf32>
+  %y = graph.matmul %x, %w : (tensor<4x3136x96xf32>, tensor<96x384xf32>) -> tensor<4x3136x384xf32>
+  return %y : tensor<4x3136x384xf32>
+}
+
+// and a single panel reads 8.4 MB once.
+// CHECK-LABEL: @one_panel(
+// CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
+func.func @one_panel(%x: tensor<512x4096xf32>) -> tensor<512x64xf32> {
+  %w = graph.constant dense<1.0> : tensor<4096x64xf32> : tensor<4096x64xf32>
+  %y = graph.matmul %x, %w : (tensor<512x4096xf32>, tensor<4096x64xf32>) -> tensor<512x64xf32>
+  return %y : tensor<512x64xf32>
+}

@@ -1,0 +1,40 @@
+// Blocks of rows go through all panels before the next rows do; the rows that whole tiles
+// leave are in the last block.
+//
+// RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// Two blocks of at most 18 of 28 rows, each with two panels; 28 = 4 * 6 + 4.
+// CHECK-LABEL: @blocks(
+// CHECK: %[[PANEL:.*]] = arith.remsi %[[PART:.*]], %c2
+// CHECK: %[[BLOCK:.*]] = arith.divsi %[[PART]], %c2
+// CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c18
+// CHECK: %[[END:.*]] = arith.minsi %{{.*}}, %c24
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %c6
+// CHECK: scf.for %{{.*}} = %c0 to %c64
+// CHECK-COUNT-6: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: arith.cmpi eq, %[[BLOCK]], %c1
+// CHECK-NEXT: scf.if
+// CHECK: scf.for %{{.*}} = %c0 to %c64
+// CHECK-COUNT-4: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: return
+kernel.func @blocks(%x: tensor<2x14x64xf32>, %w: tensor<64x32xf32>) -> tensor<2x14x32xf32>
+    attributes {strategy = "matrix-product", plan = {block = 18, columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<2x14x64xf32>, tensor<64x32xf32>) -> tensor<2x14x32xf32>
+  kernel.return %y : tensor<2x14x32xf32>
+}
+
+// Rows of all batches are one matrix: no index is taken apart for it.
+// CHECK-LABEL: @one_matrix(
+// CHECK: kernel.view {{.*}} to memref<24x64xf32>
+// CHECK-NOT: arith.remsi
+// CHECK-NOT: arith.divsi
+// CHECK: return
+kernel.func @one_matrix(%x: tensor<4x6x64xf32>, %w: tensor<64x16xf32>, %bias: tensor<16xf32>) -> tensor<4x6x16xf32>
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<4x6x64xf32>, tensor<64x16xf32>) -> tensor<4x6x16xf32>
+  %z = graph.add %y, %bias : (tensor<4x6x16xf32>, tensor<16xf32>) -> tensor<4x6x16xf32>
+  kernel.return %z : tensor<4x6x16xf32>
+}
