@@ -159,6 +159,10 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(decide::createStripeRows(
         {options.target->name.str(),
          options.maxArena ? std::max<int64_t>(*options.maxArena, 1) : 0}));
+  // Of what is no chain of rows. Fewer bytes are a matter of rows.
+  if (savesByDefault && !options.maxArena)
+    pm.addNestedPass<func::FuncOp>(
+        decide::createSplitBatches({options.target->name.str()}));
   // Of what is in the arena then.
   if (options.nearBytes)
     pm.addPass(decide::createFillNear(

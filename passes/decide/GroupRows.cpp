@@ -5,6 +5,7 @@
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/Tables.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 #include <tuple>
 
@@ -89,12 +90,46 @@ bool keepsAxis(Operation *op, int64_t axis) {
   return isa<ElementwiseOpInterface, ExpandOp>(op) || schedule::isByteTable(op);
 }
 
+/// Operators that compute each position of the first axis from the same one of
+/// all operands that have it, whatever they do along the others.
+bool keepsFirstAxis(Operation *op) {
+  if (isa<LayerNormOp>(op))
+    return shapeOf(op->getResult(0)).size() > 1;
+  return windowOf(op) || keepsAxis(op, 0);
+}
+
+/// What a product reads for some of its first axis: a batch, or rows.
+std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
+                                              const Need &need) {
+  int64_t rank = shapeOf(product.getResult()).size();
+  if (need.axis != 0 || rank < 2)
+    return std::nullopt;
+  SmallVector<Need> needs(product->getNumOperands());
+  for (auto [i, operand] : llvm::enumerate(product->getOperands())) {
+    ArrayRef<int64_t> shape = shapeOf(operand);
+    bool isRow = rank == 2 && i == 0;
+    if (int64_t(shape.size()) == rank && (isRow || rank > 2) && shape[0] != 1)
+      needs[i] = need;
+  }
+  return needs;
+}
+
+std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need);
+
 /// What `op` reads of each operand; none if that is not some rows.
 std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   SmallVector<Need> needs(op->getNumOperands());
   if (need.axis < 0)
     return needs;
   int64_t rank = shapeOf(op->getResult(0)).size();
+  if (auto stage = dyn_cast<GroupOp>(op))
+    return stageNeeds(stage, need);
+  if (auto product = dyn_cast<MatMulOp>(op))
+    return productNeeds(product, need);
+  if (auto window = windowOf(op); window && need.axis == 0) {
+    needs[0] = need;
+    return needs;
+  }
   if (auto window = windowOf(op)) {
     if (need.axis < 1 || need.axis > rank - 2)
       return std::nullopt;
@@ -111,7 +146,7 @@ std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
                ? std::make_optional(needs)
                : std::nullopt;
   }
-  if (!keepsAxis(op, need.axis))
+  if (need.axis == 0 ? !keepsFirstAxis(op) : !keepsAxis(op, need.axis))
     return std::nullopt;
   for (auto [operand, its] : llvm::zip(op->getOperands(), needs)) {
     // Operands of lower rank are aligned at the last axis.
@@ -131,11 +166,12 @@ struct BodyNeeds {
   SmallVector<std::pair<BlockArgument, Need>> arguments;
 };
 
-std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows) {
+std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
   Block &body = group.getBody().front();
   Operation *yield = body.getTerminator();
-  if (group.getNumResults() != 1 || group.getOutputStrides() ||
-      group.getInputStrides() || shapeOf(group.getResult(0)).size() < 3)
+  bool isStrided = group.getOutputStrides() || group.getInputStrides();
+  if (group.getNumResults() != 1 || (isStrided && axis != 0) ||
+      int64_t(shapeOf(group.getResult(0)).size()) < axis + 2)
     return std::nullopt;
   BodyNeeds all;
   auto add = [&](Value value, const Need &need) {
@@ -148,7 +184,7 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows) {
     auto [known, isNew] = all.inner.insert({value, need});
     return isNew || known->second == need;
   };
-  add(yield->getOperand(0), {1, rows});
+  add(yield->getOperand(0), {axis, rows});
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (op.getNumResults() != 1 || !all.inner.contains(op.getResult(0)))
       return std::nullopt;
@@ -176,8 +212,25 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows) {
   return all;
 }
 
-/// `op` with the padding and the result's size that it has for `need`; `low` is what a
-/// PadOp puts in front.
+/// What a stage of a chain (ChainRows.cpp) reads of each operand: of images.
+std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
+  auto body = need.axis == 0 ? bodyNeeds(stage, need.rows, 0) : std::nullopt;
+  if (!body)
+    return std::nullopt;
+  SmallVector<Need> needs(stage->getNumOperands());
+  llvm::SmallBitVector known(stage->getNumOperands());
+  for (auto [argument, its] : body->arguments) {
+    unsigned i = argument.getArgNumber();
+    if (known[i] && !(needs[i] == its))
+      return std::nullopt;
+    known.set(i);
+    needs[i] = its;
+  }
+  return needs;
+}
+
+/// `op` with the padding and the result's size that it has for `need`; `low` is
+/// what a PadOp puts in front.
 void restrictTo(Operation *op, const WindowRows *window,
                 std::optional<int64_t> low, const Need &need) {
   Value result = op->getResult(0);
@@ -205,8 +258,9 @@ void restrictTo(Operation *op, const WindowRows *window,
 
 } // namespace
 
-std::optional<SmallVector<OperandRows>> operandRows(GroupOp group, Rows rows) {
-  auto needs = bodyNeeds(group, rows);
+std::optional<SmallVector<OperandRows>> operandRows(GroupOp group, Rows rows,
+                                                    int64_t axis) {
+  auto needs = bodyNeeds(group, rows, axis);
   if (!needs)
     return std::nullopt;
   SmallVector<OperandRows> result;
@@ -217,8 +271,9 @@ std::optional<SmallVector<OperandRows>> operandRows(GroupOp group, Rows rows) {
 
 GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
                      const TargetDescription &target,
-                     llvm::function_ref<Value(const OperandRows &)> part) {
-  BodyNeeds needs = *bodyNeeds(group, rows);
+                     llvm::function_ref<Value(const OperandRows &)> part,
+                     int64_t axis) {
+  BodyNeeds needs = *bodyNeeds(group, rows, axis);
   SmallVector<Value> inputs;
   SmallVector<Attribute> strides;
   bool strided = false;
@@ -226,6 +281,12 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
     Value input = part({argument.getArgNumber(), need.axis, need.rows});
     inputs.push_back(input);
     SmallVector<int64_t> own;
+    // Images of a part of a larger tensor are as far apart as all of its
+    // images.
+    if (auto all = group.getInputStrides())
+      own.assign(cast<DenseI64ArrayAttr>((*all)[argument.getArgNumber()])
+                     .asArrayRef());
+    strided |= !own.empty();
     if (auto slice = input.getDefiningOp<SliceOp>();
         slice && !plan::isContiguous(slice)) {
       ArrayRef<int64_t> shape = shapeOf(slice.getX());
@@ -237,11 +298,11 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
     strides.push_back(builder.getDenseI64ArrayAttr(own));
   }
   SmallVector<int64_t> shape(shapeOf(group.getResult(0)));
-  shape[1] = rows.size();
+  shape[axis] = rows.size();
   Type type = RankedTensorType::get(shape, elementOf(group.getResult(0)));
   auto copy = GroupOp::create(
       builder, group.getLoc(), type, inputs, builder.getStringAttr(""),
-      DenseI64ArrayAttr(),
+      group.getOutputStridesAttr(),
       strided ? builder.getArrayAttr(strides) : ArrayAttr(), DictionaryAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&copy.getBody());
@@ -259,13 +320,23 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
   for (Operation &op : from.without_terminator()) {
     Need need = needs.inner.lookup(op.getResult(0));
     SmallVector<Need> reads = *operandNeeds(&op, need);
+    if (auto stage = dyn_cast<GroupOp>(op)) {
+      auto read = [&](const OperandRows &its) {
+        return mapped(op.getOperand(its.operand), {its.axis, its.rows},
+                      mapping);
+      };
+      mapping.map(op.getResult(0), buildForRows(builder, stage, need.rows,
+                                                target, read, need.axis)
+                                       .getResult(0));
+      continue;
+    }
     Operation *clone = builder.clone(op, mapping);
     for (auto [i, read] : llvm::enumerate(reads))
       clone->setOperand(i, mapped(op.getOperand(i), read, mapping));
     mapping.map(op.getResult(0), clone->getResult(0));
     if (need.axis < 0)
       continue;
-    auto window = windowOf(&op);
+    auto window = need.axis > 0 ? windowOf(&op) : std::nullopt;
     WindowRows reach;
     if (window)
       reach = windowRows(&op, *window, need);
@@ -276,7 +347,7 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
   }
   YieldOp::create(
       builder, group.getLoc(),
-      mapped(from.getTerminator()->getOperand(0), {1, rows}, mapping));
+      mapped(from.getTerminator()->getOperand(0), {axis, rows}, mapping));
   schedule::decideStrategy(copy, target);
   return copy;
 }
@@ -304,8 +375,8 @@ Value copyPart(OpBuilder &builder, Location loc, Value part,
                     builder.getArrayAttr(builder.getDenseI64ArrayAttr(
                         computeSuffixProduct(shapeOf(slice.getX())))),
                     target, near);
-  // What is one piece is copied as few long rows: threads take rows, each of which
-  // begins anew.
+  // What is one piece is copied as few long rows: threads take rows, each of
+  // which begins anew.
   constexpr int64_t least = 4096;
   ArrayRef<int64_t> shape = shapeOf(part);
   int64_t count = ShapedType::getNumElements(shape), rows = 1;

@@ -1,8 +1,8 @@
 // A group computed for some rows only.
 //
-// Rows are positions on axis 1 of a channels-last tensor. Which rows of its
-// operands a group reads for some rows of its result, and the group that
-// computes just those:
+// Rows are positions on axis 1 of a channels-last tensor, or images: positions on axis 0.
+// Which rows of its operands a group reads for some rows of its result, and the group
+// that computes just those:
 //
 //   group(%x: 1x8x8x4) { conv 3x3, low 1 }   rows 0..4 of the result
 //     ->
@@ -37,15 +37,16 @@ struct OperandRows {
 /// What a group reads for `rows` of its result: an entry for each operand, more
 /// where one is read in several ways. None if the group is not computed row by
 /// row.
-std::optional<llvm::SmallVector<OperandRows>> operandRows(graph::GroupOp group,
-                                                          Rows rows);
+std::optional<llvm::SmallVector<OperandRows>>
+operandRows(graph::GroupOp group, Rows rows, int64_t axis = 1);
 
 /// The group for `rows` of the result. `part` gives the value of what
 /// operandRows lists; slices that are not contiguous are passed with strides.
 graph::GroupOp
 buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              const TargetDescription &target,
-             llvm::function_ref<mlir::Value(const OperandRows &)> part);
+             llvm::function_ref<mlir::Value(const OperandRows &)> part,
+             int64_t axis = 1);
 
 /// A group that copies `part`, which may be a slice whose elements lie apart.
 mlir::Value copyPart(mlir::OpBuilder &builder, mlir::Location loc,

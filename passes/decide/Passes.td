@@ -81,6 +81,11 @@ def StripeRows : Pass<"decide-stripe-rows", "::mlir::ModuleOp"> {
                  Option<"maxBytes", "max-bytes", "int64_t", "0", "What the arena may take; 0: half of what it takes without, as far as that costs no time">];
 }
 
+def SplitBatches : Pass<"decide-split-batches", "::mlir::func::FuncOp"> {
+  let summary = "Compute groups that follow one another image by image where what passes between them stays in a cache then";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def FillNear : Pass<"decide-fill-near", "::mlir::ModuleOp"> {
   let summary = "Have vectors read what is no constant from near memory";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to choose kernels for">,

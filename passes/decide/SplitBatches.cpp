@@ -1,0 +1,402 @@
+// Batches image by image.
+//
+//   %1 = group(%x) { conv }         %a = slice %x        // the first image
+//   %2 = group(%1) { gelu }    ->   %b = group(%a) { conv }
+//   %3 = group(%2) { conv }         %c = group(%b) { gelu }
+//                                   %d = group(%c) { conv }
+//                                   ...                  // the next image
+//                                   %3 = concat %d, ...
+//
+// What passes between groups is written and read once. For a whole batch it may
+// be larger than the caches, while that of one image stays in them. Weights are
+// read again for each image, and each kernel is launched for each: groups that
+// follow one another are split where what they save is more than that. Slices
+// are views, concatenations are in place, and equal images become one kernel.
+//
+// Parts are a batch's positions on the first axis, or several where groups have
+// merged other axes into that (windows of an image).
+
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/ops/Movement.h"
+#include "passes/decide/GroupRows.h"
+#include "passes/decide/Passes.h"
+#include "passes/plan/Buffers.h"
+#include "passes/schedule/GroupCost.h"
+#include "passes/schedule/Plan.h"
+#include "passes/schedule/Strategy.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_SPLITBATCHES
+#include "passes/decide/Passes.h.inc"
+
+namespace {
+
+/// More parts than this are too many launches.
+constexpr int64_t mostParts = 16;
+/// Cycles of one call beside its kernel.
+constexpr double call = 100;
+/// The least share of their time that segments have to save: costs are
+/// estimates.
+constexpr double leastShare = 0.02;
+
+class BatchSplitter {
+public:
+  BatchSplitter(func::FuncOp main, int64_t parts,
+                const TargetDescription &target)
+      : main(main), parts(parts), target(target) {
+    for (Operation &op : main.getBody().front().without_terminator())
+      if (!isConstant(&op))
+        ops.push_back(&op);
+  }
+
+  void run() {
+    for (Operation *op : ops)
+      costs.push_back(costOf(op));
+    for (auto [first, last] : segments())
+      build(ArrayRef(ops).slice(first, last - first + 1));
+  }
+
+private:
+  /// What an operator takes as a whole, and by how much more it takes in parts.
+  struct Cost {
+    bool canSplit = false;
+    double whole = 0, more = 0;
+  };
+
+  static bool isConstant(Operation *op) {
+    return llvm::all_of(op->getOperands(), [](Value v) {
+      return v.getDefiningOp() && isConstant(v.getDefiningOp());
+    });
+  }
+
+  bool isBatch(Value v) const {
+    return isa<RankedTensorType>(v.getType()) && !shapeOf(v).empty() &&
+           shapeOf(v)[0] >= parts && shapeOf(v)[0] % parts == 0 &&
+           !hasRunTimeSizes(v.getType());
+  }
+  Rows rowsOf(Value v, int64_t part) const {
+    int64_t size = shapeOf(v)[0] / parts;
+    return {part * size, (part + 1) * size};
+  }
+
+  /// What a part of a group reads; none if the group is not computed in parts.
+  std::optional<SmallVector<OperandRows>> reads(GroupOp group,
+                                                int64_t part) const {
+    if (group.getNear() || group.getNumResults() != 1 ||
+        !isBatch(group.getResult(0)))
+      return std::nullopt;
+    auto all = operandRows(group, rowsOf(group.getResult(0), part), 0);
+    if (!all)
+      return std::nullopt;
+    for (const OperandRows &read : *all) {
+      Value operand = group->getOperand(read.operand);
+      if (read.axis > 0 ||
+          (read.axis == 0 &&
+           (!isBatch(operand) || !(rowsOf(operand, part) == read.rows))))
+        return std::nullopt;
+    }
+    return all;
+  }
+
+  /// Whether it moves nothing: what it results in is elements that are in
+  /// memory already.
+  static bool isView(Operation *op) {
+    return isa<ReshapeOp, SliceOp, ConcatOp>(op);
+  }
+  bool canSplitView(Operation *op) const {
+    auto all = llvm::concat<Value>(op->getOperands(), op->getResults());
+    if (!llvm::all_of(all, [&](Value v) { return isBatch(v); }))
+      return false;
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      return concat.getAxis() != 0;
+    auto slice = dyn_cast<SliceOp>(op);
+    return !slice || shapeOf(slice.getX())[0] == shapeOf(slice)[0];
+  }
+  Operation *buildView(OpBuilder &builder, Operation *op,
+                       ArrayRef<Value> operands) const {
+    SmallVector<int64_t> shape(shapeOf(op->getResult(0)));
+    shape[0] /= parts;
+    Operation *part = builder.clone(*op);
+    part->setOperands(operands);
+    part->getResult(0).setType(
+        RankedTensorType::get(shape, elementOf(op->getResult(0))));
+    return part;
+  }
+
+  Cost costOf(Operation *op) {
+    if (isView(op))
+      return {canSplitView(op), 0, 0};
+    auto group = dyn_cast<GroupOp>(op);
+    if (!group || hasRunTimeSizes(group))
+      return {};
+    auto its = reads(group, 0);
+    if (!its || !reads(group, parts - 1))
+      return {};
+    Cost cost{true, cyclesOf(group), 0};
+    OpBuilder builder(group);
+    SmallVector<Operation *> slices;
+    GroupOp part = buildForRows(
+        builder, group, rowsOf(group.getResult(0), 0), target,
+        [&](const OperandRows &read) {
+          Value operand = group->getOperand(read.operand);
+          if (read.axis < 0)
+            return operand;
+          Value rows = slice(builder, group.getLoc(), operand, 0,
+                             read.rows.begin, read.rows.size());
+          slices.push_back(rows.getDefiningOp());
+          return rows;
+        },
+        /*axis=*/0);
+    cost.more = double(parts) * cyclesOf(part) - cost.whole +
+                double(parts - 1) * againOf(group, part);
+    // Threads that share a batch have to share an image as well.
+    cost.canSplit = paysToFork(part) || !paysToFork(group);
+    part.erase();
+    for (Operation *rows : slices)
+      if (rows && rows->use_empty() && isa<SliceOp>(rows))
+        rows->erase();
+    return cost;
+  }
+
+  double cyclesOf(GroupOp group) const {
+    schedule::GroupView view{&group.getBody().front()};
+    const auto *strategy = schedule::lookupStrategy(group.getStrategy());
+    double cycles =
+        strategy
+            ? strategy->cost(view, schedule::Plan(group.getPlanAttr()), target)
+            : 0;
+    // Without a plan there is nothing that parts would change.
+    return cycles > 0 ? cycles + schedule::elementCyclesOf(view, target)
+                      : schedule::elementCyclesOf(view, target);
+  }
+
+  bool paysToFork(GroupOp group) const {
+    return schedule::paysToFork({&group.getBody().front()}, target);
+  }
+
+  /// What a further launch of a part costs: weights are read again, and threads
+  /// meet.
+  double againOf(GroupOp group, GroupOp part) const {
+    double cycles = call;
+    for (Value operand : group.getInputs())
+      if (operand.getDefiningOp() && isConstant(operand.getDefiningOp()) &&
+          plan::bytesOf(operand.getType()) > target.l1Bytes)
+        cycles +=
+            double(plan::bytesOf(operand.getType())) / target.rates.cacheBytes;
+    if (paysToFork(part))
+      cycles += double(target.forkCycles);
+    return cycles;
+  }
+
+  /// Cycles that a byte takes to come from where so many of them are left,
+  /// beyond what it takes from the second cache.
+  double cyclesOfByte(int64_t bytes) const {
+    // What several cores share (32 MB on the Zen 5 that this was measured on)
+    // is not for one tensor alone.
+    constexpr int64_t cachedBytes = 6 << 20;
+    return bytes <= target.l2Bytes / 2 ? 0
+           : bytes <= cachedBytes      ? 1 / target.rates.cacheBytes
+                                       : 1 / target.rates.memoryBytes;
+  }
+
+  /// What is saved where a value passes from one part of a group to that of
+  /// another. What is written has to be there first.
+  double savedBy(Value v) const {
+    constexpr double passes = 3;
+    int64_t bytes = plan::bytesOf(v.getType());
+    return passes * double(bytes) *
+           (cyclesOfByte(bytes) - cyclesOfByte(bytes / parts));
+  }
+
+  /// The cycles saved by a segment of operators, and those that it takes.
+  std::pair<double, double> gainOf(size_t first, size_t last) const {
+    double gain = 0, whole = 0;
+    llvm::SmallPtrSet<Operation *, 16> members(ops.begin() + first,
+                                               ops.begin() + last + 1);
+    for (size_t i = first; i <= last; ++i) {
+      gain -= costs[i].more;
+      whole += costs[i].whole;
+      if (isView(ops[i]))
+        continue;
+      Value result = ops[i]->getResult(0);
+      if (!leaves(result, members))
+        gain += savedBy(result);
+      // A part of a larger tensor is stored there.
+      else if (cast<GroupOp>(ops[i]).getOutputStrides() &&
+               llvm::any_of(result.getUsers(), [&](Operation *user) {
+                 return !members.contains(user);
+               }))
+        return {0, 0};
+    }
+    return {gain, whole};
+  }
+
+  /// Whether something other than `members` reads a value, or a view of it.
+  static bool leaves(Value v,
+                     const llvm::SmallPtrSetImpl<Operation *> &members) {
+    return llvm::any_of(v.getUsers(), [&](Operation *user) {
+      return !members.contains(user) ||
+             (isView(user) && leaves(user->getResult(0), members));
+    });
+  }
+
+  /// The segments that save most, from the last one on.
+  std::vector<std::pair<size_t, size_t>> segments() const {
+    std::vector<double> best{0};
+    std::vector<std::optional<size_t>> from{std::nullopt};
+    for (size_t last = 0; last < ops.size(); ++last) {
+      best.push_back(best[last]);
+      from.push_back(std::nullopt);
+      for (size_t first = last + 1; first-- > 0 && costs[first].canSplit;) {
+        auto [gain, whole] = gainOf(first, last);
+        if (first == last || gain <= leastShare * whole ||
+            best[first] + gain <= best[last + 1])
+          continue;
+        best[last + 1] = best[first] + gain;
+        from[last + 1] = first;
+      }
+    }
+    std::vector<std::pair<size_t, size_t>> chosen;
+    for (size_t end = ops.size(); end > 0;) {
+      if (from[end])
+        chosen.push_back({*from[end], end - 1});
+      end = from[end] ? *from[end] : end - 1;
+    }
+    return chosen;
+  }
+
+  void build(ArrayRef<Operation *> segment) {
+    llvm::SmallPtrSet<Operation *, 16> members(segment.begin(), segment.end());
+    OpBuilder builder(segment.back());
+    Parts results;
+    for (int64_t n = 0; n < parts; ++n) {
+      Parts slices;
+      auto partOf = [&](Value v) {
+        return this->partOf(builder, v, n, results, slices);
+      };
+      for (Operation *op : segment) {
+        Value part;
+        if (auto group = dyn_cast<GroupOp>(op))
+          part = buildForRows(
+                     builder, group, rowsOf(group.getResult(0), n), target,
+                     [&](const OperandRows &read) {
+                       Value operand = group->getOperand(read.operand);
+                       return read.axis < 0 ? operand : partOf(operand);
+                     },
+                     /*axis=*/0)
+                     .getResult(0);
+        else
+          part = buildView(builder, op,
+                           llvm::map_to_vector(op->getOperands(), partOf))
+                     ->getResult(0);
+        results[op->getResult(0)].push_back(part);
+      }
+    }
+    llvm::DenseMap<Value, Value> wholes;
+    for (Operation *op : segment) {
+      auto isOutside = [&](OpOperand &use) {
+        return !members.contains(use.getOwner());
+      };
+      Value result = op->getResult(0);
+      if (llvm::any_of(result.getUses(), isOutside))
+        result.replaceUsesWithIf(
+            wholeOf(builder, result, members, results, wholes), isOutside);
+    }
+    for (Operation *op : llvm::reverse(segment))
+      op->erase();
+  }
+
+  /// The parts of values, from the first one on.
+  using Parts = llvm::DenseMap<Value, SmallVector<Value>>;
+
+  /// A part of a value that the segment computes, or of another one: that is in
+  /// `slices` then.
+  Value partOf(OpBuilder &builder, Value v, int64_t n, const Parts &results,
+               Parts &slices) const {
+    if (auto found = results.find(v); found != results.end())
+      return found->second[n];
+    if (auto found = slices.find(v); found != slices.end())
+      return found->second.front();
+    Value part;
+    if (auto view = v.getDefiningOp<SliceOp>(); view && canSplitView(view))
+      part = buildView(builder, view,
+                       partOf(builder, view.getX(), n, results, slices))
+                 ->getResult(0);
+    else
+      part = slice(builder, v.getLoc(), v, 0, rowsOf(v, n).begin,
+                   rowsOf(v, n).size());
+    slices[v] = {part};
+    return part;
+  }
+
+  /// A value of the segment as a whole, for what is behind it. What is the same
+  /// elements in memory as another one is a view of that again.
+  static Value wholeOf(OpBuilder &builder, Value v,
+                       const llvm::SmallPtrSetImpl<Operation *> &members,
+                       const Parts &results,
+                       llvm::DenseMap<Value, Value> &wholes) {
+    Operation *op = v.getDefiningOp();
+    if (!op || !members.contains(op))
+      return v;
+    if (auto found = wholes.find(v); found != wholes.end())
+      return found->second;
+    Value whole;
+    if (isa<ReshapeOp, SliceOp>(op)) {
+      Value of = wholeOf(builder, op->getOperand(0), members, results, wholes);
+      Operation *view = builder.clone(*op);
+      view->setOperand(0, of);
+      whole = view->getResult(0);
+    } else {
+      whole = ConcatOp::create(builder, v.getLoc(), results.at(v), 0);
+    }
+    wholes[v] = whole;
+    return whole;
+  }
+
+  func::FuncOp main;
+  int64_t parts;
+  const TargetDescription &target;
+  /// What is computed at run time, in order.
+  std::vector<Operation *> ops;
+  std::vector<Cost> costs;
+};
+
+struct SplitBatchesPass : impl::SplitBatchesBase<SplitBatchesPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    func::FuncOp main = getOperation();
+    const TargetDescription &target = *lookupTarget(targetName);
+    if (target.l2Bytes == 0 || !main.isPublic())
+      return;
+    if (int64_t parts = partsOf(main); parts > 1)
+      BatchSplitter(main, parts, target).run();
+  }
+
+private:
+  /// How many parts the batches of all inputs have; 1 if they have none in
+  /// common.
+  static int64_t partsOf(func::FuncOp main) {
+    int64_t batch = 0;
+    for (Type type : main.getArgumentTypes()) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor || hasRunTimeSizes(type))
+        return 1;
+      // What has one position is for all images.
+      if (tensor.getRank() > 0 && tensor.getDimSize(0) != 1)
+        batch = std::gcd(batch, tensor.getDimSize(0));
+    }
+    for (int64_t parts = std::min(batch, mostParts); parts > 1; --parts)
+      if (batch % parts == 0)
+        return parts;
+    return 1;
+  }
+};
+
+} // namespace
+} // namespace ingot::decide
