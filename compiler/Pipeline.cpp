@@ -35,7 +35,8 @@ static void addWiden(OpPassManager &functions, const PipelineOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   functions.addPass(simplify::createTakeSigns({options.target->name.str()}));
-  functions.addPass(simplify::createHoistScales({options.strict}));
+  functions.addPass(simplify::createHoistScales(
+      {options.target->name.str(), options.strict}));
   functions.addPass(simplify::createWidenContractions(
       {options.target->name.str(), options.strict}));
 }

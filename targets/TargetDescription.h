@@ -130,6 +130,8 @@ struct Device {
   /// arrive while a thread computes.
   bool multipliesBFloats() const { return level >= 80; }
   bool copiesAhead() const { return level >= 80; }
+  /// Whether they multiply floats of 8 bits (e4m3 and e5m2).
+  bool multipliesBytesOfFloats() const { return level >= 89; }
   /// Whether four warps multiply tiles in shared memory together (Hopper alone), and
   /// whether whole tiles are copied there by maps of tensors.
   bool multipliesByWarpgroups() const { return level == 90; }
@@ -285,6 +287,10 @@ struct TargetDescription {
   bool multipliesBytes() const {
     return coreRegisters || !products.empty() || isDevice();
   }
+  /// Whether matrix units multiply floats of 8 bits, as they are or as f16.
+  bool multipliesBytesOfFloats() const {
+    return isDevice() && multiplies("f16");
+  }
   /// Whether vectors multiply four times as many bytes as floats: two products of bytes are
   /// worth more than one of floats.
   bool splitsWords() const;
@@ -292,6 +298,12 @@ struct TargetDescription {
   /// filters of floats: unsigned bytes are multiplied by signed ones in vectors, and
   /// sums are narrowed several at a time.
   bool filtersBytes(mlir::Type x, mlir::Type w, int64_t channels) const;
+  /// Whether blocks of a device multiply by the weights of one group of a convolution each:
+  /// its inputs are whole pieces of 16 bytes, its outputs fill the columns of a product.
+  bool multipliesGroups(int64_t inputBytes, int64_t outputs) const {
+    constexpr int64_t piece = 16, columns = 8;
+    return isDevice() && inputBytes % piece == 0 && outputs >= columns;
+  }
   /// Whether there is a product of bytes of these types, in either order.
   bool multipliesSigns(mlir::Type a, mlir::Type b) const;
   /// Whether there are instructions for products of such floats: "bf16", "tf32" or "f16".

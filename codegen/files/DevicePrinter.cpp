@@ -167,8 +167,14 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
                      (asks ? ", " + llvm::itostr(shared) : std::string()) +
                      ", " + stream;
   SmallVector<std::string> arguments = launchArguments(launch);
-  for (const std::string &argument : arguments)
+  for (auto [index, argument] : llvm::enumerate(arguments)) {
     call += ", " + argument;
+    if (callee.getArgAttr(index, kernel::kClearedAttr))
+      check("device::clear(" + argument + ", " +
+            Twine(kernel::spanBytes(
+                cast<MemRefType>(callee.getArgument(index).getType()))) +
+            ", " + stream + ")");
+  }
   SmallVector<kernel::TilesOp> maps;
   callee.walk([&](kernel::TilesOp tiles) { maps.push_back(tiles); });
   if (!maps.empty())

@@ -127,6 +127,7 @@ private:
   void printWarpProduct(kernel::WarpProductOp product);
   void printCopyAhead(kernel::CopyAheadOp copy);
   void printStorePiece(kernel::StorePieceOp store);
+  void printCount(kernel::CountOp count);
   std::string calledBy(llvm::StringRef name);
   // What warpgroups do (WarpgroupStatements.cpp).
   void printShared();

@@ -123,8 +123,8 @@ static bool clobbers(Operation *writer, Operation *reader) {
       ->walk([&](Operation *op) {
         Value written = writtenBuffer(op);
         // Behind a barrier there is what other threads have written.
-        if (isa<gpu::BarrierOp, kernel::AwaitGateOp, kernel::AwaitProductsOp>(
-                op) ||
+        if (isa<gpu::BarrierOp, kernel::AwaitGateOp, kernel::AwaitProductsOp,
+                kernel::CountOp>(op) ||
             (isa<func::CallOp>(op) && !isPureCall(op)))
           return WalkResult::interrupt();
         if (!written)

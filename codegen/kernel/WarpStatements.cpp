@@ -78,4 +78,13 @@ void KernelPrinter::printStorePiece(kernel::StorePieceOp store) {
   out.line(text + ");");
 }
 
+void KernelPrinter::printCount(kernel::CountOp count) {
+  std::string amount = value(count.getAmount()).text;
+  Value at = count.getAt();
+  std::string call = calledBy(count->getName().getStringRef()) + "(&" +
+                     address(count.getCounts(), at) + ", " + amount + ");";
+  out.line(typeName(count.getTotal().getType(), Sign::Signed) + " " +
+           newVariable(count.getTotal(), Sign::Signed).name + " = " + call);
+}
+
 } // namespace ingot

@@ -48,6 +48,7 @@ inline constexpr llvm::StringLiteral kNearLeastAttr = "kernel.near_least";
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
 inline constexpr llvm::StringLiteral kAlignAttr = "kernel.align";
+inline constexpr llvm::StringLiteral kClearedAttr = "kernel.cleared";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "kernel.may_alias";
 /// and of the arguments and results of programs.
 inline constexpr llvm::StringLiteral kOnnxNameAttr = "kernel.onnx_name";

@@ -3,6 +3,7 @@
 #include "dialects/kernel/OnDevice.h"
 
 #include "dialects/kernel/NumberTypes.h"
+#include "dialects/kernel/SmallFloats.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
@@ -41,6 +42,19 @@ static LogicalResult verifyShared(Operation *op, StringRef access, Value buffer,
     return op->emitOpError("has ")
            << indices.size() << " indices into " << buffer.getType();
   return success();
+}
+
+LogicalResult CountOp::verify() {
+  auto type = cast<MemRefType>(getCounts().getType());
+  if (type.getRank() != 1 || !type.getElementType().isInteger(32))
+    return emitOpError("counts in ")
+           << type << ", which is no list of integers of 32 bits";
+  auto argument = dyn_cast<BlockArgument>(getCounts());
+  auto function = (*this)->getParentOfType<FuncOp>();
+  if (!argument || !function ||
+      !function.getArgAttr(argument.getArgNumber(), kClearedAttr))
+    return emitOpError("counts in what no launch clears");
+  return verifyOnDevice(*this);
 }
 
 LogicalResult CloseCopiesOp::verify() { return verifyOnDevice(*this); }
@@ -92,12 +106,14 @@ LogicalResult WarpProductOp::verify() {
   };
   bool areBytes = isByte(getLeft()) && isByte(getRight());
   bool areFloats =
-      getLeft() == getRight() && (getLeft().isF16() || getLeft().isBF16() ||
-                                  isa<FloatTF32Type>(getLeft()));
+      (isByteOfFloat(getLeft()) && isByteOfFloat(getRight())) ||
+      (getLeft() == getRight() && (getLeft().isF16() || getLeft().isBF16() ||
+                                   isa<FloatTF32Type>(getLeft())));
   if (!areBytes && !areFloats)
     return emitOpError("multiplies ")
            << getLeft() << " and " << getRight()
-           << ", not bytes with a sign or floats of one kind: f16, bf16, tf32";
+           << ", not bytes with a sign, floats of 8 bits, or floats of one "
+              "kind: f16, bf16, tf32";
   for (Type sum : getSums().getTypes())
     if (areBytes ? !sum.isInteger(32) : !sum.isF32())
       return emitOpError("sums products of ") << getLeft() << " as " << sum;

@@ -41,8 +41,8 @@ def Kernel_WarpProductOp : Kernel_Op<"warp_product", [Pure, AttrSizedOperandSegm
     the order (g, 4t), (g + 8, 4t), (g, 16 + 4t), (g + 8, 16 + 4t); `b` are those of
     column g. It is what `kernel.load_matrices` gives.
 
-    Floats are multiplied exactly and summed in f32, in an order that no standard fixes;
-    integers, of the sign that the types say, modulo 2^32.
+    Floats are multiplied exactly and summed in f32, in an order that no standard fixes
+    (of 8 bits, f8E4M3FN and f8E5M2, both operands need not be of one kind); integers, of the sign that the types say, modulo 2^32.
 
         %d:4 = kernel.warp_product %a0, %a1, %a2, %a3 times %b0, %b1 plus %c0, %c1, %c2, %c3
              {left = f16, right = f16} : f32
@@ -121,6 +121,21 @@ def Kernel_AwaitCopiesOp : Kernel_Op<"await_copies", [MemoryEffects<[MemRead, Me
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$newest);
   let assemblyFormat = "`but` $newest attr-dict";
+  let hasVerifier = 1;
+}
+
+def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Adds to a number that all blocks of a launch share";
+  let description = [{
+    All threads of the block come here, and each gets the number with this block's amount
+    in it. What they have written before is there for the threads of any block that comes
+    later. The numbers are an argument that is cleared in front of the launch.
+
+        %n = kernel.count %done[%tile], %strips : memref<28xi32>
+  }];
+  let arguments = (ins AnyStaticShapeMemRef:$counts, Index:$at, Index:$amount);
+  let results = (outs Index:$total);
+  let assemblyFormat = "$counts `[` $at `]` `,` $amount attr-dict `:` type($counts)";
   let hasVerifier = 1;
 }
 

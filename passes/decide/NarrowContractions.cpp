@@ -146,7 +146,7 @@ class Narrowing {
 public:
   Narrowing(func::FuncOp function, const TargetDescription &target,
             StringRef fast)
-      : builder(function.getContext()), isTf32(fast == "tf32"),
+      : builder(function.getContext()), target(target), isTf32(fast == "tf32"),
         narrow(isTf32          ? Type(builder.getF32Type())
                : fast == "f16" ? Type(builder.getF16Type())
                                : Type(builder.getBF16Type())),
@@ -169,7 +169,7 @@ public:
         store(conv.getX());
         continue;
       }
-      if (conv && conv.getGroups() != 1)
+      if (conv && !isNarrowed(conv))
         continue;
       for (OpOperand &operand : op->getOpOperands().take_front(2))
         operand.set(narrowed(operand.get()));
@@ -179,6 +179,14 @@ public:
   }
 
 private:
+  /// Whether operands of a convolution are multiplied as narrow ones.
+  bool isNarrowed(ConvOp conv) const {
+    int64_t bytes = narrow.getIntOrFloatBitWidth() / 8;
+    return conv.getGroups() == 1 ||
+           (!schedule::isDepthwise(conv) &&
+            target.multipliesGroups(schedule::inputsOfGroup(conv) * bytes,
+                                    schedule::channelsOfGroup(conv)));
+  }
   Value castHere(Value v, Type type) {
     builder.setInsertionPointAfterValue(v);
     return castTo(builder, v, type);
@@ -224,7 +232,7 @@ private:
   /// Whether a reader of `v` in f32 can widen it as it loads it, or reads bf16 itself.
   bool readsNarrow(Operation *user, Value v) {
     auto conv = dyn_cast<ConvOp>(user);
-    if (conv && conv.getGroups() != 1)
+    if (conv && !isNarrowed(conv))
       return schedule::isDepthwise(conv) && conv.getX() == v;
     if (conv && !inNarrow.contains(conv))
       return false;
@@ -234,6 +242,7 @@ private:
   }
 
   OpBuilder builder;
+  const TargetDescription &target;
   bool isTf32;
   Type narrow;
   std::vector<Operation *> contractions;

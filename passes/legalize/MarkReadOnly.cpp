@@ -21,6 +21,8 @@ static void markReadOnly(FunctionOpInterface kernel) {
       written.insert(kernel::bufferRoot(store.getBase()));
     else if (auto store = dyn_cast<kernel::StorePieceOp>(op))
       written.insert(kernel::bufferRoot(store.getTo()));
+    else if (auto count = dyn_cast<kernel::CountOp>(op))
+      written.insert(kernel::bufferRoot(count.getCounts()));
     else if (auto copy = dyn_cast<kernel::CopyAheadOp>(op))
       written.insert(kernel::bufferRoot(copy.getTo()));
     else if (auto store = dyn_cast<kernel::StoreTileOp>(op))

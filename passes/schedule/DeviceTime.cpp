@@ -1,6 +1,7 @@
 #include "passes/schedule/DeviceTime.h"
 
 #include "dialects/kernel/KernelModule.h"
+#include "dialects/kernel/SmallFloats.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
     work.matrixElement =
         int64_t(llvm::PowerOf2Ceil(product.getLeft().getIntOrFloatBitWidth())) /
         8;
+    work.areBytesOfFloats = isByteOfFloat(product.getLeft());
   });
   kernel.walk([&](kernel::TileProductOp product) {
     work.byWarpgroups = true;
@@ -65,15 +67,32 @@ double secondsOutsideOfGraph(int64_t launches) {
   return double(launches) * startSeconds;
 }
 
+int64_t bytesOfWarpProducts(const Device &device, int64_t elementBytes,
+                            bool areBytesOfFloats) {
+  return areBytesOfFloats && device.multipliesByWarpgroups() ? 2 : elementBytes;
+}
+
+/// How much longer tiles of one size take where processors compute unequally many of them.
+static double lastWave(const Device &device, const DeviceWork &work) {
+  if (!work.matrixElement || work.blocks <= device.processors)
+    return 1;
+  double tiles = double(work.blocks) / device.processors;
+  return std::ceil(tiles) / tiles;
+}
+
 DeviceTime predictTime(const Device &device, const DeviceWork &work,
                        int64_t bytes, int64_t multiplyAdds) {
   const double enoughThreads =
       work.matrixElement ? device.busyMatrixThreads : device.busyThreads;
-  const double rate = work.matrixElement
-                          ? device.matrixMultiplyAddsPerSecond * 2 /
-                                double(work.matrixElement) *
-                                (work.byWarpgroups ? 1 : device.ofWarps)
-                          : device.multiplyAddsPerSecond;
+  const double rate =
+      work.matrixElement
+          ? device.matrixMultiplyAddsPerSecond * 2 /
+                (work.byWarpgroups
+                     ? double(work.matrixElement)
+                     : double(bytesOfWarpProducts(device, work.matrixElement,
+                                                  work.areBytesOfFloats)) /
+                           device.ofWarps)
+          : device.multiplyAddsPerSecond;
   if (work.threads == 0)
     return {hostSeconds(bytes, multiplyAdds), 0, "host", 0};
   double all = double(work.blocks * work.threads);
@@ -82,7 +101,7 @@ DeviceTime predictTime(const Device &device, const DeviceWork &work,
   if (used <= 0)
     return {0, 0, "nothing", 0};
   double moving = double(bytes) / device.bytesPerSecond,
-         computing = double(multiplyAdds) / rate,
+         computing = double(multiplyAdds) / rate * lastWave(device, work),
          caching = device.cacheBytesPerSecond > 0
                        ? double(multiplyAdds) * work.cacheBytes /
                              device.cacheBytesPerSecond

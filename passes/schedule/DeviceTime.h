@@ -16,12 +16,19 @@ struct DeviceWork {
   /// Whether warpgroups multiply tiles, and the bytes of these for a multiply-add.
   bool byWarpgroups = false;
   double cacheBytes = 0;
-  /// Bytes of the elements that it multiplies in matrix units; 0 if in none.
+  /// Bytes of the elements that it multiplies in matrix units; 0 if in none; and whether
+  /// these are floats of 8 bits.
   int64_t matrixElement = 0;
+  bool areBytesOfFloats = false;
 
   /// All but the registers, of a kernel that is scheduled for a device.
   static DeviceWork of(kernel::FuncOp kernel);
 };
+
+/// As how many bytes warps multiply such elements: where warpgroups multiply floats of 8
+/// bits, single warps make them f16 first (as nvcc 13 compiles mma.sync for 9.0).
+int64_t bytesOfWarpProducts(const Device &device, int64_t elementBytes,
+                            bool areBytesOfFloats);
 
 /// What a launch on a device takes at least, and what it waits for.
 struct DeviceTime {

@@ -411,4 +411,9 @@ Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type type) {
   return buffer;
 }
 
+Value KernelBuilder::counts(int64_t size) {
+  promises.cleared.push_back(promises.scratch.size());
+  return scratch({size}, builder.getIntegerType(32, /*isSigned=*/true));
+}
+
 } // namespace ingot::schedule

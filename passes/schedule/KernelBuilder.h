@@ -33,6 +33,8 @@ public:
     llvm::SmallVector<std::pair<int64_t, int64_t>> inPlace;
     /// Tensors that are only scratch memory: live while the kernel runs.
     llvm::SmallVector<mlir::Type> scratch;
+    /// Which of these are cleared in front of each launch.
+    llvm::SmallVector<size_t> cleared;
   };
   Promises promises;
 
@@ -133,6 +135,8 @@ public:
   bool isContiguous(unsigned output) const;
   /// Adds an output that is only scratch memory: live while the kernel runs.
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type type);
+  /// The same for numbers that the blocks of a device count in, zeros at first.
+  mlir::Value counts(int64_t size);
 
 private:
   /// Runs `body` for each place in `trips` on `each` threads of the device, with the

@@ -15,7 +15,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/schedule/DeviceTime.h"
@@ -104,17 +103,11 @@ private:
         return false;
       bytes += spanBytes(buffer);
     }
-    // What the target's table spells are functions of the device.
+    // What the target's table spells are functions of the device, but for conversions.
     bool isOfHost = true;
-    auto isNarrow = [](Type type) {
-      Type element = getElementTypeOrSelf(type);
-      return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
-    };
     kernel.walk([&](Operation *op) {
       isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&
-                  !isa<memref::GetGlobalOp>(op) &&
-                  llvm::none_of(op->getOperandTypes(), isNarrow) &&
-                  llvm::none_of(op->getResultTypes(), isNarrow);
+                  !isa<memref::GetGlobalOp>(op);
     });
     DeviceWork one;
     one.blocks = one.threads = 1;
@@ -237,6 +230,9 @@ private:
               : "scratch" + std::to_string(i - inputs - outputs);
       function.setArgAttr(i, kNameAttr, b.getStringAttr(name));
     }
+    for (size_t number : promises.cleared)
+      function.setArgAttr(inputs + outputs + number, kClearedAttr,
+                          b.getUnitAttr());
     for (auto [result, operand] : promises.inPlace) {
       function.setArgAttr(inputs + result, kMayAliasAttr, b.getUnitAttr());
       function.setArgAttr(operand, kMayAliasAttr, b.getUnitAttr());

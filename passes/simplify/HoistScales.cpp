@@ -21,14 +21,19 @@
 // model is then rounded as it is by definition, but for the sums, of which the definition
 // does not say how: exact ones are nearest to whatever order an evaluator has.
 //
+// Floats of 8 bits are multiplied the same way where the target has products of them, but
+// not with --strict: their products are exact in f32, their sums are not.
+//
 // Operands with one scale in all and constant positive scales are handled;
 // weights may have one for each output channel. Everything else stays as it is.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/SmallFloats.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/simplify/Moves.h"
 #include "passes/simplify/Passes.h"
+#include "targets/TargetDescription.h"
 #include "llvm/ADT/MapVector.h"
 #include <cstring>
 
@@ -77,13 +82,15 @@ struct Dequantized {
   Scales scales; // One, or as many as the axis is long.
   int64_t axis = -1;
 
-  static std::optional<Dequantized> match(Value v) {
+  static std::optional<Dequantized> match(Value v, bool mayBeFloats = false) {
     Dequantized result;
     result.moves = Moves::behind(v);
     v = result.moves.from;
     result.op = v.getDefiningOp<DequantizeOp>();
-    if (!result.op || !isNarrowInteger(elementOf(result.op.getX())) ||
-        !elementOf(v).isF32())
+    if (!result.op || !elementOf(v).isF32())
+      return std::nullopt;
+    Type narrow = elementOf(result.op.getX());
+    if (!isNarrowInteger(narrow) && !(mayBeFloats && isByteOfFloat(narrow)))
       return std::nullopt;
     std::optional<Scales> scales = constantScales(result.op.getScale());
     if (!scales)
@@ -112,8 +119,9 @@ struct Dequantized {
 
 class Hoisting {
 public:
-  Hoisting(func::FuncOp function, bool strict)
-      : function(function), strict(strict) {}
+  Hoisting(func::FuncOp function, bool strict, bool multipliesFloats)
+      : function(function), strict(strict), multipliesFloats(multipliesFloats) {
+  }
 
   void run() {
     SmallVector<Operation *> operations;
@@ -208,6 +216,14 @@ private:
     return {add, other, 1};
   }
 
+  /// Whether both are integers, or floats of which the right ones are constants.
+  static bool isAlike(const Dequantized &x, const Dequantized &w) {
+    DequantizeOp left = x.op, right = w.op;
+    bool areFloats = isByteOfFloat(elementOf(left.getX()));
+    return areFloats == isByteOfFloat(elementOf(right.getX())) &&
+           (!areFloats || right.getX().getDefiningOp<ConstantOp>());
+  }
+
   static bool isRounded(Value bias) {
     auto op = bias.getDefiningOp<DequantizeOp>();
     return op && isa<IntegerType>(elementOf(op.getX()));
@@ -215,12 +231,14 @@ private:
 
   /// `bias`, if not empty, is added to the product of the first two operands.
   void hoistProduct(Operation *op, const MutableOperandRange &bias) {
-    std::optional<Dequantized> x = Dequantized::match(op->getOperand(0)),
-                               w = Dequantized::match(op->getOperand(1));
+    std::optional<Dequantized> x = Dequantized::match(op->getOperand(0),
+                                                      multipliesFloats),
+                               w = Dequantized::match(op->getOperand(1),
+                                                      multipliesFloats);
     Value y = op->getResult(0);
     int64_t columns = shapeOf(op->getOperand(1)).size() - 1;
     if (!x || !w || x->axis >= 0 || (w->axis >= 0 && w->axis != columns) ||
-        !elementOf(y).isF32())
+        !elementOf(y).isF32() || !isAlike(*x, *w))
       return;
     Scales scales;
     for (float s : w->scales)
@@ -421,13 +439,17 @@ private:
   }
 
   func::FuncOp function;
-  bool strict;
+  bool strict, multipliesFloats;
   llvm::MapVector<Operation *, Value> integersOf;
 };
 
 struct HoistScalesPass : impl::HoistScalesBase<HoistScalesPass> {
   using Base::Base;
-  void runOnOperation() override { Hoisting(getOperation(), strict).run(); }
+  void runOnOperation() override {
+    bool multipliesFloats =
+        !strict && lookupTarget(targetName)->multipliesBytesOfFloats();
+    Hoisting(getOperation(), strict, multipliesFloats).run();
+  }
 };
 
 } // namespace

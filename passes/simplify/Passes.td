@@ -21,7 +21,9 @@ def TakeSigns : Pass<"simplify-take-signs", "::mlir::func::FuncOp"> {
 
 def HoistScales : Pass<"simplify-hoist-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply quantized operands as integers and scale the sums, as integer kernels do";
-  let options = [Option<"strict", "strict", "bool", "false",
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"",
+                        "The target whose products are asked for">,
+                 Option<"strict", "strict", "bool", "false",
                         "Leave biases, means and the scales of results where they are">];
 }
 

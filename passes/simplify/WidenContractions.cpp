@@ -20,12 +20,20 @@
 //     ->  cast(conv(cast(x >> 8, ui8), w) {x_zero = zx >> 8}, f32) * 256
 //       + cast(conv(cast(x, ui8), w) {x_zero = zx & 255}, f32)
 //
+// Floats of 8 bits, whose scales have left the operands as well, are multiplied as they are
+// where the target does that, else as f16, which all of them are:
+//
+//   matmul(dequantize(x: f8E4M3FN, 1, 0), dequantize(w: f8E4M3FN, 1, 0)) : f32
+//     ->  matmul(x, w) : f32
+//     ->  matmul(cast(x, f16), cast(w, f16)) : f32
+//
 // Targets to which products of bytes are worth nothing (multipliesBytes) keep their
 // sums of floats.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
+#include "dialects/kernel/SmallFloats.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/simplify/Moves.h"
@@ -155,6 +163,9 @@ public:
     Value y = op->getResult(0);
     Type type = elementOf(y);
     bool isFloat = type.isF32();
+    if (isFloat && !strict && target.multipliesBytesOfFloats() &&
+        multiplyFloats())
+      return true;
     if (!hasKnownSteps(op) || (!isFloat && !type.isSignedInteger(32)))
       return false;
     std::optional<Centered> a = Centered::match(op->getOperand(0)),
@@ -174,7 +185,11 @@ public:
       b->takeSign();
       bool isDepthwise =
           w.end()[-2] == 1 && w.back() == int64_t(conv.getGroups());
-      if (conv.getGroups() != 1 &&
+      int64_t groups = conv.getGroups();
+      bool fillsUnits = !isDepthwise && a && a->zero == 0 && b->zero == 0 &&
+                        !strict &&
+                        target.multipliesGroups(w.end()[-2], w.back() / groups);
+      if (conv.getGroups() != 1 && !fillsUnits &&
           (!isDepthwise || b->zero != 0 ||
            (target.vectorFloats && !filtersBytes(conv, a->bytes, b->bytes))))
         return false;
@@ -187,6 +202,33 @@ public:
   }
 
 private:
+  /// Multiplies dequantized floats of 8 bits by such constants, if it is that what the
+  /// contraction does.
+  bool multiplyFloats() {
+    auto conv = dyn_cast<ConvOp>(op);
+    if (conv && conv.getGroups() != 1)
+      return false;
+    Value narrow[2];
+    for (unsigned i : {0, 1}) {
+      Moves moves = Moves::behind(op->getOperand(i));
+      auto dequantize = moves.from.getDefiningOp<DequantizeOp>();
+      if (!dequantize || numberOf(dequantize.getScale()) != 1 ||
+          !isByteOfFloat(elementOf(dequantize.getX())) ||
+          (i == 1 && !dequantize.getX().getDefiningOp<ConstantOp>()))
+        return false;
+      Value bytes = dequantize.getX();
+      if (!target.device.multipliesBytesOfFloats()) {
+        builder.setInsertionPointAfterValue(bytes);
+        bytes = CastOp::create(builder, op->getLoc(),
+                               tensorOf(dimsOf(bytes), builder.getF16Type()),
+                               bytes);
+      }
+      narrow[i] = moves.repeat(bytes);
+    }
+    op->setOperands(0, 2, narrow);
+    return true;
+  }
+
   /// Whether two products of bytes are worth more than one of floats, if their sums are long
   /// enough to pay for what the first one stores and the second one reads.
   bool splits(ConvOp conv, int64_t terms) const {

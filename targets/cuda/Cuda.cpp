@@ -50,6 +50,7 @@ static TargetDescription base() {
       {"kernel.warp_product[ui8,ui8]", "", "", "device::multiply_u8_u8"},
       {"kernel.store_piece[f32]", "", "", "device::store_f32"},
       {"kernel.store_piece[f16]", "", "", "device::store_f16"},
+      {"kernel.count", "", "", "device::count"},
       {"kernel.copy_ahead", "", "", "device::copy_ahead"},
       {"kernel.close_copies", "", "", "device::close_copies()"},
       {"kernel.await_copies", "", "", "device::await_copies"},
@@ -63,6 +64,22 @@ static TargetDescription base() {
   // The program emulates the device itself.
   target.emulator = "env";
   return target;
+}
+
+/// Floats of 8 bits, from 8.9 on.
+static std::vector<Intrinsic> ofBytesOfFloats() {
+  return {
+      {"kernel.warp_product[f8E4M3FN,f8E4M3FN]", "", "",
+       "device::multiply_e4m3_e4m3"},
+      {"kernel.warp_product[f8E4M3FN,f8E5M2]", "", "",
+       "device::multiply_e4m3_e5m2"},
+      {"kernel.warp_product[f8E5M2,f8E4M3FN]", "", "",
+       "device::multiply_e5m2_e4m3"},
+      {"kernel.warp_product[f8E5M2,f8E5M2]", "", "",
+       "device::multiply_e5m2_e5m2"},
+      {"arith.extf", "f8E4M3FN", "f32", "device::widen_e4m3({0})"},
+      {"arith.extf", "f8E5M2", "f32", "device::widen_e5m2({0})"},
+  };
 }
 
 /// What one processor of 9.0 has besides.
@@ -91,6 +108,14 @@ static std::vector<Intrinsic> ofWarpgroups() {
       {"kernel.tile_product[si8,ui8]", "", "", "device::product_s8_u8"},
       {"kernel.tile_product[ui8,si8]", "", "", "device::product_u8_s8"},
       {"kernel.tile_product[ui8,ui8]", "", "", "device::product_u8_u8"},
+      {"kernel.tile_product[f8E4M3FN,f8E4M3FN]", "", "",
+       "device::product_e4m3_e4m3"},
+      {"kernel.tile_product[f8E4M3FN,f8E5M2]", "", "",
+       "device::product_e4m3_e5m2"},
+      {"kernel.tile_product[f8E5M2,f8E4M3FN]", "", "",
+       "device::product_e5m2_e4m3"},
+      {"kernel.tile_product[f8E5M2,f8E5M2]", "", "",
+       "device::product_e5m2_e5m2"},
   };
 }
 
@@ -120,6 +145,8 @@ void cuda(std::vector<TargetDescription> &targets) {
       target.intrinsics.push_back(
           {"kernel.store_piece[bf16]", "", "", "device::store_bf16"});
     }
+    if (device.multipliesBytesOfFloats())
+      llvm::append_range(target.intrinsics, ofBytesOfFloats());
     if (device.multipliesByWarpgroups())
       llvm::append_range(target.intrinsics, ofWarpgroups());
     target.openText = openings.emplace_back(cudaOpening(device.level));

@@ -203,15 +203,56 @@ template <typename = void> struct instructions {
 
   // A product of 16 rows and 8 columns, added to sums.
 PRODUCTS
-  static __device__ float widen_f16(uint16_t bits) {
+  // Kernels that run on the host call these as well.
+  static __host__ __device__ float widen_f16(uint16_t bits) {
     float value;
+#ifdef __CUDA_ARCH__
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+#else
+    uint32_t sign = uint32_t(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
+    // Moved to f32's place, an exponent is 112 too low; denormals come out right.
+    uint32_t word = rest >= 0x7c00u ? 0x7f800000u | (rest & 0x3ffu) << 13 : rest << 13;
+    memcpy(&value, &word, sizeof value);
+    if (rest < 0x7c00u) value *= 5.192296858534828e33f; // 2^112
+    if (sign) value = -value;
+#endif
     return value;
   }
-  static __device__ uint16_t narrow_f16(float value) {
+  static __host__ __device__ uint16_t narrow_f16(float value) {
+#ifdef __CUDA_ARCH__
     uint16_t bits;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
     return bits;
+#else
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    uint32_t sign = word >> 16 & 0x8000u, rest = word & 0x7fffffffu;
+    if (rest > 0x7f800000u) return 0x7fff;
+    if (rest >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);
+    if (rest < 0x38800000u) {
+      // Units of 2^-24, which adding 0.5 leaves in the lowest bits.
+      float small;
+      memcpy(&small, &rest, sizeof small);
+      small += 0.5f;
+      memcpy(&rest, &small, sizeof rest);
+      return static_cast<uint16_t>(sign | (rest - 0x3f000000u));
+    }
+    rest += 0xfffu + (rest >> 13 & 1u);
+    return static_cast<uint16_t>(sign | ((rest - 0x38000000u) >> 13));
+#endif
+  }
+
+  // Adds to a number that all blocks share. What the block has written is there for blocks
+  // that come later.
+  static __device__ ptrdiff_t count(int32_t *number, ptrdiff_t amount) {
+    __shared__ int32_t total;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+      total = atomicAdd(number, static_cast<int32_t>(amount)) + static_cast<int32_t>(amount);
+    __syncthreads();
+    __threadfence();
+    return total;
   }
 
   // Stores 16 bytes at once.
@@ -271,7 +312,8 @@ static constexpr llvm::StringLiteral earlyStart =
 static std::string productFunction(unsigned level, llvm::StringRef name,
                                    llvm::StringRef left,
                                    llvm::StringRef right) {
-  bool areBytes = left.ends_with("8");
+  bool areBytes = left.ends_with("8"),
+       areBytesOfFloats = left.ends_with("m3") || left.ends_with("m2");
   std::string sum = areBytes ? "int32_t" : "float",
               letter = areBytes ? "r" : "f",
               types = "." + (areBytes ? std::string("s32") : "f32") + "." +
@@ -303,9 +345,9 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
     text += ");\n";
   };
   if (level >= 80) {
-    instruction(areBytes         ? "m16n8k32"
-                : left == "tf32" ? "m16n8k8"
-                                 : "m16n8k16",
+    instruction(areBytes || areBytesOfFloats ? "m16n8k32"
+                : left == "tf32"             ? "m16n8k8"
+                                             : "m16n8k16",
                 {"s0", "s1", "s2", "s3"}, {"a0", "a1", "a2", "a3", "b0", "b1"},
                 4);
   } else if (areBytes) {
@@ -342,12 +384,40 @@ static std::string pieceFunction(unsigned level, const std::string &type) {
 }
 
 static constexpr llvm::StringLiteral narrowBFloat =
-    R"(  static __device__ uint16_t narrow_bf16(float value) {
+    R"(  static __host__ __device__ uint16_t narrow_bf16(float value) {
+#ifdef __CUDA_ARCH__
     uint16_t bits;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
     return bits;
+#else
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    if ((word & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+    return static_cast<uint16_t>((word + 0x7fffu + (word >> 16 & 1u)) >> 16);
+#endif
   }
 )";
+
+/// A float of 8 bits is one of 16 first, exactly: e5m2 is the upper half of one, the
+/// exponent of e4m3 is 8 less, and its only NaN has all bits.
+static std::string widenByte(llvm::StringRef type) {
+  std::string onHost =
+      type == "e5m2"
+          ? "    return widen_f16(static_cast<uint16_t>(bits << 8));\n"
+          : "    unsigned sign = bits & 0x80u, rest = bits & 0x7fu;\n"
+            "    if (rest == 0x7fu) return widen_f16(0x7fff);\n"
+            "    return widen_f16(static_cast<uint16_t>(sign << 8 | rest << "
+            "7)) "
+            "* 256.0f;\n";
+  return "  static __host__ __device__ float widen_" + type.str() +
+         "(uint8_t bits) {\n#ifdef __CUDA_ARCH__\n    uint32_t pair;\n"
+         "    asm(\"cvt.rn.f16x2." +
+         type.str() +
+         "x2 %0, %1;\" : \"=r\"(pair) : "
+         "\"h\"(static_cast<uint16_t>(bits)));\n"
+         "    return widen_f16(static_cast<uint16_t>(pair));\n#else\n" +
+         onHost + "#endif\n  }\n";
+}
 
 static void replaceAll(std::string &text, llvm::StringRef what,
                        llvm::StringRef by) {
@@ -363,6 +433,14 @@ std::string cudaOpening(unsigned level) {
     products += productFunction(level, "multiply_tf32", "tf32", "tf32");
     products += narrowBFloat;
   }
+  if (level >= 89)
+    for (llvm::StringRef left : {"e4m3", "e5m2"}) {
+      for (llvm::StringRef right : {"e4m3", "e5m2"})
+        products += productFunction(
+            level, ("multiply_" + llvm::Twine(left) + "_" + right).str(), left,
+            right);
+      products += widenByte(left);
+    }
   for (llvm::StringRef left : {"s8", "u8"})
     for (llvm::StringRef right : {"s8", "u8"})
       products += productFunction(

@@ -182,8 +182,9 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
               sum = areBytes ? "int32_t" : "float";
   std::string types =
       (areBytes ? ".s32." : ".f32.") + left.str() + "." + right.str();
+  bool areBytesOfFloats = steps == 32 && !areBytes;
   std::string name = "product_" + left.str() +
-                     (areBytes ? "_" + right.str() : std::string()) + "_" +
+                     (steps == 32 ? "_" + right.str() : std::string()) + "_" +
                      std::to_string(2 * count) + "(";
   // Printed where it is called.
   std::string text =
@@ -201,7 +202,7 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
   text += "}, \"\n                 \"%" + std::to_string(count) + ", %" +
           std::to_string(count + 1) + ", adds";
   if (!areBytes)
-    text += left == "tf32" ? ", 1, 1" : ", 1, 1, 0, 0";
+    text += left == "tf32" || areBytesOfFloats ? ", 1, 1" : ", 1, 1, 0, 0";
   text += ";\\n\\t}\"\n                 : ";
   for (unsigned i = 0; i < count; ++i) {
     text += "\"+" + letter + "\"(s[" + std::to_string(i) + "])";
@@ -223,6 +224,9 @@ WarpgroupText warpgroupText() {
       products += productFunction(count, name, name, name == "tf32" ? 8 : 16);
     for (llvm::StringRef left : {"s8", "u8"})
       for (llvm::StringRef right : {"s8", "u8"})
+        products += productFunction(count, left, right, 32);
+    for (llvm::StringRef left : {"e4m3", "e5m2"})
+      for (llvm::StringRef right : {"e4m3", "e5m2"})
         products += productFunction(count, left, right, 32);
   }
   std::string instructions = gates.str();

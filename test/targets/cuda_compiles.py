@@ -159,6 +159,13 @@ def instruction_cases(work):
     yield "f16_slices", save_node(
         work, "f16_slices", helper.make_node("MatMul", ["x", "w"], ["y"]), [("x", [64, 2048])], [64, 96],
         ("w", [2048, 96]), np.float16), [*ahead, r"st\.shared"], [*units, r"HMMA\.16816\.F32 ", "STS"]
+    yield "f16_groups", save_node(
+        work, "f16_groups", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], group=4),
+        [("x", [1, 128, 28, 28])], [1, 128, 28, 28], ("w", [128, 32, 3, 3]), np.float16), [
+            *ahead, r"mma\.sync.*f16"], [*units, r"HMMA\.16816\.F32 "]
+    yield "f16_shares", save_node(
+        work, "f16_shares", helper.make_node("MatMul", ["x", "w"], ["y"]), [("x", [64, 8192])], [64, 64],
+        ("w", [8192, 64]), np.float16), [*ahead, r"atom(\.\w+)*\.add", r"membar\.gl|fence\.\w+"], [*units, r"HMMA\.16816\.F32 ", "ATOM", "MEMBAR"]
     yield "s8_product", save_node(
         work, "s8_product", helper.make_node("MatMulInteger", ["x", "w"], ["y"]),
         [("x", [256, 192])], [256, 320], ("w", [192, 320]), np.int8), [
@@ -203,6 +210,8 @@ def hopper_cases(work):
         work, "s8_warpgroups", helper.make_node("MatMulInteger", ["x", "w"], ["y"]), [("x", [512, 1024])], [512, 320],
         ("w", [1024, 320]), np.int8), [*tiles, r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k32\.s32\.s8\.s8"], [
             *units, r"IGMMA\.64x\d+x32\.S8\.S8"]
+    yield "f8_warpgroups", save_bytes_of_floats(work, "f8_warpgroups", [512, 1024, 320]), [
+        *tiles, r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k32\.f32\.e4m3\.e4m3"], [*units, r"QGMMA\.64x\d+x32\.F32\.E4M3\.E4M3"]
     yield "windows", save_node(
         work, "windows", helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2]),
         [("x", [4, 64, 31, 31])], [4, 128, 16, 16], ("w", [128, 64, 3, 3]), np.float16), [
@@ -210,9 +219,32 @@ def hopper_cases(work):
                 *units, r"UTMALDG\.4D\.IM2COL", r"HGMMA\.64x\d+x16\.F32 "]
 
 
+# Floats of 8 bits, as QuantizeLinear makes them.
+def save_bytes_of_floats(work, name, sizes):
+    m, k, n = sizes
+    stored = np.random.default_rng(1).standard_normal((k, n), dtype=np.float32).astype(ml_dtypes.float8_e4m3fn)
+    kind = onnx.TensorProto.FLOAT8E4M3FN
+    constants = [helper.make_tensor("stored", kind, [k, n], stored.tobytes(), raw=True), helper.make_tensor("zero", kind, [], bytes(1), raw=True),
+                 numpy_helper.from_array(np.float32(0.1), "scale")]
+    nodes = [helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+             *(helper.make_node("DequantizeLinear", [source, "scale", "zero"], [to]) for source, to in (("q", "d"), ("stored", "w"))),
+             helper.make_node("MatMul", ["d", "w"], ["y"])]
+    graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [m, k])],
+                              [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [m, n])], constants)
+    path = os.path.join(work, name + ".onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), path)
+    return path
+
+
+def ada_cases(work):
+    yield "f8_product", save_bytes_of_floats(work, "f8_product", [256, 192, 320]), [
+        r"cp\.async\.cg\.shared\.global", r"ldmatrix\.sync\.aligned\.m8n8\.x4\.shared",
+        r"mma\.sync\.aligned\.m16n8k32\.row\.col\.f32\.e4m3\.e4m3\.f32"], [r"LDGSTS\.E\.BYPASS(\.\w+)*\.128", r"LDSM\.16\.M88\.4", r"QMMA\.16832\.F32\.E4M3\.E4M3"]
+
+
 def all_cases(work):
     """Each case with its target."""
-    for target, cases in ("sm_80", instruction_cases), ("sm_90a", hopper_cases):
+    for target, cases in ("sm_80", instruction_cases), ("sm_89", ada_cases), ("sm_90a", hopper_cases):
         for case in cases(work):
             yield target, *case
 

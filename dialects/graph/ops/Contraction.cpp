@@ -5,6 +5,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Window.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/SmallFloats.h"
 #include "mlir/Support/DebugStringHelper.h"
 
 using namespace mlir;
@@ -51,13 +52,14 @@ static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
   };
   Type x = elementOf(a), y = elementOf(b);
   bool widens = isNarrow(x) && isNarrow(y) && sum.isSignedInteger(32),
-       widensFloats = x == y && (x.isBF16() || x.isF16()) && sum.isF32();
+       widensFloats = sum.isF32() && ((x == y && (x.isBF16() || x.isF16())) ||
+                                      (isByteOfFloat(x) && isByteOfFloat(y)));
   return rule.require(
       widens || ((widensFloats || (x == y && x == sum)) && !hasZeros),
       "multiplies " + debugString(x) + " by " + debugString(y) + " into " +
           debugString(sum) +
           "; types must be one, integers of at most 16 bits and "
-          "a result of si32, or bf16 or f16 and a result of f32");
+          "a result of si32, or bf16, f16 or f8 and a result of f32");
 }
 
 LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {

@@ -14,8 +14,8 @@ def Graph_MatMulOp : Graph_Contraction<"matmul", Graph_StatedTypes> {
   let summary = "Matrix product with broadcast batch axes";
   let description = [{
     [..., M, K] x [..., K, N] -> [..., M, N]; both operands have at least two axes. All
-    types are one; or the operands are both bf16 or both f16, and the result is f32; or the
-    operands are integers of at most 16 bits, of any sign, and the result is si32. Then `zeros`, both or none, are the zero points of a and b, of the
+    types are one; or the operands are both bf16, both f16, or each f8E4M3FN or f8E5M2, and the
+    result is f32; or the operands are integers of at most 16 bits, of any sign, and the result is si32. Then `zeros`, both or none, are the zero points of a and b, of the
     type of their operand: the sums are of (a - a_zero) * (b - b_zero), modulo 2^32. A
     zero point has no axes, or broadcasts to its operand with one value for each row of
     a ([..., M, 1]) or each column of b ([..., 1, N]).
@@ -50,7 +50,7 @@ def Graph_ConvOp : Graph_WindowProduct<"conv"> {
     input positions o * stride - low + k * dilation; positions outside count as zero. The padding at the high end
     follows from the result's shape.
 
-    All types are one; or x and w are both bf16 or both f16, and bias and result are f32; or x and w are integers of at
+    All types are one; or x and w are both bf16, both f16, or each f8E4M3FN or f8E5M2, and bias and result are f32; or x and w are integers of at
     most 16 bits, of any sign, and bias and result are si32. Then the sums are of (x - x_zero) * w, modulo 2^32, and
     positions outside count as the zero point and `x_outside` more.
   }];

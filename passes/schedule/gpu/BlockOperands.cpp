@@ -1,5 +1,6 @@
 #include "passes/schedule/gpu/BlockOperands.h"
 
+#include "dialects/kernel/SmallFloats.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 
@@ -39,7 +40,7 @@ public:
     at.pop_back();
     return {operandAt(b, product.getB(), at, {step, column}), std::nullopt};
   }
-  Expr first(KernelBuilder &b, Expr) const override {
+  Expr first(KernelBuilder &b, Expr, Expr) const override {
     return b.constant(0, elementOf(product.getResult()));
   }
   Exprs place(KernelBuilder &b, Expr batch, Expr row,
@@ -79,8 +80,11 @@ class WindowOperands : public BlockOperands {
 public:
   explicit WindowOperands(ConvOp conv)
       : conv(conv), sizes(dimsOf(conv.getResult())) {
+    auto groups = static_cast<int64_t>(conv.getGroups());
+    areGroups = groups > 1;
+    batches = groups;
     rows = graph::product(ArrayRef(sizes).drop_back());
-    columns = shapeOf(conv.getW()).back();
+    columns = shapeOf(conv.getW()).back() / groups;
     window.assign(shapeOf(conv.getW()).begin(), shapeOf(conv.getW()).end() - 1);
     steps = ShapedType::getNumElements(window);
     leftTensor = conv.getX();
@@ -89,7 +93,8 @@ public:
     rightRun = columns;
   }
 
-  Place leftPlace(KernelBuilder &b, Expr, Expr row, Expr step) const override {
+  Place leftPlace(KernelBuilder &b, Expr batch, Expr row,
+                  Expr step) const override {
     Exprs at = b.delinearize(row, ArrayRef(sizes).drop_back()),
           inWindow = b.delinearize(step, window);
     ArrayRef<int64_t> shape = shapeOf(conv.getX());
@@ -108,22 +113,25 @@ public:
       if (last >= size)
         isInside = both(isInside, at[1 + axis] < double(size));
     }
-    at.push_back(inWindow.back());
+    at.push_back(areGroups ? batch * double(window.back()) + inWindow.back()
+                           : inWindow.back());
     return {at, isInside};
   }
-  Place rightPlace(KernelBuilder &b, Expr, Expr step,
+  Place rightPlace(KernelBuilder &b, Expr batch, Expr step,
                    Expr column) const override {
     Exprs at = b.delinearize(step, window);
-    at.push_back(column);
+    at.push_back(packedColumn(batch, column));
     return {at, std::nullopt};
   }
-  Expr first(KernelBuilder &b, Expr column) const override {
-    return conv.getBias() ? b.load(conv.getBias(), {column})
-                          : b.constant(0, elementOf(conv.getResult()));
+  Expr first(KernelBuilder &b, Expr batch, Expr column) const override {
+    return conv.getBias()
+               ? b.load(conv.getBias(), {packedColumn(batch, column)})
+               : b.constant(0, elementOf(conv.getResult()));
   }
-  Exprs place(KernelBuilder &b, Expr, Expr row, Expr column) const override {
+  Exprs place(KernelBuilder &b, Expr batch, Expr row,
+              Expr column) const override {
     Exprs at = b.delinearize(row, ArrayRef(sizes).drop_back());
-    at.push_back(column);
+    at.push_back(packedColumn(batch, column));
     return at;
   }
 
@@ -189,7 +197,7 @@ public:
     }
     return weights;
   }
-  Expr first(KernelBuilder &b, Expr) const override {
+  Expr first(KernelBuilder &b, Expr, Expr) const override {
     return b.constant(0, elementOf(product.getResult()));
   }
   Exprs place(KernelBuilder &b, Expr, Expr row, Expr column) const override {
@@ -230,6 +238,8 @@ bool isKnownBehind(Value tensor, size_t axes) {
 
 /// Whether blocks multiply such operands.
 bool areMultiplied(Type left, Type right, Type result) {
+  if (result.isF32() && isByteOfFloat(left) && isByteOfFloat(right))
+    return true;
   if (isa<Float32Type, Float16Type, BFloat16Type>(result))
     return left == right && (left == result || result.isF32());
   auto isByte = [](Type type) {
@@ -259,6 +269,16 @@ Expr BlockOperands::right(KernelBuilder &b, Expr batch, Expr step,
   return elementAt(b, rightTensor, rightPlace(b, batch, step, column));
 }
 
+double BlockOperands::elementSeconds(const Device &device) const {
+  constexpr double clock = 1.5e9;
+  double elements =
+      double(rows.most()) * double(columns) * double(batches.most());
+  double used = std::min(
+      1.0, elements / (double(device.busyThreads) * device.processors));
+  return elements * double(steps) * 2 /
+         (device.warp * clock * device.processors * used);
+}
+
 std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
   Operation *anchor = group.anchor();
   if (!anchor || !isa<MatMulOp, ConvOp, NarrowMatMulOp>(anchor) ||
@@ -277,7 +297,7 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
         isKnownBehind(product.getB(), 0))
       found = std::make_unique<MatrixOperands>(product);
   } else if (auto conv = dyn_cast<ConvOp>(anchor)) {
-    if (conv.getGroups() == 1 && conv.getXZero() == 0 &&
+    if (conv.getXZero() == 0 && conv.getXOutside() == 0 &&
         isKnownBehind(conv.getX(), 1) && isKnownBehind(conv.getW(), 0))
       found = std::make_unique<WindowOperands>(conv);
   } else if (auto narrow = cast<NarrowMatMulOp>(anchor);

@@ -13,9 +13,9 @@ inline int64_t bytesOf(mlir::Type element) {
 }
 
 /// A matrix product, or a convolution as one: the rows are positions of the result, the
-/// steps are those of a window with its channels.
+/// steps are those of a window with its channels, and each group of channels is a batch.
 ///
-///     result[batch, row, column] = first(column)
+///     result[batch, row, column] = first(batch, column)
 ///         + sum over step of left(batch, row, step) * right(batch, step, column)
 class BlockOperands {
 public:
@@ -42,6 +42,16 @@ public:
   virtual bool isUnpacked() const { return false; }
   /// What both operands are numbers of, where that has less bits than their type.
   mlir::Type multiplied;
+  /// Whether batches are groups of channels of a convolution.
+  bool areGroups = false;
+  /// The number of a column among those of all groups, which packed weights have.
+  graph::Expr packedColumn(graph::Expr batch, graph::Expr column) const {
+    return areGroups ? batch * double(columns) + column : column;
+  }
+  /// Estimates the time of a thread for each element, which loads both operands of each
+  /// product: a processor loads numbers for one warp a cycle (NVIDIA, Programming
+  /// Guide, table of throughputs).
+  double elementSeconds(const Device &device) const;
   bool areBytes() const { return mlir::isa<mlir::IntegerType>(leftType()); }
 
   /// Where an operand has an element; without a condition it surely has one there, and
@@ -65,7 +75,8 @@ public:
     return {right(b, batch, step, column)};
   }
   /// What a sum begins with.
-  virtual graph::Expr first(KernelBuilder &b, graph::Expr column) const = 0;
+  virtual graph::Expr first(KernelBuilder &b, graph::Expr batch,
+                            graph::Expr column) const = 0;
   /// Where the anchor's result has an element.
   virtual graph::Exprs place(KernelBuilder &b, graph::Expr batch,
                              graph::Expr row, graph::Expr column) const = 0;

@@ -115,7 +115,7 @@ private:
 
   Expr biasOf(int64_t j) {
     Expr column = columnOf(j);
-    auto bias = [&] { return operands.first(b, column); };
+    auto bias = [&] { return operands.first(b, batch, column); };
     return fitsColumns() ? bias()
                          : b.ifElse(column < double(operands.columns), bias,
                                     [&] { return b.constant(0, type); });
@@ -302,25 +302,16 @@ public:
 
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    static constexpr BlockTile tiles[] = {
-        {128, 128, 8, 8}, {128, 64, 8, 4}, {64, 64, 4, 4}, {64, 32, 4, 4},
-        {32, 64, 4, 4},   {32, 32, 2, 4},  {16, 64, 2, 4}, {16, 32, 2, 2}};
     auto operands = BlockOperands::of(group);
-    Ranking<BlockTile> ranking;
-    for (BlockTile tile : tiles)
-      for (int64_t slices : {1, 2, 4, 8}) {
-        tile.slices = slices;
-        if (refuse(tile, group, target).empty())
-          ranking.add(tile, seconds(*operands, tile, target));
-      }
-    return plansOf(std::move(ranking).ranked(tiles[0]), [&](BlockTile tile) {
-      return Plan(group.anchor()->getContext(),
-                  {{"columns", tile.columns},
-                   {"rows", tile.rows},
-                   {"slices", tile.slices},
-                   {"thread_columns", tile.threadColumns},
-                   {"thread_rows", tile.threadRows}});
-    });
+    return plansOf(rank(*operands, group, target).ranked(largest),
+                   [&](BlockTile tile) {
+                     return Plan(group.anchor()->getContext(),
+                                 {{"columns", tile.columns},
+                                  {"rows", tile.rows},
+                                  {"slices", tile.slices},
+                                  {"thread_columns", tile.threadColumns},
+                                  {"thread_rows", tile.threadRows}});
+                   });
   }
 
   std::string refuse(GroupView group, const Plan &plan,
@@ -354,14 +345,32 @@ public:
   }
 
 protected:
-  bool fits(const BlockOperands &operands, GroupView,
-            const TargetDescription &) const override {
-    return !operands.areBytes();
+  bool fits(const BlockOperands &operands, GroupView group,
+            const TargetDescription &target) const override {
+    return !operands.areBytes() &&
+           (!operands.areGroups || rank(operands, group, target).leastCost() <
+                                       operands.elementSeconds(target.device));
   }
 
 private:
   /// What a kernel may declare without asking the driver for more.
   static constexpr int64_t mostShared = 48 << 10;
+  static constexpr BlockTile largest = {128, 128, 8, 8};
+
+  static Ranking<BlockTile> rank(const BlockOperands &operands, GroupView group,
+                                 const TargetDescription &target) {
+    static constexpr BlockTile tiles[] = {
+        largest,        {128, 64, 8, 4}, {64, 64, 4, 4}, {64, 32, 4, 4},
+        {32, 64, 4, 4}, {32, 32, 2, 4},  {16, 64, 2, 4}, {16, 32, 2, 2}};
+    Ranking<BlockTile> ranking;
+    for (BlockTile tile : tiles)
+      for (int64_t slices : {1, 2, 4, 8}) {
+        tile.slices = slices;
+        if (refuse(tile, group, target).empty())
+          ranking.add(tile, seconds(operands, tile, target));
+      }
+    return ranking;
+  }
 
   static BlockTile tileOf(const Plan &plan) {
     return {plan.number("rows"), plan.number("columns"),

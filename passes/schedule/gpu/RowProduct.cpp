@@ -144,7 +144,9 @@ private:
     Exprs begins;
     for (int64_t j = 0; j < tile.warpColumns; ++j)
       begins.push_back(
-          named(readable(firstColumn + warpColumn + double(j)) * double(padded),
+          named(operands.packedColumn(
+                    batch, readable(firstColumn + warpColumn + double(j))) *
+                    double(padded),
                 "column_" + Twine(j)));
     Exprs sums = overOwn(
         part * double(warp) + lane, warp * tile.parts, padded / piece, zeros(),
@@ -220,7 +222,7 @@ private:
          inBlock = rows == 1 ? mine : mine % double(tile.columns);
     Expr column = named(firstColumn + inBlock, "column");
     auto one = [&] {
-      Expr sum = convert(operands.first(b, column), type);
+      Expr sum = convert(operands.first(b, batch, column), type);
       for (int64_t p = 0; p < tile.parts; ++p)
         sum = named(sum + b.loadFrom(parts, type, {b.index(p), row, inBlock}),
                     "sum");

@@ -2,6 +2,9 @@
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
+
+#include "dialects/kernel/SmallFloats.h"
+#include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 using namespace mlir;
@@ -9,6 +12,11 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 namespace {
+
+/// What a kernel may declare without asking the driver for more.
+constexpr int64_t mostShared = 48 << 10;
+/// Cycles per second of a processor, of all levels within a quarter (data sheets).
+constexpr double clock = 1.5e9;
 
 class TensorProductStrategy : public BlockStrategy {
 public:
@@ -52,7 +60,7 @@ public:
           tile.stages = 2;
         while (tile.stages > 2 && tile.sharedBytes() > mostShared)
           --tile.stages;
-        if (refuse(tile, target).empty())
+        if (refuseTensorTile(tile, target).empty())
           ranking.add(tile, seconds(operands, tile, target));
       }
     return ranking;
@@ -60,29 +68,7 @@ public:
 
   std::string refuse(GroupView, const Plan &plan,
                      const TargetDescription &target) const override {
-    return refuse(tileOf(plan), target);
-  }
-
-  static std::string refuse(const TensorTile &tile,
-                            const TargetDescription &target) {
-    if (tile.warpRows % unitRows || tile.warpColumns % (2 * unitColumns))
-      return "a warp computes units of 16 rows and pairs of units of 8 columns";
-    if (tile.rows % tile.warpRows || tile.columns % tile.warpColumns ||
-        !llvm::isPowerOf2_64(tile.columns))
-      return "warps of such tiles do not make up a block, or its columns are "
-             "no power "
-             "of two";
-    if (int64_t threads = tile.threads(target.device); threads > 1024)
-      return "its blocks have " + std::to_string(threads) +
-             " threads, more than 1024";
-    if (int64_t registers = tile.threads(target.device) * tile.registers();
-        registers > target.device.registers)
-      return "its blocks take about " + std::to_string(registers) +
-             " registers, more than " + std::to_string(target.device.registers);
-    if (int64_t bytes = tile.sharedBytes(); bytes > mostShared)
-      return "its tiles take " + std::to_string(bytes) +
-             " bytes of shared memory, more than " + std::to_string(mostShared);
-    return "";
+    return refuseTensorTile(tileOf(plan), target);
   }
 
   void pack(GroupOp group, const Plan &,
@@ -101,12 +87,15 @@ protected:
     // A unit takes 16 steps at once.
     return operands.steps >= 2 * fewest &&
            areMultipliedByUnits(operands, group, target) &&
-           isInColumns(operands);
+           isInColumns(operands) &&
+           (!operands.areGroups ||
+            (operands.leftRun * bytesOf(operands.leftType()) % pieceBytes ==
+                 0 &&
+             rank(operands, target).leastCost() <
+                 operands.elementSeconds(target.device)));
   }
 
 private:
-  /// What a kernel may declare without asking the driver for more.
-  static constexpr int64_t mostShared = 48 << 10;
   static constexpr TensorTile fallback = {64, 64, 32, 32, 4};
 
   static TensorTile tileOf(const Plan &plan) {
@@ -117,12 +106,8 @@ private:
 
   /// Estimates the time of a product: processors take one block after the other; strips
   /// come from the second cache, which yields about three times what memory does where
-  /// nothing better is known (the data sheet of A100); a warp loads 512 bytes of shared memory for each 16
-  /// rows and 16 columns of its units, of which a processor reads 128 in a cycle; and
-  /// before a strip's first sum is there loads and products take about 30 and twice 20
-  /// cycles for each half, in which only the other blocks of a processor compute, of
-  /// which it holds about 4; a strip that was asked for `stages` - 1 strips ago has taken
-  /// about 300 cycles. What slices add goes through shared memory once in each direction.
+  /// nothing better is known (the data sheet of A100); while a block waits for a strip
+  /// only the others of its processor compute, of which it holds about 4. What slices add goes through shared memory once in each direction.
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
@@ -131,24 +116,16 @@ private:
                     double(llvm::divideCeil(operands.columns, tile.columns)) *
                     double(operands.batches.most());
     double waves = std::ceil(blocks / device.processors);
-    double rate = device.matrixMultiplyAddsPerSecond * device.ofWarps *
-                  (2 / size) / device.processors;
     double strips =
         std::ceil(double(operands.steps) * size / 64 / double(tile.slices));
     double cycle = 1 / clock;
-    double warps = double(tile.warps() * tile.slices);
-    double loading = warps * 2 *
-                     double(tile.warpRows / 16 + tile.warpColumns / 16) * 4 *
-                     cycle;
-    double multiplying =
-        double(tile.rows * tile.columns * tile.slices) * (64 / size) / rate;
     double resident = std::min(waves, 4.0);
-    double latency = std::max(2 * 70.0, 300 / double(tile.stages - 1)) * cycle;
+    StripTime strip = stripTime(tile, operands.leftType(), device);
     double meeting = tile.slices == 1
                          ? 0
                          : (double(tile.sumBytes()) * 2 / 128 + 100) * cycle;
-    double computing = strips * (waves * std::max(loading, multiplying) +
-                                 std::ceil(waves / resident) * latency) +
+    double computing = strips * (waves * strip.busy +
+                                 std::ceil(waves / resident) * strip.latency) +
                        waves * meeting;
     double bytes = blocks * double(operands.steps) *
                    double(tile.rows + tile.columns) * size;
@@ -157,11 +134,56 @@ private:
                            : 3 * device.bytesPerSecond;
     return std::max(computing, bytes / cacheRate);
   }
-  /// Cycles per second of a processor, of all levels within a quarter (data sheets).
-  static constexpr double clock = 1.5e9;
 };
 
 } // namespace
+
+std::string refuseTensorTile(const TensorTile &tile,
+                             const TargetDescription &target) {
+  if (tile.warpRows % unitRows || tile.warpColumns % (2 * unitColumns))
+    return "a warp computes units of 16 rows and pairs of units of 8 columns";
+  if (tile.rows % tile.warpRows || tile.columns % tile.warpColumns ||
+      !llvm::isPowerOf2_64(tile.columns))
+    return "warps of such tiles do not make up a block, or its columns are "
+           "no power "
+           "of two";
+  if (int64_t threads = tile.threads(target.device); threads > 1024)
+    return "its blocks have " + std::to_string(threads) +
+           " threads, more than 1024";
+  if (int64_t registers = tile.threads(target.device) * tile.registers();
+      registers > target.device.registers)
+    return "its blocks take about " + std::to_string(registers) +
+           " registers, more than " + std::to_string(target.device.registers);
+  if (int64_t bytes = tile.sharedBytes(); bytes > mostShared)
+    return "its tiles take " + std::to_string(bytes) +
+           " bytes of shared memory, more than " + std::to_string(mostShared);
+  return "";
+}
+
+int64_t residentTensorBlocks(const TensorTile &tile, const Device &device) {
+  constexpr int64_t own = 1 << 10;
+  int64_t threads = tile.threads(device);
+  return std::min({device.residentThreads / threads,
+                   device.registers / (threads * tile.registers()),
+                   (device.sharedBytes + own) / (tile.sharedBytes() + own)});
+}
+
+StripTime stripTime(const TensorTile &tile, Type element,
+                    const Device &device) {
+  auto elementBytes = double(bytesOf(element));
+  double rate = device.matrixMultiplyAddsPerSecond * device.ofWarps * 2 /
+                double(bytesOfWarpProducts(device, bytesOf(element),
+                                           isByteOfFloat(element))) /
+                device.processors;
+  double cycle = 1 / clock;
+  double loading = double(tile.warps() * tile.slices) * 2 *
+                   double(tile.warpRows / 16 + tile.warpColumns / 16) * 4 *
+                   cycle;
+  double multiplying = double(tile.rows * tile.columns * tile.slices) *
+                       (64 / elementBytes) / rate;
+  return {std::max(loading, multiplying),
+          std::max(2 * 70.0, 300 / double(tile.stages - 1)) * cycle};
+}
 
 bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
                           const TargetDescription &target) {
@@ -169,13 +191,21 @@ bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
     return true;
   Type type = operands.leftType();
   return !group.isStrict() &&
-         (type.isF16() || ((type.isBF16() || operands.multiplied) &&
-                           target.device.multipliesBFloats()));
+         (type.isF16() ||
+          (isByteOfFloat(type) && target.device.multipliesBytesOfFloats()) ||
+          ((type.isBF16() || operands.multiplied) &&
+           target.device.multipliesBFloats()));
+}
+
+double leastWholeTileSeconds(const BlockOperands &operands,
+                             const TargetDescription &target) {
+  return TensorProductStrategy::rank(operands, target).leastCost();
 }
 
 double leastTensorSeconds(const BlockOperands &operands,
                           const TargetDescription &target) {
-  return TensorProductStrategy::rank(operands, target).leastCost();
+  return std::min(leastWholeTileSeconds(operands, target),
+                  leastShareSeconds(operands, target));
 }
 
 std::unique_ptr<Strategy> createTensorProductStrategy() {

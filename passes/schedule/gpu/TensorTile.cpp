@@ -12,6 +12,18 @@
 //     await strip + 1; barrier
 //   result = epilogue(sums)
 //
+// Where tiles leave processors idle at the end, blocks divide the strips of all tiles
+// evenly, in the order of the tiles: each has the end of a tile, some whole ones, and the
+// beginning of another. Of a tile that several blocks have a part of, each leaves its sums
+// in memory and counts its strips; the one that completes the number adds all parts, in
+// the order of the strips, so that no result depends on who comes when:
+//
+//   for each tile with strips of this share:
+//     sums of these strips
+//     all of the tile's?  result = epilogue(sums)
+//     else                parts[share, is it the first] = sums
+//                         count their strips; the last one?  result = epilogue(sum of parts)
+//
 // Where there are few tiles for the device, several slices of a block compute one, each
 // of every so many strips, and add what they have in shared memory.
 //
@@ -83,6 +95,8 @@ public:
     Dim rowTiles = (operands.rows + (tile.rows - 1)).floorDiv(tile.rows);
     int64_t columnTiles = llvm::divideCeil(operands.columns, tile.columns);
     int64_t threads = tile.threads(b.target.device);
+    if (tile.shares > 0)
+      return emitShares(rowTiles, columnTiles);
     b.onBlocks(rowTiles * columnTiles * operands.batches, threads,
                [&](Expr block, Expr thread) {
                  this->thread = named(thread, "thread");
@@ -96,6 +110,86 @@ public:
   }
 
 private:
+  void emitShares(const Dim &rowTiles, int64_t columnTiles) {
+    Dim tiles = rowTiles * columnTiles * operands.batches;
+    int64_t all = *tiles.known() * rounds(), shares = tile.shares,
+            each = llvm::divideCeil(all, shares);
+    parts = b.scratch({2 * shares, sumsOfThread(), ofSlice()}, sumType());
+    Value counts = b.counts(*tiles.known());
+    double ofTile = double(rounds()), ofShare = double(each);
+    b.onBlocks(shares, ofSlice(), [&](Expr block, Expr thread) {
+      this->thread = named(thread, "thread");
+      Expr share = named(block, "share");
+      Expr begin = named(share * ofShare, "begin_of_share"),
+           end = named(min(begin + ofShare, double(all)), "end_of_share");
+      b.forRange(
+          begin / ofTile, (end + (ofTile - 1)) / ofTile, [&](Expr number) {
+            named(number, "tile");
+            findPlace(number, rowTiles, columnTiles);
+            Expr first = named(number * ofTile, "first_of_tile");
+            Expr from = named(max(begin - first, 0.0), "first_strip"),
+                 to = named(min(end - first, ofTile), "end_of_strips");
+            Expr strips = named(to - from, "strips");
+            Exprs sums = overStrips(
+                Exprs(sumsOfThread(), b.constant(0, elementOf(anchor))),
+                Part{from, to});
+            b.branch(
+                equal(strips, ofTile), [&] { store(withBias(sums)); },
+                [&] {
+                  keepPart(sums, share, first, begin);
+                  Expr done =
+                      b.wrap(kernel::CountOp::create(
+                                 b.builder, b.loc, b.builder.getIndexType(),
+                                 counts, number.value, strips.value)
+                                 .getTotal(),
+                             strips.type);
+                  b.when(equal(named(done, "done"), ofTile),
+                         [&] { store(withBias(sumOfParts(first, ofShare))); });
+                });
+          });
+    });
+  }
+  /// A share has at most two parts of tiles: the first one and the last.
+  Expr placeOfPart(Expr share, Expr firstOfTile, Expr begin) {
+    return named(share * 2.0 +
+                     select(firstOfTile > begin, b.index(1), b.index(0)),
+                 "part");
+  }
+  void keepPart(const Exprs &sums, Expr share, Expr firstOfTile, Expr begin) {
+    Expr part = placeOfPart(share, firstOfTile, begin);
+    for (auto [n, sum] : llvm::enumerate(sums))
+      b.store(parts, sum, {part, b.index(n), thread});
+  }
+  Exprs sumOfParts(Expr firstOfTile, double ofShare) {
+    Exprs sums = b.loop(
+        firstOfTile / ofShare,
+        (firstOfTile + double(rounds() - 1)) / ofShare + 1.0, 1,
+        Exprs(sumsOfThread(), b.constant(0, sumType())),
+        [&](Expr share, ArrayRef<Expr> carried) {
+          named(share, "other_share");
+          Expr part = placeOfPart(share, firstOfTile, share * ofShare);
+          Exprs sums;
+          for (auto [n, sum] : llvm::enumerate(carried))
+            sums.push_back(named(
+                sum + b.loadFrom(parts, sumType(), {part, b.index(n), thread}),
+                "total_" + Twine(n)));
+          return sums;
+        });
+    for (Expr &sum : sums)
+      sum.type = elementOf(anchor);
+    return sums;
+  }
+  Exprs withBias(const Exprs &sums) {
+    Exprs totals;
+    for (auto [n, sum] : llvm::enumerate(sums)) {
+      Type type = sum.type;
+      Expr total = sum + biasOf(columnOf(n / 4 % unitsAcross(), n % 2));
+      total.type = type;
+      totals.push_back(total);
+    }
+    return totals;
+  }
+
   int64_t strip() const { return stripPieces * piece; }
   /// Steps that the slices multiply together, and how often they do.
   int64_t round() const { return strip() * tile.slices; }
@@ -150,7 +244,7 @@ private:
   }
 
   Expr biasOf(Expr column) {
-    auto bias = [&] { return operands.first(b, column); };
+    auto bias = [&] { return operands.first(b, batch, column); };
     return fitsColumns()
                ? bias()
                : b.ifElse(column < double(operands.columns), bias,
@@ -181,35 +275,46 @@ private:
     b.barrier();
   }
 
-  Exprs overStrips(const Exprs &first) {
+  /// Rounds of a tile.
+  struct Part {
+    Expr from, to;
+  };
+  /// Adds the products of all rounds, or of those that a share has.
+  Exprs overStrips(const Exprs &first, std::optional<Part> part = {}) {
     int64_t ahead = tile.stages - 1;
     double stages = double(tile.stages);
     for (int64_t s = 0; s < ahead; ++s) {
-      if (s < rounds())
+      if (part) {
+        Expr at = part->from + double(s);
+        b.when(at < part->to, [&] { fill(at * double(round()), at % stages); });
+      } else if (s < rounds()) {
         fill(b.index(s * round()), b.index(s * tile.slices));
+      }
       closeCopies();
     }
     awaitCopies(ahead - 1);
     auto buffer = [&](Expr stage) {
       return tile.slices == 1 ? stage : stage * double(tile.slices);
     };
-    return b.loop(b.index(0), b.index(rounds()), 1, first,
-                  [&](Expr at, ArrayRef<Expr> sums) {
-                    named(at, tile.slices == 1 ? "strip" : "round");
-                    if (rounds() > ahead)
-                      b.when(at < double(rounds() - ahead), [&] {
-                        Expr next = at + double(ahead);
-                        fill(named(next * double(round()), "first_step"),
-                             named(buffer(next % stages), "stage_to_fill"));
-                      });
-                    closeCopies();
-                    Expr mine = buffer(at % stages);
-                    if (tile.slices > 1)
-                      mine = mine + slice;
-                    Exprs after = multiply(sums, named(mine, "stage"));
-                    awaitCopies(ahead - 1);
-                    return after;
-                  });
+    Expr from = part ? part->from : b.index(0),
+         to = part ? part->to : b.index(rounds());
+    return b.loop(from, to, 1, first, [&](Expr at, ArrayRef<Expr> sums) {
+      named(at, tile.slices == 1 ? "strip" : "round");
+      if (part || rounds() > ahead)
+        b.when(part ? at + double(ahead) < to : at < double(rounds() - ahead),
+               [&] {
+                 Expr next = at + double(ahead);
+                 fill(named(next * double(round()), "first_step"),
+                      named(buffer(next % stages), "stage_to_fill"));
+               });
+      closeCopies();
+      Expr mine = buffer(at % stages);
+      if (tile.slices > 1)
+        mine = mine + slice;
+      Exprs after = multiply(sums, named(mine, "stage"));
+      awaitCopies(ahead - 1);
+      return after;
+    });
   }
 
   /// Where piece `at` of a row is in shared memory; rows have so many pieces.
@@ -306,7 +411,8 @@ private:
       Expr step = firstStep + at * double(piece),
            atColumn = firstColumn + column;
       copyAhead(
-          b, b.bufferOf(packed.getPacked()), {atColumn * double(steps) + step},
+          b, b.bufferOf(packed.getPacked()),
+          {operands.packedColumn(batch, atColumn) * double(steps) + step},
           rightTile,
           {stage, column, swizzled(column, at, stripPieces) * double(piece)},
           both(insideColumns(atColumn), insideSteps(step, steps)));

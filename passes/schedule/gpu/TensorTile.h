@@ -13,9 +13,10 @@ inline constexpr int64_t stripPieces = 4;
 inline constexpr int64_t unitRows = 16, unitColumns = 8;
 
 /// The tile of a block, and that of each of its warps. In each of `slices` parts of the
-/// block warps compute the whole tile, of strips of their own.
+/// block warps compute the whole tile, of strips of their own. With `shares`, so many
+/// blocks divide the strips of all tiles evenly (StreamProduct.cpp).
 struct TensorTile {
-  int64_t rows, columns, warpRows, warpColumns, stages, slices = 1;
+  int64_t rows, columns, warpRows, warpColumns, stages, slices = 1, shares = 0;
 
   int64_t warpsAcross() const { return columns / warpColumns; }
   /// Warps of a slice.
@@ -39,9 +40,31 @@ struct TensorTile {
 /// Whether matrix units multiply such operands, as precisely as was asked for.
 bool areMultipliedByUnits(const BlockOperands &operands, GroupView group,
                           const TargetDescription &target);
-/// Estimates the time of the best tile.
+/// Estimates the time of the best tile: of whole tiles, of those in shares, or of either.
+double leastWholeTileSeconds(const BlockOperands &operands,
+                             const TargetDescription &target);
+double leastShareSeconds(const BlockOperands &operands,
+                         const TargetDescription &target);
 double leastTensorSeconds(const BlockOperands &operands,
                           const TargetDescription &target);
+
+/// Says why a block cannot have such a tile; empty if it can.
+std::string refuseTensorTile(const TensorTile &tile,
+                             const TargetDescription &target);
+/// Blocks of such tiles that a processor holds at once.
+int64_t residentTensorBlocks(const TensorTile &tile, const Device &device);
+
+/// What a block takes for a strip: how long it keeps its processor busy, and how long it
+/// waits besides, in which other blocks compute. A warp loads 512 bytes of shared memory
+/// for each 16 rows and 16 columns of its units, of which a processor reads 128 in a
+/// cycle. Before a strip's first sum is there loads and products take about 30 and twice
+/// 20 cycles for each half; a strip that was asked for `stages` - 1 strips ago has taken
+/// about 300 cycles.
+struct StripTime {
+  double busy, latency;
+};
+StripTime stripTime(const TensorTile &tile, mlir::Type element,
+                    const Device &device);
 
 /// Builds the kernel; weights are packed with the steps of each column side by side.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,

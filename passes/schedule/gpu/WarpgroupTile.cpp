@@ -401,7 +401,7 @@ private:
     return j * 4.0 + double(2 * half + second);
   }
   Expr biasOf(Expr column) {
-    auto bias = [&] { return operands.first(b, column); };
+    auto bias = [&] { return operands.first(b, b.index(0), column); };
     Expr first = fitsColumns()
                      ? bias()
                      : b.ifElse(column < double(operands.columns), bias, [&] {

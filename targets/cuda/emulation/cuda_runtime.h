@@ -15,6 +15,7 @@
 #define INGOT_EMULATED_CUDA_RUNTIME_H
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -113,6 +114,7 @@ struct CUstream_st {
 struct CUevent_st {
   CUgraph_st *recorded = nullptr;
   std::vector<size_t> last;
+  std::chrono::steady_clock::time_point time;
 };
 typedef CUstream_st *cudaStream_t;
 typedef CUevent_st *cudaEvent_t;
@@ -140,7 +142,7 @@ struct cudaLaunchConfig_t {
 
 struct EmulatedGpu {
   // What a test may set.
-  bool exists = true;
+  bool exists = getenv("EMULATED_GPU_MISSING") == nullptr;
   int level = 120;
   size_t capacity = SIZE_MAX;
   bool backwards = getenv("EMULATED_GPU_BACKWARDS") != nullptr;
@@ -246,6 +248,7 @@ inline void emulated_launch(dim3 grid, dim3 block, bool isEarly,
   gridDim = grid;
   blockDim = block;
   static thread_local EmulatedBlock threads;
+  emulated_begin_launch();
   for (unsigned b = 0; b < grid.x; ++b) {
     blockIdx.x = gpu.backwards ? grid.x - 1 - b : b;
     EmulatedCopies::ofBlock().clear();

@@ -35,6 +35,8 @@ inline unsigned emulated_issue() { return 0; }
 inline void emulated_arrived(const void *, unsigned, unsigned) {}
 inline void emulated_in_flight(void *, size_t, bool) {}
 inline void emulated_reading(const void *, int) {}
+inline void emulated_counted(const void *) {}
+inline void emulated_begin_launch() {}
 
 #else
 #ifndef __clang__
@@ -98,6 +100,7 @@ public:
   // those that have waited for the opening behind that. Each thread counts its arrivals.
   void beginBlock(bool isEarly) {
     gates.clear();
+    knownBlocks.clear();
     for (unsigned thread = 0; thread < 1024; ++thread) {
       mayBegin[thread] = !isEarly;
       known[thread].clear();
@@ -135,6 +138,14 @@ public:
     sums[threadIdx.x].push_back({begin, begin + bytes, isInFlight});
   }
 
+  // Blocks that have counted before at the same place have done so behind what they wrote.
+  void counted(const void *number) {
+    for (const auto &other : countsAt[number])
+      join(knownBlocks, other.first, other.second);
+    join(countsAt[number], blockIdx.x, blockEpochs[threadIdx.x]);
+  }
+  void beginLaunch() { countsAt.clear(); }
+
   // One more product that is not awaited reads 16 bytes there, or one less.
   void changeReading(const void *from, int by) {
     for (int i = 0; i < 16; ++i)
@@ -161,6 +172,12 @@ private:
     to.resize(std::max(to.size(), of.size()));
     for (size_t i = 0; i < of.size(); ++i)
       to[i] = std::max(to[i], of[i]);
+  }
+  // The epoch up to which what a block has done is known.
+  typedef std::unordered_map<unsigned, unsigned> Blocks;
+  static void join(Blocks &to, unsigned block, unsigned epoch) {
+    unsigned &known = to[block];
+    known = std::max(known, epoch);
   }
   // Two readers: one of them is not the thread that writes.
   struct Cell {
@@ -190,8 +207,11 @@ private:
             return isShared;
       return true;
     }
-    if (before.block != now.block)
-      return isShared;
+    if (before.block != now.block) {
+      auto other = knownBlocks.find(before.block);
+      return isShared ||
+             (other != knownBlocks.end() && before.blockEpoch < other->second);
+    }
     return before.thread == now.thread || before.blockEpoch != now.blockEpoch ||
            (before.thread / 32 == now.thread / 32 &&
             before.warpEpoch != now.warpEpoch) ||
@@ -273,6 +293,8 @@ private:
   std::vector<unsigned> known[1024];
   std::vector<Sums> sums[1024];
   std::unordered_map<const void *, Gate> gates;
+  Blocks knownBlocks;
+  std::unordered_map<const void *, Blocks> countsAt;
 };
 
 inline void emulated_use(const void *address, size_t bytes, bool isWrite) {
@@ -341,6 +363,11 @@ inline void emulated_in_flight(void *sums, size_t bytes, bool is) {
 inline void emulated_reading(const void *from, int by) {
   EmulatedRaces::all().changeReading(from, by);
 }
+
+inline void emulated_counted(const void *number) {
+  EmulatedRaces::all().counted(number);
+}
+inline void emulated_begin_launch() { EmulatedRaces::all().beginLaunch(); }
 
 #define EMULATED_HOOK(BYTES)                                                   \
   extern "C" __attribute__((weak)) void __sanitizer_cov_load##BYTES(           \

@@ -122,6 +122,25 @@ struct emulated_instructions {
       return value;
     }
   };
+  // Of 8 bits: e5m2 is the upper half of an f16, e4m3 has no infinities and one NaN.
+  struct E5m2 {
+    typedef uint8_t Bits;
+    static float value(uint8_t bits) {
+      return emulated_value(static_cast<uint16_t>(bits << 8), false);
+    }
+  };
+  struct E4m3 {
+    typedef uint8_t Bits;
+    static float value(uint8_t bits) {
+      if ((bits & 0x7fu) == 0x7fu)
+        return emulated_value(0x7fff, false);
+      // Moved to f16's place, an exponent is 8 too low; denormals come out right.
+      unsigned sign = bits & 0x80u, rest = bits & 0x7fu;
+      return emulated_value(static_cast<uint16_t>(sign << 8 | rest << 7),
+                            false) *
+             256.0f;
+    }
+  };
   template <typename Byte> struct Integer {
     typedef Byte Bits;
     static uint32_t value(Byte byte) {
@@ -143,8 +162,14 @@ struct emulated_instructions {
   EMULATED_PRODUCT(multiply_s8_u8, Integer<int8_t>, Integer<uint8_t>, int32_t)
   EMULATED_PRODUCT(multiply_u8_s8, Integer<uint8_t>, Integer<int8_t>, int32_t)
   EMULATED_PRODUCT(multiply_u8_u8, Integer<uint8_t>, Integer<uint8_t>, int32_t)
+  EMULATED_PRODUCT(multiply_e4m3_e4m3, E4m3, E4m3, float)
+  EMULATED_PRODUCT(multiply_e4m3_e5m2, E4m3, E5m2, float)
+  EMULATED_PRODUCT(multiply_e5m2_e4m3, E5m2, E4m3, float)
+  EMULATED_PRODUCT(multiply_e5m2_e5m2, E5m2, E5m2, float)
 #undef EMULATED_PRODUCT
 
+  static float widen_e4m3(uint8_t bits) { return E4m3::value(bits); }
+  static float widen_e5m2(uint8_t bits) { return E5m2::value(bits); }
   static float widen_f16(uint16_t bits) { return emulated_value(bits, false); }
   static uint16_t narrow_f16(float value) {
     uint32_t word;
@@ -173,6 +198,17 @@ struct emulated_instructions {
     if ((word & 0x7fffffffu) > 0x7f800000u)
       return 0x7fff;
     return static_cast<uint16_t>((word + 0x7fffu + (word >> 16 & 1u)) >> 16);
+  }
+
+  static ptrdiff_t count(int32_t *number, ptrdiff_t amount) {
+    EmulatedKernelCode pause(false);
+    static thread_local int32_t total;
+    EmulatedBlock::current()->wait(/*isWarp=*/false);
+    if (threadIdx.x == 0)
+      total = *number += static_cast<int32_t>(amount);
+    emulated_counted(number);
+    EmulatedBlock::current()->wait(/*isWarp=*/false);
+    return total;
   }
 
   static void store_f32(float *to, float x0, float x1, float x2, float x3) {

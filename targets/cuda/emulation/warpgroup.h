@@ -153,6 +153,10 @@ struct emulated_group_instructions : emulated_instructions {
   EMULATED_PRODUCTS(s8_u8, Integer<int8_t>, Integer<uint8_t>, int32_t)
   EMULATED_PRODUCTS(u8_s8, Integer<uint8_t>, Integer<int8_t>, int32_t)
   EMULATED_PRODUCTS(u8_u8, Integer<uint8_t>, Integer<uint8_t>, int32_t)
+  EMULATED_PRODUCTS(e4m3_e4m3, E4m3, E4m3, float)
+  EMULATED_PRODUCTS(e4m3_e5m2, E4m3, E5m2, float)
+  EMULATED_PRODUCTS(e5m2_e4m3, E5m2, E4m3, float)
+  EMULATED_PRODUCTS(e5m2_e5m2, E5m2, E5m2, float)
 #undef EMULATED_PRODUCTS
 #undef EMULATED_PRODUCT_OF
 

@@ -4,7 +4,7 @@
 // RUN: %ingot-opt %s --split-input-file --verify-diagnostics
 
 func.func @narrow_result(%a: tensor<5x8xui8>, %b: tensor<8x6xsi8>) {
-  // expected-error @+1 {{multiplies ui8 by si8 into si16; types must be one, integers of at most 16 bits and a result of si32, or bf16 or f16 and a result of f32}}
+  // expected-error @+1 {{multiplies ui8 by si8 into si16; types must be one, integers of at most 16 bits and a result of si32, or bf16, f16 or f8 and a result of f32}}
   %y = graph.matmul %a, %b : (tensor<5x8xui8>, tensor<8x6xsi8>) -> tensor<5x6xsi16>
   return
 }

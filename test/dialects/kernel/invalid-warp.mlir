@@ -36,7 +36,7 @@ func.func @few_registers(%a: i32, %s: f32) {
 // -----
 
 func.func @mixed_factors(%a: i32, %s: f32) {
-  // expected-error @+1 {{not bytes with a sign or floats of one kind: f16, bf16, tf32}}
+  // expected-error @+1 {{not bytes with a sign, floats of 8 bits, or floats of one kind: f16, bf16, tf32}}
   %d:4 = kernel.warp_product %a, %a, %a, %a times %a, %a plus %s, %s, %s, %s {left = f16, right = bf16} : f32
   return
 }
@@ -102,5 +102,23 @@ kernel.func @close_on_host(%x: memref<4xf32>) {
 kernel.func @await_on_host(%x: memref<4xf32>) {
   // expected-error @+1 {{is in a kernel that runs on no threads of a device}}
   kernel.await_copies but 2
+  kernel.return
+}
+
+// -----
+
+kernel.func @not_cleared(%counts: memref<4xi32>) attributes {extent = 1 : index, threads = 32 : i64} {
+  %i = arith.constant 0 : index
+  // expected-error @+1 {{counts in what no launch clears}}
+  %n = kernel.count %counts[%i], %i : memref<4xi32>
+  kernel.return
+}
+
+// -----
+
+kernel.func @counts_of_bytes(%counts: memref<4xi8> {kernel.cleared}) attributes {extent = 1 : index, threads = 32 : i64} {
+  %i = arith.constant 0 : index
+  // expected-error @+1 {{which is no list of integers of 32 bits}}
+  %n = kernel.count %counts[%i], %i : memref<4xi8>
   kernel.return
 }

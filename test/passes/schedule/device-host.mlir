@@ -12,9 +12,10 @@
 // CHECK: kernel.func @few(
 // CHECK-SAME: threads = 1 : i64
 
-// Nor what the host's compiler does not know: these conversions are functions of the device.
+// Narrow floats as well: their conversions are functions of both.
 // CHECK: kernel.func @halves(
-// CHECK-SAME: threads = 1 : i64
+// CHECK-NOT: threads
+// CHECK: kernel.return
 module @serial {
 kernel.func @many(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> attributes {strategy = "body"} {
   %0 = graph.constant dense<0> : tensor<100000xsi64> : tensor<100000xsi64>

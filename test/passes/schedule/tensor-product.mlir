@@ -74,3 +74,33 @@ kernel.func @tf32(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32x
   %y = graph.matmul %x, %w {graph.multiplied = tf32} : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32>
   kernel.return %y : tensor<32x32xf32>
 }
+
+// Groups of channels are batches: each reads its own inputs and weights.
+// CHECK-LABEL: kernel.func @groups(
+// CHECK-SAME: extent = 2 : index
+// CHECK: kernel.copy_ahead %arg0
+// CHECK: kernel.warp_product
+kernel.func @groups(%x: tensor<1x4x8x32xf16>, %w: tensor<1x1x16x64xf16>) -> tensor<1x4x8x64xf16> attributes {strategy = "tensor-product", plan = {columns = 32, rows = 32, slices = 1, stages = 2, warp_columns = 16, warp_rows = 16}} {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 2} : (tensor<1x4x8x32xf16>, tensor<1x1x16x64xf16>) -> tensor<1x4x8x64xf16>
+  kernel.return %y : tensor<1x4x8x64xf16>
+}
+
+// Three blocks share the 2 x 4 strips of two tiles, 3, 3 and 2: the second one has the end of the first tile and the beginning
+// of the second. Parts go to memory; who completes a tile adds them in the order of the strips.
+// CHECK-LABEL: kernel.func @shares(
+// CHECK-SAME: %[[PARTS:[a-z0-9]+]]: memref<6x8x128xf32> {kernel.name = "scratch0"}
+// CHECK-SAME: %[[COUNTS:[a-z0-9]+]]: memref<2xi32> {kernel.cleared, kernel.name = "scratch1"}
+// CHECK-SAME: extent = 3 : index
+// CHECK: scf.for
+// CHECK: kernel.warp_product
+// CHECK: scf.if
+// CHECK: } else {
+// CHECK-COUNT-8: memref.store %{{.*}}, %[[PARTS]]
+// CHECK: %[[N:.*]] = kernel.count %[[COUNTS]]
+// CHECK: arith.cmpi eq, %[[N]]
+// CHECK: scf.for
+// CHECK-COUNT-8: memref.load %[[PARTS]]
+kernel.func @shares(%x: tensor<64x128xf16>, %w: tensor<128x32xf16>) -> tensor<64x32xf16> attributes {strategy = "stream-product", plan = {columns = 32, rows = 32, shares = 3, stages = 2, warp_columns = 16, warp_rows = 16}} {
+  %y = graph.matmul %x, %w : (tensor<64x128xf16>, tensor<128x32xf16>) -> tensor<64x32xf16>
+  kernel.return %y : tensor<64x32xf16>
+}

@@ -1,4 +1,5 @@
 // RUN: %ingot-opt %s -simplify-hoist-scales | FileCheck %s
+// RUN: %ingot-opt %s -simplify-hoist-scales=target=sm_80 | FileCheck %s --check-prefix=DEVICE
 // REQUIRES: ingot-opt
 
 // Integers are multiplied; the scales of operands, bias and result become one factor per channel.
@@ -152,4 +153,24 @@ func.func @other_scale(%x: tensor<1x4x4x3xui8>) -> tensor<1x2x2x3xui8> {
   %m = graph.max_pool %f {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x3xf32>) -> tensor<1x2x2x3xf32>
   %y = graph.quantize %m, %t, %z : (tensor<1x2x2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2x3xui8>
   return %y : tensor<1x2x2x3xui8>
+}
+
+// The scales of floats of 8 bits, where they are multiplied.
+// DEVICE-LABEL: @bytes_of_floats(
+// DEVICE: %[[Y:.*]] = graph.matmul
+// DEVICE: %[[SCALE:.*]] = graph.constant dense<1.250000e-01> : tensor<f32>
+// DEVICE: graph.dequantize %[[Y]], %[[SCALE]]
+// CHECK-LABEL: @bytes_of_floats(
+// CHECK: graph.constant dense<5.000000e-01>
+// CHECK: %[[Y:.*]] = graph.matmul
+// CHECK-NEXT: return %[[Y]]
+func.func @bytes_of_floats(%q: tensor<2x8xf8E4M3FN>) -> tensor<2x4xf32> {
+  %half = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %quarter = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0.0> : tensor<f8E4M3FN> : tensor<f8E4M3FN>
+  %stored = graph.constant dense<1.5> : tensor<8x4xf8E4M3FN> : tensor<8x4xf8E4M3FN>
+  %x = graph.dequantize %q, %half, %none : (tensor<2x8xf8E4M3FN>, tensor<f32>, tensor<f8E4M3FN>) -> tensor<2x8xf32>
+  %w = graph.dequantize %stored, %quarter, %none : (tensor<8x4xf8E4M3FN>, tensor<f32>, tensor<f8E4M3FN>) -> tensor<8x4xf32>
+  %y = graph.matmul %x, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
 }

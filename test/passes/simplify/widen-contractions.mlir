@@ -4,6 +4,9 @@
 // RUN: %ingot-opt %s -simplify-widen-contractions="target=hexagon-v67 strict=true" | FileCheck %s --check-prefix=STRICT
 // RUN: %ingot-opt %s -simplify-widen-contractions=target=x86-64-v4+vnni | FileCheck %s --check-prefix=FOUR
 // RUN: %ingot-opt %s -simplify-widen-contractions="target=x86-64-v4+vnni strict=true" | FileCheck %s --check-prefix=FOUR-STRICT
+// RUN: %ingot-opt %s -simplify-widen-contractions=target=sm_89 | FileCheck %s --check-prefix=ADA
+// RUN: %ingot-opt %s -simplify-widen-contractions=target=sm_80 | FileCheck %s --check-prefix=AMPERE
+// RUN: %ingot-opt %s -simplify-widen-contractions="target=sm_89 strict=true" | FileCheck %s --check-prefix=ADA-STRICT
 // REQUIRES: ingot-opt
 
 // Bytes without their scale, seen through transposes. The bias stays what it is.
@@ -115,4 +118,28 @@ func.func @long_halves(%q: tensor<3x64xui16>, %w: tensor<64x2xsi8>) -> tensor<3x
   %f = graph.dequantize %w, %one, %none : (tensor<64x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<64x2xf32>
   %y = graph.matmul %x, %f : (tensor<3x64xf32>, tensor<64x2xf32>) -> tensor<3x2xf32>
   return %y : tensor<3x2xf32>
+}
+
+// Floats of 8 bits are multiplied as they are where there are such products, else as f16; but not in the order that
+// --strict asks for, and on no processor.
+// ADA-LABEL: @bytes_of_floats(
+// ADA: %[[W:.*]] = graph.constant {{.*}} tensor<8x4xf8E5M2>
+// ADA: %[[Y:.*]] = graph.matmul %arg0, %[[W]] : (tensor<2x8xf8E4M3FN>, tensor<8x4xf8E5M2>) -> tensor<2x4xf32>
+// ADA: return %[[Y]]
+// AMPERE-LABEL: @bytes_of_floats(
+// AMPERE: %[[X:.*]] = graph.cast %arg0 : (tensor<2x8xf8E4M3FN>) -> tensor<2x8xf16>
+// AMPERE: graph.matmul %[[X]], %{{.*}} : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf32>
+// ADA-STRICT-LABEL: @bytes_of_floats(
+// ADA-STRICT: graph.matmul {{.*}} : (tensor<2x8xf32>, tensor<8x4xf32>)
+// CHECK-LABEL: @bytes_of_floats(
+// CHECK: graph.matmul {{.*}} : (tensor<2x8xf32>, tensor<8x4xf32>)
+func.func @bytes_of_floats(%q: tensor<2x8xf8E4M3FN>) -> tensor<2x4xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0.0> : tensor<f8E4M3FN> : tensor<f8E4M3FN>
+  %none_of_w = graph.constant dense<0.0> : tensor<f8E5M2> : tensor<f8E5M2>
+  %stored = graph.constant dense<1.5> : tensor<8x4xf8E5M2> : tensor<8x4xf8E5M2>
+  %x = graph.dequantize %q, %one, %none : (tensor<2x8xf8E4M3FN>, tensor<f32>, tensor<f8E4M3FN>) -> tensor<2x8xf32>
+  %w = graph.dequantize %stored, %one, %none_of_w : (tensor<8x4xf8E5M2>, tensor<f32>, tensor<f8E5M2>) -> tensor<8x4xf32>
+  %y = graph.matmul %x, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
 }

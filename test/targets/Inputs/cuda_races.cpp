@@ -40,6 +40,20 @@ template <bool waits> __global__ void inWarp(float *data) {
 // All blocks count in one place.
 __global__ void blocks(float *data) { data[0] += 1; }
 
+// The second of two blocks that count reads what the other one wrote, behind its counting or
+// not.
+template <bool counts> __global__ void parts(float *data) {
+  float *part = data + blockIdx.x * 16;
+  int32_t *count = reinterpret_cast<int32_t *>(data + 63);
+  if (threadIdx.x < 16)
+    part[threadIdx.x] = 1;
+  ptrdiff_t number = emulated_instructions::count(count, 1);
+  if (!counts && threadIdx.x < 16)
+    part[threadIdx.x] = 2;
+  if (number == 2 && threadIdx.x < 16)
+    data[32 + threadIdx.x] = data[threadIdx.x] + data[16 + threadIdx.x];
+}
+
 __global__ void behindEnd(float *data) { data[threadIdx.x + 1] = 1; }
 
 // Copies that others see behind a barrier only, and only if they were awaited.
@@ -137,6 +151,9 @@ int main(int count, char **arguments) {
   case 'b':
     launch(blocks, 2);
     break;
+  case 'p':
+    launch(parts<false>, 2);
+    break;
   case 'e':
     launch(behindEnd, 1);
     break;
@@ -152,6 +169,7 @@ int main(int count, char **arguments) {
     launch(inWarp<true>, 1);
     branches(false, true);
     launch(copies<true, true>, 1);
+    launch(parts<true>, 2);
   }
   puts("nothing found");
 }

@@ -1,0 +1,153 @@
+// Which products blocks compute in even shares of the strips of all tiles (TensorTile.cpp).
+//
+// As many blocks as there is room for are never idle before the end, where whole tiles
+// leave most processors idle in the last round of blocks, or are too few for them. What it
+// costs is a launch that clears the counts, and the parts of tiles, which go through memory.
+
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/gpu/TensorTile.h"
+#include "passes/schedule/tiles/TileChoice.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+class StreamProductStrategy : public BlockStrategy {
+public:
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {
+        {"columns", 16, 256},      {"rows", 16, 256},
+        {"shares", 1, 4096},       {"stages", 2, 4},
+        {"warp_columns", 16, 128}, {"warp_rows", 16, 128}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    auto operands = BlockOperands::of(group);
+    return plansOf(rank(*operands, target).ranked({64, 64, 32, 32, 3, 1, 1}),
+                   [&](TensorTile tile) {
+                     return Plan(group.anchor()->getContext(),
+                                 {{"columns", tile.columns},
+                                  {"rows", tile.rows},
+                                  {"shares", tile.shares},
+                                  {"stages", tile.stages},
+                                  {"warp_columns", tile.warpColumns},
+                                  {"warp_rows", tile.warpRows}});
+                   });
+  }
+
+  std::string refuse(GroupView, const Plan &plan,
+                     const TargetDescription &target) const override {
+    return refuseTensorTile(tileOf(plan), target);
+  }
+
+  void pack(GroupOp group, const Plan &,
+            const TargetDescription &) const override {
+    packColumns(group);
+  }
+
+  void emit(KernelBuilder &b) const override {
+    auto operands = BlockOperands::of(b.group);
+    emitTensorProduct(b, *operands, tileOf(b.plan));
+  }
+
+  static Ranking<TensorTile> rank(const BlockOperands &operands,
+                                  const TargetDescription &target) {
+    static constexpr TensorTile tiles[] = {{128, 128, 64, 32, 3},
+                                           {128, 64, 32, 32, 3},
+                                           {64, 128, 32, 32, 3},
+                                           {64, 64, 32, 32, 4}};
+    Ranking<TensorTile> ranking;
+    for (TensorTile tile : tiles) {
+      if (!target.device.copiesAhead())
+        tile.stages = 2;
+      while (tile.stages > 2 && !refuseTensorTile(tile, target).empty())
+        --tile.stages;
+      for (int64_t resident = residentTensorBlocks(tile, target.device);
+           resident > 0; --resident) {
+        tile.shares = resident * target.device.processors;
+        if (tile.shares <= stripsOf(operands, tile) &&
+            refuseTensorTile(tile, target).empty())
+          ranking.add(tile, seconds(operands, tile, target));
+      }
+    }
+    return ranking;
+  }
+
+protected:
+  bool fits(const BlockOperands &operands, GroupView group,
+            const TargetDescription &target) const override {
+    // Blocks have to know how many strips there are.
+    if (!operands.rows.known() || !operands.batches.known() ||
+        operands.areGroups || operands.steps < 2 * fewest ||
+        !areMultipliedByUnits(operands, group, target) ||
+        !isInColumns(operands))
+      return false;
+    // A kernel has been decided for; a group takes what is clearly faster, as estimates of
+    // what blocks wait for are rough.
+    constexpr double clearly = 0.9;
+    return isa<kernel::FuncOp>(group.block->getParentOp()) ||
+           rank(operands, target).leastCost() <
+               clearly * leastWholeTileSeconds(operands, target);
+  }
+
+private:
+  static TensorTile tileOf(const Plan &plan) {
+    return {plan.number("rows"),      plan.number("columns"),
+            plan.number("warp_rows"), plan.number("warp_columns"),
+            plan.number("stages"),    1,
+            plan.number("shares")};
+  }
+
+  /// Strips of all tiles.
+  static int64_t stripsOf(const BlockOperands &operands,
+                          const TensorTile &tile) {
+    int64_t size = bytesOf(operands.leftType());
+    return llvm::divideCeil(operands.rows.most(), tile.rows) *
+           llvm::divideCeil(operands.columns, tile.columns) *
+           operands.batches.most() *
+           llvm::divideCeil(operands.steps * size, stripPieces * pieceBytes);
+  }
+
+  /// Estimates the time of a product: that of the strips of one share while a processor has
+  /// several, and what follows them. Sums of up to two parts are written to the second
+  /// cache and read from there; a block waits about 1.5 us in all until others see what
+  /// it wrote and it knows the number (a fence, an atomic addition and a load of about
+  /// 300 cycles each, twice). Clearing the numbers is a launch of its own, of about 2 us.
+  static double seconds(const BlockOperands &operands, const TensorTile &tile,
+                        const TargetDescription &target) {
+    const Device &device = target.device;
+    double each =
+        double(llvm::divideCeil(stripsOf(operands, tile), tile.shares));
+    double cacheRate = device.cacheBytesPerSecond > 0
+                           ? device.cacheBytesPerSecond
+                           : 3 * device.bytesPerSecond;
+    double bytes = double(tile.shares) *
+                   (each * double(tile.rows + tile.columns) * 64 +
+                    4 * double(tile.rows * tile.columns) * sizeof(float));
+    constexpr double counting = 1.5e-6, clearing = 2e-6;
+    StripTime strip = stripTime(tile, operands.leftType(), device);
+    double resident = double(tile.shares) / device.processors;
+    return std::max(each * (resident * strip.busy + strip.latency),
+                    bytes / cacheRate) +
+           counting + clearing;
+  }
+};
+
+} // namespace
+
+double leastShareSeconds(const BlockOperands &operands,
+                         const TargetDescription &target) {
+  return operands.rows.known() && operands.batches.known()
+             ? StreamProductStrategy::rank(operands, target).leastCost()
+             : std::numeric_limits<double>::infinity();
+}
+
+std::unique_ptr<Strategy> createStreamProductStrategy() {
+  return std::make_unique<StreamProductStrategy>();
+}
+
+} // namespace ingot::schedule

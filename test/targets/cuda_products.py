@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Products on the emulated GPU, beside NumPy in double precision: floats of 8 bits, convolutions in groups, and shares of tiles.
+
+    cuda_products.py --ingot PROGRAM --work DIR [--filter TEXT]
+
+Each case says which strategy has to take it. The error is told in parts of the largest result. With the threads and blocks in
+the opposite order results are the same to the last bit.
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+KINDS = {"e4m3": (ml_dtypes.float8_e4m3fn, TensorProto.FLOAT8E4M3FN), "e5m2": (ml_dtypes.float8_e5m2, TensorProto.FLOAT8E5M2),
+         "u8": (np.uint8, TensorProto.UINT8), "s8": (np.int8, TensorProto.INT8)}
+# Sums of f32, and bf16 of 8 bits.
+CLOSE, BFLOAT = 2e-6, 1e-2
+
+
+def convolution(x, w, groups):
+    """Of [n, c, h, w] by [o, c / groups, 3, 3], with a border of zeros."""
+    x = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)])
+    height, width = x.shape[2] - 2, x.shape[3] - 2
+    windows = np.stack([x[:, :, i:i + height, j:j + width] for i in range(3) for j in range(3)], 2)
+    parts = zip(np.split(windows, groups, 1), np.split(w.reshape(*w.shape[:2], 9), groups))
+    return np.concatenate([np.einsum("nckhw,ock->nohw", part, of) for part, of in parts], 1)
+
+
+class Case:
+    """A product of x [m, k] or [1, c, h, w] by weights; `kinds` of both between QuantizeLinear and DequantizeLinear, if any."""
+
+    def __init__(self, name, strategy, target, x, w, kinds=None, groups=1, options=(), tolerance=CLOSE, dtype=np.float32):
+        self.name, self.strategy, self.target, self.options, self.tolerance = name, strategy, target, options, tolerance
+        self.kinds, self.groups, self.dtype = kinds, groups, dtype
+        rng = np.random.default_rng(len(name))
+        self.x, self.w = (rng.standard_normal(shape).astype(dtype) for shape in (x, w))
+        self.bias = rng.standard_normal(w[0] if len(w) == 4 else w[1]).astype(dtype)
+
+    def quantized(self, values, kind, scale):
+        values = values / np.float32(scale)
+        if kind in ("u8", "s8"):
+            values = np.rint(values).clip(*((0, 255) if kind == "u8" else (-128, 127)))
+        return values.astype(KINDS[kind][0])
+
+    def save(self, folder):
+        nodes, constants, x, w = [], [numpy_helper.from_array(self.bias, "bias")], self.x, self.w
+        names = ["x", "w"]
+        if self.kinds:
+            scales = 0.02, 0.02
+            stored = self.quantized(w, self.kinds[1], scales[1])
+            constants.append(helper.make_tensor("stored", KINDS[self.kinds[1]][1], w.shape, stored.tobytes(), raw=True))
+            for kind, scale, name in zip(self.kinds, scales, "xw"):
+                constants.append(numpy_helper.from_array(np.float32(scale), name + "_scale"))
+                constants.append(helper.make_tensor(name + "_zero", KINDS[kind][1], [], bytes(1), raw=True))
+            nodes.append(helper.make_node("QuantizeLinear", ["x", "x_scale", "x_zero"], ["q"]))
+            nodes.append(helper.make_node("DequantizeLinear", ["q", "x_scale", "x_zero"], ["d"]))
+            nodes.append(helper.make_node("DequantizeLinear", ["stored", "w_scale", "w_zero"], ["dw"]))
+            names = ["d", "dw"]
+            x = self.quantized(x, self.kinds[0], scales[0]).astype(np.float64) * scales[0]
+            w = stored.astype(np.float64) * scales[1]
+        else:
+            constants.append(numpy_helper.from_array(w, "w"))
+        x, w = x.astype(np.float64), w.astype(np.float64)
+        if w.ndim == 4:
+            nodes.append(helper.make_node("Conv", [*names, "bias"], ["y"], pads=[1, 1, 1, 1], group=self.groups))
+            self.want = convolution(x, w, self.groups) + self.bias.astype(np.float64)[:, None, None]
+        else:
+            nodes.append(helper.make_node("MatMul", names, ["product"]))
+            nodes.append(helper.make_node("Add", ["product", "bias"], ["y"]))
+            self.want = x @ w + self.bias.astype(np.float64)
+        element = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
+        graph = helper.make_graph(nodes, "product", [helper.make_tensor_value_info("x", element, self.x.shape)],
+                                  [helper.make_tensor_value_info("y", element, self.want.shape)], constants)
+        path = os.path.join(folder, "model.onnx")
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), path)
+        np.save(os.path.join(folder, "x.npy"), self.x)
+        return path
+
+
+def cases():
+    for kinds in (("e4m3", "e4m3"), ("e5m2", "e4m3"), ("e5m2", "e5m2")):
+        name = "f8-" + "-".join(kinds)
+        yield Case(name, "tensor-product", "sm_89", (40, 72), (72, 48), kinds)
+        # As f16, which all of them are.
+        yield Case(name + "-as-f16", "tensor-product", "sm_80", (40, 72), (72, 48), kinds)
+    yield Case("f8-convolution", "tensor-product", "sm_89", (1, 32, 9, 9), (24, 32, 3, 3), ("e4m3", "e4m3"))
+    yield Case("f8-row", "row-product", "sm_89", (2, 144), (144, 40), ("e4m3", "e5m2"))
+    yield Case("f8-warpgroups", "warpgroup-product", "sm_90a", (512, 1024), (1024, 320), ("e5m2", "e4m3"))
+    yield Case("groups-f32", "block-product", "sm_75", (1, 64, 32, 32), (64, 32, 3, 3), groups=2)
+    yield Case("groups-odd", "block-product", "sm_75", (1, 69, 27, 29), (87, 23, 3, 3), groups=3)
+    yield Case("groups-bf16", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), groups=4, options=["--fast=bf16"], tolerance=BFLOAT)
+    yield Case("groups-s8", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), ("s8", "s8"), groups=4)
+    yield Case("shares-f16", "stream-product", "sm_80", (72, 8192), (8192, 80), dtype=np.float16, tolerance=1e-3)
+    yield Case("shares-s8", "stream-product", "sm_80", (64, 16384), (16384, 64), ("s8", "s8"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ingot", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--filter", default="")
+    args = parser.parse_args()
+    failed = 0
+    for case in cases():
+        if args.filter not in case.name:
+            continue
+        folder = os.path.join(args.work, case.name)
+        os.makedirs(folder, exist_ok=True)
+        model = case.save(folder)
+        options = ["--target", case.target, *case.options]
+        report = subprocess.run([args.ingot, "inspect", model, *options], capture_output=True, text=True, check=True).stdout
+        results = []
+        for order in ({}, {"EMULATED_GPU_BACKWARDS": "1"}):
+            out = os.path.join(folder, "out")
+            subprocess.run([args.ingot, "run", model, *options, f"--input=x={os.path.join(folder, 'x.npy')}", "--output-dir", out],
+                           check=True, stdout=subprocess.DEVNULL, env=os.environ | order)
+            results.append(np.load(os.path.join(out, "y.npy")))
+        error = np.abs(results[0].astype(np.float64) - case.want).max() / np.abs(case.want).max()
+        isSame = results[0].tobytes() == results[1].tobytes()
+        isRight = error <= case.tolerance and isSame and case.strategy in report
+        failed += not isRight
+        print(f"{case.name:<28}{case.strategy if case.strategy in report else 'another strategy':<20}{error:.2e}"
+              f"{'' if isSame else '  depends on the order'}{'' if isRight else '  WRONG'}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
