@@ -3,7 +3,7 @@
 // the stage `decide` on, to C++ that the target's compiler builds; the trace hook
 // tells how long each launch takes. Between two runs of a launch as much memory is
 // touched as the caches next to the core hold, so that weights come from where they
-// come from in a network.
+// come from in a network. Launches of a device are timed by events (DeviceRace.cpp).
 
 #include "compiler/measure/TunePlans.h"
 
@@ -11,6 +11,7 @@
 #include "codegen/objects/TemporaryFolder.h"
 #include "compiler/Faults.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/measure/DeviceRace.h"
 #include "compiler/measure/PlanCache.h"
 #include "compiler/report/Progress.h"
 #include "compiler/run/DataSets.h"
@@ -86,6 +87,60 @@ std::string textOf(ModuleOp module) {
   return text;
 }
 
+/// A group by several plans on its way to code.
+struct GroupModel {
+  /// Without `compilation`, with diagnostics, if there is no place for it.
+  GroupModel(ModuleOp module, const CompileOptions &from,
+             Diagnostics &diagnostics) {
+    auto made = TemporaryFolder::create();
+    if (!made) {
+      reportFault(made.takeError(), diagnostics);
+      return;
+    }
+    folder.emplace(std::move(*made));
+    CompileOptions options;
+    options.model = folder->file("group.mlir");
+    options.startFrom = Stage::Decide;
+    options.target = from.target;
+    options.compiler = from.target->isDevice() ? from.compiler : "";
+    options.name = "group";
+    options.trace = !from.target->isDevice();
+    if (llvm::Error error =
+            writeFile(options.model,
+                      [&](llvm::raw_ostream &os) { os << textOf(module); })) {
+      reportFault(std::move(error), diagnostics);
+      return;
+    }
+    compilation.emplace(options, *module.getContext(), diagnostics);
+  }
+
+  std::optional<TemporaryFolder> folder;
+  std::optional<Compilation> compilation;
+};
+
+/// The plan of each launch: that whose results it writes.
+std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
+  kernel::ProgramOp main;
+  module.walk([&](kernel::ProgramOp program) {
+    if (program.isPublic())
+      main = program;
+  });
+  size_t inputs = 0, results = 0;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    ++(main.getArgAttr(i, kernel::kOutputAttr) ? results : inputs);
+  std::vector<size_t> planOf;
+  module.walk([&](kernel::LaunchOp launch) {
+    for (Value operand : launch.getOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand);
+          argument && argument.getArgNumber() >= inputs) {
+        planOf.push_back((argument.getArgNumber() - inputs) /
+                         (results / plans));
+        break;
+      }
+  });
+  return planOf;
+}
+
 /// The code of a group by several plans, built, with data to run it on.
 class Race {
 public:
@@ -93,30 +148,14 @@ public:
   static std::unique_ptr<Race> build(ModuleOp module, size_t plans,
                                      const CompileOptions &from,
                                      Diagnostics &diagnostics) {
-    auto folder = TemporaryFolder::create();
-    if (!folder) {
-      reportFault(folder.takeError(), diagnostics);
-      return nullptr;
-    }
-    CompileOptions options;
-    options.model = folder->file("group.mlir");
-    options.startFrom = Stage::Decide;
-    options.target = from.target;
-    options.name = "group";
-    options.trace = true;
-    if (llvm::Error error =
-            writeFile(options.model,
-                      [&](llvm::raw_ostream &os) { os << textOf(module); })) {
-      reportFault(std::move(error), diagnostics);
-      return nullptr;
-    }
+    GroupModel group(module, from, diagnostics);
     auto race = std::make_unique<Race>();
-    Compilation compilation(options, *module.getContext(), diagnostics);
-    race->model = HostModel::build(compilation, {"-O2"});
+    if (group.compilation)
+      race->model = HostModel::build(*group.compilation, {"-O2"});
     if (!race->model)
       return nullptr;
     race->times.resize(plans);
-    race->findLaunches(compilation.module(), plans);
+    race->planOf = plansOfLaunches(group.compilation->module(), plans);
     race->makeData(from.target->l2Bytes);
     return race;
   }
@@ -164,20 +203,6 @@ private:
       race.times[race.planOf[launch]].push_back(secondsSince(race.start));
     else
       race.start = Clock::now();
-  }
-
-  /// A launch is of the plan whose results it writes.
-  void findLaunches(ModuleOp module, size_t plans) {
-    size_t inputs = model->inputTypes().size(),
-           results = model->outputTypes().size() / plans;
-    module.walk([&](kernel::LaunchOp launch) {
-      for (Value operand : launch.getOperands())
-        if (auto argument = dyn_cast<BlockArgument>(operand);
-            argument && argument.getArgNumber() >= inputs) {
-          planOf.push_back((argument.getArgNumber() - inputs) / results);
-          break;
-        }
-    });
   }
 
   void makeData(int64_t cacheBytes) {
@@ -238,8 +263,10 @@ public:
 
 private:
   std::vector<DictionaryAttr> plansWorthTiming(graph::GroupOp group) {
-    // What is estimated to take so much longer is not tried.
+    // What is estimated to take so much longer is not tried. Plans of a device are in the
+    // order of their estimates.
     constexpr double mostOverEstimate = 1.5;
+    constexpr size_t mostOnDevice = 8;
     schedule::GroupView view{&group.getBody().front()};
     const schedule::Strategy &strategy =
         *schedule::lookupStrategy(group.getStrategy());
@@ -249,20 +276,37 @@ private:
       double cost = strategy.cost(view, plan, target);
       if (plans.empty())
         first = cost;
-      if (cost <= first * mostOverEstimate)
+      if (cost <= first * mostOverEstimate &&
+          (!target.isDevice() || plans.size() < mostOnDevice))
         plans.push_back(plan.attribute());
     }
     return plans;
+  }
+
+  /// The microseconds of each plan; none with diagnostics.
+  std::vector<double> race(ModuleOp module, size_t plans) {
+    if (target.isDevice()) {
+      GroupModel model(module, options, diagnostics);
+      std::vector<double> launches = model.compilation
+                                         ? timeLaunches(*model.compilation)
+                                         : std::vector<double>();
+      std::vector<double> times(launches.empty() ? 0 : plans);
+      if (!times.empty())
+        for (auto [launch, plan] : llvm::zip(
+                 launches, plansOfLaunches(model.compilation->module(), plans)))
+          times[plan] += launch;
+      return times;
+    }
+    std::unique_ptr<Race> race =
+        Race::build(module, plans, options, diagnostics);
+    return race ? race->run(diagnostics) : std::vector<double>();
   }
 
   const PlanCache::Entry *findFastest(graph::GroupOp group,
                                       ArrayRef<DictionaryAttr> plans,
                                       const std::string &key) {
     OwningOpRef<ModuleOp> module = isolate(group, plans, target);
-    std::unique_ptr<Race> race =
-        Race::build(*module, plans.size(), options, diagnostics);
-    std::vector<double> times =
-        race ? race->run(diagnostics) : std::vector<double>();
+    std::vector<double> times = race(*module, plans.size());
     if (times.empty())
       return nullptr;
     // The first plan unless another one is clearly faster.

@@ -95,7 +95,10 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                          Diagnostics &diagnostics) {
   bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
   bool hasTest = !arguments.emitTest.empty();
-  if (!isObject && !hasBudget &&
+  // Plans of a device are timed in a program of that compiler.
+  bool isTuned = !arguments.compile.tune.empty() && arguments.compile.target &&
+                 arguments.compile.target->isDevice();
+  if (!isObject && !hasBudget && !isTuned &&
       !refuseUnused(arguments, {"cxx"},
                     "on C++ without a budget: it compiles the .o and measures "
                     "sizes",
@@ -111,10 +114,10 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                     "with --state: a test passes all inputs", diagnostics))
     return false;
   if (arguments.compile.target && arguments.compile.target->isDevice() &&
-      !refuseUnused(arguments,
-                    {"arena-section", "emit-test", "max-flash", "max-ram",
-                     "trace", "tune"},
-                    "for a target whose kernels run on a device", diagnostics))
+      !refuseUnused(
+          arguments,
+          {"arena-section", "emit-test", "max-flash", "max-ram", "trace"},
+          "for a target whose kernels run on a device", diagnostics))
     return false;
   return (!hasBudget || requireOneTarget(arguments, "a budget", diagnostics)) &&
          (!hasTest ||

@@ -53,7 +53,16 @@ inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
   return cudaSuccess;
 }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  *event = stream ? CUevent_st{stream->recorded, stream->last} : CUevent_st();
+  *event =
+      stream ? CUevent_st{stream->recorded, stream->last, {}} : CUevent_st();
+  event->time = std::chrono::steady_clock::now();
+  return cudaSuccess;
+}
+// What the emulation took, which says nothing of a GPU.
+inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin,
+                                        cudaEvent_t end) {
+  *milliseconds =
+      std::chrono::duration<float, std::milli>(end->time - begin->time).count();
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
