@@ -158,7 +158,8 @@ public:
     for (ArrayRef<mlir::RankedTensorType> types : {inTypes, outTypes})
       for (mlir::RankedTensorType type : types)
         bytes.push_back(std::to_string(std::max<int64_t>(
-            type.getNumElements() * ingot::elementBytes(type.getElementType()), 1)));
+            type.getNumElements() * ingot::elementBytes(type.getElementType()),
+            1)));
     constexpr int64_t leastCache = 1 << 20;
     std::string text = timing.str();
     auto put = [&](StringRef what, const std::string &by) {
@@ -225,7 +226,7 @@ std::vector<double> timeLaunches(Compilation &compilation) {
     return std::vector<double>();
   };
   if (text == noDevice)
-    return refuse("but the CUDA run time finds none");
+    return refuse("but there is none");
   if (text.consume_front(otherDevice))
     return refuse("which has one of compute capability" + text);
   std::vector<double> microseconds;
