@@ -38,6 +38,9 @@ namespace {
 
 /// More parts than this are too many launches.
 constexpr int64_t mostParts = 16;
+/// Operators of a segment. Longer ones save one pass over memory more for each so many, and
+/// take long to be found in networks of thousands.
+constexpr size_t mostOperators = 64;
 /// Cycles of one call beside its kernel.
 constexpr double call = 100;
 /// The least share of their time that segments have to save: costs are
@@ -252,7 +255,8 @@ private:
     for (size_t last = 0; last < ops.size(); ++last) {
       best.push_back(best[last]);
       from.push_back(std::nullopt);
-      for (size_t first = last + 1; first-- > 0 && costs[first].canSplit;) {
+      for (size_t first = last + 1; first-- > 0 && costs[first].canSplit &&
+                                    last - first < mostOperators;) {
         auto [gain, whole] = gainOf(first, last);
         if (first == last || gain <= leastShare * whole ||
             best[first] + gain <= best[last + 1])

@@ -101,6 +101,11 @@ def models():
     yield ("mask", nodes, [info("a", I8, [8, 16]), info("b", I8, [16, 8]), info("c", B, [8, 8]), info("d", B, [8, 8])], [info("y", F, [8, 8])],
            {"scale": np.float32(0.1), "zero": np.int8(0), "shown": np.float32(0), "hidden": np.float32(-1e9)})
 
+    # No link is doubled, but there are many, of a batch.
+    nodes, last = chain(
+        "x", lambda value, result: [node("Conv", [value, "w"], [result]) if int(result[1:]) % 2 else node("Softmax", [value], [result], axis=1)], 1500)
+    yield "long", nodes, [info("x", F, [8, 64, 56, 56])], [info(last, F, [8, 64, 56, 56])], {"w": np.full((64, 64, 1, 1), 0.05, np.float32)}
+
     # A size of a tensor, known at run time.
     nodes, last = chain("s", lambda value, result: [node("Add" if int(result[1:]) % 2 else "Sub", [value, value], [result])])
     yield ("size", [node("Shape", ["x"], ["s"]), *nodes, node("Cast", [last], ["y"], to=F)], [info("x", F, ["n", 8])], [info("y", F, [2])], {})
