@@ -7,6 +7,7 @@ No kernel may have a race between two barriers, or an access out of bounds, nor 
 branches that run at the same time with each other.
 """
 import argparse
+import glob
 import os
 import re
 import subprocess
@@ -57,7 +58,9 @@ def run(ingot, compiler, model, folder, target, options=()):
     main, program = os.path.join(folder, "main.cpp"), os.path.join(folder, "program")
     with open(main, "w") as file:
         file.write(PROGRAM.replace("SIZES", ", ".join(f"std::vector<double>({size})" for size in sizes)))
-    subprocess.run([compiler, *FLAGS, "-I" + folder, main, "-o", program], check=True)
+    # Large weights are in an object beside the source.
+    objects = glob.glob(os.path.join(folder, "net.*.o"))
+    subprocess.run([compiler, *FLAGS, "-I" + folder, main, *objects, "-o", program], check=True)
     done = subprocess.run([program], capture_output=True, text=True)
     return (done.stderr or f"ends with {done.returncode}") if done.returncode else ""
 
