@@ -49,11 +49,12 @@ void MainPrinter::printOther(Operation *op) {
                               prefetch.getBytes()));
 }
 
-void MainPrinter::printParallel(StringRef parallel, TextWriter &out) {
+void MainPrinter::printParallel(StringRef parallel, bool called,
+                                TextWriter &out) {
   out.line("// Runs body(begin, end) over [0, extent), on the caller's threads "
            "if it lends any.");
   out.line("template <typename Body>");
-  out.open("inline void " + parallel +
+  out.open((called ? "[[gnu::noinline]] void " : "inline void ") + parallel +
            "(const ingot_context *context, ptrdiff_t "
            "extent, const Body &body) {");
   out.open("if (!context || !context->parallel_for) {");

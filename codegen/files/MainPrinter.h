@@ -18,8 +18,10 @@ public:
       : ControlPrinter(interface, weights, options, context, names, out) {
     numberLaunches();
   }
-  /// Prints how a kernel is spread over threads, by the function `parallel`.
-  static void printParallel(llvm::StringRef parallel, TextWriter &out);
+  /// Prints how a kernel is spread over threads, by the function `parallel`, which is
+  /// `called` or part of its callers.
+  static void printParallel(llvm::StringRef parallel, bool called,
+                            TextWriter &out);
   /// Prints what the function of the entry point calls, in the anonymous namespace of
   /// the kernels.
   using ControlPrinter::printHelpers;

@@ -290,8 +290,17 @@ private:
           auto kernel = dyn_cast<kernel::FuncOp>(function);
           return kernel && kernel::usesThreads(kernel);
         }))
-      MainPrinter::printParallel(context.parallel, out);
+      MainPrinter::printParallel(context.parallel, isLongProgram(), out);
     out.raw() << text;
+  }
+
+  /// Compilers compare each condition of a function with those before it: a program that
+  /// asks for threads in 1,600 launches takes clang 22 51 s, and 6 s by a call.
+  bool isLongProgram() {
+    constexpr int64_t many = 64;
+    int64_t launches = 0;
+    module.walk([&](kernel::LaunchOp) { ++launches; });
+    return launches > many;
   }
 
   /// Whether the source has the constant, and not another text or file.

@@ -224,6 +224,12 @@ private:
     for (size_t i = first; i <= last; ++i) {
       gain -= costs[i].more;
       whole += costs[i].whole;
+      // What a concatenation joins is stored in it.
+      if (isa<ConcatOp>(ops[i]) &&
+          !llvm::all_of(ops[i]->getOperands(), [&](Value part) {
+            return members.contains(part.getDefiningOp());
+          }))
+        return {0, 0};
       if (isView(ops[i]))
         continue;
       Value result = ops[i]->getResult(0);

@@ -106,6 +106,12 @@ def models():
         "x", lambda value, result: [node("Conv", [value, "w"], [result]) if int(result[1:]) % 2 else node("Softmax", [value], [result], axis=1)], 1500)
     yield "long", nodes, [info("x", F, [8, 64, 56, 56])], [info(last, F, [8, 64, 56, 56])], {"w": np.full((64, 64, 1, 1), 0.05, np.float32)}
 
+    # Parts that are joined, wherever a batch is cut into segments.
+    nodes, last = chain("x", lambda value, result: [
+        node("Conv", [value, "half"], [result + "_a"]), node("Softmax", [value], [result + "_s"], axis=1), node("Conv", [result + "_s", "half"], [result + "_b"]),
+        node("Concat", [result + "_a", result + "_b"], [result], axis=1)], 60)
+    yield "joined", nodes, [info("x", F, [8, 64, 56, 56])], [info(last, F, [8, 64, 56, 56])], {"half": np.full((32, 64, 1, 1), 0.05, np.float32)}
+
     # A size of a tensor, known at run time.
     nodes, last = chain("s", lambda value, result: [node("Add" if int(result[1:]) % 2 else "Sub", [value, value], [result])])
     yield ("size", [node("Shape", ["x"], ["s"]), *nodes, node("Cast", [last], ["y"], to=F)], [info("x", F, ["n", 8])], [info("y", F, [2])], {})
