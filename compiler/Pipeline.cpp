@@ -53,11 +53,11 @@ LogicalResult widenContractions(ModuleOp module,
 static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   if (options.evaluating)
     return;
-  OpPassManager &functions = pm.nest<func::FuncOp>();
   // Before dequantized weights become constants.
-  addWiden(functions, options);
-  functions.addPass(simplify::createNarrowWeights());
-  functions.addPass(simplify::createFoldConstants());
+  addWiden(pm.nest<func::FuncOp>(), options);
+  pm.addNestedPass<func::FuncOp>(simplify::createNarrowWeights());
+  pm.addPass(simplify::createFoldConstants());
+  OpPassManager &functions = pm.nest<func::FuncOp>();
   // Once their constants are numbers, and before transposes move into them.
   if (!options.strict) {
     functions.addPass(createCanonicalizerPass());
@@ -74,9 +74,9 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   }
   // When transposes are where they stay.
   functions.addPass(simplify::createSplitJoined());
-  functions.addPass(simplify::createFoldConstants());
+  pm.addPass(simplify::createFoldConstants());
   if (!options.strict)
-    functions.addPass(simplify::createFoldScales());
+    pm.addNestedPass<func::FuncOp>(simplify::createFoldScales());
 }
 
 namespace {
@@ -96,8 +96,8 @@ struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
 /// Each operator belongs to a fusion group with a strategy; the last stage at
 /// which facts of the target steer the graph.
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
-  OpPassManager &functions = pm.nest<func::FuncOp>();
   if (!options.evaluating && !options.strict) {
+    OpPassManager &functions = pm.nest<func::FuncOp>();
     functions.addPass(decide::createNarrowContractions(
         {options.target->name.str(), options.fast}));
     // Of conversions there and back, one is left.
@@ -105,6 +105,7 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
       functions.addPass(createCanonicalizerPass());
   }
   if (!options.evaluating) {
+    OpPassManager &functions = pm.nest<func::FuncOp>();
     // While scales and functions are as the model has them.
     functions.addPass(
         decide::createFormTables({options.target->name.str(), options.strict}));
@@ -119,23 +120,24 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
     // Weights of another sign are constants again, which can be packed.
-    functions.addPass(simplify::createFoldConstants());
-    functions.addPass(createCSEPass());
+    pm.addPass(simplify::createFoldConstants());
+    OpPassManager &folded = pm.nest<func::FuncOp>();
+    folded.addPass(createCSEPass());
     // When the terms of biases are one constant; --strict keeps ONNX's definition of
     // scales, in floats, and has no lanes for forests.
     if (!options.strict) {
       // Before quantizations take in what they read.
-      functions.addPass(
+      folded.addPass(
           decide::createFormFixedPoint({options.target->name.str()}));
-      functions.addPass(
+      folded.addPass(
           decide::createFormIntegerScales({options.target->name.str()}));
-      functions.addPass(
+      folded.addPass(
           decide::createFormForestMasks({options.target->name.str()}));
     }
   }
-  functions.addPass(decide::createFormGroups({options.target->name.str(),
-                                              /*packs=*/!options.evaluating,
-                                              options.savesMemory}));
+  pm.addNestedPass<func::FuncOp>(decide::createFormGroups(
+      {options.target->name.str(), /*packs=*/!options.evaluating,
+       options.savesMemory}));
   // Before plans are timed, which may find that panels of their own are faster.
   if (!options.evaluating)
     pm.addPass(decide::createAgreePanels({options.target->name.str()}));
@@ -146,7 +148,7 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     packing.addPass(decide::createPackWeights({options.target->name.str()}));
     // While it is still known what the panels are made from.
     packing.addPass(decide::createTieWeights());
-    packing.addPass(simplify::createFoldConstants());
+    pm.addPass(simplify::createFoldConstants());
   }
   // When weights are in the order of the plans, which the stages of a chain keep.
   if (!options.evaluating)

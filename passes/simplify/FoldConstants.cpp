@@ -25,17 +25,23 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    Block &body = getOperation().getBody().front();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(fold(function.getBody().front())))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult fold(Block &body) {
     auto [constant, frontier] = findFoldableValues(body);
     if (frontier.empty())
-      return;
+      return success();
     llvm::DenseSet<const void *> kept = resourcesAfter(constant, frontier);
     auto values = evaluate(frontier, [&](DenseResourceElementsHandle resource) {
       if (!kept.contains(resource.getResource()))
         resource.getResource()->setBlob({});
     });
     if (failed(values))
-      return signalPassFailure();
+      return failure();
     for (auto [value, data] : llvm::zip(frontier, *values)) {
       OpBuilder builder(value.getDefiningOp());
       value.replaceAllUsesWith(
@@ -44,6 +50,7 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
     for (Operation *op : llvm::reverse(constant))
       if (op->use_empty())
         op->erase();
+    return success();
   }
 
   /// The resources that are still referred to when the frontier has been
@@ -57,7 +64,7 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
         kept.insert(attr.getRawHandle().getResource());
       });
     };
-    getOperation()->getParentOp()->walk([&](Operation *op) {
+    getOperation()->walk([&](Operation *op) {
       if (!constant.contains(op) ||
           llvm::any_of(op->getUsers(), [&](Operation *user) {
             return !constant.contains(user);

@@ -5,7 +5,8 @@
 
 include "mlir/Pass/PassBase.td"
 
-def FoldConstants : Pass<"simplify-fold-constants", "::mlir::func::FuncOp"> {
+/// Of the module, since functions share the bytes of constants.
+def FoldConstants : Pass<"simplify-fold-constants", "::mlir::ModuleOp"> {
   let summary = "Evaluate what depends on constants alone";
 }
 
