@@ -199,12 +199,9 @@ private:
   /// Cycles that a byte takes to come from where so many of them are left,
   /// beyond what it takes from the second cache.
   double cyclesOfByte(int64_t bytes) const {
-    // What several cores share (32 MB on the Zen 5 that this was measured on)
-    // is not for one tensor alone.
-    constexpr int64_t cachedBytes = 6 << 20;
-    return bytes <= target.l2Bytes / 2 ? 0
-           : bytes <= cachedBytes      ? 1 / target.rates.cacheBytes
-                                       : 1 / target.rates.memoryBytes;
+    return bytes <= target.l2Bytes / 2      ? 0
+           : bytes <= schedule::cachedBytes ? 1 / target.rates.cacheBytes
+                                            : 1 / target.rates.memoryBytes;
   }
 
   /// What is saved where a value passes from one part of a group to that of

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/ExprNames.h"
+#include "passes/schedule/GroupCost.h"
 #include "passes/schedule/tiles/FlatStore.h"
 #include "passes/schedule/tiles/RowTiles.h"
 #include "passes/schedule/tiles/TileStore.h"
@@ -33,10 +34,6 @@ ArrayRef<PlanKey> ProductStrategy::planKeys() const {
 static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
                                       int64_t columns,
                                       const TargetDescription &target) {
-  // Smaller ones stay in the caches behind the second one, and are there before they are
-  // needed (Zen 5 with 32 MB of them, November 2026: products of Swin, EdgeNeXt and ALBERT
-  // lose 0 to 3% by blocks up to 4 MB, and gain 4 to 25% from 8 MB on).
-  constexpr int64_t cachedBytes = 6 << 20;
   ProductSizes sizes(product);
   if (sizes.batches != 1 || !sizes.rows.known() || !sizes.steps.known() ||
       target.l2Bytes == 0 || target.isDevice())
@@ -47,6 +44,7 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
           right = steps * sizes.columns *
                   bytesPerElement(elementOf(product.getB())),
           resident = target.residentBytes();
+  // What is kept in caches is there before it is needed.
   if (left <= std::max(resident, cachedBytes))
     return std::nullopt;
   // Half of the room is for the panel and what is stored.
