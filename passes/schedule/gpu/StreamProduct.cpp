@@ -62,10 +62,7 @@ public:
                                            {64, 64, 32, 32, 4}};
     Ranking<TensorTile> ranking;
     for (TensorTile tile : tiles) {
-      if (!target.device.copiesAhead())
-        tile.stages = 2;
-      while (tile.stages > 2 && !refuseTensorTile(tile, target).empty())
-        --tile.stages;
+      tile = withFittingStages(tile, target.device);
       for (int64_t resident = residentTensorBlocks(tile, target.device);
            resident > 0; --resident) {
         tile.shares = resident * target.device.processors;
@@ -122,9 +119,6 @@ private:
     const Device &device = target.device;
     double each =
         double(llvm::divideCeil(stripsOf(operands, tile), tile.shares));
-    double cacheRate = device.cacheBytesPerSecond > 0
-                           ? device.cacheBytesPerSecond
-                           : 3 * device.bytesPerSecond;
     double bytes = double(tile.shares) *
                    (each * double(tile.rows + tile.columns) * 64 +
                     4 * double(tile.rows * tile.columns) * sizeof(float));
@@ -132,7 +126,7 @@ private:
     StripTime strip = stripTime(tile, operands.leftType(), device);
     double resident = double(tile.shares) / device.processors;
     return std::max(each * (resident * strip.busy + strip.latency),
-                    bytes / cacheRate) +
+                    bytes / cacheRate(device)) +
            counting + clearing;
   }
 };

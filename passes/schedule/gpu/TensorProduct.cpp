@@ -55,11 +55,7 @@ public:
     for (TensorTile tile : tiles)
       for (int64_t slices : {1, 2, 4, 8}) {
         tile.slices = slices;
-        // Copies that do not arrive while a thread computes need no further buffers.
-        if (!target.device.copiesAhead())
-          tile.stages = 2;
-        while (tile.stages > 2 && tile.sharedBytes() > mostShared)
-          --tile.stages;
+        tile = withFittingStages(tile, target.device);
         if (refuseTensorTile(tile, target).empty())
           ranking.add(tile, seconds(operands, tile, target));
       }
@@ -105,9 +101,9 @@ private:
   }
 
   /// Estimates the time of a product: processors take one block after the other; strips
-  /// come from the second cache, which yields about three times what memory does where
-  /// nothing better is known (the data sheet of A100); while a block waits for a strip
-  /// only the others of its processor compute, of which it holds about 4. What slices add goes through shared memory once in each direction.
+  /// come from the second cache; while a block waits for a strip only the others of its
+  /// processor compute, of which it holds about 4. What slices add goes through shared
+  /// memory once in each direction.
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
@@ -129,10 +125,7 @@ private:
                        waves * meeting;
     double bytes = blocks * double(operands.steps) *
                    double(tile.rows + tile.columns) * size;
-    double cacheRate = device.cacheBytesPerSecond > 0
-                           ? device.cacheBytesPerSecond
-                           : 3 * device.bytesPerSecond;
-    return std::max(computing, bytes / cacheRate);
+    return std::max(computing, bytes / cacheRate(device));
   }
 };
 
@@ -158,6 +151,20 @@ std::string refuseTensorTile(const TensorTile &tile,
     return "its tiles take " + std::to_string(bytes) +
            " bytes of shared memory, more than " + std::to_string(mostShared);
   return "";
+}
+
+double cacheRate(const Device &device) {
+  return device.cacheBytesPerSecond > 0 ? device.cacheBytesPerSecond
+                                        : 3 * device.bytesPerSecond;
+}
+
+TensorTile withFittingStages(TensorTile tile, const Device &device) {
+  // Copies that do not arrive while a thread computes need no further buffers.
+  if (!device.copiesAhead())
+    tile.stages = 2;
+  while (tile.stages > 2 && tile.sharedBytes() > mostShared)
+    --tile.stages;
+  return tile;
 }
 
 int64_t residentTensorBlocks(const TensorTile &tile, const Device &device) {

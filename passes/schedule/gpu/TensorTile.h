@@ -66,6 +66,12 @@ struct StripTime {
 StripTime stripTime(const TensorTile &tile, mlir::Type element,
                     const Device &device);
 
+/// What processors read from the second cache per second: about three times what memory
+/// yields where nothing better is known (the data sheet of A100).
+double cacheRate(const Device &device);
+/// The tile with as many of its stages as there is use and room for.
+TensorTile withFittingStages(TensorTile tile, const Device &device);
+
 /// Builds the kernel; weights are packed with the steps of each column side by side.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
                        const TensorTile &tile);
