@@ -24,6 +24,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/xxhash.h"
 
 #include <dlfcn.h>
 #include <map>
@@ -40,9 +41,10 @@ constexpr StringLiteral mark = "qunitq", macroMark = "QUNITQ";
 /// A generated text and where it is built into.
 struct Text {
   std::string header, source;
-  /// The file with its weights, if they are not in the source; such a text is
-  /// a library of its own, and optimized.
+  /// The file with its weights, if they are not in the source, and the hash of
+  /// what is in it; such a text is a library of its own, and optimized.
   std::string object;
+  llvm::XXH128_hash_t weights = {};
   std::string error;
   Function function = nullptr;
 };
@@ -90,6 +92,7 @@ private:
   void prepare(int unit);
   int addText(Compilation &compilation, int unit);
   void build();
+  void buildWithWeights(int text);
   std::string nameOf(int text) const;
   std::vector<std::string> writeSource(ArrayRef<int> which, StringRef name);
   bool buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
@@ -164,14 +167,19 @@ int Batch::addText(Compilation &compilation, int unit) {
   std::string include = ("#include \"" + Twine(unit) + ".h\"").str();
   text.source = replaced(contents(source), include, "");
   std::string object = path(Twine(unit) + ".weights.o");
-  if (llvm::sys::fs::exists(object))
+  if (auto weights = llvm::MemoryBuffer::getFile(object)) {
     text.object = object;
+    text.weights = llvm::xxh3_128bits(
+        llvm::arrayRefFromStringRef((*weights)->getBuffer()));
+  }
   auto same = llvm::find_if(texts, [&](const Text &other) {
-    return text.object.empty() && other.object.empty() &&
-           other.source == text.source && other.header == text.header;
+    return other.source == text.source && other.header == text.header &&
+           other.weights == text.weights;
   });
-  if (same != texts.end())
+  if (same != texts.end()) {
+    llvm::sys::fs::remove(object);
     return same - texts.begin();
+  }
   texts.push_back(std::move(text));
   return texts.size() - 1;
 }
@@ -387,6 +395,13 @@ bool Batch::buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
   return handle;
 }
 
+/// A large network's weights are hundreds of megabytes: the file does not stay
+/// beside the library that has them, too.
+void Batch::buildWithWeights(int text) {
+  buildLibrary(text, "weights" + llvm::utostr(text), "-O1", texts[text].error);
+  llvm::sys::fs::remove(texts[text].object);
+}
+
 void Batch::build() {
   SmallVector<int> together;
   std::string error;
@@ -394,8 +409,7 @@ void Batch::build() {
     if (texts[text].object.empty())
       together.push_back(text);
     else
-      buildLibrary(text, "weights" + llvm::utostr(text), "-O1",
-                   texts[text].error);
+      buildWithWeights(text);
   }
   listener.begin(-1, "build");
   if (together.empty() || buildLibrary(together, "batch", "-O0", error))
