@@ -112,9 +112,9 @@ struct Access {
       return true;
     if (stride == 0 || stride != other.stride)
       return false;
-    int64_t place = begin % stride, otherPlace = other.begin % stride;
-    return place + row <= stride && otherPlace + other.row <= stride &&
-           (place + row <= otherPlace || otherPlace + other.row <= place);
+    // A row may go over a multiple of the stride: places are on a circle.
+    int64_t ahead = (other.begin % stride - begin % stride + stride) % stride;
+    return row <= ahead && ahead + other.row <= stride;
   }
 };
 
