@@ -75,8 +75,11 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   // When transposes are where they stay.
   functions.addPass(simplify::createSplitJoined());
   pm.addPass(simplify::createFoldConstants());
-  if (!options.strict)
+  if (!options.strict) {
     pm.addNestedPass<func::FuncOp>(simplify::createFoldScales());
+    pm.addPass(simplify::createFoldConstants());
+    pm.addNestedPass<func::FuncOp>(simplify::createJoinConvolutions());
+  }
 }
 
 namespace {

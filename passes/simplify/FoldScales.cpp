@@ -22,6 +22,7 @@
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/graph/ops/Patterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/simplify/Channels.h"
 #include "passes/simplify/Passes.h"
 #include "passes/simplify/WordSums.h"
 
@@ -33,26 +34,6 @@ namespace ingot::simplify {
 #include "passes/simplify/Passes.h.inc"
 
 namespace {
-
-/// `v` as a tensor of one axis with an entry for each of `channels`, or null.
-Value perChannel(OpBuilder &builder, Value v, int64_t channels) {
-  if (!v.getDefiningOp<ConstantOp>())
-    return {};
-  int64_t elements = tensorType(v).getNumElements();
-  ArrayRef<int64_t> shape = shapeOf(v);
-  if (elements != 1 && (elements != channels || shape.back() != channels))
-    return {};
-  Value flat = buildReshape(builder, v.getLoc(), v, {elements});
-  if (elements == channels)
-    return flat;
-  return ExpandOp::create(builder, v.getLoc(), flat, channels);
-}
-
-template <typename OpT>
-Value elementwise(OpBuilder &builder, Location loc, Value x, Value y) {
-  return OpT::create(builder, loc, TypeRange{x.getType()}, ValueRange{x, y})
-      .getResult();
-}
 
 /// The constant operand of a commutative operator on `anchor`'s only use.
 template <typename OpT> std::pair<Operation *, Value> splitOperands(OpT op) {

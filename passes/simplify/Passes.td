@@ -61,4 +61,8 @@ def FoldScales : Pass<"simplify-fold-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply per-channel factors into weights, add per-channel terms to biases";
 }
 
+def JoinConvolutions : Pass<"simplify-join-convolutions", "::mlir::func::FuncOp"> {
+  let summary = "Make one convolution of a sum of convolutions of one tensor";
+}
+
 #endif

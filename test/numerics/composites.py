@@ -150,5 +150,26 @@ def padding():
     yield Case("pad-relu-max", [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Pad", ["r", "pads"], ["p"]), pool], {"x": image}, {"pads": pads})
 
 
+def branches():
+    """Sums of convolutions of one image, as networks have them that are exported as they were trained."""
+    channels, sides = 6, (9, 7)
+    image, other = data((2, channels, *sides)), data((2, channels, *sides))
+    scale, shift = data((channels, 1, 1)), data((channels, 1, 1))
+    for group in (1, 2, channels):
+        weights = lambda *window: data((channels, channels // group, *window)) / 4
+        conv = lambda x, w, out, **attributes: helper.make_node("Conv", [x, w] + ([f"b{w}"] if w == "w" else []), [out], group=group, **attributes)
+        norm = [helper.make_node("Mul", ["x", "scale"], ["m"]), helper.make_node("Add", ["m", "shift"], ["n"])]
+        add = lambda a, b, out: helper.make_node("Add", [a, b], [out])
+        three, single, row = conv("x", "w", "c", pads=[1, 1, 1, 1]), conv("x", "v", "d"), conv("x", "h", "e", pads=[0, 1, 0, 1])
+        constants = {"w": weights(3, 3), "bw": data((channels,)), "v": weights(1, 1), "h": weights(1, 3), "scale": scale, "shift": shift}
+        keep = lambda *names: {name: constants[name] for name in names}
+        yield Case(f"branches-{group}", [three, single, row, *norm, add("c", "d", "s"), add("s", "n", "t"), add("e", "t", "u"), add("u", "z", "out")],
+                   {"x": image, "z": other}, constants)
+        yield Case(f"branches-itself-{group}", [three, add("x", "c", "s"), add("s", "x", "out")], {"x": image}, keep("w", "bw"))
+        yield Case(f"branches-strides-{group}", [conv("x", "w", "c", pads=[1, 1, 1, 1], strides=[2, 2]), conv("x", "v", "d", strides=[2, 2]),
+                                                 conv("x", "k", "f", pads=[2, 2, 2, 2], strides=[2, 2], dilations=[2, 2]), add("c", "d", "s"), add("f", "s", "out")],
+                   {"x": image}, keep("w", "bw", "v") | {"k": weights(3, 3)})
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams(), norm_of_images(), spelled_out(), padding(), refused=()))
+    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams(), norm_of_images(), spelled_out(), padding(), branches(), refused=()))
