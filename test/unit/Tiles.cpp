@@ -77,6 +77,17 @@ TEST_CASE("rows of a tile do not evict one another from the first cache",
   CHECK(rowsOf(0) > ways);
 }
 
+TEST_CASE("tiles have more sums than just hide the latency", "[kernel]") {
+  mlir::MLIRContext context;
+  mlir::Type f32 = mlir::Float32Type::get(&context);
+  // 4 x 2 would leave no rows of 128, but 8 sums are all that are on their way.
+  TileChoice tile = TileModel(128, 384, 384, *lookupTarget("x86-64-v3"), f32)
+                        .ranked()
+                        .front();
+  CHECK(tile.rows == 6);
+  CHECK(tile.vectors == 2);
+}
+
 TEST_CASE("tiles are ranked by their cycles", "[kernel]") {
   mlir::MLIRContext context;
   mlir::Type f32 = mlir::Float32Type::get(&context);
