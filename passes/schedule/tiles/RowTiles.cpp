@@ -64,7 +64,8 @@ void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
   int64_t left = rows % tileRows, whole = rows - left;
   Expr first = named(block * double(blockRows), "first_row"),
        end = first + double(blockRows);
-  if (whole % blockRows != 0)
+  // The last block may have no whole tile, but only the rows left.
+  if (rows % blockRows != 0)
     end = min(end, double(whole));
   b.loop(first, named(end, "end_row"), tileRows, {},
          [&](Expr row, ArrayRef<Expr>) -> Exprs {

@@ -26,6 +26,22 @@ kernel.func @blocks(%x: tensor<2x14x64xf32>, %w: tensor<64x32xf32>) -> tensor<2x
   kernel.return %y : tensor<2x14x32xf32>
 }
 
+// The last of three blocks has the four rows left, and no whole tile.
+// CHECK-LABEL: @only_left(
+// CHECK: %[[BLOCK:.*]] = arith.divsi %{{.*}}, %c2
+// CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c12
+// CHECK: %[[BEHIND:.*]] = arith.addi %[[FIRST]], %c12
+// CHECK: %[[END:.*]] = arith.minsi %[[BEHIND]], %c24
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %c6
+// CHECK: arith.cmpi eq, %[[BLOCK]], %c2
+// CHECK-NEXT: scf.if
+// CHECK: return
+kernel.func @only_left(%x: tensor<28x64xf32>, %w: tensor<64x32xf32>) -> tensor<28x32xf32>
+    attributes {strategy = "matrix-product", plan = {block = 12, columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<28x64xf32>, tensor<64x32xf32>) -> tensor<28x32xf32>
+  kernel.return %y : tensor<28x32xf32>
+}
+
 // Rows of all batches are one matrix: no index is taken apart for it.
 // CHECK-LABEL: @one_matrix(
 // CHECK: kernel.view {{.*}} to memref<24x64xf32>
