@@ -19,7 +19,7 @@ public:
   void emit(KernelBuilder &b) const override {
     auto product = cast<MatMulOp>(b.group.anchor());
     Type type = elementOf(product.getA());
-    ProductLoops loops(b, product);
+    ProductLoops loops(b, product, RowsLeft::SharedWithLast);
     int64_t columns = loops.columns;
     if (loops.columns == 0 || loops.rows == 0 || loops.batches == 0)
       return;

@@ -82,7 +82,8 @@ public:
 
   void emit(KernelBuilder &b) const override {
     auto product = cast<NarrowMatMulOp>(b.group.anchor());
-    ProductLoops loops(b, product.getA(), product.getW(), product.getResult());
+    ProductLoops loops(b, product.getA(), product.getW(), product.getResult(),
+                       RowsLeft::SharedWithLast);
     if (loops.columns == 0 || loops.rows == 0)
       return;
     int64_t panelWidth = b.plan.number("columns");

@@ -185,11 +185,12 @@ private:
     Dim panels = columns.floorDiv(width), left = columns - panels * width;
     auto panel = [&](Expr column, int64_t count) {
       int64_t tileRows = b.plan.number(what + "_rows");
+      RowsLeft left = dots ? RowsLeft::InOwnTile : RowsLeft::SharedWithLast;
       auto rowTile = [&](Expr row, int64_t rowCount) {
         tile(named(row, "row"), rowCount, column, count);
       };
       if (rows.known)
-        forRowTiles(b, *rows.known, tileRows, rowTile);
+        forRowTiles(b, *rows.known, tileRows, rowTile, left);
       else
         forRowTiles(b, rows.count, tileRows, rowTile);
     };

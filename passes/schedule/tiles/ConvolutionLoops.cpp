@@ -73,17 +73,23 @@ public:
 
 private:
   void matrix(const Dim &positions, bool panelsOutside) {
-    if (panelsOutside)
+    if (panelsOutside) {
+      RowsLeft left = form ? RowsLeft::InOwnTile : RowsLeft::SharedWithLast;
       return forPanels([&](Panel panel) {
-        forRowTiles(b, positions, rows, [&](Expr first, int64_t count) {
-          StepStrips strips;
-          if (count == rows)
-            strips = panels.fetchAhead(b, panel.number, b.index(panels.steps),
-                                       panels.steps, first / double(rows),
-                                       positions.most() / rows);
-          pointwise(named(first, "position"), count, panel, first, strips);
-        });
+        forRowTiles(
+            b, positions, rows,
+            [&](Expr first, int64_t count) {
+              StepStrips strips;
+              if (count == rows)
+                strips = panels.fetchAhead(
+                    b, panel.number, b.index(panels.steps), panels.steps,
+                    first / double(rows),
+                    RowTiling(positions.most(), rows, left, b.target).whole);
+              pointwise(named(first, "position"), count, panel, first, strips);
+            },
+            left);
       });
+    }
     forRowTilesParallel(
         b, positions, rows, panels.fullPanels,
         [&](Expr first, int64_t count, const KernelBuilder::Piece &piece) {

@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/PanelKernel.h"
 
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/RowTiles.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -118,10 +119,11 @@ double TileModel::cycles(const TileChoice &tile) const {
     return static_cast<double>(panels) * perStep(r, tile.vectors) +
            (rest ? perStep(r, rest) : 0);
   };
-  double total = static_cast<double>(rows / tile.rows) * overColumns(tile.rows);
+  RowTiling tiling(rows, tile.rows, RowsLeft::SharedWithLast, target);
+  double total = static_cast<double>(tiling.whole) * overColumns(tile.rows);
   // A second shape of tile is more code: a small price breaks ties.
-  if (rows % tile.rows)
-    total += overColumns(rows % tile.rows) * 1.02;
+  for (int64_t count : tiling.last)
+    total += overColumns(count) * 1.02;
   if (rest)
     total *= 1.005;
   return total * static_cast<double>(steps);

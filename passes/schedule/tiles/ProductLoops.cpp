@@ -144,7 +144,8 @@ StepStrips ProductLoops::fetchAhead(const PackedPanels &panels,
   int64_t all = b.plan.optionalNumber("block").value_or(rows.most());
   Expr row = all < rows.most() ? place.firstRow % double(all) : place.firstRow;
   return panels.fetchAhead(b, place.panel, b.index(panels.steps), panels.steps,
-                           row / double(tileRows), all / tileRows);
+                           row / double(tileRows),
+                           RowTiling(all, tileRows, rowsLeft, b.target).whole);
 }
 
 Exprs ProductLoops::operandIndex(Value operand, const Place &place, Expr row,
@@ -186,9 +187,9 @@ Exprs ProductLoops::resultIndex(const Place &place, int64_t row, Expr column) {
 }
 
 ProductLoops::ProductLoops(KernelBuilder &b, Value left, Value right,
-                           Value result)
+                           Value result, RowsLeft rowsLeft)
     : ProductSizes(left, right, result), b(b), left(left),
-      sizes(dimsOf(result)) {
+      sizes(dimsOf(result)), rowsLeft(rowsLeft) {
   isFlat = oneMatrix && sizes.size() > 2 &&
            llvm::all_of(sizes, [](const Dim &dim) { return dim.known(); });
   if (isFlat && isa<BlockArgument>(left) && steps.known())
@@ -231,8 +232,8 @@ void ProductLoops::overTiles(
         tile({batch, named(first, "row"), count, panel});
       };
       block ? forRowTilesOfBlock(b, *rows.known(), tileRows, *block, *blockRows,
-                                 rowTile)
-            : forRowTiles(b, rows, tileRows, rowTile);
+                                 rowTile, rowsLeft)
+            : forRowTiles(b, rows, tileRows, rowTile, rowsLeft);
     };
     around ? around(panel.has_value(), ofRows) : ofRows();
   };

@@ -11,6 +11,7 @@
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/RowTiles.h"
 
 namespace ingot::schedule {
 
@@ -71,9 +72,11 @@ protected:
 class ProductLoops : public ProductSizes {
 public:
   ProductLoops(KernelBuilder &b, mlir::Value left, mlir::Value right,
-               mlir::Value result);
-  ProductLoops(KernelBuilder &b, graph::MatMulOp product)
-      : ProductLoops(b, product.getA(), product.getB(), product.getResult()) {}
+               mlir::Value result, RowsLeft rowsLeft = RowsLeft::InOwnTile);
+  ProductLoops(KernelBuilder &b, graph::MatMulOp product,
+               RowsLeft rowsLeft = RowsLeft::InOwnTile)
+      : ProductLoops(b, product.getA(), product.getB(), product.getResult(),
+                     rowsLeft) {}
 
   /// A tile: `count` rows of a panel, or of the columns behind the last one.
   struct Place {
@@ -116,6 +119,7 @@ private:
   KernelBuilder &b;
   mlir::Value left;
   graph::Dims sizes;
+  RowsLeft rowsLeft;
   /// Whether the rows of all batches are one matrix of known sizes, and the left operand
   /// as that matrix; null where it is none in memory.
   bool isFlat = false;

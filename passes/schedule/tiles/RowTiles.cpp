@@ -28,9 +28,47 @@ static void forRowsLeft(KernelBuilder &b, Expr end, Expr left, int64_t tileRows,
   }
 }
 
+RowTiling::RowTiling(int64_t rows, int64_t tileRows, RowsLeft left,
+                     const TargetDescription &target)
+    : whole(rows / tileRows) {
+  int64_t count = rows % tileRows;
+  if (count == 0)
+    return;
+  if (left == RowsLeft::SharedWithLast && whole > 0 && 2 * count < tileRows &&
+      !target.smallCode) {
+    --whole;
+    count += tileRows;
+    last.push_back(count - count / 2);
+    count /= 2;
+  }
+  last.push_back(count);
+}
+
+/// Calls `tile` for the last tiles of a tiling, the first of which begins at `first`.
+static void forLastTiles(KernelBuilder &b, int64_t first,
+                         const RowTiling &tiling, RowTile tile) {
+  ArrayRef<int64_t> last = tiling.last;
+  if (last.size() == 2 && last[0] == last[1]) {
+    b.loop(b.index(first), b.index(first + 2 * last[0]), last[0], {},
+           [&](Expr row, ArrayRef<Expr>) -> Exprs {
+             tile(row, last[0]);
+             return {};
+           });
+    return;
+  }
+  for (int64_t count : last) {
+    tile(b.index(first), count);
+    first += count;
+  }
+}
+
 void forRowTiles(KernelBuilder &b, const Dim &rows, int64_t tileRows,
-                 RowTile tile) {
-  Dim whole = rows.floorDiv(tileRows) * tileRows;
+                 RowTile tile, RowsLeft left) {
+  std::optional<RowTiling> tiling;
+  if (auto known = rows.known())
+    tiling.emplace(*known, tileRows, left, b.target);
+  Dim whole =
+      (tiling ? Dim(tiling->whole) : rows.floorDiv(tileRows)) * tileRows;
   if (whole == tileRows)
     tile(b.index(0), tileRows);
   else if (whole != 0)
@@ -39,9 +77,11 @@ void forRowTiles(KernelBuilder &b, const Dim &rows, int64_t tileRows,
              tile(first, tileRows);
              return {};
            });
-  if (auto left = (rows - whole).known()) {
-    if (*left)
-      tile(b.size(whole), *left);
+  if (tiling)
+    return forLastTiles(b, *whole.known(), *tiling, tile);
+  if (auto rest = (rows - whole).known()) {
+    if (*rest)
+      tile(b.size(whole), *rest);
     return;
   }
   Expr end = b.size(rows);
@@ -60,8 +100,10 @@ void forRowTiles(KernelBuilder &b, Expr rows, int64_t tileRows, RowTile tile) {
 }
 
 void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
-                        Expr block, int64_t blockRows, RowTile tile) {
-  int64_t left = rows % tileRows, whole = rows - left;
+                        Expr block, int64_t blockRows, RowTile tile,
+                        RowsLeft left) {
+  RowTiling tiling(rows, tileRows, left, b.target);
+  int64_t whole = tiling.whole * tileRows;
   Expr first = named(block * double(blockRows), "first_row"),
        end = first + double(blockRows);
   // The last block may have no whole tile, but only the rows left.
@@ -72,9 +114,9 @@ void forRowTilesOfBlock(KernelBuilder &b, int64_t rows, int64_t tileRows,
            tile(row, tileRows);
            return {};
          });
-  if (left)
+  if (!tiling.last.empty())
     b.when(isLast(block, llvm::divideCeil(rows, blockRows)),
-           [&] { tile(b.index(whole), left); });
+           [&] { forLastTiles(b, whole, tiling, tile); });
 }
 
 void forRowTilesParallel(

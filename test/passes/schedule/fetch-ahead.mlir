@@ -22,19 +22,19 @@
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[STRIP]], %c16
 // CHECK: %[[END:.*]] = arith.addi %[[BEGIN]], %c16
 // CHECK: scf.for {{.*}} = %[[BEGIN]] to %[[END]]
-// The row that is left fetches nothing, nor do weights of which it keeps several kernels' (252 KiB).
+// The rows left fetch nothing, nor do weights of which it keeps several kernels' (252 KiB).
 // CHECK-NOT: kernel.prefetch
 // CHECK-LABEL: @small(
 // CHECK-NOT: kernel.prefetch
-kernel.func @large(%x: tensor<129x512xf32>, %w: tensor<516096xf32>) -> tensor<129x1008xf32>
+kernel.func @large(%x: tensor<133x512xf32>, %w: tensor<516096xf32>) -> tensor<133x1008xf32>
     attributes {strategy = "matrix-product", plan = {columns = 48, rows = 8, splits = 1}} {
   %p = graph.unpack_panels %w {panel = 48 : i64, tail = 0 : i64} : (tensor<516096xf32>) -> tensor<512x1008xf32>
-  %y = graph.matmul %x, %p : (tensor<129x512xf32>, tensor<512x1008xf32>) -> tensor<129x1008xf32>
-  kernel.return %y : tensor<129x1008xf32>
+  %y = graph.matmul %x, %p : (tensor<133x512xf32>, tensor<512x1008xf32>) -> tensor<133x1008xf32>
+  kernel.return %y : tensor<133x1008xf32>
 }
-kernel.func @small(%x: tensor<129x64xf32>, %w: tensor<64512xf32>) -> tensor<129x1008xf32>
+kernel.func @small(%x: tensor<133x64xf32>, %w: tensor<64512xf32>) -> tensor<133x1008xf32>
     attributes {strategy = "matrix-product", plan = {columns = 48, rows = 8, splits = 1}} {
   %p = graph.unpack_panels %w {panel = 48 : i64, tail = 0 : i64} : (tensor<64512xf32>) -> tensor<64x1008xf32>
-  %y = graph.matmul %x, %p : (tensor<129x64xf32>, tensor<64x1008xf32>) -> tensor<129x1008xf32>
-  kernel.return %y : tensor<129x1008xf32>
+  %y = graph.matmul %x, %p : (tensor<133x64xf32>, tensor<64x1008xf32>) -> tensor<133x1008xf32>
+  kernel.return %y : tensor<133x1008xf32>
 }

@@ -1,5 +1,5 @@
-// Rows whose number is known at run time in register tiles: whole ones, then what is
-// left of them by powers of two.
+// Rows in register tiles: whole ones, then what is left of them. Where that is known at run
+// time, it is taken apart into powers of two.
 //
 // RUN: %ingot-opt %s -schedule-kernels=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
@@ -56,4 +56,34 @@ kernel.func @seven_left(%x: !rows, %w: tensor<20x16xf32>) -> !product
     attributes {strategy = "matrix-product", plan = {columns = 16, rows = 14, splits = 1}} {
   %y = graph.matmul %x, %w : (!rows, tensor<20x16xf32>) -> !product
   kernel.return %y : !product
+}
+
+// Two rows left by whole tiles of 6 share theirs with the last whole one: 12 + 4 + 4 rows.
+// One that is left behind a single tile: 4 + 3. Three are a tile of their own.
+// CHECK-LABEL: @two_share(
+// CHECK: scf.for {{.*}} = %c0 to %c12 step %c6
+// CHECK-COUNT-6: vector.fma
+// CHECK: scf.for {{.*}} = %c12{{.*}} to %c20{{.*}} step %c4
+// CHECK-COUNT-4: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-LABEL: @one_shares(
+// CHECK-COUNT-7: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-LABEL: @three_do_not(
+// CHECK-COUNT-9: vector.fma
+// CHECK-NOT: vector.fma
+kernel.func @two_share(%x: tensor<20x5xf32>, %w: tensor<5x16xf32>) -> tensor<20x16xf32>
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<20x5xf32>, tensor<5x16xf32>) -> tensor<20x16xf32>
+  kernel.return %y : tensor<20x16xf32>
+}
+kernel.func @one_shares(%x: tensor<7x5xf32>, %w: tensor<5x16xf32>) -> tensor<7x16xf32>
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<7x5xf32>, tensor<5x16xf32>) -> tensor<7x16xf32>
+  kernel.return %y : tensor<7x16xf32>
+}
+kernel.func @three_do_not(%x: tensor<9x5xf32>, %w: tensor<5x16xf32>) -> tensor<9x16xf32>
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<9x5xf32>, tensor<5x16xf32>) -> tensor<9x16xf32>
+  kernel.return %y : tensor<9x16xf32>
 }
