@@ -39,6 +39,7 @@ public:
           if (panels)
             strips = loops.fetchAhead(*panels, place, b.plan.number("rows"));
           Tile tile = zeroTile(b, place.count, vectors, type);
+          loops.fetchForEpilogue(tile, product.getResult(), place, firstColumn);
           accumulate(
               b, tile, 0, place.count, loops.steps, b.plan.number("splits"),
               [&](int64_t row, Expr k) {

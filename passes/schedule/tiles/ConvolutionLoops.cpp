@@ -241,6 +241,7 @@ private:
   void pointwise(Expr first, int64_t count, const Panel &panel, Expr stored,
                  const StepStrips &strips = {}) {
     Tile tile = firstSums(count, panel);
+    fetchForEpilogue(b, tile, conv, stored, panel.firstColumn);
     int64_t done = 0;
     SmallVector<ChannelPart> parts = channelParts(conv.getX());
     for (const ChannelPart &part : parts) {

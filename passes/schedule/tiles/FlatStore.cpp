@@ -89,4 +89,34 @@ bool storeFlat(KernelBuilder &b, Tile &tile, Operation *anchor, Expr first,
   return true;
 }
 
+void fetchForEpilogue(KernelBuilder &b, const Tile &tile, Operation *anchor,
+                      Expr first, Expr firstColumn, StringRef rowName) {
+  // More lines at once gain nothing (14 x 2 vectors of 64 bytes, Zen 4, November 2026).
+  constexpr int64_t mostLines = 16;
+  int64_t line = b.target.prefetchLine;
+  if (line == 0 || !allSameShape(b, anchor))
+    return;
+  for (Value input : b.group.block->getArguments()) {
+    if (!readByEpilogue(anchor, input) || shapeOf(input) != shapeOf(b.result()))
+      continue;
+    int64_t bytes = kernel::elementBytes(storageType(elementOf(input))),
+            elements = tensorType(input).getNumElements(),
+            columns = shapeOf(input).back();
+    int64_t rowBytes = tile.columns.columns * bytes;
+    if (elements * bytes <= b.target.residentBytes() ||
+        tile.rows * int64_t(llvm::divideCeil(rowBytes, line)) > mostLines)
+      continue;
+    Value flat = b.view(b.bufferOf(input), {elements / columns, columns});
+    if (!flat)
+      continue;
+    for (int64_t row = 0; row < tile.rows; ++row)
+      for (int64_t byte = 0; byte < rowBytes; byte += line)
+        kernel::PrefetchOp::create(
+            b.builder, b.loc, flat,
+            {named(first + double(row), rowName + "_" + Twine(row)).value,
+             (firstColumn + double(byte / bytes)).value},
+            line);
+  }
+}
+
 } // namespace ingot::schedule

@@ -21,6 +21,14 @@ bool storeFlat(
         beforeEpilogue = {},
     llvm::StringRef row = "position");
 
+/// In front of the steps of such a tile, has what its epilogue will read with the result's
+/// shape fetched, where caches are told lines: behind the second cache a tile would wait
+/// for it, with its sums in the way of all later loads.
+void fetchForEpilogue(KernelBuilder &b, const Tile &tile,
+                      mlir::Operation *anchor, graph::Expr first,
+                      graph::Expr firstColumn,
+                      llvm::StringRef row = "position");
+
 } // namespace ingot::schedule
 
 #endif // INGOT_PASSES_SCHEDULE_TILES_FLATSTORE_H

@@ -201,6 +201,13 @@ Expr ProductLoops::loadLeft(const Place &place, Expr row, Expr step) {
                 : b.load(left, operandIndex(left, place, row, step));
 }
 
+void ProductLoops::fetchForEpilogue(const Tile &tile, Value result,
+                                    const Place &place, Expr firstColumn) {
+  if (isFlat || (oneMatrix && sizes.size() == 2))
+    schedule::fetchForEpilogue(b, tile, result.getDefiningOp(), place.firstRow,
+                               firstColumn, "row");
+}
+
 void ProductLoops::store(Tile &tile, Value result, const Place &place,
                          Expr firstColumn) {
   if (isFlat && storeFlat(b, tile, result.getDefiningOp(), place.firstRow,

@@ -104,6 +104,9 @@ public:
   graph::Exprs operandIndex(mlir::Value operand, const Place &place,
                             graph::Expr row, graph::Expr column);
   graph::Exprs resultIndex(const Place &place, int64_t row, graph::Expr column);
+  /// In front of the steps of a tile: see fetchForEpilogue.
+  void fetchForEpilogue(const Tile &tile, mlir::Value result,
+                        const Place &place, graph::Expr firstColumn);
   /// Stores the sums of a tile, after what follows the product in its group.
   void store(Tile &tile, mlir::Value result, const Place &place,
              graph::Expr firstColumn);

@@ -38,3 +38,34 @@ kernel.func @small(%x: tensor<133x64xf32>, %w: tensor<64512xf32>) -> tensor<133x
   %y = graph.matmul %x, %p : (tensor<133x64xf32>, tensor<64x1008xf32>) -> tensor<133x1008xf32>
   kernel.return %y : tensor<133x1008xf32>
 }
+
+// What is added to a product of 1 MiB is fetched in front of the six rows' steps, a line for
+// each row; not where the tile has 28 of them, nor where the second cache keeps it.
+// CHECK-LABEL: @added(
+// CHECK: scf.for %[[ROW:.*]] =
+// CHECK-COUNT-6: kernel.prefetch {{.*}}, 64 : memref<258x1024xf32>
+// CHECK-NOT: kernel.prefetch
+// CHECK: scf.for
+// CHECK: return
+// CHECK-LABEL: @added_to_many_lines(
+// CHECK-NOT: kernel.prefetch
+// CHECK-LABEL: @added_from_cache(
+// CHECK-NOT: kernel.prefetch
+kernel.func @added(%x: tensor<258x64xf32>, %w: tensor<64x1024xf32>, %z: tensor<258x1024xf32>) -> tensor<258x1024xf32>
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<258x64xf32>, tensor<64x1024xf32>) -> tensor<258x1024xf32>
+  %sum = graph.add %y, %z : (tensor<258x1024xf32>, tensor<258x1024xf32>) -> tensor<258x1024xf32>
+  kernel.return %sum : tensor<258x1024xf32>
+}
+kernel.func @added_to_many_lines(%x: tensor<280x64xf32>, %w: tensor<64x1024xf32>, %z: tensor<280x1024xf32>) -> tensor<280x1024xf32>
+    attributes {strategy = "matrix-product", plan = {columns = 32, rows = 14, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<280x64xf32>, tensor<64x1024xf32>) -> tensor<280x1024xf32>
+  %sum = graph.add %y, %z : (tensor<280x1024xf32>, tensor<280x1024xf32>) -> tensor<280x1024xf32>
+  kernel.return %sum : tensor<280x1024xf32>
+}
+kernel.func @added_from_cache(%x: tensor<120x64xf32>, %w: tensor<64x1024xf32>, %z: tensor<120x1024xf32>) -> tensor<120x1024xf32>
+    attributes {strategy = "matrix-product", plan = {columns = 16, rows = 6, splits = 1}} {
+  %y = graph.matmul %x, %w : (tensor<120x64xf32>, tensor<64x1024xf32>) -> tensor<120x1024xf32>
+  %sum = graph.add %y, %z : (tensor<120x1024xf32>, tensor<120x1024xf32>) -> tensor<120x1024xf32>
+  kernel.return %sum : tensor<120x1024xf32>
+}
