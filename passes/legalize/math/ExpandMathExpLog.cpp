@@ -80,7 +80,9 @@ Num expandExpOrZero(Num x) {
   double least = b.pick(-80.0, -700.0);
   // Without subnormal results one factor 2^m does, with m the nearest integer to
   // x / ln 2; it is infinite a little below the largest number.
-  Num limited = clamp(x, least, b.pick(89.0, 710.0));
+  // Below the least exponent something comes out that is not taken, and seldom subnormal.
+  Num most = b.constant(b.pick(89.0, 710.0)),
+      limited = named(select(x > most, most, x), "limited");
   auto [m, power] = roundAndScale(limited, kLog2E);
   Num r = reduce(limited, m, 0.5);
   Num result = fma(r, polynomial(r, kExpOfHalf), b.constant(1)) * power;

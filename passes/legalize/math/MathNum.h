@@ -119,8 +119,8 @@ Num nearest(Num x);
 
 // The expansions that others are made of.
 Num expandExp(Num x, double scale = 1);
-/// e^x, but 0 below e^-80 (f64: e^-700): nothing on the way is subnormal, which processors
-/// are slow to compute.
+/// e^x, but 0 below e^-80 (f64: e^-700): nothing on the way is subnormal above, which
+/// processors are slow to compute.
 Num expandExpOrZero(Num x);
 /// e^(high + low) * scale, where low is far below high.
 Num expandExpOfSum(Num high, Num low, double scale);

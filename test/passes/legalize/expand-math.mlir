@@ -54,3 +54,17 @@ func.func @remainder(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
   %r = arith.remf %x, %y : vector<4xf32>
   return %r : vector<4xf32>
 }
+
+// An exponential that may be 0 is limited from above, and taken where it is not 0.
+// CHECK-LABEL: @exp_or_zero
+// CHECK: arith.cmpf ogt
+// CHECK-NOT: arith.cmpf
+// CHECK: vector.fma
+// CHECK: arith.shli
+// CHECK: arith.cmpf olt
+// CHECK: arith.select
+// CHECK-NEXT: return
+func.func @exp_or_zero(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp %x fastmath<afn> : vector<8xf32>
+  return %y : vector<8xf32>
+}
