@@ -44,15 +44,20 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
           right = steps * sizes.columns *
                   bytesPerElement(elementOf(product.getB())),
           resident = target.residentBytes();
-  // What is kept in caches is there before it is needed.
-  if (left <= std::max(resident, cachedBytes))
+  // Twice the second cache of a level is that of some of its cores.
+  if (left <= 2 * target.l2Bytes)
     return std::nullopt;
   // Half of the room is for the panel and what is stored.
   int64_t most = std::max(resident / 2 / rowBytes / tile.rows, int64_t(1)),
           tiles = llvm::divideCeil(rows, tile.rows),
           blocks = llvm::divideCeil(tiles, most),
           panels = llvm::divideCeil(sizes.columns, columns);
-  double again = double((panels - 1) * left) / target.rates.memoryBytes,
+  // What the third cache keeps is fetched ahead, which hides all but a part of its time.
+  constexpr double notHidden = 0.25;
+  bool isCached = left <= std::max(resident, cachedBytes);
+  double again = double((panels - 1) * left) *
+                 (isCached ? notHidden / target.rates.cacheBytes
+                           : 1 / target.rates.memoryBytes),
          againInBlocks = right > resident ? double((blocks - 1) * right) /
                                                 target.rates.cacheBytes
                                           : 0;

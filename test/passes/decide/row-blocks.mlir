@@ -1,5 +1,5 @@
 // Rows go through the panels of a product in blocks where the left operand would come from
-// memory again for each panel, and the right one stays in the caches meanwhile.
+// behind the second cache again for each panel, and less of the right one does meanwhile.
 //
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 | FileCheck %s
 // REQUIRES: ingot-opt
@@ -13,13 +13,31 @@ func.func @large(%x: tensor<8x3136x96xf32>) -> tensor<8x3136x384xf32> {
   return %y : tensor<8x3136x384xf32>
 }
 
-// 4.8 MB stay in the caches,
+// 4.8 MB come from the third cache, which multiply-adds do not hide all of,
 // CHECK-LABEL: @cached(
-// CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
+// CHECK: graph.group "matrix-product"{{.*}} {plan = {block = 672 : i64, columns
 func.func @cached(%x: tensor<4x3136x96xf32>) -> tensor<4x3136x384xf32> {
   %w = graph.constant dense<1.0> : tensor<96x384xf32> : tensor<96x384xf32>
   %y = graph.matmul %x, %w : (tensor<4x3136x96xf32>, tensor<96x384xf32>) -> tensor<4x3136x384xf32>
   return %y : tensor<4x3136x384xf32>
+}
+
+// but blocks of 3.1 MB would read 9.4 MB of weights 13 times,
+// CHECK-LABEL: @many_weights(
+// CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
+func.func @many_weights(%x: tensor<1024x768xf32>) -> tensor<1024x3072xf32> {
+  %w = graph.constant dense<1.0> : tensor<768x3072xf32> : tensor<768x3072xf32>
+  %y = graph.matmul %x, %w : (tensor<1024x768xf32>, tensor<768x3072xf32>) -> tensor<1024x3072xf32>
+  return %y : tensor<1024x3072xf32>
+}
+
+// 1.9 MB may be in the second cache,
+// CHECK-LABEL: @in_some_second_caches(
+// CHECK: graph.group "matrix-product"{{.*}} {plan = {columns
+func.func @in_some_second_caches(%x: tensor<4900x96xf32>) -> tensor<4900x384xf32> {
+  %w = graph.constant dense<1.0> : tensor<96x384xf32> : tensor<96x384xf32>
+  %y = graph.matmul %x, %w : (tensor<4900x96xf32>, tensor<96x384xf32>) -> tensor<4900x384xf32>
+  return %y : tensor<4900x384xf32>
 }
 
 // and a single panel reads 8.4 MB once.
