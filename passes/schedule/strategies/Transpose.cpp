@@ -2,13 +2,7 @@
 //
 // Where the last axis moves, rows of the input are columns of the result: element by
 // element, one of both is at another cache line each time. As many rows as a vector has
-// lanes are loaded, turned in registers, and stored as rows. Interleaving the first half
-// of them with the second one turns them once for each time that the lanes can be halved:
-//
-//   a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
-//   b0 b1 b2 b3  ->  a2 c2 a3 c3  ->  a1 b1 c1 d1
-//   c0 c1 c2 c3      b0 d0 b1 d1      a2 b2 c2 d2
-//   d0 d1 d2 d3      b2 d2 b3 d3      a3 b3 c3 d3
+// lanes are loaded, turned in registers (LaneShuffles.h), and stored as rows.
 //
 // A part is a panel: the result's rows of one vector of the input, for all its columns.
 // Where sizes are no whole vectors, the last tile starts earlier, in the same part.
@@ -21,9 +15,9 @@
 //   c0 c1 c2 c3
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/CursorTile.h"
+#include "passes/schedule/tiles/LaneShuffles.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -158,20 +152,10 @@ private:
           b.withLanes(lanes, [&] { return b.load(op.getX(), at); }).value);
     }
     for (int64_t i = 0; i < count; ++i) {
-      // Each row brings its lanes; the others stay.
-      Value all = rows[0];
-      for (int64_t row = 1; row < count; ++row) {
-        SmallVector<int64_t> order;
-        for (int64_t lane = 0; lane < lanes; ++lane) {
-          int64_t from = (i * lanes + lane) / count,
-                  of = (i * lanes + lane) % count;
-          order.push_back(of == row             ? lanes + from
-                          : row == 1 && of == 0 ? from
-                                                : lane);
-        }
-        all =
-            vector::ShuffleOp::create(b.builder, b.loc, all, rows[row], order);
-      }
+      Value all = gathered(b, rows, [&](int64_t lane) {
+        int64_t element = i * lanes + lane;
+        return element % count * lanes + element / count;
+      });
       b.withLanes(lanes, [&]() -> Expr {
         b.store(0u, b.wrap(all, elementOf(op.getX())),
                 {part, column * double(count) + double(i * lanes)});
@@ -207,7 +191,7 @@ private:
       auto widened = v.getDefiningOp<arith::ExtFOp>();
       rows.push_back(widened ? widened.getIn() : v);
     }
-    turn(rows);
+    rows = turned(b, std::move(rows));
     for (int64_t i = 0; i < lanes; ++i) {
       Value v = rows[i];
       if (v.getType() != computed)
@@ -222,22 +206,6 @@ private:
       });
     }
     b.unbindElement(op.getResult());
-  }
-
-  /// Rows become columns.
-  void turn(SmallVectorImpl<Value> &rows) {
-    for (int64_t done = 1; done < lanes; done *= 2) {
-      SmallVector<Value> turned;
-      for (int64_t i = 0; i < lanes / 2; ++i)
-        for (int64_t from : {int64_t(0), lanes / 2}) {
-          SmallVector<int64_t> order;
-          for (int64_t lane = from; lane < from + lanes / 2; ++lane)
-            order.append({lane, lane + lanes});
-          turned.push_back(vector::ShuffleOp::create(
-              b.builder, b.loc, rows[i], rows[i + lanes / 2], order));
-        }
-      rows.assign(turned.begin(), turned.end());
-    }
   }
 
   KernelBuilder &b;

@@ -72,13 +72,19 @@ bool TileModel::evictEachOther(int64_t ofTile) const {
   return llvm::divideCeil(ofTile, sets) > uint64_t(target.l1Bytes / way - 1);
 }
 
+double cyclesBesideSteps(int64_t sums, bool isMeasured,
+                         const TargetDescription &target) {
+  // Sums are cleared, finished and stored beside the steps of the next tile (28 sums take
+  // 16 cycles beside 16 steps, 29 beside 32, 52 to 92 beside 64 to 128 by the products of
+  // eleven networks on Zen 5, November 2026).
+  constexpr double ofSum = 5, ofOtherSum = 48, otherSums = 8;
+  return (isMeasured ? ofSum : ofOtherSum) / target.rates.instructions *
+         (otherSums + static_cast<double>(sums));
+}
+
 double TileModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
-  // What a tile costs beside its steps: its sums are cleared, finished and stored beside
-  // the steps of the next one (28 sums take 16 cycles beside 16 steps, 29 beside 32, 52 to
-  // 92 beside 64 to 128 by the products of eleven networks on Zen 5, November 2026). Cores
-  // that multiply by lane, or without vectors, were not measured.
-  constexpr double ofSum = 5, ofOtherSum = 48, lineBytes = 64;
+  constexpr double lineBytes = 64;
   // Of the time that lines of weights take from the second cache, multiply-adds hide all
   // but this part.
   constexpr double notHidden = 0.25;
@@ -87,8 +93,7 @@ double TileModel::cycles(const TileChoice &tile) const {
   // (Zen 4, vectors of 32 bytes, November 2026).
   constexpr double ofLatency = 0.06, freely = 1.5;
   bool isMeasured = factors == 1 && !isScalar;
-  double fixed = (isMeasured ? ofSum : ofOtherSum) / rates.instructions /
-                 static_cast<double>(steps);
+  auto ofSteps = static_cast<double>(steps);
   auto perStep = [&](int64_t r, int64_t v) {
     double loads = static_cast<double>(r) / double(factors) + double(v);
     double sums = static_cast<double>(r * v) / rates.multiplyAdds,
@@ -111,7 +116,7 @@ double TileModel::cycles(const TileChoice &tile) const {
     // Where loads are few, they are not all free either.
     if (factors > 1)
       step += 0.1 * loads;
-    return step + fixed * (8 + static_cast<double>(r * v));
+    return step + cyclesBesideSteps(r * v, isMeasured, target) / ofSteps;
   };
   int64_t panels = vectorsNeeded / tile.vectors,
           rest = vectorsNeeded % tile.vectors;

@@ -33,6 +33,11 @@ struct ColumnVectors {
   int64_t width() const;
 };
 
+/// Estimates what a tile of so many sums costs beside its steps. Cores that multiply by
+/// lane, or without vectors, were not measured.
+double cyclesBesideSteps(int64_t sums, bool isMeasured,
+                         const TargetDescription &target);
+
 /// Tiles for a product of `rows` x `columns`, by a model of the inner loop:
 /// multiply-adds and loads per step, latency, and the rows and columns left over.
 /// Cores with small code choose otherwise (CursorTile.h).

@@ -230,3 +230,20 @@ kernel.func @f(%x: tensor<1x6x6x32xf32>, %w: tensor<2304xf32>) -> tensor<1x6x6x3
   %y = graph.conv %x, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 4 : i64} : (tensor<1x6x6x32xf32>, tensor<3x3x8x32xf32>) -> tensor<1x6x6x32xf32>
   kernel.return %y : tensor<1x6x6x32xf32>
 }
+
+// -----
+
+// expected-error @+1 {{its plan has vectors = 3, and there are 2 vectors in a row of results}}
+kernel.func @f(%x: tensor<1x28x28x1xf32>, %w: tensor<5x5x1x6xf32>) -> tensor<1x28x28x6xf32> attributes {strategy = "position-convolution", plan = {channels = 6, lines = 28, parts = 1, vectors = 3}} {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x28x28x1xf32>, tensor<5x5x1x6xf32>) -> tensor<1x28x28x6xf32>
+  kernel.return %y : tensor<1x28x28x6xf32>
+}
+
+// -----
+
+// 32 channels fill lanes.
+// expected-error @+1 {{the strategy 'position-convolution' does not take what it computes for 'x86-64-v4'}}
+kernel.func @f(%x: tensor<1x28x28x16xf32>, %w: tensor<3x3x16x32xf32>) -> tensor<1x28x28x32xf32> attributes {strategy = "position-convolution", plan = {channels = 6, lines = 28, parts = 1, vectors = 1}} {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x28x28x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x28x28x32xf32>
+  kernel.return %y : tensor<1x28x28x32xf32>
+}

@@ -1,0 +1,112 @@
+// Convolutions whose output channels do not fill vectors, with positions in lanes
+// (PositionTiles.h), their plans.
+//
+// `channels` and `vectors` are those of a tile, `lines` the rows of the result for which
+// rows of the input are copied together, `parts` how many threads can have a copy.
+
+#include "dialects/graph/ElementsData.h"
+#include "passes/schedule/GroupCost.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/ConvolutionTiles.h"
+#include "passes/schedule/tiles/PositionLoops.h"
+#include "passes/schedule/tiles/PositionTiles.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// Kernel columns are not a loop: at most so many.
+constexpr int64_t mostKernelColumns = 16;
+
+class PositionConvolutionStrategy : public Strategy {
+public:
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = positionConvolution(group, target);
+    if (!anchor.conv || group.savesMemory ||
+        windowAxes(anchor.conv).back().kernel > mostKernelColumns)
+      return false;
+    // What channels in lanes take, but for a part that estimates are off by.
+    constexpr double surely = 0.9;
+    PositionTiles tiles(anchor, target);
+    ConvolutionTiles channels(anchor, target);
+    return tiles.cycles(tiles.ranked(/*divides=*/false).front()) <
+           surely * anchor.products() *
+               channels.cycles(channels.ranked().front());
+  }
+
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {{"channels", 1, 1 << 16},
+                                   {"lines", 1, 1 << 16},
+                                   {"parts", 1, 64},
+                                   {"vectors", 1, 1 << 16}};
+    return keys;
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = positionConvolution(group, target);
+    PositionTiles tiles(anchor, target);
+    bool divides = paysToFork(group, target);
+    return plansOf(tiles.ranked(divides), [&](const PositionChoice &choice) {
+      return Plan(anchor.conv.getContext(),
+                  {{"channels", choice.channels},
+                   {"lines", choice.lines},
+                   {"parts", divides ? tiles.parts(choice) : 1},
+                   {"vectors", choice.vectors}});
+    });
+  }
+
+  double cost(GroupView group, const Plan &plan,
+              const TargetDescription &target) const override {
+    return PositionTiles(positionConvolution(group, target), target)
+        .cycles({plan.number("channels"), plan.number("vectors"),
+                 plan.number("lines")});
+  }
+
+  SmallVector<int64_t>
+  scratchBytes(GroupView group, const Plan &plan,
+               const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = positionConvolution(group, target);
+    return {plan.number("parts") *
+            PositionTiles(anchor, target).elements(plan.number("lines")) *
+            bytesPerElement(anchor.type())};
+  }
+
+  std::string refuse(GroupView group, const Plan &plan,
+                     const TargetDescription &target) const override {
+    ConvolutionAnchor anchor = positionConvolution(group, target);
+    PositionTiles tiles(anchor, target);
+    auto beyond = [&](StringRef key, int64_t most, StringRef what) {
+      int64_t asked = plan.number(key);
+      return asked <= most ? std::string()
+                           : "its plan has " + key.str() + " = " +
+                                 std::to_string(asked) + ", and there are " +
+                                 std::to_string(most) + " " + what.str();
+    };
+    for (std::string why :
+         {beyond("channels", tiles.channels, "output channels"),
+          beyond("lines", tiles.copied.resultRows, "rows of results"),
+          beyond("vectors", int64_t(tiles.vectors.size()),
+                 "vectors in a row of results")})
+      if (!why.empty())
+        return why;
+    return refuseTile({plan.number("channels") * tiles.copied.poolColumns,
+                       plan.number("vectors"), 1},
+                      1, group.isStrict());
+  }
+
+  void emit(KernelBuilder &b) const override {
+    emitPositionConvolution(b, positionConvolution(b.group, b.target));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createPositionConvolutionStrategy() {
+  return std::make_unique<PositionConvolutionStrategy>();
+}
+
+} // namespace ingot::schedule

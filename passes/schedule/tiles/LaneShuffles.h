@@ -1,0 +1,29 @@
+// Lanes of several vectors in another order.
+
+#ifndef INGOT_PASSES_SCHEDULE_TILES_LANESHUFFLES_H
+#define INGOT_PASSES_SCHEDULE_TILES_LANESHUFFLES_H
+
+#include "passes/schedule/KernelBuilder.h"
+
+namespace ingot::schedule {
+
+/// Returns rows of a matrix as its columns, one behind the other: lane 0 of all `rows`,
+/// lane 1 of all rows, and so on, cut into vectors of as many lanes. Interleaving the
+/// first half of the rows with the second one does that in as many steps as the number
+/// of rows, a power of two, can be halved:
+///
+///   a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
+///   b0 b1 b2 b3  ->  a2 c2 a3 c3  ->  a1 b1 c1 d1
+///   c0 c1 c2 c3      b0 d0 b1 d1      a2 b2 c2 d2
+///   d0 d1 d2 d3      b2 d2 b3 d3      a3 b3 c3 d3
+llvm::SmallVector<mlir::Value> turned(KernelBuilder &b,
+                                      llvm::SmallVector<mlir::Value> rows);
+
+/// Returns a vector whose lane i is lane `place(i)` of the vectors `from`, counted
+/// through all of them; -1: any.
+mlir::Value gathered(KernelBuilder &b, llvm::ArrayRef<mlir::Value> from,
+                     llvm::function_ref<int64_t(int64_t)> place);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_TILES_LANESHUFFLES_H

@@ -1,0 +1,236 @@
+#include "passes/schedule/tiles/PositionTiles.h"
+
+#include "passes/schedule/tiles/PanelKernel.h"
+#include "targets/TargetDescription.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+/// Whether a value has the same number, or one for each channel, at all positions.
+static bool isOfChannels(Value v, int64_t channels) {
+  int64_t count = tensorType(v).getNumElements();
+  return (isa<BlockArgument>(v) || v.getDefiningOp<ConstantOp>()) &&
+         (count == 1 || (count == channels && shapeOf(v).back() == channels));
+}
+
+/// Whether all that follows the convolution is computed of its results, the pool's, and
+/// numbers of channels, element by element in the type of the sums.
+static bool readsChannelsOnly(GroupView group, ConvolutionAnchor anchor) {
+  Type type = anchor.type();
+  llvm::SmallDenseSet<Value> behind{anchor.conv.getResult()};
+  for (Operation &op : group.block->without_terminator()) {
+    if (llvm::none_of(op.getOperands(),
+                      [&](Value v) { return behind.contains(v); }))
+      continue;
+    if (op.getNumResults() != 1 || elementOf(op.getResult(0)) != type ||
+        (&op != anchor.pool && !isa<ElementwiseOpInterface>(op)))
+      return false;
+    for (Value operand : op.getOperands())
+      if (!behind.contains(operand) &&
+          !isOfChannels(operand, anchor.channels()))
+        return false;
+    behind.insert(op.getResult(0));
+  }
+  return behind.contains(group.results()[0]);
+}
+
+ConvolutionAnchor positionConvolution(GroupView group,
+                                      const TargetDescription &target) {
+  if (group.hasRunTimeSizes() || target.isDevice() || target.smallCode ||
+      target.wholeRegisters || group.results().size() != 1)
+    return {};
+  ConvolutionAnchor found;
+  for (Operation &op : group.block->without_terminator()) {
+    if (auto element = dyn_cast<ElementOpInterface>(op);
+        isa<ConstantOp>(op) || (element && element.isCheap()))
+      continue;
+    if (auto conv = dyn_cast<ConvOp>(op); conv && !found.conv)
+      found.conv = conv;
+    else if (isDisjointPool(&op) && !found.pool)
+      found.pool = &op;
+    else
+      return {};
+  }
+  ConvOp conv = found.conv;
+  if (!conv || conv.getGroups() != 1 || !isa<BlockArgument>(conv.getW()))
+    return {};
+  Type type = found.type();
+  auto isOfType = [&](Value v) { return !v || elementOf(v) == type; };
+  size_t rank = shapeOf(conv.getX()).size();
+  // Sums of a position and kernel column are one after the other in strict order.
+  bool isInOrder = !group.isStrict() || shapeOf(conv.getX()).back() == 1;
+  bool takes = isa<Float32Type, Float64Type>(type) &&
+               target.maxLanes(type) > 1 && isOfType(conv.getW()) &&
+               isOfType(conv.getBias()) && isOfType(conv.getResult()) &&
+               (rank == 3 || rank == 4) && isInOrder &&
+               dimsOf(found.result()) == dimsOf(group.results()[0]) &&
+               tensorType(found.result()).getNumElements() > 0 &&
+               readsChannelsOnly(group, found);
+  return takes ? found : ConvolutionAnchor();
+}
+
+std::optional<ColumnsInMemory> ColumnsInMemory::of(ConvOp conv) {
+  Value x = conv.getX();
+  if (isa<BlockArgument>(x) && shapeOf(x).back() == 1)
+    return ColumnsInMemory{x, {}};
+  auto transpose = x.getDefiningOp<TransposeOp>();
+  if (!transpose || !isa<BlockArgument>(transpose.getX()))
+    return std::nullopt;
+  ArrayRef<int64_t> perm = transpose.getPerm();
+  if (perm.end()[-2] != int64_t(perm.size()) - 1)
+    return std::nullopt;
+  return ColumnsInMemory{transpose.getX(), llvm::to_vector(perm)};
+}
+
+CopiedRows::CopiedRows(ConvolutionAnchor anchor)
+    : down{1, 1, 1, 1, 1, 0}, channels(shapeOf(anchor.conv.getX()).back()) {
+  SmallVector<WindowAxis> axes = windowAxes(anchor.conv);
+  across = axes.back();
+  if (axes.size() > 1)
+    down = axes.front();
+  if (anchor.pool) {
+    poolColumns = windowOf(anchor.pool).back();
+    poolRows = axes.size() > 1 ? windowOf(anchor.pool).front() : 1;
+  }
+  ArrayRef<int64_t> result = shapeOf(anchor.result());
+  images = result.front();
+  resultRows = axes.size() > 1 ? result[1] : 1;
+  resultColumns = result.end()[-2];
+}
+
+CopiedRows::Place CopiedRows::placeOf(int64_t column) const {
+  int64_t remainder = (column % stride() + stride()) % stride();
+  return {remainder, (column - remainder) / stride()};
+}
+
+int64_t CopiedRows::zeros() const {
+  // The last window of the result's row at each of its columns.
+  int64_t last = (resultColumns * poolColumns - 1) * across.stride +
+                 across.reach() - across.low,
+          behind = placeOf(last).number + 1 - most(),
+          inFront = -placeOf(-across.low).number;
+  return std::max<int64_t>({behind, inFront, 0});
+}
+
+PositionTiles::PositionTiles(ConvolutionAnchor anchor,
+                             const TargetDescription &target)
+    : copied(anchor), channels(anchor.channels()), target(target),
+      type(anchor.type()),
+      isInMemory(ColumnsInMemory::of(anchor.conv).has_value()) {
+  SmallVector<int64_t> widths = target.lanes(type);
+  int64_t widest = widths.front(), left = copied.resultColumns % widest;
+  vectors.assign(copied.resultColumns / widest, widest);
+  if (left > 0)
+    vectors.push_back(*llvm::find_if(
+        llvm::reverse(widths), [&](int64_t lanes) { return lanes >= left; }));
+}
+
+int64_t PositionTiles::pitch() const {
+  return llvm::alignTo(copied.most() + copied.zeros(), lanes());
+}
+
+int64_t PositionTiles::start() const {
+  return llvm::alignTo(copied.zeros(), lanes());
+}
+
+int64_t PositionTiles::elements(int64_t lines) const {
+  int64_t covered = 0;
+  for (int64_t width : vectors)
+    covered += width;
+  // Lanes behind the last result.
+  int64_t more = covered - copied.resultColumns;
+  return start() + copies(lines) * pitch() + llvm::alignTo(more, lanes());
+}
+
+/// Vectors of sums, of what a step reads of the input, and of one weight.
+int64_t PositionTiles::registers(int64_t ofChannels, int64_t ofVectors) const {
+  int64_t read = copied.poolColumns * ofVectors;
+  return ofChannels * read + read + 1;
+}
+
+double PositionTiles::cyclesOfTile(int64_t ofChannels,
+                                   int64_t ofVectors) const {
+  const IssueRates &rates = target.rates;
+  int64_t sumsOfTile = ofChannels * copied.poolColumns * ofVectors;
+  auto read = double(copied.poolColumns * ofVectors), sums = double(sumsOfTile);
+  double loads = read + double(ofChannels);
+  double step =
+      std::max({sums / rates.multiplyAdds, loads / rates.loads,
+                (sums + loads) / rates.instructions, rates.multiplyAddLatency});
+  auto steps =
+      double(copied.down.kernel * copied.across.kernel * copied.channels);
+  // Results are turned, one shuffle in a cycle, and stored: all channels in vectors, others
+  // in parts for each position.
+  auto turned = double(llvm::PowerOf2Ceil(ofChannels));
+  double parts = ofChannels == channels
+                     ? 2 * turned
+                     : double(target.maxLanes(type) *
+                              llvm::popcount(uint64_t(ofChannels)));
+  double stored = double(ofVectors) * (turned * std::log2(turned) + parts);
+  return double(copied.poolRows) *
+             (steps * step +
+              cyclesBesideSteps(sumsOfTile, !target.multiplyByLane, target)) +
+         stored;
+}
+
+double PositionTiles::cyclesOfCopy(int64_t lines) const {
+  int64_t stride = copied.stride(), columns = copied.inputColumns();
+  bool isInVectors = isInMemory && stride <= mostInVectors;
+  // A number is loaded and stored in each cycle, or a vector; at a stride that is put
+  // together of as many as the stride.
+  auto ofRow = isInVectors
+                   ? double(llvm::divideCeil(columns, target.maxLanes(type)) *
+                            std::max<int64_t>(stride - 1, 1))
+                   : double(columns);
+  double rows = double(std::min(copied.rows(lines), copied.inputRows()));
+  return rows * double(copied.channels) * ofRow;
+}
+
+double PositionTiles::cycles(const PositionChoice &choice) const {
+  auto over = [](int64_t all, int64_t each, auto cost) {
+    double whole = double(all / each) * cost(each);
+    return all % each ? whole + cost(all % each) : whole;
+  };
+  double ofRow = over(channels, choice.channels, [&](int64_t ofChannels) {
+    return over(
+        int64_t(vectors.size()), choice.vectors,
+        [&](int64_t ofVectors) { return cyclesOfTile(ofChannels, ofVectors); });
+  });
+  auto blocks =
+      double(copied.images * llvm::divideCeil(copied.resultRows, choice.lines));
+  return double(copied.images * copied.resultRows) * ofRow +
+         blocks * cyclesOfCopy(choice.lines);
+}
+
+/// Threads that have a copy, at most.
+static constexpr int64_t mostParts = 8;
+
+/// As many rows as half of the first cache has room for the copy of, at least one.
+int64_t PositionTiles::linesOfCopy(bool divides) const {
+  int64_t bytes = type.getIntOrFloatBitWidth() / 8, lines = copied.resultRows;
+  if (divides)
+    lines = llvm::divideCeil(lines, mostParts);
+  while (lines > 1 && elements(lines) * bytes > target.l1Bytes / 2)
+    lines = llvm::divideCeil(lines, 2);
+  return lines;
+}
+
+std::vector<PositionChoice> PositionTiles::ranked(bool divides) const {
+  Ranking<PositionChoice> ranking(/*tolerance=*/0.001);
+  int64_t lines = linesOfCopy(divides);
+  for (int64_t v = 1; v <= int64_t(vectors.size()); ++v)
+    for (int64_t n = 1; n <= channels; ++n)
+      if (registers(n, v) < int64_t(target.vectorRegisters))
+        ranking.add({n, v, lines}, cycles({n, v, lines}));
+  return std::move(ranking).ranked({1, 1, lines});
+}
+
+int64_t PositionTiles::parts(const PositionChoice &choice) const {
+  return std::min<int64_t>(
+      mostParts,
+      copied.images * llvm::divideCeil(copied.resultRows, choice.lines));
+}
+
+} // namespace ingot::schedule

@@ -1,0 +1,46 @@
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 | FileCheck %s --check-prefix=EIGHT
+// REQUIRES: ingot-opt
+
+// 6 channels are few of 16 lanes, and most of 8; 28 positions fill two vectors nearly. All
+// rows of the result have one copy. Weights stay as they are.
+// CHECK-LABEL: @few(
+// CHECK: graph.group "position-convolution"(%{{.*}}, %arg0) {plan = {channels = 6 : i64, lines = 28 : i64, parts = 1 : i64, vectors = 2 : i64}} : (tensor<5x5x1x6xf32>, tensor<1x28x28x1xf32>)
+// EIGHT-LABEL: @few(
+// EIGHT: graph.group "convolution"
+func.func @few(%x: tensor<1x28x28x1xf32>) -> tensor<1x28x28x6xf32> {
+  %w = graph.constant dense_resource<w> : tensor<5x5x1x6xf32> : tensor<5x5x1x6xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x28x28x1xf32>, tensor<5x5x1x6xf32>) -> tensor<1x28x28x6xf32>
+  return %y : tensor<1x28x28x6xf32>
+}
+
+// 8 channels of a picture at a stride: columns are side by side in front of the transpose.
+// CHECK-LABEL: @picture(
+// CHECK: graph.group "position-convolution"
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: graph.transpose
+func.func @picture(%x: tensor<1x3x96x96xf32>) -> tensor<1x48x48x8xf32> {
+  %w = graph.constant dense_resource<v> : tensor<3x3x3x8xf32> : tensor<3x3x3x8xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x96x96xf32>) -> tensor<1x96x96x3xf32>
+  %y = graph.conv %t, %w {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x96x96x3xf32>, tensor<3x3x3x8xf32>) -> tensor<1x48x48x8xf32>
+  return %y : tensor<1x48x48x8xf32>
+}
+
+// Results are turned at the end, which few products do not pay for.
+// CHECK-LABEL: @few_products(
+// CHECK: graph.group "convolution"
+func.func @few_products(%x: tensor<1x96x96x1xf32>) -> tensor<1x48x48x8xf32> {
+  %w = graph.constant dense_resource<u> : tensor<3x3x1x8xf32> : tensor<3x3x1x8xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x96x96x1xf32>, tensor<3x3x1x8xf32>) -> tensor<1x48x48x8xf32>
+  return %y : tensor<1x48x48x8xf32>
+}
+
+// What is added at each position has its channels side by side.
+// CHECK-LABEL: @residual(
+// CHECK: graph.group "convolution"
+func.func @residual(%x: tensor<1x28x28x1xf32>, %r: tensor<1x28x28x6xf32>) -> tensor<1x28x28x6xf32> {
+  %w = graph.constant dense_resource<w> : tensor<5x5x1x6xf32> : tensor<5x5x1x6xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x28x28x1xf32>, tensor<5x5x1x6xf32>) -> tensor<1x28x28x6xf32>
+  %y = graph.add %c, %r : (tensor<1x28x28x6xf32>, tensor<1x28x28x6xf32>) -> tensor<1x28x28x6xf32>
+  return %y : tensor<1x28x28x6xf32>
+}
