@@ -95,6 +95,10 @@ def networks():
         [node("Conv", ["x", "we"], ["e"]), node("Conv", ["e", "wd"], ["d"], group=96, pads=[1] * 4, strides=[2] * 2),
          node("Relu", ["d"], ["r"]), node("Conv", ["r", "wp"], ["y"])],
         {"we": (96, 16, 1, 1), "wd": (96, 1, 3, 3), "wp": (24, 96, 1, 1)}, [3, 16, 75, 75], [3, 24, 38, 38]), 1
+    # Each thread has a copy of rows of the input; those of one may be of two images.
+    yield "positions", network([node("Conv", ["x", "w"], ["c"], pads=[2] * 4), node("Relu", ["c"], ["r"]),
+                                node("MaxPool", ["r"], ["y"], kernel_shape=[2, 2], strides=[2, 2])],
+                               {"w": (5, 3, 5, 5)}, [3, 3, 70, 101], [3, 5, 35, 50]), 1
     # One step after the other.
     yield "steps", network([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=256)], {"w": (1, 1024, 40), "r": (1, 1024, 256)},
                            [20, 2, 40], [20, 1, 2, 256]), 40
