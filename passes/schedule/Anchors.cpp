@@ -21,7 +21,7 @@ bool mayBeInPanels(Value w, bool packs) {
          tensorType(w).getNumElements() != 0;
 }
 
-ConvolutionAnchor ConvolutionAnchor::of(GroupView group) {
+ConvolutionAnchor ConvolutionAnchor::onlyOf(GroupView group) {
   ConvolutionAnchor found;
   for (Operation &op : group.block->without_terminator()) {
     if (auto element = dyn_cast<ElementOpInterface>(op);
@@ -35,9 +35,15 @@ ConvolutionAnchor ConvolutionAnchor::of(GroupView group) {
       return {};
   }
   bool isWhole = found.conv && group.results().size() == 1 &&
-                 isFusableConvolution(found.conv, group.packs) &&
                  dimsOf(found.result()) == dimsOf(group.results()[0]);
   return isWhole ? found : ConvolutionAnchor();
+}
+
+ConvolutionAnchor ConvolutionAnchor::of(GroupView group) {
+  ConvolutionAnchor found = onlyOf(group);
+  return found.conv && isFusableConvolution(found.conv, group.packs)
+             ? found
+             : ConvolutionAnchor();
 }
 
 int64_t ConvolutionAnchor::across() { return pool ? windowOf(pool).back() : 1; }

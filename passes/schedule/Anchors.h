@@ -15,13 +15,15 @@ namespace ingot::schedule {
 /// of its group) that can be packed.
 bool mayBeInPanels(mlir::Value w, bool packs);
 
-/// A convolution whose weights are in panels or will be, and the pool that is
-/// computed with it.
+/// A convolution and the pool that is computed with it.
 struct ConvolutionAnchor {
   graph::ConvOp conv;
   mlir::Operation *pool = nullptr;
 
-  /// The one that a group computes; without `conv` if that is not all it computes.
+  /// The one that a group computes beside cheap operators, whatever its weights; without
+  /// `conv` if that is not all it computes.
+  static ConvolutionAnchor onlyOf(GroupView group);
+  /// The same if its weights are in panels or will be.
   static ConvolutionAnchor of(GroupView group);
 
   /// Of the operands; sums of bytes are wider.

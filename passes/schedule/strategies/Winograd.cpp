@@ -36,24 +36,11 @@ namespace {
 /// The convolution that is all a group computes beside cheap operators and a pool, if
 /// it has weights that are sampled; null if it has not.
 ConvolutionAnchor sampledConvolution(GroupView group) {
-  ConvolutionAnchor found;
-  for (Operation &op : group.block->without_terminator()) {
-    auto element = dyn_cast<ElementOpInterface>(op);
-    if (isa<ConstantOp>(op) || (element && element.isCheap()))
-      continue;
-    auto conv = dyn_cast<ConvOp>(op);
-    if (conv && !found.conv && sampledWeights(conv) && hasWinogradForm(conv))
-      found.conv = conv;
-    else if (isDisjointPool(&op) && !found.pool)
-      found.pool = &op;
-    else
-      return {};
-  }
-  bool isWhole =
-      found.conv && group.results().size() == 1 &&
-      sampledWeights(found.conv).getValues().getDefiningOp<UnpackPanelsOp>() &&
-      dimsOf(found.result()) == dimsOf(group.results()[0]);
-  return isWhole ? found : ConvolutionAnchor();
+  ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);
+  bool isSampled =
+      found.conv && sampledWeights(found.conv) && hasWinogradForm(found.conv) &&
+      sampledWeights(found.conv).getValues().getDefiningOp<UnpackPanelsOp>();
+  return isSampled ? found : ConvolutionAnchor();
 }
 
 /// The convolution of a group with weights as the model has them, which could be

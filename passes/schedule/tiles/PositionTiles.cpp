@@ -39,20 +39,9 @@ static bool readsChannelsOnly(GroupView group, ConvolutionAnchor anchor) {
 ConvolutionAnchor positionConvolution(GroupView group,
                                       const TargetDescription &target) {
   if (group.hasRunTimeSizes() || target.isDevice() || target.smallCode ||
-      target.wholeRegisters || group.results().size() != 1)
+      target.wholeRegisters)
     return {};
-  ConvolutionAnchor found;
-  for (Operation &op : group.block->without_terminator()) {
-    if (auto element = dyn_cast<ElementOpInterface>(op);
-        isa<ConstantOp>(op) || (element && element.isCheap()))
-      continue;
-    if (auto conv = dyn_cast<ConvOp>(op); conv && !found.conv)
-      found.conv = conv;
-    else if (isDisjointPool(&op) && !found.pool)
-      found.pool = &op;
-    else
-      return {};
-  }
+  ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);
   ConvOp conv = found.conv;
   if (!conv || conv.getGroups() != 1 || !isa<BlockArgument>(conv.getW()))
     return {};
@@ -65,7 +54,6 @@ ConvolutionAnchor positionConvolution(GroupView group,
                target.maxLanes(type) > 1 && isOfType(conv.getW()) &&
                isOfType(conv.getBias()) && isOfType(conv.getResult()) &&
                (rank == 3 || rank == 4) && isInOrder &&
-               dimsOf(found.result()) == dimsOf(group.results()[0]) &&
                tensorType(found.result()).getNumElements() > 0 &&
                readsChannelsOnly(group, found);
   return takes ? found : ConvolutionAnchor();
