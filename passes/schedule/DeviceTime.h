@@ -53,6 +53,12 @@ double hostSeconds(int64_t bytes, int64_t multiplyAdds);
 /// What so many launches lose where they start one by one, and not as a graph.
 double secondsOutsideOfGraph(int64_t launches);
 
+/// What it takes that blocks are counted (kernel.count). A block waits about 1.5 us in all
+/// until others see what it wrote and it knows the number (a fence, an atomic addition and a
+/// load of about 300 cycles each, twice); clearing the numbers is a launch of its own, of
+/// about 2 us.
+inline constexpr double countingSeconds = 1.5e-6 + 2e-6;
+
 /// What launches of a branch take one after the other, and how much of that they would
 /// take if they had all of the device.
 struct BranchTime {

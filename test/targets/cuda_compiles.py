@@ -128,6 +128,9 @@ def instruction_cases(work):
     exchange = [r"shfl\.sync\.bfly"], [r"SHFL\.BFLY"]
     yield "reduction", save_node(work, "reduction", helper.make_node("ReduceMean", ["x"], ["y"], axes=[1]),
                                  [("x", [64, 1024])], [64, 1]), *exchange
+    yield "columns", save_node(work, "columns", helper.make_node("ReduceMean", ["x"], ["y"], axes=[1, 2]),
+                               [("x", [1, 112, 112, 32])], [1, 1, 1, 32]), [r"ld\.global(\.nc)?\.f32", r"bar\.sync", r"atom(\.\w+)*\.add"], [
+                                   "LDG", "STS", "LDS", "ATOM"]
     yield "softmax", save_node(work, "softmax", helper.make_node("Softmax", ["x"], ["y"]),
                                [("x", [64, 128])], [64, 128]), *exchange
     ahead = [r"cp\.async\.cg\.shared\.global", r"cp\.async\.wait_group", r"ldmatrix\.sync\.aligned\.m8n8\.x4\.shared"]

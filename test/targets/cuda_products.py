@@ -8,6 +8,7 @@ the opposite order results are the same to the last bit.
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+EMULATION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "targets", "cuda", "emulation")
 KINDS = {"e4m3": (ml_dtypes.float8_e4m3fn, TensorProto.FLOAT8E4M3FN), "e5m2": (ml_dtypes.float8_e5m2, TensorProto.FLOAT8E5M2),
          "u8": (np.uint8, TensorProto.UINT8), "s8": (np.int8, TensorProto.INT8)}
 # Sums of f32, and bf16 of 8 bits.
@@ -99,35 +101,79 @@ def cases():
     yield Case("shares-s8", "stream-product", "sm_80", (64, 16384), (16384, 64), ("s8", "s8"))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+# Runs a model whose sizes are in front of its tensors: x from a file, y to one.
+PROGRAM = """#include "net.cu"
+#include <stdio.h>
+#include <vector>
+int main(int, char **paths) {
+  std::vector<char> x(X_BYTES), y(Y_BYTES);
+  FILE *file = fopen(paths[1], "rb");
+  if (!file || fread(x.data(), 1, x.size(), file) != x.size()) return 100;
+  fclose(file);
+  net_constants constants;
+  net_handle handle;
+  net_io io = {};
+  SIZES
+  io.x = reinterpret_cast<decltype(io.x)>(x.data());
+  io.y = reinterpret_cast<decltype(io.y)>(y.data());
+  ingot_status status = net_upload(&constants, nullptr);
+  if (status == INGOT_OK) status = net_create(&handle, &constants, nullptr);
+  if (status == INGOT_OK) status = net_run(&handle, &io, nullptr);
+  file = fopen(paths[2], "wb");
+  if (!file || fwrite(y.data(), 1, y.size(), file) != y.size()) return 100;
+  fclose(file);
+  return status;
+}
+"""
+
+
+def compiled(args, folder, model, options, case):
+    """The command that runs a model at the sizes of its case, which it leaves open, and writes y.npy."""
+    source, program = os.path.join(folder, "main.cpp"), os.path.join(folder, "program")
+    subprocess.run([args.ingot, model, *options, "-o", os.path.join(folder, "net.cu"), "--name", "net"], check=True)
+    sizes = " ".join(f"io.{name} = {case.x.shape[axis]};" for axis, name in case.open.items())
+    with open(source, "w") as file:
+        file.write(PROGRAM.replace("SIZES", sizes).replace("X_BYTES", str(case.x.nbytes)).replace(
+            "Y_BYTES", str(case.want.astype(case.x.dtype).nbytes)))
+    subprocess.run([args.compiler, "-std=c++17", "-O1", "-I" + folder, "-I" + EMULATION, source, "-o", program], check=True)
+    case.x.tofile(os.path.join(folder, "x.bin"))
+    npy = f"import numpy as np; np.save('y.npy', np.fromfile('y.bin', np.{case.x.dtype}).reshape({case.want.shape}))"
+    return ["sh", "-c", f"cd '{folder}' && ./program x.bin y.bin && '{sys.executable}' -c \"{npy}\""]
+
+
+def check(cases, description):
+    """Runs cases, which have a name, a strategy, a target, options, a tolerance, an input x, what is wanted, save(folder), and perhaps what
+    the plan has to say and the sizes that are left to the run."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--work", required=True)
+    parser.add_argument("--compiler", default="c++", help="for models whose sizes are left to the run")
     parser.add_argument("--filter", default="")
     args = parser.parse_args()
     failed = 0
-    for case in cases():
+    for case in cases:
         if args.filter not in case.name:
             continue
         folder = os.path.join(args.work, case.name)
         os.makedirs(folder, exist_ok=True)
         model = case.save(folder)
         options = ["--target", case.target, *case.options]
-        report = subprocess.run([args.ingot, "inspect", model, *options], capture_output=True, text=True, check=True).stdout
+        report = subprocess.run([args.ingot, model, *options, "--stop-after", "decide"], capture_output=True, text=True, check=True).stdout
+        isTaken = re.search(f'group "{case.strategy}".*{getattr(case, "plan", "")}', report)
+        run = compiled(args, folder, model, options, case) if getattr(case, "open", None) else [
+            args.ingot, "run", model, *options, f"--input=x={os.path.join(folder, 'x.npy')}", "--output-dir", folder]
         results = []
         for order in ({}, {"EMULATED_GPU_BACKWARDS": "1"}):
-            out = os.path.join(folder, "out")
-            subprocess.run([args.ingot, "run", model, *options, f"--input=x={os.path.join(folder, 'x.npy')}", "--output-dir", out],
-                           check=True, stdout=subprocess.DEVNULL, env=os.environ | order)
-            results.append(np.load(os.path.join(out, "y.npy")))
+            subprocess.run(run, check=True, stdout=subprocess.DEVNULL, env=os.environ | order)
+            results.append(np.load(os.path.join(folder, "y.npy")))
         error = np.abs(results[0].astype(np.float64) - case.want).max() / np.abs(case.want).max()
         isSame = results[0].tobytes() == results[1].tobytes()
-        isRight = error <= case.tolerance and isSame and case.strategy in report
+        isRight = error <= case.tolerance and isSame and isTaken
         failed += not isRight
-        print(f"{case.name:<28}{case.strategy if case.strategy in report else 'another strategy':<20}{error:.2e}"
+        print(f"{case.name:<28}{case.strategy if isTaken else 'another strategy':<20}{error:.2e}"
               f"{'' if isSame else '  depends on the order'}{'' if isRight else '  WRONG'}", flush=True)
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check(cases(), __doc__))

@@ -319,7 +319,13 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView,
             const TargetDescription &target) const override {
-    return operands.steps >= target.device.warp && isInColumns(operands);
+    // Few steps leave most threads of a warp idle, which is no loss where a thread for each
+    // column would leave most of the device idle.
+    const Device &device = target.device;
+    bool areFew = operands.columns * int64_t(device.warp) <=
+                  int64_t(device.busyThreads) * device.processors;
+    return operands.steps >= (areFew ? fewest : int64_t(device.warp)) &&
+           isInColumns(operands);
   }
 
 private:

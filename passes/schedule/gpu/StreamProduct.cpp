@@ -4,6 +4,7 @@
 // leave most processors idle in the last round of blocks, or are too few for them. What it
 // costs is a launch that clears the counts, and the parts of tiles, which go through memory.
 
+#include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/TensorTile.h"
 #include "passes/schedule/tiles/TileChoice.h"
@@ -111,9 +112,7 @@ private:
 
   /// Estimates the time of a product: that of the strips of one share while a processor has
   /// several, and what follows them. Sums of up to two parts are written to the second
-  /// cache and read from there; a block waits about 1.5 us in all until others see what
-  /// it wrote and it knows the number (a fence, an atomic addition and a load of about
-  /// 300 cycles each, twice). Clearing the numbers is a launch of its own, of about 2 us.
+  /// cache and read from there, and blocks are counted.
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
@@ -122,12 +121,11 @@ private:
     double bytes = double(tile.shares) *
                    (each * double(tile.rows + tile.columns) * 64 +
                     4 * double(tile.rows * tile.columns) * sizeof(float));
-    constexpr double counting = 1.5e-6, clearing = 2e-6;
     StripTime strip = stripTime(tile, operands.leftType(), device);
     double resident = double(tile.shares) / device.processors;
     return std::max(each * (resident * strip.busy + strip.latency),
                     bytes / cacheRate(device)) +
-           counting + clearing;
+           countingSeconds;
   }
 };
 

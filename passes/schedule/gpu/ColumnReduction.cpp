@@ -1,0 +1,418 @@
+// Reductions that keep the last axis, by the threads of blocks.
+//
+// What is reduced are the steps (all positions of an image, say), what is kept behind them
+// the columns (its channels), which lie side by side. A block has some neighbouring columns;
+// its threads divide the steps of these, so that a warp reads whole stretches of memory, and
+// join what they have in shared memory, by halves:
+//
+//   total = init
+//   for every so many steps: total = combine(total, x[row, step, column])
+//   totals[part][column] <- total
+//   for half = parts / 2 .. 1:
+//     barrier;  part < half?  totals[part][column] = merge(that, totals[part + half][column])
+//   result[row, column] = epilogue(finish(totals[0][column]))
+//
+// Where there are few columns for the device, slices of the steps have blocks of their own.
+// Each leaves its totals in memory and is counted; the block that completes the number
+// merges all slices, in their order, so that no result depends on who comes when.
+//
+// With a thread for each column, the mean of each of 32 channels over 112 x 112 positions is
+// one warp's that reads 12,544 times one after the other.
+
+#include "passes/schedule/DeviceTime.h"
+#include "passes/schedule/Strategy.h"
+#include "passes/schedule/tiles/TileChoice.h"
+
+#include "dialects/kernel/ValueNames.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+namespace {
+
+/// The axes of a reduction: rows in front of the last reduced axis, steps, and columns.
+struct ColumnAxes {
+  explicit ColumnAxes(ReductionOpInterface reduction)
+      : sizes(dimsOf(reduction.getInput())) {
+    int64_t last = reduction.getAxes().back();
+    for (int64_t axis = 0, e = sizes.size(); axis < e; ++axis)
+      (llvm::is_contained(reduction.getAxes(), axis) ? steps
+       : axis < last                                 ? rows
+                                                     : columns)
+          .push_back(axis);
+  }
+
+  Dims of(ArrayRef<int64_t> axes) const {
+    return Dims(llvm::map_range(axes, [&](int64_t a) { return sizes[a]; }));
+  }
+  int64_t columnCount() const { return product(of(columns)).most(); }
+  Dim stepCount() const { return product(of(steps)); }
+  Dim rowCount() const { return product(of(rows)); }
+
+  Dims sizes;
+  SmallVector<int64_t> rows, steps, columns;
+};
+
+/// What a block has: columns, threads that divide the steps of each, and how many blocks
+/// divide the steps of the same columns.
+struct ColumnBlock {
+  int64_t columns, parts, slices;
+
+  int64_t threads() const { return columns * parts; }
+};
+
+class ColumnReductionKernel {
+public:
+  ColumnReductionKernel(KernelBuilder &b, const ColumnBlock &block)
+      : b(b), reduction(cast<ReductionOpInterface>(b.group.anchor())),
+        axes(reduction), block(block), columns(axes.columnCount()) {
+    findStretches();
+  }
+
+  void emit() {
+    Type type = elementOf(reduction.getInput());
+    stored = isa<FloatType>(type) ? computeType(type) : type;
+    int64_t across = llvm::divideCeil(columns, block.columns);
+    if (block.parts > 1)
+      totals = b.shared({block.parts, block.columns}, stored, "totals");
+    Value ofSlices, counts;
+    if (block.slices > 1) {
+      int64_t places = axes.rowCount().most() * across;
+      ofSlices = b.scratch({places, block.slices, block.columns}, stored);
+      counts = b.counts(places);
+    }
+    b.onBlocks(axes.rowCount() * across * block.slices, block.threads(),
+               [&](Expr number, Expr thread) {
+                 findPlace(number, thread, across);
+                 Expr total = acrossParts(overSteps());
+                 if (block.slices == 1)
+                   return finish(total);
+                 whereFirst([&] {
+                   b.store(ofSlices, total, {place, slice, inBlock});
+                 });
+                 Expr done =
+                     b.wrap(kernel::CountOp::create(
+                                b.builder, b.loc, b.builder.getIndexType(),
+                                counts, place.value, b.index(1).value)
+                                .getTotal(),
+                            place.type);
+                 b.when(equal(named(done, "done"), double(block.slices)),
+                        [&] { finish(acrossParts(overSlices(ofSlices))); });
+               });
+  }
+
+private:
+  void findPlace(Expr number, Expr thread, int64_t across) {
+    named(thread, "thread");
+    inBlock = named(thread % double(block.columns), "column_of_block");
+    part = named(thread / double(block.columns), "part");
+    slice = b.index(0);
+    place = number;
+    if (block.slices > 1) {
+      slice = named(number % double(block.slices), "slice");
+      place = named(number / double(block.slices), "place");
+    }
+    Expr firstColumn = b.index(0);
+    row = place;
+    if (across > 1) {
+      firstColumn =
+          named(place % double(across) * double(block.columns), "first_column");
+      row = named(place / double(across), "row");
+    }
+    column = named(firstColumn + inBlock, "column");
+  }
+
+  /// Reduced axes that follow each other, and columns, are one axis each if every buffer
+  /// that is read on the way to the reduction has all of them, or one element.
+  void findStretches() {
+    if (axes.steps.back() - axes.steps.front() + 1 !=
+            int64_t(axes.steps.size()) ||
+        hasRunTimeSizes(reduction.getInput().getType()))
+      return;
+    ArrayRef<int64_t> shape = shapeOf(reduction.getInput());
+    SmallVector<int64_t> flat(shape.take_front(axes.steps.front()));
+    flat.append({axes.stepCount().most(), columns});
+    SmallVector<Value> pending{reduction.getInput()};
+    SmallVector<std::pair<Value, Value>> found;
+    while (!pending.empty()) {
+      Value v = pending.pop_back_val();
+      Operation *op = v.getDefiningOp();
+      if (isa_and_nonnull<ConstantOp>(op) ||
+          tensorType(v).getNumElements() == 1)
+        continue;
+      if (shapeOf(v) != shape || (op && !isa<ElementwiseOpInterface>(op)))
+        return;
+      if (op)
+        llvm::append_range(pending, op->getOperands());
+      else if (Value view = b.view(b.bufferOf(v), flat))
+        found.push_back({v, view});
+      else
+        return;
+    }
+    stretches = std::move(found);
+  }
+
+  /// The indices of a row, with those of a column.
+  Exprs placeOf(Expr row, Expr column) {
+    Exprs at(axes.sizes.size(), b.index(0));
+    auto set = [&](ArrayRef<int64_t> which, Expr position) {
+      for (auto [axis, i] :
+           llvm::zip(which, b.delinearize(position, axes.of(which))))
+        at[axis] = named(i, axisName(axis, at.size()));
+    };
+    set(axes.rows, row);
+    set(axes.columns, column);
+    return at;
+  }
+
+  Expr overSteps() {
+    bool fits = columns % block.columns == 0;
+    // Columns beyond the last one are that one again, which nobody stores.
+    Expr readable =
+        fits ? column
+             : named(min(column, double(columns - 1)), "readable_column");
+    Exprs at = placeOf(row, readable);
+    Expr first = block.slices == 1
+                     ? part
+                     : named(slice * double(block.parts) + part, "first_step");
+    return b.loop(first, b.size(axes.stepCount()), block.parts * block.slices,
+                  {reduction.init(b)},
+                  [&](Expr step, ArrayRef<Expr> carried) -> Exprs {
+                    named(step, "step");
+                    return {named(reduction.combine(b, carried[0],
+                                                    load(at, step, readable)),
+                                  "total")};
+                  })[0];
+  }
+
+  Expr load(Exprs at, Expr step, Expr column) {
+    Exprs flat(at.begin(), at.begin() + axes.steps.front());
+    flat.append({step, column});
+    for (auto [tensor, view] : stretches)
+      b.bindElement(tensor, b.loadFrom(view, elementOf(tensor), flat));
+    if (stretches.empty())
+      for (auto [axis, i] :
+           llvm::zip(axes.steps, b.delinearize(step, axes.of(axes.steps))))
+        at[axis] = named(i, axisName(axis, at.size()));
+    Expr x = b.load(reduction.getInput(), at);
+    for (auto [tensor, view] : stretches)
+      b.unbindElement(tensor);
+    return x;
+  }
+
+  Expr overSlices(Value ofSlices) {
+    return b.loop(part, b.index(block.slices), block.parts, {reduction.init(b)},
+                  [&](Expr other, ArrayRef<Expr> carried) -> Exprs {
+                    named(other, "other_slice");
+                    Expr total = loadAs(carried[0].type, ofSlices,
+                                        {place, other, inBlock});
+                    return {named(reduction.merge(b, carried[0], total),
+                                  "total_of_slices")};
+                  })[0];
+  }
+
+  Expr loadAs(Type type, Value buffer, const Exprs &at) {
+    Expr x = b.loadFrom(buffer, stored, at);
+    x.type = type;
+    return x;
+  }
+
+  /// Merges what the parts of a column have; the first one gets the result.
+  Expr acrossParts(Expr mine) {
+    if (block.parts == 1)
+      return mine;
+    auto totalOf = [&](Expr part) {
+      return loadAs(mine.type, totals, {part, inBlock});
+    };
+    b.store(totals, mine, {part, inBlock});
+    for (int64_t half = block.parts / 2; half > 0; half /= 2) {
+      b.barrier();
+      b.when(part < double(half), [&] {
+        b.store(totals,
+                reduction.merge(b, totalOf(part), totalOf(part + double(half))),
+                {part, inBlock});
+      });
+    }
+    return totalOf(part);
+  }
+
+  void whereFirst(llvm::function_ref<void()> body) {
+    block.parts == 1 ? body() : b.when(equal(part, 0.0), body);
+  }
+
+  void finish(Expr total) {
+    auto store = [&] {
+      Value anchor = reduction->getResult(0);
+      Exprs at = placeOf(row, column);
+      Expr result = named(reduction.finish(b, total, axes.stepCount()),
+                          reduction->getName().stripDialect());
+      result.type = elementOf(anchor);
+      b.bindElement(anchor, result);
+      b.store(0u, b.load(b.result(), at), at);
+      b.unbindElement(anchor);
+    };
+    whereFirst([&] {
+      columns % block.columns == 0 ? store()
+                                   : b.when(column < double(columns), store);
+    });
+  }
+
+  KernelBuilder &b;
+  ReductionOpInterface reduction;
+  ColumnAxes axes;
+  ColumnBlock block;
+  int64_t columns;
+  /// What totals are stored as.
+  Type stored;
+  Value totals;
+  /// The buffers that are read, with one axis of steps and one of columns.
+  SmallVector<std::pair<Value, Value>> stretches;
+  Expr inBlock, part, slice, place, row, column;
+};
+
+class ColumnReductionStrategy : public Strategy {
+public:
+  ArrayRef<PlanKey> planKeys() const override {
+    static const PlanKey keys[] = {
+        {"columns", 1, 1024}, {"parts", 1, 1024}, {"slices", 1, 1024}};
+    return keys;
+  }
+
+  bool takesRunTimeSizes() const override { return true; }
+  bool takesDevices() const override { return true; }
+
+  bool matches(GroupView group,
+               const TargetDescription &target) const override {
+    if (!target.isDevice() || !isOfColumns(group))
+      return false;
+    // A kernel has been decided for; a group takes what is faster than a thread for each
+    // column.
+    ColumnAxes axes(cast<ReductionOpInterface>(group.anchor()));
+    return isa<kernel::FuncOp>(group.block->getParentOp()) ||
+           rank(group, target).leastCost() <
+               seconds(group, {axes.columnCount(), 1, 1}, target);
+  }
+
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    return plansOf(
+        rank(group, target).ranked({32, 8, 1}), [&](ColumnBlock block) {
+          return Plan(group.anchor()->getContext(), {{"columns", block.columns},
+                                                     {"parts", block.parts},
+                                                     {"slices", block.slices}});
+        });
+  }
+
+  std::string refuse(GroupView, const Plan &plan,
+                     const TargetDescription &target) const override {
+    ColumnBlock block = blockOf(plan);
+    if (!llvm::isPowerOf2_64(block.parts))
+      return "halves of " + std::to_string(block.parts) +
+             " parts are joined: a power of two";
+    if (block.threads() > mostThreads ||
+        block.threads() % target.device.warp != 0)
+      return "its blocks have " + std::to_string(block.threads()) +
+             " threads: whole warps make up a block, and " +
+             std::to_string(mostThreads) + " threads at most";
+    return "";
+  }
+
+  void emit(KernelBuilder &b) const override {
+    ColumnReductionKernel(b, blockOf(b.plan)).emit();
+  }
+
+private:
+  static constexpr int64_t mostThreads = 1024;
+
+  static bool isOfColumns(GroupView group) {
+    auto reduction = dyn_cast_or_null<ReductionOpInterface>(group.anchor());
+    if (!reduction || reduction.getAxes().empty() ||
+        group.results().size() != 1 ||
+        dimsOf(group.results()[0]) != dimsOf(reduction->getResult(0)))
+      return false;
+    // Maxima and integers are the same in any order.
+    Type type = elementOf(reduction.getInput());
+    if (group.isStrict() && isa<FloatType>(type) &&
+        !isa<ReduceMaxOp, ReduceMinOp>(group.anchor()))
+      return false;
+    auto isKnown = [](const Dim &size) { return size.known().has_value(); };
+    auto hasOneOpen = [&](const Dims &sizes) {
+      return llvm::count_if(sizes, isKnown) + 1 >= int64_t(sizes.size());
+    };
+    ColumnAxes axes(reduction);
+    return computeType(type).isIntOrFloat() && !type.isInteger(1) &&
+           !axes.columns.empty() &&
+           llvm::all_of(axes.of(axes.columns), isKnown) &&
+           hasOneOpen(axes.of(axes.rows)) && hasOneOpen(axes.of(axes.steps)) &&
+           tensorType(reduction.getInput()).getNumElements() > 0;
+  }
+
+  static ColumnBlock blockOf(const Plan &plan) {
+    return {plan.number("columns"), plan.number("parts"),
+            plan.number("slices")};
+  }
+
+  static Ranking<ColumnBlock> rank(GroupView group,
+                                   const TargetDescription &target) {
+    ColumnAxes axes(cast<ReductionOpInterface>(group.anchor()));
+    Type type = computeType(
+        elementOf(cast<ReductionOpInterface>(group.anchor()).getInput()));
+    int64_t warp = target.device.warp,
+            all = llvm::PowerOf2Ceil(uint64_t(axes.columnCount())),
+            steps = llvm::PowerOf2Ceil(uint64_t(axes.stepCount().most()));
+    // Memory is read in sectors of 32 bytes.
+    int64_t sector = 32 * 8 / type.getIntOrFloatBitWidth();
+    Ranking<ColumnBlock> ranking;
+    for (int64_t columns = std::min(all, sector);
+         columns <= std::min(all, warp); columns *= 2)
+      for (int64_t threads = 128; threads <= mostThreads; threads *= 2)
+        for (int64_t slices = 1; slices <= 256; slices *= 2)
+          if (int64_t parts = threads / columns; parts * slices <= steps)
+            ranking.add({columns, parts, slices},
+                        seconds(group, {columns, parts, slices}, target));
+    return ranking;
+  }
+
+  /// Estimates the time: all elements come at the rate of memory, in as far as there are
+  /// threads enough for it. A thread waits about 600 cycles for what it reads, four
+  /// elements at a time, which is how compilers unroll its loop; and about 100 for each
+  /// half that is joined, at a barrier and for shared memory twice.
+  static double seconds(GroupView group, const ColumnBlock &block,
+                        const TargetDescription &target) {
+    const Device &device = target.device;
+    auto reduction = cast<ReductionOpInterface>(group.anchor());
+    ColumnAxes axes(reduction);
+    double steps = double(axes.stepCount().most()),
+           across =
+               std::ceil(double(axes.columnCount()) / double(block.columns)),
+           threads = double(axes.rowCount().most()) * across *
+                     double(block.slices * block.threads());
+    double used = std::min(
+        1.0, threads / (device.busyThreads * double(device.processors)));
+    int64_t bits =
+        storageType(elementOf(reduction.getInput())).getIntOrFloatBitWidth();
+    double bytes = double(tensorType(reduction.getInput()).getNumElements()) *
+                   double(bits) / 8;
+    constexpr double cycle = 1 / 1.5e9;
+    double trips = steps / double(block.parts * block.slices);
+    double waiting = std::ceil(trips / 4) * 600 * cycle,
+           joining = std::log2(double(block.parts)) * 100 * cycle;
+    double result =
+        std::max(bytes / device.bytesPerSecond / used, waiting) + joining;
+    if (block.slices > 1)
+      result += std::ceil(double(block.slices) / double(block.parts) / 4) *
+                    600 * cycle +
+                joining + countingSeconds;
+    return result;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Strategy> createColumnReductionStrategy() {
+  return std::make_unique<ColumnReductionStrategy>();
+}
+
+} // namespace ingot::schedule

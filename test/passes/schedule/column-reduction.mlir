@@ -1,0 +1,56 @@
+// RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// A block has 8 of 20 channels, and 16 threads that divide the positions of each. Both axes
+// of positions are one. Columns beyond the last one are that one again, and not stored.
+// CHECK-LABEL: kernel.func @positions(
+// CHECK-SAME: extent = 3 : index
+// CHECK-SAME: threads = 128 : i64
+// CHECK: %[[TOTALS:.*]] = memref.alloca() : memref<16x8xf32, #gpu.address_space<workgroup>>
+// CHECK: arith.minsi
+// CHECK: scf.for %[[STEP:.*]] = %[[PART:.*]] to %c30{{.*}} step %c16
+// CHECK: memref.load %{{.*}}[%c0{{.*}}, %[[STEP]], %{{.*}}] : memref<1x30x20xf32>
+// CHECK: memref.store %{{.*}}, %[[TOTALS]]
+// Halves of 8, 4, 2, and 1 parts are joined.
+// CHECK-COUNT-4: gpu.barrier
+// CHECK-NOT: gpu.barrier
+// CHECK: memref.load %[[TOTALS]]
+// CHECK: memref.store %{{.*}} : memref<1x1x1x20xf32>
+kernel.func @positions(%x: tensor<1x5x6x20xf32>) -> tensor<1x1x1x20xf32> attributes {strategy = "column-reduction", plan = {columns = 8, parts = 16, slices = 1}} {
+  %y = graph.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x5x6x20xf32>) -> tensor<1x1x1x20xf32>
+  kernel.return %y : tensor<1x1x1x20xf32>
+}
+
+// Three blocks divide the positions of 32 channels; the last one that is done merges what all
+// have left in memory.
+// CHECK-LABEL: kernel.func @slices(
+// CHECK-SAME: %{{.*}}: memref<1x9x9x32xf32> {{.*}}, %[[SLICES:.*]]: memref<1x3x32xf32> {{.*}}, %[[COUNTS:.*]]: memref<1xi32>
+// CHECK-SAME: extent = 3 : index
+// CHECK: scf.for %{{.*}} to %c81{{.*}} step %c12
+// CHECK: memref.store %{{.*}}, %[[SLICES]]
+// CHECK: %[[DONE:.*]] = kernel.count %[[COUNTS]]
+// CHECK: %[[LAST:.*]] = arith.cmpi eq, %[[DONE]], %c3
+// CHECK: scf.if %[[LAST]]
+// CHECK: scf.for %{{.*}} to %c3{{.*}} step %c4
+// CHECK: memref.load %[[SLICES]]
+kernel.func @slices(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes {strategy = "column-reduction", plan = {columns = 32, parts = 4, slices = 3}} {
+  %y = graph.reduce_max %x {axes = array<i64: 1, 2>} : (tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32>
+  kernel.return %y : tensor<1x1x1x32xf32>
+}
+
+// Axes that are not next to each other are counted each; what is read on the way to the
+// reduction, and what follows it, is computed in between.
+// CHECK-LABEL: kernel.func @around(
+// CHECK: scf.for %[[STEP:.*]] = %{{.*}} to %c60{{.*}} step %c4
+// CHECK: arith.divsi %[[STEP]], %c10
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK-COUNT-2: gpu.barrier
+// CHECK: arith.cmpf olt
+// CHECK: memref.store %{{.*}} : memref<1x3x1x32xf32>
+kernel.func @around(%x: tensor<6x3x10x32xf32>, %scale: tensor<32xf32>) -> tensor<1x3x1x32xf32> attributes {strategy = "column-reduction", plan = {columns = 32, parts = 4, slices = 1}} {
+  %s = graph.mul %x, %scale : (tensor<6x3x10x32xf32>, tensor<32xf32>) -> tensor<6x3x10x32xf32>
+  %r = graph.reduce_sum %s {axes = array<i64: 0, 2>} : (tensor<6x3x10x32xf32>) -> tensor<1x3x1x32xf32>
+  %y = graph.relu %r : (tensor<1x3x1x32xf32>) -> tensor<1x3x1x32xf32>
+  kernel.return %y : tensor<1x3x1x32xf32>
+}
