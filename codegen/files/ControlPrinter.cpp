@@ -110,6 +110,21 @@ void ControlPrinter::addSizes(kernel::SizesAttr sizes, Needs &needs) const {
     addSizes(size, needs);
 }
 
+kernel::Dim ControlPrinter::copiedElements(kernel::CopyOp copy) const {
+  if (!copy.getElements())
+    return cast<MemRefType>(copy.getTo().getType()).getNumElements();
+  return kernel::dimsOf(*copy.getElements())
+      .front()
+      .with([&](kernel::SymbolAttr symbol) {
+        bool isMade =
+            llvm::any_of(interface.madeSizes, [&](const InterfaceSize &made) {
+              return made.symbol == symbol;
+            });
+        kernel::Dim size(symbol);
+        return isMade ? kernel::Dim(size.most()) : size;
+      });
+}
+
 bool ControlPrinter::hasWeightsBase() const {
   return interface.isDevice || interface.weightsMode != WeightsMode::Source;
 }
@@ -117,11 +132,13 @@ bool ControlPrinter::hasWeightsBase() const {
 ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
   Needs needs;
   needs.memory = program.getArenaBytes().value_or(0) > 0;
+  needs.decides = interface.isDevice && program.getNearBytes();
   needs.context = options.trace && !interface.isDevice;
   program.walk([&](Operation *op) {
     // What is put on a stream may fail.
-    if (interface.isDevice && isa<kernel::LaunchOp, kernel::IfOp,
-                                  kernel::LoopOp, kernel::ReadSizesOp>(op))
+    if (interface.isDevice &&
+        isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp, kernel::CopyOp,
+            kernel::ReadSizesOp>(op))
       needs.stream = needs.checks = true;
     if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
       needs.weights |= hasWeightsBase() && isNamedWeight(get);
@@ -131,6 +148,8 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
       needs.context |= kernel::usesThreads(callee) && !interface.isDevice;
       addSizes(callee.getSizes().value_or(kernel::SizesAttr()), needs);
       addSizes(extent, needs);
+    } else if (auto copy = dyn_cast<kernel::CopyOp>(op)) {
+      addSizes(copiedElements(copy), needs);
     } else if (auto loop = dyn_cast<kernel::LoopOp>(op)) {
       addSizes(loop.getCountAttr(), needs);
       addSizes(loop.getElementsAttr(), needs);
@@ -211,6 +230,7 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
     out.comment(nodes);
   out.open(text + ") {");
   weightsBase = "weights";
+  beginProgram(program);
   if (hasWeightsBase())
     printWeightPointers(program, weightsBase);
   if (needs.stream)

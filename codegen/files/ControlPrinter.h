@@ -4,6 +4,7 @@
 #define INGOT_CODEGEN_FILES_CONTROLPRINTER_H
 
 #include "codegen/files/ProgramPrinter.h"
+#include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
 
 namespace ingot {
@@ -24,6 +25,8 @@ protected:
   virtual void printLaunch(kernel::LaunchOp launch) = 0;
   /// Prints what is neither a launch nor decided by the run.
   virtual void printOther(mlir::Operation *op) = 0;
+  /// Is called at the begin of a program's function.
+  virtual void beginProgram(kernel::ProgramOp program) {}
   /// Returns a pointer by which the host reads elements of a buffer.
   virtual std::string readable(mlir::Value memref, int64_t elements) {
     return argument(memref, /*readOnly=*/true);
@@ -50,6 +53,9 @@ protected:
   void printOperations(kernel::ProgramOp program);
   /// Calls `use` for each launch of the entry point and of what it runs.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
+  /// Elements that a copy between host and device moves: of those whose number the run makes,
+  /// as many as there is room for.
+  kernel::Dim copiedElements(kernel::CopyOp copy) const;
   /// Declares the sizes that the run makes.
   void printMade();
 

@@ -45,8 +45,10 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
       });
     staging += llvm::alignTo(
         std::max<int64_t>(8 * most, cellBytes * loops.size()), align);
-    near = staging;
-    staging += llvm::alignTo(main.getNearBytes().value_or(0), align);
+    for (kernel::ProgramOp program : kernel::programsInOrder(main)) {
+      near[program] = staging;
+      staging += llvm::alignTo(program.getNearBytes().value_or(0), align);
+    }
   }
   tensors = llvm::alignTo(interface.arenaBytes, align);
   device = tensors + staging;

@@ -18,8 +18,6 @@ struct DeviceLayout {
   /// Where outputs begin in staging; where what the host decides by does, behind them; and
   /// the size of all.
   int64_t outputs = 0, decisions = 0, staging = 0;
-  /// Where the memory of kernels of the host begins, behind what it decides by.
-  int64_t near = 0;
   /// Where tensors begin on the device, and how much of it a run takes.
   int64_t tensors = 0, device = 0;
 
@@ -27,8 +25,14 @@ struct DeviceLayout {
   /// further whether it goes on, from this byte on. On the device the body reads one and
   /// writes the other.
   int64_t cellOf(kernel::LoopOp loop) const;
+  /// Where a program's memory of kernels of the host begins, behind what the host decides by.
+  /// Each program has its own: none runs within itself.
+  int64_t nearOf(kernel::ProgramOp program) const {
+    return near.lookup(program);
+  }
 
 private:
+  llvm::DenseMap<mlir::Operation *, int64_t> near;
   llvm::SmallVector<kernel::LoopOp> loops;
 };
 

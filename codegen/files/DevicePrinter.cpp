@@ -24,8 +24,7 @@ void DevicePrinter::printLaunches() {
            (isDecided ? "(void)decisions, (void)cells, (void)" : "(void)") +
            (streams() > 1 ? "streams;" : "stream;"));
   weightsBase = "constants";
-  isBusy = isArriving = true;
-  nearBase = "decisions + " + std::to_string(layout.near - layout.decisions);
+  beginProgram(interface.main);
   printWeightPointers(interface.main, weightsBase);
   printStatePointers("phases");
   printOperations(interface.main);
@@ -35,6 +34,12 @@ void DevicePrinter::printLaunches() {
   out.blank();
   names = std::move(outside);
   printEnqueue();
+}
+
+void DevicePrinter::beginProgram(kernel::ProgramOp program) {
+  isBusy = isArriving = true;
+  nearBase = "decisions + " +
+             std::to_string(layout.nearOf(program) - layout.decisions);
 }
 
 /// Ends the fork that is open and begins that of a launch, unless it is the same.
@@ -86,11 +91,16 @@ void DevicePrinter::printOther(Operation *op) {
   auto copy = dyn_cast<kernel::CopyOp>(op);
   if (!copy)
     return;
-  int64_t bytes = kernel::spanBytes(cast<MemRefType>(copy.getTo().getType()));
+  auto type = cast<MemRefType>(copy.getTo().getType());
+  int64_t bytes = kernel::spanBytes(type);
   if (bytes == 0)
     return;
+  std::string text = llvm::itostr(bytes);
+  if (kernel::Dim elements = copiedElements(copy); !elements.known())
+    text = "(size_t)(" + interface.sizeText(elements, "io->") + ") * " +
+           llvm::itostr(kernel::elementBytes(type.getElementType()));
   check("device::copy(" + argument(copy.getTo(), /*readOnly=*/false) + ", " +
-        argument(copy.getFrom(), /*readOnly=*/true) + ", " + Twine(bytes) +
+        argument(copy.getFrom(), /*readOnly=*/true) + ", " + text +
         ", stream)");
   isBusy = true;
   isArriving |= copy.getNear();

@@ -47,8 +47,9 @@ private:
   /// A call of a program, which leaves something on the stream.
   void printChecked(const std::string &call) override {
     check(call);
-    isBusy = true;
+    isBusy = isArriving = true;
   }
+  void beginProgram(kernel::ProgramOp program) override;
   /// Prints what brings bytes to where the host reads what it decides by.
   void printFetch(const std::string &from, int64_t bytes);
   void printForkBefore(kernel::LaunchOp launch);

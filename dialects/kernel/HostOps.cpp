@@ -22,6 +22,8 @@ LogicalResult CopyOp::verify() {
       bool(getTo()) == bool(getResult()) || to != getFrom().getType())
     return emitOpError(
         "needs one tensor or buffer of the same type to copy to");
+  if (getElements() && (!getTo() || dimsOf(*getElements()).size() != 1))
+    return emitOpError("of a buffer copies one number of elements");
   if (getTo() &&
       (isInNear(getTo()) != getNear() || isInNear(getFrom()) == getNear()))
     return emitOpError("is to near memory with 'near' and from it without");

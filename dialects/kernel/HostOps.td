@@ -9,6 +9,7 @@
 include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "dialects/kernel/KernelDialect.td"
+include "dialects/kernel/Sizes.td"
 
 def Kernel_CopyOp : Kernel_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Brings a tensor from a device to the host, or back";
@@ -19,9 +20,13 @@ def Kernel_CopyOp : Kernel_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
 
         %h = kernel.copy %x {near} : (tensor<8xf32>) -> tensor<8xf32>
         kernel.copy %x to %h {near} : (memref<8xf32>, memref<8xf32>) -> ()
+
+    Of a buffer without gaps whose tensor has a size at run time, as many `elements` are
+    copied, the first ones.
   }];
   let arguments = (ins AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>:$from,
-                       Optional<AnyStaticShapeMemRef>:$to, UnitAttr:$near);
+                       Optional<AnyStaticShapeMemRef>:$to, UnitAttr:$near,
+                       OptionalAttr<Kernel_SizesAttr>:$elements);
   let results = (outs Optional<AnyStaticShapeTensor>:$result);
   let assemblyFormat = [{
     $from (`to` $to^)? attr-dict `:` functional-type(operands, $result)

@@ -10,7 +10,8 @@
 //                                  %y = launch @wide(%b)
 //
 // Tensors are copied once, as a whole: views are of the copy. Kernels of the host read
-// each other's results in place, and so does what reads sizes.
+// each other's results in place, and so does what reads sizes. Programs that others run
+// (bodies of ifs and loops) copy what they are given, and what they yield.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
@@ -44,7 +45,7 @@ public:
         continue;
       auto copy = kernel::CopyOp::create(builder, launch.getLoc(),
                                          result.getType(), result, Value(),
-                                         /*near=*/false);
+                                         /*near=*/false, {});
       result.replaceUsesWithIf(copy.getResult(), [&](OpOperand &use) {
         return use.getOwner() != copy && isOfDevice(use);
       });
@@ -65,7 +66,7 @@ private:
       there = view->getResult(0);
     } else {
       there = kernel::CopyOp::create(builder, value.getLoc(), value.getType(),
-                                     value, Value(), /*near=*/true)
+                                     value, Value(), /*near=*/true, {})
                   .getResult();
     }
     return known[value] = there;

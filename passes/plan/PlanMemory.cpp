@@ -184,10 +184,15 @@ private:
       }
       if (auto copy = dyn_cast<kernel::CopyOp>(op)) {
         Type type = storageType(tensorType(copy.getFrom()));
+        kernel::Dims sizes = kernel::dimsOf(tensorType(copy.getFrom()));
         Value from = place(copy.getFrom(), type, "");
-        kernel::CopyOp::create(builder, op.getLoc(), Type(), from,
-                               place(copy.getResult(), type, ""),
-                               copy.getNear());
+        auto planned = kernel::CopyOp::create(
+            builder, op.getLoc(), Type(), from,
+            place(copy.getResult(), type, ""), copy.getNear(), {});
+        if (kernel::hasRunTimeSizes(copy.getFrom().getType()) &&
+            kernel::isCompact(sizes))
+          planned.setElementsAttr(
+              kernel::sizesAttr(product(sizes), builder.getContext()));
         continue;
       }
       auto launch = dyn_cast<kernel::LaunchOp>(op);

@@ -71,33 +71,27 @@ private:
   }
 
   /// What the programs that launch a kernel lose where it runs on the host: they are no graph
-  /// then. Kernels of programs that others run stay on the device.
+  /// then. Programs that others run never are one.
   void findStarts(ModuleOp module) {
     for (auto program : module.getOps<ProgramOp>()) {
       int64_t count = 0;
       program.walk([&](LaunchOp) { ++count; });
-      if (decidesOnHost(program))
+      if (!program.isPublic() || decidesOnHost(program))
         count = 0;
       program.walk([&](LaunchOp launch) {
         int64_t &starts = startsOutside[launch.getCallee()];
-        starts =
-            program.isPublic() && starts >= 0 ? std::max(starts, count) : -1;
+        starts = std::max(starts, count);
       });
     }
   }
 
   /// Whether a kernel in which nothing is independent runs on the host: one thread of the
   /// device would take longer, for all that has to be copied.
-  bool runsOnHost(FuncOp tensors, FuncOp kernel, int64_t multiplyAdds,
-                  const Device &device) {
+  bool runsOnHost(FuncOp kernel, int64_t multiplyAdds, const Device &device) {
     int64_t starts = startsOutside.lookup(kernel.getName()), bytes = 0;
-    // Copies are of as many bytes in each run.
-    if (starts < 0 || llvm::any_of(
-                          llvm::concat<const Type>(tensors.getArgumentTypes(),
-                                                   tensors.getResultTypes()),
-                          [](Type type) { return bool(SizesAttr::of(type)); }))
-      return false;
     for (Type type : kernel.getArgumentTypes()) {
+      if (type.isIndex()) // a size of the run
+        continue;
       auto buffer = dyn_cast<MemRefType>(type);
       if (!buffer || !buffer.getLayout().isIdentity())
         return false;
@@ -146,7 +140,7 @@ private:
     if (target.isDevice()) {
       int64_t multiplyAdds = multiplyAddsOf(GroupView{&block});
       if (!function.getThreads() &&
-          !runsOnHost(tensors, function, multiplyAdds, target.device))
+          !runsOnHost(function, multiplyAdds, target.device))
         b.onOneThread();
       function.setMultiplyAdds(multiplyAdds);
     }
@@ -240,7 +234,7 @@ private:
   }
 
   /// Of each kernel, the most launches of a program that has it, which start one by one where
-  /// it runs on the host; less than 0: it may not.
+  /// it runs on the host.
   llvm::StringMap<int64_t> startsOutside;
 
   static void adjust(LaunchOp launch, const KernelBuilder::Promises &promises) {

@@ -143,7 +143,7 @@ def compiled(args, folder, model, options, case):
 
 def check(cases, description):
     """Runs cases, which have a name, a strategy, a target, options, a tolerance, an input x, what is wanted, save(folder), and perhaps what
-    the plan has to say and the sizes that are left to the run."""
+    the plan and `inspect` have to say and the sizes that are left to the run."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--work", required=True)
@@ -160,6 +160,9 @@ def check(cases, description):
         options = ["--target", case.target, *case.options]
         report = subprocess.run([args.ingot, model, *options, "--stop-after", "decide"], capture_output=True, text=True, check=True).stdout
         isTaken = re.search(f'group "{case.strategy}".*{getattr(case, "plan", "")}', report)
+        if getattr(case, "says", None):
+            said = subprocess.run([args.ingot, "inspect", model, *options], capture_output=True, text=True, check=True).stdout
+            isTaken = isTaken and case.says in said
         run = compiled(args, folder, model, options, case) if getattr(case, "open", None) else [
             args.ingot, "run", model, *options, f"--input=x={os.path.join(folder, 'x.npy')}", "--output-dir", folder]
         results = []

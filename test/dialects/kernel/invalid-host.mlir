@@ -54,3 +54,11 @@ kernel.program @within_device(%x: memref<4xf32>) {
   kernel.copy %x to %h : (memref<4xf32>, memref<4xf32>) -> ()
   kernel.return
 }
+
+// -----
+
+kernel.program @elements_of_tensor(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{of a buffer copies one number of elements}}
+  %h = kernel.copy %x {elements = #kernel.sizes<"n" in 0 to 4 : s0>, near} : (tensor<4xf32>) -> tensor<4xf32>
+  kernel.return %h : tensor<4xf32>
+}

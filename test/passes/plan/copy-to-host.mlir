@@ -44,3 +44,23 @@ kernel.program @main(%x: tensor<8x8xf32>) -> tensor<64xf32> {
   kernel.return %y : tensor<64xf32>
 }
 }
+
+// -----
+
+// Of what has a size at run time as many elements are copied as there are, or all that there is room for where memory has gaps.
+// In a body as well, which has memory of the host of its own.
+// CHECK-LABEL: kernel.program private @body(
+// CHECK: kernel.copy %{{.*}} {near} : (tensor<64x8xf32, #{{.*}}>) -> tensor<64x8xf32, #{{.*}}>
+// PLANNED-LABEL: kernel.program private @body(
+// PLANNED-SAME: near_bytes = 6144 : i64
+// PLANNED: kernel.copy %{{.*}} to %{{.*}} {elements = #kernel.sizes<"n" in 1 to 64 : s0 * 8>, near} :
+// PLANNED: kernel.copy %{{.*}} to %{{.*}} {near} : (memref<8x64xf32>, memref<8x64xf32>) -> ()
+// PLANNED: kernel.launch @serial(%{{.*}}, %{{.*}}, %{{.*}}) {near} :
+// PLANNED: kernel.copy %{{.*}} to %{{.*}} {elements = #kernel.sizes<"n" in 1 to 64 : s0 * 8>} :
+module attributes {kernel.target = "sm_80"} {
+kernel.func @serial(%x: memref<64x8xf32> {kernel.read}, %t: memref<8x64xf32> {kernel.read}, %y: memref<64x8xf32>) { kernel.return }
+kernel.program private @body(%x: tensor<64x8xf32, #kernel.sizes<"n" in 1 to 64 : s0, 8>>, %t: tensor<8x64xf32, #kernel.sizes<"n" in 1 to 64 : 8, s0>>) -> tensor<64x8xf32, #kernel.sizes<"n" in 1 to 64 : s0, 8>> {
+  %y = kernel.launch @serial(%x, %t) : (tensor<64x8xf32, #kernel.sizes<"n" in 1 to 64 : s0, 8>>, tensor<8x64xf32, #kernel.sizes<"n" in 1 to 64 : 8, s0>>) -> tensor<64x8xf32, #kernel.sizes<"n" in 1 to 64 : s0, 8>>
+  kernel.return %y : tensor<64x8xf32, #kernel.sizes<"n" in 1 to 64 : s0, 8>>
+}
+}

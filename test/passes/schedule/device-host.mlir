@@ -36,12 +36,14 @@ kernel.func @halves(%i: tensor<100000xsi64>, %u: tensor<100000xf16>) -> tensor<1
 
 // -----
 
-// Kernels of programs that others run stay on the device.
+// Those of bodies of ifs and loops as well, and those with sizes of the run, by the most that these can be.
 // CHECK-LABEL: module @programs
 // CHECK: kernel.func @in_body(
-// CHECK-SAME: threads = 1 : i64
-// CHECK: kernel.func @in_entry(
 // CHECK-NOT: threads
+// CHECK: kernel.func @open(
+// CHECK-NOT: threads
+// CHECK: kernel.func @open_few(
+// CHECK-SAME: threads = 1 : i64
 // CHECK: kernel.program private @body
 module @programs {
 kernel.func @in_body(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> attributes {strategy = "body"} {
@@ -49,18 +51,20 @@ kernel.func @in_body(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor
   %1 = graph.scatter_elements %0, %i, %u {axis = 0 : i64} : (tensor<100000xsi64>, tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
   kernel.return %1 : tensor<100000xsi64>
 }
-kernel.func @in_entry(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> attributes {strategy = "body"} {
-  %0 = graph.constant dense<0> : tensor<100000xsi64> : tensor<100000xsi64>
-  %1 = graph.scatter_elements %0, %i, %u {axis = 0 : i64} : (tensor<100000xsi64>, tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
+kernel.func @open(%x: tensor<100000xsi64>, %i: tensor<100000xsi64, #kernel.sizes<"n" in 0 to 100000 : s0>>, %u: tensor<100000xsi64, #kernel.sizes<"n" in 0 to 100000 : s0>>) -> tensor<100000xsi64> attributes {strategy = "body"} {
+  %1 = graph.scatter_elements %x, %i, %u {axis = 0 : i64} : (tensor<100000xsi64>, tensor<100000xsi64, #kernel.sizes<"n" in 0 to 100000 : s0>>, tensor<100000xsi64, #kernel.sizes<"n" in 0 to 100000 : s0>>) -> tensor<100000xsi64>
   kernel.return %1 : tensor<100000xsi64>
+}
+kernel.func @open_few(%x: tensor<12xsi64>, %i: tensor<12xsi64, #kernel.sizes<"n" in 0 to 12 : s0>>, %u: tensor<12xsi64, #kernel.sizes<"n" in 0 to 12 : s0>>) -> tensor<12xsi64> attributes {strategy = "body"} {
+  %1 = graph.scatter_elements %x, %i, %u {axis = 0 : i64} : (tensor<12xsi64>, tensor<12xsi64, #kernel.sizes<"n" in 0 to 12 : s0>>, tensor<12xsi64, #kernel.sizes<"n" in 0 to 12 : s0>>) -> tensor<12xsi64>
+  kernel.return %1 : tensor<12xsi64>
 }
 kernel.program private @body(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> {
   %y = kernel.launch @in_body(%i, %u) : (tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
   kernel.return %y : tensor<100000xsi64>
 }
 kernel.program @main(%i: tensor<100000xsi64>, %u: tensor<100000xsi64>) -> tensor<100000xsi64> {
-  %x = kernel.launch @in_entry(%i, %u) : (tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
-  %y = kernel.launch @in_body(%i, %x) : (tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
+  %y = kernel.launch @in_body(%i, %u) : (tensor<100000xsi64>, tensor<100000xsi64>) -> tensor<100000xsi64>
   kernel.return %y : tensor<100000xsi64>
 }
 }
