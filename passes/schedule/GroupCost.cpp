@@ -59,16 +59,23 @@ static int64_t bytesOf(Value value) {
   return tensorType(value).getNumElements() * bytesPerElement(elementOf(value));
 }
 
-int64_t bytesRead(BlockArgument operand) {
-  int64_t stored = bytesOf(operand), parts = 0;
-  for (OpOperand &use : operand.getUses()) {
+/// Bytes that are read of a tensor: of one that is only arranged otherwise, those of the
+/// arrangement (a table of embeddings may lie as the last product reads it).
+static int64_t bytesReadOf(Value tensor) {
+  int64_t stored = bytesOf(tensor), parts = 0;
+  for (OpOperand &use : tensor.getUses()) {
     Operation *user = use.getOwner();
-    if (use.getOperandNumber() != 0 || !readsParts(user))
+    if (isa<UnpackPanelsOp, TransposeOp, ReshapeOp>(user))
+      parts += bytesReadOf(user->getResult(0));
+    else if (use.getOperandNumber() == 0 && readsParts(user))
+      parts += bytesOf(user->getResult(0));
+    else
       return stored;
-    parts += bytesOf(user->getResult(0));
   }
   return std::min(stored, parts);
 }
+
+int64_t bytesRead(BlockArgument operand) { return bytesReadOf(operand); }
 
 /// Counts the bytes of what a group reads and writes, each tensor once.
 static int64_t bytesMoved(GroupView group) {
