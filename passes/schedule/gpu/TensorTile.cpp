@@ -26,17 +26,9 @@
 //
 // Where there are few tiles for the device, several slices of a block compute one, each
 // of every so many strips, and add what they have in shared memory.
-//
-// Both tiles have the steps of a row, or of a column, side by side: 64 bytes, 4 pieces of
-// 16 bytes. (Only a right operand of 16 bits that is no constant is brought as it lies,
-// columns side by side, and transposed as it is loaded.) load_matrices reads 8 pieces at a
-// time, of 8 neighbouring rows; memory has 32 banks of 4 bytes, 128 bytes are 2 rows, so
-// pieces at the same place of rows 0, 2, 4 and 6 would be in the same banks. Piece p of
-// row r is therefore stored at place p ^ (r / 2 % 4): the 8 pieces that are read together
-// are in 8 different groups of banks. Where a row has 8 pieces or more it is p ^ (r % 8).
 
 #include "passes/schedule/gpu/TensorTile.h"
-#include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/gpu/TensorStrips.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -44,51 +36,15 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// How the elements of an operand come into shared memory.
-enum class Way {
-  Pieces,   ///< 16 bytes at a time
-  Elements, ///< one at a time
-};
-
-/// Whether pieces of a buffer in which `run` elements lie side by side are at multiples
-/// of 16 bytes, if the buffer is.
-bool hasPieces(KernelBuilder &b, Value tensor, int64_t run) {
-  Value buffer = b.bufferOf(tensor);
-  int64_t piece = pieceBytes / bytesOf(elementOf(tensor));
-  if (!buffer || run % piece != 0)
-    return false;
-  auto [strides, offset] =
-      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
-  return strides.back() == 1 && offset % piece == 0 &&
-         llvm::all_of(ArrayRef(strides).drop_back(),
-                      [&](int64_t stride) { return stride % piece == 0; });
-}
-
-class TensorProductKernel {
+class TensorProductKernel : TensorStrips {
 public:
   TensorProductKernel(KernelBuilder &b, const BlockOperands &operands,
                       const TensorTile &tile)
-      : b(b), operands(operands), tile(tile),
-        anchor(b.group.anchor()->getResult(0)),
-        piece(pieceBytes / bytesOf(operands.leftType())),
-        packed(operands.rightTensor.getDefiningOp<UnpackPanelsOp>()),
-        columnsLie(!packed && piece == 8) {
-    leftWay = hasPieces(b, operands.leftTensor, operands.leftRun)
-                  ? Way::Pieces
-                  : Way::Elements;
-    rightWay = packed || (columnsLie &&
-                          hasPieces(b, operands.rightTensor, operands.rightRun))
-                   ? Way::Pieces
-                   : Way::Elements;
-  }
+      : TensorStrips(b, operands, tile),
+        anchor(b.group.anchor()->getResult(0)) {}
 
   void emit() {
-    int64_t strips = tile.stages * tile.slices;
-    leftTile = b.shared({strips, tile.rows, strip()}, operands.leftType(),
-                        "left_tile");
-    rightTile = b.shared(columnsLie ? ArrayRef({strips, strip(), tile.columns})
-                                    : ArrayRef({strips, tile.columns, strip()}),
-                         operands.rightType(), "right_tile");
+    declareTiles();
     if (tile.slices > 1)
       parts = b.shared({tile.slices - 1, sumsOfThread(), ofSlice()}, sumType(),
                        "parts_of_sums");
@@ -190,9 +146,7 @@ private:
     return totals;
   }
 
-  int64_t strip() const { return stripPieces * piece; }
-  /// Steps that the slices multiply together, and how often they do.
-  int64_t round() const { return strip() * tile.slices; }
+  /// How often the slices multiply strips together.
   int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
   /// Threads of a slice, and sums that each of them has.
   int64_t ofSlice() const { return tile.warps() * b.target.device.warp; }
@@ -201,13 +155,6 @@ private:
     return operands.areBytes() ? elementOf(anchor)
                                : Type(b.builder.getF32Type());
   }
-  int64_t unitsDown() const { return tile.warpRows / unitRows; }
-  int64_t unitsAcross() const { return tile.warpColumns / unitColumns; }
-  bool fitsRows() const {
-    return operands.rows.known() && *operands.rows.known() % tile.rows == 0;
-  }
-  bool fitsColumns() const { return operands.columns % tile.columns == 0; }
-
   void findPlace(Expr block, const Dim &rowTiles, int64_t columnTiles) {
     firstColumn = b.index(0);
     Expr rest = block;
@@ -317,204 +264,6 @@ private:
     });
   }
 
-  /// Where piece `at` of a row is in shared memory; rows have so many pieces.
-  Expr swizzled(Expr row, Expr at, int64_t pieces) {
-    if (pieces >= 8)
-      return at ^ (row % 8.0);
-    return at ^ (row / double(8 / pieces) % double(pieces));
-  }
-
-  /// Divides `count` things among the threads.
-  void share(int64_t count, llvm::function_ref<void(Expr)> body) {
-    int64_t threads = tile.threads(b.target.device);
-    for (int64_t first = 0; first < count; first += threads) {
-      Expr mine = first ? thread + double(first) : thread;
-      if (first + threads <= count)
-        body(mine);
-      else
-        b.when(mine < double(count), [&] { body(mine); });
-    }
-  }
-  /// The same in a loop.
-  void shareLoop(int64_t count, llvm::function_ref<void(Expr)> body) {
-    b.loop(thread, b.index(count), tile.threads(b.target.device), {},
-           [&](Expr mine, ArrayRef<Expr>) -> Exprs {
-             body(named(mine, "element"));
-             return {};
-           });
-  }
-
-  static std::optional<Expr> both(std::optional<Expr> x,
-                                  std::optional<Expr> y) {
-    return x && y ? std::optional(*x & *y) : x ? x : y;
-  }
-  std::optional<Expr> insideRows(Expr row) {
-    return fitsRows() ? std::nullopt
-                      : std::optional(row < b.size(operands.rows));
-  }
-  std::optional<Expr> insideColumns(Expr column) {
-    return fitsColumns() ? std::nullopt
-                         : std::optional(column < double(operands.columns));
-  }
-  std::optional<Expr> insideSteps(Expr step, int64_t steps) {
-    return steps % round() == 0 ? std::nullopt
-                                : std::optional(step < double(steps));
-  }
-
-  void fill(Expr firstStep, Expr stage) {
-    if (leftWay == Way::Pieces)
-      fillLeftPieces(firstStep, stage);
-    else
-      fillLeftElements(firstStep, stage);
-    if (packed)
-      fillPackedPieces(firstStep, stage);
-    else if (rightWay == Way::Pieces)
-      fillRightPieces(firstStep, stage);
-    else
-      fillRightElements(firstStep, stage);
-  }
-
-  /// The number of something in the tile of its slice, of which each has `count`; moves
-  /// `firstStep` and `stage` on to that slice.
-  Expr inSlice(Expr mine, int64_t count, Expr &firstStep, Expr &stage) {
-    if (tile.slices == 1)
-      return mine;
-    Expr number = named(mine / double(count), "slice_to_fill");
-    firstStep = firstStep + number * double(strip());
-    stage = stage + number;
-    return mine % double(count);
-  }
-
-  void fillLeftPieces(Expr firstRound, Expr firstStage) {
-    int64_t count = tile.rows * stripPieces;
-    share(count * tile.slices, [&](Expr mine) {
-      Expr firstStep = firstRound, stage = firstStage;
-      mine = inSlice(mine, count, firstStep, stage);
-      Expr row = mine / double(stripPieces), at = mine % double(stripPieces);
-      Expr step = firstStep + at * double(piece), atRow = firstRow + row;
-      auto place = operands.leftPlace(b, batch, atRow, step);
-      auto inside =
-          both(both(insideRows(atRow), insideSteps(step, operands.steps)),
-               place.inside);
-      copyAhead(b, b.bufferOf(operands.leftTensor), place.at, leftTile,
-                {stage, row, swizzled(row, at, stripPieces) * double(piece)},
-                inside);
-    });
-  }
-  void fillPackedPieces(Expr firstRound, Expr firstStage) {
-    int64_t steps = llvm::alignTo(operands.steps, piece),
-            count = tile.columns * stripPieces;
-    share(count * tile.slices, [&](Expr mine) {
-      Expr firstStep = firstRound, stage = firstStage;
-      mine = inSlice(mine, count, firstStep, stage);
-      Expr column = mine / double(stripPieces), at = mine % double(stripPieces);
-      Expr step = firstStep + at * double(piece),
-           atColumn = firstColumn + column;
-      copyAhead(
-          b, b.bufferOf(packed.getPacked()),
-          {operands.packedColumn(batch, atColumn) * double(steps) + step},
-          rightTile,
-          {stage, column, swizzled(column, at, stripPieces) * double(piece)},
-          both(insideColumns(atColumn), insideSteps(step, steps)));
-    });
-  }
-  void fillRightPieces(Expr firstRound, Expr firstStage) {
-    int64_t pieces = tile.columns / piece, count = strip() * pieces;
-    share(count * tile.slices, [&](Expr mine) {
-      Expr firstStep = firstRound, stage = firstStage;
-      mine = inSlice(mine, count, firstStep, stage);
-      Expr row = mine / double(pieces), at = mine % double(pieces);
-      Expr step = firstStep + row, column = firstColumn + at * double(piece);
-      auto place = operands.rightPlace(b, batch, step, column);
-      copyAhead(b, b.bufferOf(operands.rightTensor), place.at, rightTile,
-                {stage, row, swizzled(row, at, pieces) * double(piece)},
-                both(insideColumns(column), insideSteps(step, operands.steps)));
-    });
-  }
-
-  /// Stores `load()` where the condition holds, else zero.
-  void storeGuarded(Value to, const Exprs &place, std::optional<Expr> inside,
-                    Type type, llvm::function_ref<Expr()> load) {
-    if (!inside)
-      return b.store(to, load(), place);
-    b.branch(
-        *inside, [&] { b.store(to, load(), place); },
-        [&] { b.store(to, b.constant(0, type), place); });
-  }
-  void fillLeftElements(Expr firstRound, Expr firstStage) {
-    int64_t count = tile.rows * strip();
-    shareLoop(count * tile.slices, [&](Expr mine) {
-      Expr firstStep = firstRound, stage = firstStage;
-      mine = inSlice(mine, count, firstStep, stage);
-      Expr row = mine / double(strip()), inStrip = mine % double(strip());
-      Expr step = firstStep + inStrip, atRow = firstRow + row;
-      Expr place =
-          swizzled(row, inStrip / double(piece), stripPieces) * double(piece) +
-          inStrip % double(piece);
-      storeGuarded(leftTile, {stage, row, place},
-                   both(insideRows(atRow), insideSteps(step, operands.steps)),
-                   operands.leftType(),
-                   [&] { return operands.left(b, batch, atRow, step); });
-    });
-  }
-  void fillRightElements(Expr firstRound, Expr firstStage) {
-    int64_t count = tile.columns * strip();
-    shareLoop(count * tile.slices, [&](Expr mine) {
-      Expr firstStep = firstRound, stage = firstStage;
-      mine = inSlice(mine, count, firstStep, stage);
-      Expr row = mine / double(tile.columns),
-           inTile = mine % double(tile.columns);
-      Expr step = firstStep + row, column = firstColumn + inTile;
-      auto inPieces = [&](Expr of, Expr at, int64_t pieces) {
-        return swizzled(of, at / double(piece), pieces) * double(piece) +
-               at % double(piece);
-      };
-      Exprs place =
-          columnsLie
-              ? Exprs{stage, row, inPieces(row, inTile, tile.columns / piece)}
-              : Exprs{stage, inTile, inPieces(inTile, row, stripPieces)};
-      storeGuarded(
-          rightTile, place,
-          both(insideColumns(column), insideSteps(step, operands.steps)),
-          operands.rightType(),
-          [&] { return operands.right(b, batch, step, column); });
-    });
-  }
-
-  SmallVector<Value, 4> loadMatrices(Value from, const Exprs &at,
-                                     bool transposed, const Twine &name) {
-    SmallVector<Value> indices =
-        llvm::map_to_vector(at, [](Expr e) { return e.value; });
-    Type word = b.builder.getI32Type();
-    auto load = kernel::LoadMatricesOp::create(
-        b.builder, b.loc, TypeRange{word, word, word, word}, from, indices,
-        transposed);
-    for (auto [i, part] : llvm::enumerate(load.getParts()))
-      kernel::nameValue(part, name + "_" + Twine(i));
-    return SmallVector<Value, 4>(load.getParts());
-  }
-
-  /// Two units of columns, in the half of a strip.
-  SmallVector<Value, 4> loadRight(Expr stage, int64_t half, int64_t pair) {
-    Twine name = "right";
-    if (columnsLie) {
-      Expr row = lane % 16.0 + double(half * strip() / 2);
-      Expr at = warpColumn / double(piece) + lane / 16.0 + double(2 * pair);
-      return loadMatrices(
-          rightTile,
-          {stage, row,
-           swizzled(lane, at, tile.columns / piece) * double(piece)},
-          /*transposed=*/true, name);
-    }
-    Expr column = warpColumn + lane % 8.0 + lane / 16.0 * 8.0 +
-                  double(pair * 2 * unitColumns);
-    Expr at = lane / 8.0 % 2.0 + double(2 * half);
-    return loadMatrices(
-        rightTile,
-        {stage, column, swizzled(lane % 8.0, at, stripPieces) * double(piece)},
-        /*transposed=*/false, name);
-  }
-
   Type multiplied(Type stored) const {
     return operands.multiplied ? operands.multiplied : stored;
   }
@@ -522,15 +271,7 @@ private:
   Exprs multiply(ArrayRef<Expr> carried, Expr stage) {
     Exprs sums(carried);
     for (int64_t half : {0, 1}) {
-      SmallVector<SmallVector<Value, 4>> left, right;
-      Expr at = named(
-          swizzled(lane % 8.0, lane / 16.0 + double(2 * half), stripPieces) *
-              double(piece),
-          "left_place");
-      for (int64_t i = 0; i < unitsDown(); ++i)
-        left.push_back(loadMatrices(
-            leftTile, {stage, warpRow + lane % 16.0 + double(i * unitRows), at},
-            /*transposed=*/false, "left"));
+      SmallVector<SmallVector<Value, 4>> left = loadLeft(stage, half), right;
       for (int64_t pair = 0; pair < unitsAcross() / 2; ++pair)
         right.push_back(loadRight(stage, half, pair));
       for (int64_t i = 0; i < unitsDown(); ++i)
@@ -602,19 +343,7 @@ private:
       }
   }
 
-  KernelBuilder &b;
-  const BlockOperands &operands;
-  TensorTile tile;
-  Value anchor;
-  /// Elements of a piece.
-  int64_t piece;
-  /// A constant right operand, with the steps of each column side by side.
-  UnpackPanelsOp packed;
-  /// Whether the right tile has columns side by side.
-  bool columnsLie;
-  Way leftWay, rightWay;
-  Value leftTile, rightTile, parts;
-  Expr thread, lane, slice, batch, firstRow, firstColumn, warpRow, warpColumn;
+  Value anchor, parts;
 };
 
 } // namespace
