@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reductions that keep the last axis on the emulated GPU, beside NumPy in double precision.
+"""Reductions by blocks on the emulated GPU, beside NumPy in double precision.
 
     cuda_reductions.py --ingot PROGRAM --work DIR [--compiler CXX] [--filter TEXT]
 
@@ -24,7 +24,7 @@ REDUCTIONS = {"ReduceMean": np.mean, "ReduceSum": np.sum, "ReduceMax": np.max,
 class Case:
     """Of x of this shape along these axes; `scaled`: of x times a number for each column, and a bias added to the result. Sizes in `open` have a name in the model."""
 
-    def __init__(self, name, op, shape, axes, slices, target="sm_90a", dtype=np.float32, options=(), scaled=False, open=None, strategy="column-reduction"):
+    def __init__(self, name, op, shape, axes, slices, target="sm_90a", dtype=np.float32, options=(), scaled=False, open=None, strategy="block-reduction"):
         self.name, self.op, self.axes, self.target, self.scaled, self.options = name, op, axes, target, scaled, options
         self.strategy, self.tolerance, self.open = strategy, 1e-3 if dtype == np.float16 else CLOSE, open or {}
         self.plan = f"slices = {slices} : i64" if slices else ""
@@ -66,6 +66,10 @@ def cases():
     yield Case("around", "ReduceMean", (1, 50, 40, 24), [1, 2], 1, scaled=True)
     yield Case("f16", "ReduceMean", (1, 40, 40, 24), [1, 2], 1, dtype=np.float16)
     yield Case("integers", "ReduceSum", (1, 4000, 24), [1], 1, dtype=np.int32)
+    # Of few rows that are long; more rows have a block each.
+    yield Case("all", "ReduceMean", (3, 400, 500), [0, 1, 2], 256)
+    yield Case("two-rows", "ReduceMax", (2, 400001), [1], 256)
+    yield Case("many-rows", "ReduceSum", (200, 4000), [1], 0, strategy="reduction")
     # Sizes of the run: images, and positions.
     yield Case("open-images", "ReduceMean", (3, 30, 30, 16), [1, 2], 1, open={0: "n"}, options=["--dim", "n=0..5"])
     yield Case("open-positions", "ReduceMean", (2, 333, 5, 16), [1, 2], 0, open={1: "n"}, options=["--dim", "n=0..4000"])

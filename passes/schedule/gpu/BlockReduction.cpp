@@ -1,9 +1,10 @@
-// Reductions that keep the last axis, by the threads of blocks.
+// Reductions by the threads of blocks: those that keep the last axis, and those of few rows.
 //
 // What is reduced are the steps (all positions of an image, say), what is kept behind them
-// the columns (its channels), which lie side by side. A block has some neighbouring columns;
-// its threads divide the steps of these, so that a warp reads whole stretches of memory, and
-// join what they have in shared memory, by halves:
+// the columns (its channels), which lie side by side; one column where the last axis is
+// reduced. A block has some neighbouring columns; its threads divide the steps of these, so
+// that a warp reads whole stretches of memory, and join what they have in shared memory, by
+// halves:
 //
 //   total = init
 //   for every so many steps: total = combine(total, x[row, step, column])
@@ -12,8 +13,8 @@
 //     barrier;  part < half?  totals[part][column] = merge(that, totals[part + half][column])
 //   result[row, column] = epilogue(finish(totals[0][column]))
 //
-// Where there are few columns for the device, slices of the steps have blocks of their own.
-// Each leaves its totals in memory and is counted; the block that completes the number
+// Where there are few columns or rows for the device, slices of the steps have blocks of their
+// own. Each leaves its totals in memory and is counted; the block that completes the number
 // merges all slices, in their order, so that no result depends on who comes when.
 //
 // With a thread for each column, the mean of each of 32 channels over 112 x 112 positions is
@@ -33,8 +34,8 @@ namespace ingot::schedule {
 namespace {
 
 /// The axes of a reduction: rows in front of the last reduced axis, steps, and columns.
-struct ColumnAxes {
-  explicit ColumnAxes(ReductionOpInterface reduction)
+struct ReductionAxes {
+  explicit ReductionAxes(ReductionOpInterface reduction)
       : sizes(dimsOf(reduction.getInput())) {
     int64_t last = reduction.getAxes().back();
     for (int64_t axis = 0, e = sizes.size(); axis < e; ++axis)
@@ -57,15 +58,15 @@ struct ColumnAxes {
 
 /// What a block has: columns, threads that divide the steps of each, and how many blocks
 /// divide the steps of the same columns.
-struct ColumnBlock {
+struct ReductionBlock {
   int64_t columns, parts, slices;
 
   int64_t threads() const { return columns * parts; }
 };
 
-class ColumnReductionKernel {
+class BlockReductionKernel {
 public:
-  ColumnReductionKernel(KernelBuilder &b, const ColumnBlock &block)
+  BlockReductionKernel(KernelBuilder &b, const ReductionBlock &block)
       : b(b), reduction(cast<ReductionOpInterface>(b.group.anchor())),
         axes(reduction), block(block), columns(axes.columnCount()) {
     findStretches();
@@ -261,8 +262,8 @@ private:
 
   KernelBuilder &b;
   ReductionOpInterface reduction;
-  ColumnAxes axes;
-  ColumnBlock block;
+  ReductionAxes axes;
+  ReductionBlock block;
   int64_t columns;
   /// What totals are stored as.
   Type stored;
@@ -272,7 +273,7 @@ private:
   Expr inBlock, part, slice, place, row, column;
 };
 
-class ColumnReductionStrategy : public Strategy {
+class BlockReductionStrategy : public Strategy {
 public:
   ArrayRef<PlanKey> planKeys() const override {
     static const PlanKey keys[] = {
@@ -288,17 +289,23 @@ public:
     if (!target.isDevice() || !isOfColumns(group))
       return false;
     // A kernel has been decided for; a group takes what is faster than a thread for each
-    // column.
-    ColumnAxes axes(cast<ReductionOpInterface>(group.anchor()));
-    return isa<kernel::FuncOp>(group.block->getParentOp()) ||
-           rank(group, target).leastCost() <
-               seconds(group, {axes.columnCount(), 1, 1}, target);
+    // column, or clearly than a block for each row (strategies/Reduction.cpp), as estimates of
+    // what blocks wait for are rough.
+    ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
+    if (isa<kernel::FuncOp>(group.block->getParentOp()))
+      return true;
+    double least = rank(group, target).leastCost();
+    constexpr double clearly = 0.9;
+    constexpr ReductionBlock ofRow = {1, 512, 1};
+    return axes.columns.empty()
+               ? least < clearly * seconds(group, ofRow, target)
+               : least < seconds(group, {axes.columnCount(), 1, 1}, target);
   }
 
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     return plansOf(
-        rank(group, target).ranked({32, 8, 1}), [&](ColumnBlock block) {
+        rank(group, target).ranked({32, 8, 1}), [&](ReductionBlock block) {
           return Plan(group.anchor()->getContext(), {{"columns", block.columns},
                                                      {"parts", block.parts},
                                                      {"slices", block.slices}});
@@ -307,7 +314,7 @@ public:
 
   std::string refuse(GroupView, const Plan &plan,
                      const TargetDescription &target) const override {
-    ColumnBlock block = blockOf(plan);
+    ReductionBlock block = blockOf(plan);
     if (!llvm::isPowerOf2_64(block.parts))
       return "halves of " + std::to_string(block.parts) +
              " parts are joined: a power of two";
@@ -320,7 +327,7 @@ public:
   }
 
   void emit(KernelBuilder &b) const override {
-    ColumnReductionKernel(b, blockOf(b.plan)).emit();
+    BlockReductionKernel(b, blockOf(b.plan)).emit();
   }
 
 private:
@@ -341,22 +348,21 @@ private:
     auto hasOneOpen = [&](const Dims &sizes) {
       return llvm::count_if(sizes, isKnown) + 1 >= int64_t(sizes.size());
     };
-    ColumnAxes axes(reduction);
+    ReductionAxes axes(reduction);
     return computeType(type).isIntOrFloat() && !type.isInteger(1) &&
-           !axes.columns.empty() &&
            llvm::all_of(axes.of(axes.columns), isKnown) &&
            hasOneOpen(axes.of(axes.rows)) && hasOneOpen(axes.of(axes.steps)) &&
            tensorType(reduction.getInput()).getNumElements() > 0;
   }
 
-  static ColumnBlock blockOf(const Plan &plan) {
+  static ReductionBlock blockOf(const Plan &plan) {
     return {plan.number("columns"), plan.number("parts"),
             plan.number("slices")};
   }
 
-  static Ranking<ColumnBlock> rank(GroupView group,
-                                   const TargetDescription &target) {
-    ColumnAxes axes(cast<ReductionOpInterface>(group.anchor()));
+  static Ranking<ReductionBlock> rank(GroupView group,
+                                      const TargetDescription &target) {
+    ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
     Type type = computeType(
         elementOf(cast<ReductionOpInterface>(group.anchor()).getInput()));
     int64_t warp = target.device.warp,
@@ -364,7 +370,7 @@ private:
             steps = llvm::PowerOf2Ceil(uint64_t(axes.stepCount().most()));
     // Memory is read in sectors of 32 bytes.
     int64_t sector = 32 * 8 / type.getIntOrFloatBitWidth();
-    Ranking<ColumnBlock> ranking;
+    Ranking<ReductionBlock> ranking;
     for (int64_t columns = std::min(all, sector);
          columns <= std::min(all, warp); columns *= 2)
       for (int64_t threads = 128; threads <= mostThreads; threads *= 2)
@@ -379,11 +385,11 @@ private:
   /// threads enough for it. A thread waits about 600 cycles for what it reads, four
   /// elements at a time, which is how compilers unroll its loop; and about 100 for each
   /// half that is joined, at a barrier and for shared memory twice.
-  static double seconds(GroupView group, const ColumnBlock &block,
+  static double seconds(GroupView group, const ReductionBlock &block,
                         const TargetDescription &target) {
     const Device &device = target.device;
     auto reduction = cast<ReductionOpInterface>(group.anchor());
-    ColumnAxes axes(reduction);
+    ReductionAxes axes(reduction);
     double steps = double(axes.stepCount().most()),
            across =
                std::ceil(double(axes.columnCount()) / double(block.columns)),
@@ -411,8 +417,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Strategy> createColumnReductionStrategy() {
-  return std::make_unique<ColumnReductionStrategy>();
+std::unique_ptr<Strategy> createBlockReductionStrategy() {
+  return std::make_unique<BlockReductionStrategy>();
 }
 
 } // namespace ingot::schedule

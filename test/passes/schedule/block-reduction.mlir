@@ -16,7 +16,7 @@
 // CHECK-NOT: gpu.barrier
 // CHECK: memref.load %[[TOTALS]]
 // CHECK: memref.store %{{.*}} : memref<1x1x1x20xf32>
-kernel.func @positions(%x: tensor<1x5x6x20xf32>) -> tensor<1x1x1x20xf32> attributes {strategy = "column-reduction", plan = {columns = 8, parts = 16, slices = 1}} {
+kernel.func @positions(%x: tensor<1x5x6x20xf32>) -> tensor<1x1x1x20xf32> attributes {strategy = "block-reduction", plan = {columns = 8, parts = 16, slices = 1}} {
   %y = graph.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x5x6x20xf32>) -> tensor<1x1x1x20xf32>
   kernel.return %y : tensor<1x1x1x20xf32>
 }
@@ -33,7 +33,7 @@ kernel.func @positions(%x: tensor<1x5x6x20xf32>) -> tensor<1x1x1x20xf32> attribu
 // CHECK: scf.if %[[LAST]]
 // CHECK: scf.for %{{.*}} to %c3{{.*}} step %c4
 // CHECK: memref.load %[[SLICES]]
-kernel.func @slices(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes {strategy = "column-reduction", plan = {columns = 32, parts = 4, slices = 3}} {
+kernel.func @slices(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes {strategy = "block-reduction", plan = {columns = 32, parts = 4, slices = 3}} {
   %y = graph.reduce_max %x {axes = array<i64: 1, 2>} : (tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32>
   kernel.return %y : tensor<1x1x1x32xf32>
 }
@@ -48,9 +48,21 @@ kernel.func @slices(%x: tensor<1x9x9x32xf32>) -> tensor<1x1x1x32xf32> attributes
 // CHECK-COUNT-2: gpu.barrier
 // CHECK: arith.cmpf olt
 // CHECK: memref.store %{{.*}} : memref<1x3x1x32xf32>
-kernel.func @around(%x: tensor<6x3x10x32xf32>, %scale: tensor<32xf32>) -> tensor<1x3x1x32xf32> attributes {strategy = "column-reduction", plan = {columns = 32, parts = 4, slices = 1}} {
+kernel.func @around(%x: tensor<6x3x10x32xf32>, %scale: tensor<32xf32>) -> tensor<1x3x1x32xf32> attributes {strategy = "block-reduction", plan = {columns = 32, parts = 4, slices = 1}} {
   %s = graph.mul %x, %scale : (tensor<6x3x10x32xf32>, tensor<32xf32>) -> tensor<6x3x10x32xf32>
   %r = graph.reduce_sum %s {axes = array<i64: 0, 2>} : (tensor<6x3x10x32xf32>) -> tensor<1x3x1x32xf32>
   %y = graph.relu %r : (tensor<1x3x1x32xf32>) -> tensor<1x3x1x32xf32>
   kernel.return %y : tensor<1x3x1x32xf32>
+}
+
+// Where the last axis is reduced there is one column: the threads of a block have neighbouring
+// elements of a row, which is one axis as well.
+// CHECK-LABEL: kernel.func @rows(
+// CHECK-SAME: %{{.*}}: memref<2x20x30xf32> {{.*}}, %{{.*}}: memref<2x4x1xf32> {{.*}}, %{{.*}}: memref<2xi32>
+// CHECK-SAME: extent = 8 : index
+// CHECK: scf.for %[[STEP:.*]] = %{{.*}} to %c600{{.*}} step %c128
+// CHECK: memref.load %{{.*}}[%{{.*}}, %[[STEP]], %{{.*}}] : memref<2x600x1xf32>
+kernel.func @rows(%x: tensor<2x20x30xf32>) -> tensor<2x1x1xf32> attributes {strategy = "block-reduction", plan = {columns = 1, parts = 32, slices = 4}} {
+  %y = graph.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<2x20x30xf32>) -> tensor<2x1x1xf32>
+  kernel.return %y : tensor<2x1x1xf32>
 }
