@@ -115,12 +115,14 @@ private:
       slice = named(number % double(block.slices), "slice");
       place = named(number / double(block.slices), "place");
     }
+    bool isOneRow = axes.rowCount() == 1;
     Expr firstColumn = b.index(0);
-    row = place;
+    row = isOneRow ? b.index(0) : place;
     if (across > 1) {
-      firstColumn =
-          named(place % double(across) * double(block.columns), "first_column");
-      row = named(place / double(across), "row");
+      Expr number = isOneRow ? place : place % double(across);
+      firstColumn = named(number * double(block.columns), "first_column");
+      if (!isOneRow)
+        row = named(place / double(across), "row");
     }
     column = named(firstColumn + inBlock, "column");
   }
