@@ -153,8 +153,9 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
     } else if (auto loop = dyn_cast<kernel::LoopOp>(op)) {
       addSizes(loop.getCountAttr(), needs);
       addSizes(loop.getElementsAttr(), needs);
-      needs.decides |= loop.getLimit() || loop.getCondition() ||
-                       loop.getConditional() || loop.getCounted();
+      needs.decides |=
+          loop.getLimit() || loop.getCondition() || loop.getConditional();
+      needs.cells |= loop.getConditional() || loop.getCounted();
     } else if (isa<kernel::IfOp>(op)) {
       needs.decides = true;
     } else if (auto read = dyn_cast<kernel::ReadSizesOp>(op)) {
@@ -180,6 +181,7 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
       needs.checks |= own.checks;
       needs.stream |= own.stream;
       needs.decides |= own.decides;
+      needs.cells |= own.cells;
     }
   });
   return needs;
@@ -223,7 +225,7 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   add(needs.context, "const ingot_context *context");
   if (interface.isDevice) {
     add(needs.decides, "unsigned char *decisions");
-    add(needs.decides, "unsigned char *cells");
+    add(needs.cells, "unsigned char *cells");
     add(needs.stream, context.target.device.stream + " *stream");
   }
   if (std::string nodes = nodesText(program.getLoc()); !nodes.empty())
@@ -262,7 +264,7 @@ void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
   add(needs.context, "context");
   if (interface.isDevice) {
     add(needs.decides, "decisions");
-    add(needs.decides, "cells");
+    add(needs.cells, "cells");
     add(needs.stream, "stream");
   }
   std::string call = context.functions[program.getName()] + "(" + buffers + ")";

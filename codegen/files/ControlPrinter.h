@@ -73,8 +73,9 @@ private:
          context = false;
     /// Whether it makes sizes, and whether it may end the run with an error.
     bool makesSizes = false, checks = false;
-    /// Of a device: whether it puts anything on the stream, and whether the host decides.
-    bool stream = false, decides = false;
+    /// Of a device: whether it puts anything on the stream, whether the host reads what it
+    /// decides by, or has kernels of its own, and whether loops tell their bodies anything.
+    bool stream = false, decides = false, cells = false;
   };
 
   Needs needsOf(kernel::ProgramOp program) const;

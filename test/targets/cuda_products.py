@@ -135,7 +135,7 @@ def compiled(args, folder, model, options, case):
     with open(source, "w") as file:
         file.write(PROGRAM.replace("SIZES", sizes).replace("X_BYTES", str(case.x.nbytes)).replace(
             "Y_BYTES", str(case.want.astype(case.x.dtype).nbytes)))
-    subprocess.run([args.compiler, "-std=c++17", "-O1", "-I" + folder, "-I" + EMULATION, source, "-o", program], check=True)
+    subprocess.run([args.compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I" + folder, "-I" + EMULATION, source, "-o", program], check=True)
     case.x.tofile(os.path.join(folder, "x.bin"))
     npy = f"import numpy as np; np.save('y.npy', np.fromfile('y.bin', np.{case.x.dtype}).reshape({case.want.shape}))"
     return ["sh", "-c", f"cd '{folder}' && ./program x.bin y.bin && '{sys.executable}' -c \"{npy}\""]
