@@ -123,14 +123,17 @@ Expr KernelBuilder::acrossWarp(Expr value,
 void KernelBuilder::forPlaces(
     ArrayRef<Dim> trips, int64_t each,
     llvm::function_ref<void(ArrayRef<Expr>, Expr)> body) {
-  // Of merged axes the outermost alone may have a size at run time; threads of the
-  // others go as far as these can.
-  Dim parts = trips.empty() ? Dim(1) : trips.front();
+  // Of merged axes the outermost that is not 1 alone may have a size at run time; threads
+  // of the others go as far as these can.
+  size_t outermost = 0;
+  while (outermost + 1 < trips.size() && trips[outermost] == 1)
+    ++outermost;
+  Dim parts = 1;
   SmallVector<int64_t> shape;
-  for (const Dim &size : trips)
+  for (auto [axis, size] : llvm::enumerate(trips)) {
     shape.push_back(size.most());
-  for (const Dim &size : trips.drop_front(trips.empty() ? 0 : 1))
-    parts *= size.most();
+    parts *= axis > outermost ? Dim(size.most()) : size;
+  }
   if (parts.known() && *parts.known() == 0)
     return;
   // A row that more than a warp shares has a block of its own.
@@ -147,7 +150,7 @@ void KernelBuilder::forPlaces(
         return body(at, lane);
       when(at[axis] < size(trips[axis]), [&] { self(self, axis + 1); });
     };
-    inside(inside, 1);
+    inside(inside, outermost + 1);
     for (auto [axis, i] : llvm::enumerate(at))
       named(i, axisName(axis, trips.size()));
   });

@@ -69,3 +69,15 @@ kernel.func @whole(%x: tensor<0x4xf32>) -> tensor<0x4xf32> attributes {strategy 
   %y = graph.relu %x : (tensor<0x4xf32>) -> tensor<0x4xf32>
   kernel.return %y : tensor<0x4xf32>
 }
+
+// Of what has a size at run time behind axes of 1 there are as many threads as the run says.
+// CHECK-LABEL: kernel.func @open_row(
+// CHECK-SAME: extent = #kernel.sizes<"n" in 0 to 100000 : (s0 + 127) floordiv 128>
+// CHECK: arith.cmpi slt
+// CHECK: scf.if
+// CHECK-NOT: scf.if
+// CHECK: kernel.return
+kernel.func @open_row(%x: tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>) -> tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>> attributes {strategy = "elementwise"} {
+  %y = graph.relu %x : (tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>) -> tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>
+  kernel.return %y : tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>
+}
