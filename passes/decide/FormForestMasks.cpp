@@ -11,6 +11,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
 #include "passes/decide/Passes.h"
+#include "passes/schedule/GroupCost.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/IR/Matchers.h"
@@ -155,12 +156,11 @@ LogicalResult Masks::read(ForestOp forest) {
 }
 
 bool Masks::pay(int64_t lanes) const {
-  // Measured on Zen 5: a step waits for two loads, a comparison and another load; a
-  // node takes two loads and two instructions, a word also what finds its first bit.
-  constexpr double cyclesOfStep = 10, cyclesOfNode = 3, cyclesOfWord = 40;
-  return cyclesOfNode * double(feature.size()) +
-             cyclesOfWord * double(firstLeaf.size()) <
-         cyclesOfStep * double(steps * lanes);
+  using schedule::ForestCycles;
+  return ForestCycles::ofNode * double(feature.size()) +
+             ForestCycles::ofWord * double(firstLeaf.size()) +
+             ForestCycles::ofTree * double(wordsOf.size() - 1) <
+         ForestCycles::ofStep * double(steps * lanes);
 }
 
 Value Masks::build(OpBuilder &builder, ForestOp forest) const {

@@ -2,6 +2,8 @@
 
 #include "dialects/graph/ElementsData.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -98,16 +100,38 @@ static double vectorRate(GroupView group, const TargetDescription &target) {
   return target.rates.multiplyAdds * double(target.maxLanes(single));
 }
 
+/// Estimates the cycles of decision trees; 0 for other operators.
+static double forestCyclesOf(Operation *op, const TargetDescription &target) {
+  auto count = [](Value v) { return double(tensorType(v).getNumElements()); };
+  auto rowsOf = [](Value result) { return shapeOf(result)[0]; };
+  if (auto masks = dyn_cast<ForestMasksOp>(op)) {
+    // Rows that do not fill a vector come one by one.
+    int64_t rows = rowsOf(masks.getResult()),
+            lanes = target.maxLanes(elementOf(masks.getX()));
+    return double(rows / lanes + rows % lanes) *
+           (ForestCycles::ofNode * count(masks.getFeature()) +
+            ForestCycles::ofWord * count(masks.getFirstLeaf()) +
+            ForestCycles::ofTree * (count(masks.getWordsOf()) - 1));
+  }
+  if (auto forest = dyn_cast<ForestOp>(op)) {
+    // Kernels do not know their tables: as if all paths of a tree were as long.
+    double trees = count(forest.getRoots());
+    return ForestCycles::ofStep * double(rowsOf(forest.getResult())) * trees *
+           std::log2(count(forest.getFeature()) / trees + 1);
+  }
+  return 0;
+}
+
 double elementCyclesOf(GroupView group, const TargetDescription &target) {
   // Instructions for each element, or vector of them: arithmetic, the maximum of
-  // a window, a choice of what is arithmetic, and functions such as exp.
-  constexpr int64_t plain = 1, window = 2, choice = 4, function = 20;
+  // a window, a choice of what is arithmetic, norms, and functions such as exp.
+  constexpr int64_t plain = 1, window = 2, choice = 4, norm = 12, function = 20;
   int64_t instructions = 0;
-  double ofStages = 0;
+  double ofOthers = 0;
   bool hasProducts = multiplyAddsOf(group) > 0;
   for (Operation &op : group.block->without_terminator()) {
     if (auto stage = dyn_cast<GroupOp>(op)) {
-      ofStages += elementCyclesOf({&stage.getBody().front()}, target);
+      ofOthers += elementCyclesOf({&stage.getBody().front()}, target);
       continue;
     }
     if (isa<ConstantOp, UnpackPanelsOp, RestoreKernelOp>(op) ||
@@ -116,6 +140,10 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
     // Between products it is a part of what the strategy counts.
     if (isa<SoftmaxOp>(op) && hasProducts)
       continue;
+    if (double ofForest = forestCyclesOf(&op, target)) {
+      ofOthers += ofForest;
+      continue;
+    }
     int64_t elements = 0;
     for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
       elements =
@@ -131,12 +159,14 @@ double elementCyclesOf(GroupView group, const TargetDescription &target) {
         isa<HardSwishOp, HardSigmoidOp, LeakyReluOp, PReluOp, ThresholdedReluOp,
             NegOp, AbsOp, SignOp, FloorOp, CeilOp, RoundOp, WhereOp, EqualOp,
             LessOp, LessOrEqualOp, AndOp, OrOp, XorOp, NotOp>(op);
+    bool isNorm = isa<LayerNormOp>(op);
     instructions += elements * (isPlain    ? plain
                                 : isWindow ? window
                                 : isChoice ? choice
+                                : isNorm   ? norm
                                            : function);
   }
-  return ofStages + double(instructions) / vectorRate(group, target);
+  return ofOthers + double(instructions) / vectorRate(group, target);
 }
 
 int64_t cyclesOf(GroupView group, const TargetDescription &target) {

@@ -51,6 +51,15 @@ kernel.func @softmax(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> attribute
   kernel.return %y : tensor<4096x128xf32>
 }
 
+// Trees take long for each vector of rows, however few bytes they are.
+// CHECK-LABEL: @trees(
+// CHECK-SAME: extent = 16 : index
+kernel.func @trees(%x: tensor<2x256xf32>, %feature: tensor<2048xsi32>, %threshold: tensor<2048xf32>, %missing: tensor<2048xsi8>, %kept: tensor<2048xsi32>, %nodes: tensor<65xsi32>, %first: tensor<64xsi32>, %words: tensor<65xsi32>, %weights: tensor<2048xf32>, %targets: tensor<2048xsi32>, %base: tensor<1xf32>) -> tensor<256x1xf32> attributes {strategy = "body", comment = "trees"} {
+  %y = graph.forest_masks %x, %feature, %threshold, %missing, %kept, %nodes, %first, %words, %weights, %targets, %base
+      : (tensor<2x256xf32>, tensor<2048xsi32>, tensor<2048xf32>, tensor<2048xsi8>, tensor<2048xsi32>, tensor<65xsi32>, tensor<64xsi32>, tensor<65xsi32>, tensor<2048xf32>, tensor<2048xsi32>, tensor<1xf32>) -> tensor<256x1xf32>
+  kernel.return %y : tensor<256x1xf32>
+}
+
 // Axes that all operands have alike are one; what is read in place may lie where the
 // result goes.
 // CHECK-LABEL: @merged(
