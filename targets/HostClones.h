@@ -12,4 +12,14 @@
 #define INGOT_WIDEST_CLONES
 #endif
 
+/// In front of a function with multiply-adds of so many bytes, which is called only on
+/// machines that have these.
+#if defined(__x86_64__)
+#define INGOT_MULTIPLY_ADDS_32 __attribute__((target("avx2,fma")))
+#define INGOT_MULTIPLY_ADDS_64 __attribute__((target("avx512f")))
+#else
+#define INGOT_MULTIPLY_ADDS_32
+#define INGOT_MULTIPLY_ADDS_64
+#endif
+
 #endif // INGOT_TARGETS_HOSTCLONES_H

@@ -12,6 +12,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <time.h>
+
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
 
 using namespace mlir;
 
@@ -49,12 +56,47 @@ INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
 }
 
 /// Bytes per second of reading `bytes` again and again.
-static double readRate(const std::vector<Line> &lines, int64_t bytes) {
+static double readRate(ArrayRef<Line> lines, int64_t bytes) {
   size_t count = bytes / sizeof(Line), repeats = (16 << 20) / bytes + 1;
   volatile uint64_t sink = 0;
   double seconds =
       fastest([&] { sink = sink ^ readLines(lines.data(), count, repeats); });
   return double(count * sizeof(Line)) * double(repeats) / seconds;
+}
+
+/// Sums of products in twelve vectors, more than wait for each other on any core, in
+/// `steps` steps. Variables of their own: g++ 12 keeps an array of them in memory.
+#define INGOT_MULTIPLY_ADDS(NAME, ATTRIBUTE, BYTES)                            \
+  ATTRIBUTE static float NAME(uint64_t steps) {                                \
+    using Vector = float __attribute__((vector_size(BYTES)));                  \
+    Vector x = Vector{} + 0.5F, a = x, b = a + x, c = b + x, d = c + x,        \
+           e = d + x, f = e + x, g = f + x, h = g + x, i = h + x, j = i + x,   \
+           k = j + x, l = k + x;                                               \
+    for (; steps > 0; --steps) {                                               \
+      __asm__ volatile("" ::: "memory");                                       \
+      a = a * x + x, b = b * x + x, c = c * x + x, d = d * x + x;              \
+      e = e * x + x, f = f * x + x, g = g * x + x, h = h * x + x;              \
+      i = i * x + x, j = j * x + x, k = k * x + x, l = l * x + x;              \
+    }                                                                          \
+    Vector sum = a + b + c + d + e + f + g + h + i + j + k + l;                \
+    return sum[0];                                                             \
+  }
+INGOT_MULTIPLY_ADDS(multiplyAdds16, , 16)
+INGOT_MULTIPLY_ADDS(multiplyAdds32, INGOT_MULTIPLY_ADDS_32, 32)
+INGOT_MULTIPLY_ADDS(multiplyAdds64, INGOT_MULTIPLY_ADDS_64, 64)
+#undef INGOT_MULTIPLY_ADDS
+
+/// Multiply-adds of the target's widest vectors per second; 0 where it has none.
+static double multiplyAddRate(const TargetDescription &target) {
+  if (!target.fma || target.vectorBytes.empty() || !target.runsOnThisHost ||
+      !target.runsOnThisHost())
+    return 0;
+  auto *work = target.vectorBytes.front() == 64   ? multiplyAdds64
+               : target.vectorBytes.front() == 32 ? multiplyAdds32
+                                                  : multiplyAdds16;
+  constexpr uint64_t steps = 200'000, eachStep = 12;
+  volatile float sink = 0;
+  return double(steps * eachStep) / fastest([&] { sink = sink + work(steps); });
 }
 
 /// The bytes of the last cache by what Linux says; elsewhere, or where a machine keeps it to
@@ -72,23 +114,52 @@ static int64_t lastCacheBytes() {
 
 HostRates measureHost(const TargetDescription &target) {
   HostRates rates;
-  // Each addition waits for the one before it, for one cycle.
-  constexpr uint64_t additions = 4 << 20;
+  // Each addition waits for the one before it, for one cycle; several for each step, which
+  // takes more than a cycle on some cores (Zen 4: 1.09).
+  constexpr uint64_t additions = 4 << 20, ofStep = 8;
   double seconds = fastest([&] {
     uint64_t sum = 1;
-    for (uint64_t i = 0; i < additions; ++i) {
-      sum += i;
-      __asm__ volatile("" : "+r"(sum));
-    }
+    for (uint64_t i = 0; i < additions / ofStep; ++i)
+      for (uint64_t addition = 0; addition < ofStep; ++addition) {
+        sum += i;
+        __asm__ volatile("" : "+r"(sum));
+      }
   });
   rates.cyclesPerSecond = double(additions) / seconds;
-  constexpr size_t beyondCaches = 64 << 20;
-  std::vector<Line> lines(beyondCaches / sizeof(Line));
+  rates.multiplyAdds = multiplyAddRate(target) / rates.cyclesPerSecond;
+  constexpr size_t beyondCaches = 64 << 20, largePage = 2 << 20,
+                   count = beyondCaches / sizeof(Line);
+  std::unique_ptr<Line[], decltype(&std::free)> memory(
+      static_cast<Line *>(std::aligned_alloc(largePage, beyondCaches)),
+      std::free);
+#ifdef MADV_HUGEPAGE
+  // The pages of mapped files, as weights are, come in larger pieces than other memory
+  // (Zen 4: 31 GB/s, in pages of 4 KB 25).
+  madvise(memory.get(), beyondCaches, MADV_HUGEPAGE);
+#endif
+  std::fill_n(memory.get(), count, Line{});
+  ArrayRef<Line> lines(memory.get(), count);
   rates.nearBytes = readRate(lines, target.l2Bytes / 2);
   rates.sharedBytes = readRate(lines, 4 * target.l2Bytes);
   rates.memoryBytes = readRate(lines, beyondCaches);
   rates.sharedCacheBytes = lastCacheBytes();
   return rates;
+}
+
+/// The target as this machine shows it: processors of one level differ in how many of
+/// their widest vectors they multiply in a cycle (Zen 4 one of 64 bytes, Zen 5 two).
+static TargetDescription asMeasured(TargetDescription target,
+                                    const HostRates &rates) {
+  if (rates.multiplyAdds == 0)
+    return target;
+  double part = rates.multiplyAdds / target.rates.multiplyAdds;
+  target.rates.multiplyAdds = rates.multiplyAdds;
+  for (Product &product : target.products)
+    if (product.lanes * 4 == target.vectorBytes.front()) {
+      product.perCycle *= part;
+      product.wordsPerCycle *= part;
+    }
+  return target;
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,18 +213,77 @@ static std::pair<double, double> issueCycles(kernel::FuncOp function,
 /// are multiplied by, in ten convolutions on Zen 5 (0 to 0.3, November 2026).
 static constexpr double notHidden = 0.2;
 
+/// The part of a level's rate at which tiles of a transpose are read and written from
+/// behind the second cache: eight rows of each, which no core fetches ahead (19 to 21 GB/s
+/// in three networks, where neighbouring lines come at 80, on Zen 4, November 2026).
+static constexpr double inRows = 0.25;
+
+/// What a tensor is a view of.
+static Value storedIn(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
+
+namespace {
+/// Where the bytes of a tensor come from: the level that holds all that was read and
+/// written since they were used last.
+class ReuseDistances {
+public:
+  explicit ReuseDistances(ModuleOp lowered) {
+    llvm::DenseSet<Value> seen;
+    lowered.walk([&](kernel::LaunchOp launch) {
+      for (Value operand : launch.getOperands())
+        if (Value stored = storedIn(operand);
+            comesFromOutside(stored) && seen.insert(stored).second)
+          ofRun += bytesOf(stored);
+    });
+  }
+  /// Returns the bytes that are used from the last use of a tensor to the end of this one,
+  /// which begins with this call and takes so many of its bytes.
+  int64_t read(Value operand, int64_t bytes) {
+    Value stored = storedIn(operand);
+    auto last = lastUse.find(stored);
+    int64_t between = last != lastUse.end()      ? used - last->second
+                      : comesFromOutside(stored) ? ofRun - bytes
+                                                 : 0;
+    use(stored, bytes);
+    return between + bytes;
+  }
+  /// The same of a tensor that is written where others were shortly before, unless it is
+  /// one of the caller's.
+  int64_t write(Value result) {
+    int64_t bytes = bytesOf(result);
+    use(result, bytes);
+    return isReturned(result) ? std::max(bytes, ofRun) : bytes;
+  }
+
+private:
+  void use(Value stored, int64_t bytes) {
+    used += bytes;
+    lastUse[stored] = used;
+  }
+  /// Constants and what the caller passes are used once in a run.
+  static bool comesFromOutside(Value stored) {
+    return isConstant(stored) || isa<BlockArgument>(stored);
+  }
+  static bool isReturned(Value result) {
+    return llvm::any_of(result.getUsers(), [](Operation *user) {
+      return user->hasTrait<OpTrait::IsTerminator>();
+    });
+  }
+
+  int64_t ofRun = 0, used = 0;
+  llvm::DenseMap<Value, int64_t> lastUse;
+};
+} // namespace
+
 std::vector<std::pair<std::string, HostTime>>
 predictLaunches(ModuleOp lowered, const TargetDescription &target,
                 const HostRates &rates) {
   SymbolTable symbols(lowered);
-  // What all launches read of constants in a run comes from where all of it fits.
-  llvm::DenseSet<Value> constants;
-  int64_t allConstants = 0;
-  lowered.walk([&](kernel::LaunchOp launch) {
-    for (Value operand : launch.getOperands())
-      if (isConstant(operand) && constants.insert(operand).second)
-        allConstants += bytesOf(operand);
-  });
+  const TargetDescription measured = asMeasured(target, rates);
+  ReuseDistances distances(lowered);
   struct Level {
     double rate;
     StringRef name;
@@ -171,14 +301,18 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
     if (!function || function.isExternal())
       return;
     HostTime time;
-    auto [cycles, least] = issueCycles(function, target);
+    auto [cycles, least] = issueCycles(function, measured);
     double issue = cycles / rates.cyclesPerSecond, moving = 0, waited = 0,
            slowest = 0;
     StringRef source = "cache";
+    bool takesRows = function.getStrategy() == "transpose";
     auto move = [&](int64_t bytes, Level level) {
-      double seconds = double(bytes) / level.rate;
+      bool isNear = level.rate == rates.nearBytes;
+      double seconds =
+          double(bytes) /
+          (takesRows && !isNear ? inRows * level.rate : level.rate);
       moving += seconds;
-      if (level.rate != rates.nearBytes)
+      if (!isNear)
         waited += notHidden * seconds;
       if (seconds > slowest) {
         slowest = seconds;
@@ -188,10 +322,10 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
     for (auto [operand, argument] :
          llvm::zip(launch.getOperands(), function.getArguments())) {
       int64_t bytes = schedule::bytesRead(argument);
-      move(bytes, levelOf(isConstant(operand) ? allConstants : bytes));
+      move(bytes, levelOf(distances.read(operand, bytes)));
     }
     for (Value result : launch.getResults())
-      move(bytesOf(result), levelOf(bytesOf(result)));
+      move(bytesOf(result), levelOf(distances.write(result)));
     time.seconds = std::max(issue, moving) + std::min(issue, waited);
     time.limit = std::max(least / rates.cyclesPerSecond, moving);
     time.bound = issue >= moving ? StringRef("issue") : source;

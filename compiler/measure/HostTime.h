@@ -18,6 +18,8 @@ namespace ingot {
 /// What one core of this machine does, each as the best of a few short measurements.
 struct HostRates {
   double cyclesPerSecond = 0;
+  /// Multiply-adds of the target's widest vectors per cycle; 0: not measured.
+  double multiplyAdds = 0;
   /// Bytes per second that are read from the second cache, from behind it, and from
   /// memory, and how many bytes the caches hold that are not the core's own.
   double nearBytes = 0, sharedBytes = 0, memoryBytes = 0;
