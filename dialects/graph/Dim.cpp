@@ -51,13 +51,19 @@ template <typename Size> struct Shapes {
 
   static std::optional<ShapeOf<Size>>
   concatenated(ArrayRef<ArrayRef<Size>> parts, int64_t axis) {
-    ShapeOf<Size> result(parts.front());
-    for (ArrayRef<Size> part : parts.drop_front()) {
+    ShapeOf<Size> result(parts.front()), lengths;
+    for (ArrayRef<Size> part : parts) {
       if (part.size() != result.size() ||
           resized(part, axis, 0) != resized(result, axis, 0))
         return std::nullopt;
-      result[axis] += part[axis];
+      lengths.push_back(part[axis]);
     }
+    // In pairs: an expression of many sizes takes long to add to.
+    for (; lengths.size() > 1; lengths.truncate((lengths.size() + 1) / 2))
+      for (size_t i = 0; i < lengths.size(); i += 2)
+        lengths[i / 2] =
+            i + 1 < lengths.size() ? lengths[i] + lengths[i + 1] : lengths[i];
+    result[axis] = lengths.front();
     return result;
   }
 

@@ -2,9 +2,11 @@
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/SizeDivision.h"
+#include "dialects/kernel/SizeRange.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -50,7 +52,10 @@ static int64_t partsOf(AffineExpr value, AffineExprKind kind,
   return kind == AffineExprKind::Mul ? x * y : x + y;
 }
 
+/// Symbols without the printer, which asks all dialects how to print first.
 static std::string textOf(AffineExpr value) {
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
+    return "s" + std::to_string(symbol.getPosition());
   std::string text;
   llvm::raw_string_ostream os(text);
   value.print(os);
@@ -67,7 +72,8 @@ static AffineExpr inOrder(AffineExpr value) {
   if (kind != AffineExprKind::Mul && kind != AffineExprKind::Add)
     return getAffineBinaryOpExpr(kind, inOrder(whole.getLHS()),
                                  inOrder(whole.getRHS()));
-  SmallVector<AffineExpr> parts, ordered;
+  SmallVector<AffineExpr> parts;
+  SmallVector<std::pair<std::string, AffineExpr>> ordered;
   int64_t number = partsOf(value, kind, parts);
   for (AffineExpr part : parts) {
     part = inOrder(part);
@@ -79,109 +85,28 @@ static AffineExpr inOrder(AffineExpr value) {
       part = inOrder(part.floorDiv(common));
       number *= common;
     }
-    ordered.push_back(part);
+    ordered.push_back({textOf(part), part});
   }
-  llvm::stable_sort(ordered, [](AffineExpr x, AffineExpr y) {
-    return textOf(x) < textOf(y);
-  });
+  llvm::stable_sort(ordered, llvm::less_first());
   AffineExpr result = getAffineConstantExpr(kind == AffineExprKind::Mul ? 1 : 0,
                                             value.getContext());
-  for (AffineExpr part : ordered)
+  for (const auto &[text, part] : ordered)
     result = getAffineBinaryOpExpr(kind, result, part);
   return getAffineBinaryOpExpr(
       kind, result, getAffineConstantExpr(number, value.getContext()));
 }
 
-namespace {
-/// (c0 * s0 + c1 * s1 + ... + constant) / divisor
-struct Linear {
-  SmallVector<int64_t> factors;
-  int64_t constant = 0, divisor = 1;
-  bool overflows = false;
-
-  Linear &times(int64_t by) {
-    for (int64_t &factor : factors)
-      overflows |= llvm::MulOverflow(factor, by, factor) != 0;
-    overflows |= llvm::MulOverflow(constant, by, constant) != 0;
-    return *this;
-  }
-  Linear &over(int64_t by) {
-    overflows |= llvm::MulOverflow(divisor, by, divisor) != 0;
-    return *this;
-  }
-  Linear &plus(Linear other) {
-    int64_t own = divisor;
-    times(other.divisor).over(other.divisor);
-    other.times(own);
-    for (auto [factor, more] : llvm::zip_equal(factors, other.factors))
-      overflows |= llvm::AddOverflow(factor, more, factor) != 0;
-    overflows |= llvm::AddOverflow(constant, other.constant, constant) != 0;
-    overflows |= other.overflows;
-    return *this;
-  }
-};
-
-/// What an expression is at least and at most, as linear functions of its symbols: a
-/// quotient is less than 1 below the fraction. Tells that s0 - s0 floordiv 2 is not
-/// negative, which bounds of the parts do not.
-struct LinearBounds {
-  Linear least, most;
-
-  static std::optional<LinearBounds> of(AffineExpr value, size_t symbols) {
-    Linear zero{SmallVector<int64_t>(symbols, 0)};
-    LinearBounds bounds{zero, zero};
-    if (auto number = dyn_cast<AffineConstantExpr>(value)) {
-      bounds.least.constant = bounds.most.constant = number.getValue();
-      return bounds;
-    }
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(value)) {
-      bounds.least.factors[symbol.getPosition()] = 1;
-      bounds.most.factors[symbol.getPosition()] = 1;
-      return bounds;
-    }
-    auto parts = cast<AffineBinaryOpExpr>(value);
-    auto x = of(parts.getLHS(), symbols), y = of(parts.getRHS(), symbols);
-    if (!x || !y)
-      return std::nullopt;
-    if (value.getKind() == AffineExprKind::Add)
-      return LinearBounds{x->least.plus(y->least), x->most.plus(y->most)};
-    auto number = dyn_cast<AffineConstantExpr>(parts.getRHS());
-    int64_t by = number ? number.getValue() : 0;
-    if (value.getKind() == AffineExprKind::Mul && number) {
-      x->least.times(by);
-      x->most.times(by);
-      if (by < 0)
-        std::swap(x->least, x->most);
-      return x;
-    }
-    if (value.getKind() != AffineExprKind::FloorDiv || by <= 0)
-      return std::nullopt;
-    zero.constant = 1 - by;
-    return LinearBounds{x->least.plus(zero).over(by), x->most.over(by)};
-  }
-
-  static std::optional<int64_t> atBounds(Linear x, ArrayRef<SymbolAttr> symbols,
-                                         bool isLeast) {
-    for (auto [factor, symbol] : llvm::zip_equal(x.factors, symbols)) {
-      int64_t value =
-          (factor > 0) == isLeast ? symbol.getLeast() : symbol.getMost();
-      x.overflows |= llvm::MulOverflow(factor, value, value) != 0 ||
-                     llvm::AddOverflow(x.constant, value, x.constant) != 0;
-    }
-    if (x.overflows)
-      return std::nullopt;
-    return isLeast ? llvm::divideCeilSigned(x.constant, x.divisor)
-                   : llvm::divideFloorSigned(x.constant, x.divisor);
-  }
-};
-} // namespace
-
 /// Keeps of the symbols those that the expression has.
 Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   value = simplifyAffineExpr(expression, 0, symbols.size());
   SmallVector<AffineExpr> numbers(symbols.size(), value);
+  llvm::BitVector has(symbols.size());
+  value.walk([&](AffineExpr part) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+      has.set(symbol.getPosition());
+  });
   for (auto [i, symbol] : llvm::enumerate(symbols))
-    if (value.isFunctionOfSymbol(i)) {
+    if (has[i]) {
       numbers[i] = getAffineSymbolExpr(used.size(), value.getContext());
       used.push_back(symbol);
     }
@@ -198,43 +123,9 @@ Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   }
 }
 
-/// Bounds by the bounds of the parts: exact where each symbol is there once.
 Dim::Range Dim::rangeOf(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
-  if (auto number = dyn_cast<AffineConstantExpr>(value))
-    return {number.getValue(), number.getValue()};
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
-    return {symbols[symbol.getPosition()].getLeast(),
-            symbols[symbol.getPosition()].getMost()};
-  auto parts = cast<AffineBinaryOpExpr>(value);
-  Range x = rangeOf(parts.getLHS(), symbols),
-        y = rangeOf(parts.getRHS(), symbols);
-  switch (value.getKind()) {
-  case AffineExprKind::Add: {
-    Range sum{x.least + y.least, x.most + y.most};
-    if (auto bounds = LinearBounds::of(value, symbols.size())) {
-      auto least = LinearBounds::atBounds(bounds->least, symbols, true),
-           most = LinearBounds::atBounds(bounds->most, symbols, false);
-      sum.least = std::max(sum.least, least.value_or(sum.least));
-      sum.most = std::min(sum.most, most.value_or(sum.most));
-    }
-    return sum;
-  }
-  case AffineExprKind::Mul: {
-    auto [least, most] = std::minmax({x.least * y.least, x.least * y.most,
-                                      x.most * y.least, x.most * y.most});
-    return {least, most};
-  }
-  case AffineExprKind::FloorDiv:
-    return {llvm::divideFloorSigned(x.least, y.most),
-            llvm::divideFloorSigned(x.most, y.most)};
-  case AffineExprKind::CeilDiv:
-    return {llvm::divideCeilSigned(x.least, y.most),
-            llvm::divideCeilSigned(x.most, y.most)};
-  case AffineExprKind::Mod:
-    return {0, y.most - 1};
-  default:
-    llvm_unreachable("no other expressions are made");
-  }
+  SizeRange range = kernel::rangeOf(value, symbols);
+  return {range.least, range.most};
 }
 
 Dim Dim::combine(const Dim &x, const Dim &y, AffineExprKind kind) {

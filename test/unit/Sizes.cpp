@@ -42,6 +42,21 @@ TEST_CASE("a product is the same in any order", "[sizes]") {
   }
 }
 
+TEST_CASE("many sizes add up in any order", "[sizes]") {
+  Symbols symbols;
+  constexpr int64_t count = 100;
+  Dim up = 0, down = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    up += symbols.symbol("n" + std::to_string(i), i, 2 * i + 1);
+    int64_t j = count - 1 - i;
+    down += symbols.symbol("n" + std::to_string(j), j, 2 * j + 1);
+  }
+  CHECK(up == down);
+  CHECK(up.least() == 4950);
+  CHECK(up.most() == 10000);
+  CHECK((up - up.floorDiv(2) * 2).most() == 1);
+}
+
 TEST_CASE("a size is within its bounds", "[sizes]") {
   Symbols symbols;
   std::mt19937 random(7);
