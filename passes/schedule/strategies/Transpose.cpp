@@ -4,7 +4,12 @@
 // element, one of both is at another cache line each time. As many rows as a vector has
 // lanes are loaded, turned in registers (LaneShuffles.h), and stored as rows.
 //
-// A part is a panel: the result's rows of one vector of the input, for all its columns.
+// A part is a panel: the rows of the input that a line of the result has elements of, with
+// all columns, or the columns that a line of the input has, with all rows. So the lines of
+// one tensor are written or read once, wherever they are, and those of the other follow each
+// other. The former are those of the tensor whose rows are in more sets of the first cache,
+// or else are nearer to each other. Panels are of one tile where their lines would not
+// stay in that cache.
 // Where sizes are no whole vectors, the last tile starts earlier, in the same part.
 //
 // Few rows, as of the colours of a picture, are a short last axis of the result; if their
@@ -14,10 +19,13 @@
 //   b0 b1 b2 b3  ->  a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
 //   c0 c1 c2 c3
 
+#include "dialects/graph/ElementsData.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/CursorTile.h"
 #include "passes/schedule/tiles/LaneShuffles.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -79,8 +87,17 @@ class TransposeTiles {
 public:
   TransposeTiles(KernelBuilder &b, TransposeOp op)
       : b(b), op(op), perm(op.getPerm()), lanes(lanesOf(b.group, b.target)),
+        elementBytes(bytesPerElement(elementOf(op.getX()))),
         x(shapeOf(op.getX())), columnAxis(int64_t(x.size()) - 1),
-        rowAxis(perm.back()) {}
+        rowAxis(perm.back()) {
+    int64_t ofRow = pitchOf(op.getX(), rowAxis),
+            ofColumn = pitchOf(op.getResult(),
+                               llvm::find(perm, columnAxis) - perm.begin());
+    overColumnsFirst =
+        std::pair(setsOf(ofColumn), ofRow) > std::pair(setsOf(ofRow), ofColumn);
+    outerAxis = overColumnsFirst ? rowAxis : columnAxis;
+    width = widthOfPanel(overColumnsFirst ? ofRow : ofColumn);
+  }
 
   void emit() {
     // The other axes, as the result has them.
@@ -91,7 +108,6 @@ public:
         axes.push_back({axis, axisName(place, x.size())});
         parts.push_back(x[axis]);
       }
-    int64_t columns = x[columnAxis], panels = columns / lanes;
     if (hasFewRows(op)) {
       b.parallelFor(product(ArrayRef<Dim>(parts)), [&](Expr part) {
         named(part, "part");
@@ -102,6 +118,7 @@ public:
       });
       return;
     }
+    int64_t size = x[outerAxis], panels = size / width, rest = size % width;
     parts.push_back(panels);
     b.parallelFor(product(ArrayRef<Dim>(parts)), [&](Expr part) {
       Exprs outer = b.delinearize(named(part, "part"), parts);
@@ -109,14 +126,20 @@ public:
       Exprs at(x.size());
       for (auto [axis, i] : llvm::zip(axes, outer))
         at[axis.first] = named(i, axis.second);
-      overRows(at, named(panel * double(lanes), "column"));
-      if (columns % lanes)
-        b.when(equal(panel, double(panels - 1)),
-               [&] { overRows(at, b.index(columns - lanes)); });
+      StringRef name = overColumnsFirst ? "row" : "column";
+      overPanel(at, named(panel * double(width), name), width);
+      int64_t last = rest > lanes ? width : lanes;
+      auto overRest = [&] { overPanel(at, b.index(size - last), last); };
+      if (rest && panels == 1)
+        overRest();
+      else if (rest)
+        b.when(equal(panel, double(panels - 1)), overRest);
     });
   }
 
 private:
+  static constexpr int64_t lineBytes = 64;
+
   /// All columns of few rows, for the part of the result whose number is `part`.
   void overColumns(Exprs &at, Expr part) {
     int64_t count = x[rowAxis], columns = x[columnAxis];
@@ -172,9 +195,46 @@ private:
     return to;
   }
 
-  void overRows(Exprs &at, Expr column) {
-    forCoveringTiles(b, x[rowAxis], lanes, "row",
-                     [&](Expr row) { tile(at, row, column); });
+  /// The bytes from one index of an axis to the next one.
+  static int64_t pitchOf(Value v, int64_t axis) {
+    int64_t bytes = bytesPerElement(elementOf(v));
+    for (int64_t size : shapeOf(v).drop_front(axis + 1))
+      bytes *= size;
+    return bytes;
+  }
+
+  /// Rows or columns of a panel, whose lines are so many bytes apart: as many as a line has
+  /// elements if these lines stay in the first cache; of those that are written tile by
+  /// tile, beside as many others.
+  int64_t widthOfPanel(int64_t pitch) const {
+    int64_t ofLine = lineBytes / elementBytes, way = b.target.l1WayBytes;
+    if (way == 0 || ofLine % lanes != 0 || ofLine > x[outerAxis])
+      return lanes;
+    int64_t lines = overColumnsFirst ? ofLine : 2 * ofLine;
+    return lines * way <= setsOf(pitch) * b.target.l1Bytes ? ofLine : lanes;
+  }
+
+  /// The sets of the first cache that lines so many bytes apart are in.
+  int64_t setsOf(int64_t pitch) const {
+    int64_t way = b.target.l1WayBytes;
+    return way ? std::min(way / std::gcd(pitch, way), way / lineBytes) : 1;
+  }
+
+  /// The panel of so many rows or columns from `first` on, along the other axis.
+  void overPanel(Exprs &at, Expr first, int64_t ofPanel) {
+    int64_t along = overColumnsFirst ? columnAxis : rowAxis;
+    StringRef name = overColumnsFirst ? "column" : "row",
+              other = overColumnsFirst ? "row" : "column";
+    forCoveringTiles(b, x[along], lanes, name, [&](Expr i) {
+      auto tileAt = [&](Expr across) {
+        overColumnsFirst ? tile(at, across, i) : tile(at, i, across);
+      };
+      if (ofPanel == lanes)
+        return tileAt(first);
+      forCoveringTiles(
+          b, ofPanel, lanes, (other + "_of_panel").str(),
+          [&](Expr inPanel) { tileAt(named(first + inPanel, other)); });
+    });
   }
 
   /// The tile at (row, column) of the input, elsewhere at `at`.
@@ -211,11 +271,15 @@ private:
   KernelBuilder &b;
   TransposeOp op;
   ArrayRef<int64_t> perm;
-  int64_t lanes;
+  int64_t lanes, elementBytes;
   ArrayRef<int64_t> x;
   /// The axes of the input whose elements lie side by side in the input, and in the
   /// result.
   int64_t columnAxis, rowAxis;
+  /// Whether a part is rows of the input, with all columns; the axis that parts divide, and
+  /// what a part has of it.
+  bool overColumnsFirst;
+  int64_t outerAxis, width;
 };
 
 class TransposeStrategy : public Strategy {

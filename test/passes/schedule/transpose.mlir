@@ -3,9 +3,9 @@
 // REQUIRES: ingot-opt
 
 // Tiles of 8 x 8: three times halves are interleaved, 24 shuffles in all. The last of the
-// 9 rows starts earlier; of 20 columns the last 8 belong to the last panel.
+// 20 columns start earlier; the last 8 of 9 rows belong to the last panel.
 // CHECK-LABEL: kernel.func @tiles(
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c9{{.*}} step %c8
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20{{.*}} step %c8
 // CHECK: arith.select
 // CHECK-COUNT-8: vector.load %{{.*}} : memref<9x20xf32>, vector<8xf32>
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 8, 1, 9, 2, 10, 3, 11]
@@ -13,7 +13,7 @@
 // CHECK-COUNT-22: vector.shuffle
 // CHECK-NOT: vector.shuffle
 // CHECK: vector.store %{{.*}} : memref<20x9xf32>, vector<8xf32>
-// CHECK: scf.if
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20{{.*}} step %c8
 // CHECK: vector.load
 // NEON-LABEL: kernel.func @tiles(
 // NEON-COUNT-4: vector.load %{{.*}} : memref<9x20xf32>, vector<4xf32>
@@ -23,6 +23,42 @@
 kernel.func @tiles(%x: tensor<9x20xf32>) -> tensor<20x9xf32> attributes {strategy = "transpose", comment = ""} {
   %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<9x20xf32>) -> tensor<20x9xf32>
   kernel.return %y : tensor<20x9xf32>
+}
+
+// A panel has the columns of a line, 16, and all rows: rows of 192 bytes are in more sets of
+// the first cache than those of 128 bytes of the result.
+// CHECK-LABEL: kernel.func @lines_of_input(
+// CHECK-SAME: memref<32x48xf32>
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3{{.*}} step
+// CHECK: scf.for %[[ROW:.*]] = %c0{{.*}} to %c32{{.*}} step %c8
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16{{.*}} step %c8
+// CHECK: vector.load %{{.*}}[%[[ROW]], %{{.*}}] : memref<32x48xf32>
+kernel.func @lines_of_input(%x: tensor<32x48xf32>) -> tensor<48x32xf32> attributes {strategy = "transpose", comment = ""} {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<32x48xf32>) -> tensor<48x32xf32>
+  kernel.return %y : tensor<48x32xf32>
+}
+
+// The other way round, a panel has the rows of a line and all columns.
+// CHECK-LABEL: kernel.func @lines_of_result(
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3{{.*}} step
+// CHECK: scf.for %[[COLUMN:.*]] = %c0{{.*}} to %c32{{.*}} step %c8
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16{{.*}} step %c8
+// CHECK: vector.load %{{.*}}[%{{.*}}, %[[COLUMN]]] : memref<48x32xf32>
+kernel.func @lines_of_result(%x: tensor<48x32xf32>) -> tensor<32x48xf32> attributes {strategy = "transpose", comment = ""} {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<48x32xf32>) -> tensor<32x48xf32>
+  kernel.return %y : tensor<32x48xf32>
+}
+
+// Lines of rows that are 4096 bytes apart are all in one set: a panel has a tile of them.
+// CHECK-LABEL: kernel.func @one_set(
+// CHECK-SAME: extent = 4 : index
+// CHECK: scf.for
+// CHECK: scf.for %[[COLUMN:.*]] = %c0{{.*}} to %c1024{{.*}} step %c8
+// CHECK-NOT: scf.for
+// CHECK: vector.load %{{.*}}[%{{.*}}, %[[COLUMN]]] : memref<32x1024xf32>
+kernel.func @one_set(%x: tensor<32x1024xf32>) -> tensor<1024x32xf32> attributes {strategy = "transpose", comment = ""} {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<32x1024xf32>) -> tensor<1024x32xf32>
+  kernel.return %y : tensor<1024x32xf32>
 }
 
 // What comes in front is computed along the rows of the input, what comes behind along
