@@ -15,6 +15,15 @@
 //                                     %r = reshape %t          // [N, q * 2 + phase, ..., O]
 //                                     %y = slice %r            // from low on
 //
+// Of two axes and more the phases of the last one alone are channels, if they have equally
+// many kernel positions and these are enough channels: rows of the result are then results of one convolution each, which
+// are written to their places, and nothing is transposed:
+//
+//   %a = conv %x, %even     // [N, q, p, phases of the last axis * O]
+//   %b = conv %x, %odd
+//   %j = concat %a, %b      // [N, q, 2 * p, phases * O]
+//   %y = reshape %j         // [N, q * 2, p * phases, O]
+//
 // No product is with a zero that was not there before, but where the stride is larger
 // than the kernel. Sums are in another order, so --strict leaves this pass out.
 
@@ -79,6 +88,9 @@ struct PhasedAxis {
   int64_t mostTaps() const { return runs.front().taps; }
 };
 
+/// Fewer channels do not fill two of the widest vectors: phases of all axes are channels then.
+constexpr int64_t fewChannels = 32;
+
 class PhaseSplitter {
 public:
   PhaseSplitter(OpBuilder &builder, ConvTransposeOp op)
@@ -89,9 +101,11 @@ public:
       axes.emplace_back(shapeOf(op.getW())[i], op.getStrides()[i],
                         op.getDilations()[i], op.getLow()[i], sizes[1 + i]);
     // Phases follow one another in the order of the axes.
+    byRows = axes.back().runs.size() == 1 && !hasRunTimeSizes(op.getType()) &&
+             shapeOf(op.getResult()).back() * axes.back().stride >= fewChannels;
     bool inOrder = true;
     for (PhasedAxis &axis : llvm::reverse(axes)) {
-      if (!inOrder)
+      if (!inOrder || (byRows && &axis != &axes.back()))
         axis.splitRuns();
       inOrder &= axis.runs.size() == 1;
     }
@@ -99,29 +113,15 @@ public:
 
   Value run() {
     weights = splitWeights();
-    SmallVector<Value> parts;
-    addPhases(0, {}, parts);
-    Value y = parts.front();
-    if (parts.size() > 1)
-      y = ConcatOp::create(builder, loc, parts, int64_t(1 + rank));
-    Dims sizes = dimsOf(y), split{sizes.front()}, merged{sizes.front()};
-    SmallVector<int64_t> perm{0}, starts(rank + 2, 0), steps(rank + 2, 1);
-    for (const PhasedAxis &axis : axes)
-      split.push_back(axis.positions);
-    for (const PhasedAxis &axis : axes)
-      split.push_back(axis.stride);
-    split.push_back(sizes.back());
-    y = buildReshape(builder, loc, y, ArrayRef<Dim>(split));
-    for (size_t i = 0; i < rank; ++i) {
-      perm.push_back(1 + i);
-      perm.push_back(1 + rank + i);
-      merged.push_back(axes[i].positions * axes[i].stride);
-      starts[1 + i] = axes[i].crop;
+    Value y = byRows ? joinRows(0, {}) : joinPhases();
+    Dims merged{dimsOf(op.getX()).front()};
+    SmallVector<int64_t> starts(rank + 2, 0), steps(rank + 2, 1);
+    for (auto [i, axis] : llvm::enumerate(axes)) {
+      merged.push_back(axis.positions * axis.stride);
+      starts[1 + i] = axis.crop;
     }
-    perm.push_back(1 + 2 * rank);
-    merged.push_back(sizes.back());
-    y = buildReshape(builder, loc, buildTranspose(builder, loc, y, perm),
-                     ArrayRef<Dim>(merged));
+    merged.push_back(dimsOf(op.getResult()).back());
+    y = buildReshape(builder, loc, y, ArrayRef<Dim>(merged));
     return y.getType() == op.getType()
                ? y
                : SliceOp::create(builder, loc, y, starts, steps,
@@ -130,6 +130,50 @@ public:
   }
 
 private:
+  /// The phases of all axes, each behind the positions of its own.
+  Value joinPhases() {
+    SmallVector<Value> parts;
+    addPhases(0, {}, parts);
+    Value y = parts.front();
+    if (parts.size() > 1)
+      y = ConcatOp::create(builder, loc, parts, int64_t(1 + rank));
+    Dims split{dimsOf(y).front()};
+    SmallVector<int64_t> perm{0};
+    for (const PhasedAxis &axis : axes)
+      split.push_back(axis.positions);
+    for (const PhasedAxis &axis : axes)
+      split.push_back(axis.stride);
+    split.push_back(dimsOf(y).back());
+    for (size_t i = 0; i < rank; ++i)
+      perm.append({int64_t(1 + i), int64_t(1 + rank + i)});
+    perm.push_back(1 + 2 * rank);
+    y = buildReshape(builder, loc, y, ArrayRef<Dim>(split));
+    return buildTranspose(builder, loc, y, perm);
+  }
+
+  /// The same for axes from `axis` on, those of the ones before being `chosen`: phases of
+  /// an axis are joined in front of the positions of the next one, where they belong.
+  Value joinRows(size_t axis, SmallVector<PhaseRun> chosen) {
+    if (axis + 1 == rank) {
+      chosen.push_back(axes.back().runs.front());
+      Value phases = convolve(chosen);
+      Dims together(dimsOf(phases));
+      Dim outputs = together.pop_back_val();
+      together.back() *= outputs;
+      return buildReshape(builder, loc, phases, ArrayRef<Dim>(together));
+    }
+    SmallVector<Value> parts;
+    for (const PhaseRun &run : axes[axis].runs) {
+      chosen.push_back(run);
+      parts.push_back(joinRows(axis + 1, chosen));
+      chosen.pop_back();
+    }
+    return parts.size() == 1
+               ? parts.front()
+               : ConcatOp::create(builder, loc, parts, int64_t(axis + 2))
+                     .getResult();
+  }
+
   /// The weights as [taps, phases] of each spatial axis, then [groups, C / groups, O / groups].
   Value splitWeights() {
     ArrayRef<int64_t> w = shapeOf(op.getW());
@@ -243,6 +287,8 @@ private:
   int64_t groups;
   size_t rank;
   SmallVector<PhasedAxis> axes;
+  /// Whether phases of the last axis alone are channels.
+  bool byRows;
 };
 
 LogicalResult split(ConvTransposeOp op, PatternRewriter &rewriter) {

@@ -23,6 +23,34 @@ func.func @one_convolution(%x: tensor<1x5x6x8xf32>) -> tensor<1x10x12x3xf32> {
   return %y : tensor<1x10x12x3xf32>
 }
 
+// Where the phases of the last axis are enough channels, those of the others are written to
+// their rows: nothing is transposed.
+// CHECK-LABEL: @rows(
+// CHECK: %[[A:.*]] = graph.conv %arg0, {{.*}} -> tensor<1x5x6x32xf32>
+// CHECK: %[[B:.*]] = graph.conv %arg0, {{.*}} -> tensor<1x5x6x32xf32>
+// CHECK: %[[J:.*]] = graph.concat %[[A]], %[[B]] {axis = 2 : i64} {{.*}} -> tensor<1x5x12x32xf32>
+// CHECK: %[[Y:.*]] = graph.reshape %[[J]] {{.*}} -> tensor<1x10x12x16xf32>
+// CHECK: return %[[Y]]
+func.func @rows(%x: tensor<1x5x6x8xf32>, %b: tensor<16xf32>) -> tensor<1x10x12x16xf32> {
+  %w = graph.constant dense<1.0> : tensor<2x2x8x16xf32> : tensor<2x2x8x16xf32>
+  %y = graph.conv_transpose %x, %w, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x5x6x8xf32>, tensor<2x2x8x16xf32>, tensor<16xf32>) -> tensor<1x10x12x16xf32>
+  return %y : tensor<1x10x12x16xf32>
+}
+
+// Of three axes, planes are joined of rows.
+// CHECK-LABEL: @planes(
+// CHECK-COUNT-2: graph.conv %arg0
+// CHECK: graph.concat {{.*}} {axis = 3 : i64} {{.*}} -> tensor<1x2x3x8x32xf32>
+// CHECK-COUNT-2: graph.conv %arg0
+// CHECK: graph.concat {{.*}} {axis = 3 : i64} {{.*}} -> tensor<1x2x3x8x32xf32>
+// CHECK: graph.concat {{.*}} {axis = 2 : i64} {{.*}} -> tensor<1x2x6x8x32xf32>
+// CHECK: graph.reshape {{.*}} -> tensor<1x4x6x8x16xf32>
+func.func @planes(%x: tensor<1x2x3x4x8xf32>) -> tensor<1x4x6x8x16xf32> {
+  %w = graph.constant dense<1.0> : tensor<2x2x2x8x16xf32> : tensor<2x2x2x8x16xf32>
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2, 2>, dilations = array<i64: 1, 1, 1>, low = array<i64: 0, 0, 0>, groups = 1 : i64} : (tensor<1x2x3x4x8xf32>, tensor<2x2x2x8x16xf32>) -> tensor<1x4x6x8x16xf32>
+  return %y : tensor<1x4x6x8x16xf32>
+}
+
 // Otherwise there is one for each number of kernel positions: no product is with a zero.
 // CHECK-LABEL: @two_convolutions(
 // CHECK: %[[P:.*]] = graph.pad {{.*}} -> tensor<4x8x3xf32>
