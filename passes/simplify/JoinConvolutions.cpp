@@ -67,8 +67,8 @@ Value diagonal(OpBuilder &builder, ConvOp conv, Value scales) {
   auto bits = RankedTensorType::get(w, builder.getI1Type());
   Value on =
       ConstantOp::create(builder, loc, DenseElementsAttr::get(bits, isOn));
-  on = CastOp::create(builder, loc,
-                      RankedTensorType::get(w, elementOf(scales)), on);
+  on = CastOp::create(builder, loc, RankedTensorType::get(w, elementOf(scales)),
+                      on);
   SmallVector<int64_t> shape(conv.getLow().size(), 1);
   llvm::append_range(shape, w);
   return buildReshape(builder, loc,
@@ -165,17 +165,17 @@ private:
           bias = plus(bias, t);
           other = {};
         }
-    term.value = ConvOp::create(rewriter, rewriter.getFusedLoc(from),
-                                conv.getType(), conv.getX(), weights, bias,
-                                conv.getStrides(), conv.getDilations(),
-                                conv.getLow(), conv.getGroups(),
-                                conv.getXZero());
+    term.value = ConvOp::create(
+        rewriter, rewriter.getFusedLoc(from), conv.getType(), conv.getX(),
+        weights, bias, conv.getStrides(), conv.getDilations(), conv.getLow(),
+        conv.getGroups(), conv.getXZero());
     term.conv = {};
     return true;
   }
 
   Value plus(Value bias, Value more) {
-    return bias ? elementwise<AddOp>(rewriter, more.getLoc(), bias, more) : more;
+    return bias ? elementwise<AddOp>(rewriter, more.getLoc(), bias, more)
+                : more;
   }
 
   /// The weights of `inner` in the window of `outer`.
@@ -199,9 +199,9 @@ private:
     Location loc = term.value.getLoc();
     Value scale = term.scale;
     if (!scale)
-      scale = uniformConstant(rewriter, loc,
-                              RankedTensorType::get({1}, elementOf(term.scaled)),
-                              1.0);
+      scale = uniformConstant(
+          rewriter, loc, RankedTensorType::get({1}, elementOf(term.scaled)),
+          1.0);
     scale = perChannel(rewriter, scale, shapeOf(conv).back());
     return scale ? inWindow(conv, diagonal(rewriter, conv, scale), place)
                  : Value();
@@ -217,9 +217,9 @@ private:
       int64_t behind = shapeOf(outer.getW())[axis] - shape[axis] - before;
       auto zeros = [&](int64_t size) -> Value {
         shape[axis] = size;
-        return uniformConstant(
-            rewriter, loc, RankedTensorType::get(shape, elementOf(weights)),
-            0.0);
+        return uniformConstant(rewriter, loc,
+                               RankedTensorType::get(shape, elementOf(weights)),
+                               0.0);
       };
       SmallVector<Value> parts;
       if (before > 0)
@@ -263,8 +263,7 @@ LogicalResult joinTerms(AddOp op, PatternRewriter &rewriter) {
   return Sum(op, rewriter).join();
 }
 
-struct JoinConvolutionsPass
-    : impl::JoinConvolutionsBase<JoinConvolutionsPass> {
+struct JoinConvolutionsPass : impl::JoinConvolutionsBase<JoinConvolutionsPass> {
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
