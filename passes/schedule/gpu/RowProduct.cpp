@@ -319,12 +319,12 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView,
             const TargetDescription &target) const override {
-    // Few steps leave most threads of a warp idle, which is no loss where a thread for each
-    // column would leave most of the device idle.
+    // Few steps leave threads of a warp idle, which is no loss where a thread for each column
+    // would leave most of the device idle.
     const Device &device = target.device;
     bool areFew = operands.columns * int64_t(device.warp) <=
                   int64_t(device.busyThreads) * device.processors;
-    return operands.steps >= (areFew ? fewest : int64_t(device.warp)) &&
+    return operands.steps >= int64_t(device.warp) / (areFew ? 2 : 1) &&
            isInColumns(operands);
   }
 
