@@ -236,17 +236,6 @@ void AttentionBlock::storeResult(Expr sum, Expr factor, Expr query,
   b.unbindElement(product);
 }
 
-void AttentionBlock::share(Expr thread, int64_t threads, int64_t count,
-                           llvm::function_ref<void(Expr)> body) {
-  for (int64_t first = 0; first < count; first += threads) {
-    Expr mine = first ? thread + double(first) : thread;
-    if (first + threads <= count)
-      body(mine);
-    else
-      b.when(mine < double(count), [&] { body(mine); });
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Strategies
 //===----------------------------------------------------------------------===//

@@ -103,9 +103,6 @@ public:
   /// Stores the weighed sum of values, with all that follows in the group.
   void storeResult(graph::Expr sum, graph::Expr factor, graph::Expr query,
                    graph::Expr column);
-  /// Divides `count` things among `threads` threads.
-  void share(graph::Expr thread, int64_t threads, int64_t count,
-             llvm::function_ref<void(graph::Expr)> body);
 
   KernelBuilder &b;
   AttentionAnchor anchor;

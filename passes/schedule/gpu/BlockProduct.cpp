@@ -18,6 +18,7 @@
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/BlockOperands.h"
+#include "passes/schedule/gpu/Sharing.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 using namespace mlir;
@@ -157,55 +158,35 @@ private:
   /// of the left operand, and neighbouring columns of the right one.
   void fill(Expr step) {
     int64_t threads = tile.threads();
-    share(
-        tile.rows * round(),
-        [&](Expr element) {
-          Expr inside = named(element % double(round()), "step"),
-               row = named(element / double(round()), "row");
-          Expr atStep = step + inside, atRow = firstRow + row;
-          SmallVector<Expr> conditions;
-          if (!fitsRows())
-            conditions.push_back(atRow < b.size(operands.rows));
-          if (!fitsSteps())
-            conditions.push_back(atStep < double(operands.steps));
-          b.store(
-              leftTile,
+    share(b, thread, threads, tile.rows * round(), [&](Expr element) {
+      Expr inside = named(element % double(round()), "step"),
+           row = named(element / double(round()), "row");
+      Expr atStep = step + inside, atRow = firstRow + row;
+      SmallVector<Expr> conditions;
+      if (!fitsRows())
+        conditions.push_back(atRow < b.size(operands.rows));
+      if (!fitsSteps())
+        conditions.push_back(atStep < double(operands.steps));
+      b.store(leftTile,
               guarded(conditions,
                       [&] { return operands.left(b, batch, atRow, atStep); }),
               {inside, row});
-        },
-        threads);
-    share(
-        tile.columns * round(),
-        [&](Expr element) {
-          Expr inside = named(element / double(tile.columns), "step"),
-               column = named(element % double(tile.columns), "column");
-          Expr atStep = step + inside, atColumn = firstColumn + column;
-          SmallVector<Expr> conditions;
-          if (!fitsColumns())
-            conditions.push_back(atColumn < double(operands.columns));
-          if (!fitsSteps())
-            conditions.push_back(atStep < double(operands.steps));
-          b.store(rightTile,
-                  guarded(conditions,
-                          [&] {
-                            return operands.right(b, batch, atStep, atColumn);
-                          }),
-                  {inside, column});
-        },
-        threads);
-  }
-
-  /// Divides `count` elements among the threads.
-  void share(int64_t count, llvm::function_ref<void(Expr)> body,
-             int64_t threads) {
-    for (int64_t first = 0; first < count; first += threads) {
-      Expr element = first ? thread + double(first) : thread;
-      if (first + threads <= count)
-        body(element);
-      else
-        b.when(element < double(count), [&] { body(element); });
-    }
+    });
+    share(b, thread, threads, tile.columns * round(), [&](Expr element) {
+      Expr inside = named(element / double(tile.columns), "step"),
+           column = named(element % double(tile.columns), "column");
+      Expr atStep = step + inside, atColumn = firstColumn + column;
+      SmallVector<Expr> conditions;
+      if (!fitsColumns())
+        conditions.push_back(atColumn < double(operands.columns));
+      if (!fitsSteps())
+        conditions.push_back(atStep < double(operands.steps));
+      b.store(
+          rightTile,
+          guarded(conditions,
+                  [&] { return operands.right(b, batch, atStep, atColumn); }),
+          {inside, column});
+    });
   }
 
   Exprs multiply(ArrayRef<Expr> sums) {

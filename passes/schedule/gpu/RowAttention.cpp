@@ -17,6 +17,7 @@
 #include "dialects/kernel/ValueNames.h"
 #include "passes/schedule/gpu/AttentionBlock.h"
 #include "passes/schedule/gpu/BlockOperands.h"
+#include "passes/schedule/gpu/Sharing.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 #include <numeric>
@@ -214,42 +215,39 @@ private:
   }
 
   void finish() {
-    block.share(
-        thread, threads(), tile.queries * anchor.width(), [&](Expr mine) {
-          Expr column = tile.queries == 1
-                            ? mine
-                            : named(mine % double(anchor.width()), "column"),
-               query = tile.queries == 1
-                           ? b.index(0)
-                           : named(mine / double(anchor.width()), "query");
-          auto of = [&](Value array, Expr group) {
-            return b.loadFrom(array, type, {group, query});
-          };
-          Expr top =
-              b.reduce(groups, block.lowest(), [&](Expr group, Expr acc) {
-                return largerOf(acc, of(largests, named(group, "group")));
-              });
-          Expr shift = block.shiftOf(top);
-          Exprs both = b.loop(
-              Dim(groups), {block.zero(), block.zero()},
-              [&](Expr group, ArrayRef<Expr> carried) -> Exprs {
-                named(group, "group");
-                Expr correction = named(
-                    block.weight(of(largests, group), shift), "correction");
-                return {
-                    named(fma(of(totals, group), correction, carried[0]),
-                          "total"),
-                    named(fma(b.loadFrom(parts, type, {group, query, column}),
-                              correction, carried[1]),
-                          "sum")};
-              });
-          auto store = [&] {
-            block.storeResult(both[1], named(1.0 / both[0], "factor"), query,
-                              column);
-          };
-          knowsQueries() ? store()
-                         : b.when(query < b.size(anchor.queries()), store);
-        });
+    share(b, thread, threads(), tile.queries * anchor.width(), [&](Expr mine) {
+      Expr column = tile.queries == 1
+                        ? mine
+                        : named(mine % double(anchor.width()), "column"),
+           query = tile.queries == 1
+                       ? b.index(0)
+                       : named(mine / double(anchor.width()), "query");
+      auto of = [&](Value array, Expr group) {
+        return b.loadFrom(array, type, {group, query});
+      };
+      Expr top = b.reduce(groups, block.lowest(), [&](Expr group, Expr acc) {
+        return largerOf(acc, of(largests, named(group, "group")));
+      });
+      Expr shift = block.shiftOf(top);
+      Exprs both = b.loop(
+          Dim(groups), {block.zero(), block.zero()},
+          [&](Expr group, ArrayRef<Expr> carried) -> Exprs {
+            named(group, "group");
+            Expr correction =
+                named(block.weight(of(largests, group), shift), "correction");
+            return {
+                named(fma(of(totals, group), correction, carried[0]), "total"),
+                named(fma(b.loadFrom(parts, type, {group, query, column}),
+                          correction, carried[1]),
+                      "sum")};
+          });
+      auto store = [&] {
+        block.storeResult(both[1], named(1.0 / both[0], "factor"), query,
+                          column);
+      };
+      knowsQueries() ? store()
+                     : b.when(query < b.size(anchor.queries()), store);
+    });
   }
 
   KernelBuilder &b;

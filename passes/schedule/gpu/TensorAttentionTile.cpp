@@ -31,6 +31,7 @@
 #include "passes/schedule/gpu/TensorAttentionTile.h"
 
 #include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/gpu/Sharing.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -209,7 +210,7 @@ private:
     bool isCopied =
         alongPieces && place.isCopied && argument && used % tile.piece() == 0 &&
         place.isAligned(cast<MemRefType>(argument.getType()), tile.piece());
-    block.share(thread, threads(), tile.keys * pieces, [&](Expr mine) {
+    share(b, thread, threads(), tile.keys * pieces, [&](Expr mine) {
       // Neighbouring threads read neighbouring elements.
       double across = double(alongPieces ? pieces : tile.keys);
       Expr at = alongPieces ? mine % across : mine / across,

@@ -12,6 +12,7 @@
 #include "passes/schedule/gpu/TensorStrips.h"
 
 #include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/gpu/Sharing.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -60,14 +61,7 @@ Expr TensorStrips::swizzled(Expr row, Expr at, int64_t pieces) {
 }
 
 void TensorStrips::share(int64_t count, llvm::function_ref<void(Expr)> body) {
-  int64_t threads = tile.threads(b.target.device);
-  for (int64_t first = 0; first < count; first += threads) {
-    Expr mine = first ? thread + double(first) : thread;
-    if (first + threads <= count)
-      body(mine);
-    else
-      b.when(mine < double(count), [&] { body(mine); });
-  }
+  schedule::share(b, thread, tile.threads(b.target.device), count, body);
 }
 
 void TensorStrips::shareLoop(int64_t count,

@@ -1,0 +1,17 @@
+// Work that the threads of a block divide among themselves.
+
+#ifndef INGOT_PASSES_SCHEDULE_GPU_SHARING_H
+#define INGOT_PASSES_SCHEDULE_GPU_SHARING_H
+
+#include "passes/schedule/KernelBuilder.h"
+
+namespace ingot::schedule {
+
+/// Calls `body` for those of `count` things that are this one's of `threads` threads: its
+/// own number, and each `threads` further on. Not a loop: for few rounds.
+void share(KernelBuilder &b, graph::Expr thread, int64_t threads, int64_t count,
+           llvm::function_ref<void(graph::Expr)> body);
+
+} // namespace ingot::schedule
+
+#endif // INGOT_PASSES_SCHEDULE_GPU_SHARING_H
