@@ -192,7 +192,7 @@ private:
     SmallVector<int64_t> place;
     for (auto [low, dilation, size] :
          llvm::zip(conv.getLow(), conv.getDilations(), shapeOf(conv.getW()))) {
-      if (low % dilation != 0 || low / dilation >= size)
+      if (low < 0 || low % dilation != 0 || low / dilation >= size)
         return {};
       place.push_back(low / dilation);
     }

@@ -66,3 +66,14 @@ func.func @apart(%x: tensor<1x8x8x2xf32>, %z: tensor<1x8x8x2xf32>) -> (tensor<1x
   %d = graph.add %6, %7 : (tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32>
   return %a, %b, %c, %d, %6 : tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>
 }
+
+// A window that begins behind the position itself has no place for a factor of it.
+// CHECK-LABEL: @shifted(
+// CHECK: %[[C:.*]] = graph.conv %arg0
+// CHECK: graph.add %[[C]], %arg0
+func.func @shifted(%x: tensor<1x5x5x2xf32>) -> tensor<1x5x5x2xf32> {
+  %w = graph.constant dense<2.0> : tensor<1x1x2x2xf32> : tensor<1x1x2x2xf32>
+  %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: -1, 0>, groups = 1 : i64} : (tensor<1x5x5x2xf32>, tensor<1x1x2x2xf32>) -> tensor<1x5x5x2xf32>
+  %y = graph.add %c, %x : (tensor<1x5x5x2xf32>, tensor<1x5x5x2xf32>) -> tensor<1x5x5x2xf32>
+  return %y : tensor<1x5x5x2xf32>
+}
