@@ -21,6 +21,7 @@
 // one warp's that reads 12,544 times one after the other.
 
 #include "passes/schedule/DeviceTime.h"
+#include "passes/schedule/StoredOperands.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
@@ -137,22 +138,15 @@ private:
     ArrayRef<int64_t> shape = shapeOf(reduction.getInput());
     SmallVector<int64_t> flat(shape.take_front(axes.steps.front()));
     flat.append({axes.stepCount().most(), columns});
-    SmallVector<Value> pending{reduction.getInput()};
+    auto stored = storedOperands(reduction.getInput());
+    if (!stored)
+      return;
     SmallVector<std::pair<Value, Value>> found;
-    while (!pending.empty()) {
-      Value v = pending.pop_back_val();
-      Operation *op = v.getDefiningOp();
-      if (isa_and_nonnull<ConstantOp>(op) ||
-          tensorType(v).getNumElements() == 1)
-        continue;
-      if (shapeOf(v) != shape || (op && !isa<ElementwiseOpInterface>(op)))
+    for (Value v : *stored) {
+      Value view = b.view(b.bufferOf(v), flat);
+      if (!view)
         return;
-      if (op)
-        llvm::append_range(pending, op->getOperands());
-      else if (Value view = b.view(b.bufferOf(v), flat))
-        found.push_back({v, view});
-      else
-        return;
+      found.push_back({v, view});
     }
     stretches = std::move(found);
   }

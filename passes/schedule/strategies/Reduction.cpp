@@ -14,6 +14,7 @@
 // Reductions that keep the last axis need none of this: the loop nest has
 // vectors along it.
 
+#include "passes/schedule/StoredOperands.h"
 #include "passes/schedule/Strategy.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -65,30 +66,14 @@ private:
   /// The trailing reduced axes are one long axis if every buffer that is read
   /// on the way to the reduction has all of them, or one element.
   void findFlatOperands() {
-    SmallVector<Value> pending{reduction.getInput()};
-    SmallVector<Value> found;
-    bool isFlat = true;
-    while (!pending.empty()) {
-      Value v = pending.pop_back_val();
-      Operation *op = v.getDefiningOp();
-      if (isa_and_nonnull<ConstantOp>(op) ||
-          tensorType(v).getNumElements() == 1)
-        continue;
-      isFlat &= shapeOf(v) == shape;
-      if (!op)
-        found.push_back(v);
-      else if (isa<ElementwiseOpInterface>(op))
-        llvm::append_range(pending, op->getOperands());
-      else
-        isFlat = false;
-    }
-    if (!isFlat)
+    auto found = storedOperands(reduction.getInput());
+    if (!found)
       return;
     while (merged > 0 && reduced[merged - 1])
       --merged;
     if (merged + 1 == shape.size())
       return; // nothing to merge
-    for (Value v : found) {
+    for (Value v : *found) {
       SmallVector<int64_t> flat(shape.take_front(merged));
       flat.push_back(length());
       operands.push_back({v, b.view(b.bufferOf(v), flat)});

@@ -1,0 +1,27 @@
+#include "passes/schedule/StoredOperands.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+std::optional<SmallVector<Value>> storedOperands(Value v) {
+  ArrayRef<int64_t> shape = shapeOf(v);
+  SmallVector<Value> pending{v}, found;
+  while (!pending.empty()) {
+    Value read = pending.pop_back_val();
+    Operation *op = read.getDefiningOp();
+    if (isa_and_nonnull<ConstantOp>(op) ||
+        tensorType(read).getNumElements() == 1)
+      continue;
+    if (shapeOf(read) != shape || (op && !isa<ElementwiseOpInterface>(op)))
+      return std::nullopt;
+    if (op)
+      llvm::append_range(pending, op->getOperands());
+    else
+      found.push_back(read);
+  }
+  return found;
+}
+
+} // namespace ingot::schedule
