@@ -2,6 +2,8 @@
 
 #include "targets/TargetDescription.h"
 
+#include "targets/DeviceHere.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -49,6 +51,12 @@ static TargetDescription inLittleCode(const TargetDescription &target) {
 
 TargetDescription asEmulated(const TargetDescription &target) {
   TargetDescription result = target;
+  if (isDeviceHere(target)) {
+    // The compiler of the device links, too.
+    result.emulation = {};
+    result.linker = "";
+    return result;
+  }
   if (target.emulation.compilers.empty())
     return result;
   result.compilers = target.emulation.compilers;

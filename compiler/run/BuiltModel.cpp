@@ -51,8 +51,12 @@ bool compileGenerated(const TargetDescription &target,
     reportFault(command.takeError(), diagnostics);
     return false;
   }
-  command->insert(command->end(),
-                  {"-std=c++17", "-w", "-fno-exceptions", "-fno-rtti"});
+  command->insert(command->end(), {"-std=c++17", "-w"});
+  // A device's own compiler does not know these, and others by their files' names only.
+  if (target.isDevice() && target.emulation.headerName.empty())
+    command->insert(command->end(), {"-x", "cu"});
+  else
+    command->insert(command->end(), {"-fno-exceptions", "-fno-rtti"});
   for (StringRef flag : target.compilerFlags)
     command->push_back(flag.str());
   llvm::append_range(*command, arguments);

@@ -97,8 +97,8 @@ static std::string quoted(StringRef text) {
 }
 
 /// Returns the end of a function that does all which a model on a device takes. What is
-/// still allocated then is a fault, too.
-static std::string deviceCall(const std::string &name) {
+/// still allocated on an emulated one then is a fault, too.
+static std::string deviceCall(const std::string &name, bool isEmulated) {
   std::string text = R"(  (void)arena;
   NAME_constants constants;
   NAME_handle handle;
@@ -110,9 +110,11 @@ static std::string deviceCall(const std::string &name) {
     status = NAME_run(&handle, tensors_of_run, nullptr);
   NAME_destroy(&handle);
   NAME_release(&constants);
-  return status == INGOT_OK && emulated_gpu().objects ? INGOT_ERROR_CAPACITY : status;
-}
 )";
+  if (isEmulated)
+    text += "  if (status == INGOT_OK && emulated_gpu().objects)\n"
+            "    return INGOT_ERROR_CAPACITY;\n";
+  text += "  return status;\n}\n";
   for (size_t at; (at = text.find("NAME")) != std::string::npos;)
     text.replace(at, 4, name);
   return text;
@@ -165,7 +167,7 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
        << "_io *tensors_of_run = reinterpret_cast<const " << model.name
        << "_io *>(io);\n"
        << (target.isDevice()
-               ? deviceCall(model.name)
+               ? deviceCall(model.name, !target.emulation.headerName.empty())
                : "  return " + model.name +
                      "_run(tensors_of_run, arena, nullptr);\n}\n");
     most = std::max(most, end + guard);

@@ -122,6 +122,12 @@ def tensors(header):
             for name, kind, shape in re.findall(r"\*(\w+);\s*/\* (?:in|out): (\w+) \[([^\]]*)\]", struct)]
 
 
+def architecture(target):
+    """The flag by which nvcc compiles for a level alone: 13.0 takes -arch=sm_90a for 9.0 without its own instructions as well."""
+    level = target[len("sm_"):]
+    return f"-gencode=arch=compute_{level},code=sm_{level}"
+
+
 def build(args, model, folder):
     """The program that times a network, or a complaint."""
     os.makedirs(folder, exist_ok=True)
@@ -142,7 +148,7 @@ def build(args, model, folder):
         emulation = os.path.join(HERE, "..", "..", "targets", "cuda", "emulation")
         command = [args.emulate, "-std=c++17", "-O1", "-I", emulation, "-x", "c++", source, driver, *(["-x", "none"] if objects else [])]
     else:
-        command = [shutil.which("nvcc") or sys.exit("there is no nvcc on the path"), "-std=c++17", "-O2", f"-arch={args.target}", source, driver]
+        command = [shutil.which("nvcc") or sys.exit("there is no nvcc on the path"), "-std=c++17", "-O2", architecture(args.target), source, driver]
     done = subprocess.run([*command, *objects, "-o", program], capture_output=True, text=True)
     return (program, None) if done.returncode == 0 else (None, "the program does not compile: " + (done.stderr or done.stdout).splitlines()[0])
 
