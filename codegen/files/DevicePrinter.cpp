@@ -238,6 +238,21 @@ void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
         Twine(tiles.getBox()[1]) + ", " + Twine(tiles.getBox()[0]) + ")");
 }
 
+/// Whether a run names sizes of the tensor, and makes none of them.
+bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
+  bool isSized = false;
+  for (const kernel::Dim &size : tensor.sizes)
+    for (kernel::SymbolAttr symbol : size.symbols()) {
+      auto own = llvm::find_if(interface.sizes, [&](const InterfaceSize &own) {
+        return own.symbol == symbol;
+      });
+      if (own == interface.sizes.end() || own->isMade)
+        return false;
+      isSized = true;
+    }
+  return isSized;
+}
+
 /// What is recorded as a graph: the launches, and with tensors of the host's memory the
 /// copies from and to staging.
 void DevicePrinter::printEnqueue() {
@@ -252,15 +267,34 @@ void DevicePrinter::printEnqueue() {
   out.line("ingot_status status = INGOT_OK;");
   std::string streamsText = streams() > 1 ? "streams" : "stream",
               first = streams() > 1 ? "streams[0]" : "stream";
+  kernel::ProgramOp main = interface.main;
+  // One copy of all of them, or one of each at the sizes of the run.
   auto copy = [&](bool isOutput, int64_t from, int64_t to) {
     if (from == to)
       return;
-    std::string host = "staging + " + llvm::itostr(from),
-                device = "memory + " + llvm::itostr(layout.tensors + from);
+    auto part = [&](int64_t offset, const std::string &bytes) {
+      std::string host = "staging + " + llvm::itostr(offset),
+                  device = "memory + " + llvm::itostr(layout.tensors + offset);
+      check("device::copy(" +
+            (isOutput ? host + ", " + device : device + ", " + host) + ", " +
+            bytes + ", " + first + ")");
+    };
+    SmallVector<unsigned> tensors;
+    for (auto [number, tensor] : llvm::enumerate(interface.tensors))
+      if (tensor.isOutput == isOutput && isOfCaller(tensor))
+        tensors.push_back(number);
     out.open("if (staging) {");
-    check("device::copy(" +
-          (isOutput ? host + ", " + device : device + ", " + host) + ", " +
-          llvm::itostr(to - from) + ", " + first + ")");
+    if (llvm::any_of(tensors, [&](unsigned number) {
+          return isSizedByCaller(interface.tensors[number]);
+        }))
+      for (unsigned number : tensors)
+        part(layout.offsets[number],
+             isSizedByCaller(interface.tensors[number])
+                 ? bytesOf(number)
+                 : llvm::itostr(kernel::spanBytes(
+                       cast<MemRefType>(main.getArgument(number).getType()))));
+    else
+      part(from, llvm::itostr(to - from));
     out.close();
   };
   copy(false, 0, layout.outputs);

@@ -90,6 +90,7 @@ private:
     return tensor.elements > 0 && !tensor.slots;
   }
   std::string bytesOf(unsigned tensor) const;
+  bool isSizedByCaller(const InterfaceTensor &tensor) const;
   std::string streamType() const {
     return (context.target.device.stream + " *").str();
   }

@@ -123,17 +123,9 @@ Expr KernelBuilder::acrossWarp(Expr value,
 void KernelBuilder::forPlaces(
     ArrayRef<Dim> trips, int64_t each,
     llvm::function_ref<void(ArrayRef<Expr>, Expr)> body) {
-  // Of merged axes the outermost that is not 1 alone may have a size at run time; threads
-  // of the others go as far as these can.
-  size_t outermost = 0;
-  while (outermost + 1 < trips.size() && trips[outermost] == 1)
-    ++outermost;
   Dim parts = 1;
-  SmallVector<int64_t> shape;
-  for (auto [axis, size] : llvm::enumerate(trips)) {
-    shape.push_back(size.most());
-    parts *= axis > outermost ? Dim(size.most()) : size;
-  }
+  for (const Dim &size : trips)
+    parts *= size;
   if (parts.known() && *parts.known() == 0)
     return;
   // A row that more than a warp shares has a block of its own.
@@ -142,15 +134,8 @@ void KernelBuilder::forPlaces(
   onThreads(parts * each, ofBlock, [&](Expr thread) {
     Expr lane = each == 1 ? index(0) : named(thread % double(each), "lane"),
          part = each == 1 ? thread : named(thread / double(each), "place");
-    Exprs at = delinearize(part, shape);
-    auto inside = [&](auto &self, size_t axis) -> void {
-      while (axis < trips.size() && trips[axis].known())
-        ++axis;
-      if (axis >= trips.size())
-        return body(at, lane);
-      when(at[axis] < size(trips[axis]), [&] { self(self, axis + 1); });
-    };
-    inside(inside, outermost + 1);
+    Exprs at = delinearize(part, trips);
+    body(at, lane);
     for (auto [axis, i] : llvm::enumerate(at))
       named(i, axisName(axis, trips.size()));
   });

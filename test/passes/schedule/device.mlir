@@ -81,3 +81,19 @@ kernel.func @open_row(%x: tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 
   %y = graph.relu %x : (tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>) -> tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>
   kernel.return %y : tensor<1x100000xf32, #kernel.sizes<"n" in 0 to 100000 : 1, s0>>
 }
+
+// Of any axes: nothing is launched for what sizes could be at most, and places are divided by what they are.
+// CHECK-LABEL: kernel.func @open_axes(
+// CHECK-SAME: %[[M:[a-z0-9]+]]: index {kernel.name = "m"}, %[[N:[a-z0-9]+]]: index
+// CHECK-SAME: extent = #kernel.sizes<"m" in 0 to 2000, "n" in 0 to 3000 : (s0 * s1 + 127) floordiv 128>
+// CHECK: %[[COUNT:.*]] = arith.muli %[[M]], %[[N]]
+// CHECK: arith.cmpi slt, %{{.*}}, %[[COUNT]]
+// CHECK: scf.if
+// CHECK-NEXT: arith.remsi {{.*}}, %[[N]]
+// CHECK-NEXT: arith.divsi {{.*}}, %[[N]]
+// CHECK-NEXT: memref.load
+// CHECK: kernel.return
+kernel.func @open_axes(%x: tensor<3000x2000xf32, #kernel.sizes<"m" in 0 to 2000, "n" in 0 to 3000 : s1, s0>>) -> tensor<2000x3000xf32, #kernel.sizes<"m" in 0 to 2000, "n" in 0 to 3000 : s0, s1>> attributes {strategy = "loop-nest"} {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<3000x2000xf32, #kernel.sizes<"m" in 0 to 2000, "n" in 0 to 3000 : s1, s0>>) -> tensor<2000x3000xf32, #kernel.sizes<"m" in 0 to 2000, "n" in 0 to 3000 : s0, s1>>
+  kernel.return %y : tensor<2000x3000xf32, #kernel.sizes<"m" in 0 to 2000, "n" in 0 to 3000 : s0, s1>>
+}
