@@ -336,8 +336,7 @@ bool canShareOutput(const TargetDescription &a, const TargetDescription &b);
 inline constexpr llvm::StringLiteral littleCodeSuffix = ":size";
 
 /// The target as a program sees it that emulates its device: the same, with the
-/// emulation's compilers and flags. As it is without an emulation, and with the device's
-/// own compiler where this machine has that.
+/// emulation's compilers and flags. As it is without an emulation.
 TargetDescription asEmulated(const TargetDescription &target);
 
 /// By name; "native" is the ablest that this machine runs. Null if unknown.

@@ -59,6 +59,7 @@ LogicalResult CountOp::verify() {
 
 LogicalResult CloseCopiesOp::verify() { return verifyOnDevice(*this); }
 LogicalResult AwaitCopiesOp::verify() { return verifyOnDevice(*this); }
+LogicalResult AwaitInputsOp::verify() { return verifyOnDevice(*this); }
 
 LogicalResult LoadMatricesOp::verify() {
   auto type = cast<MemRefType>(getTile().getType());

@@ -124,6 +124,16 @@ def Kernel_AwaitCopiesOp : Kernel_Op<"await_copies", [MemoryEffects<[MemRead, Me
   let hasVerifier = 1;
 }
 
+def Kernel_AwaitInputsOp : Kernel_Op<"await_inputs", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for the end of the kernel in front of this one";
+  let description = [{
+    Of kernels that begin early. Before it nothing is read but constants, and nothing is
+    stored to memory of the device.
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
 def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Adds to a number that all blocks of a launch share";
   let description = [{

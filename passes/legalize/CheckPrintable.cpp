@@ -115,8 +115,9 @@ private:
       return target.intrinsic(bits.getIntrinsicName(), bits.getX().getType(),
                               bits.getType());
     if (isa<kernel::CopyAheadOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp,
-            kernel::CountOp, kernel::ShapeTilesOp, kernel::ReleaseTilesOp,
-            kernel::ClearTileOp, kernel::LoadTileOp, kernel::StoreTileOp>(op))
+            kernel::AwaitInputsOp, kernel::CountOp, kernel::ShapeTilesOp,
+            kernel::ReleaseTilesOp, kernel::ClearTileOp, kernel::LoadTileOp,
+            kernel::StoreTileOp>(op))
       return isIntrinsic(op->getName().getStringRef());
     if (auto product = dyn_cast<kernel::MultiplyTilesOp>(op))
       return isIntrinsic(product.getIntrinsicName());

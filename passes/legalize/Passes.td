@@ -38,6 +38,11 @@ def MarkAligned : Pass<"legalize-mark-aligned", "::mlir::ModuleOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, which may have no use for this">];
 }
 
+def AwaitInputs : Pass<"legalize-await-inputs", "::mlir::ModuleOp"> {
+  let summary = "Place where kernels that begin early wait for the one in front of them";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, whose kernels may not begin early">];
+}
+
 def CheckPrintable : Pass<"legalize-check-printable", "::mlir::ModuleOp"> {
   let summary = "Check that the printer knows every operation and type that is left";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to print for">];

@@ -87,6 +87,7 @@ static std::vector<Intrinsic> ofWarpgroups() {
   return {
       // What each kernel begins with.
       {"kernel.func", "", "", "device::begin()"},
+      {"kernel.await_inputs", "", "", "device::await_inputs()"},
       {"kernel.tiles", "", "", "CUtensorMap"},
       {"kernel.init_gate", "", "", "device::init_gate"},
       {"kernel.publish_gates", "", "", "device::publish_gates()"},

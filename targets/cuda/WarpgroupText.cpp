@@ -10,11 +10,13 @@ namespace ingot::targets {
 
 static constexpr llvm::StringLiteral gates =
     R"(
-  // Each kernel begins with it, and may itself begin before the one in front of it ends:
-  // what that has read and stored is waited for here.
+  // A kernel may begin before the one in front of it ends, and has the next one begin.
   static __device__ void begin() {
-    asm volatile("griddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   }
+  // What the kernel in front has read and stored is waited for here. Before that a kernel
+  // reads constants alone.
+  static __device__ void await_inputs() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
   // Shared memory beyond what a kernel may declare.
   template <typename Shared> static __device__ Shared &shared_memory() {

@@ -14,6 +14,7 @@
 // CHECK-NOT: device::begin
 // CHECK: {{^}}__global__ __launch_bounds__(32) void wide(
 // CHECK-NEXT: device::begin();
+// CHECK: device::await_inputs();
 // CHECK: ingot_status launch(
 // CHECK: float *const [[H:.*]] = (float *)(decisions + 256 + 0);
 // CHECK: status = device::copy([[H]], io->x, 32, stream);
@@ -41,6 +42,7 @@ module attributes {kernel.target = "sm_90a"} {
   }
   kernel.func @wide(%x: memref<8xf32> {kernel.name = "x"}, %y: memref<8xf32> {kernel.name = "y"}) attributes {extent = 1 : index, threads = 32 : i64} {
     %at = gpu.thread_id x
+    kernel.await_inputs
     %v = memref.load %x[%at] : memref<8xf32>
     memref.store %v, %y[%at] : memref<8xf32>
     kernel.return

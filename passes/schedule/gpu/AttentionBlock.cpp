@@ -300,12 +300,14 @@ double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
       std::min(1.0, together * double(work.threads) / double(work.enough));
   double computing =
       waves * std::max(together * work.cycles / busy, work.latency) / clock;
-  // All blocks of a head read its keys and values from the second cache, which yields
-  // about three times what memory does (the data sheets of A100 and H100).
+  // All blocks of a head read its keys and values from the second cache. Where nobody has
+  // said what it yields it is about three times what memory does (A100's data sheet).
   double moved = blocks * double(anchor.keys().most()) *
                  double(anchor.depth() + anchor.width()) *
                  double(bytesOf(elementOf(anchor.product.getB())));
-  return std::max(computing, moved / (3 * device.bytesPerSecond));
+  double rate = device.cacheBytesPerSecond > 0 ? device.cacheBytesPerSecond
+                                               : 3 * device.bytesPerSecond;
+  return std::max(computing, moved / rate);
 }
 
 } // namespace ingot::schedule

@@ -93,10 +93,18 @@ std::optional<Expr> TensorStrips::insideSteps(Expr step, int64_t steps) {
 }
 
 void TensorStrips::fill(Expr firstStep, Expr stage) {
+  fillLeft(firstStep, stage);
+  fillRight(firstStep, stage);
+}
+
+void TensorStrips::fillLeft(Expr firstStep, Expr stage) {
   if (bringsLeftPieces)
     fillLeftPieces(firstStep, stage);
   else
     fillLeftElements(firstStep, stage);
+}
+
+void TensorStrips::fillRight(Expr firstStep, Expr stage) {
   if (packed)
     fillPackedPieces(firstStep, stage);
   else if (bringsRightPieces)

@@ -18,6 +18,9 @@ protected:
   void declareTiles();
   /// Brings a strip from `firstStep` on, one for each slice, to the buffer of a stage.
   void fill(graph::Expr firstStep, graph::Expr stage);
+  /// Of one operand.
+  void fillLeft(graph::Expr firstStep, graph::Expr stage);
+  void fillRight(graph::Expr firstStep, graph::Expr stage);
   /// The matrices that the warp multiplies in the half of a strip: of each unit of rows, and of
   /// a pair of units of columns.
   llvm::SmallVector<llvm::SmallVector<mlir::Value, 4>>

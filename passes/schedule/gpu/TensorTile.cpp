@@ -230,12 +230,15 @@ private:
   Exprs overStrips(const Exprs &first, std::optional<Part> part = {}) {
     int64_t ahead = tile.stages - 1;
     double stages = double(tile.stages);
+    // Weights first: they are there before the kernel in front of this one ends.
+    for (int64_t s = 0; !part && s < std::min(ahead, rounds()); ++s)
+      fillRight(b.index(s * round()), b.index(s * tile.slices));
     for (int64_t s = 0; s < ahead; ++s) {
       if (part) {
         Expr at = part->from + double(s);
         b.when(at < part->to, [&] { fill(at * double(round()), at % stages); });
       } else if (s < rounds()) {
-        fill(b.index(s * round()), b.index(s * tile.slices));
+        fillLeft(b.index(s * round()), b.index(s * tile.slices));
       }
       closeCopies();
     }

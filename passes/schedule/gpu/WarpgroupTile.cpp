@@ -5,13 +5,13 @@
 // two gates of each stage say that it is full, and that it is empty again.
 //
 //   fetching:                                multiplying:
-//     for each tile of the block:              for each tile of the block:
-//       for each strip:                          for each strip:
-//         await empty[stage]                       await full[stage]
-//         expect the bytes at full[stage]          begin sums += left[stage] * right[stage]
-//         copy both tiles                          await the products of the strip before
-//                                                  arrive at empty[stage before]
-//                                                result = epilogue(sums)
+//     copy right tiles to all stages           for each tile of the block:
+//     for each tile of the block:                for each strip:
+//       for each strip:                            await full[stage]
+//         if its stage has been used:              begin sums += left[stage] * right[stage]
+//           await empty[stage]                     await the products of the strip before
+//           copy the right tile                    arrive at empty[stage before]
+//         copy the left tile                     result = epilogue(sums)
 //
 // The left tile is of rows of a matrix, or of positions of a window, which the copies find
 // by themselves (what is outside of the tensor is zero); the right one of columns of the
@@ -244,6 +244,14 @@ private:
   }
 
   void fetch() {
+    // At first each stage is empty. Weights come before the kernel in front of this one ends.
+    int64_t ahead = std::min(tile.stages, strips);
+    findPlace(block);
+    b.loop(b.index(0), b.index(ahead), 1, {},
+           [&](Expr at, ArrayRef<Expr>) -> Exprs {
+             copyWeights(named(at, "strip"), at);
+             return {};
+           });
     forTiles([&](Expr before) {
       Exprs first = window ? firstOfWindows() : Exprs();
       b.loop(b.index(0), b.index(strips), 1, {},
@@ -251,12 +259,11 @@ private:
                named(at, "strip");
                Expr count = named(before + at, "count");
                Expr stage = stageOf(count);
-               // At first each stage is empty.
-               await(empty(stage), 1.0 - parityOf(count));
-               kernel::ExpectBytesOp::create(b.builder, b.loc, gates,
-                                             full(stage).value,
-                                             tile.bytesOfStrip());
-               copyStrip(at, stage, first);
+               b.when(count >= double(ahead), [&] {
+                 await(empty(stage), 1.0 - parityOf(count));
+                 copyWeights(at, stage);
+               });
+               copyRows(at, stage, first);
                return {};
              });
     });
@@ -275,7 +282,12 @@ private:
     return first;
   }
 
-  void copyStrip(Expr at, Expr stage, const Exprs &first) {
+  void copyWeights(Expr at, Expr stage) {
+    kernel::ExpectBytesOp::create(b.builder, b.loc, gates, full(stage).value,
+                                  tile.bytesOfStrip());
+    copy(rightMap, {firstColumn, at * double(strip)}, {}, rightTile, stage);
+  }
+  void copyRows(Expr at, Expr stage, const Exprs &first) {
     Expr step = named(at * double(strip), "step");
     Exprs place = {firstRow, step}, shift;
     if (window) {
@@ -287,7 +299,6 @@ private:
         inWindow = inWindow * double(window.getDilations()[axis]);
     }
     copy(leftMap, place, shift, leftTile, stage);
-    copy(rightMap, {firstColumn, step}, {}, rightTile, stage);
   }
   void copy(Value map, const Exprs &place, const Exprs &shift, Value to,
             Expr stage) {

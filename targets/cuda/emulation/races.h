@@ -74,7 +74,8 @@ public:
       return;
     if (!isShared && !isAllocated(first, bytes))
       complain("is out of bounds", first, bytes, isWrite, nullptr);
-    if (!isShared && !mayBegin[threadIdx.x])
+    if (!isShared && !mayBegin[threadIdx.x] &&
+        (isWrite || isOfKernels(first, bytes)))
       complain("is before the end of the kernel in front", first, bytes,
                isWrite, nullptr);
     Access now = {static_cast<unsigned>(emulated_gpu().launches),
@@ -106,6 +107,12 @@ public:
       known[thread].clear();
       sums[thread].clear();
     }
+  }
+  // Whether a kernel has stored any of these bytes: others are constants.
+  bool isOfKernels(const char *first, size_t bytes) {
+    return std::any_of(first, first + bytes, [this](const char &byte) {
+      return cellOf(&byte).written.launch != 0;
+    });
   }
   // This thread has waited for the kernel in front.
   void begun() { mayBegin[threadIdx.x] = true; }

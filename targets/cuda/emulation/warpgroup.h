@@ -78,7 +78,8 @@ struct emulated_group_instructions : emulated_instructions {
     return memory;
   }
 
-  static void begin() {
+  static void begin() {}
+  static void await_inputs() {
     EmulatedKernelCode pause(false);
     emulated_begun();
   }

@@ -9,9 +9,10 @@
 // CHECK-SAME: threads = 128 : i64
 // CHECK-DAG: %[[LEFT:.*]] = memref.alloca() : memref<3x32x32xf16, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() : memref<3x32x32xf16, #gpu.address_space<workgroup>>
-// CHECK-COUNT-2: kernel.copy_ahead
+// CHECK-COUNT-2: kernel.copy_ahead %{{.*}} to %[[RIGHT]]
+// CHECK: kernel.copy_ahead %{{.*}} to %[[LEFT]]
 // CHECK: kernel.close_copies
-// CHECK-COUNT-2: kernel.copy_ahead
+// CHECK: kernel.copy_ahead %{{.*}} to %[[LEFT]]
 // CHECK: kernel.close_copies
 // CHECK: kernel.await_copies but 1
 // CHECK: gpu.barrier

@@ -32,10 +32,14 @@
 // CHECK: } else {
 // CHECK: kernel.set_registers 40 fewer
 // CHECK: scf.for
+// CHECK: kernel.expect_bytes %[[GATES]]{{.*}}, 32768
+// CHECK: kernel.copy_tile %[[COLUMNS]]{{.*}} to %[[RIGHT]]
+// CHECK: scf.for
+// CHECK: scf.if
 // CHECK: kernel.await_gate %[[GATES]]
 // CHECK-NEXT: kernel.expect_bytes %[[GATES]]{{.*}}, 32768
-// CHECK: kernel.copy_tile %[[ROWS]]{{.*}} to %[[LEFT]]
 // CHECK: kernel.copy_tile %[[COLUMNS]]{{.*}} to %[[RIGHT]]
+// CHECK: kernel.copy_tile %[[ROWS]]{{.*}} to %[[LEFT]]
 kernel.func @product(%x: tensor<200x136xf16>, %w: tensor<27200xf16>) -> tensor<200x200xf16> attributes {strategy = "warpgroup-product", plan = {columns = 128, groups = 2, resident = 1, rows = 128, slices = 1, stages = 3}} {
   %p = graph.unpack_panels %w {panel = 1, tail = 0, group = 8} : (tensor<27200xf16>) -> tensor<136x200xf16>
   %y = graph.matmul %x, %p : (tensor<200x136xf16>, tensor<136x200xf16>) -> tensor<200x200xf16>

@@ -34,8 +34,9 @@ __global__ void product(float *y, const __grid_constant__ CUtensorMap left_map,
     alignas(8) int64_t gates[2 * stages];
   };
   Shared &shared = device::shared_memory<Shared>();
+  device::begin();
   if (mistake != Front)
-    device::begin();
+    device::await_inputs();
   int thread = int(threadIdx.x);
   if (thread == 0) {
     for (int stage = 0; stage < stages; ++stage) {

@@ -1,0 +1,115 @@
+// Where a kernel that begins before the one in front of it ends waits for that.
+//
+//     kernel.func @product(%x, %weights, %y):
+//       copies of %weights; copies of %x ...
+//  =>   copies of %weights; kernel.await_inputs; copies of %x ...
+//
+// What comes before that place reads nothing but arguments for which all launches of the
+// kernel pass constants, and stores to none: what is done there takes place while the
+// kernel in front still runs. Of a branch whose two sides go on by themselves each waits
+// on its own. Nothing is done on targets whose kernels do not begin early.
+
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/KernelModule.h"
+#include "passes/legalize/Passes.h"
+#include "targets/TargetDescription.h"
+
+using namespace mlir;
+
+namespace ingot::legalize {
+#define GEN_PASS_DEF_AWAITINPUTS
+#include "passes/legalize/Passes.h.inc"
+
+namespace {
+
+class Placing {
+public:
+  Placing(kernel::FuncOp kernel, const llvm::SmallBitVector &constants)
+      : entry(kernel.getBody().front()), constants(constants) {}
+
+  void run() { place(entry, /*isInBranch=*/false); }
+
+private:
+  /// Whether an operation may run before the kernel in front has ended.
+  bool isEarly(Operation &op) const {
+    return !op.walk([&](Operation *inside) {
+                bool isLate =
+                    !isPure(inside) &&
+                    llvm::any_of(inside->getOperands(), [&](Value operand) {
+                      return isLateBuffer(operand);
+                    });
+                return isLate ? WalkResult::interrupt() : WalkResult::advance();
+              }).wasInterrupted();
+  }
+  bool isLateBuffer(Value operand) const {
+    if (auto tiles = operand.getDefiningOp<kernel::TilesOp>())
+      operand = tiles.getTensor();
+    if (!isa<MemRefType>(operand.getType()))
+      return false;
+    auto argument = dyn_cast<BlockArgument>(kernel::bufferRoot(operand));
+    return argument && (argument.getOwner() != &entry ||
+                        !constants.test(argument.getArgNumber()));
+  }
+
+  void place(Block &block, bool isInBranch) {
+    Operation *first = nullptr;
+    bool isLast = true;
+    for (Operation &op : block.without_terminator())
+      if (!isEarly(op)) {
+        isLast = !first;
+        if (!first)
+          first = &op;
+      }
+    auto branch = dyn_cast_or_null<scf::IfOp>(first);
+    // Where all threads come to the end of a kernel without having waited it would end
+    // before the one in front, so that each way through it waits.
+    if (!branch || !isLast || branch.getNumResults() > 0 ||
+        (branch.getElseRegion().empty() && !isInBranch))
+      return insertAt(first ? first : block.getTerminator());
+    if (branch.getElseRegion().empty()) {
+      OpBuilder builder(branch.getContext());
+      builder.createBlock(&branch.getElseRegion());
+      scf::YieldOp::create(builder, branch.getLoc());
+    }
+    place(branch.getThenRegion().front(), /*isInBranch=*/true);
+    place(branch.getElseRegion().front(), /*isInBranch=*/true);
+  }
+  void insertAt(Operation *op) {
+    OpBuilder builder(op);
+    kernel::AwaitInputsOp::create(builder, op->getLoc());
+  }
+
+  Block &entry;
+  const llvm::SmallBitVector &constants;
+};
+
+struct AwaitInputsPass : impl::AwaitInputsBase<AwaitInputsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    StringRef name = kernel::AwaitInputsOp::getOperationName();
+    if (!lookupTarget(targetName)->intrinsic(name, Type(), Type()))
+      return;
+    ModuleOp module = getOperation();
+    llvm::MapVector<kernel::FuncOp, llvm::SmallBitVector> kernels;
+    module.walk([&](kernel::LaunchOp launch) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(
+          launch, launch.getCalleeAttr());
+      if (!callee.getThreads())
+        return;
+      auto &constants =
+          kernels.try_emplace(callee, callee.getNumArguments(), /*t=*/true)
+              .first->second;
+      for (unsigned i = 0; i < callee.getNumArguments(); ++i)
+        if (i >= launch.getNumOperands() ||
+            !kernel::bufferRoot(launch.getOperand(i))
+                 .getDefiningOp<memref::GetGlobalOp>())
+          constants.reset(i);
+    });
+    for (auto &[callee, constants] : kernels)
+      Placing(callee, constants).run();
+  }
+};
+
+} // namespace
+} // namespace ingot::legalize

@@ -1,0 +1,82 @@
+// RUN: %ingot-opt %s -legalize-await-inputs=target=sm_90a | FileCheck %s
+// RUN: %ingot-opt %s -legalize-await-inputs=target=sm_80 | FileCheck %s --check-prefix=LATE
+// REQUIRES: ingot-opt
+
+// LATE-NOT: await_inputs
+
+memref.global "private" constant @bias : memref<64xf32> = dense<1.0>
+
+// Constants are read before, what another kernel may have written is not.
+// CHECK-LABEL: kernel.func @sum(
+// CHECK: memref.load %{{.*}}[%{{.*}}] : memref<64xf32>
+// CHECK-NEXT: kernel.await_inputs
+// CHECK-NEXT: memref.load
+kernel.func @sum(%x: memref<64xf32>, %bias: memref<64xf32>, %y: memref<64xf32>) attributes {extent = 1 : index, threads = 64 : i64} {
+  %at = gpu.thread_id x
+  %b = memref.load %bias[%at] : memref<64xf32>
+  %v = memref.load %x[%at] : memref<64xf32>
+  %s = arith.addf %b, %v : f32
+  memref.store %s, %y[%at] : memref<64xf32>
+  kernel.return
+}
+
+// The same argument is a constant in one launch alone; and threads that a condition keeps from all that would end
+// without having waited.
+// CHECK-LABEL: kernel.func @some(
+// CHECK: arith.cmpi
+// CHECK-NEXT: kernel.await_inputs
+// CHECK-NEXT: scf.if
+// CHECK-NOT: kernel.await_inputs
+kernel.func @some(%x: memref<64xf32>, %y: memref<64xf32>) attributes {extent = 1 : index, threads = 64 : i64} {
+  %c40 = arith.constant 40 : index
+  %at = gpu.thread_id x
+  %isInside = arith.cmpi slt, %at, %c40 : index
+  scf.if %isInside {
+    %v = memref.load %x[%at] : memref<64xf32>
+    memref.store %v, %y[%at] : memref<64xf32>
+  }
+  kernel.return
+}
+
+// Both sides of a branch go on by themselves.
+// CHECK-LABEL: kernel.func @sides(
+// CHECK: scf.if
+// CHECK: memref.load
+// CHECK-NEXT: kernel.await_inputs
+// CHECK-NEXT: memref.store
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK-NEXT: kernel.await_inputs
+// CHECK-NEXT: memref.load
+// CHECK: } else {
+// CHECK-NEXT: kernel.await_inputs
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: kernel.return
+kernel.func @sides(%x: memref<64xf32>, %bias: memref<64xf32>, %y: memref<64xf32>) attributes {extent = 1 : index, threads = 64 : i64} {
+  %c32 = arith.constant 32 : index
+  %c40 = arith.constant 40 : index
+  %at = gpu.thread_id x
+  %isFirst = arith.cmpi slt, %at, %c32 : index
+  scf.if %isFirst {
+    %b = memref.load %bias[%at] : memref<64xf32>
+    memref.store %b, %y[%at] : memref<64xf32>
+  } else {
+    %isInside = arith.cmpi slt, %at, %c40 : index
+    scf.if %isInside {
+      %v = memref.load %x[%at] : memref<64xf32>
+      memref.store %v, %y[%at] : memref<64xf32>
+    }
+  }
+  kernel.return
+}
+
+kernel.program @main(%x: memref<64xf32>, %y: memref<64xf32> {kernel.output}) attributes {arena_bytes = 256 : i64, arena_align = 64 : i64} {
+  %bias = memref.get_global @bias : memref<64xf32>
+  %h = kernel.arena 0 : memref<64xf32>
+  kernel.launch @sum(%x, %bias, %h) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
+  kernel.launch @sides(%h, %bias, %y) : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
+  kernel.launch @some(%bias, %h) : (memref<64xf32>, memref<64xf32>) -> ()
+  kernel.launch @some(%h, %y) : (memref<64xf32>, memref<64xf32>) -> ()
+  kernel.return
+}
