@@ -149,15 +149,62 @@ static void addInFront(Value operand, bool scales, bool rounds,
   }
 }
 
+std::optional<RepeatedMatrices> RepeatedMatrices::of(Value repeated) {
+  RepeatedMatrices found;
+  auto take = [&](Operation *op) {
+    found.path.push_back(op);
+    Value v = op->getOperand(0);
+    while (isa_and_nonnull<CastOp, RoundToTf32Op>(v.getDefiningOp())) {
+      found.path.push_back(v.getDefiningOp());
+      v = v.getDefiningOp()->getOperand(0);
+    }
+    return v;
+  };
+  auto merging = repeated.getDefiningOp<ReshapeOp>();
+  auto expand = merging ? take(merging).getDefiningOp<ExpandOp>() : ExpandOp();
+  auto splitting =
+      expand ? take(expand).getDefiningOp<ReshapeOp>() : ReshapeOp();
+  if (!splitting)
+    return std::nullopt;
+  found.path.push_back(splitting);
+  found.from = splitting.getX();
+  Dims whole = dimsOf(repeated), from = dimsOf(found.from),
+       wide = dimsOf(expand.getResult());
+  if (whole.size() != from.size() || wide.size() != from.size() + 1)
+    return std::nullopt;
+  while (found.axis + 2 < int64_t(from.size()) &&
+         whole[found.axis] == from[found.axis])
+    ++found.axis;
+  std::optional<int64_t> times = wide[found.axis + 1].known();
+  if (!times)
+    return std::nullopt;
+  found.times = *times;
+  Dims single(from), several(from);
+  single.insert(single.begin() + found.axis + 1, Dim(1));
+  several.insert(several.begin() + found.axis + 1, Dim(found.times));
+  from[found.axis] = from[found.axis] * found.times;
+  bool isRepeated = found.axis + 2 < int64_t(from.size()) && whole == from &&
+                    wide == several && dimsOf(splitting.getResult()) == single;
+  return isRepeated ? std::optional(found) : std::nullopt;
+}
+
 /// Adds the moves and roundings of an operand that is read where it lies.
 static void addMoves(Value operand,
                      llvm::function_ref<bool(Operation *)> isFree,
                      SmallVectorImpl<Operation *> &taken) {
-  for (Operation *op = operand.getDefiningOp();
-       op && op->hasOneUse() && isFree(op) &&
-       isa<TransposeOp, SliceOp, CastOp, RoundToTf32Op>(op);
-       op = op->getOperand(0).getDefiningOp())
-    taken.push_back(op);
+  auto canTake = [&](Operation *op) { return op->hasOneUse() && isFree(op); };
+  for (Operation *op = operand.getDefiningOp(); op && canTake(op);
+       op = op->getOperand(0).getDefiningOp()) {
+    auto repeated = RepeatedMatrices::of(op->getResult(0));
+    if (repeated && llvm::all_of(repeated->path, canTake)) {
+      llvm::append_range(taken, repeated->path);
+      op = repeated->path.back();
+    } else if (isa<TransposeOp, SliceOp, CastOp, RoundToTf32Op>(op)) {
+      taken.push_back(op);
+    } else {
+      return;
+    }
+  }
 }
 
 SmallVector<Operation *>

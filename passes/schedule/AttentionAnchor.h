@@ -54,6 +54,19 @@ struct AttentionAnchor {
   llvm::SmallVector<int64_t> axesOf(mlir::Value result);
 };
 
+/// The matrices of a tensor along one axis, each several times in a row, as heads of
+/// queries that share keys and values have them:
+/// reshape(expand(reshape(from))) of [.., G, ..], [.., G, 1, ..], [.., G, T, ..], [.., G x T, ..],
+/// maybe with roundings between them.
+struct RepeatedMatrices {
+  mlir::Value from;
+  int64_t axis = 0, times = 1;
+  /// The last reshape first.
+  llvm::SmallVector<mlir::Operation *> path;
+
+  static std::optional<RepeatedMatrices> of(mlir::Value repeated);
+};
+
 /// Returns the operators that a group around `producer` (the last product, its softmax or
 /// the rounding of that) has besides `producer`, where `suits` takes such attention: all of
 /// it, and what queries and values are moved and queries are scaled by in front of it. Keys

@@ -21,14 +21,27 @@ OperandPlace OperandPlace::of(Value operand) {
   place.axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   place.starts.assign(rank, 0);
   place.steps.assign(rank, 1);
+  place.times.assign(rank, 1);
   Value v = operand;
   while (Operation *op = v.getDefiningOp()) {
+    if (auto repeated = RepeatedMatrices::of(v);
+        repeated && place.starts[repeated->axis] == 0 &&
+        place.steps[repeated->axis] == 1 && place.times[repeated->axis] == 1) {
+      place.times[repeated->axis] = repeated->times;
+      place.isRepeated = true;
+      place.isRounded |=
+          llvm::any_of(repeated->path, llvm::IsaPred<RoundToTf32Op>);
+      place.isCopied &= elementOf(repeated->from) == elementOf(v);
+      v = repeated->from;
+      continue;
+    }
     if (auto transpose = dyn_cast<TransposeOp>(op)) {
       OperandPlace before = place;
       for (auto [axis, from] : llvm::enumerate(transpose.getPerm())) {
         place.axes[from] = before.axes[axis];
         place.starts[from] = before.starts[axis];
         place.steps[from] = before.steps[axis];
+        place.times[from] = before.times[axis];
       }
     } else if (auto slice = dyn_cast<SliceOp>(op)) {
       for (size_t axis = 0; axis < rank; ++axis) {
@@ -39,11 +52,13 @@ OperandPlace OperandPlace::of(Value operand) {
       }
     } else if (isa<CastOp, RoundToTf32Op>(op)) {
       place.isCopied = false;
+      place.isRounded |= isa<RoundToTf32Op>(op);
     } else {
       break;
     }
     v = op->getOperand(0);
   }
+  place.isCopied &= !place.isRounded;
   place.tensor = v;
   return place;
 }
@@ -64,6 +79,8 @@ Exprs OperandPlace::at(KernelBuilder &b, ArrayRef<Expr> place) const {
   Exprs own;
   for (size_t axis = 0; axis < axes.size(); ++axis) {
     Expr i = place[axes[axis]];
+    if (times[axis] != 1)
+      i = i / double(times[axis]);
     if (steps[axis] != 1)
       i = i * double(steps[axis]);
     own.push_back(starts[axis] ? i + double(starts[axis]) : i);
@@ -103,7 +120,16 @@ Exprs AttentionBlock::operandAt(Value operand, Expr row, Expr column) const {
 }
 
 Expr AttentionBlock::operand(Value operand, Expr row, Expr column) const {
-  Expr x = b.load(operand, operandAt(operand, row, column));
+  Exprs at = operandAt(operand, row, column);
+  OperandPlace place = OperandPlace::of(operand);
+  if (!place.isRepeated) {
+    Expr x = b.load(operand, at);
+    x.type = type;
+    return x;
+  }
+  // Without the way through reshapes, whose indices the compiler does not take apart.
+  Expr x = b.load(place.tensor, place.at(b, at));
+  x = convert(place.isRounded ? roundToTf32(x) : x, elementOf(operand));
   x.type = type;
   return x;
 }

@@ -8,17 +8,20 @@
 
 namespace ingot::schedule {
 
-/// Where the matrices of an operand are: in another tensor, before transposes, slices and
-/// roundings.
+/// Where the matrices of an operand are: in another tensor, before transposes, slices,
+/// repetitions and roundings.
 struct OperandPlace {
   /// That tensor, and whether its elements are those of the operand, without a conversion.
   mlir::Value tensor;
   bool isCopied = true;
+  /// Whether the operand has matrices of the tensor several times, and whether they are
+  /// rounded to tf32.
+  bool isRepeated = false, isRounded = false;
   /// For each axis of the tensor, the operand's axis that it is.
   llvm::SmallVector<int64_t> axes;
-  /// The place at which the operand begins, and how many of the tensor's elements are from
-  /// one of the operand to the next.
-  llvm::SmallVector<int64_t> starts, steps;
+  /// The place at which the operand begins, how many of the tensor's elements are from
+  /// one of the operand to the next, and how often the operand has each.
+  llvm::SmallVector<int64_t> starts, steps, times;
 
   static OperandPlace of(mlir::Value operand);
   /// Whether the operand's axis is the one whose elements lie side by side.

@@ -22,3 +22,22 @@ func.func @many_heads(%q: tensor<192x197x64xf32>, %k: tensor<192x64x197xf32>, %v
   %y = graph.matmul %p, %v : (tensor<192x197x197xf32>, tensor<192x197x64xf32>) -> tensor<192x197x64xf32>
   return %y : tensor<192x197x64xf32>
 }
+
+// Heads that share keys and values read these where they lie, without a copy for each head.
+// CHECK-LABEL: func.func @shared_keys(
+// CHECK: graph.group "row-attention"(%arg1, %arg2, %arg0)
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @shared_keys(%q: tensor<1x9x1x64xf32>, %k: tensor<1x3x128x64xf32>, %v: tensor<1x3x128x64xf32>) -> tensor<1x9x1x64xf32> {
+  %k1 = graph.reshape %k : (tensor<1x3x128x64xf32>) -> tensor<1x3x1x128x64xf32>
+  %k2 = graph.expand %k1 : (tensor<1x3x1x128x64xf32>) -> tensor<1x3x3x128x64xf32>
+  %k3 = graph.reshape %k2 : (tensor<1x3x3x128x64xf32>) -> tensor<1x9x128x64xf32>
+  %v1 = graph.reshape %v : (tensor<1x3x128x64xf32>) -> tensor<1x3x1x128x64xf32>
+  %v2 = graph.expand %v1 : (tensor<1x3x1x128x64xf32>) -> tensor<1x3x3x128x64xf32>
+  %v3 = graph.reshape %v2 : (tensor<1x3x3x128x64xf32>) -> tensor<1x9x128x64xf32>
+  %t = graph.transpose %k3 {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x9x128x64xf32>) -> tensor<1x9x64x128xf32>
+  %s = graph.matmul %q, %t : (tensor<1x9x1x64xf32>, tensor<1x9x64x128xf32>) -> tensor<1x9x1x128xf32>
+  %p = graph.softmax %s {axis = 3 : i64} : (tensor<1x9x1x128xf32>) -> tensor<1x9x1x128xf32>
+  %y = graph.matmul %p, %v3 : (tensor<1x9x1x128xf32>, tensor<1x9x128x64xf32>) -> tensor<1x9x1x64xf32>
+  return %y : tensor<1x9x1x64xf32>
+}
