@@ -462,6 +462,10 @@ private:
       if (isa<GatherOp>(producer) && isa<GatherOp>(user) &&
           user->getOperand(0) == producer->getResult(0))
         return true;
+      // Parts of what is joined or padded are read once each; a thread of a device
+      // computes those elements alone that it stores.
+      if (target.isDevice() && isa<ConcatOp, PadOp>(user))
+        return true;
       return tensorType(user->getResult(0)).getNumElements() <= produced;
     });
   }
