@@ -141,6 +141,10 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(decide::createFormGroups(
       {options.target->name.str(), /*packs=*/!options.evaluating,
        options.savesMemory}));
+  // When it is known what is in memory between kernels.
+  if (!options.evaluating && !options.strict)
+    pm.addNestedPass<func::FuncOp>(decide::createNarrowStorage(
+        {options.target->name.str(), options.fast, options.savesMemory}));
   // Before plans are timed, which may find that panels of their own are faster.
   if (!options.evaluating)
     pm.addPass(decide::createAgreePanels({options.target->name.str()}));

@@ -70,6 +70,13 @@ def FormGroups : Pass<"decide-form-groups", "::mlir::func::FuncOp"> {
                  Option<"savesMemory", "saves-memory", "bool", "false", "Kernels have no scratch memory that others do without">];
 }
 
+def NarrowStorage : Pass<"decide-narrow-storage", "::mlir::func::FuncOp"> {
+  let summary = "With `fast` as bf16 or f16, store what kernels of a device leave for each other in that type";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target: only devices store so">,
+                 Option<"fast", "fast", "std::string", "\"\"", "The type: bf16 or f16; otherwise nothing changes">,
+                 Option<"savesMemory", "saves-memory", "bool", "false", "Kernels have no scratch memory that others do without">];
+}
+
 def ChainRows : Pass<"decide-chain-rows", "::mlir::func::FuncOp"> {
   let summary = "Depthwise convolutions and their neighbours as one kernel, row by row, where what passes between them leaves the cache";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

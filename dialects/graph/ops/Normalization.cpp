@@ -155,24 +155,27 @@ LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (shapeOf(x).empty() || op.getAffine().size() > 2)
     return rule.refuse("needs rows, and no more than a scale and a bias");
   for (Value parameter : op.getAffine())
-    if (failed(rule.alike({x, parameter})) ||
-        failed(rule.shape(parameter, dimsOf(x).back(), "a scale or bias")))
+    if (failed(rule.shape(parameter, dimsOf(x).back(), "a scale or bias")))
       return failure();
   return rule.result(x);
 }
 
 void LayerNormOp::emitBody(BodyBuilder &b) {
-  Type type = elementOf(getInput());
+  // Rows of a narrow type may have a wide scale and bias.
+  Type type = computeType(elementOf(getInput()));
   ArrayRef<int64_t> shape = shapeOf(getInput());
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
   Dim count = dimsOf(getInput()).back();
   forRows(
-      b, computeType(type), dimsOf(getInput()), last,
+      b, type, dimsOf(getInput()), last,
       [&](MutableArrayRef<Expr> at, AxisLoops loops) {
+        auto loadAs = [&](Value from, ArrayRef<Expr> where) {
+          return convert(b.load(from, where), type);
+        };
         Expr zero = b.constant(0, type), mean = zero;
         auto load = [&](Expr i) {
           at[last] = i;
-          Expr x = b.load(getInput(), at);
+          Expr x = loadAs(getInput(), at);
           return getCenter() ? named(x - mean, "centered") : x;
         };
         // The mean comes first: a difference of large squares would lose all
@@ -182,7 +185,7 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
                                   zero,
                                   [&](Expr i, Expr acc) {
                                     at[last] = i;
-                                    return plus(acc, b.load(getInput(), at));
+                                    return plus(acc, loadAs(getInput(), at));
                                   },
                                   plus),
                               count),
@@ -202,9 +205,9 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
         loops.each([&](Expr i) {
           Expr y = named(load(i) * factor, "normalized");
           if (getAffine().size() == 1)
-            y = y * b.load(getAffine()[0], i);
+            y = y * loadAs(getAffine()[0], i);
           else if (getAffine().size() == 2)
-            y = fma(y, b.load(getAffine()[0], i), b.load(getAffine()[1], i));
+            y = fma(y, loadAs(getAffine()[0], i), loadAs(getAffine()[1], i));
           b.store(0, y, at);
         });
       });

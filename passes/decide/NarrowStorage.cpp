@@ -1,0 +1,376 @@
+// With `fast` as bf16 or f16, what kernels of a device leave for each other is of that type.
+//
+//   %1 = group "tensor-product"(%x, %w) -> f32 { %y = matmul; yield %y }
+//   %2 = group "elementwise"(%1) -> bf16 { yield cast(%1, bf16) }
+//   %3 = group "elementwise"(%1, %2) -> f32 { yield add(%1, cast(%2, f32)) }
+//     ->
+//   %1 = group "tensor-product"(%x, %w) -> bf16 { %y = matmul; yield cast(%y, bf16) }
+//   %3 = group "elementwise"(%1) -> f32 { %a = cast(%1, f32); yield add(%a, %a) }
+//
+// Within a kernel all is computed in f32 as before: a group rounds its result and widens what
+// it reads. Groups that would only round are gone, and strategies are chosen again.
+//
+// What stays wide: tensors that the function has from outside or returns, or that functions of
+// branches and loops read; constants; what is computed from integers alone (positions,
+// masks); statistics and other results of reductions; what becomes an integer or the argument
+// of a sine, whose absolute error counts; what operators other than layer normalization read
+// or write as a whole. Views, concatenations in place and layer normalizations have one type
+// with what they read.
+
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/decide/Passes.h"
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/Strategy.h"
+#include "targets/TargetDescription.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_NARROWSTORAGE
+#include "passes/decide/Passes.h.inc"
+
+namespace {
+
+bool isWideFloat(Value v) {
+  auto tensor = dyn_cast<RankedTensorType>(v.getType());
+  return tensor && tensor.getElementType().isF32();
+}
+
+/// Whether the operator only moves elements that it reads, or chooses among them.
+bool isMove(Operation *op) {
+  return isa<TransposeOp, ReshapeOp, RefillOp, SliceOp, ConcatOp, PadOp,
+             ExpandOp, TileOp, GatherOp, MaxPoolOp>(op);
+}
+
+/// Whether the operator's result needs the digits of its operands, where these are
+/// floats: it is an integer, or turns by an angle.
+bool needsDigits(Operation *op) {
+  if (isa<SinOp, CosOp, TanOp>(op))
+    return true;
+  return isa<CastOp, QuantizeOp>(op) &&
+         !isa<FloatType>(elementOf(op->getResult(0)));
+}
+
+/// Whether a member of a group can read `v` as what a narrow one is widened to.
+bool takesWidened(Operation *op, Value v) {
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return schedule::isDepthwise(conv) && conv.getX() == v;
+  auto element = dyn_cast<ElementOpInterface>(op);
+  return element && !isa<MatMulOp, NarrowMatMulOp, ConvTransposeOp>(op) &&
+         (element.isCheap() ||
+          isa<ReductionOpInterface, MaxPoolOp, AveragePoolOp>(op));
+}
+
+/// Whether all readers of a group's operand can, and none needs its digits on the way to
+/// what is summed.
+bool takesWidened(BlockArgument operand) {
+  llvm::SetVector<Value> computed;
+  computed.insert(operand);
+  for (size_t i = 0; i < computed.size(); ++i)
+    for (Operation *user : computed[i].getUsers()) {
+      if (isa<YieldOp>(user))
+        continue;
+      if (needsDigits(user) ||
+          (computed[i] == operand && !takesWidened(user, operand)))
+        return false;
+      if (isa<ElementwiseOpInterface>(user) || isMove(user))
+        computed.insert(user->getResult(0));
+    }
+  return true;
+}
+
+/// The layer normalization that is all that a group computes.
+LayerNormOp normOf(GroupOp group) {
+  auto norms = group.getBody().front().getOps<LayerNormOp>();
+  return norms.empty() ? LayerNormOp() : *norms.begin();
+}
+
+/// Whether one number is left when it is rounded.
+bool isExactly(ConstantOp constant, FloatType narrow) {
+  auto value = dyn_cast<DenseFPElementsAttr>(constant.getValue());
+  if (!value || value.empty() || !value.isSplat())
+    return false;
+  APFloat number = value.getSplatValue<APFloat>();
+  bool isRounded = false;
+  number.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                 &isRounded);
+  return !isRounded;
+}
+
+/// Finds narrow values that hold all that wide ones do.
+class NarrowForms {
+public:
+  explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
+
+  /// Has what rounds moved elements that were widened move the narrow ones.
+  void replace(Block &body) const {
+    for (auto rounding : llvm::make_early_inc_range(body.getOps<CastOp>()))
+      if (elementOf(rounding.getResult()) == narrow &&
+          isWideFloat(rounding.getX()) && exists(rounding.getX()))
+        rounding.replaceAllUsesWith(of(rounding.getX()));
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
+        op.erase();
+  }
+
+private:
+  bool exists(Value v) const {
+    Operation *op = v.getDefiningOp();
+    if (auto constant = dyn_cast_or_null<ConstantOp>(op))
+      return isExactly(constant, narrow);
+    if (auto widening = dyn_cast_or_null<CastOp>(op))
+      return elementOf(widening.getX()) == narrow;
+    return op && isMove(op) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return !isWideFloat(operand) || exists(operand);
+           });
+  }
+
+  Value of(Value v) const {
+    Operation *op = v.getDefiningOp();
+    if (auto widening = dyn_cast<CastOp>(op))
+      return widening.getX();
+    OpBuilder builder(op);
+    RankedTensorType type = tensorOf(dimsOf(v), narrow);
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      auto wide = cast<DenseFPElementsAttr>(constant.getValue());
+      APFloat number = wide.getSplatValue<APFloat>();
+      bool isRounded = false;
+      number.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                     &isRounded);
+      return ConstantOp::create(
+          builder, v.getLoc(),
+          cast<ElementsAttr>(DenseElementsAttr::get(type, number)));
+    }
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      if (isWideFloat(operand))
+        mapping.map(operand, of(operand));
+    Value moved = builder.clone(*op, mapping)->getResult(0);
+    moved.setType(type);
+    return moved;
+  }
+
+  FloatType narrow;
+};
+
+class Storage {
+public:
+  Storage(func::FuncOp function, FloatType narrow,
+          const TargetDescription &target, bool savesMemory)
+      : block(function.getBody().front()), narrow(narrow), target(target),
+        savesMemory(savesMemory) {}
+
+  void run() {
+    for (Operation &op : block)
+      join(&op);
+    for (Operation &op : block)
+      keepWide(&op);
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (auto group = dyn_cast<GroupOp>(op))
+        rewrite(group);
+      else if (isView(&op) && isNarrowed(op.getResult(0)))
+        setNarrow(op.getResult(0));
+  }
+
+private:
+  static bool isView(Operation *op) {
+    return isa<ReshapeOp, SliceOp, ConcatOp>(op);
+  }
+  /// Collects values, and which of them have one type.
+  void join(Operation *op) {
+    bool hasData = isa<ConstantOp>(op)
+                       ? isa<FloatType>(elementOf(op->getResult(0)))
+                       : llvm::any_of(op->getOperands(),
+                                      [&](Value v) { return isData(v); });
+    for (Value result : op->getResults()) {
+      if (hasData)
+        data.insert(result);
+      if (isWideFloat(result))
+        classes.insert(result.getAsOpaquePointer());
+    }
+    auto unite = [&](Value read) {
+      classes.unionSets(op->getResult(0).getAsOpaquePointer(),
+                        read.getAsOpaquePointer());
+    };
+    if (auto group = dyn_cast<GroupOp>(op)) {
+      LayerNormOp norm = normOf(group);
+      if (norm && isWideFloat(op->getResult(0)))
+        unite(outside(group, norm.getInput()));
+    } else if (isView(op) && isWideFloat(op->getResult(0))) {
+      llvm::for_each(op->getOperands(), unite);
+    }
+  }
+
+  /// What a group reads as an operand of a layer normalization.
+  static Value outside(GroupOp group, Value v) {
+    auto argument = dyn_cast<BlockArgument>(v);
+    return argument ? group.getInputs()[argument.getArgNumber()] : v;
+  }
+
+  /// Whether a tensor is computed from floats, and not from integers alone.
+  bool isData(Value v) const {
+    return data.contains(v) ||
+           (isa<BlockArgument>(v) && isa<FloatType>(elementOf(v)));
+  }
+
+  void keepWide(Value v) {
+    if (isWideFloat(v))
+      wide.insert(classes.getOrInsertLeaderValue(v.getAsOpaquePointer()));
+  }
+
+  /// Notes what has to stay wide because of how `op` makes or reads it.
+  void keepWide(Operation *op) {
+    if (auto group = dyn_cast<GroupOp>(op)) {
+      Block &body = group.getBody().front();
+      if (op->getNumResults() != 1 || !data.contains(op->getResult(0)) ||
+          !isRounded(group))
+        llvm::for_each(op->getResults(), [&](Value v) { keepWide(v); });
+      for (auto [argument, input] :
+           llvm::zip_equal(body.getArguments(), group.getInputs()))
+        if (isa<BlockArgument>(input) || input.getDefiningOp<ConstantOp>() ||
+            (!takesWidened(argument) && !isRead(normOf(group), argument)))
+          keepWide(input);
+      return;
+    }
+    if (!isView(op))
+      llvm::for_each(op->getResults(), [&](Value v) { keepWide(v); });
+    for (Value v : op->getOperands())
+      if (!isView(op) || isa<BlockArgument>(v) || v.getDefiningOp<ConstantOp>())
+        keepWide(v);
+  }
+
+  static bool isRead(LayerNormOp norm, BlockArgument argument) {
+    return norm && norm.getInput() == argument &&
+           !llvm::is_contained(norm.getAffine(), argument);
+  }
+
+  /// Whether a group's result can be rounded: it is no statistic, and no operator writes it
+  /// as a whole but a layer normalization.
+  static bool isRounded(GroupOp group) {
+    if (normOf(group))
+      return true;
+    return llvm::all_of(group.getBody().front().without_terminator(),
+                        [](Operation &op) {
+                          return isa<ConstantOp, SoftmaxOp>(op) ||
+                                 (isa<ElementOpInterface>(op) &&
+                                  !isa<ReductionOpInterface>(op));
+                        }) &&
+           !isa<SoftmaxOp>(group.getBody().front().front());
+  }
+
+  bool isNarrowed(Value v) const {
+    auto known = classes.findLeader(v.getAsOpaquePointer());
+    return known != classes.member_end() && !wide.contains(*known) &&
+           !isa<BlockArgument>(v) && !v.getDefiningOp<ConstantOp>();
+  }
+
+  void setNarrow(Value v) const { v.setType(tensorOf(dimsOf(v), narrow)); }
+
+  /// Has a group read and write narrow tensors where these are.
+  void rewrite(GroupOp group) const {
+    Block &body = group.getBody().front();
+    LayerNormOp norm = normOf(group);
+    bool isChanged = false;
+    auto builder = OpBuilder::atBlockBegin(&body);
+    for (auto [argument, input] :
+         llvm::zip_equal(body.getArguments(), group.getInputs())) {
+      if (argument.getType() == input.getType())
+        continue;
+      isChanged = true;
+      Type before = argument.getType();
+      argument.setType(input.getType());
+      if (isRead(norm, argument))
+        continue;
+      Value widened =
+          CastOp::create(builder, argument.getLoc(), before, argument);
+      argument.replaceAllUsesExcept(widened, widened.getDefiningOp());
+    }
+    Operation *yield = body.getTerminator();
+    if (group.getNumResults() == 1 && isNarrowed(group.getResult(0))) {
+      isChanged = true;
+      setNarrow(group.getResult(0));
+      Value result = yield->getOperand(0);
+      builder.setInsertionPoint(yield);
+      if (norm)
+        setNarrow(result);
+      else
+        yield->setOperand(0,
+                          CastOp::create(builder, result.getLoc(),
+                                         group.getResult(0).getType(), result));
+    }
+    isChanged |= mergeInputs(group);
+    if (!isChanged)
+      return;
+    NarrowForms(narrow).replace(body);
+    if (auto same = dyn_cast<BlockArgument>(yield->getOperand(0));
+        same && group.getNumResults() == 1 && !group.getOutputStrides() &&
+        isReadByGroups(group.getResult(0))) {
+      group.getResult(0).replaceAllUsesWith(
+          group.getInputs()[same.getArgNumber()]);
+      group.erase();
+      return;
+    }
+    schedule::decideStrategy(group, target, /*packs=*/true, savesMemory);
+  }
+
+  /// Has a group read each tensor as one operand; returns whether there were two.
+  static bool mergeInputs(GroupOp group) {
+    Block &body = group.getBody().front();
+    llvm::DenseMap<Value, BlockArgument> first;
+    llvm::BitVector same(body.getNumArguments());
+    for (auto [argument, input] :
+         llvm::zip_equal(body.getArguments(), group.getInputs())) {
+      auto [known, isFirst] = first.try_emplace(input, argument);
+      if (isFirst)
+        continue;
+      argument.replaceAllUsesWith(known->second);
+      same.set(argument.getArgNumber());
+    }
+    body.eraseArguments(same);
+    group->eraseOperands(same);
+    return same.any();
+  }
+
+  /// Whether kernels alone read a value, maybe parts of it.
+  static bool isReadByGroups(Value v) {
+    return llvm::all_of(v.getUsers(), [](Operation *user) {
+      return isa<GroupOp>(user) || (isa<ReshapeOp, SliceOp>(user) &&
+                                    isReadByGroups(user->getResult(0)));
+    });
+  }
+
+  Block &block;
+  FloatType narrow;
+  const TargetDescription &target;
+  bool savesMemory;
+  /// Values of one type.
+  llvm::EquivalenceClasses<void *> classes;
+  /// The leaders of classes that stay f32.
+  llvm::DenseSet<void *> wide;
+  /// What is computed from floats.
+  llvm::DenseSet<Value> data;
+};
+
+struct NarrowStoragePass : impl::NarrowStorageBase<NarrowStoragePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    Builder builder(&getContext());
+    if (target.isDevice() && target.multiplies(fast) && fast != "tf32")
+      Storage(getOperation(),
+              fast == "f16" ? FloatType(builder.getF16Type())
+                            : FloatType(builder.getBF16Type()),
+              target, savesMemory)
+          .run();
+  }
+};
+
+} // namespace
+} // namespace ingot::decide

@@ -1,0 +1,73 @@
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_90a fast=bf16" -canonicalize -decide-form-groups=target=sm_90a -decide-narrow-storage="target=sm_90a fast=bf16" | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4+bf16 -decide-narrow-storage="target=x86-64-v4+bf16 fast=bf16" | FileCheck %s --check-prefix=WIDE
+// RUN: %ingot-opt %s -decide-form-groups=target=sm_90a -decide-narrow-storage="target=sm_90a fast=tf32" | FileCheck %s --check-prefix=WIDE
+// REQUIRES: ingot-opt
+
+// WIDE-NOT: bf16>
+
+// A layer normalization reads and writes bf16, with no kernel that rounds its result;
+// sums are f32 within kernels, as is what the function returns.
+// CHECK-LABEL: @residual(
+// CHECK: %[[S:.*]] = graph.group "{{.*}}-product"(
+// CHECK: graph.matmul {{.*}} -> tensor<64x64xf32>
+// CHECK: graph.add {{.*}} -> tensor<64x64xf32>
+// CHECK: graph.cast {{.*}} -> tensor<64x64xbf16>
+// CHECK: %[[N:.*]] = graph.group "body"(%[[S]], %arg3)
+// CHECK-SAME: -> tensor<64x64xbf16>
+// CHECK: graph.layer_norm {{.*}} : (tensor<64x64xbf16>, tensor<64xf32>) -> tensor<64x64xbf16>
+// CHECK-NEXT: graph.yield
+// CHECK: %[[Y:.*]] = graph.group "{{.*}}-product"(%[[N]], %{{.*}}, %[[S]])
+// CHECK-SAME: -> tensor<64x64xf32>
+// CHECK: return %[[Y]]
+func.func @residual(%x: tensor<64x64xf32>, %v: tensor<64x64xf32>, %w: tensor<64x64xf32>, %scale: tensor<64xf32>) -> tensor<64x64xf32> {
+  %p = graph.matmul %x, %v : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %s = graph.add %p, %x : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %n = graph.layer_norm %s, %scale {center = true, epsilon = 1.0e-5 : f32} : (tensor<64x64xf32>, tensor<64xf32>) -> tensor<64x64xf32>
+  %q = graph.matmul %n, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = graph.add %q, %s : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
+}
+
+// Sizes of elements do not matter to what only moves them: a maximum over windows reads and
+// writes bf16.
+// CHECK-LABEL: @pool(
+// CHECK: %[[R:.*]] = graph.group "{{.*}}-product"({{.*}} -> tensor<1x8x8x16xbf16>
+// CHECK: graph.group "loop-nest"(%[[R]])
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: graph.max_pool {{.*}} -> tensor<1x4x4x16xbf16>
+// CHECK-NEXT: graph.yield
+func.func @pool(%x: tensor<1x8x8x16xf32>, %w: tensor<1x1x16x16xf32>) -> tensor<1x4x4x16xf32> {
+  %r = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<1x1x16x16xf32>) -> tensor<1x8x8x16xf32>
+  %m = graph.max_pool %r {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>} : (tensor<1x8x8x16xf32>) -> tensor<1x4x4x16xf32>
+  %y = graph.conv %m, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x4x16xf32>, tensor<1x1x16x16xf32>) -> tensor<1x4x4x16xf32>
+  return %y : tensor<1x4x4x16xf32>
+}
+
+// Angles keep their digits; what is computed from them does not need as many.
+// CHECK-LABEL: @angles(
+// CHECK: %[[A:.*]] = graph.group {{.*}} -> tensor<16x32xf32>
+// CHECK: %[[S:.*]] = graph.group {{.*}}(%[[A]]){{.*}} -> tensor<16x32xbf16>
+// CHECK: %[[C:.*]] = graph.group {{.*}}(%[[A]]){{.*}} -> tensor<16x32xbf16>
+// CHECK: graph.group {{.*}}(%[[S]], %[[C]])
+func.func @angles(%at: tensor<16x1xf32>, %speed: tensor<32xf32>) -> (tensor<16x32xf32>, tensor<16x32xf32>) {
+  %a = graph.mul %at, %speed : (tensor<16x1xf32>, tensor<32xf32>) -> tensor<16x32xf32>
+  %s = graph.sin %a : (tensor<16x32xf32>) -> tensor<16x32xf32>
+  %c = graph.cos %a : (tensor<16x32xf32>) -> tensor<16x32xf32>
+  %y = graph.mul %s, %c : (tensor<16x32xf32>, tensor<16x32xf32>) -> tensor<16x32xf32>
+  %z = graph.sub %c, %s : (tensor<16x32xf32>, tensor<16x32xf32>) -> tensor<16x32xf32>
+  return %y, %z : tensor<16x32xf32>, tensor<16x32xf32>
+}
+
+// So does what is computed from integers alone, and what becomes an integer.
+// CHECK-LABEL: @integers(
+// CHECK: %[[M:.*]] = graph.group {{.*}} -> tensor<64xf32>
+// CHECK: %[[F:.*]] = graph.group {{.*}} -> tensor<64xf32>
+// CHECK: graph.group {{.*}}(%[[M]], %[[F]]){{.*}} -> tensor<64xsi32>
+func.func @integers(%i: tensor<64xsi32>, %x: tensor<64xf32>) -> (tensor<64xsi32>, tensor<64xf32>) {
+  %m = graph.cast %i : (tensor<64xsi32>) -> tensor<64xf32>
+  %f = graph.exp %x : (tensor<64xf32>) -> tensor<64xf32>
+  %s = graph.add %m, %f : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %y = graph.cast %s : (tensor<64xf32>) -> tensor<64xsi32>
+  %z = graph.mul %m, %f : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %y, %z : tensor<64xsi32>, tensor<64xf32>
+}
