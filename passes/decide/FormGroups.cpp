@@ -22,6 +22,7 @@
 #include "passes/decide/Passes.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/StoredOperands.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/Tables.h"
 #include "passes/schedule/tiles/ChannelStream.h"
@@ -409,14 +410,31 @@ private:
 
   bool mayJoin(Operation *producer,
                const llvm::SetVector<Operation *> &members) {
+    Operation *user = *producer->user_begin();
     if (grouped.contains(producer) || placed.contains(producer) ||
-        isView(producer) || isa<ConstantOp>(producer) ||
-        isInRegisters(producer) ||
+        (isView(producer) && !joinsParts(producer, user)) ||
+        isa<ConstantOp>(producer) || isInRegisters(producer) ||
         !isa<ElementOpInterface, BodyOpInterface>(producer))
       return false;
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
       return members.contains(user);
     });
+  }
+
+  /// Whether a producer computes a part of what a device joins or pads: each element is
+  /// read once, by the thread that stores it. Views alone are read where they are.
+  bool joinsParts(Operation *producer, Operation *user) const {
+    auto isFree = [&](Operation *op) {
+      return !grouped.contains(op) && !placed.contains(op);
+    };
+    if (!target.isDevice() || !isa<ConcatOp, PadOp>(user) ||
+        !schedule::readsStored(producer, isFree))
+      return false;
+    Operation *before =
+        isView(producer) ? producer->getOperand(0).getDefiningOp() : producer;
+    return before && isFree(before) && !isView(before) &&
+           !isa<ConstantOp>(before) &&
+           (before == producer || before->hasOneUse());
   }
 
   /// Whether each element of a cheap producer is read about once.
@@ -462,9 +480,7 @@ private:
       if (isa<GatherOp>(producer) && isa<GatherOp>(user) &&
           user->getOperand(0) == producer->getResult(0))
         return true;
-      // Parts of what is joined or padded are read once each; a thread of a device
-      // computes those elements alone that it stores.
-      if (target.isDevice() && isa<ConcatOp, PadOp>(user))
+      if (joinsParts(producer, user))
         return true;
       return tensorType(user->getResult(0)).getNumElements() <= produced;
     });

@@ -66,28 +66,35 @@ bool takesWidened(Operation *op, Value v) {
           isa<ReductionOpInterface, MaxPoolOp, AveragePoolOp>(op));
 }
 
-/// Whether all readers of a group's operand can, and none needs its digits on the way to
-/// what is summed.
+/// Whether all readers of a group's operand can.
 bool takesWidened(BlockArgument operand) {
+  return llvm::all_of(operand.getUsers(), [&](Operation *user) {
+    return isa<YieldOp>(user) || takesWidened(user, operand);
+  });
+}
+
+/// Whether an operator needs the digits of a group's operand, on the way to what is summed;
+/// the group's result may be one that needs them.
+bool needsDigits(BlockArgument operand, bool isResult) {
   llvm::SetVector<Value> computed;
   computed.insert(operand);
   for (size_t i = 0; i < computed.size(); ++i)
     for (Operation *user : computed[i].getUsers()) {
-      if (isa<YieldOp>(user))
-        continue;
-      if (needsDigits(user) ||
-          (computed[i] == operand && !takesWidened(user, operand)))
-        return false;
+      if (needsDigits(user) || (isResult && isa<YieldOp>(user)))
+        return true;
       if (isa<ElementwiseOpInterface>(user) || isMove(user))
         computed.insert(user->getResult(0));
     }
-  return true;
+  return false;
 }
 
 /// The layer normalization that is all that a group computes.
 LayerNormOp normOf(GroupOp group) {
-  auto norms = group.getBody().front().getOps<LayerNormOp>();
-  return norms.empty() ? LayerNormOp() : *norms.begin();
+  return group.getBody()
+      .front()
+      .getTerminator()
+      ->getOperand(0)
+      .getDefiningOp<LayerNormOp>();
 }
 
 /// Whether one number is left when it is rounded.
@@ -169,7 +176,7 @@ public:
   void run() {
     for (Operation &op : block)
       join(&op);
-    for (Operation &op : block)
+    for (Operation &op : llvm::reverse(block))
       keepWide(&op);
     for (Operation &op : llvm::make_early_inc_range(block))
       if (auto group = dyn_cast<GroupOp>(op))
@@ -224,7 +231,7 @@ private:
       wide.insert(classes.getOrInsertLeaderValue(v.getAsOpaquePointer()));
   }
 
-  /// Notes what has to stay wide because of how `op` makes or reads it.
+  /// Notes what has to stay wide because of how `op` makes or reads it; readers come first.
   void keepWide(Operation *op) {
     if (auto group = dyn_cast<GroupOp>(op)) {
       Block &body = group.getBody().front();
@@ -234,8 +241,12 @@ private:
       for (auto [argument, input] :
            llvm::zip_equal(body.getArguments(), group.getInputs()))
         if (isa<BlockArgument>(input) || input.getDefiningOp<ConstantOp>() ||
-            (!takesWidened(argument) && !isRead(normOf(group), argument)))
+            (!takesWidened(argument) && !isRead(normOf(group), argument))) {
           keepWide(input);
+        } else if (needsDigits(argument, digits.contains(group.getResult(0)))) {
+          digits.insert(input);
+          keepWide(input);
+        }
       return;
     }
     if (!isView(op))
@@ -353,8 +364,8 @@ private:
   llvm::EquivalenceClasses<void *> classes;
   /// The leaders of classes that stay f32.
   llvm::DenseSet<void *> wide;
-  /// What is computed from floats.
-  llvm::DenseSet<Value> data;
+  /// What is computed from floats, and what loses too much where it is rounded.
+  llvm::DenseSet<Value> data, digits;
 };
 
 struct NarrowStoragePass : impl::NarrowStorageBase<NarrowStoragePass> {

@@ -1,5 +1,7 @@
 #include "passes/schedule/AttentionAnchor.h"
 
+#include "passes/schedule/StoredOperands.h"
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -131,7 +133,9 @@ static bool endsInPlace(Operation *product,
 }
 
 /// Adds what an operand is computed by in front of the product, element by element and
-/// once: transposes, and as `scales` products with one number, as `rounds` roundings.
+/// once: transposes, and as `scales` products with one number. As `rounds` roundings as well,
+/// and the last of the operators by which it is computed from tensors in memory, such as a
+/// rotation by angles; the others follow it into the group.
 static void addInFront(Value operand, bool scales, bool rounds,
                        llvm::function_ref<bool(Operation *)> isFree,
                        SmallVectorImpl<Operation *> &taken) {
@@ -143,8 +147,14 @@ static void addInFront(Value operand, bool scales, bool rounds,
                       tensorType(op->getOperand(1)).getNumElements() == 1 &&
                       dimsOf(op->getOperand(0)) == dimsOf(op->getResult(0));
     bool roundsHere = rounds && isa<CastOp, RoundToTf32Op>(op);
-    if (!scalesHere && !roundsHere && !(transpose && transpose.passesLanes()))
+    bool isMovedHere =
+        (transpose && transpose.passesLanes()) ||
+        (rounds && isa<ReshapeOp>(op) && readsStored(op, isFree));
+    if (!scalesHere && !roundsHere && !isMovedHere) {
+      if (rounds && isa<ElementwiseOpInterface>(op) && readsStored(op, isFree))
+        taken.push_back(op);
       return;
+    }
     taken.push_back(op);
   }
 }

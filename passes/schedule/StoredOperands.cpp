@@ -24,4 +24,14 @@ std::optional<SmallVector<Value>> storedOperands(Value v) {
   return found;
 }
 
+bool readsStored(Operation *op, llvm::function_ref<bool(Operation *)> isFree) {
+  auto element = dyn_cast<ElementOpInterface>(op);
+  return element && element.isCheap() &&
+         llvm::all_of(op->getOperands(), [&](Value read) {
+           Operation *before = read.getDefiningOp();
+           return !before || isa<ConstantOp>(before) || !before->hasOneUse() ||
+                  !isFree(before) || readsStored(before, isFree);
+         });
+}
+
 } // namespace ingot::schedule

@@ -12,6 +12,12 @@ namespace ingot::schedule {
 /// other shapes, or other operators on the way.
 std::optional<llvm::SmallVector<mlir::Value>> storedOperands(mlir::Value v);
 
+/// Whether a cheap operator computes from what is in memory, by way of cheap operators that
+/// nobody else reads: none of them can be the end of a group with an anchor.
+/// `isFree`: in no other group.
+bool readsStored(mlir::Operation *op,
+                 llvm::function_ref<bool(mlir::Operation *)> isFree);
+
 } // namespace ingot::schedule
 
 #endif // INGOT_PASSES_SCHEDULE_STOREDOPERANDS_H

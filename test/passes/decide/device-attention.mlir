@@ -41,3 +41,23 @@ func.func @shared_keys(%q: tensor<1x9x1x64xf32>, %k: tensor<1x3x128x64xf32>, %v:
   %y = graph.matmul %p, %v3 : (tensor<1x9x1x128xf32>, tensor<1x9x128x64xf32>) -> tensor<1x9x1x64xf32>
   return %y : tensor<1x9x1x64xf32>
 }
+
+// A query that is turned by angles is turned in the kernel that reads it.
+// CHECK-LABEL: func.func @turned(
+// CHECK: graph.group "row-attention"
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @turned(%q: tensor<9x1x64xf32>, %c: tensor<1x1x64xf32>, %s: tensor<1x1x64xf32>, %k: tensor<9x128x64xf32>, %v: tensor<9x128x64xf32>) -> tensor<9x1x64xf32> {
+  %l = graph.slice %q {starts = array<i64: 0, 0, 0>, steps = array<i64: 1, 1, 1>} : (tensor<9x1x64xf32>) -> tensor<9x1x32xf32>
+  %r = graph.slice %q {starts = array<i64: 0, 0, 32>, steps = array<i64: 1, 1, 1>} : (tensor<9x1x64xf32>) -> tensor<9x1x32xf32>
+  %n = graph.neg %r : (tensor<9x1x32xf32>) -> tensor<9x1x32xf32>
+  %t = graph.concat %n, %l {axis = 2 : i64} : (tensor<9x1x32xf32>, tensor<9x1x32xf32>) -> tensor<9x1x64xf32>
+  %a = graph.mul %q, %c : (tensor<9x1x64xf32>, tensor<1x1x64xf32>) -> tensor<9x1x64xf32>
+  %b = graph.mul %t, %s : (tensor<9x1x64xf32>, tensor<1x1x64xf32>) -> tensor<9x1x64xf32>
+  %turned = graph.add %a, %b : (tensor<9x1x64xf32>, tensor<9x1x64xf32>) -> tensor<9x1x64xf32>
+  %keys = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<9x128x64xf32>) -> tensor<9x64x128xf32>
+  %sc = graph.matmul %turned, %keys : (tensor<9x1x64xf32>, tensor<9x64x128xf32>) -> tensor<9x1x128xf32>
+  %p = graph.softmax %sc {axis = 2 : i64} : (tensor<9x1x128xf32>) -> tensor<9x1x128xf32>
+  %y = graph.matmul %p, %v : (tensor<9x1x128xf32>, tensor<9x128x64xf32>) -> tensor<9x1x64xf32>
+  return %y : tensor<9x1x64xf32>
+}

@@ -17,3 +17,29 @@ func.func @halves(%x: tensor<9x64xf32>, %c: tensor<1x64xf32>, %s: tensor<1x64xf3
   %y = graph.add %a, %b : (tensor<9x64xf32>, tensor<9x64xf32>) -> tensor<9x64xf32>
   return %y : tensor<9x64xf32>
 }
+
+// A part that is computed from what is in memory is computed as it is joined, behind a view too;
+// what ends a product stays at its end.
+// CHECK-LABEL: func.func @parts(
+// CHECK: graph.group "block-product"(%arg0, %arg1)
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: graph.matmul
+// CHECK-NEXT: graph.relu
+// CHECK: graph.group "loop-nest"(%arg0,
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: graph.exp
+// CHECK-NEXT: graph.reshape
+// CHECK-NEXT: graph.concat
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @parts(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>, %past: tensor<256x64xf32>) -> tensor<288x64xf32> {
+  %e = graph.exp %x : (tensor<16x64xf32>) -> tensor<16x64xf32>
+  %t = graph.reshape %e : (tensor<16x64xf32>) -> tensor<1x16x64xf32>
+  %p = graph.matmul %x, %w : (tensor<16x64xf32>, tensor<64x64xf32>) -> tensor<16x64xf32>
+  %r = graph.relu %p : (tensor<16x64xf32>) -> tensor<16x64xf32>
+  %u = graph.reshape %r : (tensor<16x64xf32>) -> tensor<1x16x64xf32>
+  %q = graph.reshape %past : (tensor<256x64xf32>) -> tensor<1x256x64xf32>
+  %j = graph.concat %q, %t, %u {axis = 1 : i64} : (tensor<1x256x64xf32>, tensor<1x16x64xf32>, tensor<1x16x64xf32>) -> tensor<1x288x64xf32>
+  %y = graph.reshape %j : (tensor<1x288x64xf32>) -> tensor<288x64xf32>
+  return %y : tensor<288x64xf32>
+}

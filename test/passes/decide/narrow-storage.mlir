@@ -43,19 +43,23 @@ func.func @pool(%x: tensor<1x8x8x16xf32>, %w: tensor<1x1x16x16xf32>) -> tensor<1
   return %y : tensor<1x4x4x16xf32>
 }
 
-// Angles keep their digits; what is computed from them does not need as many.
+// Angles keep their digits, those of kernels before as well; what is computed from them does
+// not need as many.
 // CHECK-LABEL: @angles(
-// CHECK: %[[A:.*]] = graph.group {{.*}} -> tensor<16x32xf32>
+// CHECK: %[[P:.*]] = graph.group {{.*}} -> tensor<16x16xf32>
+// CHECK: %[[A:.*]] = graph.group {{.*}}(%[[P]]{{.*}} -> tensor<16x32xf32>
 // CHECK: %[[S:.*]] = graph.group {{.*}}(%[[A]]){{.*}} -> tensor<16x32xbf16>
 // CHECK: %[[C:.*]] = graph.group {{.*}}(%[[A]]){{.*}} -> tensor<16x32xbf16>
 // CHECK: graph.group {{.*}}(%[[S]], %[[C]])
-func.func @angles(%at: tensor<16x1xf32>, %speed: tensor<32xf32>) -> (tensor<16x32xf32>, tensor<16x32xf32>) {
-  %a = graph.mul %at, %speed : (tensor<16x1xf32>, tensor<32xf32>) -> tensor<16x32xf32>
+func.func @angles(%at: tensor<16x1xf32>, %speed: tensor<16xf32>) -> (tensor<16x32xf32>, tensor<16x32xf32>, tensor<16x16xf32>) {
+  %p = graph.mul %at, %speed : (tensor<16x1xf32>, tensor<16xf32>) -> tensor<16x16xf32>
+  %a = graph.concat %p, %p {axis = 1 : i64} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x32xf32>
   %s = graph.sin %a : (tensor<16x32xf32>) -> tensor<16x32xf32>
   %c = graph.cos %a : (tensor<16x32xf32>) -> tensor<16x32xf32>
   %y = graph.mul %s, %c : (tensor<16x32xf32>, tensor<16x32xf32>) -> tensor<16x32xf32>
   %z = graph.sub %c, %s : (tensor<16x32xf32>, tensor<16x32xf32>) -> tensor<16x32xf32>
-  return %y, %z : tensor<16x32xf32>, tensor<16x32xf32>
+  %q = graph.exp %p : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %y, %z, %q : tensor<16x32xf32>, tensor<16x32xf32>, tensor<16x16xf32>
 }
 
 // So does what is computed from integers alone, and what becomes an integer.
