@@ -60,6 +60,9 @@ bool needsDigits(Operation *op) {
 bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
+  // In front of a product that normalizes its rows.
+  if (isa<LayerNormOp>(op) && !isa<YieldOp>(*op->user_begin()))
+    return true;
   auto element = dyn_cast<ElementOpInterface>(op);
   return element && !isa<MatMulOp, NarrowMatMulOp, ConvTransposeOp>(op) &&
          (element.isCheap() ||
@@ -268,7 +271,7 @@ private:
       return true;
     return llvm::all_of(group.getBody().front().without_terminator(),
                         [](Operation &op) {
-                          return isa<ConstantOp, SoftmaxOp>(op) ||
+                          return isa<ConstantOp, SoftmaxOp, LayerNormOp>(op) ||
                                  (isa<ElementOpInterface>(op) &&
                                   !isa<ReductionOpInterface>(op));
                         }) &&

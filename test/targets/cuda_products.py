@@ -84,7 +84,31 @@ class Case:
         return path
 
 
+class NormedCase(Case):
+    """A product of rows of [m, k] that are divided by their root mean square and scaled, in one kernel."""
+    says = "1 kernel calls of 1 kernels"
+
+    def save(self, folder):
+        scale = np.linspace(0.5, 2, self.x.shape[1]).astype(np.float32)
+        constants = {"two": np.float32(2), "epsilon": np.float32(1e-3), "axes": np.array([-1]), "scale": scale, "w": self.w, "bias": self.bias}
+        nodes = [helper.make_node(operator, names.split(), [result]) for operator, names, result in (
+            ("Pow", "x two", "squares"), ("ReduceMean", "squares axes", "mean"), ("Add", "mean epsilon", "moved"), ("Sqrt", "moved", "root"),
+            ("Div", "x root", "normed"), ("Mul", "normed scale", "scaled"), ("MatMul", "scaled w", "product"), ("Add", "product bias", "y"))]
+        x = self.x.astype(np.float64)
+        self.want = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-3) * scale @ self.w.astype(np.float64) + self.bias
+        graph = helper.make_graph(nodes, "normed", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.x.shape)],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.want.shape)],
+                                  [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
+        path = os.path.join(folder, "model.onnx")
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), path)
+        np.save(os.path.join(folder, "x.npy"), self.x)
+        return path
+
+
 def cases():
+    for rows, steps in ((1, 200), (3, 100)):
+        yield NormedCase(f"normed-{rows}", "row-product", "sm_80", (rows, steps), (steps, 40))
+        yield NormedCase(f"normed-{rows}-bf16", "row-product", "sm_80", (rows, steps), (steps, 40), options=["--fast=bf16"], tolerance=BFLOAT)
     for kinds in (("e4m3", "e4m3"), ("e5m2", "e4m3"), ("e5m2", "e5m2")):
         name = "f8-" + "-".join(kinds)
         yield Case(name, "tensor-product", "sm_89", (40, 72), (72, 48), kinds)

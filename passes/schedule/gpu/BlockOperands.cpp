@@ -279,8 +279,8 @@ double BlockOperands::elementSeconds(const Device &device) const {
          (device.warp * clock * device.processors * used);
 }
 
-std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
-  Operation *anchor = group.anchor();
+std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group,
+                                                 Operation *anchor) {
   if (!anchor || !isa<MatMulOp, ConvOp, NarrowMatMulOp>(anchor) ||
       group.results().size() != 1 ||
       (!isa<NarrowMatMulOp>(anchor) &&
@@ -315,13 +315,12 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group) {
   return found;
 }
 
-void packColumns(GroupOp group) {
-  GroupView view{&group.getBody().front()};
-  OpOperand &weights = view.anchor()->getOpOperand(1);
+void packColumns(GroupOp group, Operation *anchor) {
+  OpOperand &weights = anchor->getOpOperand(1);
   ArrayRef<int64_t> shape = shapeOf(weights.get());
   // A matrix for each batch stays as it is, and so do weights of few bits.
-  if (isa<NarrowMatMulOp>(view.anchor()) ||
-      (isa<MatMulOp>(view.anchor()) && shape.size() != 2))
+  if (isa<NarrowMatMulOp>(anchor) ||
+      (isa<MatMulOp>(anchor) && shape.size() != 2))
     return;
   packPanels(group, weights, /*panel=*/1, /*tail=*/0,
              pieceBytes / bytesOf(elementOf(weights.get())),

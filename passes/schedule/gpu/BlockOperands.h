@@ -22,7 +22,12 @@ public:
   virtual ~BlockOperands() = default;
   /// That of the group's anchor; null if it is not such a product: of floats of one
   /// type, of bytes that are summed in 32 bits, or of floats by weights of few bits.
-  static std::unique_ptr<BlockOperands> of(GroupView group);
+  static std::unique_ptr<BlockOperands> of(GroupView group) {
+    return of(group, group.anchor());
+  }
+  /// The same of one of several operators of a group that are no cheap ones.
+  static std::unique_ptr<BlockOperands> of(GroupView group,
+                                           mlir::Operation *anchor);
 
   graph::Dim batches = 1, rows;
   int64_t columns = 0, steps = 0;
@@ -84,7 +89,10 @@ public:
 
 /// Packs the weights of such a product, if they are known, with the steps of each column
 /// side by side, filled up to pieces of 16 bytes.
-void packColumns(graph::GroupOp group);
+void packColumns(graph::GroupOp group, mlir::Operation *anchor);
+inline void packColumns(graph::GroupOp group) {
+  packColumns(group, GroupView{&group.getBody().front()}.anchor());
+}
 /// Whether the right operand is packed so, or not at all.
 bool isInColumns(const BlockOperands &operands);
 
@@ -96,6 +104,9 @@ void copyAhead(KernelBuilder &b, mlir::Value from,
                llvm::ArrayRef<graph::Expr> place,
                std::optional<graph::Expr> inside);
 
+/// Below this many rows, columns or steps most of what a block does would be in vain.
+inline constexpr int64_t fewestOfBlock = 8;
+
 /// What strategies share that compute such products by the threads of a block.
 class BlockStrategy : public Strategy {
 public:
@@ -104,8 +115,7 @@ public:
   bool matches(GroupView group, const TargetDescription &target) const override;
 
 protected:
-  /// Below this many rows, columns or steps most of what a block does would be in vain.
-  static constexpr int64_t fewest = 8;
+  static constexpr int64_t fewest = fewestOfBlock;
   virtual bool fits(const BlockOperands &operands, GroupView group,
                     const TargetDescription &target) const = 0;
 };

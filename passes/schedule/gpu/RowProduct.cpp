@@ -9,12 +9,16 @@
 //   barrier
 //   result[row, column] = epilogue(sum over part of parts[part][row, column])
 //
+// Rows that are normalized in front of the product are read as they are: their squares are
+// summed up beside the products, and the results multiplied by what follows from these.
+//
 // Of weights, which are packed with the steps of each column side by side, a warp takes
 // `warp_columns` columns, and each of its threads pieces of 16 bytes of their steps. A
 // right operand that lies in rows is read along them: each thread has columns of its own.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/gpu/BlockOperands.h"
+#include "passes/schedule/gpu/NormedProduct.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 using namespace mlir;
@@ -36,18 +40,32 @@ int64_t pieceOf(const BlockOperands &operands) {
   return pieceBytes / bytesOf(operands.rightType());
 }
 
+/// The product of a group, behind what normalizes its rows if there is that.
+Operation *productOf(GroupView group) {
+  if (Operation *anchor = group.anchor())
+    return anchor;
+  return NormedProduct::of(group).product;
+}
+
+std::unique_ptr<BlockOperands> operandsOf(GroupView group) {
+  return BlockOperands::of(group, productOf(group));
+}
+
 class RowProductKernel {
 public:
   RowProductKernel(KernelBuilder &b, const BlockOperands &operands,
                    const RowTile &tile)
       : b(b), operands(operands), tile(tile),
-        anchor(b.group.anchor()->getResult(0)), rows(*operands.rows.known()),
+        norm(NormedProduct::of(b.group).norm),
+        anchor(productOf(b.group)->getResult(0)), rows(*operands.rows.known()),
         type(isa<FloatType>(elementOf(anchor)) ? b.builder.getF32Type()
                                                : elementOf(anchor)),
         packed(operands.rightTensor.getDefiningOp<UnpackPanelsOp>()) {}
 
   void emit() {
     parts = b.shared({tile.parts, rows, tile.columns}, type, "parts_of_sums");
+    if (norm)
+      squares = b.shared({tile.parts, rows}, type, "parts_of_squares");
     int64_t across = llvm::divideCeil(operands.columns, tile.columns);
     b.onBlocks(
         operands.batches * across, threads(), [&](Expr block, Expr thread) {
@@ -106,10 +124,17 @@ private:
                   by, sums, step);
   }
 
-  Exprs zeros() { return Exprs(rows * ownColumns(), b.constant(0, type)); }
+  /// Sums of products, and of the squares of rows that are normalized.
+  Exprs zeros() {
+    return Exprs(rows * (ownColumns() + (norm ? 1 : 0)), b.constant(0, type));
+  }
   /// The sums with the products of one step added.
   void add(MutableArrayRef<Expr> sums, ArrayRef<Expr> left,
            ArrayRef<Expr> right) {
+    for (int64_t row = 0; row < rows && norm; ++row) {
+      Expr &square = sums[rows * ownColumns() + row];
+      square = named(fma(left[row], left[row], square), "sum_of_squares");
+    }
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t column = 0; column < ownColumns(); ++column) {
         Expr &sum = sums[row * ownColumns() + column];
@@ -125,15 +150,37 @@ private:
   Exprs leftAt(Expr step, bool mayBeOutside) {
     Exprs values;
     for (int64_t row = 0; row < rows; ++row) {
-      auto load = [&] { return operands.left(b, batch, b.index(row), step); };
-      Expr value =
-          mayBeOutside
-              ? b.ifElse(step < double(operands.steps), load,
-                         [&] { return b.constant(0, operands.leftType()); })
-              : load();
+      auto load = [&] {
+        return norm
+                   ? b.load(norm.getInput(),
+                            operands.leftPlace(b, batch, b.index(row), step).at)
+                   : operands.left(b, batch, b.index(row), step);
+      };
+      Expr value = mayBeOutside
+                       ? b.ifElse(step < double(operands.steps), load,
+                                  [&] { return b.constant(0, loadedType()); })
+                       : load();
       values.push_back(named(convert(value, type), "x_" + Twine(row)));
     }
     return values;
+  }
+
+  Type loadedType() const {
+    return norm ? elementOf(norm.getInput()) : operands.leftType();
+  }
+  /// The weights of a step, by what the normalized rows are scaled by there.
+  void scale(MutableArrayRef<Expr> right, Expr step, bool mayBeOutside) {
+    if (!norm || norm.getAffine().empty())
+      return;
+    Value scales = norm.getAffine()[0];
+    auto load = [&] { return convert(b.load(scales, {step}), type); };
+    Expr scale =
+        named(mayBeOutside ? b.ifElse(step < double(operands.steps), load,
+                                      [&] { return b.constant(0, type); })
+                           : load(),
+              "scale");
+    for (Expr &weight : right)
+      weight = named(weight * scale, "scaled");
   }
 
   /// Sums of columns whose steps are side by side: threads of a warp divide them.
@@ -148,27 +195,40 @@ private:
                     batch, readable(firstColumn + warpColumn + double(j))) *
                     double(padded),
                 "column_" + Twine(j)));
-    Exprs sums = overOwn(
-        part * double(warp) + lane, warp * tile.parts, padded / piece, zeros(),
-        [&](Expr at, ArrayRef<Expr> carried) {
-          Exprs sums(carried);
-          Expr step = named(at * double(piece), "step");
-          for (int64_t i = 0; i < piece; ++i) {
-            Exprs right;
-            for (int64_t j = 0; j < tile.warpColumns; ++j)
-              right.push_back(
-                  named(convert(b.loadFrom(buffer, operands.rightType(),
-                                           {begins[j] + step + double(i)}),
-                                type),
-                        "w_" + Twine(j)));
-            add(sums, leftAt(step + double(i), padded != operands.steps),
-                right);
-          }
-          return sums;
-        });
+    Exprs sums =
+        overOwn(part * double(warp) + lane, warp * tile.parts, padded / piece,
+                zeros(), [&](Expr at, ArrayRef<Expr> carried) {
+                  Exprs sums(carried);
+                  Expr step = named(at * double(piece), "step");
+                  for (int64_t i = 0; i < piece; ++i) {
+                    Exprs right;
+                    for (int64_t j = 0; j < tile.warpColumns; ++j)
+                      right.push_back(named(
+                          convert(b.loadFrom(buffer, operands.rightType(),
+                                             {begins[j] + step + double(i)}),
+                                  type),
+                          "w_" + Twine(j)));
+                    bool mayBeOutside = padded != operands.steps;
+                    scale(right, step + double(i), mayBeOutside);
+                    add(sums, leftAt(step + double(i), mayBeOutside), right);
+                  }
+                  return sums;
+                });
     for (Expr &sum : sums)
       sum = b.acrossWarp(sum, [](Expr x, Expr y) { return x + y; });
-    b.when(equal(lane, 0.0), [&] { keep(sums, warpColumn); });
+    b.when(equal(lane, 0.0), [&] {
+      keep(sums, warpColumn);
+      // Warps of other columns have the same squares.
+      auto keepSquares = [&] {
+        for (int64_t row = 0; row < rows; ++row)
+          b.store(squares, sums[rows * ownColumns() + row],
+                  {part, b.index(row)});
+      };
+      if (norm && tile.columns == tile.warpColumns)
+        keepSquares();
+      else if (norm)
+        b.when(equal(warpColumn, 0.0), keepSquares);
+    });
   }
 
   /// Sums of columns that are side by side: each thread has some of its own.
@@ -226,6 +286,8 @@ private:
       for (int64_t p = 0; p < tile.parts; ++p)
         sum = named(sum + b.loadFrom(parts, type, {b.index(p), row, inBlock}),
                     "sum");
+      if (norm)
+        sum = sum * factor(row);
       sum.type = elementOf(anchor);
       Exprs at = operands.place(b, batch, row, column);
       b.bindElement(anchor, sum);
@@ -235,16 +297,29 @@ private:
     fitsColumns() ? one() : b.when(column < double(operands.columns), one);
   }
 
+  /// What a row is normalized by.
+  Expr factor(Expr row) {
+    Expr square = b.constant(0, type);
+    for (int64_t p = 0; p < tile.parts; ++p)
+      square = named(square + b.loadFrom(squares, type, {b.index(p), row}),
+                     "square");
+    square = meanOf(square, operands.steps);
+    return named(1.0 / sqrt(square + norm.getEpsilon().convertToDouble()),
+                 "factor");
+  }
+
   KernelBuilder &b;
   const BlockOperands &operands;
   RowTile tile;
+  /// What normalizes the rows, if it is in the group; then the weights are packed.
+  mutable LayerNormOp norm;
   Value anchor;
   int64_t rows;
   /// That of sums.
   Type type;
   /// A right operand with the steps of each column side by side.
   UnpackPanelsOp packed;
-  Value parts;
+  Value parts, squares;
   Expr thread, lane, part, batch, firstColumn, warpColumn;
 };
 
@@ -255,7 +330,7 @@ public:
     // Warps add up steps in another order than the operator's.
     if (!target.isDevice() || group.isStrict())
       return false;
-    auto operands = BlockOperands::of(group);
+    auto operands = operandsOf(group);
     return operands && operands->rows.known() &&
            operands->rows.most() < fewest && fits(*operands, group, target);
   }
@@ -268,7 +343,7 @@ public:
 
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
-    auto operands = BlockOperands::of(group);
+    auto operands = operandsOf(group);
     bool packs = isPacked(*operands, group);
     int64_t warp = target.device.warp;
     Ranking<RowTile> ranking;
@@ -285,7 +360,7 @@ public:
     RowTile first{packs ? fewestWarps : fewestWarps * warp, packs ? 1 : warp,
                   1};
     return plansOf(std::move(ranking).ranked(first), [&](RowTile tile) {
-      return Plan(group.anchor()->getContext(),
+      return Plan(productOf(group)->getContext(),
                   {{"columns", tile.columns},
                    {"parts", tile.parts},
                    {"warp_columns", tile.warpColumns}});
@@ -296,7 +371,7 @@ public:
                      const TargetDescription &target) const override {
     RowTile tile = tileOf(plan);
     int64_t warp = target.device.warp;
-    auto operands = BlockOperands::of(group);
+    auto operands = operandsOf(group);
     if (tile.columns % tile.warpColumns ||
         (!isPacked(*operands, group) && tile.warpColumns % warp))
       return "warps of such columns do not make up a block";
@@ -306,13 +381,34 @@ public:
     return "";
   }
 
+  SmallVector<Operation *> takes(Operation *producer,
+                                 llvm::function_ref<bool(Operation *)> isMember,
+                                 llvm::function_ref<bool(Operation *)> isFree,
+                                 const TargetDescription &target,
+                                 bool packs) const override {
+    auto reader = producer->hasOneUse()
+                      ? dyn_cast<MatMulOp>(*producer->user_begin())
+                      : MatMulOp();
+    if (!target.isDevice() || !reader || !isMember(reader) ||
+        reader.getA() != producer->getResult(0))
+      return {};
+    NormedProduct found = NormedProduct::of(reader, packs);
+    if (!found || !found.norm->hasOneUse() || !isFree(found.norm) ||
+        GroupView{reader->getBlock()}.isStrict())
+      return {};
+    SmallVector<Operation *> taken{producer};
+    if (producer != found.norm)
+      taken.push_back(found.norm);
+    return taken;
+  }
+
   void pack(GroupOp group, const Plan &,
             const TargetDescription &) const override {
-    packColumns(group);
+    packColumns(group, productOf({&group.getBody().front()}));
   }
 
   void emit(KernelBuilder &b) const override {
-    auto operands = BlockOperands::of(b.group);
+    auto operands = operandsOf(b.group);
     RowProductKernel(b, *operands, tileOf(b.plan)).emit();
   }
 
@@ -345,7 +441,7 @@ private:
     if (right.getDefiningOp<UnpackPanelsOp>())
       return true;
     bool isMatrix =
-        !isa<MatMulOp>(group.anchor()) || shapeOf(right).size() == 2;
+        !isa<MatMulOp>(productOf(group)) || shapeOf(right).size() == 2;
     return isMatrix && mayBeInPanels(right, group.packs);
   }
 

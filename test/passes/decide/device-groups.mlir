@@ -43,3 +43,17 @@ func.func @parts(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>, %past: tensor<256
   %y = graph.reshape %j : (tensor<1x288x64xf32>) -> tensor<288x64xf32>
   return %y : tensor<288x64xf32>
 }
+
+// Each product of few rows normalizes them itself.
+// CHECK-LABEL: func.func @normed(
+// CHECK-COUNT-2: graph.layer_norm
+// CHECK-NOT: graph.group "body"
+// CHECK: return
+func.func @normed(%x: tensor<1x64xf32>, %scale: tensor<64xf32>) -> (tensor<1x32xf32>, tensor<1x48xf32>) {
+  %v = graph.constant dense<0.5> : tensor<64x32xf32> : tensor<64x32xf32>
+  %w = graph.constant dense<0.25> : tensor<64x48xf32> : tensor<64x48xf32>
+  %n = graph.layer_norm %x, %scale {center = false, epsilon = 1.0e-5 : f32} : (tensor<1x64xf32>, tensor<64xf32>) -> tensor<1x64xf32>
+  %y = graph.matmul %n, %v : (tensor<1x64xf32>, tensor<64x32xf32>) -> tensor<1x32xf32>
+  %z = graph.matmul %n, %w : (tensor<1x64xf32>, tensor<64x48xf32>) -> tensor<1x48xf32>
+  return %y, %z : tensor<1x32xf32>, tensor<1x48xf32>
+}
