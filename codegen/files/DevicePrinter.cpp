@@ -427,9 +427,10 @@ void DevicePrinter::printRun(bool isOne) {
   out.open("if (io->place == INGOT_ON_HOST) {");
   printInputs();
   out.middle("} else {");
-  for (const InterfaceTensor &tensor : interface.tensors)
+  for (auto [number, tensor] : llvm::enumerate(interface.tensors))
     if (isOfCaller(tensor)) {
       returnIf("!device::holds(io->" + tensor.field + ")", "INGOT_ERROR_PLACE");
+      printAlignmentCheck(number);
       out.line("inside." + tensor.field + " = io->" + tensor.field + ";");
     }
   out.close();

@@ -71,7 +71,11 @@ static void printMacros(const Interface &interface, TextWriter &out) {
              Twine(interface.arenaAlign) + "u");
   }
   if (interface.tensorAlign > 1) {
-    out.blockComment("Inputs and outputs are at multiples of so many bytes.");
+    out.blockComment(interface.isDevice
+                         ? "Inputs and outputs in the memory of the device are "
+                           "at multiples of so many bytes."
+                         : "Inputs and outputs are at multiples of so many "
+                           "bytes.");
     out.line("#define " + macro + "_TENSOR_ALIGN " +
              Twine(interface.tensorAlign) + "u");
   }

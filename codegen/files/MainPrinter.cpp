@@ -82,7 +82,8 @@ void MainPrinter::printChecks() {
   if (interface.arenaBytes > 0)
     missing += " || !arena";
   returnIf(missing, "INGOT_ERROR_NULL");
-  printAlignmentChecks();
+  for (size_t number = 0; number < interface.tensors.size(); ++number)
+    printAlignmentCheck(number);
   printSizeChecks();
   printStringChecks();
   if (interface.arenaBytes > 0) {

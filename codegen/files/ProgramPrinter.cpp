@@ -118,17 +118,15 @@ std::string ProgramPrinter::missingTensors() const {
   return missing;
 }
 
-void ProgramPrinter::printAlignmentChecks() {
+void ProgramPrinter::printAlignmentCheck(size_t number) {
+  const InterfaceTensor &tensor = interface.tensors[number];
   kernel::ProgramOp main = interface.main;
-  for (auto [argument, tensor] :
-       llvm::zip(main.getArguments(), interface.tensors))
-    if (tensor.elements > 0 && !tensor.slots &&
-        kernel::elementBytes(
-            cast<MemRefType>(argument.getType()).getElementType()) <
-            interface.tensorAlign)
-      returnIf("(uintptr_t)io->" + tensor.field + " % " + interface.macro +
-                   "_TENSOR_ALIGN != 0",
-               "INGOT_ERROR_ALIGNMENT");
+  auto type = cast<MemRefType>(main.getArgument(number).getType());
+  if (tensor.elements > 0 && !tensor.slots &&
+      kernel::elementBytes(type.getElementType()) < interface.tensorAlign)
+    returnIf("(uintptr_t)io->" + tensor.field + " % " + interface.macro +
+                 "_TENSOR_ALIGN != 0",
+             "INGOT_ERROR_ALIGNMENT");
 }
 
 /// As kernels read them, strings are not null either.

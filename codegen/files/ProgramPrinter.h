@@ -36,7 +36,7 @@ protected:
   /// " || !io->x" for each tensor that has elements.
   std::string missingTensors() const;
   /// Refuses tensors that are not where the target reads them.
-  void printAlignmentChecks();
+  void printAlignmentCheck(size_t number);
   /// Refuses sizes out of their bounds, and those that differ where they must not.
   void printSizeChecks();
   void printStringChecks();

@@ -158,6 +158,13 @@ static bool reloads(Operation *writer, Operation *reader) {
   return false;
 }
 
+/// Whether `op` would stand between two stores that compilers of devices join where nothing
+/// does: they do not look through an instruction that narrows a number.
+static bool separates(Operation *op, Operation *store) {
+  return isa<memref::StoreOp>(store) && isa<arith::TruncFOp>(op) &&
+         isa<FloatType>(op->getResult(0).getType());
+}
+
 Placement::Placement(Region &body) {
   findChains(body);
   findSigns(body);
@@ -408,7 +415,8 @@ void Placement::confirmNested(Block &block) {
     for (Operation *between = op.getNextNode(); between && between != place;
          between = between->getNextNode())
       if (!nested.contains(between) &&
-          (clobbers(between, &op) || reloads(between, &op))) {
+          (clobbers(between, &op) || reloads(between, &op) ||
+           separates(&op, between))) {
         nested.erase(&op);
         break;
       }

@@ -120,6 +120,9 @@ private:
   static bool usesNeighbours(Value buffer) {
     llvm::SmallDenseSet<Value> places, firstOfTwo;
     for (Operation *user : buffer.getUsers()) {
+      if (auto view = dyn_cast<kernel::ViewOp>(user);
+          view && usesNeighbours(view))
+        return true;
       auto load = dyn_cast<memref::LoadOp>(user);
       auto store = dyn_cast<memref::StoreOp>(user);
       if (!load && !store)

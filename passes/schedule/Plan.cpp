@@ -51,10 +51,11 @@ static std::string checkEntry(Attribute entry, const PlanKey &key) {
 std::string checkKeys(DictionaryAttr entries, ArrayRef<PlanKey> keys) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (!entries && !keys.empty())
+  if (!entries &&
+      llvm::any_of(keys, [](const PlanKey &key) { return !key.isOptional; }))
     return "it has no plan";
   for (const PlanKey &key : keys) {
-    Attribute entry = entries.get(key.name);
+    Attribute entry = entries ? entries.get(key.name) : Attribute();
     if (!entry && key.isOptional)
       continue;
     if (!entry)

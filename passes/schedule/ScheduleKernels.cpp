@@ -21,6 +21,7 @@
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/Strategy.h"
+#include "passes/schedule/gpu/SplitLanes.h"
 
 using namespace mlir;
 using namespace ingot::kernel;
@@ -152,6 +153,8 @@ private:
     nameArguments(function, block, outputs.size(), b.promises);
     symbols.erase(tensors);
     symbols.insert(function);
+    if (target.isDevice() && failed(splitLanes(function)))
+      signalPassFailure();
     KeepNames names;
     IRRewriter rewriter(function.getContext(), &names);
     DominanceInfo dominance(function);

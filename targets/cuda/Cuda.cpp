@@ -28,6 +28,8 @@ static TargetDescription base() {
   target.fma = true;
   // Lines of the second cache; also what the parts of one allocation begin at.
   target.bufferAlign = 128;
+  // What a thread loads and stores at once; allocations begin at multiples of 256.
+  target.tensorAlign = 16;
   target.l1Bytes = 128 << 10;
   target.includes = {"string.h", "cuda_runtime.h"};
   target.intrinsics = {

@@ -5,6 +5,7 @@
 // axis; the innermost runs in vectors, the outer ones in loops.
 
 #include "passes/schedule/Strategy.h"
+#include "passes/schedule/gpu/Neighbours.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -21,52 +22,23 @@ public:
   bool takesRunTimeSizes() const override { return true; }
   bool takesDevices() const override { return true; }
 
+  ArrayRef<PlanKey> planKeys() const override { return elementsKey(); }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    MergedAxes axes = mergeAxes(group, [](size_t, size_t) { return true; });
+    return plansByElements(group, axes.trips, target.device.warp * 4, target);
+  }
+
   void emit(KernelBuilder &b) const override {
     Value result = b.result();
     ArrayRef<int64_t> shape = shapeOf(result);
-    Dims sizes = dimsOf(result);
     ValueRange inputs = b.group.block->getArguments();
-
-    // Shapes aligned at the right to the result's rank.
-    SmallVector<SmallVector<int64_t>> shapes;
-    for (Value input : inputs) {
-      SmallVector<int64_t> aligned(shape.size() - shapeOf(input).size(), 1);
-      llvm::append_range(aligned, shapeOf(input));
-      shapes.push_back(aligned);
-    }
-    // Merge an axis into the one outside it where all operands agree, and the
-    // result's strides. An axis of a size at run time stays one of its own.
     auto [strides, offset] =
         cast<MemRefType>(b.outputs[0].getType()).getStridesAndOffset();
-    std::optional<size_t> outside;
-    SmallVector<int64_t> merged;
-    Dims trips;
-    SmallVector<SmallVector<int64_t>> mergedShapes(inputs.size());
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      if (sizes[axis] == 1)
-        continue;
-      bool joins = outside && sizes[axis].known() && sizes[*outside].known() &&
-                   strides[*outside] == strides[axis] * shape[axis];
-      outside = axis;
-      for (size_t i = 0; joins && i < inputs.size(); ++i)
-        joins = (shapes[i][axis] == 1) == (mergedShapes[i].back() == 1);
-      if (!joins) {
-        merged.push_back(1);
-        trips.push_back(1);
-        for (auto &s : mergedShapes)
-          s.push_back(1);
-      }
-      merged.back() *= shape[axis];
-      trips.back() *= sizes[axis];
-      for (size_t i = 0; i < inputs.size(); ++i)
-        mergedShapes[i].back() *= shapes[i][axis];
-    }
-    if (merged.empty()) {
-      merged.push_back(1);
-      trips.push_back(1);
-      for (auto &s : mergedShapes)
-        s.push_back(1);
-    }
+    auto [merged, trips, mergedShapes] =
+        mergeAxes(b.group, [&](size_t outside, size_t axis) {
+          return strides[outside] == strides[axis] * shape[axis];
+        });
 
     SmallVector<Value> buffers;
     for (auto [i, input] : llvm::enumerate(inputs)) {
@@ -106,7 +78,7 @@ public:
       b.forLanes(size, type, element, /*widest=*/isDense ? 0 : 1);
     };
     if (b.target.isDevice())
-      return b.forIndependent(trips, compute);
+      return forNeighbours(b, trips, elementsOfThread(b.plan), compute);
     if (merged.size() == 1 && !trips[0].known())
       return inner({}, {}, trips[0]);
     if (merged.size() == 1) {
@@ -127,6 +99,58 @@ public:
   }
 
 private:
+  /// The sizes of merged axes, of the result and as loops, and of each input.
+  struct MergedAxes {
+    SmallVector<int64_t> sizes;
+    Dims trips;
+    SmallVector<SmallVector<int64_t>> inputs;
+  };
+
+  /// Merges an axis into the one outside of it where all operands agree, and `continues`:
+  /// the result has one inside of the other in memory. An axis of a size at run time stays
+  /// one of its own.
+  static MergedAxes
+  mergeAxes(GroupView group,
+            llvm::function_ref<bool(size_t outside, size_t axis)> continues) {
+    Value result = group.results()[0];
+    ArrayRef<int64_t> shape = shapeOf(result);
+    Dims sizes = dimsOf(result);
+    // Shapes aligned at the right to the result's rank.
+    SmallVector<SmallVector<int64_t>> shapes;
+    for (Value input : group.block->getArguments()) {
+      SmallVector<int64_t> aligned(shape.size() - shapeOf(input).size(), 1);
+      llvm::append_range(aligned, shapeOf(input));
+      shapes.push_back(aligned);
+    }
+    MergedAxes merged;
+    merged.inputs.resize(shapes.size());
+    auto begin = [&] {
+      merged.sizes.push_back(1);
+      merged.trips.push_back(1);
+      for (auto &input : merged.inputs)
+        input.push_back(1);
+    };
+    std::optional<size_t> outside;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (sizes[axis] == 1)
+        continue;
+      bool joins = outside && sizes[axis].known() && sizes[*outside].known() &&
+                   continues(*outside, axis);
+      outside = axis;
+      for (size_t i = 0; joins && i < shapes.size(); ++i)
+        joins = (shapes[i][axis] == 1) == (merged.inputs[i].back() == 1);
+      if (!joins)
+        begin();
+      merged.sizes.back() *= shape[axis];
+      merged.trips.back() *= sizes[axis];
+      for (size_t i = 0; i < shapes.size(); ++i)
+        merged.inputs[i].back() *= shapes[i][axis];
+    }
+    if (merged.sizes.empty())
+      begin();
+    return merged;
+  }
+
   /// Whether the elements along the last axis of a buffer follow each other in memory. They
   /// do not where each is the only one of its row in a larger tensor.
   static bool hasDenseRows(Value buffer) {

@@ -7,6 +7,7 @@
 // along its own axes: each element has its number among all.
 
 #include "passes/schedule/Strategy.h"
+#include "passes/schedule/gpu/Neighbours.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -22,6 +23,17 @@ public:
 
   bool takesRunTimeSizes() const override { return true; }
   bool takesDevices() const override { return true; }
+
+  ArrayRef<PlanKey> planKeys() const override { return elementsKey(); }
+  SmallVector<Plan> plans(GroupView group,
+                          const TargetDescription &target) const override {
+    Value result = group.results()[0];
+    RefillOp refill = refilled(result);
+    if (!target.isDevice() || !passLanes(group, refill, {}))
+      return {Plan()};
+    return plansByElements(group, dimsOf(refill ? refill.getX() : result),
+                           target.device.busyThreads, target);
+  }
 
   void emit(KernelBuilder &b) const override {
     Value result = b.result();
@@ -44,13 +56,14 @@ public:
         type = IntegerType::get(type.getContext(), 8);
     }
     if (b.target.isDevice())
-      return b.forIndependent(shape, [&](ArrayRef<Expr> at) {
-        for (auto [axis, i] : llvm::enumerate(at))
-          named(i, nameOf(b, axis));
-        Expr element = b.load(result, at);
-        b.store(0u, element,
-                refill ? Exprs{b.linearize(at, shape)} : Exprs(at));
-      });
+      return forNeighbours(
+          b, shape, elementsOfThread(b.plan), [&](ArrayRef<Expr> at) {
+            for (auto [axis, i] : llvm::enumerate(at))
+              named(i, nameOf(b, axis));
+            Expr element = b.load(result, at);
+            b.store(0u, element,
+                    refill ? Exprs{b.linearize(at, shape)} : Exprs(at));
+          });
     Dim last = shape.empty() ? Dim(1) : shape.back();
     // Where the last axis is cut, with its ends. Vectors need pieces that fill them.
     SmallVector<int64_t> cuts = cutsOf(joins);
