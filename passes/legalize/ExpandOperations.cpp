@@ -35,6 +35,7 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
     populateExpandVector(patterns, target);
     addForTarget(patterns, target, expandDot);
     populateFoldIndices(patterns);
+    populateJoinAxes(patterns);
     populateStartSums(patterns);
     populateDropUnread(patterns);
     FrozenRewritePatternSet frozen(std::move(patterns));

@@ -37,6 +37,8 @@ llvm::LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
 /// Indices that make no difference, as of dimensions that have one element,
 /// become the constant 0.
 void populateFoldIndices(mlir::RewritePatternSet &patterns);
+/// Axes that continue each other become one where an index is taken apart for them.
+void populateJoinAxes(mlir::RewritePatternSet &patterns);
 /// Sums of products that start at zero start with the first product.
 void populateStartSums(mlir::RewritePatternSet &patterns);
 /// Values that loops and conditionals hand on and nothing reads are dropped.

@@ -117,11 +117,15 @@ private:
   /// Bytes that a thread of a device loads or stores at most.
   static constexpr int64_t deviceWord = 16;
 
+  /// Whether a thread uses neighbours in the buffer, under any shape of it.
   static bool usesNeighbours(Value buffer) {
     llvm::SmallDenseSet<Value> places, firstOfTwo;
-    for (Operation *user : buffer.getUsers()) {
-      if (auto view = dyn_cast<kernel::ViewOp>(user);
-          view && usesNeighbours(view))
+    SmallVector<Operation *> users(buffer.getUsers());
+    while (!users.empty()) {
+      Operation *user = users.pop_back_val();
+      if (auto view = dyn_cast<kernel::ViewOp>(user))
+        llvm::append_range(users, view->getUsers());
+      if (isa<kernel::StorePieceOp>(user))
         return true;
       auto load = dyn_cast<memref::LoadOp>(user);
       auto store = dyn_cast<memref::StoreOp>(user);
