@@ -152,20 +152,25 @@ std::string StorePieceOp::getIntrinsicName() {
   std::string name;
   llvm::raw_string_ostream(name)
       << getOperationName() << '['
-      << cast<MemRefType>(getTo().getType()).getElementType() << ']';
+      << cast<MemRefType>(getTo().getType()).getElementType()
+      << (isShared(getTo()) ? "]" : ",tensor]");
   return name;
 }
 
 LogicalResult StorePieceOp::verify() {
   auto type = cast<MemRefType>(getTo().getType());
-  if (failed(verifyShared(*this, "stores to", getTo(), getIndices())))
-    return failure();
+  if (!fitsRank(getTo(), getIndices()))
+    return emitOpError("has ")
+           << getIndices().size() << " indices into " << type;
   int64_t bytes = int64_t(getValues().size()) *
                   ingot::kernel::elementBytes(type.getElementType());
-  if (!isa<FloatType>(type.getElementType()) || bytes != 16)
+  bool isPiece =
+      bytes == 16 || (!isShared(getTo()) && (bytes == 4 || bytes == 8));
+  if (!isa<FloatType>(type.getElementType()) || !isPiece)
     return emitOpError("stores ") << getValues().size() << " numbers to "
-                                  << type << ", which are not 16 bytes";
-  return success();
+                                  << type << ", which are not 16 bytes"
+                                  << (isShared(getTo()) ? "" : ", nor 4 or 8");
+  return verifyOnDevice(*this);
 }
 
 LogicalResult CopyAheadOp::verify() {

@@ -259,6 +259,20 @@ PRODUCTS
   static __device__ void store_f32(float *to, float x0, float x1, float x2, float x3) {
     *reinterpret_cast<float4 *>(to) = make_float4(x0, x1, x2, x3);
   }
+  // The same to a tensor, 16, 8 or 4 bytes; one by one where it is not aligned.
+  template <typename Piece, typename Element>
+  static __device__ void put(Element *to, const Piece &piece) {
+    if (reinterpret_cast<uintptr_t>(to) % sizeof(Piece) == 0) {
+      *reinterpret_cast<Piece *>(to) = piece;
+      return;
+    }
+    INGOT_UNROLLED for (unsigned i = 0; i < sizeof(Piece) / sizeof(Element); ++i)
+      to[i] = reinterpret_cast<const Element *>(&piece)[i];
+  }
+  static __device__ void put_f32(float *to, float x0, float x1) { put(to, make_float2(x0, x1)); }
+  static __device__ void put_f32(float *to, float x0, float x1, float x2, float x3) {
+    put(to, make_float4(x0, x1, x2, x3));
+  }
 PIECES
 
   // 16 bytes for the block, zeros where nothing is inside. Bytes from an address that is
@@ -380,7 +394,19 @@ static std::string pieceFunction(unsigned level, const std::string &type) {
          "      float x4, float x5, float x6, float x7) {\n"
          "    *reinterpret_cast<uint4 *>(to) = make_uint4(pair_" +
          type + "(x0, x1), pair_" + type + "(x2, x3),\n        pair_" + type +
-         "(x4, x5), pair_" + type + "(x6, x7));\n  }\n";
+         "(x4, x5), pair_" + type + "(x6, x7));\n  }\n" +
+         "  static __device__ void put_" + type +
+         "(uint16_t *to, float x0, float x1) {\n    put(to, pair_" + type +
+         "(x0, x1));\n  }\n  static __device__ void put_" + type +
+         "(uint16_t *to, float x0, float x1, float x2, float x3) {\n"
+         "    put(to, make_uint2(pair_" +
+         type + "(x0, x1), pair_" + type +
+         "(x2, x3)));\n  }\n  static __device__ void put_" + type +
+         "(uint16_t *to, float x0, float x1, float x2, float x3,\n"
+         "      float x4, float x5, float x6, float x7) {\n"
+         "    put(to, make_uint4(pair_" +
+         type + "(x0, x1), pair_" + type + "(x2, x3),\n        pair_" + type +
+         "(x4, x5), pair_" + type + "(x6, x7)));\n  }\n";
 }
 
 static constexpr llvm::StringLiteral narrowBFloat =

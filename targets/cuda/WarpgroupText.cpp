@@ -217,7 +217,7 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
 
 WarpgroupText warpgroupText() {
   std::string tiles, products;
-  for (unsigned rank : {2, 3})
+  for (unsigned rank : {2, 3, 5})
     tiles += copyFunction(rank, false);
   for (unsigned rank : {3, 4})
     tiles += copyFunction(rank, true);

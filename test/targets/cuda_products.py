@@ -34,11 +34,12 @@ def convolution(x, w, groups):
 
 
 class Case:
-    """A product of x [m, k] or [1, c, h, w] by weights; `kinds` of both between QuantizeLinear and DequantizeLinear, if any."""
+    """A product of x [m, k] or [1, c, h, w] by weights; `kinds` of both between QuantizeLinear and DequantizeLinear, if any.
+    With a sum, max(y + x, 0) is stored."""
 
-    def __init__(self, name, strategy, target, x, w, kinds=None, groups=1, options=(), tolerance=CLOSE, dtype=np.float32):
+    def __init__(self, name, strategy, target, x, w, kinds=None, groups=1, options=(), tolerance=CLOSE, dtype=np.float32, has_sum=False):
         self.name, self.strategy, self.target, self.options, self.tolerance = name, strategy, target, options, tolerance
-        self.kinds, self.groups, self.dtype = kinds, groups, dtype
+        self.kinds, self.groups, self.dtype, self.has_sum = kinds, groups, dtype, has_sum
         rng = np.random.default_rng(len(name))
         self.x, self.w = (rng.standard_normal(shape).astype(dtype) for shape in (x, w))
         self.bias = rng.standard_normal(w[0] if len(w) == 4 else w[1]).astype(dtype)
@@ -75,6 +76,11 @@ class Case:
             nodes.append(helper.make_node("MatMul", names, ["product"]))
             nodes.append(helper.make_node("Add", ["product", "bias"], ["y"]))
             self.want = x @ w + self.bias.astype(np.float64)
+        if self.has_sum:
+            nodes[-1].output[0] = "biased"
+            nodes.append(helper.make_node("Add", ["biased", "x"], ["sum"]))
+            nodes.append(helper.make_node("Relu", ["sum"], ["y"]))
+            self.want = np.maximum(self.want + self.x.astype(np.float64), 0)
         element = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
         graph = helper.make_graph(nodes, "product", [helper.make_tensor_value_info("x", element, self.x.shape)],
                                   [helper.make_tensor_value_info("y", element, self.want.shape)], constants)
@@ -121,6 +127,17 @@ def cases():
     yield Case("groups-odd", "block-product", "sm_75", (1, 69, 27, 29), (87, 23, 3, 3), groups=3)
     yield Case("groups-bf16", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), groups=4, options=["--fast=bf16"], tolerance=BFLOAT)
     yield Case("groups-s8", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), ("s8", "s8"), groups=4)
+    # Results in pieces of 8, 4 and 2 columns, and one by one; rows and columns that end within a tile.
+    for size in (96, 44, 42, 45):
+        yield Case(f"sum-{size}-f16", "tensor-product", "sm_80", (72, size), (size, size), dtype=np.float16, tolerance=1e-3, has_sum=True)
+    yield Case("sum-tf32", "tensor-product", "sm_80", (72, 72), (72, 72), options=["--fast=tf32"], tolerance=1e-3, has_sum=True)
+    yield Case("sum-convolution-f16", "tensor-product", "sm_80", (1, 48, 9, 11), (48, 48, 3, 3), dtype=np.float16, tolerance=1e-3, has_sum=True)
+    yield Case("sum-s8", "tensor-product", "sm_80", (72, 96), (96, 96), ("s8", "s8"), has_sum=True)
+    for rows, size in ((1000, 640), (1000, 656), (1000, 648)):
+        yield Case(f"sum-{size}-warpgroups", "warpgroup-product", "sm_90a", (rows, size), (size, size), dtype=np.float16, tolerance=1e-3,
+                   has_sum=True)
+    yield Case("sum-warpgroups-tf32", "warpgroup-product", "sm_90a", (1000, 656), (656, 656), options=["--fast=tf32"], tolerance=1e-3,
+               has_sum=True)
     yield Case("shares-f16", "stream-product", "sm_80", (72, 8192), (8192, 80), dtype=np.float16, tolerance=1e-3)
     yield Case("shares-s8", "stream-product", "sm_80", (64, 16384), (16384, 64), ("s8", "s8"))
 

@@ -31,6 +31,7 @@
 #include "passes/schedule/gpu/TensorAttentionTile.h"
 
 #include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/gpu/ResultPieces.h"
 #include "passes/schedule/gpu/Sharing.h"
 
 using namespace mlir;
@@ -235,7 +236,7 @@ private:
         Exprs piece;
         for (int64_t i = 0; i < tile.piece(); ++i)
           piece.push_back(load(element + double(i)));
-        storeRounded(piece, to, {buffer, row, element});
+        storeRounded(b, piece, to, {buffer, row, element});
       };
       auto one = [&](Expr i) {
         auto load = [&] { return b.load(operand, placeAt(i)); };
@@ -250,21 +251,6 @@ private:
           *inside, [&] { storePiece(one); },
           [&] { storePiece([&](Expr) { return b.constant(0, stored); }); });
     });
-  }
-
-  /// Stores numbers side by side, which are rounded as they are stored.
-  void storeRounded(ArrayRef<Expr> numbers, Value to, const Exprs &place) {
-    auto unrounded = [](Expr x) {
-      auto wide = x.value.getDefiningOp<arith::ExtFOp>();
-      auto narrow =
-          wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : nullptr;
-      return narrow && narrow.getIn().getType() == wide.getType()
-                 ? narrow.getIn()
-                 : x.value;
-    };
-    kernel::StorePieceOp::create(b.builder, b.loc,
-                                 llvm::map_to_vector(numbers, unrounded), to,
-                                 valuesOf(place));
   }
 
   void fillBoth(Expr firstKey, Expr buffer) {

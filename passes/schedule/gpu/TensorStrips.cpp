@@ -8,6 +8,8 @@
 // pieces at the same place of rows 0, 2, 4 and 6 would be in the same banks. Piece p of
 // row r is therefore stored at place p ^ (r / 2 % 4): the 8 pieces that are read together
 // are in 8 different groups of banks. Where a row has 8 pieces or more it is p ^ (r % 8).
+// Columns that are dealt out among units (ResultPieces.h) are read two by two: 0, 1, 8, 9,
+// 16, 17, 24 and 25 of four units. Their pieces are at p ^ (column / 8 % 4).
 
 #include "passes/schedule/gpu/TensorStrips.h"
 
@@ -38,7 +40,9 @@ TensorStrips::TensorStrips(KernelBuilder &b, const BlockOperands &operands,
     : b(b), operands(operands), tile(tile),
       piece(pieceBytes / bytesOf(operands.leftType())),
       packed(operands.rightTensor.getDefiningOp<UnpackPanelsOp>()),
-      columnsLie(!packed && piece == 8) {
+      columnsLie(!packed && piece == 8),
+      pieces(b, operands, tile.rows, tile.columns, unitsAcross(),
+             /*mayDeal=*/!columnsLie, /*areWhole=*/false) {
   bringsLeftPieces = hasPieces(b, operands.leftTensor, operands.leftRun);
   bringsRightPieces =
       packed ||
@@ -54,10 +58,14 @@ void TensorStrips::declareTiles() {
                        operands.rightType(), "right_tile");
 }
 
-Expr TensorStrips::swizzled(Expr row, Expr at, int64_t pieces) {
+Expr TensorStrips::swizzled(Expr row, Expr at, int64_t pieces, int64_t alike) {
   if (pieces >= 8)
     return at ^ (row % 8.0);
-  return at ^ (row / double(8 / pieces) % double(pieces));
+  return at ^ (row / double(alike) % double(pieces));
+}
+
+Expr TensorStrips::swizzledColumn(Expr column, Expr at) {
+  return swizzled(column, at, stripPieces, pieces.columnsOfGroup());
 }
 
 void TensorStrips::share(int64_t count, llvm::function_ref<void(Expr)> body) {
@@ -148,12 +156,11 @@ void TensorStrips::fillPackedPieces(Expr firstRound, Expr firstStage) {
     mine = inSlice(mine, count, firstStep, stage);
     Expr column = mine / double(stripPieces), at = mine % double(stripPieces);
     Expr step = firstStep + at * double(piece), atColumn = firstColumn + column;
-    copyAhead(
-        b, b.bufferOf(packed.getPacked()),
-        {operands.packedColumn(batch, atColumn) * double(steps) + step},
-        rightTile,
-        {stage, column, swizzled(column, at, stripPieces) * double(piece)},
-        both(insideColumns(atColumn), insideSteps(step, steps)));
+    copyAhead(b, b.bufferOf(packed.getPacked()),
+              {operands.packedColumn(batch, atColumn) * double(steps) + step},
+              rightTile,
+              {stage, column, swizzledColumn(column, at) * double(piece)},
+              both(insideColumns(atColumn), insideSteps(step, steps)));
   });
 }
 
@@ -206,14 +213,13 @@ void TensorStrips::fillRightElements(Expr firstRound, Expr firstStage) {
     Expr row = mine / double(tile.columns),
          inTile = mine % double(tile.columns);
     Expr step = firstStep + row, column = firstColumn + inTile;
-    auto inPieces = [&](Expr of, Expr at, int64_t pieces) {
-      return swizzled(of, at / double(piece), pieces) * double(piece) +
-             at % double(piece);
-    };
-    Exprs place =
-        columnsLie
-            ? Exprs{stage, row, inPieces(row, inTile, tile.columns / piece)}
-            : Exprs{stage, inTile, inPieces(inTile, row, stripPieces)};
+    Expr at = columnsLie ? inTile : row;
+    Expr inPieces = at / double(piece);
+    inPieces = columnsLie ? swizzled(row, inPieces, tile.columns / piece)
+                          : swizzledColumn(inTile, inPieces);
+    inPieces = inPieces * double(piece) + at % double(piece);
+    Exprs place = columnsLie ? Exprs{stage, row, inPieces}
+                             : Exprs{stage, inTile, inPieces};
     storeGuarded(rightTile, place,
                  both(insideColumns(column), insideSteps(step, operands.steps)),
                  operands.rightType(),
@@ -246,8 +252,15 @@ SmallVector<Value, 4> TensorStrips::loadRight(Expr stage, int64_t half,
         {stage, row, swizzled(lane, at, tile.columns / piece) * double(piece)},
         /*transposed=*/true, name);
   }
-  Expr column = warpColumn + lane % 8.0 + lane / 16.0 * 8.0 +
-                double(pair * 2 * unitColumns);
+  Expr column = warpColumn;
+  if (int64_t units = pieces.units(); units > 1)
+    column =
+        column + lane % 8.0 / 2.0 * double(2 * units) + lane % 2.0 +
+        lane / 16.0 * 2.0 +
+        double(2 * pair / units * unitColumns * units + 2 * pair % units * 2);
+  else
+    column = column + lane % 8.0 + lane / 16.0 * 8.0 +
+             double(pair * 2 * unitColumns);
   Expr at = lane / 8.0 % 2.0 + double(2 * half);
   return loadMatrices(
       rightTile,

@@ -3,6 +3,7 @@
 #ifndef INGOT_PASSES_SCHEDULE_GPU_TENSORSTRIPS_H
 #define INGOT_PASSES_SCHEDULE_GPU_TENSORSTRIPS_H
 
+#include "passes/schedule/gpu/ResultPieces.h"
 #include "passes/schedule/gpu/TensorTile.h"
 
 namespace ingot::schedule {
@@ -37,9 +38,6 @@ protected:
     return operands.rows.known() && *operands.rows.known() % tile.rows == 0;
   }
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
-  /// Whether a row or a column is one of the product; nothing where all are.
-  std::optional<graph::Expr> insideRows(graph::Expr row);
-  std::optional<graph::Expr> insideColumns(graph::Expr column);
 
   KernelBuilder &b;
   const BlockOperands &operands;
@@ -48,11 +46,18 @@ protected:
       warpColumn;
 
 private:
+  /// Whether a row or a column is one of the product; nothing where all are.
+  std::optional<graph::Expr> insideRows(graph::Expr row);
+  std::optional<graph::Expr> insideColumns(graph::Expr column);
   std::optional<graph::Expr> insideSteps(graph::Expr step, int64_t steps);
   static std::optional<graph::Expr> both(std::optional<graph::Expr> x,
                                          std::optional<graph::Expr> y);
-  /// Where piece `at` of a row is in shared memory; rows have so many pieces.
-  graph::Expr swizzled(graph::Expr row, graph::Expr at, int64_t pieces);
+  /// Where piece `at` of a row is in shared memory; rows have so many pieces, and `alike`
+  /// neighbours of them, if these are few, the same places.
+  graph::Expr swizzled(graph::Expr row, graph::Expr at, int64_t pieces,
+                       int64_t alike = 2);
+  /// The same for a column of the right tile that has its steps side by side.
+  graph::Expr swizzledColumn(graph::Expr column, graph::Expr at);
   /// Divides `count` things among the threads; the second one in a loop.
   void share(int64_t count, llvm::function_ref<void(graph::Expr)> body);
   void shareLoop(int64_t count, llvm::function_ref<void(graph::Expr)> body);
@@ -83,6 +88,10 @@ private:
   /// Whether elements come into shared memory 16 bytes at a time, or one by one.
   bool bringsLeftPieces, bringsRightPieces;
   mlir::Value leftTile, rightTile;
+
+protected:
+  /// Where the thread's columns are.
+  ResultPieces pieces;
 };
 
 } // namespace ingot::schedule

@@ -139,7 +139,7 @@ private:
     Exprs totals;
     for (auto [n, sum] : llvm::enumerate(sums)) {
       Type type = sum.type;
-      Expr total = sum + biasOf(columnOf(n / 4 % unitsAcross(), n % 2));
+      Expr total = sum + biasOf(n / 4 % unitsAcross(), n % 2);
       total.type = type;
       totals.push_back(total);
     }
@@ -185,17 +185,17 @@ private:
   Expr rowOf(int64_t i, int64_t half) {
     return firstRow + warpRow + lane / 4.0 + double(i * unitRows + 8 * half);
   }
-  Expr columnOf(int64_t j, int64_t second) {
-    return firstColumn + warpColumn + lane % 4.0 * 2.0 +
-           double(j * unitColumns + second);
+  Expr columnOf(int64_t group, int64_t offset) {
+    return pieces.columnOf(firstColumn + warpColumn, lane, b.index(group),
+                           offset);
   }
-
-  Expr biasOf(Expr column) {
-    auto bias = [&] { return operands.first(b, batch, column); };
-    return fitsColumns()
-               ? bias()
-               : b.ifElse(column < double(operands.columns), bias,
-                          [&] { return b.constant(0, elementOf(anchor)); });
+  /// For the column with number `second` of the two that the thread has of a unit.
+  Expr biasOf(int64_t unit, int64_t second) {
+    int64_t offset = unit % pieces.units() * 2 + second,
+            inPiece = offset % pieces.columns();
+    Expr column = columnOf(unit / pieces.units(), offset - inPiece);
+    return operands.first(b, batch,
+                          pieces.insideColumn(column) + double(inPiece));
   }
 
   Exprs firstSums() {
@@ -205,7 +205,7 @@ private:
     Exprs ofRow;
     for (int64_t j = 0; j < unitsAcross(); ++j)
       for (int64_t second : {0, 1}) {
-        ofRow.push_back(biasOf(columnOf(j, second)));
+        ofRow.push_back(biasOf(j, second));
       }
     Exprs sums;
     for (int64_t i = 0; i < unitsDown(); ++i)
@@ -306,8 +306,7 @@ private:
     b.when(equal(slice, 0.0), [&] {
       Exprs totals;
       for (auto [n, sum] : llvm::enumerate(sums)) {
-        Expr column = columnOf(n / 4 % unitsAcross(), n % 2);
-        Expr total = sum + biasOf(column);
+        Expr total = sum + biasOf(n / 4 % unitsAcross(), n % 2);
         total.type = sumType();
         for (int64_t other = 0; other + 1 < tile.slices; ++other)
           total =
@@ -321,29 +320,47 @@ private:
     });
   }
 
+  /// Loads all that is read for the results before the first of them is stored.
   void store(const Exprs &sums) {
-    auto when = [&](std::optional<Expr> condition,
-                    llvm::function_ref<void()> body) {
-      condition ? b.when(*condition, body) : body();
+    struct Piece {
+      Expr column;
+      Exprs results;
     };
+    struct Row {
+      Expr row, inside;
+      SmallVector<Piece> pieces;
+    };
+    SmallVector<Row> rows;
+    int64_t units = pieces.units();
     for (int64_t i = 0; i < unitsDown(); ++i)
       for (int64_t half : {0, 1}) {
-        Expr row = named(rowOf(i, half), "row_" + Twine(i));
-        when(insideRows(row), [&] {
-          for (int64_t j = 0; j < unitsAcross(); ++j)
-            for (int64_t second : {0, 1}) {
-              Expr column = named(columnOf(j, second), "column_" + Twine(j));
-              when(insideColumns(column), [&] {
-                Exprs at = operands.place(b, batch, row, column);
-                b.bindElement(
-                    anchor,
-                    sums[4 * (i * unitsAcross() + j) + 2 * half + second]);
-                b.store(0u, b.load(b.result(), at), at);
-                b.unbindElement(anchor);
-              });
-            }
-        });
+        Row &row = rows.emplace_back();
+        row.row = named(rowOf(i, half), "row_" + Twine(i));
+        row.inside = named(pieces.insideRow(row.row), "row_" + Twine(i));
+        auto sumOf = [&](int64_t unit, int64_t second) {
+          return sums[4 * (i * unitsAcross() + unit) + 2 * half + second];
+        };
+        for (int64_t group = 0; group < unitsAcross() / units; ++group)
+          for (int64_t first = 0; first < pieces.columnsOfGroup();
+               first += pieces.columns()) {
+            Exprs own;
+            for (int64_t at = first; at < first + pieces.columns(); ++at)
+              own.push_back(sumOf(group * units + at / 2, at % 2));
+            Piece &piece = row.pieces.emplace_back();
+            piece.column =
+                named(columnOf(group, first), "column_" + Twine(group));
+            piece.results = pieces.resultsOf(own, batch, row.inside,
+                                             pieces.insideColumn(piece.column));
+          }
       }
+    for (const Row &row : rows)
+      pieces.whenRow(row.row, [&] {
+        for (const Piece &piece : row.pieces)
+          pieces.whenColumn(piece.column, [&] {
+            pieces.store(piece.results, batch, row.inside,
+                         pieces.insideColumn(piece.column));
+          });
+      });
   }
 
   Value anchor, parts;

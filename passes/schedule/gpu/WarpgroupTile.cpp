@@ -23,6 +23,7 @@
 #include "passes/schedule/gpu/WarpgroupTile.h"
 
 #include "dialects/kernel/ValueNames.h"
+#include "passes/schedule/gpu/ResultPieces.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -36,8 +37,10 @@ public:
   WarpgroupKernel(KernelBuilder &b, const BlockOperands &operands,
                   const WarpgroupTile &tile, int64_t strips)
       : b(b), operands(operands), tile(tile),
-        anchor(b.group.anchor()->getResult(0)), strips(strips),
-        strip(stripBytes / bytesOf(operands.leftType())) {
+        anchor(b.group.anchor()->getResult(0)),
+        pieces(b, operands, tile.rows, tile.columns, tile.columns / 8,
+               /*mayDeal=*/true, /*areWhole=*/true),
+        strips(strips), strip(stripBytes / bytesOf(operands.leftType())) {
     if (auto conv = dyn_cast<ConvOp>(b.group.anchor());
         conv && !isPointwise(conv))
       window = conv;
@@ -76,10 +79,7 @@ public:
                      "parts_of_sums", pieceBytes);
     gates = shared({tile.gates()}, b.builder.getI64Type(), "gates", 8);
     leftMap = window ? mapOfWindows() : mapOfRows();
-    int64_t piece = pieceBytes / bytesOf(operands.rightType());
-    int64_t steps = llvm::alignTo(operands.steps, piece);
-    rightMap = map(right, {operands.columns, steps}, {steps, 1},
-                   {tile.columns, strip}, {}, {}, {}, "weight_tiles");
+    rightMap = mapOfWeights();
 
     rowTiles = (operands.rows + (tile.rows - 1)).floorDiv(tile.rows);
     columnTiles = llvm::divideCeil(operands.columns, tile.columns);
@@ -109,10 +109,6 @@ private:
   }
   int64_t ofSlice() const { return tile.groups * groupThreads; }
   int64_t stripsOfSlice() const { return strips / tile.slices; }
-  bool fitsRows() const {
-    return operands.rows.known() && *operands.rows.known() % tile.rows == 0;
-  }
-  bool fitsColumns() const { return operands.columns % tile.columns == 0; }
 
   Value shared(ArrayRef<int64_t> shape, Type type, const Twine &name,
                int64_t alignment) {
@@ -136,6 +132,20 @@ private:
     return map(left, {operands.rows, operands.steps},
                {strides[strides.size() - 2], 1}, {tile.rows, strip}, {}, {}, {},
                "row_tiles");
+  }
+  /// Columns of units that are dealt out are found in their order: groups of them, units,
+  /// threads, two columns.
+  Value mapOfWeights() {
+    int64_t piece = pieceBytes / bytesOf(operands.rightType()),
+            steps = llvm::alignTo(operands.steps, piece),
+            units = pieces.units();
+    if (units == 1)
+      return map(right, {operands.columns, steps}, {steps, 1},
+                 {tile.columns, strip}, {}, {}, {}, "weight_tiles");
+    return map(right, {operands.columns / (8 * units), units, 4, 2, steps},
+               {8 * units * steps, 2 * steps, 2 * units * steps, steps, 1},
+               {tile.columns / (8 * units), units, 4, 2, strip}, {}, {}, {},
+               "weight_tiles");
   }
   Value mapOfWindows() {
     Dims sizes = dimsOf(window.getX()), y = dimsOf(window.getResult());
@@ -285,7 +295,14 @@ private:
   void copyWeights(Expr at, Expr stage) {
     kernel::ExpectBytesOp::create(b.builder, b.loc, gates, full(stage).value,
                                   tile.bytesOfStrip());
-    copy(rightMap, {firstColumn, at * double(strip)}, {}, rightTile, stage);
+    Expr step = at * double(strip);
+    if (int64_t units = pieces.units(); units > 1) {
+      Expr zero = b.index(0);
+      copy(rightMap, {firstColumn / double(8 * units), zero, zero, zero, step},
+           {}, rightTile, stage);
+    } else {
+      copy(rightMap, {firstColumn, step}, {}, rightTile, stage);
+    }
   }
   void copyRows(Expr at, Expr stage, const Exprs &first) {
     Expr step = named(at * double(strip), "step");
@@ -396,41 +413,33 @@ private:
     return firstRow + groupRow + warp * 16.0 + lane / 4.0 +
            double(i * groupRows + 8 * half);
   }
-  Expr columnOf(Expr j, int64_t second) {
-    return named(firstColumn + j * 8.0 + lane % 4.0 * 2.0 + double(second),
-                 "column");
+  int64_t groups() const { return tile.columns / 8 / pieces.units(); }
+  Expr columnOf(Expr group, int64_t offset) {
+    return named(pieces.columnOf(firstColumn, lane, group, offset), "column");
   }
-  std::optional<Expr> insideRows(Expr row) {
-    return fitsRows() ? std::nullopt
-                      : std::optional(row < b.size(operands.rows));
+  /// The place of a sum of one of the columns that the thread has of a group.
+  Expr sumAt(Expr group, int64_t half, int64_t offset) {
+    return group * double(4 * pieces.units()) +
+           double(offset / 2 * 4 + 2 * half + offset % 2);
   }
-  std::optional<Expr> insideColumns(Expr column) {
-    return fitsColumns() ? std::nullopt
-                         : std::optional(column < double(operands.columns));
-  }
-  Expr sumAt(Expr j, int64_t half, int64_t second) {
-    return j * 4.0 + double(2 * half + second);
-  }
-  Expr biasOf(Expr column) {
-    auto bias = [&] { return operands.first(b, b.index(0), column); };
-    Expr first = fitsColumns()
-                     ? bias()
-                     : b.ifElse(column < double(operands.columns), bias, [&] {
-                         return b.constant(0, elementOf(anchor));
-                       });
+  Expr biasOf(Expr group, int64_t offset) {
+    int64_t inPiece = offset % pieces.columns();
+    Expr first =
+        operands.first(b, b.index(0),
+                       pieces.insideColumn(columnOf(group, offset - inPiece)) +
+                           double(inPiece));
     first.type = sumType();
     return first;
   }
 
   void startSums() {
-    unrolled(tile.columns / 8, "j", [&](Expr j) {
-      for (int64_t second : {0, 1}) {
-        Expr column = columnOf(j, second);
-        Expr first = tile.slices == 1 ? named(biasOf(column), "first")
+    unrolled(groups(), "group", [&](Expr group) {
+      for (int64_t at = 0; at < pieces.columnsOfGroup(); ++at) {
+        Expr first = tile.slices == 1 ? named(biasOf(group, at), "first")
                                       : b.constant(0, sumType());
         for (Value array : sums)
           for (int64_t half : {0, 1})
-            b.store(array, first, {sumAt(j, half, second)});
+            b.store(array, first, {sumAt(group, half, at)});
       }
     });
   }
@@ -453,12 +462,13 @@ private:
         [&] {
           await(meeting(), b.index(0));
           for (auto [i, array] : llvm::enumerate(sums))
-            unrolled(tile.columns / 8, "j", [&](Expr j) {
+            unrolled(groups(), "group", [&](Expr group) {
               for (int64_t half : {0, 1})
-                for (int64_t second : {0, 1}) {
-                  Expr at = sumAt(j, half, second);
+                for (int64_t column = 0; column < pieces.columnsOfGroup();
+                     ++column) {
+                  Expr at = sumAt(group, half, column);
                   Expr total = b.loadFrom(array, sumType(), {at}) +
-                               biasOf(columnOf(j, second));
+                               biasOf(group, column);
                   for (int64_t other = 0; other + 1 < tile.slices; ++other)
                     total = total +
                             b.loadFrom(parts, sumType(),
@@ -471,37 +481,64 @@ private:
   }
 
   void store() {
-    auto when = [&](std::optional<Expr> condition,
-                    llvm::function_ref<void()> body) {
-      condition ? b.when(*condition, body) : body();
-    };
+    Value results = kernel::nameValue(
+        memref::AllocaOp::create(
+            b.builder, b.loc,
+            MemRefType::get({tile.columns / 4},
+                            computeType(elementOf(b.result())))),
+        "results");
     for (auto [i, array] : llvm::enumerate(sums))
-      for (int64_t half : {0, 1}) {
-        Expr row = named(rowOf(i, half), "row");
-        when(insideRows(row), [&] {
-          unrolled(tile.columns / 8, "j", [&](Expr j) {
-            for (int64_t second : {0, 1}) {
-              Expr column = columnOf(j, second);
-              when(insideColumns(column), [&] {
-                Exprs at = operands.place(b, b.index(0), row, column);
-                Expr sum = named(
-                    b.loadFrom(array, sumType(), {sumAt(j, half, second)}),
-                    "sum");
-                sum.type = elementOf(anchor);
-                b.bindElement(anchor, sum);
-                b.store(0u, b.load(b.result(), at), at);
-                b.unbindElement(anchor);
-              });
-            }
-          });
-        });
+      for (int64_t half : {0, 1})
+        storeRow(array, half, named(rowOf(i, half), "row"), results);
+  }
+  /// Loads all that is read for the results of a row before the first of them is stored:
+  /// conditions between loads would have each wait for the one before.
+  void storeRow(Value array, int64_t half, Expr row, Value results) {
+    Expr inside = named(pieces.insideRow(row), "row");
+    auto forPieces = [&](llvm::function_ref<void(Expr, int64_t)> body) {
+      unrolled(groups(), "group", [&](Expr group) {
+        for (int64_t first = 0; first < pieces.columnsOfGroup();
+             first += pieces.columns())
+          body(group, first);
+      });
+    };
+    auto resultAt = [&](Expr group, int64_t offset) {
+      return group * double(pieces.columnsOfGroup()) + double(offset);
+    };
+    forPieces([&](Expr group, int64_t first) {
+      Exprs own;
+      for (int64_t at = first; at < first + pieces.columns(); ++at) {
+        own.push_back(named(
+            b.loadFrom(array, sumType(), {sumAt(group, half, at)}), "sum"));
+        own.back().type = elementOf(anchor);
       }
+      Expr column = pieces.insideColumn(columnOf(group, first));
+      for (auto [k, result] :
+           llvm::enumerate(pieces.resultsOf(own, b.index(0), inside, column)))
+        b.store(results, result, {resultAt(group, first + int64_t(k))});
+    });
+    pieces.whenRow(row, [&] {
+      forPieces([&](Expr group, int64_t first) {
+        Expr column = columnOf(group, first);
+        pieces.whenColumn(column, [&] {
+          Exprs own;
+          for (int64_t at = first; at < first + pieces.columns(); ++at) {
+            own.push_back(b.loadFrom(results,
+                                     computeType(elementOf(b.result())),
+                                     {resultAt(group, at)}));
+            own.back().type = elementOf(b.result());
+          }
+          pieces.store(own, b.index(0), inside, pieces.insideColumn(column));
+        });
+      });
+    });
   }
 
   KernelBuilder &b;
   const BlockOperands &operands;
   WarpgroupTile tile;
   Value anchor;
+  ResultPieces pieces;
   int64_t strips;
   /// Steps of a strip.
   int64_t strip;

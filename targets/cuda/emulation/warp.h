@@ -226,6 +226,20 @@ struct emulated_instructions {
     store(to, piece);
   }
 
+  template <typename... Floats> static void put_f32(float *to, Floats... x) {
+    const float piece[] = {x...};
+    put(to, piece, sizeof piece);
+  }
+  template <typename... Floats> static void put_f16(uint16_t *to, Floats... x) {
+    const uint16_t piece[] = {narrow_f16(x)...};
+    put(to, piece, sizeof piece);
+  }
+  template <typename... Floats>
+  static void put_bf16(uint16_t *to, Floats... x) {
+    const uint16_t piece[] = {narrow_bf16(x)...};
+    put(to, piece, sizeof piece);
+  }
+
   static void copy_ahead(void *to, const void *from, bool is_inside) {
     EmulatedKernelCode pause(false);
     EmulatedCopies::ofBlock().add(to, is_inside ? from : nullptr);
@@ -246,8 +260,12 @@ private:
       fprintf(stderr, "emulated GPU: 16 bytes are stored at %p\n", to);
       abort();
     }
-    emulated_write(to, 16);
-    memcpy(to, piece, 16);
+    put(to, piece, 16);
+  }
+  static void put(void *to, const void *piece, size_t bytes) {
+    EmulatedKernelCode pause(false);
+    emulated_write(to, bytes);
+    memcpy(to, piece, bytes);
   }
   static void load(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
                    const void *row, bool isTransposed) {

@@ -51,9 +51,9 @@ func.func @sums_of_bytes(%a: i32, %s: f32) {
 
 // -----
 
-func.func @piece_to_own(%x: f32, %y: memref<8x8xf32>, %i: index) {
-  // expected-error @+1 {{which is not shared by the block}}
-  kernel.store_piece %x, %x, %x, %x to %y[%i, %i] : memref<8x8xf32>
+func.func @piece_of_a_tensor(%x: f32, %y: memref<8x8xf32>, %i: index) {
+  // expected-error @+1 {{stores 3 numbers to 'memref<8x8xf32>', which are not 16 bytes, nor 4 or 8}}
+  kernel.store_piece %x, %x, %x to %y[%i, %i] : memref<8x8xf32>
   return
 }
 
