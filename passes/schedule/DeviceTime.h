@@ -8,18 +8,62 @@
 
 namespace ingot::schedule {
 
+/// The strips of operands that a block brings and multiplies one after the other.
+struct StripLoop {
+  /// How many, and the bytes of each; no more than `ahead` are on their way while one is
+  /// multiplied.
+  double strips = 0, bytes = 0, ahead = 1;
+  /// Seconds that a strip keeps its processor busy, and that a block alone takes for it though
+  /// it is there.
+  double busy = 0, waiting = 0;
+  /// Seconds that follow the last strip of a block.
+  double closing = 0;
+  /// Whether a block brings strips of its next tile while it stores the sums of this one.
+  bool goesOn = false;
+};
+
+/// What so many tiles take by such loops, from the first strip's arrival on. A
+/// processor with several blocks, `resident` at a time, brings and multiplies strips of one
+/// while others wait. Each strip arrives `arrivalSeconds` after it was asked for.
+double secondsOf(const StripLoop &loop, double tiles, double resident,
+                 const Device &device);
+
+/// From asking for a strip until it is in shared memory, where processors ask for many (H100
+/// SXM, November 2026: products of 3 to 18 strips by 20 to 196 blocks of which each has two on
+/// their way, 0.7 to 0.9 us).
+inline constexpr double arrivalSeconds = 0.85e-6;
+/// What follows the last strip of a block: each of the sums of a thread goes to memory by
+/// instructions that run once, and have to come from there themselves (same, 32 to 128 sums of
+/// a thread: 0.03 to 0.08 us each).
+inline double closingSeconds(double sumsOfThread) {
+  return 0.3e-6 + 0.04e-6 * sumsOfThread;
+}
+/// What each launch of a graph takes until the first it reads is there (same, networks of 55 to
+/// 136 kernels).
+inline constexpr double launchSeconds = 2.2e-6;
+
+/// What processors read from the second cache per second: about three times what memory
+/// yields where nothing better is known (the data sheet of A100).
+double cacheRate(const Device &device);
+
 /// What of a kernel says how long it takes.
 struct DeviceWork {
   /// How many blocks at most, the threads of each, the bytes that these share, and about
   /// how many registers a thread takes.
   int64_t blocks = 0, threads = 0, shared = 0, registers = 16;
-  /// Whether warpgroups multiply tiles, and the bytes of these for a multiply-add.
+  /// Whether warpgroups multiply tiles.
   bool byWarpgroups = false;
-  double cacheBytes = 0;
   /// Bytes of the elements that it multiplies in matrix units; 0 if in none; and whether
   /// these are floats of 8 bits.
   int64_t matrixElement = 0;
   bool areBytesOfFloats = false;
+  /// What a block brings and multiplies, without the seconds; no bytes if it has no such
+  /// loop, and 0 strips if the kernel does not say how many a tile has. Multiply-adds of a strip
+  /// where blocks may take several tiles.
+  StripLoop loop;
+  double macsOfStrip = 0;
+  /// Whether blocks are counted.
+  bool counts = false;
 
   /// All but the registers, of a kernel that is scheduled for a device.
   static DeviceWork of(kernel::FuncOp kernel);
@@ -42,8 +86,8 @@ struct DeviceTime {
 
 /// Predicts it from the bytes of operands and results, each moved once, and from the
 /// multiply-adds, at the rates of the device: those of its matrix units, by warpgroups or
-/// by single warps, else of f32; and from what tiles take from the second cache. A launch
-/// of fewer threads than keep all processors busy reaches a part of these only.
+/// by single warps, else of f32. A launch of fewer threads than keep all processors busy
+/// reaches a part of these only; and strips of a block follow one another.
 DeviceTime predictTime(const Device &device, const DeviceWork &work,
                        int64_t bytes, int64_t multiplyAdds);
 

@@ -167,8 +167,8 @@ def instruction_cases(work):
         [("x", [1, 128, 28, 28])], [1, 128, 28, 28], ("w", [128, 32, 3, 3]), np.float16), [
             *ahead, r"mma\.sync.*f16"], [*units, r"HMMA\.16816\.F32 "]
     yield "f16_shares", save_node(
-        work, "f16_shares", helper.make_node("MatMul", ["x", "w"], ["y"]), [("x", [64, 8192])], [64, 64],
-        ("w", [8192, 64]), np.float16), [*ahead, r"atom(\.\w+)*\.add", r"membar\.gl|fence\.\w+"], [*units, r"HMMA\.16816\.F32 ", "ATOM", "MEMBAR"]
+        work, "f16_shares", helper.make_node("MatMul", ["x", "w"], ["y"]), [("x", [72, 32768])], [72, 64],
+        ("w", [32768, 64]), np.float16), [*ahead, r"atom(\.\w+)*\.add", r"membar\.gl|fence\.\w+"], [*units, r"HMMA\.16816\.F32 ", "ATOM", "MEMBAR"]
     yield "s8_product", save_node(
         work, "s8_product", helper.make_node("MatMulInteger", ["x", "w"], ["y"]),
         [("x", [256, 192])], [256, 320], ("w", [192, 320]), np.int8), [

@@ -238,8 +238,10 @@ static void printDeviceRows(const Report &report, const Device &device) {
        << decisions << "; launches of loops and branches count once\n";
   if (ofHost || report.footprint.decisions)
     os << "\nThe run is no graph: its launches start one by one.\n";
-  os << "\npredicted: at least " << llvm::format("%.1f", sum * 1e6)
-     << " us, without what it takes to start a kernel\n"
+  double starting = double(report.rows.size()) * schedule::launchSeconds;
+  os << "\npredicted: at least " << llvm::format("%.1f", (sum + starting) * 1e6)
+     << " us, of which " << llvm::format("%.1f", starting * 1e6)
+     << " us until kernels have started\n"
         "regs: about so many of a thread; held: of the threads that a "
         "processor can hold\n";
 }

@@ -3,6 +3,7 @@
 #ifndef INGOT_PASSES_SCHEDULE_GPU_TENSORTILE_H
 #define INGOT_PASSES_SCHEDULE_GPU_TENSORTILE_H
 
+#include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/gpu/BlockOperands.h"
 
 namespace ingot::schedule {
@@ -54,21 +55,10 @@ std::string refuseTensorTile(const TensorTile &tile,
 /// Blocks of such tiles that a processor holds at once.
 int64_t residentTensorBlocks(const TensorTile &tile, const Device &device);
 
-/// What a block takes for a strip: how long it keeps its processor busy, and how long it
-/// waits besides, in which other blocks compute. A warp loads 512 bytes of shared memory
-/// for each 16 rows and 16 columns of its units, of which a processor reads 128 in a
-/// cycle. Before a strip's first sum is there loads and products take about 30 and twice
-/// 20 cycles for each half; a strip that was asked for `stages` - 1 strips ago has taken
-/// about 300 cycles.
-struct StripTime {
-  double busy, latency;
-};
-StripTime stripTime(const TensorTile &tile, mlir::Type element,
-                    const Device &device);
+/// What a block of such tiles does, of products of so many strips of 64 bytes.
+StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
+                     int64_t strips, const Device &device);
 
-/// What processors read from the second cache per second: about three times what memory
-/// yields where nothing better is known (the data sheet of A100).
-double cacheRate(const Device &device);
 /// The tile with as many of its stages as there is use and room for.
 TensorTile withFittingStages(TensorTile tile, const Device &device);
 

@@ -135,23 +135,17 @@ private:
   }
 
   /// Estimates the time of a product. Per strip a processor multiplies at the rate of its
-  /// matrix units, reads tiles from shared memory (128 bytes a cycle: each product its 64
-  /// rows and all columns) and gets strips from the second cache; a warpgroup alone waits
-  /// about 60 cycles between the products of two strips. Before the first
-  /// strip is there gates are set up and a map is read, about 300 cycles more than other
-  /// strategies take. Sums are stored by instructions of a warp that take 4
-  /// cycles, as each goes to 8 rows; other blocks of a processor, but not this one,
-  /// multiply meanwhile. What slices add goes through shared memory twice.
+  /// matrix units and reads tiles from shared memory (128 bytes a cycle: each product its 64
+  /// rows and all columns); a warpgroup alone waits about 60 cycles between the products of two
+  /// strips. Before the first strip is there gates are set up and a map is read, about 300 cycles
+  /// more than other strategies take. What slices add goes
+  /// through shared memory twice.
   static double seconds(const BlockOperands &operands,
                         const WarpgroupTile &tile, int64_t strips,
                         const Device &device) {
     double size = double(bytesOf(operands.leftType()));
     double tiles = double(llvm::divideCeil(operands.rows.most(), tile.rows)) *
                    double(llvm::divideCeil(operands.columns, tile.columns));
-    double used = std::min(tiles, double(device.processors));
-    double waves = std::ceil(tiles / (device.processors * tile.resident));
-    double together =
-        std::min(double(tile.resident), std::ceil(tiles / device.processors));
     double cycle = 1 / clock;
     double multiplying =
         double(tile.rows * tile.columns) * (double(stripBytes) / size) /
@@ -159,17 +153,18 @@ private:
     double loading = double(tile.productsDown() * tile.groups) *
                      double(groupRows + tile.columns) * stripBytes / 128 *
                      cycle;
-    double bringing = double(tile.bytesOfStrip()) *
-                      std::max(used / device.cacheBytesPerSecond, cycle / 64);
-    double alone =
+    StripLoop loop;
+    loop.strips = double(strips);
+    loop.bytes = double(tile.bytesOfStrip());
+    loop.ahead = double(tile.stages);
+    loop.goesOn = true;
+    loop.busy = std::max(multiplying, loading);
+    loop.waiting =
         (multiplying / double(tile.groups) + 60 * cycle) / double(tile.slices);
-    double strip = std::max({multiplying, loading, bringing, alone / together});
-    double storing = double(tile.rows * tile.columns) / device.warp * 4 * cycle;
-    double meeting = tile.slices == 1
-                         ? 0
-                         : (double(tile.sumBytes()) * 2 / 128 + 100) * cycle;
-    double wave = together * double(strips) * strip + storing + meeting;
-    return waves * wave + 300 * cycle;
+    loop.closing = closingSeconds(double(tile.sums()));
+    if (tile.slices > 1)
+      loop.closing += (double(tile.sumBytes()) * 2 / 128 + 100) * cycle;
+    return secondsOf(loop, tiles, double(tile.resident), device) + 300 * cycle;
   }
   /// Cycles per second at which the data sheet's rate is reached (H100 SXM: 4096
   /// operations of f16 a cycle and processor).
