@@ -7,7 +7,9 @@
 // What comes before that place reads nothing but arguments for which all launches of the
 // kernel pass constants, and stores to none: what is done there takes place while the
 // kernel in front still runs. Of a branch whose two sides go on by themselves each waits
-// on its own. Nothing is done on targets whose kernels do not begin early.
+// on its own. Compilers may read what is const and restrict wherever they like, also before
+// that place: other arguments that are only read are marked as what others may write
+// (kernel.may_alias). Nothing is done on targets whose kernels do not begin early.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
@@ -106,8 +108,13 @@ struct AwaitInputsPass : impl::AwaitInputsBase<AwaitInputsPass> {
                  .getDefiningOp<memref::GetGlobalOp>())
           constants.reset(i);
     });
-    for (auto &[callee, constants] : kernels)
+    for (auto &[callee, constants] : kernels) {
       Placing(callee, constants).run();
+      for (unsigned i = 0; i < callee.getNumArguments(); ++i)
+        if (!constants.test(i) && callee.getArgAttr(i, kernel::kReadAttr))
+          callee.setArgAttr(i, kernel::kMayAliasAttr,
+                            UnitAttr::get(module.getContext()));
+    }
   }
 };
 

@@ -13,7 +13,11 @@ static constexpr llvm::StringLiteral text =
     R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"
 #endif
-WARPGROUP_HEADERS
+#ifdef INGOT_EMULATED_CUDA_RUNTIME_H
+#define INGOT_UNROLLED
+#elseMAP_HEADERS
+#define INGOT_UNROLLED _Pragma("unroll")
+#endif
 
 namespace {
 
@@ -488,14 +492,8 @@ std::string cudaOpening(unsigned level) {
   replaceAll(result, "EMULATED;",
              level == 90 ? "emulated_group_instructions;"
                          : "emulated_instructions;");
-  replaceAll(result, "WARPGROUP_HEADERS\n",
-             level == 90 ? "#ifdef INGOT_EMULATED_CUDA_RUNTIME_H\n"
-                           "#define INGOT_UNROLLED\n"
-                           "#else\n"
-                           "#include <cuda.h>\n"
-                           "#define INGOT_UNROLLED _Pragma(\"unroll\")\n"
-                           "#endif\n"
-                         : "");
+  replaceAll(result, "MAP_HEADERS",
+             level == 90 ? "\n#include <cuda.h>" : "");
   replaceAll(result, "COPIES", level >= 80 ? lateCopies : copiesAtOnce);
   replaceAll(result, "LEVEL", std::to_string(level));
   return result;

@@ -6,12 +6,13 @@
 
 memref.global "private" constant @bias : memref<64xf32> = dense<1.0>
 
-// Constants are read before, what another kernel may have written is not.
+// Constants are read before, what another kernel may have written is not, nor by a compiler.
 // CHECK-LABEL: kernel.func @sum(
+// CHECK-SAME: memref<64xf32> {kernel.may_alias, kernel.read}, %{{.*}}: memref<64xf32> {kernel.read}, %{{.*}}: memref<64xf32>)
 // CHECK: memref.load %{{.*}}[%{{.*}}] : memref<64xf32>
 // CHECK-NEXT: kernel.await_inputs
 // CHECK-NEXT: memref.load
-kernel.func @sum(%x: memref<64xf32>, %bias: memref<64xf32>, %y: memref<64xf32>) attributes {extent = 1 : index, threads = 64 : i64} {
+kernel.func @sum(%x: memref<64xf32> {kernel.read}, %bias: memref<64xf32> {kernel.read}, %y: memref<64xf32>) attributes {extent = 1 : index, threads = 64 : i64} {
   %at = gpu.thread_id x
   %b = memref.load %bias[%at] : memref<64xf32>
   %v = memref.load %x[%at] : memref<64xf32>
