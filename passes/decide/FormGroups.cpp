@@ -171,6 +171,22 @@ private:
            schedule::isFusableConvolution(conv, packs);
   }
 
+  /// The same of channels that pieces which a thread of a device copies are made up of.
+  bool readsPieces(Operation *reader, SliceOp slice) const {
+    constexpr int64_t bytesOfPiece = 16;
+    auto conv = dyn_cast<ConvOp>(reader);
+    Value from = slice.getX(), x = slice.getResult();
+    int64_t bytes = elementOf(x).getIntOrFloatBitWidth() / 8;
+    auto arePieces = [&](int64_t channels) {
+      return channels * bytes % bytesOfPiece == 0;
+    };
+    return conv && conv.getX() == x && target.isDevice() &&
+           isa<FloatType>(elementOf(x)) && conv.getGroups() == 1 &&
+           schedule::isFusableConvolution(conv, packs) &&
+           arePieces(shapeOf(from).back()) && arePieces(shapeOf(x).back()) &&
+           arePieces(slice.getStarts().back());
+  }
+
   /// Slices of channels go along into the groups of all their readers, where these read
   /// the tensor that they are of.
   void separateSlices() {
@@ -180,6 +196,7 @@ private:
           !schedule::takesChannels(slice) ||
           !llvm::all_of(slice->getUsers(), [&](Operation *user) {
             return readsChannels(user, slice.getResult()) ||
+                   readsPieces(user, slice) ||
                    (isa<ElementwiseOpInterface>(user) &&
                     dimsOf(user->getResult(0)) == dimsOf(slice.getResult()));
           }))
@@ -493,7 +510,8 @@ private:
                conv.getX() == producer->getResult(0) && conv.getGroups() == 1;
       if (auto slice = dyn_cast<SliceOp>(producer); slice && isa<ConvOp>(user))
         return schedule::takesChannels(slice) &&
-               readsChannels(user, slice.getResult());
+               (readsChannels(user, slice.getResult()) ||
+                readsPieces(user, slice));
       if (auto concat = dyn_cast<ConcatOp>(producer);
           concat && isa<ConvOp>(user))
         return schedule::readsByParts(concat) &&
@@ -501,7 +519,9 @@ private:
       // What a convolution reads parts of is stored.
       if (isa<SliceOp, ConcatOp>(user) &&
           llvm::any_of(user->getUsers(), [&](Operation *reader) {
-            return readsChannels(reader, user->getResult(0));
+            auto slice = dyn_cast<SliceOp>(user);
+            return readsChannels(reader, user->getResult(0)) ||
+                   (slice && readsPieces(reader, slice));
           }))
         return false;
       // What is read a few times is widened each time: narrow elements take less of

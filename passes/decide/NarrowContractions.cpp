@@ -200,7 +200,7 @@ private:
 
   /// The operand of a contraction, rounded before it is moved.
   Value narrowed(Value v) {
-    Moves moves = Moves::behind(v);
+    Moves moves = Moves::behind(v, /*withSlices=*/target.isDevice());
     if (isTf32)
       return moves.repeat(moves.from.getDefiningOp<RoundToTf32Op>()
                               ? moves.from
@@ -236,6 +236,8 @@ private:
       return schedule::isDepthwise(conv) && conv.getX() == v;
     if (conv && !inNarrow.contains(conv))
       return false;
+    if (target.isDevice() && isa<SliceOp, ConcatOp>(user))
+      return true;
     return isa<ElementwiseOpInterface, MaxPoolOp, AveragePoolOp, TransposeOp,
                ReshapeOp>(user) ||
            inNarrow.contains(user);

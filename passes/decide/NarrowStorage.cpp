@@ -330,6 +330,12 @@ private:
       group.erase();
       return;
     }
+    // What is left copies to another place.
+    if (Value same = yield->getOperand(0); isa<BlockArgument>(same)) {
+      builder.setInsertionPoint(yield);
+      yield->setOperand(
+          0, ReshapeOp::create(builder, same.getLoc(), same.getType(), same));
+    }
     schedule::decideStrategy(group, target, /*packs=*/true, savesMemory);
   }
 

@@ -7,9 +7,19 @@ using namespace ingot::graph;
 
 namespace ingot::simplify {
 
-Moves Moves::behind(Value read) {
+/// Whether an operator takes some elements of each row.
+static bool isOfRows(Operation *op) {
+  auto slice = dyn_cast<SliceOp>(op);
+  return slice && !dimsOf(slice.getX()).empty() &&
+         ArrayRef(dimsOf(slice.getX())).drop_back() ==
+             ArrayRef(dimsOf(slice.getResult())).drop_back();
+}
+
+Moves Moves::behind(Value read, bool withSlices) {
   Moves result{read, {}};
-  while (isa_and_nonnull<TransposeOp, ReshapeOp>(result.from.getDefiningOp())) {
+  while (Operation *op = result.from.getDefiningOp()) {
+    if (!isa<TransposeOp, ReshapeOp>(op) && !(withSlices && isOfRows(op)))
+      break;
     result.path.push_back(result.from.getDefiningOp());
     result.from = result.path.back()->getOperand(0);
   }

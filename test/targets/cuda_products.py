@@ -111,7 +111,33 @@ class NormedCase(Case):
         return path
 
 
+class ChannelsCase(Case):
+    """Convolutions of the first and of the last channels of another one, which they read in place, multiplied with each other."""
+    says = "5 kernel calls"
+
+    def save(self, folder):
+        count, all_of = self.w.shape[1], self.x.shape[1]
+        v = (0.1 * np.random.default_rng(1).standard_normal((all_of, all_of, 3, 3))).astype(np.float32)
+        constants = {"v": v, "begin": [0], "middle": [all_of - count], "count": [count], "end": [all_of], "axis": [1], "w": self.w, "bias": self.bias}
+        nodes = [helper.make_node(operator, names.split(), [result], **more) for operator, names, result, more in (
+            ("Conv", "x v", "c", {"pads": [1] * 4}), ("Relu", "c", "r", {}), ("Slice", "r begin count axis", "first", {}), ("Slice", "r middle end axis", "last", {}),
+            ("Conv", "first w bias", "one", {"pads": [1] * 4}), ("Conv", "last w bias", "other", {"pads": [1] * 4}), ("Mul", "one other", "y", {}))]
+        w = self.w.astype(np.float64)
+        x = np.maximum(convolution(self.x.astype(np.float64), v.astype(np.float64), 1), 0)
+        one, other = (convolution(part, w, 1) + self.bias.astype(np.float64)[:, None, None] for part in (x[:, :count], x[:, all_of - count:]))
+        self.want = one * other
+        graph = helper.make_graph(nodes, "channels", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.x.shape)],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.want.shape)],
+                                  [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
+        path = os.path.join(folder, "model.onnx")
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), path)
+        np.save(os.path.join(folder, "x.npy"), self.x)
+        return path
+
+
 def cases():
+    yield ChannelsCase("channels", "block-product", "sm_80", (1, 48, 9, 9), (24, 32, 3, 3))
+    yield ChannelsCase("channels-bf16", "tensor-product", "sm_80", (1, 48, 9, 9), (24, 32, 3, 3), options=["--fast=bf16"], tolerance=BFLOAT)
     for rows, steps in ((1, 200), (3, 100)):
         yield NormedCase(f"normed-{rows}", "row-product", "sm_80", (rows, steps), (steps, 40))
         yield NormedCase(f"normed-{rows}-bf16", "row-product", "sm_80", (rows, steps), (steps, 40), options=["--fast=bf16"], tolerance=BFLOAT)

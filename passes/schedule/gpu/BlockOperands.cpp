@@ -91,6 +91,13 @@ public:
     rightTensor = conv.getW();
     leftRun = window.back();
     rightRun = columns;
+    // Neighbouring channels of a tensor are read where they lie.
+    if (auto slice = conv.getX().getDefiningOp<SliceOp>();
+        slice && isa<BlockArgument>(slice.getX()) && takesChannels(slice)) {
+      leftTensor = slice.getX();
+      firstChannel = slice.getStarts().back();
+      leftRun = std::gcd(leftRun, firstChannel);
+    }
   }
 
   Place leftPlace(KernelBuilder &b, Expr batch, Expr row,
@@ -113,8 +120,9 @@ public:
       if (last >= size)
         isInside = both(isInside, at[1 + axis] < double(size));
     }
-    at.push_back(areGroups ? batch * double(window.back()) + inWindow.back()
-                           : inWindow.back());
+    Expr channel = areGroups ? batch * double(window.back()) + inWindow.back()
+                             : inWindow.back();
+    at.push_back(firstChannel ? channel + double(firstChannel) : channel);
     return {at, isInside};
   }
   Place rightPlace(KernelBuilder &b, Expr batch, Expr step,
@@ -142,6 +150,8 @@ private:
   Dims sizes;
   /// The kernel's sizes and the input channels.
   SmallVector<int64_t> window;
+  /// That of the left tensor with which the convolution's begin.
+  int64_t firstChannel = 0;
 };
 
 /// Weights of 2, 4 or 8 bits with a scale, and maybe a zero point, for each block of steps.

@@ -61,7 +61,9 @@ int64_t stripsOf(const BlockOperands &operands, GroupView group) {
   Operation *anchor = group.anchor();
   int64_t size = bytesOf(operands.leftType());
   bool isPacked = operands.rightTensor.getDefiningOp<UnpackPanelsOp>();
+  // Maps are of whole tensors.
   if (!isa<BlockArgument>(operands.leftTensor) || operands.batches != 1 ||
+      operands.leftTensor != anchor->getOperand(0) ||
       isa<NarrowMatMulOp>(anchor) ||
       (isPacked ? !isInColumns(operands)
                 : !mayBeInPanels(operands.rightTensor, group.packs)))

@@ -57,3 +57,20 @@ func.func @normed(%x: tensor<1x64xf32>, %scale: tensor<64xf32>) -> (tensor<1x32x
   %z = graph.matmul %n, %w : (tensor<1x64xf32>, tensor<64x48xf32>) -> tensor<1x48xf32>
   return %y, %z : tensor<1x32xf32>, tensor<1x48xf32>
 }
+
+// Neighbouring channels are read where they lie, if they are made up of pieces of 16 bytes.
+// CHECK-LABEL: func.func @channels(
+// CHECK: graph.group {{.*}} -> tensor<1x8x8x32xf32>
+// CHECK: graph.group "block-product"
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: graph.slice
+// CHECK-NEXT: graph.conv
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @channels(%x: tensor<1x8x8x32xf32>) -> (tensor<1x8x8x32xf32>, tensor<1x8x8x24xf32>) {
+  %w = graph.constant dense<0.5> : tensor<3x3x16x24xf32> : tensor<3x3x16x24xf32>
+  %y = graph.exp %x : (tensor<1x8x8x32xf32>) -> tensor<1x8x8x32xf32>
+  %s = graph.slice %y {starts = array<i64: 0, 0, 0, 16>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x32xf32>) -> tensor<1x8x8x16xf32>
+  %c = graph.conv %s, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x16x24xf32>) -> tensor<1x8x8x24xf32>
+  return %y, %c : tensor<1x8x8x32xf32>, tensor<1x8x8x24xf32>
+}
