@@ -25,7 +25,7 @@
 #include "passes/schedule/StoredOperands.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/Tables.h"
-#include "passes/schedule/gpu/NormedProduct.h"
+#include "passes/schedule/gpu/ProductsOfRows.h"
 #include "passes/schedule/tiles/ChannelStream.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -72,7 +72,9 @@ public:
     dropEmpty();
     separateOutputs();
     separateSlices();
-    separateNorms();
+    if (target.isDevice())
+      schedule::ProductsOfRows::separateNorms(function.getBody().front(),
+                                              packs);
     placeConcatenations();
     SmallVector<Operation *> operations;
     for (Operation &op : function.getBody().front().without_terminator())
@@ -204,40 +206,6 @@ private:
       for (OpOperand &use :
            llvm::make_early_inc_range(llvm::drop_begin(slice->getUses())))
         use.set(OpBuilder(slice).clone(*slice)->getResult(0));
-    }
-  }
-
-  /// Rows that products of few rows normalize as they read them are normalized for each of
-  /// these products, where all readers are such products.
-  void separateNorms() {
-    if (!target.isDevice())
-      return;
-    for (auto norm : llvm::make_early_inc_range(
-             function.getBody().front().getOps<LayerNormOp>())) {
-      SmallVector<OpOperand *> reads;
-      for (OpOperand &use : norm->getUses())
-        if (isa<CastOp>(use.getOwner()))
-          for (OpOperand &further : use.getOwner()->getUses())
-            reads.push_back(&further);
-        else
-          reads.push_back(&use);
-      if (!llvm::all_of(reads, [&](OpOperand *use) {
-            auto product = dyn_cast<MatMulOp>(use->getOwner());
-            return product && use->getOperandNumber() == 0 &&
-                   schedule::NormedProduct::of(product, packs);
-          }))
-        continue;
-      for (OpOperand *use : llvm::drop_begin(reads)) {
-        OpBuilder builder(use->getOwner());
-        Operation *before = use->get().getDefiningOp();
-        Value own = builder.clone(*norm)->getResult(0);
-        if (before != norm) {
-          Operation *rounding = builder.clone(*before);
-          rounding->setOperand(0, own);
-          own = rounding->getResult(0);
-        }
-        use->set(own);
-      }
     }
   }
 

@@ -91,17 +91,20 @@ class Case:
 
 
 class NormedCase(Case):
-    """A product of rows of [m, k] that are divided by their root mean square and scaled, in one kernel."""
+    """A product of rows of [m, k] that are divided by their root mean square and scaled, times a gate of them, in one kernel."""
     says = "1 kernel calls of 1 kernels"
 
     def save(self, folder):
         scale = np.linspace(0.5, 2, self.x.shape[1]).astype(np.float32)
-        constants = {"two": np.float32(2), "epsilon": np.float32(1e-3), "axes": np.array([-1]), "scale": scale, "w": self.w, "bias": self.bias}
+        v = np.random.default_rng(1).standard_normal(self.w.shape).astype(np.float32)
+        constants = {"v": v, "two": np.float32(2), "epsilon": np.float32(1e-3), "axes": np.array([-1]), "scale": scale, "w": self.w, "bias": self.bias}
         nodes = [helper.make_node(operator, names.split(), [result]) for operator, names, result in (
             ("Pow", "x two", "squares"), ("ReduceMean", "squares axes", "mean"), ("Add", "mean epsilon", "moved"), ("Sqrt", "moved", "root"),
-            ("Div", "x root", "normed"), ("Mul", "normed scale", "scaled"), ("MatMul", "scaled w", "product"), ("Add", "product bias", "y"))]
+            ("Div", "x root", "normed"), ("Mul", "normed scale", "scaled"), ("MatMul", "scaled w", "product"), ("Add", "product bias", "sum"),
+            ("MatMul", "scaled v", "gate"), ("Sigmoid", "gate", "open"), ("Mul", "sum open", "y"))]
         x = self.x.astype(np.float64)
-        self.want = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-3) * scale @ self.w.astype(np.float64) + self.bias
+        x = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-3) * scale
+        self.want = (x @ self.w.astype(np.float64) + self.bias) / (1 + np.exp(-x @ v.astype(np.float64)))
         graph = helper.make_graph(nodes, "normed", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.x.shape)],
                                   [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.want.shape)],
                                   [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])

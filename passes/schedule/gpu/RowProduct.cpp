@@ -18,7 +18,7 @@
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/gpu/BlockOperands.h"
-#include "passes/schedule/gpu/NormedProduct.h"
+#include "passes/schedule/gpu/ProductsOfRows.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 using namespace mlir;
@@ -40,11 +40,10 @@ int64_t pieceOf(const BlockOperands &operands) {
   return pieceBytes / bytesOf(operands.rightType());
 }
 
-/// The product of a group, behind what normalizes its rows if there is that.
+/// The product of a group, or the first of several.
 Operation *productOf(GroupView group) {
-  if (Operation *anchor = group.anchor())
-    return anchor;
-  return NormedProduct::of(group).product;
+  SmallVector<Operation *, 2> products = ProductsOfRows::of(group).products;
+  return products.empty() ? nullptr : products.front();
 }
 
 std::unique_ptr<BlockOperands> operandsOf(GroupView group) {
@@ -56,14 +55,15 @@ public:
   RowProductKernel(KernelBuilder &b, const BlockOperands &operands,
                    const RowTile &tile)
       : b(b), operands(operands), tile(tile),
-        norm(NormedProduct::of(b.group).norm),
-        anchor(productOf(b.group)->getResult(0)), rows(*operands.rows.known()),
-        type(isa<FloatType>(elementOf(anchor)) ? b.builder.getF32Type()
-                                               : elementOf(anchor)),
+        together(ProductsOfRows::of(b.group)), norm(together.norm),
+        rows(*operands.rows.known()),
+        type(isa<FloatType>(resultType()) ? b.builder.getF32Type()
+                                          : resultType()),
         packed(operands.rightTensor.getDefiningOp<UnpackPanelsOp>()) {}
 
   void emit() {
-    parts = b.shared({tile.parts, rows, tile.columns}, type, "parts_of_sums");
+    parts = b.shared({tile.parts, products() * rows, tile.columns}, type,
+                     "parts_of_sums");
     if (norm)
       squares = b.shared({tile.parts, rows}, type, "parts_of_squares");
     int64_t across = llvm::divideCeil(operands.columns, tile.columns);
@@ -96,6 +96,10 @@ public:
   }
 
 private:
+  Type resultType() const {
+    return elementOf(together.products.front()->getResult(0));
+  }
+  int64_t products() const { return int64_t(together.products.size()); }
   int64_t threads() const { return tile.warps() * b.target.device.warp; }
   /// Columns of which a thread has sums.
   int64_t ownColumns() const {
@@ -124,20 +128,22 @@ private:
                   by, sums, step);
   }
 
+  /// The columns of one product after the other of which a thread has sums.
+  int64_t allColumns() const { return products() * ownColumns(); }
   /// Sums of products, and of the squares of rows that are normalized.
   Exprs zeros() {
-    return Exprs(rows * (ownColumns() + (norm ? 1 : 0)), b.constant(0, type));
+    return Exprs(rows * (allColumns() + (norm ? 1 : 0)), b.constant(0, type));
   }
   /// The sums with the products of one step added.
   void add(MutableArrayRef<Expr> sums, ArrayRef<Expr> left,
            ArrayRef<Expr> right) {
     for (int64_t row = 0; row < rows && norm; ++row) {
-      Expr &square = sums[rows * ownColumns() + row];
+      Expr &square = sums[rows * allColumns() + row];
       square = named(fma(left[row], left[row], square), "sum_of_squares");
     }
     for (int64_t row = 0; row < rows; ++row)
-      for (int64_t column = 0; column < ownColumns(); ++column) {
-        Expr &sum = sums[row * ownColumns() + column];
+      for (int64_t column = 0; column < allColumns(); ++column) {
+        Expr &sum = sums[row * allColumns() + column];
         sum = named(fma(left[row], right[column], sum), sumName(row, column));
       }
   }
@@ -187,7 +193,10 @@ private:
   void sumColumns() {
     int64_t piece = pieceOf(operands), warp = b.target.device.warp,
             padded = llvm::alignTo(operands.steps, piece);
-    Value buffer = b.bufferOf(packed.getPacked());
+    SmallVector<Value> buffers;
+    for (Operation *product : together.products)
+      buffers.push_back(b.bufferOf(
+          product->getOperand(1).getDefiningOp<UnpackPanelsOp>().getPacked()));
     Exprs begins;
     for (int64_t j = 0; j < tile.warpColumns; ++j)
       begins.push_back(
@@ -202,12 +211,13 @@ private:
                   Expr step = named(at * double(piece), "step");
                   for (int64_t i = 0; i < piece; ++i) {
                     Exprs right;
-                    for (int64_t j = 0; j < tile.warpColumns; ++j)
-                      right.push_back(named(
-                          convert(b.loadFrom(buffer, operands.rightType(),
-                                             {begins[j] + step + double(i)}),
-                                  type),
-                          "w_" + Twine(j)));
+                    for (Value buffer : buffers)
+                      for (int64_t j = 0; j < tile.warpColumns; ++j)
+                        right.push_back(named(
+                            convert(b.loadFrom(buffer, operands.rightType(),
+                                               {begins[j] + step + double(i)}),
+                                    type),
+                            "w_" + Twine(right.size())));
                     bool mayBeOutside = padded != operands.steps;
                     scale(right, step + double(i), mayBeOutside);
                     add(sums, leftAt(step + double(i), mayBeOutside), right);
@@ -221,7 +231,7 @@ private:
       // Warps of other columns have the same squares.
       auto keepSquares = [&] {
         for (int64_t row = 0; row < rows; ++row)
-          b.store(squares, sums[rows * ownColumns() + row],
+          b.store(squares, sums[rows * allColumns() + row],
                   {part, b.index(row)});
       };
       if (norm && tile.columns == tile.warpColumns)
@@ -260,10 +270,11 @@ private:
 
   /// Stores the sums of columns from `column` of the block on.
   void keep(ArrayRef<Expr> sums, Expr column) {
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t j = 0; j < ownColumns(); ++j)
-        b.store(parts, sums[row * ownColumns() + j],
-                {part, b.index(row), column + double(j)});
+    for (int64_t product = 0; product < products(); ++product)
+      for (int64_t row = 0; row < rows; ++row)
+        for (int64_t j = 0; j < ownColumns(); ++j)
+          b.store(parts, sums[row * allColumns() + product * ownColumns() + j],
+                  {part, b.index(product * rows + row), column + double(j)});
   }
 
   void store() {
@@ -282,17 +293,24 @@ private:
          inBlock = rows == 1 ? mine : mine % double(tile.columns);
     Expr column = named(firstColumn + inBlock, "column");
     auto one = [&] {
-      Expr sum = convert(operands.first(b, batch, column), type);
-      for (int64_t p = 0; p < tile.parts; ++p)
-        sum = named(sum + b.loadFrom(parts, type, {b.index(p), row, inBlock}),
-                    "sum");
+      std::optional<Expr> by;
       if (norm)
-        sum = sum * factor(row);
-      sum.type = elementOf(anchor);
+        by = factor(row);
+      for (auto [n, product] : llvm::enumerate(together.products)) {
+        Expr sum = convert(operands.first(b, batch, column), type);
+        Expr at = n == 0 ? row : row + double(int64_t(n) * rows);
+        for (int64_t p = 0; p < tile.parts; ++p)
+          sum = named(sum + b.loadFrom(parts, type, {b.index(p), at, inBlock}),
+                      "sum");
+        if (by)
+          sum = sum * *by;
+        sum.type = resultType();
+        b.bindElement(product->getResult(0), sum);
+      }
       Exprs at = operands.place(b, batch, row, column);
-      b.bindElement(anchor, sum);
       b.store(0u, b.load(b.result(), at), at);
-      b.unbindElement(anchor);
+      for (Operation *product : together.products)
+        b.unbindElement(product->getResult(0));
     };
     fitsColumns() ? one() : b.when(column < double(operands.columns), one);
   }
@@ -311,9 +329,10 @@ private:
   KernelBuilder &b;
   const BlockOperands &operands;
   RowTile tile;
-  /// What normalizes the rows, if it is in the group; then the weights are packed.
+  /// The products, and what normalizes the rows if it is in the group. The weights of several
+  /// and of such are packed.
+  ProductsOfRows together;
   mutable LayerNormOp norm;
-  Value anchor;
   int64_t rows;
   /// That of sums.
   Type type;
@@ -386,25 +405,16 @@ public:
                                  llvm::function_ref<bool(Operation *)> isFree,
                                  const TargetDescription &target,
                                  bool packs) const override {
-    auto reader = producer->hasOneUse()
-                      ? dyn_cast<MatMulOp>(*producer->user_begin())
-                      : MatMulOp();
-    if (!target.isDevice() || !reader || !isMember(reader) ||
-        reader.getA() != producer->getResult(0))
+    if (!target.isDevice() || GroupView{producer->getBlock()}.isStrict())
       return {};
-    NormedProduct found = NormedProduct::of(reader, packs);
-    if (!found || !found.norm->hasOneUse() || !isFree(found.norm) ||
-        GroupView{reader->getBlock()}.isStrict())
-      return {};
-    SmallVector<Operation *> taken{producer};
-    if (producer != found.norm)
-      taken.push_back(found.norm);
-    return taken;
+    return ProductsOfRows::taken(producer, isMember, isFree, packs);
   }
 
   void pack(GroupOp group, const Plan &,
             const TargetDescription &) const override {
-    packColumns(group, productOf({&group.getBody().front()}));
+    GroupView view{&group.getBody().front()};
+    for (Operation *product : ProductsOfRows::of(view).products)
+      packColumns(group, product);
   }
 
   void emit(KernelBuilder &b) const override {

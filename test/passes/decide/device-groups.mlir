@@ -58,6 +58,26 @@ func.func @normed(%x: tensor<1x64xf32>, %scale: tensor<64xf32>) -> (tensor<1x32x
   return %y, %z : tensor<1x32xf32>, tensor<1x48xf32>
 }
 
+// A gate and what it opens for are products of one kernel, with what normalizes their rows.
+// CHECK-LABEL: func.func @gated(
+// CHECK: graph.group "row-product"
+// CHECK: graph.layer_norm
+// CHECK-NEXT: graph.matmul
+// CHECK-NEXT: graph.swish
+// CHECK-NEXT: graph.matmul
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @gated(%x: tensor<1x64xf32>, %scale: tensor<64xf32>) -> tensor<1x48xf32> {
+  %v = graph.constant dense<0.5> : tensor<64x48xf32> : tensor<64x48xf32>
+  %w = graph.constant dense<0.25> : tensor<64x48xf32> : tensor<64x48xf32>
+  %n = graph.layer_norm %x, %scale {center = false, epsilon = 1.0e-5 : f32} : (tensor<1x64xf32>, tensor<64xf32>) -> tensor<1x64xf32>
+  %g = graph.matmul %n, %v : (tensor<1x64xf32>, tensor<64x48xf32>) -> tensor<1x48xf32>
+  %o = graph.swish %g {alpha = 1.0 : f32} : (tensor<1x48xf32>) -> tensor<1x48xf32>
+  %p = graph.matmul %n, %w : (tensor<1x64xf32>, tensor<64x48xf32>) -> tensor<1x48xf32>
+  %y = graph.mul %o, %p : (tensor<1x48xf32>, tensor<1x48xf32>) -> tensor<1x48xf32>
+  return %y : tensor<1x48xf32>
+}
+
 // Neighbouring channels are read where they lie, if they are made up of pieces of 16 bytes.
 // CHECK-LABEL: func.func @channels(
 // CHECK: graph.group {{.*}} -> tensor<1x8x8x32xf32>

@@ -1,0 +1,180 @@
+#include "passes/schedule/gpu/ProductsOfRows.h"
+
+#include "passes/schedule/Anchors.h"
+#include "passes/schedule/gpu/BlockOperands.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::schedule {
+
+/// Whether it is a product of few rows by weights that are known.
+static bool isOfFewRows(MatMulOp product, bool packs) {
+  // Threads of a warp have a step each at least.
+  constexpr int64_t fewestSteps = 32;
+  return product.getZeros().empty() && shapeOf(product.getB()).size() == 2 &&
+         shapeOf(product.getA()).size() >= 2 &&
+         !hasRunTimeSizes(product.getOperation()) &&
+         shapeOf(product.getA()).back() >= fewestSteps &&
+         isa<FloatType>(elementOf(product.getB())) &&
+         ProductSizes(product).rows.most() < fewestOfBlock &&
+         mayBeInPanels(product.getB(), packs);
+}
+
+/// What divides the rows of a product by their root mean square in front of it.
+static LayerNormOp normBefore(MatMulOp product) {
+  Operation *before = product.getA().getDefiningOp();
+  if (isa_and_nonnull<CastOp>(before))
+    before = before->getOperand(0).getDefiningOp();
+  auto norm = dyn_cast_or_null<LayerNormOp>(before);
+  return norm && !norm.getCenter() && norm.getAffine().size() <= 1
+             ? norm
+             : LayerNormOp();
+}
+
+/// The only reader of a value, if that passes it on element by element.
+static Operation *readerInPlace(Value v) {
+  Operation *reader = v.hasOneUse() ? *v.user_begin() : nullptr;
+  return isa_and_nonnull<ElementwiseOpInterface>(reader) &&
+                 dimsOf(reader->getResult(0)) == dimsOf(v)
+             ? reader
+             : nullptr;
+}
+
+/// The product of which `v` is a function, element by element.
+static MatMulOp productBehind(Value v, const Dims &sizes) {
+  constexpr int mostBetween = 4;
+  for (int i = 0; i < mostBetween; ++i) {
+    Operation *op = v.getDefiningOp();
+    if (!op || !op->hasOneUse() || dimsOf(v) != sizes)
+      return {};
+    if (auto product = dyn_cast<MatMulOp>(op))
+      return product;
+    if (!isa<ElementwiseOpInterface>(op))
+      return {};
+    v = op->getOperand(0);
+  }
+  return {};
+}
+
+/// Whether two products are of the same rows and have as many columns.
+static bool areAlike(MatMulOp x, MatMulOp y) {
+  return x != y && x.getA() == y.getA() &&
+         x.getResult().getType() == y.getResult().getType() &&
+         x.getB().getType() == y.getB().getType();
+}
+
+/// The product with which functions of this one are combined, element by element.
+static MatMulOp partnerOf(MatMulOp product) {
+  Dims sizes = dimsOf(product.getResult());
+  Value v = product.getResult();
+  while (Operation *reader = readerInPlace(v)) {
+    for (Value other : reader->getOperands())
+      if (other != v)
+        if (MatMulOp found = productBehind(other, sizes);
+            found && areAlike(found, product))
+          return found;
+    v = reader->getResult(0);
+  }
+  return {};
+}
+
+ProductsOfRows ProductsOfRows::of(GroupView group) {
+  ProductsOfRows found;
+  for (Operation &op : group.block->without_terminator()) {
+    auto element = dyn_cast<ElementOpInterface>(op);
+    if (isa<ConstantOp>(op) || (element && element.isCheap()))
+      continue;
+    auto norm = dyn_cast<LayerNormOp>(op);
+    if (norm && !found.norm)
+      found.norm = norm;
+    else if (!norm)
+      found.products.push_back(&op);
+    else
+      return {};
+  }
+  if (found.products.size() == 1 && !found.norm)
+    return found;
+  auto first = found.products.empty()
+                   ? MatMulOp()
+                   : dyn_cast<MatMulOp>(found.products.front());
+  for (Operation *op : found.products) {
+    auto product = dyn_cast<MatMulOp>(op);
+    if (!product || !isOfFewRows(product, group.packs) ||
+        normBefore(product) != found.norm ||
+        (product != first && !areAlike(product, first)))
+      return {};
+  }
+  return first ? found : ProductsOfRows();
+}
+
+SmallVector<Operation *> ProductsOfRows::taken(
+    Operation *producer, llvm::function_ref<bool(Operation *)> isMember,
+    llvm::function_ref<bool(Operation *)> isFree, bool packs) {
+  if (auto product = dyn_cast<MatMulOp>(producer)) {
+    MatMulOp partner =
+        isOfFewRows(product, packs) ? partnerOf(product) : MatMulOp();
+    return partner && isMember(partner) ? SmallVector<Operation *>{product}
+                                        : SmallVector<Operation *>();
+  }
+  SmallVector<Operation *> taken{producer};
+  for (Operation *user : producer->getUsers()) {
+    auto product = dyn_cast<MatMulOp>(user);
+    LayerNormOp norm = product && isMember(product) &&
+                               isOfFewRows(product, packs) &&
+                               product.getA() == producer->getResult(0)
+                           ? normBefore(product)
+                           : LayerNormOp();
+    if (!norm || !isFree(norm) || (producer != norm && !norm->hasOneUse()))
+      return {};
+    if (taken.back() != norm)
+      taken.push_back(norm);
+  }
+  return taken;
+}
+
+void ProductsOfRows::separateNorms(Block &block, bool packs) {
+  for (auto norm : llvm::make_early_inc_range(block.getOps<LayerNormOp>())) {
+    llvm::SetVector<Operation *> readers;
+    for (Operation *user : norm->getUsers()) {
+      if (isa<CastOp>(user))
+        readers.insert_range(user->getUsers());
+      else
+        readers.insert(user);
+    }
+    if (!llvm::all_of(readers, [&](Operation *reader) {
+          auto product = dyn_cast<MatMulOp>(reader);
+          return product && isOfFewRows(product, packs) &&
+                 normBefore(product) == norm;
+        }))
+      continue;
+    llvm::DenseSet<Operation *> separated;
+    for (Operation *reader : readers) {
+      auto product = cast<MatMulOp>(reader);
+      MatMulOp partner = partnerOf(product);
+      if (!separated.insert(product).second)
+        continue;
+      bool isFirst = separated.size() == 1;
+      if (partner)
+        separated.insert(partner);
+      if (isFirst)
+        continue;
+      Operation *earlier =
+          partner && partner->isBeforeInBlock(product) ? partner : product;
+      OpBuilder builder(earlier);
+      Operation *before = product.getA().getDefiningOp();
+      Value own = builder.clone(*norm)->getResult(0);
+      if (before != norm) {
+        Operation *rounding = builder.clone(*before);
+        rounding->setOperand(0, own);
+        own = rounding->getResult(0);
+      }
+      product.getAMutable().assign(own);
+      if (partner)
+        partner.getAMutable().assign(own);
+    }
+  }
+}
+
+} // namespace ingot::schedule
