@@ -106,6 +106,8 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     // Of conversions there and back, one is left.
     if (!options.fast.empty())
       functions.addPass(createCanonicalizerPass());
+    // When operands have the types that are multiplied.
+    functions.addPass(decide::createJoinColumns({options.target->name.str()}));
   }
   if (!options.evaluating) {
     OpPassManager &functions = pm.nest<func::FuncOp>();

@@ -23,6 +23,11 @@ def JoinPositions : Pass<"decide-join-positions", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def JoinColumns : Pass<"decide-join-columns", "::mlir::func::FuncOp"> {
+  let summary = "Neighbouring columns of few channels as channels of one, where devices bring pieces to matrix units";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::FuncOp"> {
   let summary = "Products of narrow integers without zero points, of the signs that the target multiplies";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

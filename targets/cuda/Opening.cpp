@@ -492,8 +492,7 @@ std::string cudaOpening(unsigned level) {
   replaceAll(result, "EMULATED;",
              level == 90 ? "emulated_group_instructions;"
                          : "emulated_instructions;");
-  replaceAll(result, "MAP_HEADERS",
-             level == 90 ? "\n#include <cuda.h>" : "");
+  replaceAll(result, "MAP_HEADERS", level == 90 ? "\n#include <cuda.h>" : "");
   replaceAll(result, "COPIES", level >= 80 ? lateCopies : copiesAtOnce);
   replaceAll(result, "LEVEL", std::to_string(level));
   return result;

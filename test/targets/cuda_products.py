@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Products on the emulated GPU, beside NumPy in double precision: floats of 8 bits, convolutions in groups, and shares of tiles.
+"""Products on the emulated GPU, beside NumPy in double precision: floats of 8 bits, convolutions in groups and of few channels, and shares of tiles.
 
     cuda_products.py --ingot PROGRAM --work DIR [--filter TEXT]
 
@@ -24,11 +24,11 @@ KINDS = {"e4m3": (ml_dtypes.float8_e4m3fn, TensorProto.FLOAT8E4M3FN), "e5m2": (m
 CLOSE, BFLOAT = 2e-6, 1e-2
 
 
-def convolution(x, w, groups):
+def convolution(x, w, groups, stride):
     """Of [n, c, h, w] by [o, c / groups, 3, 3], with a border of zeros."""
     x = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)])
     height, width = x.shape[2] - 2, x.shape[3] - 2
-    windows = np.stack([x[:, :, i:i + height, j:j + width] for i in range(3) for j in range(3)], 2)
+    windows = np.stack([x[:, :, i:i + height:stride, j:j + width:stride] for i in range(3) for j in range(3)], 2)
     parts = zip(np.split(windows, groups, 1), np.split(w.reshape(*w.shape[:2], 9), groups))
     return np.concatenate([np.einsum("nckhw,ock->nohw", part, of) for part, of in parts], 1)
 
@@ -37,9 +37,10 @@ class Case:
     """A product of x [m, k] or [1, c, h, w] by weights; `kinds` of both between QuantizeLinear and DequantizeLinear, if any.
     With a sum, max(y + x, 0) is stored."""
 
-    def __init__(self, name, strategy, target, x, w, kinds=None, groups=1, options=(), tolerance=CLOSE, dtype=np.float32, has_sum=False):
+    def __init__(self, name, strategy, target, x, w, kinds=None, groups=1, stride=1, options=(), tolerance=CLOSE, dtype=np.float32,
+                 has_sum=False):
         self.name, self.strategy, self.target, self.options, self.tolerance = name, strategy, target, options, tolerance
-        self.kinds, self.groups, self.dtype, self.has_sum = kinds, groups, dtype, has_sum
+        self.kinds, self.groups, self.stride, self.dtype, self.has_sum = kinds, groups, stride, dtype, has_sum
         rng = np.random.default_rng(len(name))
         self.x, self.w = (rng.standard_normal(shape).astype(dtype) for shape in (x, w))
         self.bias = rng.standard_normal(w[0] if len(w) == 4 else w[1]).astype(dtype)
@@ -70,8 +71,8 @@ class Case:
             constants.append(numpy_helper.from_array(w, "w"))
         x, w = x.astype(np.float64), w.astype(np.float64)
         if w.ndim == 4:
-            nodes.append(helper.make_node("Conv", [*names, "bias"], ["y"], pads=[1, 1, 1, 1], group=self.groups))
-            self.want = convolution(x, w, self.groups) + self.bias.astype(np.float64)[:, None, None]
+            nodes.append(helper.make_node("Conv", [*names, "bias"], ["y"], pads=[1, 1, 1, 1], group=self.groups, strides=2 * [self.stride]))
+            self.want = convolution(x, w, self.groups, self.stride) + self.bias.astype(np.float64)[:, None, None]
         else:
             nodes.append(helper.make_node("MatMul", names, ["product"]))
             nodes.append(helper.make_node("Add", ["product", "bias"], ["y"]))
@@ -155,6 +156,10 @@ def cases():
     yield Case("groups-f32", "block-product", "sm_75", (1, 64, 32, 32), (64, 32, 3, 3), groups=2)
     yield Case("groups-odd", "block-product", "sm_75", (1, 69, 27, 29), (87, 23, 3, 3), groups=3)
     yield Case("groups-bf16", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), groups=4, options=["--fast=bf16"], tolerance=BFLOAT)
+    # Windows that begin inside of the columns that are joined, between them, and where they do; the last ones in front of the edge.
+    for stride, fast in ((1, "bf16"), (2, "bf16"), (3, "bf16"), (2, "tf32")):
+        yield Case(f"few-channels-by-{stride}-{fast}", "tensor-product", "sm_80", (2, 3, 13, 18), (24, 3, 3, 3), stride=stride,
+                   options=["--fast=" + fast], tolerance=BFLOAT)
     yield Case("groups-s8", "tensor-product", "sm_80", (1, 64, 12, 12), (64, 16, 3, 3), ("s8", "s8"), groups=4)
     # Results in pieces of 8, 4 and 2 columns, and one by one; rows and columns that end within a tile.
     for size in (96, 44, 42, 45):
