@@ -101,6 +101,8 @@ struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating && !options.strict) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
+    // Before what they read and store is narrowed.
+    functions.addPass(decide::createJoinProducts({options.target->name.str()}));
     functions.addPass(decide::createNarrowContractions(
         {options.target->name.str(), options.fast}));
     // Of conversions there and back, one is left.

@@ -28,6 +28,11 @@ def JoinColumns : Pass<"decide-join-columns", "::mlir::func::FuncOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
 }
 
+def JoinProducts : Pass<"decide-join-products", "::mlir::func::FuncOp"> {
+  let summary = "Products of one tensor by known weights, whose columns are heads, as one product of a device";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];
+}
+
 def FormIntegerProducts : Pass<"decide-form-integer-products", "::mlir::func::FuncOp"> {
   let summary = "Products of narrow integers without zero points, of the signs that the target multiplies";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target to decide for">];

@@ -1,0 +1,156 @@
+// Products of one tensor by known weights, whose columns are heads, are one product.
+//
+//   %q = reshape(add(matmul(%x, %a), %b))       %j = reshape(add(matmul(%x, a|c|e), b|d|f))
+//   %k = reshape(add(matmul(%x, %c), %d))  ->   %q = slice(%j)   // of heads
+//   %v = reshape(add(matmul(%x, %e), %f))       %k = slice(%j)
+//     : 1x128x12x64                             %v = slice(%j) : 1x128x12x64 of 1x128x36x64
+//
+// A launch of a device takes a few microseconds whatever it does, and a product of few rows
+// leaves most processors idle: queries, keys and values of attention are one launch. Heads are
+// slices of the joined axis, which attention reads where they are.
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Movement.h"
+#include "passes/decide/Passes.h"
+#include "targets/TargetDescription.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace ingot::graph;
+
+namespace ingot::decide {
+#define GEN_PASS_DEF_JOINPRODUCTS
+#include "passes/decide/Passes.h.inc"
+
+namespace {
+
+/// Whether a value is computed from one constant alone.
+bool isKnown(Value v) {
+  Operation *op = v.getDefiningOp();
+  while (op && !isa<ConstantOp>(op) && op->getNumOperands() == 1)
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<ConstantOp>(op);
+}
+
+/// A product, the bias that is added to it, if there is one, and its columns as heads.
+struct Heads {
+  MatMulOp product;
+  AddOp sum;
+  Value bias;
+  ReshapeOp heads;
+
+  static std::optional<Heads> of(MatMulOp product) {
+    if (!product.getZeros().empty() || shapeOf(product.getB()).size() != 2 ||
+        !isa<FloatType>(elementOf(product.getResult())) ||
+        !isKnown(product.getB()) || !product->hasOneUse())
+      return std::nullopt;
+    Heads found{product, {}, {}, {}};
+    Operation *user = *product->user_begin();
+    if (auto sum = dyn_cast<AddOp>(user)) {
+      Value other = sum->getOperand(sum->getOperand(0) == product.getResult());
+      if (!isKnown(other) || !sum->hasOneUse() ||
+          shapeOf(other) != ArrayRef{found.columns()})
+        return std::nullopt;
+      found.sum = sum;
+      found.bias = other;
+      user = *sum->user_begin();
+    }
+    found.heads = dyn_cast<ReshapeOp>(user);
+    return found.heads && found.splitsColumns() ? std::optional(found)
+                                                : std::nullopt;
+  }
+
+  int64_t columns() { return shapeOf(product.getB()).back(); }
+  int64_t sizeOfHead() { return shapeOf(heads.getResult()).back(); }
+
+private:
+  /// Whether all axes but the columns stay, and these become two.
+  bool splitsColumns() {
+    Dims from = dimsOf(product.getResult()), to = dimsOf(heads.getResult());
+    return to.size() == from.size() + 1 &&
+           ArrayRef(from).drop_back() == ArrayRef(to).drop_back(2);
+  }
+};
+
+/// Moves what a known value is computed by in front of `op`.
+void moveBefore(Value v, Operation *op) {
+  Operation *from = v.getDefiningOp();
+  if (from->getBlock() == op->getBlock() && from->isBeforeInBlock(op))
+    return;
+  for (Value operand : from->getOperands())
+    moveBefore(operand, op);
+  from->moveBefore(op);
+}
+
+void join(MutableArrayRef<Heads> parts) {
+  MatMulOp first = parts.front().product;
+  OpBuilder builder(first);
+  Location loc = first.getLoc();
+  Type type = elementOf(first.getResult());
+  bool hasBias =
+      llvm::any_of(parts, [](const Heads &part) { return bool(part.bias); });
+  SmallVector<Value> weights, biases;
+  for (Heads &part : parts) {
+    moveBefore(part.product.getB(), first);
+    weights.push_back(part.product.getB());
+    if (!hasBias)
+      continue;
+    if (part.bias) {
+      moveBefore(part.bias, first);
+      biases.push_back(part.bias);
+    } else {
+      auto none = RankedTensorType::get({part.columns()}, type);
+      biases.push_back(ConstantOp::create(
+          builder, loc,
+          DenseElementsAttr::get(none, builder.getZeroAttr(type))));
+    }
+  }
+  int64_t columns = 0, size = parts.front().sizeOfHead();
+  for (Heads &part : parts)
+    columns += part.columns();
+  Dims sizes = dimsOf(first.getResult());
+  sizes.back() = columns;
+  Value joined =
+      MatMulOp::create(builder, loc, tensorOf(sizes, type), first.getA(),
+                       ConcatOp::create(builder, loc, weights, int64_t(1)));
+  if (hasBias)
+    joined = AddOp::create(builder, loc, joined,
+                           ConcatOp::create(builder, loc, biases, int64_t(0)));
+  sizes.back() = columns / size;
+  sizes.push_back(size);
+  joined = buildReshape(builder, loc, joined, ArrayRef<Dim>(sizes));
+  SmallVector<int64_t> starts(sizes.size()), steps(sizes.size(), 1);
+  for (Heads &part : parts) {
+    Value slice =
+        SliceOp::create(builder, part.heads.getLoc(), joined, starts, steps,
+                        ArrayRef<Dim>(dimsOf(part.heads.getResult())));
+    starts.end()[-2] += part.columns() / size;
+    part.heads.replaceAllUsesWith(slice);
+  }
+  for (Heads &part : parts) {
+    part.heads.erase();
+    if (part.sum)
+      part.sum.erase();
+    part.product.erase();
+  }
+}
+
+struct JoinProductsPass : impl::JoinProductsBase<JoinProductsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (!lookupTarget(targetName)->isDevice())
+      return;
+    // Of one tensor, with heads of one size.
+    llvm::MapVector<std::pair<Value, int64_t>, SmallVector<Heads>> found;
+    for (auto product : getOperation().getBody().front().getOps<MatMulOp>())
+      if (auto heads = Heads::of(product))
+        found[{product.getA(), heads->sizeOfHead()}].push_back(*heads);
+    for (auto &[key, parts] : found)
+      if (parts.size() > 1)
+        join(parts);
+  }
+};
+
+} // namespace
+} // namespace ingot::decide
