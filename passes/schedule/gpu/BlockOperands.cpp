@@ -285,8 +285,11 @@ double BlockOperands::elementSeconds(const Device &device) const {
       double(rows.most()) * double(columns) * double(batches.most());
   double used = std::min(
       1.0, elements / (double(device.busyThreads) * device.processors));
-  return elements * double(steps) * 2 /
-         (device.warp * clock * device.processors * used);
+  // Few loads of a thread are on their way while it waits for one.
+  constexpr double stepSeconds = 0.1e-6;
+  return std::max(double(steps) * stepSeconds,
+                  elements * double(steps) * 2 /
+                      (device.warp * clock * device.processors * used));
 }
 
 std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group,
@@ -342,6 +345,18 @@ bool isInColumns(const BlockOperands &operands) {
   return !packed || (packed.getPanel() == 1 &&
                      int64_t(packed.getGroup()) ==
                          pieceBytes / bytesOf(operands.rightType()));
+}
+
+bool hasPieces(KernelBuilder &b, Value tensor, int64_t run) {
+  Value buffer = b.bufferOf(tensor);
+  int64_t piece = pieceBytes / bytesOf(elementOf(tensor));
+  if (!buffer || run % piece != 0)
+    return false;
+  auto [strides, offset] =
+      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
+  return strides.back() == 1 && offset % piece == 0 &&
+         llvm::all_of(ArrayRef(strides).drop_back(),
+                      [&](int64_t stride) { return stride % piece == 0; });
 }
 
 SmallVector<Value> valuesOf(ArrayRef<Expr> exprs) {

@@ -96,6 +96,9 @@ inline void packColumns(graph::GroupOp group) {
 /// Whether the right operand is packed so, or not at all.
 bool isInColumns(const BlockOperands &operands);
 
+/// Whether pieces of a tensor's buffer in which `run` elements lie side by side are at
+/// multiples of 16 bytes, if the buffer is.
+bool hasPieces(KernelBuilder &b, mlir::Value tensor, int64_t run);
 llvm::SmallVector<mlir::Value> valuesOf(llvm::ArrayRef<graph::Expr> exprs);
 /// Begins to copy a piece of `from`, the one `at` those indices, to `place` in `to`: zeros
 /// if it is not `inside`.

@@ -11,11 +11,15 @@
 //     barrier
 //   result = epilogue(sums)
 //
+// Where both operands are f32 of which four lie side by side, strips come by pieces of 16 bytes,
+// the next one while this one is multiplied: there are two buffers, and one barrier.
+//
 // Sums begin with the bias and take the products in order: the same numbers as element
 // by element, which is what --strict asks for. Where that is not asked, and there are few
 // tiles for the device, several slices of a block compute one tile, each of every so many
 // strips, and add what they have in shared memory.
 
+#include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/BlockOperands.h"
 #include "passes/schedule/gpu/Sharing.h"
@@ -43,24 +47,40 @@ struct BlockTile {
   /// Registers of a thread: sums, what is multiplied, and about as many for places as
   /// nvcc 13 takes.
   int64_t registers() const { return sums() + threadRows + threadColumns + 40; }
-  int64_t sharedBytes() const {
-    return 4 * (slices * strip * (rows + 4 + columns) + sumsOfSlices());
+  int64_t sharedBytes(bool inPieces) const {
+    return 4 * (slices * (inPieces ? 2 * (rows * pitch + strip * columns)
+                                   : strip * (rows + 4 + columns)) +
+                sumsOfSlices());
   }
+  /// Elements from a row of the left tile to the next one, where pieces lie in rows: other
+  /// banks for neighbouring rows.
+  static constexpr int64_t pitch = strip + 4;
   int64_t sumsOfSlices() const { return (slices - 1) * rows * columns; }
 };
+
+/// Elements of a piece.
+constexpr int64_t piece = pieceBytes / sizeof(float);
+
+/// Whether strips of a product come by pieces, unless buffers do not allow it.
+bool comesInPieces(const BlockOperands &operands) {
+  return operands.leftType().isF32() && operands.rightType().isF32() &&
+         !operands.isUnpacked() && operands.leftRun % piece == 0 &&
+         operands.rightRun % piece == 0 &&
+         !operands.rightTensor.getDefiningOp<UnpackPanelsOp>();
+}
 
 class BlockProductKernel {
 public:
   BlockProductKernel(KernelBuilder &b, const BlockOperands &operands,
                      const BlockTile &tile)
       : b(b), operands(operands), tile(tile),
-        type(elementOf(b.group.anchor()->getResult(0))) {}
+        type(elementOf(b.group.anchor()->getResult(0))),
+        inPieces(comesInPieces(operands) &&
+                 hasPieces(b, operands.leftTensor, operands.leftRun) &&
+                 hasPieces(b, operands.rightTensor, operands.rightRun)) {}
 
   void emit() {
-    // One element more for each row: threads that store a column then use different
-    // banks.
-    leftTile = b.shared({round(), tile.rows + 4}, type, "left_tile");
-    rightTile = b.shared({round(), tile.columns}, type, "right_tile");
+    declareTiles();
     if (tile.slices > 1)
       parts = b.shared({tile.slices - 1, tile.sums(), tile.ofSlice()},
                        sumType(), "parts_of_sums");
@@ -100,6 +120,18 @@ public:
   }
 
 private:
+  void declareTiles() {
+    int64_t buffers = 2 * tile.slices;
+    // One element more for each row: threads that store a column then use different
+    // banks.
+    leftTile = b.shared(inPieces ? ArrayRef({buffers, tile.rows, tile.pitch})
+                                 : ArrayRef({round(), tile.rows + 4}),
+                        type, "left_tile");
+    rightTile = b.shared(inPieces ? ArrayRef({buffers, strip, tile.columns})
+                                  : ArrayRef({round(), tile.columns}),
+                         type, "right_tile");
+  }
+
   bool fitsRows() const {
     return operands.rows.known() && *operands.rows.known() % tile.rows == 0;
   }
@@ -133,12 +165,84 @@ private:
   }
 
   Exprs overSteps(const Exprs &first) {
+    return inPieces ? overPieces(first) : overElements(first);
+  }
+
+  Exprs overPieces(const Exprs &first) {
+    int64_t end = llvm::alignTo(operands.steps, round());
+    fillPieces(b.index(0), b.index(0));
+    kernel::CloseCopiesOp::create(b.builder, b.loc);
+    return b.loop(b.index(0), b.index(end), round(), first,
+                  [&](Expr step, ArrayRef<Expr> sums) {
+                    named(step, "first_step");
+                    kernel::AwaitCopiesOp::create(b.builder, b.loc, 0);
+                    // All have multiplied what is in the other buffer.
+                    b.barrier();
+                    Expr parity = named(step / double(round()) % 2.0, "parity");
+                    double slices = double(tile.slices);
+                    Expr next = step + double(round());
+                    b.when(next < double(end), [&] {
+                      fillPieces(named(next, "next_step"),
+                                 (1.0 - parity) * slices);
+                    });
+                    kernel::CloseCopiesOp::create(b.builder, b.loc);
+                    Expr buffer = parity * slices;
+                    if (tile.slices > 1)
+                      buffer = buffer + slice;
+                    return multiply(sums, named(buffer, "buffer"));
+                  });
+  }
+
+  /// Begins to bring both strips of all slices to buffers from `first` on.
+  void fillPieces(Expr firstStep, Expr first) {
+    auto sharePieces = [&](int64_t count,
+                           llvm::function_ref<void(Expr, Expr, Expr)> body) {
+      share(b, thread, tile.threads(), count * tile.slices, [&](Expr mine) {
+        if (tile.slices == 1)
+          return body(mine, firstStep, first);
+        Expr number = named(mine / double(count), "slice_to_fill");
+        body(mine % double(count), firstStep + number * double(strip),
+             first + number);
+      });
+    };
+    auto both = [](std::optional<Expr> x, bool isAlways,
+                   llvm::function_ref<Expr()> y) -> std::optional<Expr> {
+      return isAlways ? x : x ? *x & y() : y();
+    };
+    constexpr double ofRow = double(strip / piece);
+    sharePieces(tile.rows * strip / piece, [&](Expr mine, Expr from, Expr to) {
+      Expr row = mine / ofRow, at = mine % ofRow * double(piece);
+      Expr atRow = firstRow + row, step = from + at;
+      auto place = operands.leftPlace(b, batch, atRow, step);
+      auto inside = both(place.inside, fitsRows(),
+                         [&] { return atRow < b.size(operands.rows); });
+      inside = both(inside, fitsSteps(),
+                    [&] { return step < double(operands.steps); });
+      copyAhead(b, b.bufferOf(operands.leftTensor), place.at, leftTile,
+                {to, row, at}, inside);
+    });
+    double across = double(tile.columns / piece);
+    sharePieces(
+        strip * tile.columns / piece, [&](Expr mine, Expr from, Expr to) {
+          Expr row = mine / across, at = mine % across * double(piece);
+          Expr column = firstColumn + at, step = from + row;
+          auto place = operands.rightPlace(b, batch, step, column);
+          auto inside = both(place.inside, fitsColumns(),
+                             [&] { return column < double(operands.columns); });
+          inside = both(inside, fitsSteps(),
+                        [&] { return step < double(operands.steps); });
+          copyAhead(b, b.bufferOf(operands.rightTensor), place.at, rightTile,
+                    {to, row, at}, inside);
+        });
+  }
+
+  Exprs overElements(const Exprs &first) {
     return b.loop(b.index(0), b.index(llvm::alignTo(operands.steps, round())),
                   round(), first, [&](Expr step, ArrayRef<Expr> sums) {
                     named(step, "first_step");
                     fill(step);
                     b.barrier();
-                    Exprs after = multiply(sums);
+                    Exprs after = multiply(sums, b.index(0));
                     b.barrier();
                     return after;
                   });
@@ -189,22 +293,29 @@ private:
     });
   }
 
-  Exprs multiply(ArrayRef<Expr> sums) {
+  Exprs multiply(ArrayRef<Expr> sums, Expr buffer) {
     return b.loop(
         b.index(0), b.index(strip), 1, sums,
         [&](Expr step, ArrayRef<Expr> carried) {
           named(step, "step");
-          if (tile.slices > 1)
+          if (tile.slices > 1 && !inPieces)
             step = named(slice * double(strip) + step, "step_of_round");
           Exprs left, right, after;
-          for (int64_t i = 0; i < tile.threadRows; ++i)
-            left.push_back(
-                named(b.loadFrom(leftTile, type, {step, threadRow + double(i)}),
-                      "left_" + Twine(i)));
-          for (int64_t j = 0; j < tile.threadColumns; ++j)
-            right.push_back(named(
-                b.loadFrom(rightTile, type, {step, threadColumn + double(j)}),
-                "right_" + Twine(j)));
+          for (int64_t i = 0; i < tile.threadRows; ++i) {
+            Expr row = threadRow + double(i);
+            left.push_back(named(b.loadFrom(leftTile, type,
+                                            inPieces ? Exprs{buffer, row, step}
+                                                     : Exprs{step, row}),
+                                 "left_" + Twine(i)));
+          }
+          for (int64_t j = 0; j < tile.threadColumns; ++j) {
+            Expr column = threadColumn + double(j);
+            right.push_back(
+                named(b.loadFrom(rightTile, type,
+                                 inPieces ? Exprs{buffer, step, column}
+                                          : Exprs{step, column}),
+                      "right_" + Twine(j)));
+          }
           for (int64_t i = 0; i < tile.threadRows; ++i)
             for (int64_t j = 0; j < tile.threadColumns; ++j)
               after.push_back(named(
@@ -265,6 +376,7 @@ private:
   const BlockOperands &operands;
   BlockTile tile;
   Type type;
+  bool inPieces;
   Value leftTile, rightTile, parts;
   Expr thread, slice, inSlice, batch, firstRow, firstColumn, threadRow,
       threadColumn;
@@ -305,9 +417,12 @@ public:
     if (tile.slices > 1 && group.isStrict())
       return "sums in slices are not in the order of their terms, which is "
              "strict";
-    if (int64_t bytes = tile.sharedBytes(); bytes > mostShared)
+    if (int64_t bytes =
+            tile.sharedBytes(comesInPieces(*BlockOperands::of(group)));
+        bytes > mostShared(target.device))
       return "its tiles take " + std::to_string(bytes) +
-             " bytes of shared memory, more than " + std::to_string(mostShared);
+             " bytes of shared memory, more than " +
+             std::to_string(mostShared(target.device));
     if (tile.rows % tile.threadRows || tile.columns % tile.threadColumns)
       return "threads of such tiles do not make up a block";
     if (tile.threads() > 1024 || tile.threads() % target.device.warp)
@@ -328,14 +443,15 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupView group,
             const TargetDescription &target) const override {
+    // A kernel has been decided for.
     return !operands.areBytes() &&
-           (!operands.areGroups || rank(operands, group, target).leastCost() <
-                                       operands.elementSeconds(target.device));
+           (!operands.areGroups ||
+            isa<kernel::FuncOp>(group.block->getParentOp()) ||
+            rank(operands, group, target).leastCost() <
+                operands.elementSeconds(target.device));
   }
 
 private:
-  /// What a kernel may declare without asking the driver for more.
-  static constexpr int64_t mostShared = 48 << 10;
   static constexpr BlockTile largest = {128, 128, 8, 8};
 
   static Ranking<BlockTile> rank(const BlockOperands &operands, GroupView group,
@@ -359,34 +475,43 @@ private:
             plan.number("slices")};
   }
 
-  /// Estimates the time of a product: processors take one block after the other; a
-  /// thread reads what it multiplies from shared memory; all strips come from the
-  /// second cache, which yields about three times what memory does (the data sheets of
-  /// A100 and H100), and are waited for about 600 cycles, in which only the other blocks
-  /// of a processor compute. What slices add goes through shared memory once in each
+  /// Estimates the time of a product. A thread reads what it multiplies from shared memory; what
+  /// it brings takes about 15 instructions for each piece or element of a matrix, of which a
+  /// processor begins two in a cycle, and 40 of a window. Elements are waited for in each strip, in
+  /// which only other blocks compute. What slices add goes through shared memory once in each
   /// direction, 128 bytes a cycle.
   static double seconds(const BlockOperands &operands, const BlockTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
-    double blocks = double(llvm::divideCeil(operands.rows.most(), tile.rows)) *
-                    double(llvm::divideCeil(operands.columns, tile.columns)) *
-                    double(operands.batches.most());
-    double waves = std::ceil(blocks / device.processors);
+    constexpr double cycle = 1 / 1.5e9;
+    double tiles = double(llvm::divideCeil(operands.rows.most(), tile.rows)) *
+                   double(llvm::divideCeil(operands.columns, tile.columns)) *
+                   double(operands.batches.most());
     double own = double(tile.threadRows * tile.threadColumns),
            reads = 2 * double(tile.threadRows + tile.threadColumns);
     double perProcessor = device.multiplyAddsPerSecond / device.processors;
-    double steps = double(operands.steps);
-    constexpr double cycle = 1 / 1.5e9;
-    double resident =
-        std::min(waves, double(device.residentThreads / tile.threads()));
-    double rounds = std::ceil(steps / double(strip) / double(tile.slices));
-    double computing = waves * steps * double(tile.rows * tile.columns) *
-                           (1 + reads / own) / perProcessor +
-                       std::ceil(waves / resident) * rounds * 600 * cycle +
-                       waves * double(tile.sumsOfSlices()) * 8 / 128 * cycle;
-    double bytes =
-        blocks * steps * double(tile.rows + tile.columns) * sizeof(float);
-    return std::max(computing, bytes / (3 * device.bytesPerSecond));
+    auto slices = double(tile.slices), rows = double(tile.rows),
+         columns = double(tile.columns);
+    bool isWindow = operands.steps > operands.leftRun,
+         inPieces = comesInPieces(operands);
+    double instructions = (rows * (isWindow ? 40 : 15) + columns * 15) * strip *
+                          slices / double(inPieces ? piece : 1) / device.warp;
+    StripLoop loop;
+    loop.strips = std::ceil(double(operands.steps) / strip / slices);
+    loop.bytes = (rows + columns) * strip * slices * sizeof(float);
+    loop.busy =
+        strip * slices * rows * columns * (1 + reads / own) / perProcessor +
+        instructions / 2 * cycle;
+    // Loads and sums of 16 steps, which overlap; a barrier.
+    loop.waiting = 200 * cycle + (inPieces ? 0 : arrivalSeconds);
+    loop.closing = closingSeconds(double(tile.sums())) +
+                   double(tile.sumsOfSlices()) * 8 / 128 * cycle;
+    auto resident = std::min<int64_t>(
+        {device.residentThreads / tile.threads(),
+         device.registers / (tile.threads() * tile.registers()),
+         device.sharedBytes / tile.sharedBytes(inPieces)});
+    return secondsOf(loop, tiles, double(std::max<int64_t>(resident, 1)),
+                     device);
   }
 };
 

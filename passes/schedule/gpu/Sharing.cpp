@@ -15,4 +15,9 @@ void share(KernelBuilder &b, Expr thread, int64_t threads, int64_t count,
   }
 }
 
+int64_t mostShared(const Device &device) {
+  return device.multipliesByWarpgroups() ? device.sharedBytes
+                                         : device.declaredSharedBytes;
+}
+
 } // namespace ingot::schedule

@@ -12,6 +12,10 @@ namespace ingot::schedule {
 void share(KernelBuilder &b, graph::Expr thread, int64_t threads, int64_t count,
            llvm::function_ref<void(graph::Expr)> body);
 
+/// The shared memory of a block: what a kernel may declare, or on 9.0, whose kernels ask the
+/// driver for more, all there is.
+int64_t mostShared(const Device &device);
+
 } // namespace ingot::schedule
 
 #endif // INGOT_PASSES_SCHEDULE_GPU_SHARING_H

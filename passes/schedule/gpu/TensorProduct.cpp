@@ -4,6 +4,7 @@
 #include "passes/schedule/gpu/TensorTile.h"
 
 #include "dialects/kernel/SmallFloats.h"
+#include "passes/schedule/gpu/Sharing.h"
 #include "passes/schedule/tiles/TileChoice.h"
 
 using namespace mlir;
@@ -12,12 +13,6 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The shared memory of a block: what a kernel may declare, or on 9.0, whose kernels ask the
-/// driver for more, all there is.
-int64_t mostShared(const Device &device) {
-  return device.multipliesByWarpgroups() ? device.sharedBytes
-                                         : device.declaredSharedBytes;
-}
 /// Cycles per second of a processor, of all levels within a quarter (data sheets).
 constexpr double clock = 1.5e9;
 

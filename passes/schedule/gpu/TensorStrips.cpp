@@ -21,20 +21,6 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Whether pieces of a buffer in which `run` elements lie side by side are at multiples
-/// of 16 bytes, if the buffer is.
-static bool hasPieces(KernelBuilder &b, Value tensor, int64_t run) {
-  Value buffer = b.bufferOf(tensor);
-  int64_t piece = pieceBytes / bytesOf(elementOf(tensor));
-  if (!buffer || run % piece != 0)
-    return false;
-  auto [strides, offset] =
-      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
-  return strides.back() == 1 && offset % piece == 0 &&
-         llvm::all_of(ArrayRef(strides).drop_back(),
-                      [&](int64_t stride) { return stride % piece == 0; });
-}
-
 TensorStrips::TensorStrips(KernelBuilder &b, const BlockOperands &operands,
                            const TensorTile &tile)
     : b(b), operands(operands), tile(tile),

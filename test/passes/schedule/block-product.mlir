@@ -1,7 +1,7 @@
 // RUN: %ingot-opt %s -schedule-kernels=target=sm_80 | FileCheck %s
 // REQUIRES: ingot-opt
 
-// Two by one tiles of 32 x 32, each a block of 128 threads with 2 x 4 sums. 20 steps are
+// Two by one tiles of 32 x 32, each a block of 128 threads with 2 x 4 sums. 21 steps are
 // two strips of 16, of which the second one is filled up with zeros; so are the columns
 // beyond the 24th.
 // CHECK-LABEL: kernel.func @product(
@@ -20,8 +20,8 @@
 // CHECK: gpu.barrier
 // CHECK: scf.if
 // CHECK: memref.store
-kernel.func @product(%x: tensor<64x20xf32>, %w: tensor<20x24xf32>) -> tensor<64x24xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, slices = 1, thread_columns = 4, thread_rows = 2}} {
-  %y = graph.matmul %x, %w : (tensor<64x20xf32>, tensor<20x24xf32>) -> tensor<64x24xf32>
+kernel.func @product(%x: tensor<64x21xf32>, %w: tensor<21x24xf32>) -> tensor<64x24xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, slices = 1, thread_columns = 4, thread_rows = 2}} {
+  %y = graph.matmul %x, %w : (tensor<64x21xf32>, tensor<21x24xf32>) -> tensor<64x24xf32>
   kernel.return %y : tensor<64x24xf32>
 }
 
@@ -44,7 +44,7 @@ kernel.func @sum(%x: tensor<2048x1000xf32>) -> tensor<2048x1xf32> attributes {st
 // CHECK-LABEL: kernel.func @slices(
 // CHECK-SAME: extent = 1 : index
 // CHECK-SAME: threads = 256 : i64
-// CHECK-DAG: memref.alloca() : memref<32x36xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: memref.alloca() : memref<4x32x20xf32, #gpu.address_space<workgroup>>
 // CHECK-DAG: %[[PARTS:.*]] = memref.alloca() : memref<1x8x128xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for {{.*}} to %c128{{.*}} step %c32
 // CHECK: scf.if
@@ -55,6 +55,26 @@ kernel.func @sum(%x: tensor<2048x1000xf32>) -> tensor<2048x1xf32> attributes {st
 kernel.func @slices(%x: tensor<32x128xf32>, %w: tensor<128x32xf32>) -> tensor<32x32xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, slices = 2, thread_columns = 4, thread_rows = 2}} {
   %y = graph.matmul %x, %w : (tensor<32x128xf32>, tensor<128x32xf32>) -> tensor<32x32xf32>
   kernel.return %y : tensor<32x32xf32>
+}
+
+// Strips of pieces: the next one is on its way to the other buffer while this one is
+// multiplied. Rows of the left tile are 20 elements apart.
+// CHECK-LABEL: kernel.func @pieces(
+// CHECK-DAG: %[[LEFT:.*]] = memref.alloca() : memref<2x32x20xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[RIGHT:.*]] = memref.alloca() : memref<2x16x32xf32, #gpu.address_space<workgroup>>
+// CHECK: kernel.copy_ahead {{.*}} to %[[LEFT]]
+// CHECK: kernel.copy_ahead {{.*}} to %[[RIGHT]]
+// CHECK: scf.for {{.*}} to %c48{{.*}} step %c16
+// CHECK: kernel.await_copies but 0
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK: kernel.copy_ahead {{.*}} to %[[LEFT]]
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16
+// CHECK-COUNT-8: math.fma
+// CHECK-NOT: gpu.barrier
+kernel.func @pieces(%x: tensor<64x40xf32>, %w: tensor<40x24xf32>) -> tensor<64x24xf32> attributes {strategy = "block-product", plan = {columns = 32, rows = 32, slices = 1, thread_columns = 4, thread_rows = 2}} {
+  %y = graph.matmul %x, %w : (tensor<64x40xf32>, tensor<40x24xf32>) -> tensor<64x24xf32>
+  kernel.return %y : tensor<64x24xf32>
 }
 
 // Few rows have a block each: warps add what they have in shared memory.
