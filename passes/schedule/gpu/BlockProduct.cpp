@@ -477,7 +477,7 @@ private:
 
   /// Estimates the time of a product. A thread reads what it multiplies from shared memory; what
   /// it brings takes about 15 instructions for each piece or element of a matrix, of which a
-  /// processor begins two in a cycle, and 40 of a window. Elements are waited for in each strip, in
+  /// processor begins 1.4 in a cycle, and 40 of a window. Elements are waited for in each strip, in
   /// which only other blocks compute. What slices add goes through shared memory once in each
   /// direction, 128 bytes a cycle.
   static double seconds(const BlockOperands &operands, const BlockTile &tile,
@@ -501,9 +501,13 @@ private:
     loop.bytes = (rows + columns) * strip * slices * sizeof(float);
     loop.busy =
         strip * slices * rows * columns * (1 + reads / own) / perProcessor +
-        instructions / 2 * cycle;
-    // Loads and sums of 16 steps, which overlap; a barrier.
-    loop.waiting = 200 * cycle + (inPieces ? 0 : arrivalSeconds);
+        instructions / 1.4 * cycle;
+    // Loads and sums of 16 steps, which overlap; a barrier; what a thread brings, of which an
+    // instruction waits for the one before.
+    loop.waiting =
+        (200 + instructions * device.warp / double(tile.threads()) * 5.7) *
+            cycle +
+        (inPieces ? 0 : arrivalSeconds);
     loop.closing = closingSeconds(double(tile.sums())) +
                    double(tile.sumsOfSlices()) * 8 / 128 * cycle;
     auto resident = std::min<int64_t>(

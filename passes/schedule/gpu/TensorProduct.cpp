@@ -162,11 +162,14 @@ int64_t residentTensorBlocks(const TensorTile &tile, const Device &device) {
 }
 
 /// Instructions of a warp that bring a piece of 16 bytes for each of its threads: of a
-/// window, which is taken apart into positions, or of a matrix; and those that it begins in a
-/// cycle beside others, of four at most. An element that comes alone is waited for before
-/// the next one (H100 SXM, November 2026: 12 rounds of 16 elements of a thread, 57 us).
+/// window, which is taken apart into positions, or of a matrix; those that all begin in a
+/// cycle, of four at most; and the cycles from one to the next one of a thread, which takes its
+/// result, and of what else a thread does for a strip (H100 SXM, November 2026: strips of 2, 3
+/// and 8 pieces for each thread, 0.28 to 0.59 us). An element that comes alone is waited for
+/// before the next one (same: 12 rounds of 16 elements of a thread, 57 us).
 static constexpr double windowInstructions = 40, matrixInstructions = 15,
-                        instructionsOfCycle = 2, elementSeconds = 0.3e-6;
+                        instructionsOfCycle = 1.4, cyclesOfInstruction = 5.7,
+                        cyclesOfStrip = 150, elementSeconds = 0.3e-6;
 
 StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
                      int64_t strips, const Device &device) {
@@ -190,18 +193,18 @@ StripLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
     return pieces * stripPieces * slices / warp * instructions /
            instructionsOfCycle * cycle;
   };
-  bool isWindow = operands.steps > operands.leftRun;
+  double leftInstructions = operands.steps > operands.leftRun
+                                ? windowInstructions
+                                : matrixInstructions;
   StripLoop loop;
   loop.strips = std::ceil(double(strips) / slices);
   loop.bytes = (rows + columns) * 64 * slices;
   loop.ahead = double(tile.stages - 1);
-  loop.busy =
-      std::max(loading, multiplying) +
-      copying(rows, isWindow ? windowInstructions : matrixInstructions) +
-      copying(columns, matrixInstructions);
-  // Before a strip's first sum is there loads and products take about 30 and twice 20 cycles
-  // for each half, the barrier and what is asked for about as long again.
-  loop.waiting = 2 * 2 * 70 * cycle;
+  loop.busy = std::max(loading, multiplying) + copying(rows, leftInstructions) +
+              copying(columns, matrixInstructions);
+  double ofThread = (rows * leftInstructions + columns * matrixInstructions) *
+                    stripPieces * slices / double(tile.threads(device));
+  loop.waiting = (cyclesOfStrip + ofThread * cyclesOfInstruction) * cycle;
   if (operands.leftRun * bytesOf(operands.leftType()) % pieceBytes != 0)
     loop.waiting += rows * slices * (64 / elementBytes) /
                     double(tile.threads(device)) * elementSeconds;
