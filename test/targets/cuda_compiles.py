@@ -205,7 +205,7 @@ def hopper_cases(work):
     product = lambda shape, name: (name, helper.make_node("MatMul", ["x", "w"], ["y"]),
                                    [("x", [shape[0], shape[1]])], [shape[0], shape[2]], ("w", [shape[1], shape[2]]))
     for name, dtype, kind in ("f16", np.float16, r"HGMMA\.64x\d+x16\.F32 "), ("bf16", ml_dtypes.bfloat16, r"HGMMA\.64x\d+x16\.F32\.BF16"):
-        yield name + "_warpgroups", save_node(work, *product([512, 264, 264], name + "_warpgroups"), dtype), [
+        yield name + "_warpgroups", save_node(work, *product([520, 520, 328], name + "_warpgroups"), dtype), [
             *tiles, rf"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.{name}\.{name}"], [*units, kind]
     yield "tf32_warpgroups", save_node(work, *product([512, 256, 512], "tf32_warpgroups")), [
         *tiles, r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k8\.f32\.tf32\.tf32"], [*units, r"HGMMA\.64x\d+x8\.F32\.TF32"], "--fast=tf32"
