@@ -2,6 +2,7 @@
 
 #include "dialects/kernel/OnDevice.h"
 
+#include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/NumberTypes.h"
 #include "dialects/kernel/SmallFloats.h"
 
@@ -148,12 +149,24 @@ ParseResult WarpProductOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
+/// Whether the buffer begins at a multiple of 16 bytes.
+static bool isAligned(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(bufferRoot(buffer));
+  auto function =
+      argument ? dyn_cast_or_null<FuncOp>(argument.getOwner()->getParentOp())
+               : FuncOp();
+  auto align = function ? function.getArgAttrOfType<IntegerAttr>(
+                              argument.getArgNumber(), kAlignAttr)
+                        : IntegerAttr();
+  return isShared(buffer) || (align && align.getInt() % 16 == 0);
+}
+
 std::string StorePieceOp::getIntrinsicName() {
   std::string name;
   llvm::raw_string_ostream(name)
       << getOperationName() << '['
       << cast<MemRefType>(getTo().getType()).getElementType()
-      << (isShared(getTo()) ? "]" : ",tensor]");
+      << (isAligned(getTo()) ? "]" : ",unaligned]");
   return name;
 }
 

@@ -93,9 +93,9 @@ def Kernel_StorePieceOp : Kernel_Op<"store_piece", [AttrSizedOperandSegments]> {
   let summary = "Stores 16 bytes of numbers at once, rounded to the elements of the buffer";
   let description = [{
     At a multiple of 16 bytes of memory that the block shares. Of other memory also 4 or 8
-    bytes, one by one where the buffer turns out not to be aligned ("[bf16,tensor]" in the
-    target's table). Stores of single elements, each rounded by an instruction of its own, are
-    merged by no compiler.
+    bytes, one by one where a buffer that is not known to be aligned turns out not to be
+    ("[bf16,unaligned]" in the target's table). Stores of single elements, each rounded by an
+    instruction of its own, are merged by no compiler.
 
         kernel.store_piece %a, %b, %c, %d to %tile[%r, %c]
             : memref<64x36xf32, #gpu.address_space<workgroup>>

@@ -52,8 +52,8 @@ static TargetDescription base() {
       {"kernel.warp_product[ui8,ui8]", "", "", "device::multiply_u8_u8"},
       {"kernel.store_piece[f32]", "", "", "device::store_f32"},
       {"kernel.store_piece[f16]", "", "", "device::store_f16"},
-      {"kernel.store_piece[f32,tensor]", "", "", "device::put_f32"},
-      {"kernel.store_piece[f16,tensor]", "", "", "device::put_f16"},
+      {"kernel.store_piece[f32,unaligned]", "", "", "device::put_f32"},
+      {"kernel.store_piece[f16,unaligned]", "", "", "device::put_f16"},
       {"kernel.count", "", "", "device::count"},
       {"kernel.copy_ahead", "", "", "device::copy_ahead"},
       {"kernel.close_copies", "", "", "device::close_copies()"},
@@ -150,7 +150,7 @@ void cuda(std::vector<TargetDescription> &targets) {
       target.intrinsics.push_back(
           {"kernel.store_piece[bf16]", "", "", "device::store_bf16"});
       target.intrinsics.push_back(
-          {"kernel.store_piece[bf16,tensor]", "", "", "device::put_bf16"});
+          {"kernel.store_piece[bf16,unaligned]", "", "", "device::put_bf16"});
     }
     if (device.multipliesBytesOfFloats())
       llvm::append_range(target.intrinsics, ofBytesOfFloats());

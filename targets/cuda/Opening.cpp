@@ -259,23 +259,17 @@ PRODUCTS
     return total;
   }
 
-  // Stores 16 bytes at once.
+  // Stores numbers side by side at once, up to 16 bytes; to a tensor that may not be aligned
+  // perhaps one by one.
+  static __device__ void store_f32(float *to, float x0, float x1) {
+    *reinterpret_cast<float2 *>(to) = make_float2(x0, x1);
+  }
   static __device__ void store_f32(float *to, float x0, float x1, float x2, float x3) {
     *reinterpret_cast<float4 *>(to) = make_float4(x0, x1, x2, x3);
   }
-  // The same to a tensor, 16, 8 or 4 bytes; one by one where it is not aligned.
-  template <typename Piece, typename Element>
-  static __device__ void put(Element *to, const Piece &piece) {
-    if (reinterpret_cast<uintptr_t>(to) % sizeof(Piece) == 0) {
-      *reinterpret_cast<Piece *>(to) = piece;
-      return;
-    }
-    INGOT_UNROLLED for (unsigned i = 0; i < sizeof(Piece) / sizeof(Element); ++i)
-      to[i] = reinterpret_cast<const Element *>(&piece)[i];
-  }
-  static __device__ void put_f32(float *to, float x0, float x1) { put(to, make_float2(x0, x1)); }
-  static __device__ void put_f32(float *to, float x0, float x1, float x2, float x3) {
-    put(to, make_float4(x0, x1, x2, x3));
+  template <typename... Floats> static __device__ void put_f32(float *to, Floats... x) {
+    if (reinterpret_cast<uintptr_t>(to) % sizeof(float[sizeof...(x)]) == 0) return store_f32(to, x...);
+    (void(*to++ = x), ...);
   }
 PIECES
 
@@ -393,24 +387,31 @@ static std::string pieceFunction(unsigned level, const std::string &type) {
     text += "    return narrow_" + type +
             "(low) | static_cast<uint32_t>(narrow_" + type +
             "(high)) << 16;\n  }\n";
-  return text + "  static __device__ void store_" + type +
-         "(uint16_t *to, float x0, float x1, float x2, float x3,\n"
-         "      float x4, float x5, float x6, float x7) {\n"
-         "    *reinterpret_cast<uint4 *>(to) = make_uint4(pair_" +
-         type + "(x0, x1), pair_" + type + "(x2, x3),\n        pair_" + type +
-         "(x4, x5), pair_" + type + "(x6, x7));\n  }\n" +
-         "  static __device__ void put_" + type +
-         "(uint16_t *to, float x0, float x1) {\n    put(to, pair_" + type +
-         "(x0, x1));\n  }\n  static __device__ void put_" + type +
-         "(uint16_t *to, float x0, float x1, float x2, float x3) {\n"
-         "    put(to, make_uint2(pair_" +
-         type + "(x0, x1), pair_" + type +
-         "(x2, x3)));\n  }\n  static __device__ void put_" + type +
-         "(uint16_t *to, float x0, float x1, float x2, float x3,\n"
-         "      float x4, float x5, float x6, float x7) {\n"
-         "    put(to, make_uint4(pair_" +
-         type + "(x0, x1), pair_" + type + "(x2, x3),\n        pair_" + type +
-         "(x4, x5), pair_" + type + "(x6, x7)));\n  }\n";
+  auto store = [&](unsigned count) {
+    std::string numbers, words;
+    for (unsigned i = 0; i < count; i += 2) {
+      std::string low = "x" + std::to_string(i),
+                  high = "x" + std::to_string(i + 1);
+      numbers += ", float " + low + ", float " + high;
+      words +=
+          (i == 0 ? "pair_" : ", pair_") + type + "(" + low + ", " + high + ")";
+    }
+    std::string word = count == 2 ? "uint32_t" : count == 4 ? "uint2" : "uint4";
+    text += "  static __device__ void store_" + type + "(uint16_t *to" +
+            numbers + ") {\n    *reinterpret_cast<" + word + " *>(to) = " +
+            (count == 2 ? words : "make_" + word + "(" + words + ")") +
+            ";\n  }\n";
+  };
+  for (unsigned count : {2, 4, 8})
+    store(count);
+  return text + "  template <typename... Floats> static __device__ void put_" +
+         type +
+         "(uint16_t *to, Floats... x) {\n"
+         "    if (reinterpret_cast<uintptr_t>(to) % "
+         "sizeof(uint16_t[sizeof...(x)]) == 0)\n"
+         "      return store_" +
+         type + "(to, x...);\n    (void(*to++ = narrow_" + type +
+         "(x)), ...);\n  }\n";
 }
 
 static constexpr llvm::StringLiteral narrowBFloat =

@@ -62,8 +62,8 @@ bool ResultPieces::isStoredAtOnce() const {
   if (columnsOfPiece == 1 || !isa<Float32Type, Float16Type, BFloat16Type>(type))
     return false;
   std::string name;
-  llvm::raw_string_ostream(name)
-      << kernel::StorePieceOp::getOperationName() << '[' << type << ",tensor]";
+  llvm::raw_string_ostream(name) << kernel::StorePieceOp::getOperationName()
+                                 << '[' << type << ",unaligned]";
   return b.target.intrinsic(name, Type(), Type());
 }
 

@@ -480,31 +480,43 @@ private:
         });
   }
 
+  /// Loads all that is read for the results of both rows of a product before the first of
+  /// them is stored, or where these are too many for the registers, of one row: stores, and
+  /// conditions between loads, would have each wait for the one before.
   void store() {
-    Value results = kernel::nameValue(
-        memref::AllocaOp::create(
-            b.builder, b.loc,
-            MemRefType::get({tile.columns / 4},
-                            computeType(elementOf(b.result())))),
-        "results");
-    for (auto [i, array] : llvm::enumerate(sums))
-      for (int64_t half : {0, 1})
-        storeRow(array, half, named(rowOf(i, half), "row"), results);
+    bool areFew = tile.sumsOfProduct() <= 64;
+    Type type = computeType(elementOf(b.result()));
+    SmallVector<Value, 2> results;
+    for (int64_t rows = 0; rows < (areFew ? 2 : 1); ++rows)
+      results.push_back(kernel::nameValue(
+          memref::AllocaOp::create(b.builder, b.loc,
+                                   MemRefType::get({tile.columns / 4}, type)),
+          "results"));
+    for (auto [i, array] : llvm::enumerate(sums)) {
+      SmallVector<Expr, 2> rows;
+      for (int64_t half : {0, 1}) {
+        rows.push_back(named(rowOf(i, half), "row"));
+        findResults(array, half, rows[half], results[areFew ? half : 0]);
+        if (!areFew)
+          storeResults(rows[half], results[0]);
+      }
+      if (areFew)
+        for (int64_t half : {0, 1})
+          storeResults(rows[half], results[half]);
+    }
   }
-  /// Loads all that is read for the results of a row before the first of them is stored:
-  /// conditions between loads would have each wait for the one before.
-  void storeRow(Value array, int64_t half, Expr row, Value results) {
+  void forPieces(llvm::function_ref<void(Expr, int64_t)> body) {
+    unrolled(groups(), "group", [&](Expr group) {
+      for (int64_t first = 0; first < pieces.columnsOfGroup();
+           first += pieces.columns())
+        body(group, first);
+    });
+  }
+  Expr resultAt(Expr group, int64_t offset) {
+    return group * double(pieces.columnsOfGroup()) + double(offset);
+  }
+  void findResults(Value array, int64_t half, Expr row, Value results) {
     Expr inside = named(pieces.insideRow(row), "row");
-    auto forPieces = [&](llvm::function_ref<void(Expr, int64_t)> body) {
-      unrolled(groups(), "group", [&](Expr group) {
-        for (int64_t first = 0; first < pieces.columnsOfGroup();
-             first += pieces.columns())
-          body(group, first);
-      });
-    };
-    auto resultAt = [&](Expr group, int64_t offset) {
-      return group * double(pieces.columnsOfGroup()) + double(offset);
-    };
     forPieces([&](Expr group, int64_t first) {
       Exprs own;
       for (int64_t at = first; at < first + pieces.columns(); ++at) {
@@ -517,18 +529,20 @@ private:
            llvm::enumerate(pieces.resultsOf(own, b.index(0), inside, column)))
         b.store(results, result, {resultAt(group, first + int64_t(k))});
     });
+  }
+  void storeResults(Expr row, Value results) {
+    Type stored = elementOf(b.result());
     pieces.whenRow(row, [&] {
       forPieces([&](Expr group, int64_t first) {
         Expr column = columnOf(group, first);
         pieces.whenColumn(column, [&] {
           Exprs own;
           for (int64_t at = first; at < first + pieces.columns(); ++at) {
-            own.push_back(b.loadFrom(results,
-                                     computeType(elementOf(b.result())),
+            own.push_back(b.loadFrom(results, computeType(stored),
                                      {resultAt(group, at)}));
-            own.back().type = elementOf(b.result());
+            own.back().type = stored;
           }
-          pieces.store(own, b.index(0), inside, pieces.insideColumn(column));
+          pieces.store(own, b.index(0), row, column);
         });
       });
     });

@@ -211,8 +211,8 @@ struct emulated_instructions {
     return total;
   }
 
-  static void store_f32(float *to, float x0, float x1, float x2, float x3) {
-    const float piece[] = {x0, x1, x2, x3};
+  template <typename... Floats> static void store_f32(float *to, Floats... x) {
+    const float piece[] = {x...};
     store(to, piece);
   }
   template <typename... Floats>
@@ -225,19 +225,15 @@ struct emulated_instructions {
     const uint16_t piece[] = {narrow_bf16(x)...};
     store(to, piece);
   }
-
   template <typename... Floats> static void put_f32(float *to, Floats... x) {
-    const float piece[] = {x...};
-    put(to, piece, sizeof piece);
+    (void(*to++ = x), ...);
   }
   template <typename... Floats> static void put_f16(uint16_t *to, Floats... x) {
-    const uint16_t piece[] = {narrow_f16(x)...};
-    put(to, piece, sizeof piece);
+    (void(*to++ = narrow_f16(x)), ...);
   }
   template <typename... Floats>
   static void put_bf16(uint16_t *to, Floats... x) {
-    const uint16_t piece[] = {narrow_bf16(x)...};
-    put(to, piece, sizeof piece);
+    (void(*to++ = narrow_bf16(x)), ...);
   }
 
   static void copy_ahead(void *to, const void *from, bool is_inside) {
@@ -254,18 +250,16 @@ struct emulated_instructions {
   }
 
 private:
-  static void store(void *to, const void *piece) {
+  template <typename Element, size_t count>
+  static void store(Element *to, const Element (&piece)[count]) {
     EmulatedKernelCode pause(false);
-    if (reinterpret_cast<uintptr_t>(to) % 16 != 0) {
-      fprintf(stderr, "emulated GPU: 16 bytes are stored at %p\n", to);
+    if (reinterpret_cast<uintptr_t>(to) % sizeof piece != 0) {
+      fprintf(stderr, "emulated GPU: %zu bytes are stored at %p\n",
+              sizeof piece, static_cast<void *>(to));
       abort();
     }
-    put(to, piece, 16);
-  }
-  static void put(void *to, const void *piece, size_t bytes) {
-    EmulatedKernelCode pause(false);
-    emulated_write(to, bytes);
-    memcpy(to, piece, bytes);
+    emulated_write(to, sizeof piece);
+    memcpy(to, piece, sizeof piece);
   }
   static void load(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d,
                    const void *row, bool isTransposed) {
