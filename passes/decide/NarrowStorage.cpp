@@ -13,9 +13,9 @@
 // What stays wide: tensors that the function has from outside or returns, or that functions of
 // branches and loops read; constants; what is computed from integers alone (positions,
 // masks); statistics and other results of reductions; what becomes an integer or the argument
-// of a sine, whose absolute error counts; what operators other than layer normalization read
-// or write as a whole. Views, concatenations in place and layer normalizations have one type
-// with what they read.
+// of a sine, whose absolute error counts; what operators other than layer normalization and
+// softmax read or write as a whole. These, views and concatenations in place have one type with
+// what they read.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -91,13 +91,14 @@ bool needsDigits(BlockArgument operand, bool isResult) {
   return false;
 }
 
-/// The layer normalization that is all that a group computes.
-LayerNormOp normOf(GroupOp group) {
-  return group.getBody()
-      .front()
-      .getTerminator()
-      ->getOperand(0)
-      .getDefiningOp<LayerNormOp>();
+/// The layer normalization or softmax whose rows are all that a group computes.
+Operation *rowsOf(GroupOp group) {
+  Operation *op =
+      group.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<LayerNormOp, SoftmaxOp>(op) &&
+                 isa<BlockArgument>(op->getOperand(0))
+             ? op
+             : nullptr;
 }
 
 /// Whether one number is left when it is rounded.
@@ -209,18 +210,13 @@ private:
                         read.getAsOpaquePointer());
     };
     if (auto group = dyn_cast<GroupOp>(op)) {
-      LayerNormOp norm = normOf(group);
-      if (norm && isWideFloat(op->getResult(0)))
-        unite(outside(group, norm.getInput()));
+      Operation *rows = rowsOf(group);
+      if (rows && isWideFloat(op->getResult(0)))
+        unite(group.getInputs()[cast<BlockArgument>(rows->getOperand(0))
+                                    .getArgNumber()]);
     } else if (isView(op) && isWideFloat(op->getResult(0))) {
       llvm::for_each(op->getOperands(), unite);
     }
-  }
-
-  /// What a group reads as an operand of a layer normalization.
-  static Value outside(GroupOp group, Value v) {
-    auto argument = dyn_cast<BlockArgument>(v);
-    return argument ? group.getInputs()[argument.getArgNumber()] : v;
   }
 
   /// Whether a tensor is computed from floats, and not from integers alone.
@@ -244,7 +240,7 @@ private:
       for (auto [argument, input] :
            llvm::zip_equal(body.getArguments(), group.getInputs()))
         if (isa<BlockArgument>(input) || input.getDefiningOp<ConstantOp>() ||
-            (!takesWidened(argument) && !isRead(normOf(group), argument))) {
+            (!takesWidened(argument) && !isRead(rowsOf(group), argument))) {
           keepWide(input);
         } else if (needsDigits(argument, digits.contains(group.getResult(0)))) {
           digits.insert(input);
@@ -259,15 +255,15 @@ private:
         keepWide(v);
   }
 
-  static bool isRead(LayerNormOp norm, BlockArgument argument) {
-    return norm && norm.getInput() == argument &&
-           !llvm::is_contained(norm.getAffine(), argument);
+  static bool isRead(Operation *rows, BlockArgument argument) {
+    return rows && rows->getOperand(0) == argument &&
+           !llvm::is_contained(rows->getOperands().drop_front(), argument);
   }
 
   /// Whether a group's result can be rounded: it is no statistic, and no operator writes it
-  /// as a whole but a layer normalization.
+  /// as a whole but a layer normalization or softmax.
   static bool isRounded(GroupOp group) {
-    if (normOf(group))
+    if (rowsOf(group))
       return true;
     return llvm::all_of(group.getBody().front().without_terminator(),
                         [](Operation &op) {
@@ -289,7 +285,7 @@ private:
   /// Has a group read and write narrow tensors where these are.
   void rewrite(GroupOp group) const {
     Block &body = group.getBody().front();
-    LayerNormOp norm = normOf(group);
+    Operation *rows = rowsOf(group);
     bool isChanged = false;
     auto builder = OpBuilder::atBlockBegin(&body);
     for (auto [argument, input] :
@@ -299,7 +295,7 @@ private:
       isChanged = true;
       Type before = argument.getType();
       argument.setType(input.getType());
-      if (isRead(norm, argument))
+      if (isRead(rows, argument))
         continue;
       Value widened =
           CastOp::create(builder, argument.getLoc(), before, argument);
@@ -311,7 +307,7 @@ private:
       setNarrow(group.getResult(0));
       Value result = yield->getOperand(0);
       builder.setInsertionPoint(yield);
-      if (norm)
+      if (rows)
         setNarrow(result);
       else
         yield->setOperand(0,

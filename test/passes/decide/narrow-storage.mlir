@@ -75,3 +75,15 @@ func.func @integers(%i: tensor<64xsi32>, %x: tensor<64xf32>) -> (tensor<64xsi32>
   %z = graph.mul %m, %f : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   return %y, %z : tensor<64xsi32>, tensor<64xf32>
 }
+
+// Softmax between products reads and writes bf16.
+// CHECK-LABEL: @shares(
+// CHECK: graph.softmax {{.*}} : (tensor<64x16xbf16>) -> tensor<64x16xbf16>
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group "{{.*}}-product"
+func.func @shares(%x: tensor<64x64xf32>, %v: tensor<64x16xf32>, %w: tensor<16x64xf32>) -> tensor<64x64xf32> {
+  %p = graph.matmul %x, %v : (tensor<64x64xf32>, tensor<64x16xf32>) -> tensor<64x16xf32>
+  %s = graph.softmax %p {axis = 1 : i64} : (tensor<64x16xf32>) -> tensor<64x16xf32>
+  %y = graph.matmul %s, %w : (tensor<64x16xf32>, tensor<16x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
+}
