@@ -138,6 +138,9 @@ private:
       places.insert(last);
       auto sum = last.getDefiningOp<arith::AddIOp>();
       APInt by;
+      // The second of the few elements of a row, of which a thread has all.
+      if (matchPattern(last, m_One()))
+        return true;
       if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&by)) && by == 1)
         firstOfTwo.insert(sum.getLhs());
     }

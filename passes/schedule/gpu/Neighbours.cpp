@@ -12,7 +12,7 @@ namespace ingot::schedule {
 static constexpr llvm::StringLiteral elementsName = "elements";
 
 ArrayRef<PlanKey> elementsKey() {
-  static const PlanKey keys[] = {{elementsName, 2, 16, {}, true}};
+  static const PlanKey keys[] = {{elementsName, 2, 32, {}, true}};
   return keys;
 }
 
@@ -41,23 +41,51 @@ static bool areNumbers(GroupView group) {
          });
 }
 
-SmallVector<Plan> plansByElements(GroupView group, ArrayRef<Dim> trips,
-                                  int64_t enough,
-                                  const TargetDescription &target) {
-  if (!target.isDevice() || trips.empty() || !trips.back().known() ||
-      !areNumbers(group))
-    return {Plan()};
-  int64_t elements = lanesOfAccess(group), count = product(trips).most(),
-          threads = enough * int64_t(target.device.processors);
-  while (elements > 1 &&
-         (*trips.back().known() % elements || count / elements < threads))
-    elements /= 2;
-  SmallVector<Plan> plans;
+/// Plans of `least` elements times a power of two, from `most` on, that `fits`.
+static SmallVector<Plan> plansOfSizes(GroupView group, int64_t least,
+                                      int64_t most,
+                                      llvm::function_ref<bool(int64_t)> fits) {
   MLIRContext *context = group.block->getParentOp()->getContext();
-  for (; elements > 1; elements /= 2)
-    plans.push_back(Plan(context, {{elementsName, elements}}));
+  SmallVector<Plan> plans;
+  for (int64_t elements = most; elements > least; elements /= 2)
+    if (fits(elements))
+      plans.push_back(Plan(context, {{elementsName, elements}}));
   plans.push_back(Plan());
   return plans;
+}
+
+SmallVector<Plan> plansByElements(GroupView group, ArrayRef<Dim> trips,
+                                  const Dim &run, int64_t enough,
+                                  const TargetDescription &target) {
+  if (!target.isDevice() || trips.empty() || !run.known() || !areNumbers(group))
+    return {Plan()};
+  int64_t count = product(trips).most(),
+          threads = enough * int64_t(target.device.processors);
+  return plansOfSizes(group, 1, lanesOfAccess(group), [&](int64_t elements) {
+    return *run.known() % elements == 0 && count / elements >= threads;
+  });
+}
+
+SmallVector<Plan> plansByRows(GroupView group, ArrayRef<Dim> trips,
+                              int64_t enough, const TargetDescription &target) {
+  constexpr int64_t access = 16, mostColumns = 4;
+  if (!target.isDevice() || trips.size() < 2 || !trips.back().known() ||
+      *trips.back().known() > mostColumns || !trips[trips.size() - 2].known() ||
+      !areNumbers(group))
+    return {};
+  int64_t columns = *trips.back().known(), size = access;
+  for (Value input : group.block->getArguments())
+    if (tensorType(input).getNumElements() > 1)
+      size = std::min(
+          size, access / kernel::elementBytes(storageType(elementOf(input))));
+  int64_t count = product(trips).most(),
+          threads = enough * int64_t(target.device.processors);
+  return plansOfSizes(
+      group, columns, columns * std::min<int64_t>(size, 8),
+      [&](int64_t elements) {
+        return *trips[trips.size() - 2].known() % (elements / columns) == 0 &&
+               count / elements >= threads;
+      });
 }
 
 void forNeighbours(KernelBuilder &b, ArrayRef<Dim> trips, int64_t elements,
@@ -78,6 +106,38 @@ void forNeighbours(KernelBuilder &b, ArrayRef<Dim> trips, int64_t elements,
     named(at.back(), axisName(at.size() - 1, at.size()));
     named(place.back(), "part");
   });
+}
+
+bool forNeighbourRows(KernelBuilder &b, ArrayRef<Dim> trips, int64_t elements,
+                      llvm::function_ref<Expr(ArrayRef<Expr>)> element,
+                      llvm::function_ref<void(Expr, ArrayRef<Expr>)> store) {
+  if (trips.size() < 2 || !trips.back().known())
+    return false;
+  int64_t columns = *trips.back().known(), rows = elements / columns;
+  const Dim &outer = trips[trips.size() - 2];
+  if (columns == 0 || elements % columns || rows < 2 || !outer.known() ||
+      *outer.known() % rows)
+    return false;
+  Dims places(trips);
+  places.back() = 1;
+  places[places.size() - 2] = outer.floorDiv(rows);
+  b.forIndependent(places, [&](ArrayRef<Expr> place) {
+    SmallVector<std::pair<Expr, Exprs>> all;
+    size_t rowAxis = place.size() - 2;
+    Expr first =
+        named(place[rowAxis] * double(rows), axisName(rowAxis, place.size()));
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < columns; ++column) {
+        Exprs at(place);
+        at[rowAxis] = first + double(row);
+        at.back() = b.index(column);
+        all.push_back({element(at), at});
+      }
+    for (auto &[value, at] : all)
+      store(value, at);
+    named(place[rowAxis], "part");
+  });
+  return true;
 }
 
 } // namespace ingot::schedule

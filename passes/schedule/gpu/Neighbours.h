@@ -23,17 +23,30 @@ int64_t elementsOfThread(const Plan &plan);
 
 /// As many neighbours along the last of `trips` as make full accesses to memory, and fewer,
 /// where at least `enough` threads are left for each processor; the first plan is the one
-/// to use. A plan without entries where there is one.
+/// to use. They divide `run`, the neighbours that are computed alike. A plan without entries
+/// where there is one.
 llvm::SmallVector<Plan> plansByElements(GroupView group,
                                         llvm::ArrayRef<graph::Dim> trips,
-                                        int64_t enough,
+                                        const graph::Dim &run, int64_t enough,
                                         const TargetDescription &target);
+/// The same where the last axis is shorter than an access, like the channels of an image:
+/// whole rows of it, as many as make a full access to an operand that has the axis in front
+/// of it side by side. Nothing where the last axis is not so short.
+llvm::SmallVector<Plan> plansByRows(GroupView group,
+                                    llvm::ArrayRef<graph::Dim> trips,
+                                    int64_t enough,
+                                    const TargetDescription &target);
 
-/// As forIndependent, in lanes along the last of `trips`: as many of the elements of a
-/// thread as divide it.
+/// As forIndependent, in lanes along the last of `trips`: as many of `elements` as divide it.
 void forNeighbours(KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips,
                    int64_t elements,
                    llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body);
+/// As forIndependent, for whole rows of the last of `trips`, all of which are computed before
+/// one is stored. False, and nothing is built, where `elements` are not several such rows.
+bool forNeighbourRows(
+    KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips, int64_t elements,
+    llvm::function_ref<graph::Expr(llvm::ArrayRef<graph::Expr>)> element,
+    llvm::function_ref<void(graph::Expr, llvm::ArrayRef<graph::Expr>)> store);
 
 } // namespace ingot::schedule
 

@@ -26,7 +26,8 @@ public:
   SmallVector<Plan> plans(GroupView group,
                           const TargetDescription &target) const override {
     MergedAxes axes = mergeAxes(group, [](size_t, size_t) { return true; });
-    return plansByElements(group, axes.trips, target.device.warp * 4, target);
+    return plansByElements(group, axes.trips, axes.trips.back(),
+                           target.device.warp * 4, target);
   }
 
   void emit(KernelBuilder &b) const override {

@@ -9,6 +9,8 @@
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ingot::graph;
 
@@ -29,10 +31,20 @@ public:
                           const TargetDescription &target) const override {
     Value result = group.results()[0];
     RefillOp refill = refilled(result);
-    if (!target.isDevice() || !passLanes(group, refill, {}))
+    if (refill)
+      result = refill.getX();
+    Dims trips = dimsOf(result);
+    // A warp for each scheduler is enough where elements are moved, and have no loops.
+    bool moves = isCheap(group);
+    int64_t enough = moves ? 4 * target.device.warp : target.device.busyThreads;
+    if (moves && !refill)
+      if (auto plans = plansByRows(group, trips, enough, target);
+          plans.size() > 1)
+        return plans;
+    SmallVector<ConcatOp> joins = joinsInPlace(group, result);
+    if (!target.isDevice() || !passLanes(group, refill, joins))
       return {Plan()};
-    return plansByElements(group, dimsOf(refill ? refill.getX() : result),
-                           target.device.busyThreads, target);
+    return plansByElements(group, trips, runOf(trips, joins), enough, target);
   }
 
   void emit(KernelBuilder &b) const override {
@@ -56,14 +68,7 @@ public:
         type = IntegerType::get(type.getContext(), 8);
     }
     if (b.target.isDevice())
-      return forNeighbours(
-          b, shape, elementsOfThread(b.plan), [&](ArrayRef<Expr> at) {
-            for (auto [axis, i] : llvm::enumerate(at))
-              named(i, nameOf(b, axis));
-            Expr element = b.load(result, at);
-            b.store(0u, element,
-                    refill ? Exprs{b.linearize(at, shape)} : Exprs(at));
-          });
+      return emitForDevice(b, result, refill);
     Dim last = shape.empty() ? Dim(1) : shape.back();
     // Where the last axis is cut, with its ends. Vectors need pieces that fill them.
     SmallVector<int64_t> cuts = cutsOf(joins);
@@ -94,13 +99,69 @@ public:
   }
 
 private:
+  /// Whether all operators are elementwise, or move elements.
+  static bool isCheap(GroupView group) {
+    return llvm::all_of(group.block->without_terminator(), [](Operation &op) {
+      auto element = dyn_cast<ElementOpInterface>(op);
+      return isa<ConstantOp, ElementwiseOpInterface>(op) ||
+             (element && element.isCheap());
+    });
+  }
+
+  static void emitForDevice(KernelBuilder &b, Value result, RefillOp refill) {
+    Dims shape = dimsOf(result);
+    auto place = [&](ArrayRef<Expr> at) {
+      return refill ? Exprs{b.linearize(at, shape)} : Exprs(at);
+    };
+    int64_t elements = elementsOfThread(b.plan);
+    if (forNeighbourRows(
+            b, shape, elements,
+            [&](ArrayRef<Expr> at) { return b.load(result, at); },
+            [&](Expr element, ArrayRef<Expr> at) {
+              b.store(0u, element, place(at));
+            }))
+      return;
+    SmallVector<ConcatOp> joins;
+    if (elements > 1) {
+      joins = joinsInPlace(b.group, result);
+      elements = std::gcd(elements, runOf(shape, joins).known().value_or(1));
+    }
+    forNeighbours(b, shape, elements, [&](ArrayRef<Expr> at) {
+      for (auto [axis, i] : llvm::enumerate(at))
+        named(i, nameOf(b, axis));
+      // All elements of a thread are of one operand.
+      for (ConcatOp join : joins)
+        b.bindElement(join.getResult(), join.emitElement(b, at));
+      b.store(0u, b.load(result, at), place(at));
+      for (ConcatOp join : joins)
+        b.unbindElement(join.getResult());
+    });
+  }
+
+  /// How many neighbours along the last axis are surely of the same operands of `joins`, from
+  /// multiples of this number on.
+  static Dim runOf(ArrayRef<Dim> shape, ArrayRef<ConcatOp> joins) {
+    if (shape.empty() || !shape.back().known())
+      return 1;
+    int64_t run = *shape.back().known();
+    for (int64_t cut : cutsOf(joins))
+      run = std::gcd(run, cut);
+    return run;
+  }
+
+  /// What joinsInPlace finds, where the last axis is cut for it. None where vectors are whole
+  /// registers, which pieces rarely are.
+  static SmallVector<ConcatOp> joinsToCut(KernelBuilder &b, Value result) {
+    return b.target.isDevice() || b.target.wholeRegisters
+               ? SmallVector<ConcatOp>()
+               : joinsInPlace(b.group, result);
+  }
+
   /// What joins tensors of known sizes along the last axis to the shape of `result` and
   /// reaches it through elementwise operators alone: its elements have the places of the
-  /// result's. None where vectors are whole registers, which pieces rarely are.
-  static SmallVector<ConcatOp> joinsToCut(KernelBuilder &b, Value result) {
+  /// result's.
+  static SmallVector<ConcatOp> joinsInPlace(GroupView group, Value result) {
     SmallVector<ConcatOp> joins;
-    if (b.target.isDevice() || b.target.wholeRegisters)
-      return joins;
     Dims shape = dimsOf(result);
     std::function<bool(Value)> staysInPlace = [&](Value v) {
       return v == result || llvm::all_of(v.getUsers(), [&](Operation *user) {
@@ -109,7 +170,7 @@ private:
                       staysInPlace(user->getResult(0));
              });
     };
-    for (Operation &op : b.group.block->without_terminator())
+    for (Operation &op : group.block->without_terminator())
       if (auto join = dyn_cast<ConcatOp>(op);
           join && !join.passesLanes() && dimsOf(join.getResult()) == shape &&
           llvm::all_of(join.getInputs(),

@@ -46,3 +46,29 @@ kernel.func @pool(%x: tensor<1x8x8x8xf32>) -> tensor<1x4x4x8xf32> attributes {st
   %y = graph.max_pool %x {dilations = array<i64: 1, 1>, high = array<i64: 0, 0>, kernel = array<i64: 2, 2>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>} : (tensor<1x8x8x8xf32>) -> tensor<1x4x4x8xf32>
   kernel.return %y : tensor<1x4x4x8xf32>
 }
+
+// Whole rows of a short last axis: what lies side by side in the operand is loaded together.
+// CHECK-LABEL: kernel.func @channels_last(
+// CHECK-SAME: extent = 98 : index
+// CHECK-COUNT-12: memref.load
+// CHECK-NOT: memref.load
+// CHECK-COUNT-12: memref.store
+// CHECK: kernel.return
+kernel.func @channels_last(%x: tensor<1x3x224x224xf32>) -> tensor<1x224x224x3xf32> attributes {strategy = "loop-nest", plan = {elements = 12}} {
+  %y = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x224x224xf32>) -> tensor<1x224x224x3xf32>
+  kernel.return %y : tensor<1x224x224x3xf32>
+}
+
+// The neighbours of a thread are of one of the joined tensors.
+// CHECK-LABEL: kernel.func @joined(
+// CHECK: scf.if
+// CHECK-COUNT-4: memref.load
+// CHECK: } else {
+// CHECK-COUNT-4: memref.load
+// CHECK: }
+// CHECK-COUNT-4: memref.store
+// CHECK: kernel.return
+kernel.func @joined(%a: tensor<64x12xf32>, %b: tensor<64x20xf32>) -> tensor<64x32xf32> attributes {strategy = "loop-nest", plan = {elements = 8}} {
+  %y = graph.concat %a, %b {axis = 1 : i64} : (tensor<64x12xf32>, tensor<64x20xf32>) -> tensor<64x32xf32>
+  kernel.return %y : tensor<64x32xf32>
+}
