@@ -501,6 +501,50 @@ void BodyBuilder::forRange(Expr lo, Expr hi,
   });
 }
 
+/// Elements of a row that a thread visits one after the other in the text, without a loop.
+static constexpr int64_t mostInText = 32;
+
+/// Calls `step` for this thread's part of a row that threads share: neighbours as many as there
+/// are lanes, and again behind those of all other threads.
+static Exprs overShare(BodyBuilder &b, int64_t threads, Expr thread,
+                       const Dim &trips, ArrayRef<Expr> init,
+                       llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {
+  int64_t lanes = b.vectorLanes, stride = threads * lanes;
+  Expr first = lanes == 1 ? thread : thread * static_cast<double>(lanes);
+  Exprs carried(init);
+  std::optional<int64_t> count = trips.known();
+  b.withLanes(lanes, [&]() -> Expr {
+    if (!count || *count % stride || *count / threads > mostInText)
+      carried = b.loop(first, b.size(trips), stride, carried, step);
+    else
+      for (int64_t at = 0; at < *count; at += stride)
+        carried = step(at ? first + static_cast<double>(at) : first, carried);
+    return {};
+  });
+  return carried;
+}
+
+/// Merges the lanes of an accumulator half by half.
+static Expr mergeLanes(Expr acc, llvm::function_ref<Expr(Expr, Expr)> merge) {
+  ElementBuilder &b = *acc.builder;
+  auto vector = dyn_cast<VectorType>(acc.value.getType());
+  if (!vector)
+    return acc;
+  for (int64_t half = vector.getNumElements() / 2; half > 0; half /= 2) {
+    auto slice = [&](int64_t from) -> Expr {
+      return {&b,
+              vector::ExtractStridedSliceOp::create(b.builder, b.loc, acc.value,
+                                                    from, half, 1),
+              acc.type};
+    };
+    Expr low = slice(0), high = slice(half);
+    acc = named(merge(low, high), "total_of_" + Twine(half));
+  }
+  acc.value =
+      vector::ExtractOp::create(b.builder, b.loc, acc.value, int64_t{0});
+  return acc;
+}
+
 void BodyBuilder::forLanes(const Dim &trips,
                            llvm::function_ref<void(Expr)> body) {
   Dim inLanes = tripsInLanes(trips);
@@ -510,7 +554,7 @@ void BodyBuilder::forLanes(const Dim &trips,
     return {};
   };
   if (sharing) {
-    loop(sharing->thread, size(trips), sharing->threads, {}, step);
+    overShare(*this, sharing->threads, sharing->thread, trips, {}, step);
     return;
   }
   if (inLanes != 0)
@@ -530,27 +574,17 @@ Expr BodyBuilder::reduceLanes(const Dim &trips, Expr init,
     return reductionStep(i, acc[0], laneCount, body);
   };
   Expr acc = init;
-  if (sharing)
-    return acrossThreads(
-        loop(sharing->thread, size(trips), sharing->threads, {acc}, step)[0],
-        merge);
+  if (sharing) {
+    acc = overShare(*this, sharing->threads, sharing->thread, trips,
+                    {broadcast(init, vectorLanes)}, step)[0];
+    return acrossThreads(mergeLanes(acc, merge), merge);
+  }
   if (inLanes != 0) {
     acc = withLanes(vectorLanes, [&] {
       return loop(index(0), size(inLanes), vectorLanes,
                   {broadcast(init, vectorLanes)}, step)[0];
     });
-    // Halves are merged until one lane is left.
-    for (int64_t half = vectorLanes / 2; half > 0; half /= 2) {
-      auto slice = [&](int64_t from) -> Expr {
-        return {this,
-                vector::ExtractStridedSliceOp::create(builder, loc, acc.value,
-                                                      from, half, 1),
-                acc.type};
-      };
-      Expr low = slice(0), high = slice(half);
-      acc = named(merge(low, high), "total_of_" + Twine(half));
-    }
-    acc.value = vector::ExtractOp::create(builder, loc, acc.value, int64_t{0});
+    acc = mergeLanes(acc, merge);
   }
   if (inLanes == trips)
     return acc;

@@ -5,6 +5,8 @@
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "passes/schedule/GroupCost.h"
+#include "passes/schedule/gpu/Neighbours.h"
+#include "passes/schedule/gpu/Sharing.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -43,6 +45,37 @@ void KernelBuilder::forIndependent(
   });
 }
 
+/// How threads share each of so many rows: how many, a warp or a block, and how many
+/// neighbours each visits at a time.
+static std::pair<int64_t, int64_t>
+shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
+  int64_t wanted = b.threadsOfRow(rows, length.most());
+  if (!length.known())
+    return {wanted, 1};
+  int64_t count = *length.known(), warp = b.target.device.warp,
+          lanes = lanesOfAccess(b.group);
+  while (count % lanes)
+    lanes /= 2;
+  // A thread's part of a row that a warp shares has 32 elements at most, and 16 where a block
+  // does, if the row is not too long: it stays in registers, of which it takes less than 128.
+  constexpr int64_t mostThreads = 512, mostHeld = 32;
+  int64_t best = 0;
+  for (int64_t threads = warp; threads <= mostThreads; threads += warp) {
+    int64_t own = count / threads;
+    if (count % (threads * lanes) || own > mostHeld)
+      continue;
+    best = threads;
+    if (threads >= wanted && (threads == warp || own <= mostHeld / 2))
+      break;
+  }
+  if (best)
+    return {best, lanes};
+  // Half of the threads have some of the row at least.
+  while (lanes > 1 && 2 * count / lanes < wanted)
+    lanes /= 2;
+  return {wanted, lanes};
+}
+
 void KernelBuilder::forRows(ArrayRef<Dim> trips, const Dim &length, Type type,
                             llvm::function_ref<void(ArrayRef<Expr>)> body) {
   // With less than two elements for each thread the exchanges cost more than they save;
@@ -52,8 +85,12 @@ void KernelBuilder::forRows(ArrayRef<Dim> trips, const Dim &length, Type type,
   if (!target.isDevice() || length.most() < 2 * warp || !isExchanged ||
       group.isStrict())
     return forIndependent(trips, body);
-  forSharedRows(trips, threadsOfRow(trips, length.most()),
-                [&](ArrayRef<Expr> at, Expr) { body(at); });
+  auto [threads, lanes] = shareOfRow(*this, trips, length);
+  llvm::SaveAndRestore inLanes(vectorLanes, lanes);
+  forSharedRows(trips, threads, [&](ArrayRef<Expr> at, Expr) {
+    body(at);
+    holdRow(*this);
+  });
 }
 
 void KernelBuilder::forColumns(ArrayRef<Dim> trips,

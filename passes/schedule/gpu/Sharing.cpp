@@ -1,5 +1,9 @@
 #include "passes/schedule/gpu/Sharing.h"
 
+#include "dialects/graph/ElementMemo.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::schedule {
@@ -19,5 +23,122 @@ int64_t mostShared(const Device &device) {
   return device.multipliesByWarpgroups() ? device.sharedBytes
                                          : device.declaredSharedBytes;
 }
+
+namespace {
+
+/// What a load or store moves: the part of a tensor, the value that is stored, the indices.
+struct Access {
+  Value buffer, stored;
+  OperandRange indices;
+  int64_t lanes;
+
+  /// Nothing where an operation is none, or one to memory that threads share.
+  static std::optional<Access> of(Operation &op) {
+    auto make = [](Value buffer, Value stored, OperandRange indices,
+                   Type type) -> std::optional<Access> {
+      auto vector = dyn_cast<VectorType>(type);
+      if (!isa<BlockArgument>(buffer))
+        return std::nullopt;
+      return Access{buffer, stored, indices,
+                    vector ? vector.getNumElements() : 1};
+    };
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      return make(load.getMemRef(), {}, load.getIndices(), load.getType());
+    if (auto load = dyn_cast<vector::LoadOp>(op))
+      return make(load.getBase(), {}, load.getIndices(), load.getType());
+    if (auto store = dyn_cast<memref::StoreOp>(op))
+      return make(store.getMemRef(), store.getValue(), store.getIndices(),
+                  store.getValue().getType());
+    if (auto store = dyn_cast<vector::StoreOp>(op))
+      return make(store.getBase(), store.getValueToStore(), store.getIndices(),
+                  store.getValueToStore().getType());
+    return std::nullopt;
+  }
+};
+
+class HeldRow {
+public:
+  explicit HeldRow(KernelBuilder &b) : b(b) {}
+
+  void run(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<gpu::ShuffleOp>(op) && !exchange)
+        exchange = &op;
+      if (std::optional<Access> access = Access::of(op))
+        visit(op, *access);
+      else if (accessesTensors(op))
+        forget();
+    }
+  }
+
+private:
+  void visit(Operation &op, Access access) {
+    Exprs at;
+    for (Value index : access.indices)
+      at.push_back(b.wrap(index, index.getType()));
+    ElementMemo::Key key = memo.keyOf(access.buffer, access.lanes, at);
+    if (access.stored) {
+      held[key] = access.stored;
+      Operation *&store = stores[key];
+      if (store)
+        store->erase();
+      store = &op;
+      return;
+    }
+    if (Value known = held.lookup(key)) {
+      op.getResult(0).replaceAllUsesWith(known);
+      op.erase();
+      return;
+    }
+    held[key] = op.getResult(0);
+    if (exchange)
+      return loadAhead(op, access, at);
+    for (const Expr &index : at)
+      early.try_emplace(keyOf(index), index.value);
+  }
+
+  /// Moves a load in front of the first exchange, if what it loads is no result and others are
+  /// loaded at the same place there.
+  void loadAhead(Operation &op, Access access, ArrayRef<Expr> at) {
+    SmallVector<Value> indices;
+    for (const Expr &index : at)
+      indices.push_back(early.lookup(keyOf(index)));
+    if (llvm::is_contained(b.outputs, access.buffer) ||
+        !llvm::all_of(indices, [](Value v) { return bool(v); }))
+      return;
+    // Behind the buffer.
+    op.setOperands(1, indices.size(), indices);
+    op.moveBefore(exchange);
+  }
+
+  ElementMemo::Key keyOf(const Expr &index) {
+    return memo.keyOf(Value(), 0, {index});
+  }
+
+  static bool accessesTensors(Operation &op) {
+    return op
+        .walk([](Operation *inner) {
+          return Access::of(*inner) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// What a loop stores is not known behind it.
+  void forget() {
+    held.clear();
+    stores.clear();
+  }
+
+  KernelBuilder &b;
+  ElementMemo memo;
+  Operation *exchange = nullptr;
+  llvm::DenseMap<ElementMemo::Key, Value> held, early;
+  llvm::DenseMap<ElementMemo::Key, Operation *> stores;
+};
+
+} // namespace
+
+void holdRow(KernelBuilder &b) { HeldRow(b).run(*b.builder.getBlock()); }
 
 } // namespace ingot::schedule

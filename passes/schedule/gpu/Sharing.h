@@ -16,6 +16,12 @@ void share(KernelBuilder &b, graph::Expr thread, int64_t threads, int64_t count,
 /// driver for more, all there is.
 int64_t mostShared(const Device &device);
 
+/// Has the elements of a row that threads share stay in registers from one pass over it to the
+/// next, in the block where `b` builds: each is loaded once, in front of the first exchange
+/// between threads where possible, and of what is stored in the same place only the last is.
+/// No thread reads what another one stores in a row.
+void holdRow(KernelBuilder &b);
+
 } // namespace ingot::schedule
 
 #endif // INGOT_PASSES_SCHEDULE_GPU_SHARING_H

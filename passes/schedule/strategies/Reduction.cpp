@@ -14,6 +14,7 @@
 // Reductions that keep the last axis need none of this: the loop nest has
 // vectors along it.
 
+#include "dialects/kernel/KernelModule.h"
 #include "passes/schedule/StoredOperands.h"
 #include "passes/schedule/Strategy.h"
 
@@ -50,6 +51,10 @@ public:
     };
     if (takesWarp()) {
       threads = b.threadsOfRow(rows, length());
+      // Half of them have some of the row at least.
+      lanes = lanesOfAccess();
+      while (length() % lanes || (lanes > 1 && 2 * length() / lanes < threads))
+        lanes /= 2;
       return b.forSharedRows(rows, threads,
                              [&](ArrayRef<Expr> outer, Expr lane) {
                                Exprs at = atRow(outer);
@@ -110,6 +115,17 @@ private:
            (type.isF32() || type.isInteger(32));
   }
 
+  /// Elements that a thread of a device reads at once: 16 bytes of the widest tensor.
+  int64_t lanesOfAccess() {
+    constexpr int64_t access = 16;
+    int64_t elements = access;
+    for (BlockArgument input : b.group.block->getArguments())
+      if (tensorType(input).getNumElements() > 1)
+        elements = std::min(elements, access / kernel::elementBytes(storageType(
+                                                   elementOf(input))));
+    return std::max<int64_t>(elements, 1);
+  }
+
   void sharedRow(MutableArrayRef<Expr> at, Expr lane) {
     SmallVector<size_t> outer = outerAxes();
     int64_t count = length();
@@ -124,18 +140,21 @@ private:
                             named(i, axisName(outer[depth], shape.size()));
                         return {nest(depth + 1, carried[0])};
                       })[0];
-      return b.loop(
-          lane, b.index(length()), threads, {acc},
-          [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
-            named(k, "element");
-            return {
-                named(reduction.combine(b, carried[0], load(at, k)), "total")};
-          })[0];
+      return b.withLanes(lanes, [&] {
+        Expr first = lanes == 1 ? lane : named(lane * double(lanes), "first");
+        return b.loop(first, b.index(length()), threads * lanes, {acc},
+                      [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
+                        named(k, "element");
+                        Expr next =
+                            reduction.combine(b, carried[0], load(at, k));
+                        return {named(b.broadcast(next, lanes), "total")};
+                      })[0];
+      });
     };
-    Expr total =
-        b.acrossThreads(nest(0, reduction.init(b)), [&](Expr x, Expr y) {
-          return reduction.merge(b, x, y);
-        });
+    Expr ofThread =
+        acrossLanes(nest(0, b.broadcast(reduction.init(b), lanes)), lanes);
+    Expr total = b.acrossThreads(
+        ofThread, [&](Expr x, Expr y) { return reduction.merge(b, x, y); });
     for (size_t axis : outer)
       at[axis] = b.index(0);
     b.when(equal(lane, 0.0), [&] { finish(at, total, count); });
@@ -294,8 +313,8 @@ private:
   SmallVector<bool> reduced;
   /// Axes from here on are one.
   size_t merged;
-  /// Threads of a device that share a row.
-  int64_t threads = 1;
+  /// Threads of a device that share a row, and neighbours that each reads at a time.
+  int64_t threads = 1, lanes = 1;
   /// The buffers that are read, as that shape has them.
   SmallVector<std::pair<Value, Value>> operands;
 };

@@ -44,19 +44,54 @@ kernel.func @rows(%x: tensor<200x10xf32>) -> tensor<200x10xf32> attributes {stra
   kernel.return %y : tensor<200x10xf32>
 }
 
-// A warp for each row that is long enough: threads take every 32nd element, and exchange
+// A warp for each row that is long enough: threads take every 32nd piece of 4 elements, and exchange
 // the largest element and the sum.
 // CHECK-LABEL: kernel.func @long_rows(
 // CHECK-SAME: extent = 50 : index
 // CHECK-SAME: threads = 128 : i64
-// CHECK: scf.for %{{.*}} = %[[LANE:.*]] to %c100{{.*}} step %c32
+// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c4
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %c100{{.*}} step %c128
 // CHECK-COUNT-5: gpu.shuffle xor
-// CHECK: scf.for %{{.*}} = %[[LANE]] to %c100{{.*}} step %c32
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %c100{{.*}} step %c128
 // CHECK-COUNT-5: gpu.shuffle xor
-// CHECK: scf.for %{{.*}} = %[[LANE]] to %c100{{.*}} step %c32
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %c100{{.*}} step %c128
 kernel.func @long_rows(%x: tensor<200x100xf32>) -> tensor<200x100xf32> attributes {strategy = "body"} {
   %y = graph.softmax %x {axis = 1 : i64} : (tensor<200x100xf32>) -> tensor<200x100xf32>
   kernel.return %y : tensor<200x100xf32>
+}
+
+// Rows that threads can hold in registers: 16 elements of each, loaded once and stored once, whatever waits for the
+// sum in the result meanwhile.
+// CHECK-LABEL: kernel.func @held_rows(
+// CHECK-SAME: extent = 10000 : index
+// CHECK-SAME: threads = 256 : i64
+// CHECK-NOT: scf.for
+// CHECK-COUNT-16: memref.load %arg0
+// CHECK-NOT: memref.load %arg
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: gpu.barrier
+// CHECK-NOT: memref.load %arg
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK-COUNT-16: memref.store {{.*}}, %arg1
+// CHECK-NOT: memref.store
+// CHECK: kernel.return
+kernel.func @held_rows(%x: tensor<10000x4096xbf16>) -> tensor<10000x4096xbf16> attributes {strategy = "body"} {
+  %y = graph.softmax %x {axis = 1 : i64} : (tensor<10000x4096xbf16>) -> tensor<10000x4096xbf16>
+  kernel.return %y : tensor<10000x4096xbf16>
+}
+
+// Few of them have more threads each; the scale is loaded in front of the first exchange.
+// CHECK-LABEL: kernel.func @normalized(
+// CHECK-SAME: extent = 128 : index
+// CHECK-SAME: threads = 192 : i64
+// CHECK-COUNT-8: memref.load %arg
+// CHECK-NOT: memref.load %arg
+// CHECK-COUNT-4: memref.store {{.*}}, %arg2
+// CHECK-NOT: memref.store
+// CHECK: kernel.return
+kernel.func @normalized(%x: tensor<128x768xf32>, %scale: tensor<768xf32>) -> tensor<128x768xf32> attributes {strategy = "body"} {
+  %y = graph.layer_norm %x, %scale {center = true, epsilon = 1.0e-05 : f32} : (tensor<128x768xf32>, tensor<768xf32>) -> tensor<128x768xf32>
+  kernel.return %y : tensor<128x768xf32>
 }
 
 // What has no parts runs on one thread.
