@@ -128,7 +128,7 @@ class ChannelsCase(Case):
             ("Conv", "first w bias", "one", {"pads": [1] * 4}), ("Conv", "last w bias", "other", {"pads": [1] * 4}), ("Mul", "one other", "y", {}))]
         w = self.w.astype(np.float64)
         x = np.maximum(convolution(self.x.astype(np.float64), v.astype(np.float64), 1, 1), 0)
-        one, other = (convolution(part, w, 1) + self.bias.astype(np.float64)[:, None, None] for part in (x[:, :count], x[:, all_of - count:]))
+        one, other = (convolution(part, w, 1, 1) + self.bias.astype(np.float64)[:, None, None] for part in (x[:, :count], x[:, all_of - count:]))
         self.want = one * other
         graph = helper.make_graph(nodes, "channels", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.x.shape)],
                                   [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.want.shape)],
