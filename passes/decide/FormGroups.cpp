@@ -508,10 +508,6 @@ private:
         return true;
       if (joinsParts(producer, user))
         return true;
-      // A border is no element, where threads ask for each whether it is one.
-      if (auto pad = dyn_cast<PadOp>(user);
-          pad && target.isDevice() && pad.getMode() == "constant")
-        return true;
       return tensorType(user->getResult(0)).getNumElements() <= produced;
     });
   }

@@ -35,7 +35,9 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
     populateExpandVector(patterns, target);
     addForTarget(patterns, target, expandDot);
     populateFoldIndices(patterns);
-    populateJoinAxes(patterns);
+    // Processors go through tensors by loops over their axes; threads take numbers apart.
+    if (target.isDevice())
+      populateJoinAxes(patterns);
     populateStartSums(patterns);
     populateDropUnread(patterns);
     FrozenRewritePatternSet frozen(std::move(patterns));

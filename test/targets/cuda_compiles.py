@@ -200,8 +200,8 @@ def instruction_cases(work):
 
 # The same for the strategies of Hopper.
 def hopper_cases(work):
-    tiles = [r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile", r"mbarrier\.try_wait\.parity", r"mbarrier\.arrive\.expect_tx"]
-    units = [r"UTMALDG\.2D", r"SYNCS\.PHASECHK\.TRANS64\.TRYWAIT", "ACQBULK", "PREEXIT"]
+    tiles = [r"cp\.async\.bulk\.tensor\.[25]d\.shared::cluster\.global\.tile", r"mbarrier\.try_wait\.parity", r"mbarrier\.arrive\.expect_tx"]
+    units = [r"UTMALDG\.[25]D", r"SYNCS\.PHASECHK\.TRANS64\.TRYWAIT", "ACQBULK", "PREEXIT"]
     product = lambda shape, name: (name, helper.make_node("MatMul", ["x", "w"], ["y"]),
                                    [("x", [shape[0], shape[1]])], [shape[0], shape[2]], ("w", [shape[1], shape[2]]))
     for name, dtype, kind in ("f16", np.float16, r"HGMMA\.64x\d+x16\.F32 "), ("bf16", ml_dtypes.bfloat16, r"HGMMA\.64x\d+x16\.F32\.BF16"):

@@ -84,14 +84,16 @@ private:
   }
 
   /// Instructions of a warp for each block of keys: copies, units that multiply and their
-  /// loads, and about 25 for each score of a thread. A scheduler begins one in a cycle; of
+  /// loads, about 25 for each score of a thread, one for each sum that is corrected, and
+  /// about 60 for the exchanges and the barrier. A scheduler begins one in a cycle; of
   /// one warp alone one in 5.4 cycles (1,500 queries and keys of 6 heads, a warp for each
   /// 16 queries: 98 us on an H100 SXM, November 2026).
   static double seconds(const AttentionAnchor &anchor,
                         const TensorAttentionTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;
-    constexpr double alone = 5.4, ofCopy = 12, ofScore = 25, schedulers = 4;
+    constexpr double alone = 5.4, ofCopy = 12, ofScore = 25, others = 60,
+                     schedulers = 4;
     double threads = double(tile.warps() * device.warp),
            sizes = double(tile.depth + tile.width);
     double copies = double(tile.keys) * sizes * double(tile.elementBytes) /
@@ -99,7 +101,8 @@ private:
            scores = double(unitRows * tile.sliceKeys()) / double(device.warp),
            units = double(tile.sliceKeys()) / double(unitColumns) * sizes /
                    double(tile.steps());
-    double ofWarp = copies * ofCopy + scores * ofScore + 2 * units;
+    double ofWarp = copies * ofCopy + scores * ofScore + 2 * units +
+                    double(tile.values()) + others;
     double blocks = double(llvm::divideCeil(anchor.keys().most(), tile.keys));
     double merging = 400 * std::log2(double(tile.slices));
     return AttentionStrategyOnDevice::seconds(

@@ -107,6 +107,14 @@ kernel.func @await_on_host(%x: memref<4xf32>) {
 
 // -----
 
+kernel.func @await_inputs_on_host(%x: memref<4xf32>) {
+  // expected-error @+1 {{is in a kernel that runs on no threads of a device}}
+  kernel.await_inputs
+  kernel.return
+}
+
+// -----
+
 kernel.func @not_cleared(%counts: memref<4xi32>) attributes {extent = 1 : index, threads = 32 : i64} {
   %i = arith.constant 0 : index
   // expected-error @+1 {{counts in what no launch clears}}
