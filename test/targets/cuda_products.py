@@ -168,7 +168,7 @@ def cases():
     yield Case("sum-convolution-f16", "tensor-product", "sm_80", (1, 48, 9, 11), (48, 48, 3, 3), dtype=np.float16, tolerance=1e-3, has_sum=True)
     yield Case("sum-s8", "tensor-product", "sm_80", (72, 96), (96, 96), ("s8", "s8"), has_sum=True)
     for size in (384, 336):
-        yield Case(f"sum-{size}-warpgroups", "warpgroup-product", "sm_90a", (520, size), (size, size), dtype=np.float16, tolerance=1e-3,
+        yield Case(f"sum-{size}-warpgroups", "warpgroup-product", "sm_90a", (520, size), (size, size), dtype=np.float16, tolerance=2e-3,
                    has_sum=True)
     yield Case("shares-f16", "stream-product", "sm_80", (72, 16384), (16384, 48), dtype=np.float16, tolerance=1e-3)
     yield Case("shares-s8", "stream-product", "sm_75", (64, 16384), (16384, 64), ("s8", "s8"))
