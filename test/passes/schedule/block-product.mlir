@@ -25,11 +25,14 @@ kernel.func @product(%x: tensor<64x21xf32>, %w: tensor<21x24xf32>) -> tensor<64x
   kernel.return %y : tensor<64x24xf32>
 }
 
-// A warp reduces a row: each thread a part, then they exchange.
+// A warp reduces a row: each thread 4 neighbours at a time, then they exchange.
 // CHECK-LABEL: kernel.func @sum(
 // CHECK-SAME: extent = 512 : index
 // CHECK-SAME: threads = 128 : i64
-// CHECK: scf.for %{{.*}} = %[[LANE:.*]] to %c1000{{.*}} step %c32
+// CHECK: %[[LANE:.*]] = arith.remsi %{{.*}}, %c32
+// CHECK: %[[FROM:.*]] = arith.muli %[[LANE]], %c4
+// CHECK: scf.for %{{.*}} = %[[FROM]] to %c1000{{.*}} step %c128
+// CHECK-COUNT-4: memref.load
 // CHECK-COUNT-5: gpu.shuffle xor
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[LANE]], %c0
 // CHECK: scf.if %[[FIRST]]
@@ -81,7 +84,7 @@ kernel.func @pieces(%x: tensor<64x40xf32>, %w: tensor<40x24xf32>) -> tensor<64x2
 // CHECK-LABEL: kernel.func @few_rows(
 // CHECK-SAME: extent = 3 : index
 // CHECK-SAME: threads = 256 : i64
-// CHECK: scf.for {{.*}} to %c1000{{.*}} step %c256
+// CHECK: scf.for {{.*}} to %c1000{{.*}} step %c1024
 // CHECK-COUNT-5: gpu.shuffle xor
 // CHECK: %[[TOTALS:.*]] = memref.alloca() : memref<8xf32, #gpu.address_space<workgroup>>
 // CHECK: gpu.barrier
