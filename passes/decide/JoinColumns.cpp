@@ -15,6 +15,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
+#include "passes/decide/KnownValues.h"
 #include "passes/decide/Passes.h"
 #include "targets/TargetDescription.h"
 
@@ -26,14 +27,6 @@ namespace ingot::decide {
 #include "passes/decide/Passes.h.inc"
 
 namespace {
-
-/// Whether a value is computed from one constant alone.
-bool isKnown(Value v) {
-  Operation *op = v.getDefiningOp();
-  while (op && !isa<ConstantOp>(op) && op->getNumOperands() == 1)
-    op = op->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<ConstantOp>(op);
-}
 
 /// Replaces one convolution.
 class Joining {

@@ -11,6 +11,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
+#include "passes/decide/KnownValues.h"
 #include "passes/decide/Passes.h"
 #include "targets/TargetDescription.h"
 #include "llvm/ADT/MapVector.h"
@@ -23,14 +24,6 @@ namespace ingot::decide {
 #include "passes/decide/Passes.h.inc"
 
 namespace {
-
-/// Whether a value is computed from one constant alone.
-bool isKnown(Value v) {
-  Operation *op = v.getDefiningOp();
-  while (op && !isa<ConstantOp>(op) && op->getNumOperands() == 1)
-    op = op->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<ConstantOp>(op);
-}
 
 /// A product, the bias that is added to it, if there is one, and its columns as heads.
 struct Heads {

@@ -101,16 +101,17 @@ Operation *rowsOf(GroupOp group) {
              : nullptr;
 }
 
-/// Whether one number is left when it is rounded.
-bool isExactly(ConstantOp constant, FloatType narrow) {
+/// The one number of a constant as a narrow one; nothing if it has several, or would be
+/// rounded.
+std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   auto value = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!value || value.empty() || !value.isSplat())
-    return false;
+    return std::nullopt;
   APFloat number = value.getSplatValue<APFloat>();
   bool isRounded = false;
   number.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven,
                  &isRounded);
-  return !isRounded;
+  return isRounded ? std::nullopt : std::optional(number);
 }
 
 /// Finds narrow values that hold all that wide ones do.
@@ -133,7 +134,7 @@ private:
   bool exists(Value v) const {
     Operation *op = v.getDefiningOp();
     if (auto constant = dyn_cast_or_null<ConstantOp>(op))
-      return isExactly(constant, narrow);
+      return narrowNumber(constant, narrow).has_value();
     if (auto widening = dyn_cast_or_null<CastOp>(op))
       return elementOf(widening.getX()) == narrow;
     return op && isMove(op) &&
@@ -148,16 +149,10 @@ private:
       return widening.getX();
     OpBuilder builder(op);
     RankedTensorType type = tensorOf(dimsOf(v), narrow);
-    if (auto constant = dyn_cast<ConstantOp>(op)) {
-      auto wide = cast<DenseFPElementsAttr>(constant.getValue());
-      APFloat number = wide.getSplatValue<APFloat>();
-      bool isRounded = false;
-      number.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                     &isRounded);
-      return ConstantOp::create(
-          builder, v.getLoc(),
-          cast<ElementsAttr>(DenseElementsAttr::get(type, number)));
-    }
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      return ConstantOp::create(builder, v.getLoc(),
+                                cast<ElementsAttr>(DenseElementsAttr::get(
+                                    type, *narrowNumber(constant, narrow))));
     IRMapping mapping;
     for (Value operand : op->getOperands())
       if (isWideFloat(operand))

@@ -82,6 +82,9 @@ class Case:
             nodes.append(helper.make_node("Add", ["biased", "x"], ["sum"]))
             nodes.append(helper.make_node("Relu", ["sum"], ["y"]))
             self.want = np.maximum(self.want + self.x.astype(np.float64), 0)
+        return self.write(folder, nodes, constants)
+
+    def write(self, folder, nodes, constants):
         element = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
         graph = helper.make_graph(nodes, "product", [helper.make_tensor_value_info("x", element, self.x.shape)],
                                   [helper.make_tensor_value_info("y", element, self.want.shape)], constants)
@@ -106,13 +109,7 @@ class NormedCase(Case):
         x = self.x.astype(np.float64)
         x = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-3) * scale
         self.want = (x @ self.w.astype(np.float64) + self.bias) / (1 + np.exp(-x @ v.astype(np.float64)))
-        graph = helper.make_graph(nodes, "normed", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.x.shape)],
-                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.want.shape)],
-                                  [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
-        path = os.path.join(folder, "model.onnx")
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), path)
-        np.save(os.path.join(folder, "x.npy"), self.x)
-        return path
+        return self.write(folder, nodes, [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
 
 
 class ChannelsCase(Case):
@@ -130,13 +127,7 @@ class ChannelsCase(Case):
         x = np.maximum(convolution(self.x.astype(np.float64), v.astype(np.float64), 1, 1), 0)
         one, other = (convolution(part, w, 1, 1) + self.bias.astype(np.float64)[:, None, None] for part in (x[:, :count], x[:, all_of - count:]))
         self.want = one * other
-        graph = helper.make_graph(nodes, "channels", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.x.shape)],
-                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.want.shape)],
-                                  [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
-        path = os.path.join(folder, "model.onnx")
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), path)
-        np.save(os.path.join(folder, "x.npy"), self.x)
-        return path
+        return self.write(folder, nodes, [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
 
 
 def cases():

@@ -1,6 +1,7 @@
 #include "passes/schedule/gpu/AttentionBlock.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/gpu/BlockOperands.h"
 
 using namespace mlir;
@@ -326,14 +327,11 @@ double AttentionStrategyOnDevice::seconds(const AttentionAnchor &anchor,
       std::min(1.0, together * double(work.threads) / double(work.enough));
   double computing =
       waves * std::max(together * work.cycles / busy, work.latency) / clock;
-  // All blocks of a head read its keys and values from the second cache. Where nobody has
-  // said what it yields it is about three times what memory does (A100's data sheet).
+  // All blocks of a head read its keys and values from the second cache.
   double moved = blocks * double(anchor.keys().most()) *
                  double(anchor.depth() + anchor.width()) *
                  double(bytesOf(elementOf(anchor.product.getB())));
-  double rate = device.cacheBytesPerSecond > 0 ? device.cacheBytesPerSecond
-                                               : 3 * device.bytesPerSecond;
-  return std::max(computing, moved / rate);
+  return std::max(computing, moved / cacheRate(device));
 }
 
 } // namespace ingot::schedule
