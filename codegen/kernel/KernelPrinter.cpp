@@ -123,8 +123,10 @@ void KernelPrinter::printSignature() {
       variable.name = hint.empty() ? names.numbered("arg") : names.unique(hint);
       os << typeName(argument.getType(), Sign::Signed) << ' ';
     }
-    // Strategies may pass what one shape does not need.
-    os << (argument.use_empty() ? "/*" + variable.name + "*/" : variable.name);
+    // Strategies may pass what one shape does not need, or what a map alone is made of.
+    bool isUnused =
+        llvm::all_of(argument.getUsers(), llvm::IsaPred<kernel::TilesOp>);
+    os << (isUnused ? "/*" + variable.name + "*/" : variable.name);
     variables[argument] = variable;
   }
   // Maps that the host makes.
