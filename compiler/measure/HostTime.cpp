@@ -69,11 +69,13 @@ static double readRate(ArrayRef<Line> lines, int64_t bytes) {
 }
 
 /// Sums of products in twelve vectors, more than wait for each other on any core, in
-/// `steps` steps. Variables of their own: g++ 12 keeps an array of them in memory.
+/// `steps` steps. Variables of their own: g++ 12 keeps an array of them in memory. A number
+/// that the compiler knows would let it leave out a sum that no step changes.
 #define INGOT_MULTIPLY_ADDS(NAME, ATTRIBUTE, BYTES)                            \
   ATTRIBUTE static float NAME(uint64_t steps) {                                \
     using Vector = float __attribute__((vector_size(BYTES)));                  \
-    Vector x = Vector{} + 0.5F, a = x, b = a + x, c = b + x, d = c + x,        \
+    volatile float unknown = 0.5F;                                             \
+    Vector x = Vector{} + unknown, a = x, b = a + x, c = b + x, d = c + x,     \
            e = d + x, f = e + x, g = f + x, h = g + x, i = h + x, j = i + x,   \
            k = j + x, l = k + x;                                               \
     for (; steps > 0; --steps) {                                               \

@@ -117,7 +117,7 @@ static std::vector<Summary> summarize(const KernelTimes &kernels) {
 static void printKernels(ArrayRef<Summary> kernels, ArrayRef<std::string> names,
                          const Predictions *predictions) {
   llvm::raw_ostream &os = llvm::outs();
-  double sum = 0;
+  double sum = 0, limits = 0;
   for (const Summary &kernel : kernels)
     sum += kernel.median;
   if (predictions)
@@ -132,12 +132,16 @@ static void printKernels(ArrayRef<Summary> kernels, ArrayRef<std::string> names,
       os << llvm::format("%9.4f ms  %5.1f%%  ", known.seconds * 1e3,
                          100 * known.limit * 1e3 / each)
          << llvm::left_justify(known.bound, 13) << " ";
+      limits += known.limit * 1e3;
       constexpr double leastMilliseconds = 0.02;
       if (each > leastMilliseconds)
         errors.push_back(std::abs(known.seconds * 1e3 / each - 1));
     }
     os << name << "\n";
   }
+  if (limits > 0)
+    os << llvm::format("all kernels: %.1f%% of what this machine can do\n",
+                       100 * limits / sum);
   if (errors.empty())
     return;
   llvm::sort(errors);
