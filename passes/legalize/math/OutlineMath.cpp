@@ -51,7 +51,9 @@ static std::string commentOf(const MathFunction &function, bool isDouble,
   llvm::raw_string_ostream os(text);
   os << function.text << ", ";
   double ulps = isDouble ? function.ulps64 : function.ulps32;
-  if (ulps == 0)
+  if (isOrZero && !isDouble)
+    os << "within 2.5 + |x| units in the last place";
+  else if (ulps == 0)
     os << "exactly";
   else
     os << "within " << llvm::format("%g", ulps)

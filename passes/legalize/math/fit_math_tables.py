@@ -123,10 +123,11 @@ quotient_of_expm1 = lambda r: m.expm1(r) / r
 emit("kExp", "(e^r - 1) / r on +-ln 2",
      polynomial(quotient_of_expm1, lambda r: abs(r / m.exp(r)), -ln2, ln2, 7),
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 14))
-half_ln2 = ln2 / 2
-emit("kExpOfHalf", "(e^r - 1) / r on +-ln 2 / 2",
-     polynomial(quotient_of_expm1, lambda r: abs(r / m.exp(r)), -half_ln2, half_ln2, 6),
-     polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -half_ln2, half_ln2, 12))
+half = mpf("0.5001")
+quotient_of_exp2 = lambda r: (m.mpf(2)**r - 1) / r
+emit("kExp2", "(2^r - 1) / r on +-1/2",
+     polynomial(quotient_of_exp2, lambda r: abs(r / m.mpf(2)**r), -half, half, 5),
+     polynomial(quotient_of_exp2, lambda r: abs(r / m.mpf(2)**r), -half, half, 11))
 emit("kExpm1", "(e^r - 1) / r on +-ln 2, with a small error relative to e^r - 1",
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 8),
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 14))

@@ -3,7 +3,7 @@
 
 // An exponential that may be 0 is another function than one that may not.
 // CHECK: func.func private @exp_or_zero_f32(
-// CHECK-SAME: kernel.comment = "e^x, within 2.5 units in the last place; 0 below e^-80, infinite from e^88.4 on."
+// CHECK-SAME: kernel.comment = "e^x, within 2.5 + |x| units in the last place; 0 below e^-80, infinite from e^88.4 on."
 // CHECK-NEXT: math.exp %{{.*}} fastmath<afn>
 
 // A function for each operation and type, called wherever the operation is.
