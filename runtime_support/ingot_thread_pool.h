@@ -70,8 +70,8 @@ public:
     ++generation;
     ticket.store(uint64_t(generation) << 36 | uint64_t(parts) << 24);
     wake();
-    while (runPart(/*fromBack=*/false))
-      ;
+    unfinished.fetch_sub(runParts(/*fromBack=*/false),
+                         std::memory_order_acquire);
     for (unsigned spins = 0; unfinished.load(std::memory_order_acquire) != 0;
          ++spins)
       pause(spins);
@@ -88,6 +88,7 @@ private:
     std::atomic<ptrdiff_t> extent{0};
   };
 
+  static constexpr size_t kLine = 64;
   static constexpr ptrdiff_t kMaxParts = 0xfff;
   static ptrdiff_t partsOf(uint64_t ticket) { return ticket >> 24 & 0xfff; }
   static ptrdiff_t frontOf(uint64_t ticket) { return ticket >> 12 & 0xfff; }
@@ -97,31 +98,40 @@ private:
     return frontOf(now) + backOf(now) < partsOf(now);
   }
 
-  /// Takes one part and runs it; false if there is none.
-  bool runPart(bool fromBack) {
+  /// Takes parts and runs them until there are none; returns how many. The first time
+  /// half of a fair share is taken at once, so that threads seldom ask at the same time.
+  ptrdiff_t runParts(bool fromBack) {
+    ptrdiff_t done = 0;
     uint64_t now = ticket.load(std::memory_order_acquire);
     for (;;) {
       ptrdiff_t front = frontOf(now), back = backOf(now), parts = partsOf(now);
       if (front + back >= parts)
-        return false;
-      ptrdiff_t part = fromBack ? parts - 1 - back : front;
+        return done;
+      ptrdiff_t share = parts / (2 * ptrdiff_t(size()));
+      ptrdiff_t left = parts - front - back, taken = done > 0 || share < 1 ? 1
+                                                     : share < left ? share
+                                                                    : left;
+      ptrdiff_t first = fromBack ? parts - back - taken : front;
       ingot_body body = job.body.load(std::memory_order_relaxed);
       void *argument = job.argument.load(std::memory_order_relaxed);
       ptrdiff_t extent = job.extent.load(std::memory_order_relaxed);
-      if (!ticket.compare_exchange_weak(now, now + (fromBack ? 1 : 1 << 12)))
+      uint64_t step = uint64_t(taken) << (fromBack ? 0 : 12);
+      if (!ticket.compare_exchange_weak(now, now + step))
         continue;
       // The parts that are one step longer lie evenly among the others.
-      ptrdiff_t length = extent / parts, rest = extent % parts;
-      body(argument, part * length + part * rest / parts,
-           (part + 1) * length + (part + 1) * rest / parts);
-      unfinished.fetch_sub(1, std::memory_order_release);
-      return true;
+      ptrdiff_t length = extent / parts, rest = extent % parts,
+                end = first + taken;
+      body(argument, first * length + first * rest / parts,
+           end * length + end * rest / parts);
+      done += taken;
+      now = ticket.load(std::memory_order_acquire);
     }
   }
 
   void work() {
     for (unsigned spins = 0; !stopping.load(std::memory_order_relaxed);) {
-      if (runPart(/*fromBack=*/true)) {
+      if (ptrdiff_t done = runParts(/*fromBack=*/true)) {
+        unfinished.fetch_sub(done, std::memory_order_release);
         spins = 0;
         continue;
       }
@@ -161,13 +171,15 @@ private:
 
   static constexpr unsigned kSpins = 20000;
 
-  Job job;
-  uint32_t generation = 0;
   /// Generation, number of parts, parts taken from the front and from the back, in
-  /// one word.
-  std::atomic<uint64_t> ticket{0};
-  std::atomic<ptrdiff_t> unfinished{0};
-  std::atomic<bool> busy{false}, stopping{false};
+  /// one word; in the cache line of what it is about.
+  alignas(kLine) std::atomic<uint64_t> ticket{0};
+  Job job;
+  /// Written where no thread looks for work.
+  alignas(kLine) std::atomic<ptrdiff_t> unfinished{0};
+  uint32_t generation = 0;
+  std::atomic<bool> busy{false};
+  alignas(kLine) std::atomic<bool> stopping{false};
   std::atomic<unsigned> sleeping{0};
   std::mutex mutex;
   std::condition_variable wakeUp;
