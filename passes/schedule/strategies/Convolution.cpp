@@ -8,6 +8,7 @@
 // once). Large weights: for each panel all positions (the weights are).
 
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/ConvolutionLoops.h"
@@ -48,6 +49,8 @@ public:
     UnpackPanelsOp packed = anchor.weights();
     std::vector<TileChoice> tiles =
         fittingPanels(model.ranked(), packed, anchor.channels(), lanes);
+    if (anchor.pool && hasOneRow(anchor.pool) && paysToFork(group, target))
+      preferPanelsToShare(tiles, anchor.channels(), model);
     // Large weights are read once, else the input is.
     bool weightsFirst = !anchor.pool && target.l2Bytes > 0 &&
                         anchor.weightBytes() > target.residentBytes();
@@ -138,6 +141,25 @@ public:
   }
 
 private:
+  /// Whether threads can share nothing of a pool but its channels.
+  static bool hasOneRow(Operation *pool) {
+    ArrayRef<int64_t> y = shapeOf(pool->getResult(0));
+    return ShapedType::getNumElements(y.drop_back(2)) == 1;
+  }
+
+  /// Begins with a tile that leaves more than one panel, where it is nearly as fast.
+  static void preferPanelsToShare(std::vector<TileChoice> &tiles,
+                                  int64_t channels, ConvolutionTiles &model) {
+    constexpr double nearly = 1.1;
+    double best = model.cycles(tiles.front());
+    auto shared = llvm::find_if(tiles, [&](const TileChoice &tile) {
+      return 2 * tile.vectors * model.lanes() <= channels &&
+             model.cycles(tile) <= nearly * best;
+    });
+    if (shared != tiles.end())
+      std::rotate(tiles.begin(), shared, shared + 1);
+  }
+
   static int64_t rowsOf(ConvolutionAnchor anchor, int64_t rows) {
     int64_t whole =
         std::max(anchor.across(), rows / anchor.across() * anchor.across());

@@ -147,7 +147,8 @@ private:
     if (count == 1)
       body(full(first));
     else if (count > 1)
-      b.forRange(first, first + double(count),
+      b.forRange(named(first, "first_panel"),
+                 named(first + double(count), "end_panel"),
                  [&](Expr number) { body(full(number)); });
     if (!hasTail())
       return;
@@ -365,15 +366,17 @@ private:
   void pooled() {
     Dims out = dimsOf(pool->getResult(0));
     columns.output = out.end()[-2] * windowOf(pool).back();
-    b.parallelFor(product(ArrayRef(out).drop_back(2)), [&](Expr row) {
-      Exprs position = rowPosition(b, row, out);
-      forColumnTiles(b, columns, rows,
-                     [&](Expr first, TilePlace place, int64_t count) {
-                       forPanelsHere([&](const Panel &panel) {
-                         pooledTile(position, first, place, count, panel);
-                       });
-                     });
-    });
+    b.parallelFor(product(ArrayRef(out).drop_back(2)), panels.fullPanels,
+                  [&](Expr row, const KernelBuilder::Piece &piece) {
+                    Exprs position = rowPosition(b, row, out);
+                    forColumnTiles(
+                        b, columns, rows,
+                        [&](Expr first, TilePlace place, int64_t count) {
+                          forPanelsOf(piece, [&](const Panel &panel) {
+                            pooledTile(position, first, place, count, panel);
+                          });
+                        });
+                  });
   }
 
   void pooledTile(ArrayRef<Expr> position, Expr first, const TilePlace &place,

@@ -2,10 +2,10 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 | FileCheck %s --check-prefix=EIGHT
 // REQUIRES: ingot-opt
 
-// 6 channels are few of 16 lanes, and most of 8; 28 positions fill two vectors nearly. All
-// rows of the result have one copy. Weights stay as they are.
+// 6 channels are few of 16 lanes, and most of 8; 28 positions fill two vectors nearly.
+// Threads share seven copies, of 4 rows each. Weights stay as they are.
 // CHECK-LABEL: @few(
-// CHECK: graph.group "position-convolution"(%{{.*}}, %arg0) {plan = {channels = 6 : i64, lines = 28 : i64, parts = 1 : i64, vectors = 2 : i64}} : (tensor<5x5x1x6xf32>, tensor<1x28x28x1xf32>)
+// CHECK: graph.group "position-convolution"(%{{.*}}, %arg0) {plan = {channels = 6 : i64, lines = 4 : i64, parts = 7 : i64, vectors = 2 : i64}} : (tensor<5x5x1x6xf32>, tensor<1x28x28x1xf32>)
 // EIGHT-LABEL: @few(
 // EIGHT: graph.group "convolution"
 func.func @few(%x: tensor<1x28x28x1xf32>) -> tensor<1x28x28x6xf32> {

@@ -33,6 +33,19 @@ kernel.func @panels(%x: tensor<1x7x7x96xf32>, %p: tensor<23040xf32>) -> tensor<1
   kernel.return %y : tensor<1x7x7x240xf32>
 }
 
+// A pool of all positions has no rows to share: its two panels, of 32 channels each.
+// CHECK-LABEL: @pooled(
+// CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index {kernel.name = "begin"}, %[[END:[a-z0-9]+]]: index {
+// CHECK-SAME: extent = 2
+// CHECK: scf.for %[[PART:.*]] = %[[BEGIN]] to %[[END]]
+// CHECK: arith.muli %[[PART]], %c32
+kernel.func @pooled(%x: tensor<1x8x5x64xf32>, %p: tensor<4096xf32>) -> tensor<1x1x1x64xf32> attributes {strategy = "convolution", plan = {columns = 32, order = "tiles", rows = 5, splits = 1}} {
+  %w = graph.unpack_panels %p {panel = 32 : i64, tail = 0 : i64} : (tensor<4096xf32>) -> tensor<1x1x64x64xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x5x64xf32>, tensor<1x1x64x64xf32>) -> tensor<1x8x5x64xf32>
+  %m = graph.average_pool %y {kernel = array<i64: 8, 5>, strides = array<i64: 8, 5>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, count_padding = false} : (tensor<1x8x5x64xf32>) -> tensor<1x1x1x64xf32>
+  kernel.return %m : tensor<1x1x1x64xf32>
+}
+
 // So little work that no thread would help.
 // CHECK-LABEL: @alone(
 // CHECK-NOT: extent =
