@@ -289,6 +289,20 @@ private:
 };
 } // namespace
 
+/// How often a kernel reads all of an argument: the weights of a recurrence in each step.
+static int64_t timesRead(BlockArgument argument, kernel::FuncOp function) {
+  if (function.getStrategy() != "recurrence")
+    return 1;
+  Operation *anchor = schedule::GroupView{&function.getBody().front()}.anchor();
+  Value weights = anchor->getOperand(1);
+  while (auto unpack = weights.getDefiningOp<graph::UnpackPanelsOp>())
+    weights = unpack.getOperand();
+  return weights == argument
+             ? ShapedType::getNumElements(
+                   graph::shapeOf(anchor->getOperand(0)).drop_back())
+             : 1;
+}
+
 std::vector<std::pair<std::string, HostTime>>
 predictLaunches(ModuleOp lowered, const TargetDescription &target,
                 const HostRates &rates) {
@@ -313,8 +327,8 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
       return;
     HostTime time;
     auto [cycles, least] = issueCycles(function, measured);
-    double issue = cycles / rates.cyclesPerSecond, moving = 0, waited = 0,
-           slowest = 0;
+    double issue = cycles / rates.cyclesPerSecond, moving = 0, movingAgain = 0,
+           waited = 0, slowest = 0;
     StringRef source = "cache";
     bool takesRows = function.getStrategy() == "transpose";
     auto move = [&](int64_t bytes, Level level) {
@@ -332,13 +346,16 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
     };
     for (auto [operand, argument] :
          llvm::zip(launch.getOperands(), function.getArguments())) {
-      int64_t bytes = schedule::bytesRead(argument);
+      int64_t bytes = schedule::bytesRead(argument),
+              again = timesRead(argument, function) - 1;
       move(bytes, levelOf(distances.read(operand, bytes)));
+      // The strategy counts these among its cycles.
+      movingAgain += double(again * bytes) / levelOf(bytes).rate;
     }
     for (Value result : launch.getResults())
       move(bytesOf(result), levelOf(distances.write(result)));
     time.seconds = std::max(issue, moving) + std::min(issue, waited);
-    time.limit = std::max(least / rates.cyclesPerSecond, moving);
+    time.limit = std::max(least / rates.cyclesPerSecond, moving + movingAgain);
     time.bound = issue >= moving ? StringRef("issue") : source;
     predicted.push_back({launch.getCallee().str(), time});
   });
