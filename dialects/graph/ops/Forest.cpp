@@ -94,8 +94,7 @@ private:
     Expr low = x <= convert(b.load(op.getThreshold(), {node}), x.type);
     if (op.getAnyMissing())
       low = low | (isNaN(x) & notEqual(b.load(op.getMissing(), {node}), 0.0));
-    return select(low, index(op.getNext(), {node, b.index(0)}),
-                  index(op.getNext(), {node, b.index(1)}));
+    return index(op.getNext(), {node, select(low, b.index(0), b.index(1))});
   }
 
   void contribute(Expr leaf) {
@@ -124,7 +123,9 @@ void ForestOp::emitBody(BodyBuilder &b) {
   int64_t trees = shapeOf(getRoots())[0], targets = shapeOf(getResult())[1];
   Type type = elementOf(getResult());
   // Cores with vectors have that many steps in flight; on others it is only more code.
-  constexpr int64_t most = 8;
+  // Of 200 trees, 8 at a time take 3.5 us and 12 take 2.9 on Zen 4; 16, which clang++ 22
+  // makes vectors of, 7.0.
+  constexpr int64_t most = 12;
   int64_t together = std::min(trees, b.vectorLanes > 1 ? most : 1);
   b.forIndependent(dimsOf(getX())[0], [&](ArrayRef<Expr> row) {
     WalkBuilder walks(b, *this, row[0]);
