@@ -10,7 +10,8 @@
 //
 // One that reaches a flattening in front of a matrix product with constant
 // weights is undone by permuting the weights' rows; one that moves axes of size
-// 1 only becomes a reshape. A norm of whole images, flattened into rows and back, is the
+// 1 only becomes a reshape. One that moves rows of a product moves those of its result
+// instead. A norm of whole images, flattened into rows and back, is the
 // same whatever the order within a row is (but for the order of its sums).
 
 #include "dialects/graph/GraphDialect.h"
@@ -66,7 +67,7 @@ public:
         } else if (sink(&op)) {
           changed = true;
         } else if (auto product = dyn_cast<MatMulOp>(op)) {
-          changed |= foldIntoWeights(product);
+          changed |= foldIntoWeights(product) || sinkRows(product);
         }
       }
     }
@@ -300,6 +301,76 @@ private:
     product.getBMutable().assign(w);
     product.getAMutable().assign(
         buildReshape(builder, loc, transpose.getX(), dimsOf(flatten)));
+    return true;
+  }
+
+  /// Whether all that is made of `value` element by element, or moved, is transposed.
+  static bool isTransposed(Value value) {
+    SetVector<Value> made;
+    made.insert(value);
+    for (size_t i = 0; i < made.size(); ++i)
+      for (Operation *user : made[i].getUsers())
+        if (isa<ElementwiseOpInterface, ReshapeOp, SliceOp>(user))
+          made.insert(user->getResult(0));
+        else if (!isa<TransposeOp>(user))
+          return false;
+    return true;
+  }
+
+  /// matmul(reshape(transpose(x)), w) -> reshape(transpose(matmul(reshape(x), w))), where
+  /// rows of the product change places: sequences that come before batches, as attention
+  /// has them, and after. Not where the product has more columns than steps, unless
+  /// another transpose meets this one there.
+  static bool sinkRows(MatMulOp product) {
+    auto flatten = product.getA().getDefiningOp<ReshapeOp>();
+    auto transpose = (flatten ? flatten.getX() : product.getA())
+                         .getDefiningOp<TransposeOp>();
+    auto isProduct = [](Operation *user) {
+      return isa<MatMulOp, ReshapeOp>(user);
+    };
+    Value w = product.getB();
+    if (!transpose || !llvm::all_of(transpose->getUsers(), isProduct) ||
+        isReshapeLike(transpose) || !product.getZeros().empty() ||
+        shapeOf(w).size() != 2 || hasRunTimeSizes(transpose.getType()) ||
+        hasRunTimeSizes(product.getResult().getType()))
+      return false;
+    ArrayRef<int64_t> perm = transpose.getPerm(), y = shapeOf(transpose);
+    int64_t steps = shapeOf(w).front(), columns = shapeOf(w).back();
+    size_t rows = perm.size();
+    int64_t elements = 1;
+    while (rows > 0 && elements < steps)
+      elements *= y[--rows];
+    SmallVector<int64_t> inOrder(perm.take_front(rows));
+    llvm::sort(inOrder);
+    // Axes of size 1 can be anywhere.
+    SmallVector<int64_t> longer(perm.take_front(rows));
+    llvm::erase_if(longer, [&](int64_t axis) {
+      return shapeOf(transpose.getX())[axis] == 1;
+    });
+    bool moves = !llvm::is_sorted(longer);
+    if (elements != steps || !moves ||
+        (columns > steps && !isTransposed(product.getResult())))
+      return false;
+    OpBuilder builder(product);
+    Location loc = product.getLoc();
+    SmallVector<int64_t> before(inOrder), after, shape;
+    llvm::append_range(before, perm.drop_front(rows));
+    for (int64_t axis : inOrder)
+      shape.push_back(shapeOf(transpose.getX())[axis]);
+    for (int64_t axis : perm.take_front(rows))
+      after.push_back(llvm::find(inOrder, axis) - inOrder.begin());
+    after.push_back(static_cast<int64_t>(rows));
+    shape.push_back(steps);
+    Value a = buildReshape(
+        builder, loc, transposed(builder, transpose.getX(), before), shape);
+    shape.back() = columns;
+    Value moved = MatMulOp::create(
+        builder, loc,
+        RankedTensorType::get(shape, elementOf(product.getResult())), a, w);
+    product.getResult().replaceAllUsesWith(
+        buildReshape(builder, loc, buildTranspose(builder, loc, moved, after),
+                     dimsOf(product.getResult())));
+    product->erase();
     return true;
   }
 
