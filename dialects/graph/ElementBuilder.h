@@ -124,6 +124,9 @@ protected:
                   llvm::ArrayRef<Expr> idx);
   /// The element as its operator defines it.
   Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
+  /// One step of a reduction. Names that the body gives come first.
+  Exprs reductionStep(Expr i, Expr acc,
+                      llvm::function_ref<Expr(Expr, Expr)> body);
 
   int64_t laneCount = 1;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
