@@ -168,6 +168,10 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     if (const Intrinsic *row =
             context.target.intrinsic(bits.getIntrinsicName(), from, type))
       return intrinsic(row->spelling, op->getOperands(), type);
+  if (auto pair = dyn_cast<kernel::RoundPairOp>(op))
+    if (const Intrinsic *row =
+            context.target.intrinsic(pair.getIntrinsicName(), from, type))
+      return intrinsic(row->spelling, op->getOperands(), type);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (auto lane = kernel::dotLane(dot.getB()))
       if (const Intrinsic *row = context.target.intrinsic(

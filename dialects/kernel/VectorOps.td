@@ -84,6 +84,22 @@ def Kernel_MulHighOp : Kernel_Op<"mul_high", [
   let assemblyFormat = "$x `,` $y attr-dict `:` type($result)";
 }
 
+def Kernel_Exp2Op : Kernel_Op<"exp2", [Pure]> {
+  let summary = "2^x, as one instruction of a device has it";
+  let description = [{
+    Within two units in the last place; a result that would be subnormal is 0. There is no
+    other way to compute it: whoever makes one has asked the target's table for its row.
+    Not with `--strict`.
+
+    `math.exp2` is as accurate as all of that dialect, and has an expansion.
+
+        %y = kernel.exp2 %x : f32
+  }];
+  let arguments = (ins F32:$x);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+}
+
 class Kernel_NarrowOp<string mnemonic, string range> : Kernel_Op<mnemonic, [
     Pure, AllTypesMatch<["x", "y"]>]> {
   let summary = "Two vectors of integers as one of half their width, saturated";

@@ -81,6 +81,19 @@ std::string LoadMatricesOp::getIntrinsicName() {
       .str();
 }
 
+std::string RoundPairOp::getIntrinsicName() {
+  std::string name;
+  llvm::raw_string_ostream(name)
+      << getOperationName() << '[' << getElement() << ']';
+  return name;
+}
+
+LogicalResult RoundPairOp::verify() {
+  if (!getElement().isF16() && !getElement().isBF16())
+    return emitOpError("rounds to ") << getElement() << ", not f16 or bf16";
+  return success();
+}
+
 std::string WarpProductOp::getIntrinsicName() {
   std::string name;
   llvm::raw_string_ostream(name)

@@ -65,6 +65,24 @@ def Kernel_WarpProductOp : Kernel_Op<"warp_product", [Pure, AttrSizedOperandSegm
   }];
 }
 
+def Kernel_RoundPairOp : Kernel_Op<"round_pair", [Pure]> {
+  let summary = "Two numbers rounded to floats of 16 bits, side by side in a word";
+  let description = [{
+    `low` is in the lower half, as matrix units take pairs of steps. Two roundings, a shift
+    and an `or` are merged into the one instruction for it by no compiler.
+
+        %w = kernel.round_pair %low, %high to bf16
+  }];
+  let arguments = (ins F32:$low, F32:$high, TypeAttr:$element);
+  let results = (outs I32:$word);
+  let assemblyFormat = "$low `,` $high `to` $element attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// As the rows of targets name it: "kernel.round_pair[bf16]".
+    std::string getIntrinsicName();
+  }];
+}
+
 def Kernel_CopyAheadOp : Kernel_Op<"copy_ahead", [AttrSizedOperandSegments]> {
   let summary = "Begins to copy 16 bytes into memory that the block shares";
   let description = [{

@@ -114,6 +114,9 @@ private:
     if (auto bits = dyn_cast<kernel::LowBitsOp>(op))
       return target.intrinsic(bits.getIntrinsicName(), bits.getX().getType(),
                               bits.getType());
+    if (auto pair = dyn_cast<kernel::RoundPairOp>(op))
+      return target.intrinsic(pair.getIntrinsicName(), pair.getLow().getType(),
+                              pair.getType());
     if (isa<kernel::CopyAheadOp, kernel::CloseCopiesOp, kernel::AwaitCopiesOp,
             kernel::AwaitInputsOp, kernel::CountOp, kernel::ShapeTilesOp,
             kernel::ReleaseTilesOp, kernel::ClearTileOp, kernel::LoadTileOp,

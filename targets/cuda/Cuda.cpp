@@ -39,6 +39,8 @@ static TargetDescription base() {
       // The exchange with the thread whose number differs in the bits of {1}.
       {"gpu.shuffle", "f32", "f32", "device::exchange({0}, {1})"},
       {"gpu.shuffle", "i32", "i32", "device::exchange({0}, {1})"},
+      {"arith.maxnumf", "f32", "f32", "device::larger_f32({0}, {1})"},
+      {"kernel.exp2", "f32", "f32", "device::exp2_f32({0})"},
       {"arith.extf", "f16", "f32", "device::widen_f16({0})"},
       {"arith.truncf", "f32", "f16", "device::narrow_f16({0})"},
       // Functions of several registers: their names alone.
@@ -54,6 +56,7 @@ static TargetDescription base() {
       {"kernel.store_piece[f16]", "", "", "device::store_f16"},
       {"kernel.store_piece[f32,unaligned]", "", "", "device::put_f32"},
       {"kernel.store_piece[f16,unaligned]", "", "", "device::put_f16"},
+      {"kernel.round_pair[f16]", "f32", "i32", "device::pair_f16({0}, {1})"},
       {"kernel.count", "", "", "device::count"},
       {"kernel.copy_ahead", "", "", "device::copy_ahead"},
       {"kernel.close_copies", "", "", "device::close_copies()"},
@@ -147,6 +150,8 @@ void cuda(std::vector<TargetDescription> &targets) {
           {"kernel.warp_product[tf32,tf32]", "", "", "device::multiply_tf32"});
       target.intrinsics.push_back(
           {"arith.truncf", "f32", "bf16", "device::narrow_bf16({0})"});
+      target.intrinsics.push_back({"kernel.round_pair[bf16]", "f32", "i32",
+                                   "device::pair_bf16({0}, {1})"});
       target.intrinsics.push_back(
           {"kernel.store_piece[bf16]", "", "", "device::store_bf16"});
       target.intrinsics.push_back(

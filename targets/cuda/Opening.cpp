@@ -207,6 +207,20 @@ template <typename = void> struct instructions {
 
   // A product of 16 rows and 8 columns, added to sums.
 PRODUCTS
+  // One instruction; of a number and a NaN the number.
+  static __host__ __device__ float larger_f32(float x, float y) {
+#ifdef __CUDA_ARCH__
+    return fmaxf(x, y);
+#else
+    return x != x || y > x ? y : x;
+#endif
+  }
+  // 2^x within two units in the last place; what would be subnormal is 0.
+  static __device__ float exp2_f32(float x) {
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+  }
   // Kernels that run on the host call these as well.
   static __host__ __device__ float widen_f16(uint16_t bits) {
     float value;

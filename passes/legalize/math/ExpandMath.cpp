@@ -10,6 +10,7 @@
 
 #include "passes/legalize/math/ExpandMath.h"
 
+#include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -137,6 +138,23 @@ bool isExpOrZero(Operation *op) {
                                           arith::FastMathFlags::afn);
 }
 
+bool isByExp2(Operation *op, const TargetDescription &target) {
+  auto kernel = op->getParentOfType<kernel::FuncOp>();
+  Type f32 = Float32Type::get(op->getContext()),
+       type = isExpOrZero(op) ? op->getResult(0).getType() : Type();
+  return type && (type.isF32() || type.isF16() || type.isBF16()) && kernel &&
+         kernel.getThreads() &&
+         target.intrinsic(kernel::Exp2Op::getOperationName(), f32, f32) &&
+         !kernel->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
+}
+
+/// e^x = 2^(x log2 e). The product's rounding is that of a step of |x| / 2^24 of the result.
+static Num expByExp2(Num x) {
+  Num product = named(x * kLog2E, "exponent");
+  return x.b->wrap(kernel::Exp2Op::create(x.b->builder, x.b->loc,
+                                          product.v.getType(), product.v));
+}
+
 /// Where a function of f16 and narrower floats is computed.
 static Type computeType(Type type, OpBuilder &builder) {
   if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32)
@@ -153,7 +171,8 @@ static bool isNarrow(Operation *op) {
 }
 
 /// The values that replace `op`'s results; none if it has no expansion.
-static SmallVector<Value> expand(Operation *op, OpBuilder &builder) {
+static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
+                                 const TargetDescription &target) {
   Location loc = kernel::unnamed(op->getLoc());
   if (Unary integer = integerExpansion(op)) {
     MathBuilder b(builder, loc,
@@ -178,7 +197,9 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder) {
     operands.push_back(b.wrap(operand));
   }
   SmallVector<Num> results;
-  if (isExpOrZero(op))
+  if (isByExp2(op, target))
+    results = {expByExp2(operands[0])};
+  else if (isExpOrZero(op))
     results = {expandExpOrZero(operands[0])};
   else if (unary)
     results = {unary(operands[0])};
@@ -218,7 +239,7 @@ LogicalResult expandMath(Operation *root, const TargetDescription &target) {
   });
   for (Operation *op : work) {
     OpBuilder builder(op);
-    SmallVector<Value> values = expand(op, builder);
+    SmallVector<Value> values = expand(op, builder, target);
     if (values.empty())
       return op->emitError("has no expansion to arithmetic");
     kernel::KeepNames().notifyOperationReplaced(op, values);

@@ -28,7 +28,7 @@ TwoLn2 twoLn2(MathBuilder &b) {
   return b.pick(TwoLn2{1.38629150390625, 2.857213640618834464e-6},
                 TwoLn2{1.3862943611197806604, 1.0995846037416742349e-13});
 }
-constexpr double kLog2E = 1.4426950408889634074, kLn2 = 0.69314718055994530942,
+constexpr double kLn2 = 0.69314718055994530942,
                  kLog2EBeyondF64 = 2.0355273740931033e-17;
 
 /// The nearest integer of a product, and 2 to its power.

@@ -117,6 +117,8 @@ Num upperHalf(Num x);
 /// The nearest integer, halves to even, for |x| below the width of a mantissa.
 Num nearest(Num x);
 
+inline constexpr double kLog2E = 1.4426950408889634074;
+
 // The expansions that others are made of.
 Num expandExp(Num x, double scale = 1);
 /// e^x, but 0 below e^-80 (f64: e^-700): nothing on the way is subnormal above, which

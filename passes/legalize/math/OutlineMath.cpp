@@ -75,7 +75,7 @@ static bool isOutlined(Operation *op, const TargetDescription &target) {
   Type type = op->getResult(0).getType();
   auto isWide = [](Type element) { return element.isF32() || element.isF64(); };
   bool isPower = isa<math::PowFOp>(op);
-  return isWide(getElementTypeOrSelf(type)) &&
+  return isWide(getElementTypeOrSelf(type)) && !isByExp2(op, target) &&
          !(isPower && matchPattern(op->getOperand(1), m_Constant())) &&
          !target.intrinsic(op->getName().getStringRef(),
                            op->getOperand(0).getType(), type);

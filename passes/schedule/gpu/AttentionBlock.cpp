@@ -1,15 +1,20 @@
 #include "passes/schedule/gpu/AttentionBlock.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/schedule/DeviceTime.h"
-#include "passes/schedule/gpu/BlockOperands.h"
+#include "passes/schedule/gpu/ResultPieces.h"
 
 using namespace mlir;
 using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-Expr largerOf(Expr x, Expr y) { return named(select(y > x, y, x), "largest"); }
+Expr largerOf(Expr x, Expr y) {
+  ElementBuilder &b = *x.builder;
+  Value larger = arith::MaxNumFOp::create(b.builder, b.loc, x.value, y.value);
+  return named(b.wrap(larger, x.type), "largest");
+}
 Expr sumOf(Expr x, Expr y) { return named(x + y, "total"); }
 
 //===----------------------------------------------------------------------===//
@@ -93,9 +98,36 @@ Exprs OperandPlace::at(KernelBuilder &b, ArrayRef<Expr> place) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+/// The positive number by which the products of queries and keys are multiplied, if nothing
+/// else is done to them in front of the softmax.
+static std::optional<double> factorOfScores(const AttentionAnchor &anchor) {
+  if (!elementOf(anchor.scores.getResult()).isF32() ||
+      !elementOf(anchor.softmax.getInput()).isF32())
+    return std::nullopt;
+  double factor = 1;
+  for (Operation *op : anchor.between) {
+    DenseElementsAttr number;
+    if (!isa<MulOp>(op) ||
+        !(matchPattern(op->getOperand(0), m_Constant(&number)) ||
+          matchPattern(op->getOperand(1), m_Constant(&number))) ||
+        !number.isSplat() || !number.getElementType().isF32())
+      return std::nullopt;
+    factor *= number.getSplatValue<float>();
+  }
+  return factor > 0 && std::isfinite(factor) ? std::optional(factor)
+                                             : std::nullopt;
+}
+
 AttentionBlock::AttentionBlock(KernelBuilder &b, AttentionAnchor anchor)
     : b(b), anchor(anchor), type(b.builder.getF32Type()),
-      axes(anchor.axesOf(b.result())) {}
+      axes(anchor.axesOf(b.result())) {
+  constexpr double log2E = 1.4426950408889634074;
+  if (!b.target.intrinsic(kernel::Exp2Op::getOperationName(), type, type))
+    return;
+  std::optional<double> factor = factorOfScores(anchor);
+  areScoresProducts = factor.has_value();
+  powersOfScore = log2E * factor.value_or(1);
+}
 
 void AttentionBlock::forBlocks(int64_t queries, int64_t threads,
                                llvm::function_ref<void(Expr, Expr)> body) {
@@ -139,6 +171,8 @@ Expr AttentionBlock::lowest() const { return graph::lowest(b, type); }
 Expr AttentionBlock::zero() const { return b.constant(0, type); }
 
 Expr AttentionBlock::score(Expr sum, Expr query, Expr key) {
+  if (areScoresProducts)
+    return sum;
   Value product = anchor.scores.getResult();
   sum.type = elementOf(product);
   b.bindElement(product, sum);
@@ -161,7 +195,12 @@ Expr AttentionBlock::scoreInside(Expr sum, Expr query, Expr key,
 }
 
 Expr AttentionBlock::weight(Expr score, Expr shift) const {
-  return expOrZero(score - shift);
+  if (!hasPowers())
+    return expOrZero(score - shift);
+  // One multiply-add; all scores of a query are shifted by the very same number.
+  Expr power = fma(score, b.constant(powersOfScore, type), -shift);
+  return b.wrap(kernel::Exp2Op::create(b.builder, b.loc, type, power.value),
+                type);
 }
 
 Expr AttentionBlock::rounded(Expr weight) const {
@@ -173,7 +212,9 @@ Expr AttentionBlock::rounded(Expr weight) const {
 
 Expr AttentionBlock::shiftOf(Expr largest) const {
   // Of a query that has seen no key yet, -inf - -inf would be no number.
-  return named(select(largest > lowest(), largest, 0.0), "shift");
+  return named(select(largest > lowest(),
+                      hasPowers() ? largest * powersOfScore : largest, 0.0),
+               "shift");
 }
 
 Expr AttentionBlock::across(int64_t threads, Expr value,
@@ -245,8 +286,7 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
   }
 }
 
-void AttentionBlock::storeResult(Expr sum, Expr factor, Expr query,
-                                 Expr column) {
+Expr AttentionBlock::result(Expr sum, Expr factor, Expr query, Expr column) {
   Expr y = named(sum * factor, "attention");
   // No key is seen, or a score is no number: the total is 0 or NaN.
   if (anchor.softmax.getZeroNan())
@@ -254,13 +294,53 @@ void AttentionBlock::storeResult(Expr sum, Expr factor, Expr query,
   Value product = anchor.product.getResult();
   y.type = elementOf(product);
   b.bindElement(product, y);
+  Exprs at = resultAt(query, column);
+  Expr result = b.load(b.result(), at);
+  b.unbindElement(product);
+  return result;
+}
+
+Exprs AttentionBlock::resultAt(Expr query, Expr column) const {
   Exprs own(batch), at;
   own.push_back(query);
   own.push_back(column);
   for (int64_t axis : axes)
     at.push_back(own[axis]);
-  b.store(0u, b.load(b.result(), at), at);
-  b.unbindElement(product);
+  return at;
+}
+
+void AttentionBlock::storeResult(Expr sum, Expr factor, Expr query,
+                                 Expr column) {
+  b.store(0u, result(sum, factor, query, column), resultAt(query, column));
+}
+
+bool AttentionBlock::storesPairs() const {
+  auto type = cast<MemRefType>(b.outputs[0].getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  std::string name;
+  llvm::raw_string_ostream(name)
+      << kernel::StorePieceOp::getOperationName() << '['
+      << type.getElementType() << ",unaligned]";
+  return anchor.width() % 2 == 0 && axes.back() == int64_t(axes.size()) - 1 &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1 && offset % 2 == 0 &&
+         llvm::all_of(ArrayRef(strides).drop_back(),
+                      [](int64_t stride) { return stride % 2 == 0; }) &&
+         b.target.intrinsic(name, Type(), Type());
+}
+
+void AttentionBlock::storePair(Expr first, Expr second, Expr factor, Expr query,
+                               Expr column) {
+  if (!storesPairs()) {
+    storeResult(first, factor, query, column);
+    return b.when(column + 1.0 < double(anchor.width()),
+                  [&] { storeResult(second, factor, query, column + 1.0); });
+  }
+  storeRounded(b,
+               {result(first, factor, query, column),
+                result(second, factor, query, column + 1.0)},
+               b.outputs[0], resultAt(query, column));
 }
 
 //===----------------------------------------------------------------------===//

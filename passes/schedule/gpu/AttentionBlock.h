@@ -69,12 +69,15 @@ public:
   graph::Expr operand(mlir::Value operand, graph::Expr row,
                       graph::Expr column) const;
 
+  /// Whether scores are the products of queries and keys as they are.
+  bool scoresAreProducts() const { return areScoresProducts; }
   /// The score of a query and a key whose product is `sum`.
   graph::Expr score(graph::Expr sum, graph::Expr query, graph::Expr key);
   /// A score, or -inf for a key that is not there; `key` may be any.
   graph::Expr scoreInside(graph::Expr sum, graph::Expr query, graph::Expr key,
                           bool isInside);
-  /// e^(score - shift), which is 0 for -inf; and as the second product takes it.
+  /// e^(score - shift) for what `shiftOf` makes of the largest score, which is 0 for -inf; and
+  /// as the second product takes it.
   graph::Expr weight(graph::Expr score, graph::Expr shift) const;
   graph::Expr rounded(graph::Expr weight) const;
   /// What scores are shifted by: -inf is no number to shift by.
@@ -103,7 +106,12 @@ public:
     return {slices / 2, 2 * queries + values, threads};
   }
 
-  /// Stores the weighed sum of values, with all that follows in the group.
+  /// What becomes of the weighed sum of values, with all that follows in the group; and
+  /// stores it, or two of neighbouring columns, of which the first one is even and inside.
+  graph::Expr result(graph::Expr sum, graph::Expr factor, graph::Expr query,
+                     graph::Expr column);
+  void storePair(graph::Expr first, graph::Expr second, graph::Expr factor,
+                 graph::Expr query, graph::Expr column);
   void storeResult(graph::Expr sum, graph::Expr factor, graph::Expr query,
                    graph::Expr column);
 
@@ -113,6 +121,17 @@ public:
   graph::Exprs batch;
 
 private:
+  graph::Exprs resultAt(graph::Expr query, graph::Expr column) const;
+  /// Whether two neighbouring columns of the result are stored at once.
+  bool storesPairs() const;
+  /// Whether weights are powers of 2 (kernel.exp2), and shifts in units of these.
+  bool hasPowers() const { return powersOfScore > 0; }
+
+  /// By how many powers of 2 a score counts. Where scores are the products as they are, this
+  /// has the factor in it that they would be multiplied by.
+  double powersOfScore = 0;
+  bool areScoresProducts = false;
+
   llvm::SmallVector<int64_t> axes;
 };
 

@@ -137,6 +137,12 @@ private:
         arith::ShLIOp::create(b.builder, b.loc, high, by));
   }
 
+  /// Two numbers of f32 as a word, rounded.
+  Value pairOf(Expr low, Expr high) {
+    return kernel::RoundPairOp::create(b.builder, b.loc, word, low.value,
+                                       high.value, multiplied());
+  }
+
   /// The rows of this thread: that of a quarter of a warp's threads, and eight further.
   Expr queryAt(int64_t half) {
     return named(firstQuery + lane / 4.0 + double(8 * half), "query");
@@ -356,8 +362,10 @@ private:
       SmallVector<Value> left;
       if (isNarrow()) {
         for (int64_t part = 0; part < 4; ++part)
-          left.push_back(wordOf(weights.slice(
-              4 * (first / unitColumns + part / 2) + 2 * (part % 2), 2)));
+          left.push_back(pairOf(
+              weights[4 * (first / unitColumns + part / 2) + 2 * (part % 2)],
+              weights[4 * (first / unitColumns + part / 2) + 2 * (part % 2) +
+                      1]));
       } else {
         for (int64_t n : {0, 2, 1, 3})
           left.push_back(wordOf(weights[4 * (first / unitColumns) + n]));
@@ -401,21 +409,22 @@ private:
           named(1.0 / block.across(4, state.total[half], sumOf), "factor");
       Expr query = queryAt(half);
       auto store = [&] {
-        for (int64_t unit = 0; unit < valueUnits(); ++unit)
-          for (int64_t second : {0, 1})
-            storeOne(state.sums[4 * unit + 2 * half + second], factor, query,
-                     lane % 4.0 * 2.0 + double(unit * unitColumns + second),
-                     (unit + 1) * unitColumns <= anchor.width());
+        for (int64_t unit = 0; unit < valueUnits(); ++unit) {
+          Expr column =
+              named(lane % 4.0 * 2.0 + double(unit * unitColumns), "column");
+          auto pair = [&] {
+            block.storePair(state.sums[4 * unit + 2 * half],
+                            state.sums[4 * unit + 2 * half + 1], factor, query,
+                            column);
+          };
+          (unit + 1) * unitColumns <= anchor.width()
+              ? pair()
+              : b.when(column < double(anchor.width()), pair);
+        }
       };
       fitsQueries() ? store() : b.when(query < b.size(anchor.queries()), store);
     }
   }
-  void storeOne(Expr sum, Expr factor, Expr query, Expr column, bool isInside) {
-    named(column, "column");
-    auto store = [&] { block.storeResult(sum, factor, query, column); };
-    isInside ? store() : b.when(column < double(anchor.width()), store);
-  }
-
   KernelBuilder &b;
   AttentionBlock block;
   AttentionAnchor anchor;

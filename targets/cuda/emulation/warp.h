@@ -170,6 +170,23 @@ struct emulated_instructions {
 
   static float widen_e4m3(uint8_t bits) { return E4m3::value(bits); }
   static float widen_e5m2(uint8_t bits) { return E5m2::value(bits); }
+  static float larger_f32(float x, float y) { return x != x || y > x ? y : x; }
+  // As wrong as the device may be: two units in the last place up, or down, or neither, by
+  // the bits of x.
+  static float exp2_f32(float x) {
+    float power = __builtin_exp2f(x);
+    constexpr float leastNormal = 1.17549435e-38f;
+    if (!(power < __builtin_inff()) || x == 0.0f)
+      return power;
+    if (power < leastNormal)
+      return 0.0f;
+    uint32_t bits, word;
+    memcpy(&bits, &x, sizeof bits);
+    memcpy(&word, &power, sizeof word);
+    word += (bits * 2654435761u >> 16) % 3 * 2 - 2;
+    memcpy(&power, &word, sizeof power);
+    return power < leastNormal ? 0.0f : power;
+  }
   static float widen_f16(uint16_t bits) { return emulated_value(bits, false); }
   static uint16_t narrow_f16(float value) {
     uint32_t word;
@@ -192,6 +209,12 @@ struct emulated_instructions {
     return static_cast<uint16_t>(sign | ((rest - 0x38000000u) >> 13));
   }
 
+  static uint32_t pair_f16(float low, float high) {
+    return narrow_f16(low) | uint32_t(narrow_f16(high)) << 16;
+  }
+  static uint32_t pair_bf16(float low, float high) {
+    return narrow_bf16(low) | uint32_t(narrow_bf16(high)) << 16;
+  }
   static uint16_t narrow_bf16(float value) {
     uint32_t word;
     memcpy(&word, &value, sizeof word);

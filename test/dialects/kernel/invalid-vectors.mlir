@@ -112,3 +112,11 @@ func.func @dot_matrix(%a: vector<4x4xi8>, %sum: vector<4xi32>) {
   %y = kernel.dot %a, %a, %sum : vector<4x4xi8>, vector<4xi32>
   return
 }
+
+// -----
+
+func.func @exp2(%x: f16) {
+  // expected-error @+1 {{operand #0 must be 32-bit float}}
+  %y = kernel.exp2 %x : f16
+  return
+}

@@ -130,3 +130,11 @@ kernel.func @counts_of_bytes(%counts: memref<4xi8> {kernel.cleared}) attributes 
   %n = kernel.count %counts[%i], %i : memref<4xi8>
   kernel.return
 }
+
+// -----
+
+func.func @pair_of_f32(%x: f32) -> i32 {
+  // expected-error @+1 {{rounds to 'f32', not f16 or bf16}}
+  %w = kernel.round_pair %x, %x to f32
+  return %w : i32
+}

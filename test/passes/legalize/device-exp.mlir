@@ -1,0 +1,53 @@
+// RUN: %ingot-opt %s -split-input-file -legalize-expand-math=target=sm_80 | FileCheck %s
+// REQUIRES: ingot-opt
+
+// A device has an instruction for 2^x, which threads take where an exponential may be 0.
+// CHECK-LABEL: kernel.func @of_threads
+// CHECK: %[[POWERS:.*]] = arith.mulf %{{.*}}, %cst
+// CHECK-NEXT: %[[Y:.*]] = kernel.exp2 %[[POWERS]] : f32
+// CHECK-NEXT: memref.store %[[Y]]
+kernel.func @of_threads(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+  %i = gpu.thread_id x
+  %0 = memref.load %x[%i] : memref<32xf32>
+  %1 = math.exp %0 fastmath<afn> : f32
+  memref.store %1, %x[%i] : memref<32xf32>
+  kernel.return
+}
+
+// As accurate as elsewhere where it is asked for as such, and where the host runs the kernel.
+// CHECK-LABEL: kernel.func @accurate
+// CHECK-NOT: kernel.exp2
+// CHECK: kernel.return
+kernel.func @accurate(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+  %i = gpu.thread_id x
+  %0 = memref.load %x[%i] : memref<32xf32>
+  %1 = math.exp %0 : f32
+  memref.store %1, %x[%i] : memref<32xf32>
+  kernel.return
+}
+// CHECK-LABEL: kernel.func @on_host
+// CHECK-NOT: kernel.exp2
+// CHECK: kernel.return
+kernel.func @on_host(%x: memref<32xf32>) {
+  %i = arith.constant 0 : index
+  %0 = memref.load %x[%i] : memref<32xf32>
+  %1 = math.exp %0 fastmath<afn> : f32
+  memref.store %1, %x[%i] : memref<32xf32>
+  kernel.return
+}
+
+// -----
+
+// With --strict numbers are those of all targets.
+// CHECK-LABEL: kernel.func @strict
+// CHECK-NOT: kernel.exp2
+// CHECK: kernel.return
+module attributes {kernel.strict} {
+  kernel.func @strict(%x: memref<32xf32>) attributes {extent = 1 : index, threads = 32 : i64} {
+    %i = gpu.thread_id x
+    %0 = memref.load %x[%i] : memref<32xf32>
+    %1 = math.exp %0 fastmath<afn> : f32
+    memref.store %1, %x[%i] : memref<32xf32>
+    kernel.return
+  }
+}
